@@ -27,7 +27,7 @@ pub mod still;
 pub use compare::{Comparison, InstanceErrors};
 pub use estimate::{Estimate, estimate};
 pub use normal_angles::Angles;
-pub use problem::training_poses::{PRACTICE, practice};
+pub use problem::training_poses::{TRAINING_CLIP, training_clip};
 pub use retarget::{SkinFrames, skinning_only};
 
 use crate::deform::DeformStack;
@@ -231,7 +231,7 @@ pub fn bake(
             }
         }
         // The training clip is not in the file.
-        baked.jumps.retain(|jump| jump.clip != PRACTICE);
+        baked.jumps.retain(|jump| jump.clip != TRAINING_CLIP);
         baked
             .jumps
             .sort_by(|a, b| a.clip.cmp(&b.clip).then(a.time.total_cmp(&b.time)));

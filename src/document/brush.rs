@@ -1,4 +1,4 @@
-//! The brush: what it does, where it reaches and how it fades. Saved with the session.
+//! The brush: what a stroke does, which points it reaches and how its effect fades. Saved with the session.
 //!
 //! Invariant: every number of a loaded brush lies in its range ([`BrushOptions::clamped`]).
 
@@ -10,27 +10,28 @@ use crate::weights::falloff::Falloff;
 /// What a stroke does to the points it reaches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BrushKind {
-    /// Adds the brush's value; Ctrl takes it away.
+    /// Adds the brush's value; Ctrl subtracts it.
     #[default]
     Add,
-    /// Goes towards the brush's value; Ctrl towards 0, or towards the most where the value is 0.
+    /// Moves the value towards the brush's value; with Ctrl towards 0, or towards the maximum where the brush's value
+    /// is 0.
     Replace,
     /// Multiplies by the brush's value; Ctrl divides by it.
     Scale,
-    /// Goes towards the mean of the neighbours; Ctrl away from it.
+    /// Moves the value towards the mean of the neighbours; with Ctrl away from it.
     Smooth,
-    /// Goes away from the mean of the neighbours; Ctrl towards it.
+    /// Moves the value away from the mean of the neighbours; with Ctrl towards it.
     Sharpen,
-    /// Goes towards the brush's value, all of the way before the start of the drag, nothing beyond its end.
+    /// Linear gradient towards the brush's value: full effect before the start of the drag, none beyond its end.
     Gradient,
-    /// The same around the start of the drag: the end is the rim.
+    /// Radial gradient: full effect at the start of the drag, none beyond the circle through its end.
     Radial,
-    /// Takes what is under the pointer for the brush; Ctrl makes the bone under the pointer active.
+    /// Samples the value under the pointer into the brush; Ctrl makes the bone under the pointer active.
     Sample,
 }
 
 impl BrushKind {
-    /// All of them, as lists show them.
+    /// All kinds, in the order of lists.
     pub const ALL: [Self; 8] = [
         Self::Add,
         Self::Replace,
@@ -42,7 +43,7 @@ impl BrushKind {
         Self::Sample,
     ];
 
-    /// The word lists show.
+    /// The label in lists.
     pub fn label(self) -> &'static str {
         match self {
             Self::Add => "Add",
@@ -56,17 +57,17 @@ impl BrushKind {
         }
     }
 
-    /// Whether it looks at a point's neighbours.
+    /// Whether it reads the values of a point's neighbours.
     pub fn averages(self) -> bool {
         matches!(self, Self::Smooth | Self::Sharpen)
     }
 
-    /// Whether a drag draws one line or circle instead of touching again and again.
+    /// Whether a drag draws one line or circle instead of a series of dabs.
     pub fn is_gradient(self) -> bool {
         matches!(self, Self::Gradient | Self::Radial)
     }
 
-    /// Whether the brush's value says how far it goes.
+    /// Whether it uses the brush's value.
     pub fn has_value(self) -> bool {
         !self.averages() && self != Self::Sample
     }
@@ -75,20 +76,20 @@ impl BrushKind {
 /// How distance from the pointer is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Projection {
-    /// Along the surface from the place under the pointer: never over to the next finger.
+    /// Distance along the surface from the position under the pointer: never reaches across to the next finger.
     #[default]
     Surface,
-    /// A ball around the place under the pointer.
+    /// A sphere around the position under the pointer.
     Volume,
     /// A circle on the screen.
     Screen,
 }
 
 impl Projection {
-    /// All of them, as lists show them.
+    /// All shapes, in the order of lists.
     pub const ALL: [Self; 3] = [Self::Surface, Self::Volume, Self::Screen];
 
-    /// The word lists show.
+    /// The label in lists.
     pub fn label(self) -> &'static str {
         match self {
             Self::Surface => "Surface",
@@ -98,23 +99,23 @@ impl Projection {
     }
 }
 
-/// When a point's weights are brought to a sum of 1.
+/// When a point's weights are normalised to a sum of 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Normalising {
-    /// With each touch.
+    /// After each dab.
     #[default]
     Live,
-    /// When the button comes up, in the same undo step.
+    /// When the button is released, in the same undo step.
     OnRelease,
     /// Never.
     Off,
 }
 
 impl Normalising {
-    /// All of them, as lists show them.
+    /// All choices, in the order of lists.
     pub const ALL: [Self; 3] = [Self::Live, Self::OnRelease, Self::Off];
 
-    /// The word lists show.
+    /// The label in lists.
     pub fn label(self) -> &'static str {
         match self {
             Self::Live => "Live",
@@ -137,10 +138,10 @@ pub enum PaintMask {
 }
 
 impl PaintMask {
-    /// All of them, as lists show them.
+    /// All choices, in the order of lists.
     pub const ALL: [Self; 3] = [Self::Off, Self::Points, Self::Faces];
 
-    /// The word lists show.
+    /// The label in lists.
     pub fn label(self) -> &'static str {
         match self {
             Self::Off => "Off",
@@ -150,7 +151,7 @@ impl PaintMask {
     }
 }
 
-/// In what the radius is measured.
+/// The unit of the radius.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RadiusUnit {
     /// Pixels of the screen.
@@ -175,10 +176,10 @@ pub enum Pressure {
 }
 
 impl Pressure {
-    /// All of them, as lists show them.
+    /// All choices, in the order of lists.
     pub const ALL: [Self; 4] = [Self::Off, Self::Strength, Self::Size, Self::Both];
 
-    /// The word lists show.
+    /// The label in lists.
     pub fn label(self) -> &'static str {
         match self {
             Self::Off => "Off",
@@ -192,67 +193,67 @@ impl Pressure {
 /// Which bones a stroke paints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PaintedBones {
-    /// The active one, together with the others that are selected.
+    /// The active one and the other selected ones.
     #[default]
     Selected,
-    /// The active one alone.
+    /// Only the active one.
     Active,
 }
 
-/// Which bones Smooth and Sharpen are about.
+/// Which bones Smooth and Sharpen change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SmoothedBones {
-    /// The painted one; the others share what is left.
+    /// The painted one; the others divide the remaining weight.
     #[default]
     Painted,
-    /// All that are not locked: smoothing may bring them to points from their neighbours.
+    /// All that are not locked: smoothing may add them to points from their neighbours.
     All,
 }
 
 /// The brush, for weights and for painted maps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BrushOptions {
-    /// What is painted. The editor's own way to choose it also brings its colours on screen.
+    /// What is painted. Set it through the editor, which also shows the matching colours.
     pub target: PaintTarget,
-    /// What a stroke at full strength makes of a painted map.
+    /// The value that a stroke at full strength gives to a painted map.
     pub mask_values: MaskValues,
     /// What a stroke does to weights.
     pub weights_kind: BrushKind,
     /// What a stroke does to painted maps.
     pub map_kind: BrushKind,
-    /// What a stroke at full strength adds to weights, 0 - 1.
+    /// The value of weights that a stroke at full strength adds, 0 - 1.
     pub weight: f32,
-    /// How much of the way one stroke goes, 0 - 1.
+    /// The fraction of the brush's effect that one stroke applies, 0 - 1.
     pub strength: f32,
     /// Radius on the screen, logical pixels, 1 - 500.
     pub radius_px: f32,
     /// Radius in the world, metres, above 0.
     pub radius_world: f32,
-    /// Which of the two counts.
+    /// Which of the two radii is used.
     pub radius_unit: RadiusUnit,
-    /// How the effect fades.
+    /// How the effect fades with distance.
     pub falloff: Falloff,
-    /// The artist's own falloff.
+    /// The user's own falloff curve.
     pub curve: Curve,
     /// Distance between dabs as a fraction of the radius, 0.01 - 2.
     pub spacing: f32,
-    /// How distance is measured.
+    /// How distance from the pointer is measured.
     pub projection: Projection,
-    /// Leave points alone that face away from the eye.
+    /// Skip points that face away from the camera.
     pub front_faces_only: bool,
-    /// Reach points that something hides.
+    /// Reach occluded points.
     pub xray: bool,
-    /// Each touch goes on from what the last one made, instead of all of a stroke going no further than its strength.
+    /// Each dab continues from the result of the last one; otherwise a whole stroke is limited to its strength.
     pub accumulate: bool,
-    /// No stroke takes a weight below this, 0 - 1; of a map, this part of its largest value.
+    /// The lowest weight that a stroke may give, 0 - 1; of a map, this fraction of its largest value.
     pub floor: f32,
-    /// No stroke takes a weight above this, 0 - 1; of a map, this part of its largest value.
+    /// The highest weight that a stroke may give, 0 - 1; of a map, this fraction of its largest value.
     pub ceiling: f32,
-    /// When each point's sum is brought to 1.
+    /// When each point's weights are normalised.
     pub normalise: Normalising,
     /// Most influences a point may keep when edited, 1 - 8.
     pub max_influences: usize,
-    /// Paint the other side too, across the plane between left and right of the bind pose that this axis crosses.
+    /// Paint the other side too, mirrored across the bind pose's symmetry plane, whose normal is this axis.
     pub symmetry: Option<Axis>,
     /// Which points may change.
     pub mask: PaintMask,
@@ -312,7 +313,7 @@ impl BrushOptions {
     /// Influences of a point.
     pub const INFLUENCES: std::ops::RangeInclusive<usize> = 1..=8;
 
-    /// The weight or the value of the map that is painted.
+    /// The painted value: of weights or of the map.
     pub fn value(&self) -> f32 {
         match self.target {
             PaintTarget::Weights => self.weight,
@@ -321,7 +322,7 @@ impl BrushOptions {
         }
     }
 
-    /// The same, to change: 0 - [`PaintTarget::limit`].
+    /// Mutable access to [`BrushOptions::value`]: 0 - [`PaintTarget::limit`].
     pub fn value_mut(&mut self) -> &mut f32 {
         match self.target {
             PaintTarget::Weights => &mut self.weight,
@@ -330,7 +331,7 @@ impl BrushOptions {
         }
     }
 
-    /// What a stroke does to what is painted.
+    /// What a stroke does to the current target.
     pub fn kind(&self) -> BrushKind {
         match self.target {
             PaintTarget::Weights => self.weights_kind,
@@ -338,7 +339,7 @@ impl BrushOptions {
         }
     }
 
-    /// The same, to change.
+    /// Mutable access to [`BrushOptions::kind`].
     pub fn kind_mut(&mut self) -> &mut BrushKind {
         match self.target {
             PaintTarget::Weights => &mut self.weights_kind,
@@ -351,12 +352,12 @@ impl BrushOptions {
         self.falloff.at(distance, |x| self.curve.at(x))
     }
 
-    /// The lowest and the highest part of its range that a stroke may take a value to.
+    /// The lowest and the highest fraction of its range that a stroke may give to a value.
     pub fn bounds(&self) -> (f32, f32) {
         (self.floor.min(self.ceiling), self.ceiling.max(self.floor))
     }
 
-    /// Radius on the screen where a pixel is `metres_per_px`.
+    /// Radius on the screen, logical pixels, where a pixel is `metres_per_px`.
     pub fn radius_on_screen(&self, metres_per_px: f32) -> f32 {
         match self.radius_unit {
             RadiusUnit::Pixels => self.radius_px,
@@ -364,7 +365,7 @@ impl BrushOptions {
         }
     }
 
-    /// Radius in the world where a pixel is `metres_per_px`.
+    /// Radius in the world, metres, where a pixel is `metres_per_px`.
     pub fn radius_in_world(&self, metres_per_px: f32) -> f32 {
         match self.radius_unit {
             RadiusUnit::Pixels => self.radius_px * metres_per_px,
@@ -372,7 +373,7 @@ impl BrushOptions {
         }
     }
 
-    /// Larger or smaller by a factor, within its range.
+    /// Scales the radius by a factor, within its range.
     pub fn scale_radius(&mut self, factor: f32) {
         let (radius, range) = match self.radius_unit {
             RadiusUnit::Pixels => (&mut self.radius_px, Self::RADIUS_PX),
@@ -381,7 +382,7 @@ impl BrushOptions {
         *radius = (*radius * factor).clamp(*range.start(), *range.end());
     }
 
-    /// With every number in its range.
+    /// These options with every number clamped to its range.
     #[must_use]
     pub fn clamped(mut self) -> Self {
         let plain = Self::default();

@@ -1,26 +1,26 @@
-//! How the artist compares stacks: panes, what each shows, the wipe, and what "before" means.
+//! How the user compares stacks: panes, what each shows, the wipe, and the comparison stack.
 
 use crate::deform::{StackChoice, StackPreset};
 
 /// How the viewport is divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PaneLayout {
-    /// One picture.
+    /// One pane.
     #[default]
     One,
     /// Two side by side.
     Two,
     /// Two by two.
     Four,
-    /// Two over each other, with a line between them that is dragged.
+    /// Two over each other, with a divider that the user drags.
     Wipe,
 }
 
 impl PaneLayout {
-    /// All of them, as lists show them.
+    /// All layouts, in the order of lists.
     pub const ALL: [Self; 4] = [Self::One, Self::Two, Self::Four, Self::Wipe];
 
-    /// How many pictures there are.
+    /// The number of panes.
     pub fn n_panes(self) -> usize {
         match self {
             Self::One => 1,
@@ -30,18 +30,18 @@ impl PaneLayout {
     }
 }
 
-/// How the artist compares stacks.
+/// How the user compares stacks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compare {
     /// How the Compare workspace is divided.
     pub layout: PaneLayout,
-    /// How the viewport of all other workspaces is divided.
+    /// How the viewport is divided in all other workspaces.
     pub elsewhere: PaneLayout,
-    /// What each pane shows, from the left and the top; a wipe has the first two.
+    /// What each pane shows, in reading order; a wipe uses the first two.
     pub choices: [StackChoice; 4],
-    /// Where the line of the wipe is: 0 at the left, 1 at the right.
+    /// Position of the divider of the wipe: 0 at the left, 1 at the right.
     pub wipe: f32,
-    /// What a picture was before the project's own stacks.
+    /// The comparison stack: what a pane that does not show the project's own stacks uses.
     pub before: StackChoice,
 }
 

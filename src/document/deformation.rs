@@ -1,6 +1,6 @@
-//! The instances of a document as the deformer stack takes them.
+//! The input of the deformer stack for the instances of a document.
 //!
-//! Evaluation, bakes and still exports all build the input of the stack here: what deforms an instance is decided once.
+//! Evaluation, bakes and static-mesh exports all build this input here, so that they agree on what deforms an instance.
 
 use super::{Document, Instance, MeshId, Skin, SkinId};
 use crate::deform::cook::joint_order;
@@ -17,24 +17,24 @@ pub type SkinnedMesh<'a> = (&'a Arc<Mesh>, &'a Influences);
 /// A document in one pose.
 #[derive(Clone, Copy)]
 pub struct PosedDocument<'a> {
-    /// Whose instances are deformed.
+    /// The document whose instances are deformed.
     pub document: &'a Document,
-    /// Only its morph weights are read; its transforms are those of `world`.
+    /// The pose, of which only the morph weights are read; the transforms are those of `world`.
     pub pose: &'a Pose,
-    /// n_joints of the skeleton: world transforms of the file's rest pose; known by identity.
+    /// n_joints of the skeleton: world transforms of the file's rest pose; compared by identity.
     pub rest_world: &'a Arc<Vec<DAffine3>>,
     /// n_joints of the skeleton: world transforms of `pose`.
     pub world: &'a [DAffine3],
 }
 
-/// What the caller of the stack cooks and chooses for one instance.
+/// What the caller of the stack caches and chooses for one instance.
 #[derive(Clone, Copy)]
 pub struct CookedInstance<'a> {
-    /// The stack that deforms it; `None`: that of its mesh.
+    /// The stack that deforms it; `None`: the stack of its mesh.
     pub stack: Option<&'a DeformStack>,
     /// The influences of its mesh in the order of [`Document::joint_order`]; not read without a skin.
     pub influences: &'a CookedMesh,
-    /// The centres of rotation of its mesh, where they are known.
+    /// The centres of rotation of its mesh, where they have been computed.
     pub centres: Option<&'a Arc<Centres>>,
     /// The meshes that its skin moves ([`Document::meshes_of_skin`]); not read without a skin.
     pub skin_meshes: &'a [SkinnedMesh<'a>],
@@ -72,8 +72,8 @@ impl<'a> PosedDocument<'a> {
 }
 
 impl Document {
-    /// For each joint of a skin its place when they are sorted parents first: the order in which [`CookedMesh`] takes
-    /// influences.
+    /// For each joint of a skin its index in the skin's joints sorted parents first: the order in which [`CookedMesh`]
+    /// stores influences.
     pub fn joint_order(&self, skin: &Skin) -> Vec<u32> {
         joint_order(skin.joints.iter().map(|&j| self.skeleton().rank(j)))
     }
@@ -85,7 +85,7 @@ impl Document {
         meshes
     }
 
-    /// As [`Document::meshes_of_skin`], into buffers that are used again; `ids` names the meshes.
+    /// As [`Document::meshes_of_skin`], into buffers that are reused; `ids` names the meshes.
     pub fn meshes_of_skin_into<'a>(
         &'a self,
         skin: SkinId,

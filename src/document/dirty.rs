@@ -11,17 +11,17 @@ pub struct Dirty {
     pub influences: BTreeMap<MeshId, BTreeSet<u32>>,
     /// For each mesh, the painted maps whose values changed, with the chunks of points, ascending.
     pub masks: BTreeMap<(MeshId, MaskOf), BTreeSet<u32>>,
-    /// Meshes whose layers changed, also where that is not seen.
+    /// Meshes whose layers changed, even where the composite stays the same.
     pub layers: BTreeSet<MeshId>,
     /// The artist's pose or morph weights.
     pub pose: bool,
-    /// Names or locks of joints.
+    /// Names, locks or rules of joints.
     pub joints: bool,
-    /// Which joints there are, their tree, or the skins.
+    /// The set of joints, their hierarchy, or the skins.
     pub rig: bool,
     /// Meshes whose stack changed.
     pub stacks: BTreeSet<MeshId>,
-    /// Clips added, changed or removed.
+    /// Clips that were added, changed or removed.
     pub clips: BTreeSet<ClipId>,
 }
 

@@ -27,19 +27,19 @@ pub enum Edit {
     Influences(InfluenceEdit),
     /// New local transforms for some joints of the artist's pose; joints are distinct.
     Pose {
-        /// Which joints.
+        /// The joints.
         joints: Vec<JointId>,
-        /// Their transforms, same length.
+        /// Their transforms; same length.
         locals: Vec<Transform>,
     },
-    /// New morph weights for the mesh of one joint.
+    /// New morph weights for the mesh that one joint draws.
     MorphWeights {
         /// The joint that draws the mesh.
         joint: JointId,
         /// One a morph target.
         weights: Vec<f32>,
     },
-    /// Another deformer stack.
+    /// A new deformer stack.
     Stack {
         /// The mesh it deforms.
         mesh: MeshId,
@@ -48,7 +48,7 @@ pub enum Edit {
     },
     /// New values of a painted map for some points.
     Mask(MaskEdit),
-    /// Other layers of weights, or none.
+    /// New layers of weights, or none.
     Layers(LayersEdit),
     /// A clip added (the document has none of this id), replaced, or removed (`None`).
     Clip {
@@ -57,23 +57,23 @@ pub enum Edit {
         /// Its new content.
         clip: Option<Arc<Clip>>,
     },
-    /// Another name for a joint.
+    /// A new name for a joint.
     JointName {
         /// Which joint.
         joint: JointId,
         /// Its name.
         name: String,
     },
-    /// How the artist overrides what follows from a joint's place in the tree.
+    /// How the user overrides what follows from a joint's position in the hierarchy.
     JointRule {
         /// Which joint.
         joint: JointId,
         /// Its rule.
         rule: JointRule,
     },
-    /// Another set of locked joints.
+    /// A new set of locked joints.
     Locks(Arc<BTreeSet<JointId>>),
-    /// Other joints, with everything that follows from them.
+    /// A new rig: other joints, with everything that follows from them.
     Rig(Box<RigEdit>),
 }
 
@@ -140,13 +140,13 @@ impl Document {
         Ok(dirty)
     }
 
-    /// Changes a joint in all but its parent.
+    /// Changes a joint, except for its parent.
     fn change_joint(&mut self, joint: JointId, change: impl FnOnce(&mut Joint)) {
         let mut joints = self.skeleton.joints().to_vec();
         change(&mut joints[joint.get()]);
         // The parents were a forest before and still are.
         if let Ok(skeleton) = Skeleton::new(joints) {
-            // An undone change is the source's own skeleton again.
+            // Undo back to the source's skeleton restores its identity as well.
             self.skeleton = if skeleton == *self.source_skeleton {
                 self.source_skeleton.clone()
             } else {
@@ -157,7 +157,7 @@ impl Document {
 }
 
 impl Edit {
-    /// An edit that gives each of `points` its row, in the base: [`Document::paint_edit`] is about the active layer.
+    /// An edit that gives each of `points` its row, in the base layer. [`Document::paint_edit`] edits the active layer.
     pub fn influences(mesh: MeshId, points: Vec<u32>, rows: Rows) -> Self {
         Self::Influences(InfluenceEdit::new(mesh, points, rows))
     }
@@ -252,9 +252,10 @@ impl Edit {
         }
     }
 
-    /// Folds `later`, applied after this edit, into it; gives `later` back where the two do not concern the same thing.
+    /// Folds `later`, which was applied after this edit, into it; returns `later` where the two change different
+    /// things.
     ///
-    /// Both hold what the document had before them, so of a thing that both changed the earlier value is kept.
+    /// Both hold what the document had before them, so where both changed the same thing the earlier value is kept.
     pub fn absorb(&mut self, later: Self) -> Option<Self> {
         match (self, later) {
             (Self::Influences(a), Self::Influences(b))
@@ -297,7 +298,7 @@ impl Edit {
             (Self::Stack { mesh: a, .. }, Self::Stack { mesh: b, .. }) if *a == b => None,
             (Self::Clip { id: a, .. }, Self::Clip { id: b, .. }) if *a == b => None,
             (Self::Locks(_), Self::Locks(_)) => None,
-            // Of two stacks of layers the earlier one is what was there before both.
+            // Of two layer stacks the earlier one is the state before both.
             (Self::Layers(a), Self::Layers(b)) if a.mesh == b.mesh => None,
             (_, later) => Some(later),
         }
@@ -316,7 +317,7 @@ impl Edit {
         }
     }
 
-    /// The mesh of whose layers the edit is a change.
+    /// The mesh whose layers the edit changes.
     fn layered_mesh(&self) -> Option<MeshId> {
         match self {
             Self::Influences(edit) => Some(edit.mesh),
@@ -331,7 +332,7 @@ impl Edit {
         matches!(self, Self::Pose { .. } | Self::MorphWeights { .. })
     }
 
-    /// Whether the document has what the edit would give it, as far as that is cheap to tell.
+    /// Whether the document already has what the edit would give it, as far as that is cheap to tell.
     pub(super) fn is_in(&self, document: &Document) -> bool {
         match self {
             Self::Stack { mesh, stack } => {
@@ -349,7 +350,7 @@ impl Edit {
         }
     }
 
-    /// Gives back memory that only serves [`Edit::absorb`]: nothing will be folded in any more.
+    /// Frees memory that only serves [`Edit::absorb`]; nothing can be folded in afterwards.
     pub(super) fn seal(&mut self) {
         match self {
             Self::Influences(edit) => {
@@ -366,7 +367,7 @@ impl Edit {
         }
     }
 
-    /// Whether the edit names no point of a mesh: it changes nothing.
+    /// Whether the edit has an empty list of points: it changes nothing.
     pub fn is_of_no_point(&self) -> bool {
         match self {
             Self::Influences(edit) => edit.points.is_empty(),
@@ -375,7 +376,7 @@ impl Edit {
         }
     }
 
-    /// Bytes the payload keeps alive, for the bound of the history.
+    /// Bytes that the payload keeps alive, counted against the limit of the history.
     pub fn heap_bytes(&self) -> usize {
         match self {
             Self::Influences(edit) => {

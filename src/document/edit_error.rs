@@ -13,27 +13,27 @@ pub enum EditError {
     /// The document has no such joint.
     #[error("there is no bone {}; the model has {n_joints}", joint.0)]
     NoJoint {
-        /// The joint.
+        /// The joint that does not exist.
         joint: JointId,
-        /// How many there are.
+        /// How many joints there are.
         n_joints: usize,
     },
-    /// Two lists of an edit do not belong together.
+    /// Two lists of an edit have different lengths.
     #[error("{what}: {found} given, {expected} needed")]
     Length {
         /// Which list.
         what: &'static str,
         /// Its length.
         found: usize,
-        /// What it should be.
+        /// The expected length.
         expected: usize,
     },
-    /// A point is outside of the mesh or named twice.
+    /// A point does not exist in the mesh or is listed twice.
     #[error("point {point} is named twice or outside of the mesh's {n_points} points")]
     Point {
         /// The point.
         point: u32,
-        /// How many there are.
+        /// How many points there are.
         n_points: usize,
     },
     /// A row is not a list of distinct joints of the skin with finite weights >= 0.
@@ -61,7 +61,7 @@ pub enum EditError {
         /// The value.
         value: f32,
     },
-    /// A joint's rule cannot be.
+    /// A joint's rule is not valid.
     #[error("\"{joint}\": {why}")]
     JointRule {
         /// The joint.
@@ -69,7 +69,7 @@ pub enum EditError {
         /// What is wrong.
         why: String,
     },
-    /// A joint is named twice.
+    /// A joint is listed twice.
     #[error("bone {} is named twice", .0.0)]
     Twice(JointId),
     /// A number is not finite.
@@ -83,12 +83,12 @@ pub enum EditError {
         /// What is wrong.
         why: String,
     },
-    /// A change of the joints breaks an invariant.
+    /// A change of the rig breaks an invariant.
     #[error("{0}")]
     Rig(String),
 }
 
-/// Compares the lengths of two lists of an edit.
+/// Checks that two lists of an edit have the same length.
 pub(super) fn length(what: &'static str, found: usize, expected: usize) -> Result<(), EditError> {
     if found == expected {
         Ok(())

@@ -1,4 +1,4 @@
-//! What a press of Fix does: new rows for the points of a finding.
+//! The fixes of findings: new rows for the points of a finding.
 
 use super::checks::seams;
 use super::{Document, Edit, MeshId, MeshItem};
@@ -9,26 +9,26 @@ use crate::weights::mend::{limit, normalise, weld};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-/// Points between two looks at whether the work is still wanted.
+/// Points between two checks for cancellation.
 const SPAN: usize = 1 << 14;
 
-/// What a fix makes of the document.
+/// The result of a fix.
 #[derive(Clone, Debug)]
 pub struct Fixed {
-    /// The change; `None` where nothing can be changed.
+    /// The edit; `None` where nothing can be changed.
     pub edit: Option<Edit>,
-    /// What the undo step is called.
+    /// The label of the undo step.
     pub label: &'static str,
-    /// What was done, in words.
+    /// The message for the user.
     pub said: String,
 }
 
 /// A point and its new row.
 type NewRow = (u32, Vec<(u16, f32)>);
 
-/// What `fix` makes of `points` of `mesh`. Locked joints keep the bits of their weights.
+/// The result of applying `fix` to `points` of `mesh`. Locked joints keep the bits of their weights.
 ///
-/// Points outside of the mesh are left out. The edit is not applied.
+/// Points that the mesh does not have are ignored. The edit is not applied.
 pub fn fix(
     document: &Document,
     mesh: MeshId,
@@ -83,7 +83,7 @@ pub fn fix(
     };
     let n_changed = rows.len();
     let mut said = format!("{} {done}.", counted(n_changed, "vertex"));
-    // One side of a seam may already have the average.
+    // One side of a seam may already have the mean weights.
     if n_changed < points.len() && fix != Fix::Weld {
         said = format!(
             "{said} {} unchanged: the other bones are locked.",
@@ -103,14 +103,14 @@ pub fn fix(
             said: "Only one layer is visible. Show all layers first.".into(),
         });
     } else {
-        // What is wrong is what all layers show together: it is mended over them.
+        // The finding is about the composite of all layers, so a layer above them holds the fix.
         said.push_str(" The fix is stored in a new layer.");
         document.add_filled_layer(mesh, label, &points, rows)
     };
     Ok(Fixed { edit, label, said })
 }
 
-/// The points that `new_row` changes, in order.
+/// The rows that `new_row` changes, in order of points.
 fn each(
     points: &[u32],
     task: &Task,
@@ -166,8 +166,8 @@ struct Segment {
     tail: DVec3,
 }
 
-/// The unlocked bones of the skin of `mesh` in bind-pose mesh space. Bones that move a point come alone where there is
-/// one: exporters leave anything in the bind matrices of the others.
+/// The unlocked bones of the skin of `mesh` in bind-pose mesh space. Only bones with weights where there are any:
+/// exporters write arbitrary bind matrices for the others.
 fn segments(document: &Document, mesh: MeshId, item: &MeshItem, locked: &[bool]) -> Vec<Segment> {
     let Some((_, skin)) = document.skin_of_mesh(mesh) else {
         return Vec::new();
@@ -213,7 +213,7 @@ fn segments(document: &Document, mesh: MeshId, item: &MeshItem, locked: &[bool])
     segments
 }
 
-/// The skin joint of the nearest segment; of equally near ones the first.
+/// The skin joint of the nearest segment; the first of equally near ones.
 fn nearest(segments: &[Segment], at: Vec3) -> Option<u16> {
     let at = at.as_dvec3();
     let distance = |segment: &Segment| {

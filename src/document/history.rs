@@ -7,7 +7,7 @@ use crate::skeleton::JointId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// What was selected, and whether the pose was keyed: restored with the step it belongs to.
+/// The selection, and whether the pose was keyed: restored with its undo step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Selection {
     active_joint: Option<JointId>,
@@ -31,7 +31,8 @@ impl Selection {
         }
     }
 
-    /// `with_pose`: the step posed, so whether that is keyed belongs to it; else time may have moved on since.
+    /// `with_pose`: the step changed the pose, so the step restores whether it was keyed. Otherwise the time may have
+    /// changed since.
     fn restore(&self, document: &mut Document, with_pose: bool) {
         let session = document.session_mut();
         if with_pose {
@@ -42,13 +43,13 @@ impl Selection {
         session.selected_joints.clone_from(&self.joints);
         session.selected_points.clone_from(&self.points);
         session.active_layers.clone_from(&self.layers);
-        // What was hidden meanwhile stays hidden, and nothing hidden or removed is selected.
+        // Hidden items stay hidden, and hidden or removed items are never selected.
         session.deselect_hidden();
         let skeleton = document.skeleton().clone();
         document.session_mut().follow_skeleton(&skeleton);
     }
 
-    /// Bytes of the point sets that `other` does not share.
+    /// Bytes of the point sets that are not shared with `other`.
     fn bytes_beside(&self, other: &Self) -> usize {
         let shared = |(mesh, set): &(&MeshId, &Arc<PointSet>)| {
             other.points.get(mesh).is_some_and(|s| Arc::ptr_eq(s, set))
@@ -59,22 +60,22 @@ impl Selection {
 }
 
 impl Step {
-    /// Whether the pose on screen comes and goes with the step.
+    /// Whether undo and redo of the step change the pose on screen.
     fn poses(&self) -> bool {
         self.before.unkeyed != self.after.unkeyed || self.edits.iter().any(Edit::is_pose)
     }
 }
 
-/// What a step chose: a name for it, and the mesh if it was chosen for that one alone.
+/// What a setting step changed: its name, and the mesh if it applies to that mesh only.
 pub type Setting = (&'static str, Option<MeshId>);
 
 /// One undo step: edits that were made together.
 #[derive(Clone, Debug)]
 struct Step {
     label: String,
-    /// The setting it chose, of which only the latest choice is a step.
+    /// The setting that it changed; consecutive changes of one setting are one step.
     setting: Option<Setting>,
-    /// In the order of application; each holds what the document had before (undo) or after (redo) it.
+    /// In the order of application; each holds the state before it (undo) or after it (redo).
     edits: Vec<Edit>,
     before: Selection,
     after: Selection,
@@ -90,11 +91,12 @@ pub struct History {
     bytes: usize,
     limit_bytes: usize,
     n_dropped: usize,
-    /// Steps applied minus steps undone since the start, to tell whether the document is as saved.
+    /// Steps applied minus steps undone since the start; compared with the saved position to tell whether the document
+    /// is modified.
     position: i64,
     saved_position: Option<i64>,
     revision: u64,
-    /// The same without changes that only pose.
+    /// As `revision`, without changes of the pose alone.
     revision_but_for_poses: u64,
 }
 
@@ -121,13 +123,13 @@ impl History {
         }
     }
 
-    /// Steps between the saved state and this one; `None` where the saved state can no longer be reached.
+    /// Number of steps between the saved state and this one; `None` where the saved state can no longer be reached.
     pub fn n_unsaved_steps(&self) -> Option<u64> {
         self.saved_position
             .map(|saved| saved.abs_diff(self.position))
     }
 
-    /// Starts a step, named as the artist reads it: "Paint weights". Commits one that is still open.
+    /// Opens a step with a label as the user reads it: "Paint weights". Commits a step that is still open.
     pub fn begin(&mut self, document: &Document, label: &str) {
         self.commit(document);
         let selection = Selection::of(document);
@@ -141,8 +143,8 @@ impl History {
         });
     }
 
-    /// [`History::begin`] of a step that chooses `setting`: chosen again right after, it stays one step with the newer
-    /// label, and is none once everything is as before it.
+    /// [`History::begin`] of a step that changes `setting`. Changed again right afterwards, it stays one step with the
+    /// newer label; the step disappears once the state is the one before it.
     pub fn begin_setting(&mut self, document: &Document, label: &str, setting: Setting) {
         self.begin(document, label);
         if let Some(step) = &mut self.open {
@@ -155,8 +157,8 @@ impl History {
         self.open.is_some()
     }
 
-    /// Applies an edit inside the open step, folding it into one of the step's edits where both concern the same thing.
-    /// Without an open step it becomes a step of its own, called `label`. On `Err` nothing changed.
+    /// Applies an edit inside the open step and folds it into one of the step's edits where both change the same thing.
+    /// Without an open step the edit becomes a step of its own, labelled `label`. On `Err` nothing changed.
     pub fn apply(
         &mut self,
         document: &mut Document,
@@ -181,8 +183,8 @@ impl History {
         let dirty = document.apply(&mut edit)?;
         self.revise(std::slice::from_ref(&edit));
         if let Some(step) = &mut self.open {
-            // A drag may change several things in turn, such as the stacks of all objects; edits of different things
-            // can be exchanged, but for layers and what is painted on them.
+            // A drag may change several things in alternation, such as the stacks of all objects. Edits of different
+            // things commute, except for layers and what is painted on them.
             let mut rest = Some(edit);
             for earlier in step.edits.iter_mut().rev() {
                 rest = rest.and_then(|edit| earlier.absorb(edit));
@@ -195,7 +197,7 @@ impl History {
         Ok(dirty)
     }
 
-    /// Ends the open step. One without edits leaves no trace.
+    /// Commits the open step. A step without edits is discarded.
     pub fn commit(&mut self, document: &Document) {
         let Some(mut step) = self.open.take() else {
             return;
@@ -216,7 +218,7 @@ impl History {
             + step.after.bytes_beside(&step.before);
         for undone in self.redo.drain(..) {
             self.bytes -= undone.bytes;
-            // The saved state was on the branch that is given up now.
+            // The saved state was on the redo branch that is discarded now.
             if self
                 .saved_position
                 .is_some_and(|saved| saved > self.position)
@@ -238,7 +240,7 @@ impl History {
         }
     }
 
-    /// `step` with the newest one folded in, which is taken off, where both choose the same setting. Its edits are gone
+    /// `step` with the newest step, which is removed, folded in, where both change the same setting. It has no edits
     /// where the document is as before both.
     fn fold_setting(&mut self, document: &Document, mut step: Step) -> Step {
         let is_saved = self.saved_position == Some(self.position);
@@ -266,7 +268,7 @@ impl History {
         folded
     }
 
-    /// Takes the open step back: the document is as before [`History::begin`].
+    /// Cancels the open step: the document is as before [`History::begin`].
     pub fn cancel(&mut self, document: &mut Document) -> Dirty {
         let Some(mut step) = self.open.take() else {
             return Dirty::default();
@@ -288,14 +290,14 @@ impl History {
         Some(dirty)
     }
 
-    /// Undoes the newest step for good: neither undo nor redo know of it any more. `None`: there is none.
+    /// Undoes and discards the newest step, so that it cannot be redone. `None`: there is none.
     pub fn drop_newest(&mut self, document: &mut Document) -> Option<Dirty> {
         self.commit(document);
         let mut step = self.undo.pop_back()?;
         let dirty = revert(document, &mut step.edits);
         step.before.restore(document, step.poses());
         self.bytes -= step.bytes;
-        // The state that was saved after it is never met again.
+        // The state that was saved after it can no longer be reached.
         if self.saved_position == Some(self.position) {
             self.saved_position = None;
         }
@@ -304,13 +306,13 @@ impl History {
         Some(dirty)
     }
 
-    /// Applies the step undone last again. `None`: there is nothing to redo.
+    /// Redoes the step that was undone last. `None`: there is nothing to redo.
     pub fn redo(&mut self, document: &mut Document) -> Option<Dirty> {
         self.commit(document);
         let mut step = self.redo.pop()?;
         let mut dirty = Dirty::default();
         for edit in &mut step.edits {
-            // It was applied to this very state before.
+            // It was applied to this same state before.
             if let Ok(stale) = document.apply(edit) {
                 dirty.merge(stale);
             }
@@ -322,8 +324,8 @@ impl History {
         Some(dirty)
     }
 
-    /// Undoes or redoes until `n_done` steps, of those that are kept, are done; a step under way is committed first.
-    /// Returns what is stale.
+    /// Undoes or redoes until `n_done` of the kept steps are done; an open step is committed first. Returns what is
+    /// stale.
     pub fn jump(&mut self, document: &mut Document, n_done: usize) -> Dirty {
         self.commit(document);
         let mut dirty = Dirty::default();
@@ -342,7 +344,7 @@ impl History {
         dirty
     }
 
-    /// The labels of all steps that are kept, the oldest first; the first [`History::n_undo`] of them are done.
+    /// The labels of all kept steps, the oldest first; the first [`History::n_undo`] of them are done.
     pub fn labels(&self) -> impl ExactSizeIterator<Item = &str> + DoubleEndedIterator {
         let n_undo = self.undo.len();
         (0..self.n_steps()).map(move |i| {
@@ -355,54 +357,54 @@ impl History {
         })
     }
 
-    /// How many steps are kept, done or undone.
+    /// The number of kept steps, done or undone.
     pub fn n_steps(&self) -> usize {
         self.undo.len() + self.redo.len()
     }
 
-    /// How many of the kept steps were done when the document was saved; `None` where that state is out of reach.
+    /// How many of the kept steps were done when the document was saved; `None` where that state cannot be reached.
     pub fn saved_step(&self) -> Option<usize> {
         let oldest = self.position - self.undo.len() as i64;
         let saved = usize::try_from(self.saved_position? - oldest).ok()?;
         (saved <= self.n_steps()).then_some(saved)
     }
 
-    /// What the next undo takes back.
+    /// The label of the step that the next undo reverts.
     pub fn undo_label(&self) -> Option<&str> {
         self.undo.back().map(|step| step.label.as_str())
     }
 
-    /// What the next redo does again.
+    /// The label of the step that the next redo applies.
     pub fn redo_label(&self) -> Option<&str> {
         self.redo.last().map(|step| step.label.as_str())
     }
 
-    /// How many steps can be undone.
+    /// The number of steps that can be undone.
     pub fn n_undo(&self) -> usize {
         self.undo.len()
     }
 
-    /// How many of the oldest steps were given up to stay within the bound.
+    /// The number of oldest steps that were dropped to stay within the limit.
     pub fn n_dropped(&self) -> usize {
         self.n_dropped
     }
 
-    /// Bytes of payload kept.
+    /// Bytes of payload that are kept.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Bytes of payload that may be kept.
+    /// The limit of the payload, bytes.
     pub fn limit_bytes(&self) -> usize {
         self.limit_bytes
     }
 
-    /// Remembers the present state as the saved one.
+    /// Marks the present state as the saved one.
     pub fn mark_saved(&mut self) {
         self.saved_position = Some(self.position);
     }
 
-    /// Remembers that no state is the saved one: the document was recovered.
+    /// Marks that no state is the saved one: the document was recovered.
     pub fn mark_unsaved(&mut self) {
         self.saved_position = None;
     }
@@ -416,12 +418,13 @@ impl History {
                 .is_some_and(|step| !step.edits.is_empty())
     }
 
-    /// A number that grows with every change, undo and redo: for autosave.
+    /// A number that grows with every change, undo and redo; autosave compares it.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// The same, but a change of the artist's pose alone does not count: for what is made of the rest.
+    /// As [`History::revision`], but changes of the artist's pose alone do not count; for caches that do not depend on
+    /// the pose.
     pub fn revision_but_for_poses(&self) -> u64 {
         self.revision_but_for_poses
     }
@@ -435,7 +438,7 @@ impl History {
 fn revert(document: &mut Document, edits: &mut [Edit]) -> Dirty {
     let mut dirty = Dirty::default();
     for edit in edits.iter_mut().rev() {
-        // It was valid when first applied, and everything after it has been taken back.
+        // It was valid when first applied, and everything after it has been undone.
         if let Ok(stale) = document.apply(edit) {
             dirty.merge(stale);
         }

@@ -1,4 +1,4 @@
-//! Stable names of the document's items. For imported items they equal the glTF index.
+//! Stable ids of the document's items. For imported items they equal the glTF index.
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {

@@ -16,13 +16,13 @@ use std::sync::Arc;
 pub struct InfluenceEdit {
     /// The mesh.
     pub mesh: MeshId,
-    /// The layer whose rows they are; `None`: the base, which without layers is all there is.
+    /// The layer that has the rows; `None`: the base, the only rows of a mesh without layers.
     pub layer: Option<LayerId>,
     /// Distinct points, in any order.
     pub points: Vec<u32>,
     /// One row a point.
     pub rows: Rows,
-    /// Points of the request that stay unchanged because of locked bones; cleared when the step is closed.
+    /// Points of the request that stay unchanged because of locked bones; cleared when the step is committed.
     pub left_alone: Vec<u32>,
     /// The points as a set, while a drag is open and edits are folded into this one.
     pub(super) touched: Option<PointSet>,
@@ -41,7 +41,7 @@ impl InfluenceEdit {
         }
     }
 
-    /// The same in a layer.
+    /// This edit, in a layer.
     #[must_use]
     pub fn in_layer(mut self, layer: LayerId) -> Self {
         self.layer = (layer != LayerStack::BASE).then_some(layer);
@@ -104,7 +104,7 @@ impl InfluenceEdit {
     }
 }
 
-/// The place of `layer`, or of the base, in the stack of `item`; 0 without layers.
+/// The index of `layer`, or of the base, in the layer stack of `item`; 0 without layers.
 pub(super) fn layer_index(item: &MeshItem, layer: Option<LayerId>) -> Result<usize, EditError> {
     match layer {
         None => Ok(0),
@@ -112,7 +112,7 @@ pub(super) fn layer_index(item: &MeshItem, layer: Option<LayerId>) -> Result<usi
     }
 }
 
-/// Makes the composition of the layers the influences of `item`, in chunks that may have changed. Returns those that
+/// Writes the composite of the layers to the influences of `item`, for chunks that may have changed. Returns those that
 /// did.
 pub(super) fn show(item: &mut MeshItem, chunks: BTreeSet<usize>) -> BTreeSet<u32> {
     let Some(result) = item.layers.result() else {

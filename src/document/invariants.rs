@@ -1,4 +1,4 @@
-//! What must hold of every document, before and after every edit.
+//! The invariants of every document, before and after every edit.
 
 use super::model::InvalidParts;
 use super::validity::{check_clip, check_row};
@@ -7,7 +7,7 @@ use crate::finding::{Finding, Severity};
 use crate::skeleton::JointId;
 
 impl Document {
-    /// A document at rest. Fails with the first broken invariant of severity error.
+    /// A document in its rest pose. Fails with the first broken invariant of severity error.
     pub fn new(parts: Parts) -> Result<Self, InvalidParts> {
         let document = Self::assemble(parts);
         match check(&document)
@@ -20,8 +20,8 @@ impl Document {
     }
 }
 
-/// Every broken invariant of severity error, and everything else an artist should know: points without weight, sums
-/// that are not 1, joints named alike.
+/// Every broken invariant of severity error, and other findings for the artist: points without weight, sums that are
+/// not 1, joints with equal names.
 pub fn check(document: &Document) -> Vec<Finding> {
     let mut findings = Vec::new();
     check_references(document, &mut findings);

@@ -1,9 +1,9 @@
-//! The colour of a bone, wherever bones are distinguished by colour.
+//! The colour of a bone, wherever colours distinguish bones.
 
 use super::Session;
 use crate::skeleton::JointId;
 
-/// The colour of `joint`, sRGB: the artist's, else one of its own that stays the same for as long as the model does.
+/// The colour of `joint`, sRGB: the user's, else a default that stays the same while the model is edited.
 pub fn joint_colour(session: &Session, joint: JointId) -> [u8; 3] {
     session
         .joint_colours
@@ -12,7 +12,8 @@ pub fn joint_colour(session: &Session, joint: JointId) -> [u8; 3] {
         .unwrap_or_else(|| own_colour(joint))
 }
 
-/// Hues spread by the golden ratio, so that neighbours in the tree differ; two lightnesses tell near hues apart.
+/// Hues are spaced by the golden ratio, so that neighbours in the hierarchy differ; two lightnesses distinguish similar
+/// hues.
 fn own_colour(joint: JointId) -> [u8; 3] {
     const SATURATION: f32 = 0.6;
     let hue = (joint.0 as f32 * 0.618_034).fract() * 6.0;
@@ -36,7 +37,7 @@ fn own_colour(joint: JointId) -> [u8; 3] {
     linear.map(encoded)
 }
 
-/// A linear value, 0 - 1, as sRGB stores it.
+/// A linear value, 0 - 1, encoded as sRGB.
 fn encoded(linear: f32) -> u8 {
     let shown = if linear <= 0.003_130_8 {
         12.92 * linear

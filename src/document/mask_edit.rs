@@ -18,7 +18,7 @@ pub struct MaskEdit {
     pub mask: MaskOf,
     /// Distinct points, in any order.
     pub points: Vec<u32>,
-    /// One a point: 0 - [`MaskOf::limit`].
+    /// One value per point: 0 - [`MaskOf::limit`].
     pub values: Vec<f32>,
     /// The points as a set, while a drag is open and edits are folded into this one.
     pub(super) touched: Option<PointSet>,
@@ -44,7 +44,7 @@ impl MaskEdit {
             .get(&self.mesh)
             .ok_or(EditError::NoMesh(self.mesh))?;
         if let MaskOf::Layer(layer) = self.mask {
-            // The base is always shown, all of it.
+            // The base has no mask.
             if layer_index(item, Some(layer))? == 0 {
                 return Err(EditError::NoLayer(layer));
             }

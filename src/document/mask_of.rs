@@ -8,9 +8,9 @@ use std::sync::Arc;
 /// A painted map of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MaskOf {
-    /// How much of a part of the stack points take.
+    /// A map of the deformer stack: how strongly a part of the stack affects each point.
     Stack(MaskKind),
-    /// How much of a layer of weights they take.
+    /// The mask of a layer of weights: how strongly the layer affects each point.
     Layer(LayerId),
 }
 
@@ -35,7 +35,7 @@ impl MaskOf {
         }
     }
 
-    /// What lists call it.
+    /// The label in lists.
     pub fn label(self) -> &'static str {
         match self {
             Self::Stack(kind) => kind.label(),
@@ -43,7 +43,7 @@ impl MaskOf {
         }
     }
 
-    /// The value of a point of `item`.
+    /// The value at a point of `item`.
     pub fn value(self, item: &MeshItem, point: u32) -> f32 {
         match self {
             Self::Stack(kind) => item.masks.value(kind, point),

@@ -7,30 +7,30 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Fraction of the surface whose authored normals may be tangential before all of them are discarded.
+/// Fraction of the surface with authored normals that lie along the surface, above which all normals are discarded.
 const MISFIT: f32 = 0.4;
 
-/// Different points at one position that a vertex is compared with. Beyond them it becomes a point of its own: a file
-/// whose positions are all equal must not take quadratic time.
+/// How many different points at one position a vertex is compared with. Further vertices become points of their own, so
+/// that a file whose positions are all equal does not take quadratic time.
 const CROWD: usize = 64;
 
-/// Per-vertex arrays of one primitive. Every array that is not empty has one entry a vertex.
+/// Per-vertex arrays of one primitive. Every non-empty array has one entry per vertex.
 #[derive(Clone, Debug, Default)]
 pub struct PrimitiveSource {
     /// n_vertices, finite, mesh space.
     pub positions: Vec<Vec3>,
     /// n_vertices unit normals; empty: derived from the faces.
     pub normals: Vec<Vec3>,
-    /// n_vertices; empty without.
+    /// n_vertices texture coordinates; empty where the file has none.
     pub uvs: Vec<Vec2>,
-    /// n_vertices colours as [`Mesh::colors`] holds them; empty without.
+    /// n_vertices colours in the form of [`Mesh::colors`]; empty where the file has none.
     pub colors: Vec<[u8; 4]>,
     /// n_vertices rows (skin joint index, weight), cleaned: finite, > 0, joints distinct, sum 1; empty without a skin.
     pub influences: Rows,
     /// For each morph target, n_vertices displacements.
     pub morphs: Vec<Vec<Vec3>>,
-    /// For each morph target, which vertices' normals a player turns, ascending, and what it adds to them; may be
-    /// shorter.
+    /// For each morph target, the vertices whose normals it changes, ascending, and the displacement of the normal; may
+    /// be shorter than `morphs`.
     pub morph_normals: Vec<Vec<(u32, Vec3)>>,
     /// Triangles of this primitive's own vertices, each below n_vertices.
     pub triangles: Vec<[u32; 3]>,
@@ -45,16 +45,16 @@ pub struct MeshSource {
     pub name: String,
     /// In file order.
     pub primitives: Vec<PrimitiveSource>,
-    /// One name a morph target, may be empty strings; its length is the number of targets.
+    /// One name per morph target, possibly empty; the length is the number of targets.
     pub morph_names: Vec<String>,
 }
 
-/// What [`MeshSource::build`] makes.
+/// The result of [`MeshSource::build`].
 #[derive(Debug)]
 pub struct BuiltMesh {
     /// The geometry.
     pub mesh: Mesh,
-    /// One row a point; empty rows without a skin.
+    /// One row per point; empty rows without a skin.
     pub influences: Influences,
     /// Seams whose sides carry different weights.
     pub findings: Vec<Finding>,
@@ -172,7 +172,7 @@ impl MeshSource {
 }
 
 impl MeshSource {
-    /// What players add to normals for each morph target, by vertex of the mesh.
+    /// The displacements of normals of each morph target, by vertex of the mesh.
     fn take_morph_normals(&mut self) -> Vec<Vec<(u32, Vec3)>> {
         let mut all = vec![Vec::new(); self.morph_names.len()];
         let mut first = 0;
@@ -186,10 +186,10 @@ impl MeshSource {
     }
 }
 
-/// All primitives' arrays, one after the other.
+/// The arrays of all primitives, concatenated.
 struct Vertices<'a> {
     positions: Vec<Vec3>,
-    /// Zero where the file has none.
+    /// Zero where the file has no normals.
     normals: Vec<Vec3>,
     morphs: Vec<Vec<Vec3>>,
     /// (first vertex, rows) of each primitive.
@@ -237,18 +237,18 @@ impl<'a> Vertices<'a> {
 }
 
 /// The point of each vertex (numbered by first vertex), a vertex of each point, how many positions hold several points,
-/// and whether any of them do so because their weights differ.
+/// and whether any of them do because their weights differ.
 fn weld(vertices: &Vertices<'_>) -> (Vec<u32>, Vec<u32>, usize, bool) {
     let mut point_of_vertex = Vec::with_capacity(vertices.positions.len());
     let mut representatives: Vec<u32> = Vec::new();
-    // Position bits -> first point there; further points at the same position are chained.
+    // Position bits -> first point at that position; further points at the same position are chained.
     let mut first_at: HashMap<[u32; 3], u32> = HashMap::with_capacity(vertices.positions.len());
     let mut next_at: Vec<u32> = Vec::new();
     let mut split_seams = 0;
     let mut weights_differ = false;
     for (v, position) in vertices.positions.iter().enumerate() {
         let v = v as u32;
-        // Adding zero makes -0 and 0 one key.
+        // Adding zero maps -0 and 0 to one key.
         let key = (*position + Vec3::ZERO).to_array().map(f32::to_bits);
         let new_point = representatives.len() as u32;
         let first = *first_at.entry(key).or_insert(new_point);
@@ -414,7 +414,7 @@ mod tests {
         }
         .build();
         assert_eq!(built.mesh.n_points(), n);
-        // All of them are reached by going around.
+        // A walk over the topology reaches all of them.
         let topology = built.mesh.topology();
         let around = std::iter::successors(topology.next_coincident(0), |&p| {
             topology.next_coincident(p)
@@ -438,7 +438,7 @@ mod tests {
             built.mesh.normals
         );
         assert_eq!(built.findings.len(), 1);
-        // Turned inside out is no misfit: that is how mirrored parts come.
+        // Flipped normals are no misfit: mirrored parts have them.
         let mut source = quad([0.1, 0.2, 0.3, 0.2]);
         source.primitives[0].normals = vec![Vec3::NEG_Z; 6];
         assert!(source.build().findings.is_empty());

@@ -1,11 +1,12 @@
-//! The document: everything the artist can change, and the only door to change it.
+//! The document: everything the user can edit, and the only way to edit it.
 //!
-//! Data flow: an importer or a generator fills [`MeshSource`]s, which are welded into meshes, and [`Parts`] -> [`Document::new`] -> [`Edit`]s through [`History`] -> clones
-//! for the worker, saves and exports.
+//! Data flow: an importer or a generator fills [`MeshSource`]s, which are welded into meshes, and [`Parts`] ->
+//! [`Document::new`] -> [`Edit`]s through [`History`] -> clones for the worker, saves and exports.
 //!
-//! Invariant: fields are private to this folder; only [`Edit`] changes a document (the [`Session`] is no part of it).
+//! Invariant: fields are private to this folder; only [`Edit`] changes a document (the [`Session`] is not part of its
+//! content).
 //! Invariant: an edit swaps: applied twice it restores the document bit for bit; on `Err` nothing changed.
-//! Invariant: cloning is cheap: everything large sits behind an `Arc`.
+//! Invariant: cloning is cheap: all large data is behind an `Arc`.
 
 pub mod brush;
 pub mod checks;

@@ -10,12 +10,12 @@ use crate::skinning::{Influences, RowRef};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A model and everything the artist made of it. Cloning is cheap: workers, saves and exports read a clone.
+/// A model with all edits. Cloning is cheap: workers, saves and exports read a clone.
 #[derive(Clone, Debug)]
 pub struct Document {
     pub(super) source: Option<Arc<Source>>,
     pub(super) skeleton: Arc<Skeleton>,
-    /// As imported: what a project file and an export compare with.
+    /// As imported; project files and exports compare with it.
     pub(super) source_skeleton: Arc<Skeleton>,
     pub(super) meshes: BTreeMap<MeshId, Arc<MeshItem>>,
     pub(super) skins: BTreeMap<SkinId, Arc<Skin>>,
@@ -31,7 +31,7 @@ pub struct Document {
     session: Session,
 }
 
-/// Why [`Parts`] do not make a document.
+/// Why [`Parts`] cannot become a document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidParts(pub Finding);
@@ -81,17 +81,17 @@ impl Document {
         }
     }
 
-    /// The file it came from.
+    /// The file that the document was imported from.
     pub fn source(&self) -> Option<&Arc<Source>> {
         self.source.as_ref()
     }
 
-    /// The node tree.
+    /// The joint hierarchy (glTF nodes).
     pub fn skeleton(&self) -> &Arc<Skeleton> {
         &self.skeleton
     }
 
-    /// The node tree as imported.
+    /// The joint hierarchy as imported.
     pub fn source_skeleton(&self) -> &Arc<Skeleton> {
         &self.source_skeleton
     }
@@ -106,7 +106,7 @@ impl Document {
         &self.skins
     }
 
-    /// What is drawn, by node index.
+    /// The instances to draw, by node index.
     pub fn instances(&self) -> &BTreeMap<InstanceId, Arc<Instance>> {
         &self.instances
     }
@@ -126,7 +126,7 @@ impl Document {
         &self.source_skins
     }
 
-    /// The artist's pose: shown where no clip is.
+    /// The artist's pose: shown where no clip is active.
     pub fn pose(&self) -> &Arc<Pose> {
         &self.pose
     }
@@ -151,18 +151,18 @@ impl Document {
         &self.images
     }
 
-    /// Where the artist is.
+    /// The session: camera, playback, selection, tool options.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// Where the artist is, to change: no part of undo.
+    /// Mutable access to the session, which has no undo.
     pub fn session_mut(&mut self) -> &mut Session {
         &mut self.session
     }
 
-    /// The pose on screen: the clip of the session at its time over the rest pose, else (or while it is not keyed yet) the
-    /// artist's pose.
+    /// The pose on screen: the session's clip at its time over the rest pose. Without a clip, or while the pose is not
+    /// keyed yet, the artist's pose.
     pub fn shown_pose(&self) -> Arc<Pose> {
         let playback = &self.session.playback;
         match playback.clip.and_then(|id| self.clips.get(&id)) {
@@ -173,14 +173,15 @@ impl Document {
         }
     }
 
-    /// The rest pose with what `clip` animates at `time_secs`.
+    /// The rest pose with the channels of `clip` at `time_secs`.
     pub fn pose_of_clip(&self, clip: &Clip, time_secs: f64) -> Pose {
         let mut pose = Pose::clone(&self.rest_pose);
         clip.apply(time_secs, &mut pose);
         pose
     }
 
-    /// n_joints of the skeleton: whether a skin lists the joint, and it was not removed. Those are drawn and listed as bones.
+    /// n_joints of the skeleton: whether a skin lists the joint and it was not removed. Those joints are drawn and
+    /// listed as bones.
     pub fn skin_joint_mask(&self) -> Vec<bool> {
         let mut mask = vec![false; self.skeleton.len()];
         for joint in self.skins.values().flat_map(|skin| &skin.joints) {
@@ -189,7 +190,7 @@ impl Document {
         mask
     }
 
-    /// n_joints of the skeleton: whether some point follows the joint. Reads all influences: keep the result.
+    /// n_joints of the skeleton: whether any point has a weight for the joint. Reads all influences: keep the result.
     pub fn weighted_joints(&self) -> Vec<bool> {
         let mut mask = vec![false; self.skeleton.len()];
         for (&mesh, item) in &self.meshes {
@@ -230,7 +231,7 @@ impl Document {
             .map(|i| i as u16)
     }
 
-    /// How many joints every skin that draws `mesh` has at least: the bound of its influences' indices.
+    /// The smallest number of joints of any skin that draws `mesh`: the bound of its influences' indices.
     pub fn n_skin_joints(&self, mesh: MeshId) -> Option<usize> {
         self.instances
             .values()
@@ -240,7 +241,8 @@ impl Document {
             .min()
     }
 
-    /// Whether both hold the same edits: everything but the session, bit for bit. Geometry is compared by identity.
+    /// Whether both documents have the same content: everything but the session, bit for bit. Geometry is compared by
+    /// identity.
     pub fn same_content(&self, other: &Self) -> bool {
         let same_mesh = |a: &MeshItem, b: &MeshItem| {
             Arc::ptr_eq(&a.geometry, &b.geometry)
@@ -266,7 +268,7 @@ impl Document {
 }
 
 impl MeshItem {
-    /// The rows of the base; without layers all there are.
+    /// The rows of the base layer; without layers the only rows.
     pub fn base_rows(&self) -> &Influences {
         self.layers
             .base()

@@ -1,4 +1,4 @@
-//! What the brush paints, and its values.
+//! What the brush paints, and the values it paints.
 
 use crate::deform::MaskKind;
 
@@ -15,7 +15,7 @@ pub enum PaintTarget {
 }
 
 impl PaintTarget {
-    /// All of them, as lists show them.
+    /// All targets, in the order of lists.
     pub const ALL: [Self; 6] = [
         Self::Weights,
         Self::LayerMask,
@@ -25,7 +25,7 @@ impl PaintTarget {
         Self::Mask(MaskKind::Smooth),
     ];
 
-    /// The map of the stack, where it is one.
+    /// The map of the stack, if the target is one.
     pub fn mask(self) -> Option<MaskKind> {
         match self {
             Self::Weights | Self::LayerMask => None,
@@ -33,7 +33,7 @@ impl PaintTarget {
         }
     }
 
-    /// Whether it is a map, and not weights.
+    /// Whether the target is a map, not weights.
     pub fn is_map(self) -> bool {
         self != Self::Weights
     }
@@ -44,8 +44,7 @@ impl PaintTarget {
     }
 }
 
-/// What the brush makes of each painted map. 0 at first: maps that were never painted are 1 everywhere, so a first stroke
-/// shows.
+/// The brush's value for each painted map. 0 by default: unpainted maps are 1 everywhere, so a first stroke is visible.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MaskValues {
     pub(crate) blend: f32,
@@ -67,7 +66,7 @@ impl MaskValues {
         value.clamp(0.0, kind.limit())
     }
 
-    /// The value for a map, to change.
+    /// Mutable access to [`MaskValues::get`].
     pub fn get_mut(&mut self, kind: MaskKind) -> &mut f32 {
         match kind {
             MaskKind::Blend => &mut self.blend,
@@ -82,7 +81,7 @@ impl MaskValues {
         self.layer.clamp(0.0, 1.0)
     }
 
-    /// The same, to change.
+    /// Mutable access to [`MaskValues::layer`].
     pub fn layer_mut(&mut self) -> &mut f32 {
         &mut self.layer
     }

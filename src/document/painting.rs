@@ -1,4 +1,5 @@
-//! What painting and operations start from, the edit that keeps what they made, and why they cannot.
+//! The rows that painting and operations start from, the edits that store their results, and why painting is not
+//! possible.
 
 use super::layers::Layer;
 use super::session::PaintTarget;
@@ -8,7 +9,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 impl Document {
-    /// The layer of a mesh that is painted: the session's, else the one on top. `None`: the mesh has no layers.
+    /// The layer of a mesh that is painted: the session's choice, else the top layer. `None`: the mesh has no layers.
     pub fn active_layer(&self, mesh: MeshId) -> Option<LayerId> {
         let stack = &self.meshes.get(&mesh)?.layers;
         let chosen = self.session().active_layers.get(&mesh).copied();
@@ -16,7 +17,8 @@ impl Document {
         chosen.or_else(|| stack.layers().last().map(|layer| layer.id))
     }
 
-    /// The rows that edits of a mesh start from: those of its active layer, and where it has none what is shown below.
+    /// The rows that edits of a mesh start from: those of its active layer, and where that has none the composite of
+    /// the layers below.
     pub fn paint_rows(&self, mesh: MeshId) -> Option<PaintRows<'_>> {
         let item = self.meshes.get(&mesh)?;
         let index = self
@@ -37,15 +39,15 @@ impl Document {
 
     /// The edit that gives points of the active layer of a mesh their rows.
     ///
-    /// Where the layer shows one side on the other one too, points are left out whose image would change the weight of a
-    /// locked bone: [`InfluenceEdit::left_alone`]. Over the base no weight at all becomes a weight of 0, as nothing shows
-    /// what lies below.
+    /// Where the layer mirrors one side to the other, points whose mirror image would change the weight of a locked
+    /// bone are left out: [`InfluenceEdit::left_alone`]. Above the base an empty row becomes a weight of 0, since an
+    /// empty row would show the layers below.
     pub fn paint_edit(&self, mesh: MeshId, points: Vec<u32>, rows: Rows) -> Edit {
         let rows = self.say_nothing_is_zero(mesh, &points, rows);
         self.layer_edit(mesh, points, rows)
     }
 
-    /// The same where an empty row is meant: over the base it shows what lies below.
+    /// As [`Document::paint_edit`], but empty rows stay empty: above the base they show the layers below.
     pub fn layer_edit(&self, mesh: MeshId, points: Vec<u32>, rows: Rows) -> Edit {
         let edit = InfluenceEdit::new(mesh, points, rows);
         let Some(id) = self.active_layer(mesh) else {
@@ -58,8 +60,8 @@ impl Document {
         }
     }
 
-    /// Of what is shown of a mesh and of what was shown `before`: how many locked bones have another weight, and at how many
-    /// points.
+    /// The number of locked bones whose weights differ between `before` and the mesh's present influences, and the
+    /// number of points where they do.
     pub fn n_locked_changes(&self, mesh: MeshId, before: &Influences) -> (usize, usize) {
         let locked = self.skin_locks(mesh);
         let Some(item) = self
@@ -94,13 +96,14 @@ impl Document {
         (n_joints, changed.iter().map(|(_, n)| n).sum())
     }
 
-    /// Whether the active layer of a mesh lies over another one.
+    /// Whether the active layer of a mesh is above the base.
     pub fn paints_over(&self, mesh: MeshId) -> bool {
         self.active_layer(mesh)
             .is_some_and(|id| id != LayerStack::BASE)
     }
 
-    /// `rows` for `points` of the active layer with a weight of 0 where they are empty and the layers below have weights.
+    /// `rows` for `points` of the active layer, with a weight of 0 where a row is empty and the layers below have
+    /// weights.
     fn say_nothing_is_zero(&self, mesh: MeshId, points: &[u32], rows: Rows) -> Rows {
         if !self.paints_over(mesh) || rows.iter().all(|row| !row.is_empty()) {
             return rows;
@@ -120,7 +123,7 @@ impl Document {
         said
     }
 
-    /// Why nothing can be painted on the active layer of a mesh; `None`: it can.
+    /// Why the active layer of a mesh cannot be painted; `None`: it can.
     pub fn why_not_paintable(&self, mesh: MeshId) -> Option<String> {
         let stack = &self.meshes.get(&mesh)?.layers;
         let index = stack.position(self.active_layer(mesh)?)?;
@@ -142,7 +145,7 @@ impl Document {
         })
     }
 
-    /// The map that the brush paints on a mesh, or why it paints none; `None`: it paints weights.
+    /// The map that the brush paints on a mesh, or why it cannot; `None`: it paints weights.
     pub fn painted_map(&self, mesh: MeshId) -> Option<Result<MaskOf, String>> {
         match self.session().brush.target {
             PaintTarget::Weights => None,
@@ -157,8 +160,8 @@ impl Document {
         }
     }
 
-    /// The map of a mesh that colours show while the brush is on maps; `None` where it paints weights or the mesh has no
-    /// such map.
+    /// The map of a mesh that is shown as colours while the brush paints maps; `None` where it paints weights or the
+    /// mesh has no such map.
     pub fn map_seen(&self, mesh: MeshId) -> Option<MaskOf> {
         match self.session().brush.target {
             PaintTarget::Weights => None,
@@ -177,7 +180,7 @@ impl Document {
         self.meshes.get(&mesh)?.layers.get(id)
     }
 
-    /// How many points of an edit of rows show those of the other side: what is painted there is not seen.
+    /// How many points of an edit of rows show the other side's rows instead: what is painted there is hidden.
     pub fn n_covered(&self, edit: &Edit) -> usize {
         let Edit::Influences(edit) = edit else {
             return 0;
@@ -190,8 +193,8 @@ impl Document {
         edit.points.iter().filter(is_covered).count()
     }
 
-    /// An edit of a layer's rows or mask without the points at which it would change the weight of a locked bone in what
-    /// is shown, and how many those were.
+    /// An edit of a layer's rows or mask without the points at which it would change the weight of a locked bone in the
+    /// composite, and how many points were removed.
     pub fn spare_locked(&self, edit: Edit) -> (Edit, usize) {
         match edit {
             Edit::Influences(edit) => {
@@ -242,7 +245,7 @@ impl Document {
     }
 }
 
-/// What it takes to tell whether a change of a layer would reach a locked bone.
+/// Tests whether a change of a layer changes the composite weights of locked bones.
 struct Spare<'a> {
     item: &'a MeshItem,
     index: usize,
@@ -251,7 +254,7 @@ struct Spare<'a> {
 }
 
 impl<'a> Spare<'a> {
-    /// `None` where it cannot: no bone of the mesh is locked, or the layer is not shown.
+    /// `None` where it cannot: no bone of the mesh is locked, or the layer is not visible.
     fn new(document: &'a Document, mesh: MeshId, layer: &Layer) -> Option<Self> {
         let item = document.meshes.get(&mesh)?;
         let index = item.layers.position(layer.id)?;
@@ -266,8 +269,8 @@ impl<'a> Spare<'a> {
         })
     }
 
-    /// Whether `row`, at `point` of the layer and taken as its mask says, changes the weight of a locked joint there or
-    /// at its images.
+    /// Whether `row`, at `point` of the layer with its mask at `mask`, changes the weight of a locked joint there or at
+    /// its mirror images.
     fn changes_locked(&self, point: u32, row: RowRef<'_>, mask: f32) -> bool {
         let shown = self.item.layers.shown_with(self.index, point, row, mask);
         shown.into_iter().any(|(point, row)| {

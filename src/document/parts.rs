@@ -1,4 +1,4 @@
-//! What a document is made of.
+//! The parts of a document.
 
 use super::layers::LayerStack;
 use super::{ClipId, InstanceId, MeshId, SkinId, Source};
@@ -10,24 +10,24 @@ use glam::DAffine3;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A mesh with everything the artist paints on it.
+/// A mesh with everything that is painted on it.
 #[derive(Clone, Debug)]
 pub struct MeshItem {
     /// Points, vertices, faces, morph targets.
     pub geometry: Arc<Mesh>,
-    /// One row a point, indices into the joint list of the skins that draw this mesh. Where there are layers: what they
-    /// show together.
+    /// One row per point with indices into the joint list of the skins that draw this mesh. Where there are layers:
+    /// their composite.
     pub influences: Influences,
-    /// The layers that `influences` are made of; empty where what is painted is the result.
+    /// The layers whose composite `influences` is; empty where the influences are painted directly.
     pub layers: LayerStack,
-    /// The influences as imported. Unedited chunks are shared with `influences`, so this costs nothing and a
-    /// pointer comparison finds what the artist changed.
+    /// The influences as imported. Unedited chunks are shared with `influences`: they take no memory, and comparing
+    /// pointers finds the edits.
     pub source_influences: Influences,
     /// How the mesh deforms.
     pub stack: Arc<DeformStack>,
-    /// How much of each part of the stack its points take, as painted.
+    /// Painted maps: how strongly each part of the stack affects each point.
     pub masks: Masks,
-    /// Morph weights of an instance that has none of its own; one a morph target.
+    /// Morph weights of an instance that has none of its own; one per morph target.
     pub morph_weights: Vec<f32>,
 }
 
@@ -36,9 +36,9 @@ pub struct MeshItem {
 pub struct Skin {
     /// A label; may be empty.
     pub name: String,
-    /// What influences index: the skeleton's joint for each entry.
+    /// The joints that influences index: one of the skeleton for each entry.
     pub joints: Vec<JointId>,
-    /// One for each joint: bind-pose mesh space -> joint space. Absent ones are filled in as identity.
+    /// One for each joint: bind-pose mesh space -> joint space. Missing ones are the identity.
     pub inverse_bind: Vec<DAffine3>,
 }
 
@@ -47,13 +47,13 @@ pub struct Skin {
 pub struct Instance {
     /// The node. Its own transform is ignored where there is a skin (glTF 2.0, 3.7.3.3).
     pub joint: JointId,
-    /// What it draws.
+    /// The mesh that it draws.
     pub mesh: MeshId,
-    /// What moves the points; `None`: the node's world transform.
+    /// The skin that moves the points; `None`: the node's world transform does.
     pub skin: Option<SkinId>,
 }
 
-/// How a primitive looks.
+/// The material of a primitive (glTF 2.0, 3.9).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
     /// A label; may be empty.
@@ -70,28 +70,28 @@ pub struct Material {
     pub metallic_roughness_image: Option<u32>,
     /// Index into the document's images: tangent-space normals.
     pub normal_image: Option<u32>,
-    /// How strongly they bend the surface's own.
+    /// Scale of the normal texture's x and y.
     pub normal_scale: f32,
-    /// Index into the document's images: what light from around reaches, in red.
+    /// Index into the document's images: ambient occlusion, in red.
     pub occlusion_image: Option<u32>,
-    /// How much of it applies, 0 - 1.
+    /// Strength of the occlusion, 0 - 1.
     pub occlusion_strength: f32,
-    /// Linear RGB of its own light; may exceed 1.
+    /// Linear RGB emission; may exceed 1.
     pub emissive: [f32; 3],
-    /// Index into the document's images, times the factor above.
+    /// Index into the document's images: emission, times the factor above.
     pub emissive_image: Option<u32>,
-    /// Draw back faces too.
+    /// Draw back faces as well.
     pub double_sided: bool,
     /// Discard texels with alpha below this.
     pub alpha_cutoff: Option<f32>,
-    /// Alpha is how opaque it is.
+    /// Alpha is the opacity (`BLEND`).
     pub blended: bool,
-    /// Its colour is shown as it is, without light.
+    /// Show the base colour without lighting (`KHR_materials_unlit`).
     pub unlit: bool,
 }
 
 impl Material {
-    /// The images that it shows.
+    /// The indices of the images that it uses.
     pub fn images(&self) -> impl Iterator<Item = u32> {
         let images = [
             self.base_color_image,
@@ -138,25 +138,25 @@ pub struct Image {
     pub rgba: Vec<u8>,
 }
 
-/// What an importer fills and [`super::Document::new`] checks.
+/// The parts that an importer fills and [`super::Document::new`] checks.
 #[derive(Clone, Debug, Default)]
 pub struct Parts {
-    /// Where it came from; `None` for a document without a file.
+    /// The source file; `None` for a document without a file.
     pub source: Option<Arc<Source>>,
-    /// The node tree.
+    /// The joint hierarchy.
     pub skeleton: Arc<Skeleton>,
     /// Meshes.
     pub meshes: BTreeMap<MeshId, Arc<MeshItem>>,
     /// Skins.
     pub skins: BTreeMap<SkinId, Arc<Skin>>,
-    /// What is drawn, in order of node index.
+    /// The instances to draw, in order of node index.
     pub instances: BTreeMap<InstanceId, Arc<Instance>>,
     /// Clips.
     pub clips: BTreeMap<ClipId, Arc<Clip>>,
     /// Morph weights of the joints that draw a mesh with targets, as the file has them (node, else mesh).
     pub rest_morph_weights: BTreeMap<JointId, Vec<f32>>,
-    /// Materials that primitives name by index.
+    /// Materials; primitives refer to them by index.
     pub materials: Arc<Vec<Material>>,
-    /// Images that materials name by index; `None` where none could be decoded.
+    /// Images; materials refer to them by index. `None` where one could not be decoded.
     pub images: Arc<Vec<Option<Arc<Image>>>>,
 }

@@ -1,4 +1,4 @@
-//! Where the artist was: camera, playback, selection, tool options. Saved with the project, never part of undo.
+//! The session: camera, playback, selection, tool options. Saved with the project, never part of undo.
 
 pub use super::brush::{
     BrushKind, BrushOptions, Normalising, PaintMask, PaintedBones, Pressure, Projection,
@@ -13,24 +13,24 @@ use crate::skeleton::{InBetweens, JointId, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What is shown at which moment.
+/// Which clip is shown at which time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Playback {
-    /// The clip on screen; `None`: the artist's own pose.
+    /// The clip on screen; `None`: the artist's pose.
     pub clip: Option<ClipId>,
     /// Time in the clip, seconds.
     pub time_secs: f64,
     /// Speed factor.
     pub speed: f64,
-    /// Start again at the end.
+    /// Restart at the end.
     pub looping: bool,
-    /// What is played, from and to, seconds; `None`: the clip.
+    /// The range to play, from and to, seconds; `None`: the whole clip.
     pub range: Option<(f64, f64)>,
-    /// Frames a second, as time is counted and stepped.
+    /// Frames per second, for display and stepping.
     pub fps: u32,
-    /// Whether time runs. Not saved: a project opens at rest.
+    /// Whether the clip plays. Not saved: a project opens paused.
     pub playing: bool,
-    /// Whether the artist's pose is shown over the clip, because it has not been keyed yet.
+    /// Whether the artist's pose is shown instead of the clip, because it has not been keyed yet.
     pub unkeyed: bool,
 }
 
@@ -52,27 +52,27 @@ impl Default for Playback {
     }
 }
 
-/// What a transform does to bones.
+/// What a transform of bones changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TransformKind {
-    /// They change place.
+    /// Location.
     Move,
-    /// They turn about their heads.
+    /// Rotation about the head.
     #[default]
     Rotate,
-    /// They grow and shrink.
+    /// Scale.
     Scale,
 }
 
-/// Whose axes a transform goes along.
+/// Transform orientation: the axes along which a transform works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PoseSpace {
-    /// The bone's own.
+    /// The bone's axes.
     #[default]
     Local,
-    /// The world's.
+    /// The world's axes.
     World,
-    /// Those of the bone's parent.
+    /// The axes of the bone's parent.
     Parent,
 }
 
@@ -81,20 +81,20 @@ pub enum PoseSpace {
 pub enum BlendTarget {
     /// The pose that was copied last.
     Copied,
-    /// The pose of the file.
+    /// The rest pose of the file.
     #[default]
     Rest,
-    /// The clip at the key before the present time.
+    /// The clip at the previous keyframe.
     KeyBefore,
-    /// The clip at the key after it.
+    /// The clip at the next keyframe.
     KeyAfter,
 }
 
 impl BlendTarget {
-    /// Every one, in the order in which they are offered.
+    /// All targets, in the order of lists.
     pub const ALL: [Self; 4] = [Self::Copied, Self::Rest, Self::KeyBefore, Self::KeyAfter];
 
-    /// What the artist chooses: "Copied pose".
+    /// The label in lists: "Copied pose".
     pub fn label(self) -> &'static str {
         match self {
             Self::Copied => "Copied pose",
@@ -104,7 +104,7 @@ impl BlendTarget {
         }
     }
 
-    /// The same inside of a sentence: "the copied pose".
+    /// The label within a sentence: "the copied pose".
     pub fn noun(self) -> &'static str {
         match self {
             Self::Copied => "the copied pose",
@@ -124,7 +124,7 @@ pub struct PoseOptions {
     pub space: PoseSpace,
     /// What poses are blended towards.
     pub blend_target: BlendTarget,
-    /// The way that blended bones go.
+    /// How blended bones are interpolated.
     pub blend_way: InBetweens,
 }
 
@@ -139,10 +139,10 @@ impl Default for PoseOptions {
     }
 }
 
-/// Between two poses a limb swings round.
+/// A screw motion swings a limb round its joint between two poses.
 const USUAL_WAY: InBetweens = InBetweens::Screw;
 
-/// What clicks and the selection commands are about.
+/// What clicks and the selection commands select.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SelectKind {
     /// Bones.
@@ -155,7 +155,7 @@ pub enum SelectKind {
 /// Points of several meshes; no mesh has an empty set. Cloning shares the sets.
 pub type PointsOfMeshes = BTreeMap<MeshId, Arc<PointSet>>;
 
-/// Where the artist was when the project was saved.
+/// The state of the window when the project was saved.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session {
     /// The view.
@@ -164,23 +164,23 @@ pub struct Session {
     pub playback: Playback,
     /// The brush.
     pub brush: BrushOptions,
-    /// The joint that is painted and shown in the heat map.
+    /// The joint whose weights are painted and shown.
     pub active_joint: Option<JointId>,
     /// The mesh that is painted.
     pub active_mesh: Option<MeshId>,
-    /// The layer that is painted, of meshes that have layers.
+    /// The painted layer of each mesh that has layers.
     pub active_layers: BTreeMap<MeshId, LayerId>,
     /// The selection.
     pub selected_joints: BTreeSet<JointId>,
     /// The posing tools.
     pub pose: PoseOptions,
-    /// Joints that stay in their place while what is above them moves.
+    /// Joints that keep their position while their ancestors move.
     pub pins: BTreeSet<JointId>,
     /// Selected points. A project keeps them by vertices, not here.
     pub selected_points: PointsOfMeshes,
-    /// Whether bones or points are picked.
+    /// Whether bones or points are selected.
     pub select_kind: SelectKind,
-    /// Boxes, circles and lassos also reach points that face away or are covered.
+    /// Box, circle and lasso selection also reach points that face away or are occluded.
     pub select_through: bool,
     /// Bones that are neither drawn nor picked.
     pub hidden_joints: BTreeSet<JointId>,
@@ -189,16 +189,16 @@ pub struct Session {
     pub hidden_points: PointsOfMeshes,
     /// Objects that are neither drawn, picked nor painted.
     pub hidden_instances: BTreeSet<InstanceId>,
-    /// Colours that the artist gave to bones, sRGB; the others have one by default.
+    /// Colours that the user gave to bones, sRGB; other bones have a default colour.
     pub joint_colours: BTreeMap<JointId, [u8; 3]>,
-    /// Which bone is which other one's on the other side, where the artist knows better than the names.
+    /// The counterpart of a bone on the other side, where the user overrides the one found by name.
     pub joint_pairs: BTreeMap<JointId, JointId>,
-    /// Panes, what they show, and what "before" is.
+    /// Panes, what they show, and the comparison stack.
     pub compare: Compare,
 }
 
 impl Session {
-    /// Takes everything hidden out of the selection.
+    /// Deselects everything that is hidden.
     pub fn deselect_hidden(&mut self) {
         for (mesh, hidden) in &self.hidden_points {
             let Some(selected) = self.selected_points.get_mut(mesh) else {
@@ -213,8 +213,8 @@ impl Session {
         self.selected_joints.retain(|joint| !hidden.contains(joint));
     }
 
-    /// Takes removed joints out of the selection, and forgets what was kept of slots that `skeleton` does not have. Hidden,
-    /// coloured, pinned and paired joints that were removed are kept: undo brings them back.
+    /// Deselects removed joints, and drops the entries of slots that `skeleton` does not have. Entries of removed
+    /// joints that were hidden, coloured, pinned or paired are kept: undo restores the joints.
     pub(super) fn follow_skeleton(&mut self, skeleton: &Skeleton) {
         let is_slot = |joint: JointId| joint.get() < skeleton.len();
         self.active_joint = self.active_joint.filter(|&joint| skeleton.is_live(joint));
@@ -227,7 +227,7 @@ impl Session {
             .retain(|&a, &mut b| is_slot(a) && is_slot(b));
     }
 
-    /// Makes `joint` hidden, coloured and pinned as `other` is.
+    /// Gives `joint` the visibility, colour and pin of `other`.
     pub(super) fn inherit_joint(&mut self, joint: JointId, other: JointId) {
         if self.hidden_joints.contains(&other) {
             self.hidden_joints.insert(joint);

@@ -1,9 +1,9 @@
-//! The file a document came from, kept so that export can hand back what Sinew did not touch.
+//! The file a document was imported from, kept so that export can write unchanged what Sinew did not edit.
 
 use bytes::Bytes;
 use std::path::PathBuf;
 
-/// Which container the source had.
+/// The container of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceKind {
     /// JSON text with external or embedded buffers.
@@ -15,17 +15,17 @@ pub enum SourceKind {
 /// The source file as read.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Where it was read from; `None` for a model made in memory.
+    /// The path; `None` for a model made in memory.
     pub path: Option<PathBuf>,
-    /// Name of the built-in sample it is, if it is one ("arm").
+    /// The name of the built-in sample, if it is one ("arm").
     pub sample: Option<String>,
     /// xxh3-64 of `bytes` followed by each external buffer's bytes.
     pub fingerprint: u64,
     /// Its container.
     pub kind: SourceKind,
-    /// The file verbatim.
+    /// The file, byte for byte.
     pub bytes: Bytes,
-    /// Its JSON, keys in their order.
+    /// Its JSON; keys in the file's order.
     pub json: serde_json::Value,
     /// The bytes of each glTF buffer; empty where one could not be read. A GLB's own buffer shares `bytes`.
     pub buffers: Vec<Bytes>,

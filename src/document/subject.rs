@@ -1,4 +1,4 @@
-//! A mesh of the document as operations on weights see it.
+//! A mesh of the document as the subject of operations on weights.
 
 use super::session::Normalising;
 use super::{Document, MeshId};
@@ -11,26 +11,26 @@ use glam::DAffine3;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The points and joints of an operation.
+/// The points and joints that an operation changes.
 #[derive(Clone, Debug, Default)]
 pub struct SubjectScope {
     /// Which points.
     pub points: PointScope,
-    /// Which joints; `None`: all. Locked ones never.
+    /// Which joints; `None`: all. Locked ones are never changed.
     pub bones: Option<BTreeSet<JointId>>,
 }
 
-/// The points of an operation.
+/// The points that an operation changes.
 #[derive(Clone, Debug, Default)]
 pub enum PointScope {
-    /// Every one.
+    /// All points.
     #[default]
     All,
-    /// Some.
+    /// Only these.
     These(Arc<PointSet>),
 }
 
-/// Everything a [`Subject`] borrows.
+/// The data that a [`Subject`] borrows.
 #[derive(Debug)]
 pub struct SubjectParts<'a> {
     mesh: &'a Mesh,
@@ -48,7 +48,7 @@ pub struct SubjectParts<'a> {
 }
 
 impl SubjectParts<'_> {
-    /// What operations work on.
+    /// The subject of the operation.
     pub fn view(&self) -> Subject<'_> {
         Subject {
             mesh: self.mesh,
@@ -71,13 +71,14 @@ impl SubjectParts<'_> {
 }
 
 impl Document {
-    /// Where the plane between left and right lies for a mesh, in its bind pose, metres ([`Subject::mirror_centre`]).
+    /// The position of the symmetry plane of a mesh along `axis`, in its bind pose, metres
+    /// ([`Subject::mirror_centre`]).
     pub fn mirror_centre(&self, mesh: MeshId, axis: Axis) -> f32 {
         let parts = self.subject_to_read(mesh, SubjectScope::default());
         parts.map_or(0.0, |parts| parts.view().mirror_centre(axis))
     }
 
-    /// What an operation on the weights of `mesh` works on, or a sentence why there can be none.
+    /// The subject of an operation on the weights of `mesh`, or a message why there is none.
     pub fn subject(&self, mesh: MeshId, scope: SubjectScope) -> Result<SubjectParts<'_>, String> {
         match self.why_not_paintable(mesh) {
             Some(why) => Err(why),
@@ -85,7 +86,7 @@ impl Document {
         }
     }
 
-    /// The same where nothing is going to be changed: the active layer need not be shown.
+    /// As [`Document::subject`], for operations that only read: the active layer may be hidden.
     pub fn subject_to_read(
         &self,
         mesh: MeshId,
@@ -114,7 +115,7 @@ impl Document {
             skeleton: &self.skeleton,
             bind: skin.inverse_bind[..n].iter().map(inverse).collect(),
             to_world: self.world_from_bind(mesh),
-            // The slot of a removed joint takes no weight.
+            // The slot of a removed joint gets no weight.
             locked: joints
                 .iter()
                 .map(|j| self.locked.contains(j) || !self.skeleton.is_live(*j))

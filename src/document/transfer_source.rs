@@ -1,4 +1,4 @@
-//! A document as the model that weights are taken from.
+//! A document as the source model of a weight transfer.
 
 use super::{Document, MeshId};
 use crate::skinning::Rows;
@@ -6,10 +6,10 @@ use crate::weights::transfer::TransferSource;
 use glam::DAffine3;
 
 impl Document {
-    /// Mesh space -> world in bind pose: the space in which two models are compared, since one of them may keep its points
-    /// in other units or turned.
+    /// Mesh space -> world in the bind pose: the space in which two models are compared, since their points may be
+    /// stored in different units or orientations.
     ///
-    /// It is that of the joint nearest to the root, which a rest pose other than the bind pose moves least.
+    /// It is computed from the joint nearest to the root, which differs least between rest pose and bind pose.
     pub fn world_from_bind(&self, mesh: MeshId) -> DAffine3 {
         let Some((_, skin)) = self.skin_of_mesh(mesh) else {
             return DAffine3::IDENTITY;
@@ -25,8 +25,8 @@ impl Document {
     }
 }
 
-/// The skinned meshes of `document` as one surface with weights, in the world of the bind pose; or a sentence why there is
-/// none.
+/// The skinned meshes of `document` as one surface with weights, in world space of the bind pose; or a message why
+/// there is none.
 pub fn transfer_source(document: &Document, name: &str) -> Result<TransferSource, String> {
     let mut source = TransferSource {
         name: name.to_owned(),

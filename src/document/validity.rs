@@ -1,9 +1,9 @@
-//! Whether rows and clips fit a document.
+//! Whether rows and clips are valid for a document.
 
 use crate::skeleton::{Clip, Interpolation, Pose, Property};
 use crate::skinning::RowRef;
 
-/// Whether `row` lists distinct joints below `n_joints` with finite weights >= 0; else what is wrong.
+/// Checks that `row` lists distinct joints below `n_joints` with finite weights >= 0; the error names the problem.
 pub fn check_row(row: RowRef<'_>, n_joints: usize) -> Result<(), String> {
     for (i, (joint, weight)) in row.iter().enumerate() {
         if usize::from(joint) >= n_joints {
@@ -19,8 +19,8 @@ pub fn check_row(row: RowRef<'_>, n_joints: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the channels of `clip` fit the model: existing joints, ascending finite times, values of the right count;
-/// else what is wrong.
+/// Checks that the channels of `clip` fit the model: existing joints, ascending finite times, values of the right
+/// count; the error names the problem.
 pub fn check_clip(clip: &Clip, rest: &Pose) -> Result<(), String> {
     for (c, channel) in clip.channels.iter().enumerate() {
         let joint = channel.joint.get();

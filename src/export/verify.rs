@@ -6,7 +6,7 @@ use super::read_back::document_of;
 use super::report::MeasuredErrors;
 use crate::bake::compare::{Comparison, compare, uncorrected};
 use crate::bake::frames::compare_frames;
-use crate::bake::{BakeMode, BakeOptions, Baked, PRACTICE, practice, skinning_only};
+use crate::bake::{BakeMode, BakeOptions, Baked, TRAINING_CLIP, skinning_only, training_clip};
 use crate::document::{ClipId, Document, Parts};
 use crate::io::gltf_export::{ExportReport, WrittenFrames};
 use crate::skeleton::Clip;
@@ -108,21 +108,21 @@ fn verify_driving(
     read: &Document,
     task: &Task,
 ) -> Result<MeasuredErrors, ExportError> {
-    let mut practised = Arc::new(practice(document));
+    let mut training = Arc::new(training_clip(document));
     // Helpers that the source had are driven there, too.
     let own = document.source().and_then(|s| Drivers::of(&s.json));
     if let Some(own) = own {
-        practised = Arc::new(own.driven(document, &practised));
+        training = Arc::new(own.driven(document, &training));
     }
     let drivers = parts.source.as_ref().and_then(|s| Drivers::of(&s.json));
-    let there = for_joints_of(read, &practised, document);
+    let there = for_joints_of(read, &training, document);
     let driven = match drivers {
         Some(drivers) => Arc::new(drivers.driven(read, &there)),
         None => Arc::new(there),
     };
     let mut parts = parts.clone();
     parts.clips = BTreeMap::from([(ClipId(0), driven)]);
-    let clips = BTreeMap::from([(PRACTICE, practised)]);
+    let clips = BTreeMap::from([(TRAINING_CLIP, training)]);
     let found = compare(document, &document_of(parts)?, &clips, &[], task)?;
     let before = uncorrected(document, &clips, &[], task)?.max;
     Ok(MeasuredErrors::new(&found, Some(before)))

@@ -1,4 +1,4 @@
-//! Bones: the segments that are drawn and picked.
+//! Bones as segments, for drawing and picking.
 
 use super::{JointId, Skeleton};
 use crate::math::Ray;
@@ -9,31 +9,32 @@ use glam::{DAffine3, DVec3, Vec3};
 pub struct Bone {
     /// The joint at its head.
     pub joint: JointId,
-    /// Where that joint is.
+    /// The position of that joint.
     pub head: Vec3,
-    /// Where it points; equal to `head` for a joint without extent.
+    /// The end of the bone; equal to `head` for a joint of zero length.
     pub tail: Vec3,
-    /// A direction beside the bone, of any length: its roll.
+    /// A direction perpendicular to the bone, of any length: its roll.
     pub side: Vec3,
-    /// Half of the width it is drawn with.
+    /// Half the width it is drawn with.
     pub radius: f32,
-    /// No point follows it, as of controls and markers: drawn thinner and dimmer.
+    /// A helper has no weights, such as a control or a marker: drawn thinner and dimmer.
     pub helper: bool,
 }
 
 /// Half width of a bone, relative to its length.
 const SLIMNESS: f32 = 0.075;
-/// Width of a helper, relative to other bones.
+/// Width of a helper, as a fraction of that of other bones.
 const HELPER_WIDTH: f32 = 0.45;
-/// Longest way to a helper from a bone that moves something, relative to the average bone.
+/// Longest segment from a weighted bone to a helper, as a fraction of the mean bone length.
 const STUB: f32 = 0.3;
-/// Half width of a joint's diamond at least, relative to the size of the skeleton.
+/// The smallest half width of a joint's octahedron, as a fraction of the size of the skeleton.
 const SMALLEST: f32 = 0.008;
 
-/// The bones of a pose: one from each shown joint to each shown child, and a virtual tail where there is none.
+/// The bones of a pose: one from each shown joint to each shown child, and a virtual tail where there is no child.
 ///
-/// Shapes: `world_from_joint` n_joints (shorter: the rest has no bones). A leaf's tail continues its parent's bone at
-/// half of its length, and turns with the leaf. A joint whose tail the artist set has the one bone to there. `shown` leaves out nodes that are not part of a skin.
+/// Shapes: `world_from_joint` n_joints (if shorter: the other joints have no bones). A leaf's tail continues its
+/// parent's bone by half of its length, and rotates with the leaf. A joint whose tail the user set has only the bone to
+/// that tail. `shown` excludes nodes that are not part of a skin.
 pub fn bones(
     skeleton: &Skeleton,
     world_from_joint: &[DAffine3],
@@ -42,11 +43,11 @@ pub fn bones(
     bones_of_rig(skeleton, world_from_joint, shown, |_| true)
 }
 
-/// As [`bones`], telling helpers from bones that move something: `weighted` joints do.
+/// As [`bones`], with helpers distinguished from the bones of `weighted` joints.
 ///
-/// Where a joint leads on to such a bone, its other children get short stubs instead of long fans towards far controls;
-/// a single child without weights is the joint's tail. A helper without children has no extent. If no shown joint is
-/// weighted, none is a helper.
+/// Where a joint has children with such bones, its other children get short stubs instead of long fans to distant
+/// controls; a single child without weights is the joint's tail. A helper without children has zero length. If no shown
+/// joint is weighted, none is a helper.
 pub fn bones_of_rig(
     skeleton: &Skeleton,
     world_from_joint: &[DAffine3],
@@ -63,7 +64,7 @@ pub fn bones_of_rig(
     let joints = || skeleton.live_joints().filter(shown);
     let is_rig = joints().any(&weighted);
     let weighted = |joint: JointId| !is_rig || weighted(joint);
-    // Whether a joint or something below it moves points.
+    // Whether a joint or a descendant has weights.
     let mut moves = vec![false; skeleton.len()];
     for joint in joints().filter(|&j| weighted(j)) {
         moves[joint.get()] = true;
@@ -115,7 +116,7 @@ pub fn bones_of_rig(
             _ => 0.0,
         };
         let rest = &skeleton.joint(joint).rest;
-        // At rest the parent's bone comes along the joint's own translation.
+        // In the rest pose the parent's bone points along the joint's own translation.
         let along_in_joint = rest.rotation.inverse() * rest.translation;
         let along = world_from_joint[joint.get()].transform_vector3(along_in_joint);
         bone_to(
@@ -124,7 +125,7 @@ pub fn bones_of_rig(
             false,
         );
     }
-    // Where all joints are in one place, the way from the node above gives the measure.
+    // Where all joints are at one position, the distances from the parent nodes set the scale.
     let way_from_above = joints().filter_map(|joint| {
         let parent = skeleton.joint(joint).parent.and_then(place)?;
         Some(place(joint)?.distance(parent))
@@ -133,8 +134,8 @@ pub fn bones_of_rig(
     fit_widths(bones, measure)
 }
 
-/// Where the bone of `joint` ends at rest where the artist does not say: in the middle of its children; of a leaf half of
-/// its parent's bone further on. In the joint's rest space.
+/// The default tail of `joint` in its rest space: the mean position of its children; for a leaf, an extension by half
+/// of its parent's bone.
 pub fn automatic_tail(skeleton: &Skeleton, joint: JointId) -> DVec3 {
     let children = skeleton.children(joint);
     if !children.is_empty() {
@@ -150,8 +151,9 @@ pub fn automatic_tail(skeleton: &Skeleton, joint: JointId) -> DVec3 {
     }
 }
 
-/// Long bones are not clubs, short ones stay visible: half widths near that of the average bone. Where no joint has
-/// children the size of the whole gives the measure. `bones` come with whether they are stubs.
+/// Limits half widths to near that of the mean bone, so that long bones are not thick and short ones stay visible.
+/// Where no joint has children, `measure`, the size of the whole, sets the scale. Each of `bones` comes with whether it
+/// is a stub.
 fn fit_widths(bones: Vec<(Bone, bool)>, measure: f32) -> Vec<Bone> {
     let (low, high) = bones
         .iter()
@@ -188,15 +190,15 @@ fn fit_widths(bones: Vec<(Bone, bool)>, measure: f32) -> Vec<Bone> {
             bone.tail = bone.head + (bone.tail - bone.head) * (average * STUB / length);
         }
         bone.radius = bone.radius.clamp(typical * 0.35, typical * 1.6) * width;
-        // A short bone is never wider than long.
+        // A short bone is not drawn wider than long.
         bone.radius = bone.radius.min(bone.head.distance(bone.tail) * 0.3);
         bone
     };
     bones.into_iter().map(fit).collect()
 }
 
-/// Index of the bone under the pointer: the nearest on the screen within `reach_px` of its outline, and the nearest to
-/// the eye among those the ray goes through.
+/// The index of the bone under the pointer: the nearest on the screen within `reach_px` of its outline; among those
+/// that the ray hits, the nearest to the camera.
 ///
 /// `metres_per_pixel`: size of a pixel at a world point ([`crate::math::Camera::metres_per_pixel`]).
 pub fn pick(
@@ -223,18 +225,18 @@ pub fn pick(
         .map(|(index, ..)| index)
 }
 
-/// How far along `ray` it comes closest to the bone.
+/// The distance along `ray` of its closest point to the bone.
 pub fn distance_along(ray: &Ray, bone: &Bone) -> f32 {
     closest_on_segment(ray, bone.head, bone.tail).0
 }
 
-/// Where the line of `ray` and the segment come closest: (distance along the ray, point of the segment).
+/// The closest points of the line of `ray` and the segment: (distance along the ray, point of the segment).
 fn closest_on_segment(ray: &Ray, head: Vec3, tail: Vec3) -> (f32, Vec3) {
     let segment = tail - head;
     let from_head = ray.origin - head;
     let a = segment.length_squared();
     let b = segment.dot(ray.direction);
-    // |segment x direction|^2; zero where the ray looks along the bone.
+    // |segment x direction|^2; zero where the ray is parallel to the bone.
     let across = a - b * b;
     let t = if across > a * 1e-8 && a > 0.0 {
         (segment.dot(from_head) - b * ray.direction.dot(from_head)) / across

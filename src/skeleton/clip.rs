@@ -1,42 +1,42 @@
-//! Animation clips as glTF has them, and their sampling.
+//! Animation clips in the form of glTF, and their sampling.
 
 use super::slerp::slerp_shortest;
 use super::{InBetweens, JointId};
 use glam::DQuat;
 use std::sync::Arc;
 
-/// What a channel moves.
+/// The property that a channel animates (glTF `path`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Property {
-    /// 3 values a key.
+    /// 3 values per keyframe.
     Translation,
-    /// 4 values a key: x, y, z, w.
+    /// 4 values per keyframe: x, y, z, w.
     Rotation,
-    /// 3 values a key.
+    /// 3 values per keyframe.
     Scale,
-    /// The morph weights of the joint's mesh: one value a target and key.
+    /// The morph weights of the joint's mesh: one value per target and keyframe.
     MorphWeights,
 }
 
-/// Interpolation between keys (glTF 2.0, appendix C).
+/// Interpolation between keyframes (glTF 2.0, appendix C).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Interpolation {
-    /// The earlier key's value.
+    /// The previous keyframe's value.
     Step,
-    /// Straight line; rotations by slerp along the shorter arc.
+    /// Linear; rotations by slerp along the shorter arc.
     Linear,
-    /// Hermite; each key holds in-tangent, value, out-tangent.
+    /// Cubic Hermite spline; each keyframe has in-tangent, value, out-tangent.
     CubicSpline,
 }
 
-/// The keys of one property of one joint.
+/// The keyframes of one property of one joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Channel {
-    /// The joint that moves.
+    /// The animated joint.
     pub joint: JointId,
-    /// Which of its properties.
+    /// The animated property.
     pub property: Property,
-    /// Interpolation between keys.
+    /// Interpolation between keyframes.
     pub interpolation: Interpolation,
     /// n_keys times in seconds, ascending; at least one.
     pub times: Arc<[f32]>,
@@ -51,15 +51,15 @@ pub struct Clip {
     pub name: String,
     /// At most one channel for each joint and property; of duplicates the last wins.
     pub channels: Vec<Channel>,
-    /// How joints are interpolated between keys of linear channels (see [`super::screw`]). glTF has no such
-    /// interpolation: an export adds keys instead.
+    /// How the transforms of joints are interpolated between keyframes of linear channels (see [`super::screw`]). glTF
+    /// has only [`InBetweens::Components`]: an export adds keyframes for the others.
     pub in_betweens: InBetweens,
-    /// It is there to look at the model with, and is not exported.
+    /// Whether the clip is only for previewing the model; it is not exported.
     pub preview: bool,
 }
 
 impl Interpolation {
-    /// How many values a key holds: an in-tangent and an out-tangent go with those of a spline.
+    /// Values per keyframe as a multiple of the width: 3 for splines, with in-tangent and out-tangent.
     pub fn values_per_key(self) -> usize {
         match self {
             Self::CubicSpline => 3,
@@ -69,7 +69,7 @@ impl Interpolation {
 }
 
 impl Property {
-    /// Values a key holds, for `n_targets` morph targets.
+    /// Values per keyframe without tangents, for `n_targets` morph targets.
     pub fn width(self, n_targets: usize) -> usize {
         match self {
             Self::Translation | Self::Scale => 3,
@@ -78,7 +78,7 @@ impl Property {
         }
     }
 
-    /// The word in glTF's `path`.
+    /// The value of glTF's `path`.
     pub fn gltf_path(self) -> &'static str {
         match self {
             Self::Translation => "translation",
@@ -90,7 +90,7 @@ impl Property {
 }
 
 impl Channel {
-    /// Values of one key without tangents: 3, 4, or the number of morph targets.
+    /// Values per keyframe without tangents: 3, 4, or the number of morph targets.
     pub fn width(&self) -> usize {
         let per_key = if self.interpolation == Interpolation::CubicSpline {
             3
@@ -100,7 +100,7 @@ impl Channel {
         self.values.len() / (self.times.len() * per_key).max(1)
     }
 
-    /// The value of key `k`, tangents left out.
+    /// The value of keyframe `k`, without tangents.
     pub fn key(&self, k: usize) -> &[f32] {
         let width = self.width();
         let start = if self.interpolation == Interpolation::CubicSpline {
@@ -111,15 +111,17 @@ impl Channel {
         &self.values[start..start + width]
     }
 
-    /// Writes the value at `time_secs` into `out` (`width()` numbers), held before the first and after the last key.
+    /// Writes the value at `time_secs` into `out` (`width()` numbers); constant before the first and after the last
+    /// keyframe.
     ///
-    /// Rotations come out unit; `LINEAR` ones take the shorter arc (glTF 2.0, appendix C).
+    /// Rotations are normalised; `LINEAR` ones take the shorter arc (glTF 2.0, appendix C).
     pub fn sample(&self, time_secs: f64, out: &mut [f64]) {
         let n_keys = self.times.len();
         let after = self.times.partition_point(|&t| f64::from(t) <= time_secs);
         let rotation = self.property == Property::Rotation;
         if after == 0 || after == n_keys || self.interpolation == Interpolation::Step {
-            // A sampling time on a key lands here or in a zero-length step of the branch below: the key itself.
+            // A sampling time on a keyframe ends here or in a zero-length step of the branch below: both give the
+            // keyframe itself.
             let k = if after == 0 { 0 } else { after - 1 };
             for (o, &v) in out.iter_mut().zip(self.key(k)) {
                 *o = f64::from(v);
@@ -178,7 +180,7 @@ impl Channel {
 }
 
 impl Clip {
-    /// Time of the first key of any channel, seconds; 0 without channels.
+    /// Time of the first keyframe of any channel, seconds; 0 without channels.
     pub fn start_secs(&self) -> f32 {
         let first = self
             .channels
@@ -188,7 +190,7 @@ impl Clip {
         first.reduce(f32::min).unwrap_or(0.0)
     }
 
-    /// Time of the last key of any channel, seconds; 0 without channels.
+    /// Time of the last keyframe of any channel, seconds; 0 without channels.
     pub fn end_secs(&self) -> f32 {
         self.channels
             .iter()
@@ -197,7 +199,7 @@ impl Clip {
             .fold(0.0, f32::max)
     }
 
-    /// A clip without keys, as most begin.
+    /// A clip without keyframes.
     pub fn named(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -263,7 +265,7 @@ mod tests {
     #[test]
     fn linear_rotation_takes_the_short_way() {
         let half = std::f32::consts::FRAC_1_SQRT_2;
-        // The second key is Rz(90) negated.
+        // The second keyframe is Rz(90) negated.
         let c = channel(
             Property::Rotation,
             Interpolation::Linear,
@@ -279,7 +281,7 @@ mod tests {
 
     #[test]
     fn cubic_spline_uses_out_then_in_tangents_scaled_by_the_span() {
-        // Keys (in, value, out): v0 = 0 with out-tangent 1, v1 = 2 with in-tangent 0, span 2 s.
+        // Keyframes (in, value, out): v0 = 0 with out-tangent 1, v1 = 2 with in-tangent 0, span 2 s.
         let c = channel(
             Property::MorphWeights,
             Interpolation::CubicSpline,

@@ -1,10 +1,10 @@
-//! Clips from formulas: keys relative to rest.
+//! Clips from formulas: keyframes relative to the rest pose.
 
 use super::{Channel, Clip, Interpolation, Joint, JointId, Property};
 use glam::{DQuat, DVec3};
 use std::sync::Arc;
 
-/// The rotation by `radians` about the unit vector `axis`, the same bits on every machine.
+/// The rotation by `radians` about the unit vector `axis`; the same bits on every machine.
 pub fn turn(axis: DVec3, radians: f64) -> DQuat {
     let (sin, cos) = libm::sincos(radians * 0.5);
     DQuat::from_xyzw(axis.x * sin, axis.y * sin, axis.z * sin, cos)
@@ -17,7 +17,7 @@ pub struct ClipBuilder<'a> {
 }
 
 impl<'a> ClipBuilder<'a> {
-    /// A clip without keys for these joints.
+    /// A clip without keyframes for these joints.
     pub fn new(name: &str, joints: &'a [Joint]) -> Self {
         Self {
             joints,
@@ -25,7 +25,8 @@ impl<'a> ClipBuilder<'a> {
         }
     }
 
-    /// Keys `joint` at `times` (seconds) with its rest rotation, then `rotation(key)` in the joint's own frame.
+    /// Inserts rotation keyframes for `joint` at `times` (seconds): its rest rotation, then `rotation(key)` in the
+    /// joint's own frame.
     pub fn rotate(
         &mut self,
         joint: JointId,
@@ -37,7 +38,7 @@ impl<'a> ClipBuilder<'a> {
         let mut values = Vec::with_capacity(4 * times.len());
         for k in 0..times.len() {
             let mut q = rest * rotation(k);
-            // One sign along the clip, so that any reader interpolates the short way.
+            // Consistent signs along the clip, so that every player interpolates along the shorter arc.
             if q.dot(previous) < 0.0 {
                 q = -q;
             }
@@ -47,7 +48,8 @@ impl<'a> ClipBuilder<'a> {
         self.push(joint, Property::Rotation, times, values)
     }
 
-    /// Keys `joint` at `times` with its rest translation plus `offset(key)`, in its parent's space.
+    /// Inserts translation keyframes for `joint` at `times`: its rest translation plus `offset(key)`, in its parent's
+    /// space.
     pub fn translate(
         &mut self,
         joint: JointId,
@@ -61,7 +63,7 @@ impl<'a> ClipBuilder<'a> {
         self.push(joint, Property::Translation, times, values)
     }
 
-    /// The clip.
+    /// The finished clip.
     pub fn finish(self) -> Clip {
         self.clip
     }

@@ -1,31 +1,32 @@
-//! Keys of a clip put in, changed, taken out and moved in time. Nothing here changes a clip: each function makes a new one
-//! that shares every untouched channel's keys with the old.
+//! Inserting, changing, deleting and moving keyframes of a clip. Nothing here changes a clip: each function returns a
+//! new one that shares the keyframes of unchanged channels with the old one.
 //!
-//! Invariant: times stay ascending; two keys nearer than [`SAME_KEY_SECS`] come only from the source.
-//! Invariant: a key put into a spline cuts it in two by exact subdivision: with the curve's own value nothing moves.
+//! Invariant: times stay ascending; only the source has two keyframes closer than [`SAME_KEY_SECS`].
+//! Invariant: a keyframe inserted into a spline splits it by exact subdivision: with the curve's own value the curve
+//! stays the same.
 
 use super::{Channel, Clip, Interpolation, JointId, Property};
 use crate::math::transform::normalize_or_identity;
 use glam::DQuat;
 use std::collections::BTreeSet;
 
-/// Keys nearer to each other than this are one key, seconds.
+/// Keyframes closer than this are one keyframe, seconds.
 pub const SAME_KEY_SECS: f32 = 1e-4;
 
-/// Where a curve of quaternions is shorter than this, its derivative does not define an angular velocity.
+/// Below this length of an interpolated quaternion, its derivative does not define an angular velocity.
 const LEAST_QUATERNION: f64 = 1e-2;
 
-/// One key of a clip: the channel's place in [`Clip::channels`], and the key's place in it.
+/// A keyframe of a clip: the channel's index in [`Clip::channels`], and the keyframe's index in the channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyIndex {
-    /// Which channel.
+    /// Index of the channel.
     pub channel: usize,
-    /// Which of its keys.
+    /// Index of the keyframe.
     pub key: usize,
 }
 
 impl Channel {
-    /// A channel of one key, which holds for all time.
+    /// A channel with one keyframe: a constant value.
     pub fn of_key(joint: JointId, property: Property, time_secs: f32, value: &[f64]) -> Self {
         let mut values = rounded(value);
         if property == Property::Rotation {
@@ -40,8 +41,8 @@ impl Channel {
         }
     }
 
-    /// The key nearest to `time_secs`, if it is within `reach_secs`; of keys at one time the last from there on, the first
-    /// before it.
+    /// The keyframe nearest to `time_secs`, if it is within `reach_secs`; of keyframes at one time the last, or the
+    /// first if they are later than `time_secs`.
     pub fn key_near(&self, time_secs: f32, reach_secs: f32) -> Option<usize> {
         let after = self.times.partition_point(|&t| t <= time_secs);
         let distance = |k: usize| (self.times[k] - time_secs).abs();
@@ -54,8 +55,8 @@ impl Channel {
             .filter(|&k| distance(k) <= reach_secs)
     }
 
-    /// This channel with a key of `value` at `time_secs`. A key within `reach_secs` is replaced: it comes to this time and
-    /// keeps its tangents; a new one in a spline gets the curve's own tangents.
+    /// This channel with a keyframe of `value` at `time_secs`. A keyframe within `reach_secs` is replaced: it moves to
+    /// this time and keeps its tangents. A new one in a spline gets the curve's tangents.
     #[must_use]
     pub fn with_key(&self, time_secs: f32, value: &[f64], reach_secs: f32) -> Self {
         let width = self.width();
@@ -87,14 +88,14 @@ impl Channel {
         keys.into_channel(self)
     }
 
-    /// This channel without some of its keys; `None` where none is left.
+    /// This channel without some of its keyframes; `None` where none is left.
     pub fn without_keys(&self, is_gone: impl Fn(usize) -> bool) -> Option<Self> {
         let mut keys = Keys::of(self);
         keys.retain(|k| !is_gone(k));
         (!keys.times.is_empty()).then(|| keys.into_channel(self))
     }
 
-    /// This channel with the keys `moved` later by `by_secs`. A key that stays makes way for one that comes to its time.
+    /// This channel with the keyframes `moved` shifted by `by_secs`. They replace other keyframes at their new times.
     fn with_moved(&self, moved: &BTreeSet<usize>, by_secs: f32) -> Self {
         let mut keys = Keys::of(self);
         for &k in moved {
@@ -110,7 +111,7 @@ impl Channel {
         let mut order: Vec<usize> = (0..times.len())
             .filter(|k| moved.contains(k) || !is_taken(times[*k]))
             .collect();
-        // Stable: keys at one time stay in their order.
+        // A stable sort keeps the order of keyframes at one time.
         order.sort_by(|&a, &b| times[a].total_cmp(&times[b]));
         keys.reorder(&order);
         keys.into_channel(self)
@@ -118,15 +119,15 @@ impl Channel {
 }
 
 impl Clip {
-    /// Where the channel of a joint's property is; of duplicates the last, which is the one that shows.
+    /// The index of the channel of a joint's property; of duplicates the last, which wins.
     pub fn channel_of(&self, joint: JointId, property: Property) -> Option<usize> {
         self.channels
             .iter()
             .rposition(|c| c.joint == joint && c.property == property)
     }
 
-    /// Puts a key of `value` at `time_secs` into the channel of a joint's property, which is made where there is none. A
-    /// key within `reach_secs` is replaced (see [`Channel::with_key`]).
+    /// Inserts a keyframe of `value` at `time_secs` into the channel of a joint's property, which is created where
+    /// there is none. A keyframe within `reach_secs` is replaced (see [`Channel::with_key`]).
     pub fn set_key(
         &mut self,
         joint: JointId,
@@ -143,7 +144,7 @@ impl Clip {
         }
     }
 
-    /// This clip without some of its keys; a channel without keys goes too.
+    /// This clip without some of its keyframes; channels without keyframes are removed.
     #[must_use]
     pub fn without_keys(&self, gone: &BTreeSet<KeyIndex>) -> Self {
         let channels = self.channels.iter().enumerate();
@@ -161,8 +162,8 @@ impl Clip {
         }
     }
 
-    /// This clip with some keys moved in time, all by the same `by_secs` and never to before 0. A key that stays makes way
-    /// for one of its channel that comes to its time.
+    /// This clip with some keyframes shifted by `by_secs`, limited so that none gets a time below 0. They replace other
+    /// keyframes of their channel at their new times.
     #[must_use]
     pub fn with_moved_keys(&self, moved: &BTreeSet<KeyIndex>, by_secs: f32) -> Self {
         let times = moved
@@ -191,7 +192,7 @@ impl Clip {
     }
 }
 
-/// The keys of channel `c` among `keys`.
+/// The keyframes of channel `c` among `keys`.
 fn keys_of(keys: &BTreeSet<KeyIndex>, c: usize) -> BTreeSet<usize> {
     let first = KeyIndex { channel: c, key: 0 };
     let last = KeyIndex {
@@ -201,7 +202,7 @@ fn keys_of(keys: &BTreeSet<KeyIndex>, c: usize) -> BTreeSet<usize> {
     keys.range(first..=last).map(|i| i.key).collect()
 }
 
-/// Keys of a channel while they are changed.
+/// The keyframes of a channel while they are edited.
 struct Keys {
     times: Vec<f32>,
     values: Vec<f32>,
@@ -227,7 +228,7 @@ impl Keys {
         }
     }
 
-    /// Numbers of a key, tangents included.
+    /// Numbers per keyframe, with tangents.
     fn stride(&self) -> usize {
         self.width * if self.is_spline { 3 } else { 1 }
     }
@@ -245,8 +246,8 @@ impl Keys {
         &mut self.values[at..][..self.width]
     }
 
-    /// Makes room for a key at a time where there is none, in a spline by cutting the curve; gives its place. Other keys'
-    /// values are still to be set.
+    /// Inserts a keyframe at a time where there is none and returns its index. In a spline it subdivides the curve;
+    /// otherwise the caller sets the value.
     fn insert(&mut self, channel: &Channel, time_secs: f32) -> usize {
         let k = self.times.partition_point(|&t| t <= time_secs);
         let n = self.times.len();
@@ -263,7 +264,8 @@ impl Keys {
                 key.resize(self.width, 0.0);
                 key.extend(held);
                 key.resize(3 * self.width, 0.0);
-                // What was held before the first or after the last key stays so: the tangent there was never used.
+                // The value stays constant before the first and after the last keyframe: the tangent there was never
+                // used.
                 let unused = if k == 0 { 0 } else { (3 * n - 1) * self.width };
                 self.values[unused..][..self.width].fill(0.0);
             } else {
@@ -275,8 +277,8 @@ impl Keys {
         k
     }
 
-    /// Turns key `k` of a rotation spline to `to`: its tangents turn along, and its length stays, so that a turn by nothing
-    /// changes nothing.
+    /// Rotates keyframe `k` of a rotation spline to `to`. Its tangents rotate with it and its length stays, so that a
+    /// rotation by 0 changes nothing.
     fn turn(&mut self, k: usize, to: DQuat) {
         let at = k * self.stride();
         let from = quaternion(self.value(k));
@@ -305,7 +307,7 @@ impl Keys {
         self.reorder(&order);
     }
 
-    /// Makes these keys the ones that `order` names.
+    /// Reorders the keyframes to those that `order` lists.
     fn reorder(&mut self, order: &[usize]) {
         let stride = self.stride();
         self.times = order.iter().map(|&k| self.times[k]).collect();
@@ -316,7 +318,7 @@ impl Keys {
     }
 }
 
-/// Value and derivative of a spline at a time between keys `k - 1` and `k`.
+/// Value and derivative of a spline at a time between keyframes `k - 1` and `k`.
 fn spline_at(channel: &Channel, k: usize, time_secs: f64) -> (Vec<f64>, Vec<f64>) {
     let width = channel.width();
     let (t0, t1) = (f64::from(channel.times[k - 1]), f64::from(channel.times[k]));
@@ -361,7 +363,7 @@ fn unit(value: &[f64]) -> DQuat {
     }
 }
 
-/// `q` or its negative, which is the same rotation: the one on the side of `near`.
+/// `q` or its negative, which is the same rotation: the one in the hemisphere of `near`.
 fn in_hemisphere(q: DQuat, near: DQuat) -> DQuat {
     if q.dot(near) < 0.0 { -q } else { q }
 }
@@ -387,7 +389,7 @@ mod tests {
 
     #[test]
     fn a_spline_is_cut_at_its_own_slope() {
-        // 2 u^2 (3 - 2 u) / 2 over 2 s: at half of the way the value is 1 and the slope 1.5.
+        // 2 u^2 (3 - 2 u) / 2 over 2 s: at the middle the value is 1 and the slope 1.5.
         let ease = [0., 0., 0., 0., 2., 0.];
         let c = channel(
             Property::MorphWeights,
@@ -398,7 +400,7 @@ mod tests {
         let cut = c.with_key(1.0, &[1.0], 0.0);
         assert_eq!(cut.times[..], [0.0, 1.0, 2.0]);
         assert_eq!(cut.values[..], [0., 0., 0., 1.5, 1., 1.5, 0., 2., 0.]);
-        // Another value keeps the slope: the old curve and a smooth hump.
+        // Another value keeps the slope: the old curve plus a smooth bump.
         let hump = c.with_key(1.0, &[3.0], 0.0);
         assert_eq!(hump.values[3..6], [1.5, 3.0, 1.5]);
     }
@@ -458,17 +460,17 @@ mod tests {
         let q = DQuat::from_rotation_z(0.7);
         let new = c.with_key(1.0, &q.to_array(), 0.0);
         assert_eq!(new.key(1), rounded(&(-q).to_array()));
-        // Before the first key its neighbour is the first.
+        // Before the first keyframe the neighbour is the first one.
         let new = c.with_key(-1.0, &q.to_array(), 0.0);
         assert_eq!(new.key(0), rounded(&(-q).to_array()));
-        // Alone it is what was given, but unit.
+        // A single keyframe is the given rotation, normalised.
         let alone = Channel::of_key(JointId(0), Property::Rotation, 0.0, &[0., 0., 0., -2.]);
         assert_eq!(alone.values[..], [0., 0., 0., -1.]);
     }
 
     #[test]
     fn tangents_turn_with_the_rotation_they_belong_to() {
-        // Turns about z at one radian a second; the middle key is then laid over by a turn about x.
+        // Rotations about z at one radian per second; the middle keyframe is then rotated about x.
         let key = |angle: f64| {
             let q = DQuat::from_rotation_z(angle);
             let tangent = q * DQuat::from_xyzw(0.0, 0.0, 0.5, 0.0);
@@ -491,7 +493,7 @@ mod tests {
         let tangent = quaternion(&new.values[12..16]);
         let value = quaternion(new.key(1));
         assert!(value.abs_diff_eq(tilted, 1e-6));
-        // Still a tangent of unit quaternions, as fast as before.
+        // Still a tangent of unit quaternions, of the same length.
         assert!(value.dot(tangent).abs() < 1e-6 && (tangent.length() - 0.5).abs() < 1e-6);
         assert_eq!(new.values[..12], c.values[..12]);
     }
@@ -518,7 +520,7 @@ mod tests {
         let onto = clip.with_moved_keys(&keys(&[0, 1]), 1.0);
         assert_eq!(onto.channels[0].times[..], [1.0, 2.0, 3.0]);
         assert_eq!(onto.channels[0].values[..], [0., 1., 3.]);
-        // Never to before the start, and a group stays as it is.
+        // Never before the start, and a group keeps its spacing.
         let back = clip.with_moved_keys(&keys(&[1, 2]), -5.0);
         assert_eq!(back.channels[0].times[..], [0.0, 1.0, 3.0]);
         assert_eq!(back.channels[0].values[..], [1., 2., 3.]);

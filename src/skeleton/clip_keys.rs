@@ -1,20 +1,20 @@
-//! The key times of a clip's channels: what a timeline shows and jumps to.
+//! The keyframe times of a clip's channels, which a timeline shows.
 
 use super::clip_edit::{KeyIndex, SAME_KEY_SECS};
 use super::{Channel, Clip, Interpolation};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-/// A moment with keys of one or more channels.
+/// A time with keyframes of one or more channels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KeyMark {
-    /// The earliest of the keys, seconds.
+    /// The earliest of the keyframes, seconds.
     pub time_secs: f32,
-    /// Interpolation from there on; `None` where channels differ.
+    /// Interpolation after this time; `None` where channels differ.
     pub interpolation: Option<Interpolation>,
 }
 
-/// The moments, ascending, at which channels that `wants` accepts have keys.
+/// The times, ascending, of the keyframes of channels that `wants` accepts.
 pub fn key_marks(clip: &Clip, wants: impl Fn(&Channel) -> bool) -> Vec<KeyMark> {
     // Most channels of a file share their times.
     let mut seen = HashSet::new();
@@ -40,7 +40,7 @@ pub fn key_marks(clip: &Clip, wants: impl Fn(&Channel) -> bool) -> Vec<KeyMark> 
     marks
 }
 
-/// The keys within `reach_secs` of `time_secs` of the channels that `wants` accepts.
+/// The keyframes within `reach_secs` of `time_secs`, of the channels that `wants` accepts.
 pub fn keys_near(
     clip: &Clip,
     time_secs: f32,

@@ -1,4 +1,4 @@
-//! The pose of a clip at a moment.
+//! The pose of a clip at a time.
 
 use super::Pose;
 use super::clip::{Clip, Property};
@@ -6,7 +6,7 @@ use super::screw::ScrewTrack;
 use glam::{DMat3, DQuat, DVec3};
 
 impl Clip {
-    /// Overwrites what this clip animates in `pose` with its values at `time_secs`.
+    /// Overwrites the properties of `pose` that this clip animates with its values at `time_secs`.
     pub fn apply(&self, time_secs: f64, pose: &mut Pose) {
         let mut value = Vec::new();
         for channel in &self.channels {

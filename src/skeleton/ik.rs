@@ -1,40 +1,40 @@
-//! Two-bone inverse kinematics: where an elbow goes when a hand is pulled.
+//! Two-bone inverse kinematics.
 
 use super::orientation::{orientation, parent_world_of, turn_in_space, world_of};
 use super::{JointId, Pose, Skeleton};
 use glam::{DMat3, DQuat, DVec3};
 
-/// Below this a length counts as none, relative to the size of the chain.
+/// Lengths below this fraction of the size of the chain count as zero.
 const NOTHING: f64 = 1e-9;
-/// A chain whose bend is flatter than this (sine of the angle) has no bend plane of its own.
+/// A chain whose bend angle has a sine below this has no bend plane of its own.
 const STRAIGHT: f64 = 5e-3;
 
-/// The places of a chain's joints in one space: shoulder, elbow, wrist.
+/// The positions of a chain's joints in one space: shoulder, elbow, wrist.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TwoBone {
-    /// The joint that stays.
+    /// The root joint, which keeps its position.
     pub root: DVec3,
-    /// The joint that bends.
+    /// The middle joint, which bends.
     pub mid: DVec3,
-    /// The joint that reaches.
+    /// The end joint, which reaches for the target.
     pub end: DVec3,
 }
 
-/// Where a chain goes.
+/// The solution for a chain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reached {
-    /// The new places: bone lengths as before.
+    /// The new positions; bone lengths are kept.
     pub places: TwoBone,
-    /// How the bone from the root turns, in the space of the places.
+    /// The rotation of the bone from the root, in the space of the positions.
     pub root_turn: DQuat,
-    /// How the bone from the mid joint turns altogether (that of the root included).
+    /// The total rotation of the bone from the mid joint (that of the root included).
     pub mid_turn: DQuat,
 }
 
 impl TwoBone {
-    /// Bends the chain so that its end comes to `target`, or as near as the bones are long.
+    /// Bends the chain so that its end reaches `target`, or comes as close as the lengths of the bones allow.
     ///
-    /// `pole`: the side that the mid joint points to; without one the bend plane only swings along with the target. All
+    /// `pole`: the direction in which the mid joint points; without one the bend plane only swings with the target. All
     /// numbers are finite for straight, folded and zero-length chains. Source: the law of cosines.
     pub fn reach(&self, target: DVec3, pole: Option<DVec3>) -> Reached {
         let (upper, lower) = (self.mid - self.root, self.end - self.mid);
@@ -59,7 +59,7 @@ impl TwoBone {
         let bend = upper.cross(lower);
         let normal_before = direction(bend, STRAIGHT * a * b + f64::MIN_POSITIVE);
         let swing = swing(along_before, along, normal_before);
-        // `normal` = (side the mid joint lies on) x (direction to the end).
+        // `normal` = (direction towards the mid joint) x (direction to the end).
         let poled = pole.and_then(|pole| {
             let side = (pole - self.root).reject_from_normalized(along);
             Some(direction(side, tiny.max(NOTHING))?.cross(along))
@@ -68,7 +68,7 @@ impl TwoBone {
             .or(normal_before.map(|n| swing * n))
             .and_then(|n| direction(n.reject_from_normalized(along), NOTHING))
             .unwrap_or_else(|| along.any_orthonormal_vector());
-        // A straight chain takes the normal that needs no twist.
+        // A straight chain gets the normal that needs no twist.
         let normal_before = normal_before.unwrap_or_else(|| swing.inverse() * normal);
 
         let side = along.cross(normal);
@@ -93,27 +93,27 @@ impl TwoBone {
         }
     }
 
-    /// Whether it is too straight (or folded) to say which way it bends.
+    /// Whether the chain is too straight (or folded) to define a bend plane.
     pub fn is_straight(&self) -> bool {
         let (upper, lower) = (self.mid - self.root, self.end - self.mid);
         upper.cross(lower).length() <= STRAIGHT * upper.length() * lower.length()
     }
 }
 
-/// Three joints of a skeleton that reach as one: an end, and two above it.
+/// An IK chain of a skeleton: an end joint and two of its ancestors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
-    /// The joint that stays.
+    /// The joint that keeps its position.
     pub root: JointId,
     /// The joint that bends.
     pub mid: JointId,
-    /// The joint that reaches.
+    /// The joint that reaches for the target.
     pub end: JointId,
 }
 
 impl Chain {
-    /// The chain that ends in `end`: the next two joints above it that are bones, have a length and are no helpers.
-    /// `None` where there are not two.
+    /// The chain that ends in `end`: its next two ancestors that are bones, have a length and are no helpers. `None`
+    /// where there are not two.
     pub fn above(
         skeleton: &Skeleton,
         end: JointId,
@@ -137,7 +137,7 @@ impl Chain {
         Some(Self { root, mid, end })
     }
 
-    /// Where its joints are in `pose`, world.
+    /// The positions of its joints in `pose`, world.
     pub fn places(&self, skeleton: &Skeleton, pose: &Pose) -> TwoBone {
         let place = |joint| world_of(skeleton, pose, joint).translation;
         TwoBone {
@@ -147,11 +147,11 @@ impl Chain {
         }
     }
 
-    /// Turns the root and the mid joint so that the end comes to `target` (world), and the end so that it is oriented
-    /// as `end_orientation` in the world where one is given. Returns how far from the target the end stays.
+    /// Rotates the root and the mid joint so that the end reaches `target` (world), and the end so that it has the
+    /// world orientation `end_orientation`, if given. Returns the remaining distance to the target.
     ///
-    /// `rest` says which way a straight chain bends. Under scale that is not uniform lengths change with the direction:
-    /// what the closed form leaves is then closed by damped least squares (Wampler 1986, Nakamura & Hanafusa 1986).
+    /// `rest` defines which way a straight chain bends. Under non-uniform scale the lengths change with the direction:
+    /// the remaining distance is then reduced by damped least squares (Wampler 1986, Nakamura & Hanafusa 1986).
     pub fn reach(
         &self,
         skeleton: &Skeleton,
@@ -181,7 +181,7 @@ impl Chain {
             if now.end.distance(reached.places.end) <= 1e-12 * size || !gap.is_finite() {
                 break;
             }
-            // Scale made another angle of it: point at the target at least, then bend again.
+            // Non-uniform scale changed the angle: aim at the target first, then bend again.
             let tiny = NOTHING * size;
             if let (Some(from), Some(to)) = (
                 direction(now.end - now.root, tiny),
@@ -204,11 +204,11 @@ impl Chain {
         gap
     }
 
-    /// Small turns of the root and the mid joint that bring the end nearer to `target`, until it is there or no turn
-    /// helps. `gap`: how far it is now; returns how far it stays.
+    /// Reduces the distance of the end to `target` by small rotations of the root and the mid joint, until it is 0 or
+    /// no rotation helps. `gap`: the distance before; returns the distance after.
     fn creep(&self, skeleton: &Skeleton, pose: &mut Pose, target: DVec3, mut gap: f64) -> f64 {
         const STEPS: usize = 60;
-        /// For the derivatives, radians.
+        /// Step of the finite differences, radians.
         const SMALL: f64 = 1e-6;
         let axes = [DVec3::X, DVec3::Y, DVec3::Z];
         let turns: Vec<(JointId, DVec3)> = [self.root, self.mid]
@@ -270,8 +270,8 @@ impl Chain {
         gap
     }
 
-    /// The place that the mid joint of a straight chain bends to: as at rest; where that is straight too, elbows go
-    /// back and knees go forward (+Z, where a glTF model looks).
+    /// The position that the mid joint of a straight chain bends towards: as in the rest pose; where that is straight
+    /// too, elbows bend backwards and knees forwards (+Z, the front of a glTF model).
     fn natural_pole(&self, skeleton: &Skeleton, pose: &Pose, rest: &Pose, now: &TwoBone) -> DVec3 {
         let at_rest = self.places(skeleton, rest);
         let along = at_rest.end - at_rest.root;
@@ -281,7 +281,7 @@ impl Chain {
         } else {
             (at_rest.mid - at_rest.root).reject_from(along)
         };
-        // The root joint has taken the side along.
+        // The side rotates with the root joint.
         let was = orientation(world_of(skeleton, rest, self.root).matrix3);
         let is = orientation(world_of(skeleton, pose, self.root).matrix3);
         let side = is * (was.transpose() * side);
@@ -290,14 +290,14 @@ impl Chain {
     }
 }
 
-/// Turns `joint` of `pose` in the world about its own place.
+/// Rotates `joint` of `pose` in world space about its own position.
 pub fn turn_in_world(skeleton: &Skeleton, pose: &mut Pose, joint: JointId, turn: DQuat) {
     let parent = orientation(parent_world_of(skeleton, pose, joint).matrix3);
     let local = &mut pose.locals[joint.get()];
     local.rotation = turn_in_space(parent, turn) * local.rotation;
 }
 
-/// Whether a joint only helps another to bend: twist and roll joints.
+/// Whether a joint is a twist or roll joint, which only supports another one.
 fn is_helper(name: &str) -> bool {
     let name = name.to_lowercase();
     ["twist", "roll", "helper"]
@@ -305,13 +305,13 @@ fn is_helper(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
-/// `v` as a unit vector; `None` where it is not longer than `least`.
+/// `v` as a unit vector; `None` where it is no longer than `least`.
 fn direction(v: DVec3, least: f64) -> Option<DVec3> {
     let length = v.length();
     (length > least && length.is_finite()).then(|| v / length)
 }
 
-/// The shortest turn from one direction to the other; the opposite one is reached about `normal`.
+/// The shortest rotation from one direction to the other; about `normal` for opposite ones.
 fn swing(from: DVec3, to: DVec3, normal: Option<DVec3>) -> DQuat {
     match normal {
         Some(normal) if from.dot(to) < -1.0 + 1e-9 => {
@@ -321,7 +321,7 @@ fn swing(from: DVec3, to: DVec3, normal: Option<DVec3>) -> DQuat {
     }
 }
 
-/// The turn that takes (bone, normal) to (bone, normal) after; `None` for a bone without length.
+/// The rotation that takes (bone, normal) to the new (bone, normal); `None` for a bone of zero length.
 fn frame_turn(
     bone: DVec3,
     normal: DVec3,
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn a_reachable_target_is_reached_in_the_plane_of_the_bend() {
-        // 3-4-5: pulled to distance 5 along x, the elbow lies at 9/5 with height 12/5, below as before.
+        // 3-4-5: pulled to distance 5 along x, the elbow is at 9/5 with height 12/5, below as before.
         let Reached { places, .. } = arm().reach(DVec3::new(5.0, 0.0, 0.0), None);
         assert!(places.end.abs_diff_eq(DVec3::new(5.0, 0.0, 0.0), 1e-12));
         assert!(places.mid.abs_diff_eq(DVec3::new(1.8, -2.4, 0.0), 1e-12));
@@ -394,7 +394,7 @@ mod tests {
                 .mid
                 .abs_diff_eq(DVec3::new(0.5, 0.0, -height), 1e-12)
         );
-        // The turn is about y alone.
+        // The rotation is about y alone.
         assert!(reached.root_turn.x.abs() < 1e-12 && reached.root_turn.z.abs() < 1e-12);
     }
 

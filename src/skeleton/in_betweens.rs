@@ -1,4 +1,4 @@
-//! Interpolation of a joint between keys or poses: component by component, or along a screw.
+//! Interpolation of a joint between keyframes or poses: per component, or along a screw.
 
 use super::slerp::slerp_shortest;
 use crate::math::{DualQuat, Transform};
@@ -6,25 +6,25 @@ use glam::{DQuat, DVec3};
 
 /// The interpolation of a joint's rigid part, rotation and translation. Scale is always interpolated linearly.
 ///
-/// A joint that only rotates, or only translates, follows the same path in all of them: its motion relative to the start is
-/// a screw without pitch, or without rotation.
+/// A joint that only rotates, or only translates, follows the same path in all of them: its motion relative to the
+/// start is a screw without pitch, or without rotation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum InBetweens {
     /// Rotation by slerp and translation by lerp, independently, as in glTF.
     #[default]
     Components,
-    /// Along the screw that leads from one to the other, at constant speed (ScLERP; Kavan et al. 2008).
+    /// Along the screw from one to the other, at constant speed (ScLERP; Kavan et al. 2008).
     Screw,
-    /// Along the same screw, faster in the middle: the normalised dual quaternion linear blend (sDLB; Feng & Wan 2013, eqs. 16
-    /// and 17).
+    /// Along the same screw, faster in the middle: the normalised linear blend of dual quaternions (sDLB; Feng & Wan
+    /// 2013, eqs. 16 and 17).
     ScrewDlb,
 }
 
 impl InBetweens {
-    /// Every way, the usual one first.
+    /// All interpolations, the default first.
     pub const ALL: [Self; 3] = [Self::Components, Self::Screw, Self::ScrewDlb];
 
-    /// What the artist reads.
+    /// The label in lists.
     pub fn label(self) -> &'static str {
         match self {
             Self::Components => "Components",
@@ -49,9 +49,9 @@ impl InBetweens {
         }
     }
 
-    /// The rotation and translation a fraction `t` of the way; the ends exactly for `t` <= 0 and >= 1.
+    /// Rotation and translation interpolated at `t`; exactly the ends for `t` <= 0 and >= 1.
     ///
-    /// Rotations in must be unit and come out so, along the shorter arc.
+    /// Input rotations must be unit. The result is unit, along the shorter arc.
     #[must_use]
     pub fn rigid(self, from: (DQuat, DVec3), to: (DQuat, DVec3), t: f64) -> (DQuat, DVec3) {
         if t <= 0.0 {
@@ -74,12 +74,12 @@ impl InBetweens {
                 );
             }
         };
-        // Exactly, where the motion is a turn about the joint itself.
+        // Exact where the motion is a rotation about the joint itself.
         let translation = if stays { from.1 } else { between.translation() };
         (between.rotation(), translation)
     }
 
-    /// The local transform a fraction `t` of the way; scale and shear on a straight line.
+    /// The local transform interpolated at `t`; scale and shear are interpolated linearly.
     #[must_use]
     pub fn local(self, from: &Transform, to: &Transform, t: f64) -> Transform {
         let (rotation, translation) = self.rigid(
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_bone_that_turns_while_it_moves_goes_round_on_the_screw_only() {
-        // A quarter turn about the world's z axis, one metre away from it.
+        // A quarter turn about the world's z axis, at a distance of one metre.
         let from = (DQuat::IDENTITY, DVec3::X);
         let to = (DQuat::from_rotation_z(FRAC_PI_2), DVec3::Y);
         for way in [InBetweens::Screw, InBetweens::ScrewDlb] {

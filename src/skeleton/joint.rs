@@ -1,16 +1,16 @@
-//! The node tree.
+//! The joint hierarchy (glTF nodes).
 
 use crate::math::Transform;
 use glam::DVec3;
 
-/// A stable handle of a joint: its slot in [`Skeleton::joints`], which only grows. A slot is never reused or renumbered.
+/// A stable id of a joint: its slot in [`Skeleton::joints`], which only grows. A slot is never reused or renumbered.
 ///
-/// It is not a node of the file: that is [`Joint::source_node`], and neither follows from the other.
+/// It is not a node index of the file: that is [`Joint::source_node`], and neither can be computed from the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JointId(pub u32);
 
 impl JointId {
-    /// The slot, as an index of arrays with one entry a slot.
+    /// The slot, as an index of arrays with one entry per slot.
     pub fn get(self) -> usize {
         self.0 as usize
     }
@@ -23,17 +23,17 @@ pub struct Joint {
     pub name: String,
     /// The joint whose space `rest` is in; `None` for a root and for a removed joint.
     pub parent: Option<JointId>,
-    /// The local transform at rest.
+    /// The local transform in the rest pose.
     pub rest: Transform,
-    /// The glTF node it came from; `None` for a joint made in Sinew. The only link to the file.
+    /// The glTF node it was imported from; `None` for a joint made in Sinew. The only link to the file.
     pub source_node: Option<u32>,
-    /// What the artist overrides; the default for an imported joint.
+    /// What the user overrides; the default for an imported joint.
     pub rule: JointRule,
-    /// The glTF node whose mesh, camera or light it carries in the node's place: a joint's own axes can turn away from what
-    /// it draws, because that hangs from it at an offset. `None`: its own node's.
+    /// The glTF node whose mesh, camera or light this joint draws instead of that node, so that the node's own joint
+    /// can change its axes: its content is a child at an offset. `None`: its own node's.
     pub content_of: Option<u32>,
-    /// Whether the artist removed it. The slot stays, so that handles, clips and history need no remapping; it has no
-    /// parent, no children, no place in [`Skeleton::order`], and the identity in every palette.
+    /// Whether the user removed it. The slot stays, so that ids, clips and history need no remapping; it has no parent,
+    /// no children, no position in [`Skeleton::order`], and the identity in every palette.
     pub removed: bool,
 }
 
@@ -49,21 +49,22 @@ impl Joint {
     }
 }
 
-/// Values of a joint that the artist overrides; by default they follow from its place in the tree.
+/// The values of a joint that the user can override; by default they follow from its position in the hierarchy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct JointRule {
-    /// Where its bone ends, in the joint's rest space, metres; `None`: at its children, of a leaf past its points.
+    /// The tail of its bone in the joint's rest space, metres; `None`: computed from its children, or for a leaf from
+    /// its parent's bone.
     pub tail: Option<DVec3>,
-    /// Whether the joint takes back the scale of its parent (Maya's *Segment Scale Compensate*): its own scale is then
-    /// the only one, while its place still follows the parent's. No glTF file can say so.
+    /// Whether the joint cancels the scale of its parent (Maya's *Segment Scale Compensate*): only its own scale
+    /// applies to it, while its position still follows the parent's. glTF cannot express this.
     pub compensates_scale: bool,
-    /// The joint from whose inflation its place in the inflated bind shape follows, where constraints drive it;
-    /// `None`: its parent. Only a joint above it in [`Skeleton::order`] can be one.
+    /// The joint whose inflation this one's position follows in the inflated bind shape, where constraints drive it;
+    /// `None`: its parent. It must precede this joint in [`Skeleton::order`].
     pub inflation_parent: Option<JointId>,
 }
 
 impl JointRule {
-    /// Whether `joint` of `skeleton` can have the rule; else why not, as the end of a sentence.
+    /// Checks that `joint` of `skeleton` can have the rule; the error is the end of a sentence.
     pub fn check(&self, joint: JointId, skeleton: &Skeleton) -> Result<(), String> {
         if self.tail.is_some_and(|t| !t.is_finite()) {
             return Err("the bone's end is not a finite place".into());
@@ -86,7 +87,7 @@ impl JointRule {
 /// Why a list of joints is not a forest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SkeletonError {
-    /// A parent index is outside of the list.
+    /// A parent index is out of range.
     #[error("joint {joint} has parent {parent}, but there are only {n_joints} joints")]
     ParentOutOfRange {
         /// The joint.
@@ -96,7 +97,7 @@ pub enum SkeletonError {
         /// Length of the list.
         n_joints: usize,
     },
-    /// Following parents comes back to the same joint.
+    /// The parents form a cycle.
     #[error("joint {joint} is its own ancestor")]
     Cycle {
         /// A joint on the cycle.
@@ -110,7 +111,7 @@ pub enum SkeletonError {
         /// Its parent.
         parent: u32,
     },
-    /// Two joints come from one node of the file.
+    /// Two joints have the same node of the file.
     #[error("joints {joints:?} come from the same node {node} of the file")]
     SharedNode {
         /// The two joints.
@@ -120,11 +121,11 @@ pub enum SkeletonError {
     },
 }
 
-/// All joints of a model: a forest, shared by its skins, in an arena that only grows.
+/// All joints of a model: a forest, shared by its skins, in an append-only arena.
 ///
-/// Arrays with one entry a joint (locals, world transforms, masks) have [`Skeleton::len`] entries, one a slot, so that a
-/// handle is their index. Whatever lists joints for the artist or walks the tree uses [`Skeleton::live_joints`] or
-/// [`Skeleton::order`], which leave out removed ones.
+/// Arrays with one entry per joint (locals, world transforms, masks) have [`Skeleton::len`] entries, one per slot, so
+/// that a [`JointId`] is their index. Code that lists joints for the user or walks the hierarchy uses
+/// [`Skeleton::live_joints`] or [`Skeleton::order`], which exclude removed ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Skeleton {
     joints: Vec<Joint>,
@@ -142,7 +143,7 @@ pub struct Skeleton {
 impl Skeleton {
     /// Checks parents and derives the topological order.
     ///
-    /// Fails if a parent is out of range or removed, the parents form a cycle, or two joints come from one node.
+    /// Fails if a parent is out of range or removed, the parents form a cycle, or two joints have the same node.
     pub fn new(mut joints: Vec<Joint>) -> Result<Self, SkeletonError> {
         let n = joints.len();
         for joint in joints.iter_mut().filter(|joint| joint.removed) {
@@ -179,7 +180,7 @@ impl Skeleton {
                 next[parent.get()] += 1;
             }
         }
-        // Breadth by smallest index first: a heap keeps ties by index among the joints whose parent is placed.
+        // A heap of the joints whose parents are in the order already keeps ties by index.
         let mut ready: std::collections::BinaryHeap<std::cmp::Reverse<u32>> = joints
             .iter()
             .enumerate()
@@ -220,7 +221,7 @@ impl Skeleton {
         })
     }
 
-    /// The slots of the arena, removed joints included.
+    /// The slots of the arena, with removed joints.
     pub fn joints(&self) -> &[Joint] {
         &self.joints
     }
@@ -237,29 +238,29 @@ impl Skeleton {
         self.joints.get(joint.get()).is_some_and(|j| !j.removed)
     }
 
-    /// The joint that came from a node of the file; it may have been removed since.
+    /// The joint of a node of the file; it may have been removed.
     pub fn joint_of_node(&self, node: u32) -> Option<JointId> {
         let at = self.of_node.binary_search_by_key(&node, |entry| entry.0);
         at.ok().map(|at| self.of_node[at].1)
     }
 
-    /// One joint.
+    /// The joint with this id.
     pub fn joint(&self, joint: JointId) -> &Joint {
         &self.joints[joint.get()]
     }
 
-    /// How many slots the arena has: the length of every array with one entry a joint. How many joints the artist has is
-    /// [`Skeleton::n_live`].
+    /// The number of slots of the arena: the length of every array with one entry per joint. [`Skeleton::n_live`] is
+    /// the number of joints without removed ones.
     pub fn len(&self) -> usize {
         self.joints.len()
     }
 
-    /// A handle that the arena does not use: what it would give the `nth` joint that is appended, counted from 0.
+    /// An unused id: that of the `nth` joint that is appended next, from 0.
     pub fn free_id(&self, nth: usize) -> JointId {
         JointId((self.joints.len() + nth) as u32)
     }
 
-    /// How many joints were not removed.
+    /// The number of joints without removed ones.
     pub fn n_live(&self) -> usize {
         self.order.len()
     }
@@ -291,12 +292,12 @@ impl Skeleton {
             .filter(|&j| self.joint(j).parent.is_none())
     }
 
-    /// `joint`'s parent, grandparent ... up to its root.
+    /// The parent of `joint`, its grandparent ... up to its root.
     pub fn ancestors(&self, joint: JointId) -> impl Iterator<Item = JointId> + '_ {
         std::iter::successors(self.joint(joint).parent, |&j| self.joint(j).parent)
     }
 
-    /// Whether both have the same tree, rest transforms and rules: all that moves, whatever the names.
+    /// Whether both have the same hierarchy, rest transforms and rules: everything but names.
     pub fn moves_like(&self, other: &Self) -> bool {
         self.joints.len() == other.joints.len()
             && self.joints.iter().zip(&other.joints).all(|(a, b)| {
@@ -307,7 +308,7 @@ impl Skeleton {
             })
     }
 
-    /// What the UI calls the joint: its name, or "Bone 7" where the file gives none.
+    /// The joint's label in the UI: its name, or "Bone 7" where the file gives none.
     pub fn label(&self, joint: JointId) -> String {
         match self.joints.get(joint.get()) {
             Some(j) if !j.name.is_empty() => j.name.clone(),

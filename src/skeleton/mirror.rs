@@ -1,4 +1,4 @@
-//! Left and right: which joint is the other one's mirror image, and a pose seen in the mirror.
+//! Symmetry of a skeleton: the pairs of left and right joints, and mirrored poses.
 
 use super::orientation::orientation;
 use super::{JointId, Pose, Skeleton};
@@ -6,7 +6,7 @@ use crate::math::Transform;
 use glam::{DMat3, DQuat, DVec3};
 use std::collections::BTreeMap;
 
-/// A side of the body, as names tell it.
+/// A side of the body, from a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// The character's left.
@@ -15,22 +15,22 @@ pub enum Side {
     Right,
 }
 
-/// The pairs of a skeleton, and the direction that its mirror plane faces.
+/// The symmetry pairs of a skeleton, and the normal of its mirror plane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mirror {
-    /// n_joints: the joint on the other side; `None` for one in the middle and for an unpaired one.
+    /// n_joints: the counterpart on the other side; `None` for a joint in the middle and for an unpaired one.
     partner: Vec<Option<JointId>>,
     /// n_joints: whether the name contains a side but no joint of the other side matches it.
     unpaired: Vec<bool>,
-    /// n_joints: how each joint's space lies in the world at rest, orthonormal; and its parent's.
+    /// n_joints: the world orientation of each joint's rest space, and of its parent's; orthonormal.
     rest: Vec<[DMat3; 2]>,
-    /// Unit, the world axis across the plane.
+    /// The normal of the plane, a unit world axis.
     normal: DVec3,
 }
 
 impl Mirror {
-    /// Finds pairs by name ("LeftArm", "Arm_L", "arm.l", "L_Arm", "mixamorig:LeftArm", "Bip01 L Arm" ...); where names
-    /// are numbered differently on the two sides, by their places at rest.
+    /// Finds pairs by name ("LeftArm", "Arm_L", "arm.l", "L_Arm", "mixamorig:LeftArm", "Bip01 L Arm" ...); where the
+    /// two sides are numbered differently, by their rest positions.
     pub fn new(skeleton: &Skeleton) -> Self {
         let world = Pose::rest(skeleton).world_matrices(skeleton);
         let sided: Vec<Option<Sided>> = skeleton
@@ -106,7 +106,7 @@ impl Mirror {
         }
     }
 
-    /// The joint on the other side: itself for a joint of the middle, `None` for an unpaired one.
+    /// The counterpart: the joint itself in the middle, `None` for an unpaired one.
     pub fn partner(&self, joint: JointId) -> Option<JointId> {
         match self.partner.get(joint.get())? {
             Some(partner) => Some(*partner),
@@ -122,45 +122,46 @@ impl Mirror {
             .map(|(j, _)| JointId(j as u32))
     }
 
-    /// The world axis across the mirror plane, unit.
+    /// The normal of the mirror plane, a unit world axis.
     pub fn normal(&self) -> DVec3 {
         self.normal
     }
 
-    /// How `joint` lies in the world at rest: its own space and its parent's, orthonormal.
+    /// The world orientations of the rest spaces of `joint` and of its parent, orthonormal.
     pub fn rest_spaces(&self, joint: JointId) -> [DMat3; 2] {
         self.rest[joint.get()]
     }
 
-    /// The map of world directions to those in the mirror.
+    /// The reflection of world directions in the plane.
     pub fn reflection(&self) -> DMat3 {
         let n = self.normal;
         DMat3::IDENTITY - DMat3::from_cols(n * n.x, n * n.y, n * n.z) * 2.0
     }
 }
 
-/// A local transform with what one must know of its joint to carry it over to another one.
+/// A local transform with the data of its joint that are needed to transfer it to another one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PosedJoint {
     /// The local transform.
     pub local: Transform,
-    /// The same at rest.
+    /// The rest transform.
     pub rest: Transform,
-    /// How the joint's own space and its parent's lie in the world at rest, orthonormal.
+    /// The world orientations of the rest spaces of the joint and of its parent, orthonormal.
     pub spaces: [DMat3; 2],
 }
 
 impl PosedJoint {
-    /// The local transform of another joint (at rest `rest` in `spaces`) that departs from its rest as this one does,
-    /// seen through `map` (orthonormal, of world directions: a reflection, or the identity).
+    /// The local transform of another joint (with the rest transform `rest` in `spaces`) that differs from its rest
+    /// transform as this one does, mapped by `map` (orthonormal, of world directions: a reflection, or the identity).
     ///
-    /// It is the world's turn and way from rest that are carried over, so the axes of the two joints may differ.
+    /// The rotation and translation relative to the rest pose are transferred in world space, so the axes of the two
+    /// joints may differ.
     pub fn carried_to(&self, rest: &Transform, spaces: [DMat3; 2], map: DMat3) -> Transform {
         if self.local == self.rest {
             return *rest;
         }
         let [own, parent] = spaces;
-        // From this joint's parent space to the other's, by way of the world and the mirror.
+        // From this joint's parent space to the other's, through world space and the mirror.
         let between = parent.transpose() * map * self.spaces[1];
         // The true inverse: a file's rotation is unit only to six digits.
         let unturn = self.rest.rotation.conjugate() * self.rest.rotation.length_squared().recip();
@@ -176,12 +177,12 @@ impl PosedJoint {
     }
 }
 
-/// The turn as the target of `between` sees it: the inverse way of `turn_in_space`.
+/// The rotation in the target space of `between`: the inverse of `turn_in_space`.
 fn turn_in_space_of(between: DMat3, turn: DQuat) -> DQuat {
     super::orientation::turn_in_space(between.transpose(), turn)
 }
 
-/// The scale along the axes of the other joint; those are mixed where the axes are not each other's.
+/// The scale along the axes of the other joint; a mixture where the axes do not correspond.
 fn carried_scale(scale: DVec3, rest: DVec3, axes: DMat3) -> DMat3 {
     let ratio = DVec3::select(rest.cmpne(DVec3::ZERO), scale / rest, DVec3::ONE);
     if ratio == DVec3::ONE {
@@ -189,7 +190,7 @@ fn carried_scale(scale: DVec3, rest: DVec3, axes: DMat3) -> DMat3 {
     }
     let share = |row: DVec3| {
         let share = row * row;
-        // Rounding of the axes must not make a scale of one a little less.
+        // Rounding errors of the axes must not turn a scale of 1 into slightly less.
         DVec3::ONE.dot(share * (ratio - 1.0)) + 1.0
     };
     let rows = axes.transpose();
@@ -203,7 +204,7 @@ fn carried_scale(scale: DVec3, rest: DVec3, axes: DMat3) -> DMat3 {
 /// A name that contains a side.
 struct Sided {
     side: Side,
-    /// The name with the side taken out, lower case.
+    /// The name without the side, lower case.
     exact: String,
     /// `exact` without numbers and separators.
     stem: String,
@@ -211,7 +212,7 @@ struct Sided {
     is_sure: bool,
 }
 
-/// The side in `name`; of several candidates a certain one, then the first.
+/// The side in `name`; of several candidates a certain one first, then the first.
 fn side_of_name(name: &str) -> Option<Sided> {
     let chars: Vec<char> = name.chars().collect();
     let lower: Vec<char> = chars
@@ -231,7 +232,7 @@ fn side_of_name(name: &str) -> Option<Sided> {
             let before = start.checked_sub(1).map(|i| chars[i]);
             let after = chars.get(start + n).copied();
             let opens = before.is_none_or(|c| !c.is_alphabetic());
-            // A hump: "upperLeft", "LeftArm", "lArm".
+            // Camel case: "upperLeft", "LeftArm", "lArm".
             let hump = before.is_some_and(char::is_lowercase) && chars[start].is_uppercase();
             let closes = after.is_none_or(|c| !c.is_alphabetic());
             let next_hump =
@@ -241,7 +242,7 @@ fn side_of_name(name: &str) -> Option<Sided> {
             } else {
                 opens && closes
             };
-            // "ArmL", "lArm", "armleft": only together with the other side.
+            // "ArmL", "lArm", "armleft": only with a matching joint on the other side.
             let likely = if n > 1 {
                 closes
             } else {
@@ -271,7 +272,7 @@ fn side_of_name(name: &str) -> Option<Sided> {
     })
 }
 
-/// Pairs of the nearest first.
+/// Pairs by rest position, the nearest first.
 fn by_place(
     left: &[usize],
     right: &[usize],
@@ -292,7 +293,7 @@ fn by_place(
     pairs
 }
 
-/// The axis that `v` runs along most; X for none.
+/// The largest component of `v` as an axis; X for zero.
 fn dominant_axis(v: DVec3) -> DVec3 {
     let size = v.abs();
     if size.z > size.x && size.z > size.y {
@@ -400,7 +401,7 @@ mod tests {
 
     #[test]
     fn a_turn_is_mirrored_whatever_the_axes_at_rest() {
-        // The left joint's space is the world's, the right one's is turned about all axes.
+        // The left joint's space is the world's, the right one's is rotated about all axes.
         let odd = DQuat::from_xyzw(0.5, -0.5, 0.5, 0.5);
         let left = PosedJoint {
             local: Transform {
@@ -426,7 +427,7 @@ mod tests {
                 .translation
                 .abs_diff_eq(DVec3::new(-0.1, 0.2, 0.3), 1e-12)
         );
-        // World y is where the odd space's axis that points there lies.
+        // The axis of the rotated space that points along world y.
         let long = (odd.inverse() * DVec3::Y).abs();
         assert!(right.scale().abs_diff_eq(DVec3::ONE + long, 1e-12));
 

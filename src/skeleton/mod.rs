@@ -1,10 +1,10 @@
-//! Joints, poses and clips: how the node tree moves.
+//! Joints, poses and clips.
 //!
 //! Data flow: [`Skeleton`] (rest) + [`Clip`] at a time, or the artist's [`Pose`] -> forward
 //! kinematics ([`Pose::world_matrices`]) -> the skin palettes of [`crate::skinning`].
 //!
-//! Invariant: a joint's parent may have a higher index; everything that needs order walks [`Skeleton::order`].
-//! Invariant: names are labels; an index is an identity.
+//! Invariant: a joint's parent may have a higher index; code that needs parents first walks [`Skeleton::order`].
+//! Invariant: names are labels; an index is the identity.
 
 pub mod bones;
 pub mod clip;

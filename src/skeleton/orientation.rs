@@ -14,7 +14,7 @@ pub fn orientation(linear: DMat3) -> DMat3 {
     }
 }
 
-/// `turn`, a rotation in the space that `map` (orthonormal) leads to, expressed in the space before it: `map^-1 turn map`.
+/// The rotation `turn` of the target space of `map` (orthonormal), expressed in its source space: `map^-1 turn map`.
 ///
 /// Only the axis changes, so the angle stays exact; in a mirrored space the rotation has the opposite sense.
 pub fn turn_in_space(map: DMat3, turn: DQuat) -> DQuat {
@@ -23,13 +23,13 @@ pub fn turn_in_space(map: DMat3, turn: DQuat) -> DQuat {
     DQuat::from_xyzw(seen.x, seen.y, seen.z, turn.w)
 }
 
-/// World transform of one joint, as [`Pose::world_matrices`] has it.
+/// World transform of one joint, as in [`Pose::world_matrices`].
 pub fn world_of(skeleton: &Skeleton, pose: &Pose, joint: JointId) -> DAffine3 {
     placed(skeleton, pose, joint).0
 }
 
-/// World transform of the space that `joint`'s rotation is in: its parent's, without the parent's own stretch where the
-/// joint compensates for it.
+/// World transform of the space of `joint`'s rotation: its parent's, without the parent's own stretch where the joint
+/// compensates for it.
 pub fn parent_world_of(skeleton: &Skeleton, pose: &Pose, joint: JointId) -> DAffine3 {
     let joint = skeleton.joint(joint);
     let Some(parent) = joint.parent else {
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_turn_of_the_world_seen_from_a_turned_space_keeps_its_angle() {
-        // In a space turned a quarter about z, the world's x is minus y.
+        // In a space rotated by a quarter turn about z, the world's x is minus y.
         let map = DMat3::from_quat(DQuat::from_rotation_z(FRAC_PI_2));
         let seen = turn_in_space(map, DQuat::from_rotation_x(0.3));
         assert!(seen.abs_diff_eq(DQuat::from_rotation_y(-0.3), 1e-15));

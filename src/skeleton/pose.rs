@@ -1,4 +1,4 @@
-//! Local transforms of all joints at one moment, and forward kinematics.
+//! Local transforms of all joints at one time, and forward kinematics.
 
 use super::{InBetweens, JointId, Skeleton};
 use crate::math::{DualQuat, Transform};
@@ -24,9 +24,8 @@ impl Pose {
 
     /// World transform of each joint: `world[j] = world[parent] * local[j]`, walked in topological order.
     ///
-    /// A joint that compensates for its parent's scale ([`super::JointRule`]) takes the parent's orientation without
-    /// the parent's own stretch; its translation is still the parent's to scale. Source: Lee et al. 2013, in Maya's
-    /// form.
+    /// A joint that compensates for its parent's scale ([`super::JointRule`]) gets the parent's orientation without the
+    /// parent's own stretch; the parent still scales its translation. Source: Lee et al. 2013, in Maya's form.
     ///
     /// Shapes: n_joints in, n_joints out; metres.
     pub fn world_matrices(&self, skeleton: &Skeleton) -> Vec<DAffine3> {
@@ -35,7 +34,7 @@ impl Pose {
         world
     }
 
-    /// [`Self::world_matrices`] into a vector that is used again.
+    /// [`Self::world_matrices`] into a vector that is reused.
     pub fn world_matrices_into(&self, skeleton: &Skeleton, world: &mut Vec<DAffine3>) {
         world.clear();
         world.resize(skeleton.len(), DAffine3::IDENTITY);
@@ -53,7 +52,7 @@ impl Pose {
         }
     }
 
-    /// X of a joint whose ancestors are placed: its world orientation without the stretch of its own.
+    /// X of a joint whose ancestors are computed: its world orientation without its own stretch.
     fn unstretched(&self, skeleton: &Skeleton, j: JointId, world: &[DAffine3]) -> DMat3 {
         let joint = skeleton.joint(j);
         let above = match joint.parent {
@@ -64,8 +63,8 @@ impl Pose {
         above * DMat3::from_quat(self.locals[j.get()].rotation)
     }
 
-    /// World motion of each joint as a unit dual quaternion, walked as [`Pose::world_matrices`]; `None` where a joint
-    /// scales, which no rigid motion does.
+    /// World motion of each joint as a unit dual quaternion, in the order of [`Pose::world_matrices`]; `None` where a
+    /// joint has a scale, which is not a rigid motion.
     ///
     /// Shapes: n_joints in, n_joints out; metres. A joint costs 47 multiplications and 36 additions, its local dual part
     /// included: `real = p0 l0` and `dual = (p0 (t/2) + pe) l0` for the parent's `p` and the local rotation `l0` and
@@ -93,8 +92,8 @@ impl Pose {
         Some(world)
     }
 
-    /// This pose with the joints that `chosen` names a fraction `t` of the way to their places in `to`. Morph weights go
-    /// straight. `t` 0 and 1 are exact.
+    /// This pose with the joints that `chosen` accepts interpolated towards `to` at `t`. Morph weights are interpolated
+    /// linearly. `t` 0 and 1 are exact.
     #[must_use]
     pub fn blended(
         &self,
@@ -105,7 +104,7 @@ impl Pose {
     ) -> Self {
         let mut pose = self.clone();
         for (j, (local, to)) in pose.locals.iter_mut().zip(&to.locals).enumerate() {
-            // What stays is left alone, bit for bit.
+            // Equal transforms stay bit-identical.
             if chosen(JointId(j as u32)) && local != to {
                 *local = way.local(local, to, t);
             }

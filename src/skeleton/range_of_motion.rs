@@ -6,19 +6,20 @@ use glam::DVec3;
 use std::collections::BTreeSet;
 use std::f64::consts::TAU;
 
-/// Keys of one move, after its first. Every third is at rest or as far as it goes.
+/// Keyframes of one move, without its first. Every third one is in the rest pose or at the largest angle.
 const KEYS_A_MOVE: usize = 12;
 
-/// What the joints go through.
+/// The range of motion of each joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RangeOfMotion {
-    /// How far a joint turns to either side about its own x, y and z axis at rest, radians; 0: not about that axis.
+    /// The largest angle of a joint to either side about its own x, y and z axis in the rest pose, radians; 0: no
+    /// rotation about that axis.
     pub angles: [f64; 3],
-    /// Whether it turns about the axes across its bone.
+    /// Whether it rotates about the axes perpendicular to its bone.
     pub bend: bool,
-    /// Whether it turns about the axis along its bone.
+    /// Whether it rotates about the axis along its bone.
     pub twist: bool,
-    /// Seconds of a move: to one side, to the other, and back to rest.
+    /// Duration of a move, seconds: to one side, to the other, and back to rest.
     pub move_secs: f64,
 }
 
@@ -34,19 +35,19 @@ impl Default for RangeOfMotion {
     }
 }
 
-/// A turn of one joint about one of its axes, to both sides.
+/// The rotation of one joint about one of its axes, to both sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Move {
     /// The joint.
     pub joint: JointId,
-    /// 0, 1, 2: its own x, y, z axis at rest.
+    /// 0, 1, 2: its own x, y, z axis in the rest pose.
     pub axis: usize,
-    /// When it begins, seconds.
+    /// Start time, seconds.
     pub start_secs: f64,
 }
 
 impl RangeOfMotion {
-    /// What happens when: the joints of `chosen`, parents first, each about x, then y, then z.
+    /// The moves in order of time: the joints of `chosen`, parents first, each about x, then y, then z.
     pub fn moves(&self, skeleton: &Skeleton, chosen: &BTreeSet<JointId>) -> Vec<Move> {
         let order = skeleton.order().iter().map(|&j| JointId(j));
         let chosen = order.filter(|joint| chosen.contains(joint));
@@ -73,13 +74,14 @@ impl RangeOfMotion {
             .collect()
     }
 
-    /// The clip of these moves: at rest at its start, its end and between any two moves; of a move's time, a quarter is at
-    /// the angle and three quarters at its negative. Other joints are not in it. It is a preview clip.
+    /// The clip of these moves: in the rest pose at its start, at its end and between any two moves. A move reaches the
+    /// positive angle after a quarter of its time and the negative one after three quarters. Other joints have no
+    /// channels. It is a preview clip.
     pub fn clip(&self, name: &str, skeleton: &Skeleton, chosen: &BTreeSet<JointId>) -> Clip {
         let moves = self.moves(skeleton, chosen);
         let mut builder = ClipBuilder::new(name, skeleton.joints());
         for of_joint in moves.chunk_by(|a, b| a.joint == b.joint) {
-            // The last key of a move and the first of the next are one, at rest.
+            // The last keyframe of a move is the first of the next one, in the rest pose.
             let n_keys = of_joint.len() * KEYS_A_MOVE + 1;
             let first = of_joint[0].start_secs;
             let step = self.move_secs / KEYS_A_MOVE as f64;
@@ -99,18 +101,17 @@ impl RangeOfMotion {
     }
 }
 
-/// How far a move has gone at one of its keys: 0, up to 1, back through 0 to -1, and 0 again.
+/// The angle of a move at one of its keyframes, as a fraction of the largest: 0, up to 1, through 0 to -1, and 0 again.
 fn swing(key: usize) -> f64 {
     if key.is_multiple_of(KEYS_A_MOVE / 2) {
-        // A sine is not quite 0 there.
+        // The sine is not exactly 0 there.
         return 0.0;
     }
     libm::sin(key as f64 / KEYS_A_MOVE as f64 * TAU)
 }
 
-/// Which of the joint's own axes at rest runs along its bone: to its tail where the artist set one, towards its
-/// children, or on from its parent. `None` where
-/// it has no length.
+/// The joint's own axis along its bone in the rest pose: towards its tail if the user set one, towards its children, or
+/// along its parent's bone. `None` where the bone has zero length.
 pub fn axis_along(skeleton: &Skeleton, joint: JointId) -> Option<usize> {
     let children = skeleton.children(joint).iter();
     let towards: DVec3 = children

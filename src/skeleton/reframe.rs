@@ -1,31 +1,31 @@
-//! Changes of a joint's frame, `W' = W C`, and what becomes of local transforms and keys so that nothing moves.
+//! Changes of a joint's frame, `W' = W C`, and of the local transforms and keyframes that keep every motion.
 //!
-//! For every joint and time `L' = C_p^-1 L C_j`, where `C_p` is the change of its parent's frame.
+//! For every joint and time `L' = C_p^-1 L C_j`, where `C_p` is the change of the parent's frame.
 
 use super::{Channel, Property};
 use crate::math::Transform;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-/// Components of a rotation matrix within this of 0 or 1 in size make it a quarter turn.
+/// Entries of a rotation matrix within this of 0 or +-1 make it a quarter turn.
 const QUARTER_TOLERANCE: f64 = 1e-9;
 
-/// A change of frame C in the joint's own space: it turns about the joint, then moves it.
+/// A change of frame C in the joint's own space: a rotation about the joint, then a translation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
-    /// How the axes turn, unit.
+    /// The rotation of the axes, unit.
     pub rotation: DQuat,
-    /// Where the joint goes, in its old axes and units.
+    /// The translation of the joint, in its old axes and units.
     pub translation: DVec3,
 }
 
 impl Frame {
-    /// No change.
+    /// The identity.
     pub const IDENTITY: Self = Self {
         rotation: DQuat::IDENTITY,
         translation: DVec3::ZERO,
     };
 
-    /// A turn of the axes.
+    /// A rotation of the axes.
     pub fn turn(rotation: DQuat) -> Self {
         Self {
             rotation,
@@ -33,7 +33,7 @@ impl Frame {
         }
     }
 
-    /// A move of the joint.
+    /// A translation of the joint.
     pub fn shift(translation: DVec3) -> Self {
         Self {
             translation,
@@ -46,18 +46,18 @@ impl Frame {
         DAffine3::from_rotation_translation(self.rotation, self.translation)
     }
 
-    /// C^-1 as a local transform: that of something which hangs from the joint and stays in its place.
+    /// C^-1 as a local transform: that of a child which keeps its world transform.
     pub fn inverse(self) -> Transform {
         let back = self.rotation.conjugate();
         Transform::from_rotation_translation(back, -(back * self.translation))
     }
 
-    /// Whether it turns the axes.
+    /// Whether it rotates the axes.
     pub fn turns(self) -> bool {
         self.rotation != DQuat::IDENTITY
     }
 
-    /// Whether each new axis lies along an old one.
+    /// Whether each new axis is parallel to an old one.
     pub fn is_quarter_turn(self) -> bool {
         let m = DMat3::from_quat(self.rotation).to_cols_array();
         m.iter()
@@ -65,23 +65,23 @@ impl Frame {
     }
 }
 
-/// How the stretch of a joint lets its axes turn.
+/// Which rotations of its axes the scale of a joint permits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stretch {
-    /// One size along all axes, with these signs.
+    /// Uniform scale, with these signs: any rotation.
     Even(DVec3),
-    /// Different sizes along the axes: only quarter turns keep it a scale.
+    /// Non-uniform scale: only quarter turns keep it a scale.
     Uneven,
     /// A matrix with shear, which is never animated.
     Sheared,
 }
 
-/// The map of a joint's local transforms and keys.
+/// The map from old to new local transforms and keyframes of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reframe {
     own: Frame,
     parent: Frame,
-    /// What right-multiplies rotations.
+    /// The right factor of rotations.
     turn: DQuat,
     stretch: Stretch,
 }
@@ -89,7 +89,7 @@ pub struct Reframe {
 impl Reframe {
     /// The map for a joint whose frame changes by `own` and its parent's by `parent`.
     pub fn new(own: Frame, parent: Frame, stretch: Stretch) -> Self {
-        // R S C = R (S C S^-1) S: for one size, only the signs of S are left.
+        // R S C = R (S C S^-1) S: for a uniform scale, only the signs of S matter.
         let turn = match stretch {
             Stretch::Even(signs) if own.turns() => {
                 let c = own.rotation;
@@ -129,16 +129,16 @@ impl Reframe {
         made
     }
 
-    /// Whether keys can follow without new ones: the joint itself does not move.
+    /// Whether the keyframes can be mapped without new ones: the joint itself does not move.
     pub fn is_exact(&self) -> bool {
         self.own.translation == DVec3::ZERO
     }
 
-    /// The keys under the map; of a translation, for a joint that itself stays in place ([`Self::is_exact`]). The same
-    /// keys where nothing changes.
+    /// The mapped keyframes; those of a translation only for a joint that does not move ([`Self::is_exact`]). Shares
+    /// the keyframes where nothing changes.
     ///
-    /// Exact between keys for every interpolation, because each map is affine and tangents take its linear part. The signs
-    /// of quaternions stay: slerp takes the shorter arc on both sides of the map.
+    /// Exact between keyframes for every interpolation, because each map is affine and tangents get its linear part.
+    /// The signs of quaternions stay, so slerp takes the shorter arc before and after.
     pub fn channel(&self, channel: &Channel) -> Channel {
         let back = self.parent.rotation.conjugate();
         match channel.property {
@@ -162,12 +162,12 @@ impl Reframe {
         }
     }
 
-    /// What [`Reframe::channel`] makes of a translation.
+    /// The value of a translation channel under [`Reframe::channel`].
     pub fn channel_value(&self, translation: DVec3) -> DVec3 {
         self.parent.rotation.conjugate() * (translation - self.parent.translation)
     }
 
-    /// The sizes along the new axes.
+    /// The scales along the new axes.
     fn permuted(&self, scale: DVec3) -> DVec3 {
         let c = DMat3::from_quat(self.own.rotation);
         let size = |axis: DVec3| (axis * axis).round().dot(scale);
@@ -176,8 +176,8 @@ impl Reframe {
 }
 
 impl Channel {
-    /// The channel with every value and tangent replaced: `map` is given them as f64, and whether it is a value. Times are
-    /// shared.
+    /// The channel with every value and tangent replaced: `map` gets the numbers as f64 and whether they are a value.
+    /// Times are shared.
     #[must_use]
     pub fn mapped(&self, map: impl Fn(&[f64], bool) -> Vec<f64>) -> Self {
         let width = self.width();
@@ -194,7 +194,7 @@ impl Channel {
         }
     }
 
-    /// A translation channel moved by `offset` for all time.
+    /// A translation channel with `offset` added to every value.
     #[must_use]
     pub fn shifted(&self, offset: DVec3) -> Self {
         self.mapped(|v, is_value| {

@@ -1,53 +1,53 @@
-//! Keys for a motion that is known as a function of time.
+//! Keyframes for a motion that is given as a function of time.
 //!
-//! Source: the times at which anything that the motion depends on has a key, then bisection of each interval until linear
-//! keys follow within a tolerance.
+//! Source: the times at which anything that the motion depends on has a keyframe, then bisection of each interval until
+//! linear interpolation is within a tolerance.
 
 use super::slerp::slerp_shortest;
 use super::{Channel, Clip, Interpolation, JointId, Property};
 use crate::math::Transform;
 use glam::{DMat3, DQuat, DVec3};
 
-/// How often an interval is halved at most.
+/// The largest number of bisections of an interval.
 const MAX_LEVELS: u32 = 7;
-/// The shortest interval that halving makes, and how long before a step its old value is keyed, seconds.
+/// The shortest interval that bisection makes, and the time before a step at which its old value gets a keyframe,
+/// seconds.
 pub const SHORTEST_SECS: f64 = 0.002;
-/// Where an interval is compared with linear keys.
+/// Where an interval is compared with linear interpolation.
 const PROBES: [f64; 3] = [0.25, 0.5, 0.75];
 
-/// How far linear keys may be from a motion.
+/// The largest error of linear interpolation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Resampling {
-    /// Of a place, in the units of the joint's parent.
+    /// Of a position, in the units of the joint's parent.
     pub length: f64,
-    /// How far from the joint the points are that it moves, in the same units: what an angle does to them counts as a
-    /// length.
+    /// The distance from the joint to the points that it moves, in the same units: it converts angles to lengths.
     pub reach: f64,
-    /// Whether intervals are halved at all; else only the given times are keyed.
+    /// Whether intervals are bisected at all; otherwise only the given times get keyframes.
     pub halves: bool,
 }
 
 impl Resampling {
-    /// The same where rotations are keyed elsewhere: only the place counts.
+    /// The same for a motion whose rotations are stored elsewhere: only the position counts.
     #[must_use]
     pub fn of_place(self) -> Self {
         Self { reach: 0.0, ..self }
     }
 }
 
-/// The moments at which the channels of some joints have keys.
+/// The times at which the channels of some joints have keyframes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KeyTimes {
     /// Ascending, seconds.
     times: Vec<f32>,
-    /// Those at which some channel steps.
+    /// The times at which some channel steps.
     steps: Vec<f32>,
     /// Whether all channels step.
     all_step: bool,
 }
 
 impl KeyTimes {
-    /// Those of the channels of `clip` that `wants` accepts; morph weights never count.
+    /// The times of the channels of `clip` that `wants` accepts, without morph weights.
     pub fn of(clip: &Clip, wants: impl Fn(JointId) -> bool) -> Self {
         let mut found = Self {
             all_step: true,
@@ -69,7 +69,7 @@ impl KeyTimes {
         found
     }
 
-    /// These and others.
+    /// The union of both.
     #[must_use]
     pub fn and(mut self, other: &Self) -> Self {
         for (own, others) in [
@@ -84,13 +84,13 @@ impl KeyTimes {
         self
     }
 
-    /// Whether there is no key.
+    /// Whether there is no keyframe.
     pub fn is_empty(&self) -> bool {
         self.times.is_empty()
     }
 }
 
-/// A motion as keys: the times, and the local transform at each.
+/// A motion as keyframes: the times, and the local transform at each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resampled {
     interpolation: Interpolation,
@@ -99,7 +99,7 @@ pub struct Resampled {
 }
 
 impl Resampled {
-    /// Keys for `local`, a function of seconds, at `times` and as many more as `tolerance` takes.
+    /// Keyframes for `local`, a function of seconds, at `times` and at as many more times as `tolerance` requires.
     pub fn new(
         times: &KeyTimes,
         tolerance: Resampling,
@@ -146,12 +146,12 @@ impl Resampled {
         }
     }
 
-    /// The local transforms at the keys.
+    /// The local transforms at the keyframes.
     pub fn locals(&self) -> &[Transform] {
         &self.locals
     }
 
-    /// The keys of a property as a channel of `joint`.
+    /// The keyframes of a property as a channel of `joint`.
     pub fn channel(&self, joint: JointId, property: Property) -> Channel {
         let value = |local: &Transform| -> Vec<f64> {
             match property {
@@ -202,7 +202,7 @@ fn halve(
     halve(middle, to, tolerance, levels - 1, at, keys);
 }
 
-/// What linear keys show between two local transforms.
+/// Linear interpolation between two local transforms.
 fn interpolated(from: &Transform, to: &Transform, x: f64) -> Transform {
     Transform {
         translation: from.translation.lerp(to.translation, x),
@@ -211,7 +211,7 @@ fn interpolated(from: &Transform, to: &Transform, x: f64) -> Transform {
     }
 }
 
-/// How far the points within `reach` are moved apart by two local transforms, at most.
+/// The largest displacement between two local transforms of a point within `reach`.
 fn deviation(a: &Transform, b: &Transform, reach: f64) -> f64 {
     let apart = DMat3::from_quat(a.rotation) * a.stretch - DMat3::from_quat(b.rotation) * b.stretch;
     let size = |axis: DVec3| axis.length_squared();
@@ -237,7 +237,7 @@ mod tests {
         }
     }
 
-    /// A quarter of a circle of radius 1 in a second.
+    /// A quarter of a circle of radius 1 per second.
     fn circle(time: f64) -> Transform {
         let (sin, cos) = (time * std::f64::consts::FRAC_PI_2).sin_cos();
         Transform {

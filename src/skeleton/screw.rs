@@ -1,9 +1,10 @@
-//! Clips whose bones go along screws between keys: what they show, and the keys that make any player follow.
+//! Clips whose joints follow screw motions between keyframes: their sampling, and the keyframes with which any player
+//! shows them.
 //!
-//! A joint is taken along where its rotation is keyed [`Interpolation::Linear`] and its translation too or not at all. The
-//! keys of both count: at the time of each the joint is where its channels say, and from one such time to the next it goes
-//! as [`InBetweens`] says. `STEP` and `CUBICSPLINE` channels have a shape of their own and stay as they are, and so does
-//! the other channel of such a joint; scale and morph weights always go component by component.
+//! A joint follows a screw where its rotation is [`Interpolation::Linear`] and its translation is too, or has no
+//! channel. The keyframes of both count: at each of their times the joint has the values of its channels, and from one
+//! such time to the next [`InBetweens`] interpolates. `STEP` and `CUBICSPLINE` channels keep their own interpolation,
+//! and so does the other channel of such a joint; scale and morph weights are always interpolated per component.
 
 use super::clip::{Channel, Clip, Interpolation, Property};
 use super::{InBetweens, JointId};
@@ -14,12 +15,12 @@ use glam::{DQuat, DVec3};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Times looked at between two keys, to tell how far a straight line is from the screw.
+/// Intervals between two keyframes at whose ends linear interpolation is compared with the screw.
 const N_PROBES: u32 = 8;
-/// How often a span between two keys is halved at most.
+/// The largest number of bisections of a span between two keyframes.
 const MAX_HALVINGS: u32 = 14;
 
-/// The channels of one joint of a clip that go along a screw together.
+/// The channels of one joint of a clip that follow a screw together.
 pub(super) struct ScrewTrack<'a> {
     pub(super) joint: JointId,
     way: InBetweens,
@@ -27,7 +28,7 @@ pub(super) struct ScrewTrack<'a> {
     translation: Option<&'a Channel>,
 }
 
-/// How far from the screw a player may be.
+/// The largest error of a player's linear interpolation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// Of a rotation.
@@ -36,20 +37,20 @@ pub struct Tolerance {
     pub length: f64,
 }
 
-/// A clip that any player shows as it is, and what it took.
+/// A clip that every player shows as intended, and its cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComponentWise {
     /// The clip, with [`InBetweens::Components`].
     pub clip: Clip,
-    /// Keys that were added.
+    /// Added keyframes.
     pub n_keys_added: usize,
 }
 
 impl Clip {
-    /// This clip with [`InBetweens::Components`] and as many more keys as it takes to follow the screws within `tolerance`
-    /// of each joint. Channels that follow anyway share their keys with this clip.
+    /// This clip with [`InBetweens::Components`] and as many more keyframes as it takes to follow the screws within
+    /// `tolerance` of each joint. Channels that need none share their keyframes with this clip.
     ///
-    /// Spans are halved until straight lines are near enough at seven times between their ends.
+    /// Spans are bisected until linear interpolation is within the tolerance at seven times between their ends.
     pub fn component_wise(
         &self,
         tolerance: impl Fn(JointId) -> Tolerance,
@@ -81,7 +82,7 @@ impl Clip {
 }
 
 impl<'a> ScrewTrack<'a> {
-    /// The joints of `clip` that do not go component by component.
+    /// The joints of `clip` that are not interpolated per component.
     pub(super) fn all(clip: &'a Clip) -> Vec<Self> {
         if clip.in_betweens == InBetweens::Components {
             return Vec::new();
@@ -103,7 +104,7 @@ impl<'a> ScrewTrack<'a> {
         let is_linear = |c: &Channel| c.interpolation == Interpolation::Linear;
         let track = |joint: JointId| {
             let [rotation, translation] = rigid[&joint];
-            // A joint that only turns goes the same way along a screw, though not at the same speed with DLB.
+            // A joint that only rotates follows the same path along a screw, but with DLB not at the same speed.
             let differs = translation.is_some() || clip.in_betweens == InBetweens::ScrewDlb;
             let follows = rotation.is_some_and(is_linear) && translation.is_none_or(is_linear);
             (differs && follows).then_some(Self {
@@ -116,8 +117,8 @@ impl<'a> ScrewTrack<'a> {
         order.into_iter().filter_map(track).collect()
     }
 
-    /// Puts the joint where the screw has it at `time_secs`. `local` has what its channels say at that time; it stays so
-    /// before the first and after the last key.
+    /// Sets the joint to its transform on the screw at `time_secs`. `local` has the values of its channels at that
+    /// time; it stays so before the first and after the last keyframe.
     pub(super) fn apply(&self, time_secs: f64, local: &mut Transform) {
         if let Some((rotation, translation)) = self.at(time_secs) {
             local.rotation = rotation;
@@ -131,7 +132,7 @@ impl<'a> ScrewTrack<'a> {
         std::iter::once(self.rotation).chain(self.translation)
     }
 
-    /// Rotation and translation at a time between two keys.
+    /// Rotation and translation at a time between two keyframes.
     fn at(&self, time_secs: f64) -> Option<(DQuat, DVec3)> {
         let (mut start, mut end) = (f64::NEG_INFINITY, f64::INFINITY);
         for channel in self.channels() {
@@ -153,7 +154,7 @@ impl<'a> ScrewTrack<'a> {
         Some(self.way.rigid(self.from(start), self.until(end), u))
     }
 
-    /// Where the channels have the joint from `time_secs` on.
+    /// The values of the channels right after `time_secs`.
     fn from(&self, time_secs: f64) -> (DQuat, DVec3) {
         let mut value = [0.0; 4];
         self.rotation.sample(time_secs, &mut value);
@@ -165,7 +166,7 @@ impl<'a> ScrewTrack<'a> {
         (rotation, translation)
     }
 
-    /// Where the channels have the joint up to `time_secs`: of keys at one time the first.
+    /// The values of the channels right before `time_secs`: of keyframes at one time the first.
     fn until(&self, time_secs: f64) -> (DQuat, DVec3) {
         let (mut rotation, mut translation) = self.from(time_secs);
         for channel in self.channels() {
@@ -184,9 +185,9 @@ impl<'a> ScrewTrack<'a> {
         (rotation, translation)
     }
 
-    /// `channel` of this track with keys put in until straight lines follow the screw; how many.
+    /// `channel` of this track with keyframes added until linear interpolation follows the screw, and their number.
     fn denser(&self, channel: &Channel, tolerance: Tolerance) -> (Channel, usize) {
-        // Times at which the other channel bends the way, ascending.
+        // Times at which the other channel changes the direction of the path, ascending.
         let others = self.channels().filter(|c| c.property != channel.property);
         let bends: Vec<f32> = others.flat_map(|c| c.times.iter().copied()).collect();
         let mut out = Denser {
@@ -217,7 +218,7 @@ impl<'a> ScrewTrack<'a> {
 /// A value of either property.
 type Rigid = (DQuat, DVec3);
 
-/// Keys of one channel, as they are put in.
+/// The keyframes of one channel while they are added.
 struct Denser<'a> {
     track: &'a ScrewTrack<'a>,
     property: Property,
@@ -240,7 +241,7 @@ impl Denser<'_> {
         }
     }
 
-    /// Puts keys between two times until straight lines are near enough.
+    /// Adds keyframes between two times until linear interpolation is within the tolerance.
     fn fill(&mut self, start: (f32, Rigid), end: (f32, Rigid), halvings: u32) {
         let middle = self.middle(start.0, end.0);
         if halvings == 0 || middle <= start.0 || middle >= end.0 || self.is_near(start, end) {
@@ -249,10 +250,10 @@ impl Denser<'_> {
         let Some((rotation, translation)) = self.track.at(f64::from(middle)) else {
             return;
         };
-        // As it is written: later spans start from the rounded value.
+        // As stored: later spans start from the rounded value.
         let value: Vec<f32> = match self.property {
             Property::Rotation => {
-                // One sign along the clip, so that any reader goes the short way.
+                // Consistent signs along the clip, so that every player interpolates along the shorter arc.
                 let sign = if rotation.dot(start.1.0) < 0.0 {
                     -1.0
                 } else {
@@ -272,14 +273,14 @@ impl Denser<'_> {
         self.fill(key, end, halvings - 1);
     }
 
-    /// Times inside of a span at which the way bends.
+    /// Times within a span at which the path changes direction.
     fn bends_in(&self, start: f32, end: f32) -> &[f32] {
         let first = self.bends.partition_point(|&t| t <= start);
         let inside = self.bends[first..].partition_point(|&t| t < end);
         &self.bends[first..first + inside]
     }
 
-    /// Where a span is cut: at the middle one of its bends, else halfway.
+    /// Where a span is split: at the middle one of those times, else halfway.
     fn middle(&self, start: f32, end: f32) -> f32 {
         let bends = self.bends_in(start, end);
         bends
@@ -288,7 +289,7 @@ impl Denser<'_> {
             .unwrap_or(start + 0.5 * (end - start))
     }
 
-    /// Whether a straight line from one key to the other is near enough to the screw.
+    /// Whether linear interpolation between two keyframes is within the tolerance of the screw.
     fn is_near(&self, start: (f32, Rigid), end: (f32, Rigid)) -> bool {
         let (t0, t1) = (f64::from(start.0), f64::from(end.0));
         let probes = (1..N_PROBES).map(|i| f64::from(i) / f64::from(N_PROBES));
@@ -307,7 +308,7 @@ impl Denser<'_> {
     }
 }
 
-/// The angle of the rotation from one to the other, also where it is tiny.
+/// The angle of the rotation from one to the other, accurate for tiny angles too.
 fn angle_between(a: DQuat, b: DQuat) -> f64 {
     let turn = a.conjugate() * b;
     2.0 * turn.xyz().length().atan2(turn.w.abs())

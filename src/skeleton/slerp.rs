@@ -1,10 +1,10 @@
-//! Spherical linear interpolation, as glTF clips use it.
+//! Spherical linear interpolation for glTF clips.
 
 use glam::DQuat;
 
-/// Spherical interpolation along the shorter arc (glTF 2.0, appendix C); unit out.
+/// Spherical interpolation along the shorter arc (glTF 2.0, appendix C); the result is unit.
 ///
-/// Keys that are not unit enter as they are, as the formula has it, and the result is normalised.
+/// Values that are not unit enter the formula unchanged; the result is normalised.
 pub(super) fn slerp_shortest(a: DQuat, b: DQuat, t: f64) -> DQuat {
     let dot = a.dot(b);
     let b = if dot < 0.0 { -b } else { b };

@@ -1,8 +1,8 @@
-//! What a transform may change: the axes that it leaves free.
+//! The constraint of a transform: its free axes.
 
 use crate::math::Axis;
 
-/// What is left free.
+/// The free directions of a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Constraint {
     /// In the view plane, about the view axis, or uniform.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Maximum number of cells: larger screens get larger cells.
 const MAX_CELLS: f32 = 1_500_000.0;
-/// Triangles that one task draws.
+/// Triangles that one task rasterises.
 const RUN: usize = 4096;
 /// Tolerance at a triangle's rim, relative to its size.
 const RIM: f32 = 1e-5;
@@ -50,8 +50,8 @@ impl DepthBuffer {
         }
         buffer
     }
-    /// Whether `point` of `surface` is visible: it faces the eye and a cell around it has nothing nearer; or it faces away
-    /// (the inside of a cape, a flipped part) and a cell around it has just its surface, not the background.
+    /// Whether `point` of `surface` is visible: it faces the camera and a cell around it has nothing nearer; or it
+    /// faces away (the inside of a cape, a flipped part) and a cell around it has just its surface, not the background.
     pub(super) fn sees(&self, view: &ScreenView, surface: &SurfaceView<'_>, point: u32) -> bool {
         let position = surface.positions[point as usize];
         // Half a cell on a slope of 45 degrees, each way.

@@ -1,4 +1,4 @@
-//! What a box, a circle or a lasso encloses on the screen.
+//! Regions of the screen: box, circle and lasso.
 
 use crate::mesh::PointSet;
 use crate::skeleton::{Bone, JointId};

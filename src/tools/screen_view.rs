@@ -1,9 +1,9 @@
-//! What a camera shows in a viewport: places in the world as pixels, and pixels as rays.
+//! The projection of a camera in a viewport: world positions -> pixels, and pixels -> rays.
 
 use crate::math::{Camera, Ray};
 use glam::{Mat4, Vec2, Vec3, Vec4};
 
-/// A camera over a viewport: world -> logical pixels, x to the right, y up from the bottom left corner.
+/// A camera and a viewport: world -> logical pixels, x to the right, y up from the bottom left corner.
 #[derive(Clone, Copy, Debug)]
 pub struct ScreenView {
     camera: Camera,
@@ -35,7 +35,7 @@ impl ScreenView {
         (ndc * 0.5 + 0.5) * self.size_px
     }
 
-    /// Pixel and depth (0 near - 1 far) of a world position; `None` outside of near and far plane.
+    /// Pixel and depth (0 near - 1 far) of a world position; `None` outside of the near and far planes.
     pub fn project(&self, world: Vec3) -> Option<Vec3> {
         self.on_screen(self.clip(world))
     }
@@ -75,7 +75,7 @@ impl ScreenView {
         self.camera.metres_per_pixel(point, self.size_px.y)
     }
 
-    /// The direction from the eye to `point`, of any length.
+    /// The view direction from the camera to `point`, of any length.
     pub(super) fn sight(&self, point: Vec3) -> Vec3 {
         if self.camera.orthographic {
             -self.camera.backward()

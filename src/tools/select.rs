@@ -9,7 +9,7 @@ const CLICK_PX: f32 = 4.0;
 /// Distance between the corners of a lasso, logical pixels.
 const LASSO_STEP_PX: f32 = 3.0;
 
-/// How a pick combines with the present selection.
+/// How a pick changes the present selection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SelectOp {
     /// Replaces it.
@@ -47,15 +47,15 @@ pub struct SelectEvent {
 /// A request of the tool.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SelectAction {
-    /// Remember the selection as the start of what follows.
+    /// Store the selection as the start of the following requests.
     Begin,
     /// Pick what is at this pixel.
     Pick(Vec2, SelectOp),
-    /// Select the inside, starting from the remembered selection.
+    /// Select the inside, starting from the stored selection.
     Choose(Region, SelectOp),
     /// Select the inside, starting from the present selection.
     Sweep(Region, SelectOp),
-    /// Restore the remembered selection.
+    /// Restore the stored selection.
     TakeBack,
 }
 

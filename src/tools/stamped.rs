@@ -1,16 +1,16 @@
-//! Values by point that are all cleared at once.
+//! Values per point that are all cleared at once.
 
 /// A value for some of the points of a mesh: as fast as an array, and cleared in constant time, so that the cost of a
-/// dab depends only on the points it reaches.
+/// dab depends only on the points that it reaches.
 #[derive(Clone, Debug, Default)]
 pub struct Stamped<T> {
-    /// n_points: when the value was set, and the value.
+    /// n_points: the generation in which the value was set, and the value.
     cells: Vec<(u32, T)>,
     now: u32,
 }
 
 impl<T: Copy + Default> Stamped<T> {
-    /// Clears all values and makes room for `n_points`.
+    /// Clears all values and resizes for `n_points`.
     pub fn start(&mut self, n_points: usize) {
         if self.cells.len() != n_points || self.now == u32::MAX {
             self.cells.clear();

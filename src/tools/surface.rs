@@ -1,4 +1,4 @@
-//! The displayed, deformed surface of an instance, as tools see it.
+//! The displayed, deformed surface of an instance, for tools.
 
 use super::{ScreenView, Stamped};
 use crate::math::Ray;
@@ -48,7 +48,7 @@ pub struct SurfaceView<'a> {
 }
 
 impl SurfaceView<'_> {
-    /// Whether a ray query does not have to test every triangle of a large surface.
+    /// Whether a ray query is fast: it need not test every triangle of a large surface.
     pub fn is_quick(&self) -> bool {
         !*self.index_stale || self.mesh.triangles.len() <= BRUTE_FORCE_TRIANGLES
     }
@@ -178,7 +178,7 @@ impl SurfaceView<'_> {
         shows(self.hidden, triangle)
     }
 
-    /// Whether `point` faces the eye that looks along `direction`.
+    /// Whether `point` faces a camera that looks along `direction`.
     pub fn faces(&self, point: u32, direction: Vec3) -> bool {
         let mut normals = self.mesh.topology().normals_of_point(point);
         normals.any(|n| self.normals[n as usize].dot(direction) <= 0.0)

@@ -8,7 +8,7 @@ pub struct TypedNumber {
 }
 
 impl TypedNumber {
-    /// Adds a character; whether it belongs to a number. A minus changes the sign wherever it is typed.
+    /// Adds a character; returns whether it is part of a number. A minus changes the sign at any position.
     pub fn push(&mut self, c: char) -> bool {
         const MOST: usize = 12;
         match c {
@@ -41,7 +41,7 @@ impl TypedNumber {
         (self.negative || !self.digits.is_empty()).then(|| format!("{sign}{}", self.digits))
     }
 
-    /// The number; a sign or a point alone is 0. `None` if nothing is typed.
+    /// The number; a sign or a decimal point alone is 0. `None` if nothing is typed.
     pub fn value(&self) -> Option<f64> {
         self.text()?;
         let value: f64 = self.digits.parse().unwrap_or(0.0);

@@ -20,8 +20,8 @@ impl Curve {
     /// Minimum distance between points, along x.
     pub const APART: f32 = 0.01;
 
-    /// The curve through `points`: in the order of their distance, clamped to 0 - 1, without those that are too close
-    /// to another or too many. Where fewer than two are left it is that of [`Falloff::Smooth`].
+    /// The curve through `points`: sorted by distance, clamped to 0 - 1, without those that are too close to another or
+    /// too many. If fewer than two are left it is that of [`Falloff::Smooth`].
     pub fn new(points: &[Vec2]) -> Self {
         let mut kept: Vec<Vec2> = points
             .iter()
@@ -47,7 +47,7 @@ impl Curve {
         curve
     }
 
-    /// The curve that approximates another falloff.
+    /// The custom curve that approximates another falloff.
     pub fn like(falloff: Falloff) -> Self {
         let places: &[f32] = match falloff {
             Falloff::Linear | Falloff::Constant | Falloff::Custom => &[0.0, 1.0],
@@ -86,7 +86,7 @@ impl Curve {
         value.clamp(0.0, 1.0)
     }
 
-    /// Adds a point; returns the curve and the point's index, `None` if there is no room.
+    /// Adds a point; returns the curve and the point's index, `None` if it already has the maximum number.
     pub fn with(&self, point: Vec2) -> Option<(Self, usize)> {
         let is_free = |p: &Vec2| (p.x - point.x).abs() >= Self::APART;
         if self.n_points == Self::MOST || !self.points().iter().all(is_free) {
@@ -101,7 +101,7 @@ impl Curve {
         Some((Self::new(&points), i))
     }
 
-    /// Moves point `index`: between its neighbours; the ends only vertically.
+    /// Moves the point `index`, between its neighbours; the end points only vertically.
     #[must_use]
     pub fn moved(&self, index: usize, to: Vec2) -> Self {
         let mut points = self.points().to_vec();
@@ -112,7 +112,7 @@ impl Curve {
         let x = if index == 0 || index == last {
             points[index].x
         } else {
-            // A little more than the minimum, so that rounding does not drop it.
+            // Slightly more than the minimum, so that rounding does not drop it.
             let apart = Self::APART * 1.01;
             let (low, high) = (points[index - 1].x + apart, points[index + 1].x - apart);
             to.x.clamp(low.min(high), high)
@@ -121,7 +121,7 @@ impl Curve {
         Self::new(&points)
     }
 
-    /// Removes point `index`; the ends stay.
+    /// Removes the point `index`; the end points stay.
     #[must_use]
     pub fn without(&self, index: usize) -> Self {
         if index == 0 || index + 1 >= self.n_points {

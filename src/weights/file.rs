@@ -27,8 +27,8 @@ pub struct WeightsOfMesh {
 impl Eq for WeightsFile {}
 
 impl WeightsFile {
-    /// The entry for the mesh with points at `positions`: the one with its name, or the only one; of several with the name
-    /// the one whose points lie nearest to those of the same number. A message about such a choice comes with it.
+    /// The entry for the mesh with points at `positions`: the one with its name, or the only one; of several with the
+    /// name the one whose points are nearest to those of the same index. A message about such a choice comes with it.
     pub fn of_mesh(
         &self,
         name: &str,
@@ -66,8 +66,8 @@ impl WeightsFile {
 }
 
 impl WeightsOfMesh {
-    /// The largest distance between points of the same number, metres; above [`OTHER_MESH`] for another number of points,
-    /// ordered by the distance of the bounds.
+    /// The largest distance between points of the same index, metres; above [`OTHER_MESH`] for another number of
+    /// points, ordered by the distance of the bounds.
     fn distance(&self, positions: &[Vec3]) -> f32 {
         if self.positions.len() == positions.len() {
             let pairs = self.positions.iter().zip(positions);

@@ -40,12 +40,12 @@ pub fn limit(row: RowRef<'_>, most: usize, locked: &[bool], out: &mut Vec<(u16, 
     if out.len() == row.len() {
         return false;
     }
-    // Where every joint that is left is locked, the sum cannot be kept and the row stays as it is.
+    // Where every remaining joint is locked, the sum cannot be kept and the row stays the same.
     rescale(out, locked)
 }
 
-/// Writes to `out`, one for each of `rows`, the average of them all; locked joints keep the weight that each row has.
-/// `false` where that changes nothing.
+/// Writes to `out`, one for each of `rows`, their mean; locked joints keep the weight that each row has. `false` where
+/// that changes nothing.
 pub fn weld(rows: &[RowRef<'_>], locked: &[bool], out: &mut Vec<Vec<(u16, f32)>>) -> bool {
     out.clear();
     let mut average: Vec<(u16, f32)> = Vec::new();
@@ -67,7 +67,7 @@ pub fn weld(rows: &[RowRef<'_>], locked: &[bool], out: &mut Vec<Vec<(u16, f32)>>
                 .iter()
                 .any(|&(j, w)| (w - row.weight_of(j)).abs() > 1e-6);
         if !differs {
-            // A row that equals the average keeps every bit and its order.
+            // A row that equals the mean keeps every bit and its order.
             new = row.iter().collect();
         }
         changed |= differs;
@@ -83,7 +83,7 @@ pub fn difference(a: RowRef<'_>, b: RowRef<'_>) -> f32 {
     of_a + only_b.map(|(_, w)| w).sum::<f32>()
 }
 
-/// Scales the unlocked weights so that the sum is 1; `false` where no unlocked joint can take what is left.
+/// Scales the unlocked weights so that the sum is 1; `false` where no unlocked joint can take the rest.
 fn rescale(row: &mut [(u16, f32)], locked: &[bool]) -> bool {
     let (mut free, mut kept) = (0.0, 0.0);
     for &(joint, weight) in row.iter() {

@@ -1,7 +1,7 @@
 //! Operations on the influences of points.
 //!
-//! Invariant: the weight of a locked joint comes out with the same bits it went in with.
-//! Invariant: normalising gives no weight to a joint, other than the one being painted, that had none.
+//! Invariant: the weight of a locked joint keeps every bit.
+//! Invariant: normalising gives no weight to a joint that had none, except for the painted one.
 
 pub mod automatic;
 pub mod curve;

@@ -47,11 +47,11 @@ pub fn set_weight(
 /// Writes to `out` the row in which each joint of `wanted` (distinct) has its weight, clamped to the weight that locks
 /// leave; `false` if nothing changes. Locked joints in `wanted` are ignored.
 ///
-/// With `normalise` the other unlocked joints share what is left in their old proportion. Where there is no such joint
-/// the wanted ones take all that locked ones leave, so that the sum stays 1. The smallest unlocked influences beyond
-/// the limit are dropped: others, or a wanted one that is new. Locked ones, and
-/// wanted ones that were there, stay even above the limit, and so does the last other one while it is larger than the
-/// wanted ones: a faint dab must not remove all of it.
+/// With `normalise` the other unlocked joints get the rest in their old proportion. Without such a joint the requested
+/// ones get all that locked ones leave, so that the sum stays 1. The smallest unlocked influences beyond the limit are
+/// dropped: others, or a requested one that is new. Locked ones, and requested ones that were there, stay even above
+/// the limit, and so does the last other one while it is larger than the requested ones: a faint dab must not remove
+/// all of it.
 pub fn set_weights(
     row: RowRef<'_>,
     wanted: &[(u16, f32)],
@@ -64,7 +64,7 @@ pub fn set_weights(
     } else {
         1.0
     };
-    // Where all joints have the wanted weights already, the other weights keep every bit.
+    // Where all joints have the requested weights already, the other weights keep every bit.
     let asked = wanted.iter().any(|&(joint, weight)| {
         !rules.is_locked(joint) && weight.clamp(0.0, most) != row.weight_of(joint)
     });
@@ -350,7 +350,7 @@ mod tests {
         let all = painted(&row, 4, 1.0, &locked, 4).unwrap();
         assert_eq!(all[..3], row[..3]);
         assert!(all[3].0 == 4 && (all[3].1 - 0.4).abs() < 1e-6, "{all:?}");
-        // The same with a limit of 1, and where the touched one was there and the row is too long.
+        // The same with a limit of 1, and where the painted joint was in a row that is too long.
         assert_eq!(painted(&[(3, 1.0)], 4, 0.1, &[], 1), None);
         assert_eq!(painted(&[(3, 1.0)], 4, 0.9, &[], 1).unwrap(), [(4, 1.0)]);
         let long = [(0, 0.2), (1, 0.2), (2, 0.2), (3, 0.3), (4, 0.1)];
@@ -410,7 +410,7 @@ mod tests {
             painted_all(&row, &[(2, 0.5), (1, 0.25)], &[], true),
             [(0, 0.25), (1, 0.25), (2, 0.5)]
         );
-        // More than there is: in their proportion.
+        // More than the available weight: in their proportion.
         assert_eq!(
             painted_all(&row, &[(0, 0.9), (1, 0.9)], &[], true),
             [(0, 0.5), (1, 0.5)]
@@ -419,7 +419,7 @@ mod tests {
             painted_all(&row, &[(0, 0.9), (1, 0.9)], &[], false),
             [(0, 0.9), (1, 0.9), (2, 0.25)]
         );
-        // Nobody else is there: they keep all of it.
+        // There is no other joint: they keep all weight.
         assert_eq!(
             painted_all(&[(0, 0.75), (1, 0.25)], &[(0, 0.0), (1, 0.0)], &[], true),
             [(0, 0.75), (1, 0.25)]

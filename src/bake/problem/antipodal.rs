@@ -1,7 +1,7 @@
 //! Antipodal flips: times at which a dual quaternion blend changes sides, so that the skin jumps.
 //!
 //! A blend takes every quaternion on the hemisphere of the heaviest joint's. When the relative rotation of two joints
-//! passes 180 degrees, one of them changes hemisphere and the blend goes the other way round (Kavan et al. 2008,
+//! passes 180 degrees, one of them changes hemisphere and the blend takes the longer arc (Kavan et al. 2008,
 //! section 4.1). No smooth bake follows that; the file gets a keyframe on both sides.
 
 use super::group::Group;

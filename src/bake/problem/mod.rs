@@ -17,7 +17,7 @@ use group::Group;
 use sampler::{Clips, Sampler};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use training_poses::{PRACTICE, practice};
+use training_poses::{TRAINING_CLIP, training_clip};
 
 /// Limits on the work before candidates are compared.
 pub(crate) struct Budget {
@@ -83,14 +83,14 @@ pub(crate) fn with_problem<T>(
     let options = &options_for(options);
     let sampler = Sampler::new(document, task)?;
     let mut clips = Clips::new(document, played);
-    let practised = any_clip.then(|| practice(document));
-    if let Some(practised) = &practised {
-        clips.add(PRACTICE, practised);
+    let training = any_clip.then(|| training_clip(document));
+    if let Some(training) = &training {
+        clips.add(TRAINING_CLIP, training);
     }
     let corrected: Vec<bool> = clips
         .ids
         .iter()
-        .map(|id| options.clips.is_empty() || options.clips.contains(id) || *id == PRACTICE)
+        .map(|id| options.clips.is_empty() || options.clips.contains(id) || *id == TRAINING_CLIP)
         .collect();
     let diagonal = sampler.diagonal();
     let problem = Problem {

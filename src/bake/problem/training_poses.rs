@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
 /// The id of the training clip beside a document's clips; no document uses it.
-pub const PRACTICE: ClipId = ClipId(u32::MAX);
+pub const TRAINING_CLIP: ClipId = ClipId(u32::MAX);
 
 /// Rotations of a joint about one of its axes, either sign, degrees: a usual bend, and one near the limit of most
 /// joints.
@@ -25,7 +25,7 @@ const DIAGONAL_DEGREES: f64 = 90.0;
 const COMBINED_DEGREES: (f64, f64) = (25.0, 50.0);
 /// Poses in which all joints rotate.
 const COMBINED_POSES: usize = 24;
-/// Rotations of each kind that a joint goes through in single poses: 2 signs x 3 axes x 2 angles, and 2 signs x 6
+/// Rotations of each kind of a joint in single poses: 2 signs x 3 axes x 2 angles, and 2 signs x 6
 /// diagonals.
 const SINGLE_ROTATIONS: usize = 12;
 /// Seconds between poses: the shortest interval of keyframes, so that nothing is inserted between two poses.
@@ -33,7 +33,7 @@ const POSE_SECS: f64 = 0.002;
 
 /// A clip that rotates every joint which moves some points relative to others; the rest pose at its start. Its
 /// keyframes are the training poses; what lies between them is not evaluated.
-pub fn practice(document: &Document) -> Clip {
+pub fn training_clip(document: &Document) -> Clip {
     let skeleton = document.skeleton();
     let joints = trained_joints(document);
     let n_poses = 1 + 2 * (SINGLE_ROTATIONS + SINGLE_ROTATIONS) + COMBINED_POSES;

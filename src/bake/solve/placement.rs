@@ -37,7 +37,7 @@ const REFIT_SHARE: f64 = 0.5;
 /// Points of a mesh that are evaluated; it bounds the time of large meshes.
 const MAX_POINTS: usize = 3000;
 
-/// The codebook and the states along the way.
+/// The codebook and the intermediate states.
 pub(crate) struct Placement {
     /// Rows over the joints, in order of addition.
     pub(crate) codebook: Vec<WeightRow>,

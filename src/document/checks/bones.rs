@@ -1,4 +1,4 @@
-//! Problems of bones: badges in the tree and findings.
+//! Problems of bones: badges in the outliner, and findings.
 
 use crate::document::Document;
 use crate::finding::{Finding, Place, counted};
@@ -15,16 +15,16 @@ pub struct Badges {
     pub unweighted: bool,
     /// Its name has a side, but no bone has the name of the other side.
     pub unpaired: bool,
-    /// Its scale is not 1, at rest or in the artist's pose.
+    /// Its scale is not 1, in the rest pose or in the artist's pose.
     pub scaled: bool,
 }
 
-/// How far a scale may be from 1.
+/// The largest deviation of a scale from 1 that is accepted.
 const SCALE_TOLERANCE: f64 = 1e-4;
-/// Bones named in one finding.
+/// The number of bones that one finding names.
 const MOST_NAMES: usize = 4;
 
-/// n_joints: the badges of each. `n_moved`: n_joints.
+/// n_joints: the badges of each joint. `n_moved`: n_joints.
 pub(super) fn badges(document: &Document, n_moved: &[u32]) -> Vec<Badges> {
     let skeleton = document.skeleton();
     let in_skin = document.skin_joint_mask();
@@ -111,7 +111,7 @@ pub(super) fn findings(document: &Document, badges: &[Badges]) -> Vec<Finding> {
         .collect()
 }
 
-/// n_joints: whether a bone ends where it begins, compared with the size of the skeleton at rest.
+/// n_joints: whether a bone has zero length, relative to the size of the skeleton in the rest pose.
 fn lengthless(document: &Document, in_skin: &[bool]) -> Vec<bool> {
     let skeleton = document.skeleton();
     let world = document.rest_pose().world_matrices(skeleton);

@@ -1,9 +1,9 @@
-//! What an artist should know of a document: numbers beside the bones, and problems with what can be done about them.
+//! Checks of a document: statistics of its bones, and problems with their fixes.
 //!
-//! Data flow: [`ModelChecks`] keeps a report of each chunk of influences -> [`ModelChecks::run`] reads what
+//! Data flow: [`ModelChecks`] caches a report of each chunk of influences -> [`ModelChecks::run`] reads the chunks that
 //! changed since the last run -> a [`ModelReport`] that panels show. It runs on a thread, on a clone of the document.
 //!
-//! Invariant: a chunk is read again only when its `Arc` is another one.
+//! Invariant: a chunk is read again only when its `Arc` changed.
 //! Invariant: a finding offers a fix only if the fix changes something.
 
 mod bones;
@@ -26,7 +26,7 @@ pub struct ModelReport {
     pub n_moved: Vec<u32>,
     /// n_joints: the badges of each joint.
     pub badges: Vec<Badges>,
-    /// Figures of each mesh that has a skin.
+    /// Statistics of each mesh that has a skin.
     pub meshes: BTreeMap<MeshId, MeshFigures>,
     /// Points whose weights do not sum to 1, ascending; meshes without such a point are not listed.
     pub off_sum: BTreeMap<MeshId, Arc<[u32]>>,
@@ -34,18 +34,18 @@ pub struct ModelReport {
     pub findings: Vec<Finding>,
 }
 
-/// Figures of a mesh's influences.
+/// Statistics of a mesh's influences.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MeshFigures {
-    /// Most influences of a point.
+    /// The largest number of influences of a point.
     pub most: usize,
-    /// Influences of a point on average.
+    /// The mean number of influences per point.
     pub mean: f64,
     /// Points that no joint moves.
     pub n_unweighted: usize,
 }
 
-/// What earlier runs read, so that a later one reads only what changed.
+/// The results of earlier runs, so that the next run reads only what changed.
 #[derive(Debug, Default)]
 pub struct ModelChecks {
     meshes: BTreeMap<MeshId, MeshChecks>,
@@ -59,7 +59,7 @@ struct MeshChecks {
     locked: Vec<bool>,
     findings: Vec<Finding>,
     figures: MeshFigures,
-    /// n_skin_joints: points that each moves.
+    /// n_skin_joints: the number of points that each moves.
     n_moved: Vec<u32>,
     /// Points whose weights do not sum to 1.
     off_sum: Arc<[u32]>,
@@ -101,7 +101,7 @@ impl ModelChecks {
     }
 }
 
-/// Adds what each joint of the skins that draw `mesh` moves.
+/// Adds the number of points of `mesh` that each joint of its skins moves.
 fn count_moved(document: &Document, mesh: MeshId, by_index: &[u32], n_moved: &mut [u32]) {
     let skins: BTreeSet<_> = document
         .instances()
@@ -119,7 +119,7 @@ fn count_moved(document: &Document, mesh: MeshId, by_index: &[u32], n_moved: &mu
 }
 
 impl MeshChecks {
-    /// The checks of `item`, with what is still true of those `before`.
+    /// The checks of `item`; reuses the parts of `before` that are still valid.
     fn after(
         before: Option<Self>,
         document: &Document,
@@ -182,7 +182,7 @@ impl MeshChecks {
     }
 }
 
-/// What findings call a mesh.
+/// The name of a mesh in findings.
 fn mesh_place(item: &MeshItem) -> String {
     if item.geometry.name.is_empty() {
         "mesh".to_owned()
@@ -201,7 +201,7 @@ impl Document {
     }
 }
 
-/// How many findings there are of each severity: errors, warnings, infos.
+/// The number of findings of each severity: errors, warnings, infos.
 pub fn count(findings: &[Finding]) -> [usize; 3] {
     [Severity::Error, Severity::Warning, Severity::Info]
         .map(|severity| findings.iter().filter(|f| f.severity == severity).count())

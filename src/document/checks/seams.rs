@@ -1,4 +1,4 @@
-//! Places where several points coincide: they should move alike.
+//! Seams: groups of coincident points, which should move alike.
 
 use crate::document::{MeshId, MeshItem};
 use crate::finding::{Finding, Fix, Place, counted};
@@ -7,9 +7,9 @@ use crate::skinning::RowRef;
 use crate::task::{Cancelled, Task};
 use crate::weights::mend::{difference, weld};
 
-/// How much the rows of two coincident points may differ before they come visibly apart.
+/// The largest difference of the weights of coincident points that opens no visible gap.
 const TOLERANCE: f32 = 1e-3;
-/// Points between two looks at whether the work is still wanted.
+/// Points between two checks for cancellation.
 const SPAN: usize = 4096;
 
 /// The groups of points that share a bind position.
@@ -24,7 +24,7 @@ impl Seams {
     pub(crate) fn of(mesh: &Mesh, task: &Task) -> Result<Self, Cancelled> {
         let topology = mesh.topology();
         let mut seams = Self::default();
-        // Every ring is walked once, from its lowest point: a mesh may be collapsed to one place.
+        // Each group is walked once, from its lowest point: all points of a mesh may coincide.
         let mut done = PointSet::default();
         for first in 0..mesh.n_points() as u32 {
             if (first as usize).is_multiple_of(SPAN) {
@@ -57,7 +57,7 @@ impl Seams {
             .map(|(start, &end)| &self.points[start as usize..end as usize])
     }
 
-    /// What the groups whose rows differ give to say.
+    /// The finding about the groups whose rows differ.
     pub(super) fn finding(
         &self,
         mesh: MeshId,
@@ -102,7 +102,7 @@ pub(crate) fn rows<'a>(item: &'a MeshItem, group: &[u32]) -> Vec<RowRef<'a>> {
     group.iter().map(|&p| item.influences.row(p)).collect()
 }
 
-/// Whether the points of a group would come apart.
+/// Whether the points of a group would separate.
 pub(crate) fn differs(item: &MeshItem, group: &[u32]) -> bool {
     let first = item.influences.row(group[0]);
     group[1..]

@@ -1,4 +1,4 @@
-//! Problems of weights, a chunk at a time.
+//! Problems of weights, by chunk.
 
 use crate::document::{MeshId, MeshItem};
 use crate::finding::{Finding, Fix, Place, Severity, counted};
@@ -8,17 +8,17 @@ use crate::weights::mend::{SUM_TOLERANCE, limit, normalise};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Influences that every player reads.
+/// Influences that every player supports.
 pub(super) const FEW: usize = 4;
-/// Influences that an edit or an export keeps at most.
+/// The largest number of influences that an edit or an export keeps.
 pub(super) const MANY: usize = 8;
 
-/// What one chunk of influences holds. Points are those of the mesh, ascending.
+/// The report of one chunk of influences. Points are those of the mesh, ascending.
 #[derive(Debug, Default)]
 pub(super) struct ChunkReport {
-    /// What was read.
+    /// The chunk.
     pub(super) rows: Arc<Rows>,
-    /// How many points each skin joint moves; only those that move some.
+    /// The number of points that each skin joint moves; only joints that move some.
     pub(super) n_moved: Vec<(u16, u32)>,
     pub(super) unweighted: Vec<u32>,
     pub(super) off_sum: Vec<u32>,

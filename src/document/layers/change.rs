@@ -1,4 +1,4 @@
-//! The edits that the artist asks for: each a stack made of the one that is there.
+//! The edits of layers that the user requests: each makes a new stack from the present one.
 
 use super::composite::{Scratch, said};
 use super::{Layer, LayerStack, LayersEdit, MirrorEffect, MirrorJoints};
@@ -14,9 +14,9 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 impl Document {
-    /// The edit that changes the layers of a mesh, from the bottom to the top, and which of them is shown alone. A mesh
-    /// without layers comes with its rows as the base, and a base that is left alone goes. `None`: there is no such mesh,
-    /// or nothing changes.
+    /// The edit that changes the layers of a mesh, from the bottom to the top, and which of them is solo. A mesh
+    /// without layers gets its rows as the base, and a base without layers above it is flattened. `None`: there is no
+    /// such mesh, or nothing changes.
     pub fn change_layers(
         &self,
         mesh: MeshId,
@@ -57,7 +57,7 @@ impl Document {
         })
     }
 
-    /// The edit that adds a layer over `above`, or on top, and its number.
+    /// The edit that adds a layer above `above`, or on top, and the layer's id.
     pub fn add_layer(
         &self,
         mesh: MeshId,
@@ -70,7 +70,7 @@ impl Document {
         Some((self.insert_layer(mesh, above, layer)?, id))
     }
 
-    /// The edit that adds a layer on top which has `rows` at `points`.
+    /// The edit that adds a layer with `rows` at `points` on top.
     pub fn add_filled_layer(
         &self,
         mesh: MeshId,
@@ -84,7 +84,7 @@ impl Document {
         self.insert_layer(mesh, None, layer)
     }
 
-    /// The edit that adds a copy of a layer over it, and its number.
+    /// The edit that adds a copy of a layer above it, and the copy's id.
     pub fn duplicate_layer(&self, mesh: MeshId, id: LayerId) -> Option<(Edit, LayerId)> {
         let item = self.meshes.get(&mesh)?;
         let mut layer = Layer::clone(item.layers.get(id)?);
@@ -101,14 +101,14 @@ impl Document {
         })
     }
 
-    /// The edit that leaves a mesh without layers, with what they show; `None`: it has none.
+    /// The edit that flattens the layers of a mesh to their composite; `None`: it has none.
     pub fn flatten_layers(&self, mesh: MeshId) -> Option<Edit> {
         let item = self.meshes.get(&mesh)?;
         let rows = item.influences.clone();
         (!item.layers.is_plain()).then(|| Edit::Layers(LayersEdit::plain(mesh, rows)))
     }
 
-    /// The edit that makes a layer and the one below it one, with the look of both, or why there is none.
+    /// The edit that merges a layer with the one below it and keeps the composite, or why there is none.
     pub fn merge_layer_down(&self, mesh: MeshId, id: LayerId) -> Result<Edit, String> {
         let item = self.meshes.get(&mesh).ok_or("The object is gone.")?;
         let stack = &item.layers;
@@ -136,7 +136,7 @@ impl Document {
         } else {
             said_by(&stack.layers()[index - 1..=index], shown)
         };
-        // What both show is all of the merged rows.
+        // The merged rows already contain the opacity of both.
         merged.opacity = 1.0;
         merged.mask = crate::deform::PointMask::default();
         merged.mirror = None;
@@ -147,8 +147,8 @@ impl Document {
         edit.ok_or_else(|| "Nothing changes.".into())
     }
 
-    /// The edit that takes what a layer says at `points` away, and how many points were left alone because that would
-    /// change locked bones; `None`: the layer has no row there.
+    /// The edit that erases a layer's rows at `points`, and the number of points that were skipped because erasing
+    /// would change locked bones; `None`: the layer has no row there.
     pub fn erase_from_layer(
         &self,
         mesh: MeshId,
@@ -167,10 +167,10 @@ impl Document {
         Some(self.spare_locked(Edit::Influences(edit)))
     }
 
-    /// The mirror effect for layers of a mesh: as *Mirror weights* would do it, with the artist's own pairs of bones.
-    /// `known` spares looking for the mirror images again; they come with it.
+    /// The mirror effect for layers of a mesh: as *Mirror weights* does it, with the user's bone pairs. `known` is a
+    /// symmetry found before, which is reused.
     ///
-    /// Fails with a sentence for a mesh without a skin.
+    /// Fails with a message for a mesh without a skin.
     pub fn mirror_effect(
         &self,
         mesh: MeshId,
@@ -181,7 +181,7 @@ impl Document {
     ) -> Result<Result<(MirrorEffect, Arc<Symmetry>), Cancelled>, String> {
         let parts = self.subject_to_read(mesh, SubjectScope::default())?;
         let subject = parts.view();
-        // The plane follows the pairs of bones, which may have changed since.
+        // The plane depends on the bone pairs, which may have changed since.
         let centre = subject.mirror_centre(axis);
         let symmetry = match known.filter(|s| s.axis() == axis && s.centre() == centre) {
             Some(symmetry) => symmetry,
@@ -198,7 +198,7 @@ impl Document {
     }
 }
 
-/// The rows that are `shown` where one of `layers` says something, and nothing elsewhere.
+/// The rows of `shown` at points where one of `layers` has a row; empty rows elsewhere.
 fn said_by(layers: &[Arc<Layer>], shown: &Influences) -> Influences {
     let mut rows = Influences::silent(shown.len());
     let chunk_of = |(chunk, shown): (usize, &Arc<Rows>)| {
@@ -233,7 +233,7 @@ fn said_by(layers: &[Arc<Layer>], shown: &Influences) -> Influences {
     rows
 }
 
-/// What the panel says of a mirror effect: "+X to −X".
+/// The label of a mirror effect: "+X to -X".
 pub fn mirror_label(axis: Axis, from_positive: bool) -> String {
     let letter = axis.letter();
     if from_positive {

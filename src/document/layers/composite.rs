@@ -1,14 +1,14 @@
-//! One layer over what lies below it.
+//! The composite of one layer and what lies below it.
 
 use super::{Layer, LayerStack};
 use crate::skinning::influences::CHUNK;
 use crate::skinning::{RowRef, Rows};
 use std::sync::Arc;
 
-/// How much of a layer a point takes, 0 - 1, and its row there; `None` where it has no row.
+/// The effect of a layer at a point, 0 - 1, and its row there; `None` where it has no row.
 ///
-/// With a mirror effect a point of the covered side takes those of its image, with left and right joints exchanged in
-/// `scratch`.
+/// With a mirror effect, points of the covered side get those of their mirror image, with left and right joints
+/// exchanged, in `scratch`.
 pub(super) fn said<'a>(
     layer: &'a Layer,
     point: u32,
@@ -30,7 +30,7 @@ pub(super) fn said<'a>(
     (share > 0.0 && !row.is_empty()).then_some((share, row))
 }
 
-/// A row that is put together.
+/// A buffer for one row.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     pub(super) joints: Vec<u16>,
@@ -46,10 +46,10 @@ impl Scratch {
     }
 }
 
-/// The pairs of `row` over `below`, of which `share`, above 0, is shown.
+/// The (joint, weight) pairs of `row` over `below` with the opacity `share` > 0.
 ///
-/// All of it is the row itself. Else every joint of `below` in its order, then the others of the row; written so that a
-/// weight that is the same in both comes out as it went in.
+/// At 1 the result is the row itself. Otherwise every joint of `below` in its order, then the others of the row;
+/// written so that a weight that is equal in both stays bit-identical.
 pub(super) fn blend<'a>(
     below: RowRef<'a>,
     row: RowRef<'a>,
@@ -69,7 +69,7 @@ pub(super) fn blend<'a>(
     shown.chain(added)
 }
 
-/// A chunk of rows with `layer` over them. It is `below` itself where the layer has no rows in it.
+/// A chunk of rows with `layer` over them; `below` itself where the layer has no rows in it.
 pub(super) fn over(below: &Arc<Rows>, layer: &Layer, chunk: usize) -> Arc<Rows> {
     let own = &layer.rows.chunks()[chunk];
     if layer.mirror.is_none() {
@@ -99,8 +99,8 @@ pub(super) fn over(below: &Arc<Rows>, layer: &Layer, chunk: usize) -> Arc<Rows> 
 }
 
 impl LayerStack {
-    /// What would be shown if the layer at `index`, at least 1, had `row` at `point` and took `mask` of it: the row of
-    /// every point at which that is seen.
+    /// The composite if the layer at `index`, at least 1, had `row` and `mask` at `point`: the row of every point where
+    /// that is visible.
     pub(in crate::document) fn shown_with(
         &self,
         index: usize,

@@ -1,4 +1,4 @@
-//! Changes of the stack itself: layers added, removed, renamed, put in another order, faded, muted, flattened.
+//! Edits of the layer stack: adding, removing, renaming, reordering, muting and flattening layers, and their opacity.
 
 use super::{Layer, LayerStack};
 use crate::document::validity::check_row;
@@ -8,16 +8,16 @@ use crate::skinning::influences::CHUNK;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Another stack of layers for a mesh.
+/// New layers for a mesh.
 #[derive(Clone, Debug)]
 pub struct LayersEdit {
     /// The mesh.
     pub mesh: MeshId,
     /// The layers; empty for none.
     pub(in crate::document) stack: LayerStack,
-    /// Without layers: the rows of the mesh.
+    /// The rows of the mesh where the stack is empty.
     pub(in crate::document) plain: Option<Influences>,
-    /// What the payload keeps beside the document.
+    /// Bytes of the payload that the document does not share.
     bytes: usize,
 }
 
@@ -32,7 +32,7 @@ impl LayersEdit {
         }
     }
 
-    /// The edit that leaves a mesh without layers, with these rows.
+    /// The edit that removes all layers of a mesh and gives it these rows.
     pub fn plain(mesh: MeshId, rows: Influences) -> Self {
         Self {
             mesh,
@@ -102,7 +102,7 @@ impl LayersEdit {
             self.bytes += before.bytes_beside(Some(now));
             self.plain = Some(before);
         }
-        // What is shown follows from the layers: the history need not keep it.
+        // The composite is derived from the layers: the history need not keep it.
         old.shown = Vec::new();
         self.stack = old;
         item.layers = new;
@@ -115,7 +115,7 @@ impl LayersEdit {
     }
 }
 
-/// Whether a layer fits the mesh, and its numbers their ranges.
+/// Checks that a layer fits the mesh and that its numbers are in their ranges.
 pub(in crate::document) fn check_layer(
     layer: &Layer,
     item: &MeshItem,
@@ -147,7 +147,7 @@ pub(in crate::document) fn check_layer(
     check_rows(&layer.rows, item, n_joints)
 }
 
-/// Whether `rows` are valid rows of the mesh. What the mesh already has is not read again.
+/// Checks that `rows` are valid rows of the mesh. Chunks that the mesh already has are not read again.
 fn check_rows(rows: &Influences, item: &MeshItem, n_joints: usize) -> Result<(), EditError> {
     let n_points = item.influences.len();
     if rows.len() != n_points {

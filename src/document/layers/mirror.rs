@@ -1,12 +1,12 @@
-//! Mirroring as an effect: a layer shows one of its sides on the other one too.
+//! The mirror effect: a layer shows the rows of one side on the other side too.
 
 use crate::math::Axis;
 use crate::mesh::{Mesh, PointSet, Symmetry};
 use crate::skinning::RowRef;
 use std::cmp::Ordering;
 
-/// Which side of a layer is shown on both, with everything that decides what that looks like: it does not change when
-/// bones are renamed.
+/// Which side of a layer is shown on both sides, with all data that the result depends on, so that renaming bones does
+/// not change it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MirrorEffect {
     axis: Axis,
@@ -14,29 +14,29 @@ pub struct MirrorEffect {
     from_positive: bool,
     tolerance: f32,
     joints: MirrorJoints,
-    /// n_points: the point whose row is shown; the point itself on the side that is shown, on the middle line and where
-    /// the other side has none.
+    /// n_points: the point whose row is shown; the point itself on the source side, on the middle line, and where the
+    /// other side has no counterpart.
     sources: Vec<u32>,
-    /// (source, point) of every point that shows another one's row, ascending.
+    /// (source, point) of every point that shows another point's row, ascending.
     images: Vec<(u32, u32)>,
-    /// Points of the covered side for which the other side has none.
+    /// Points of the covered side without a counterpart.
     unmatched: PointSet,
 }
 
-/// What joints become in the mirror.
+/// The joints after mirroring.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MirrorJoints {
-    /// n_skin_joints: who takes the weight of a joint on the other side, by its index in the influences; a joint of the
-    /// middle does itself.
+    /// n_skin_joints: the joint that receives the weight of a joint on the other side, by its index in the influences;
+    /// a joint of the middle receives its own.
     pub heirs: Vec<u16>,
-    /// Those that have no partner, ascending.
+    /// Joints without a counterpart, ascending.
     pub unpaired: Vec<u16>,
 }
 
 impl MirrorEffect {
-    /// The effect across `symmetry`'s plane, from the positive side or from the negative one.
+    /// The effect across the plane of `symmetry`, with the positive or the negative side as its source.
     ///
-    /// `tolerance` is what the symmetry was found with, as a fraction of the diagonal of the bounds ([`Self::metres`]).
+    /// `tolerance` is that of the symmetry, as a fraction of the diagonal of the bounds ([`Self::metres`]).
     pub fn new(
         mesh: &Mesh,
         symmetry: &Symmetry,
@@ -46,7 +46,7 @@ impl MirrorEffect {
     ) -> Self {
         let axis = symmetry.axis();
         let across = |point: u32| mesh.positions[point as usize][axis.index()] - symmetry.centre();
-        // Of a pair the one further to the positive side is of that side.
+        // Of a pair, the point further to the positive side is on that side.
         let is_given = |point: u32, partner: Option<u32>| {
             let there = partner.map_or(0.0, across);
             let is_positive = match across(point).total_cmp(&there) {
@@ -63,7 +63,7 @@ impl MirrorEffect {
             if partner == Some(point) || is_given(point, partner) {
                 continue;
             }
-            // What a point without a partner takes must not itself be covered.
+            // The source of a point without a counterpart must not itself be covered.
             let source = symmetry.source(point).filter(|&source| {
                 let other = symmetry.partner(source);
                 partner.is_some() || (other != Some(source) && is_given(source, other))
@@ -91,7 +91,7 @@ impl MirrorEffect {
         }
     }
 
-    /// A tolerance of a fraction of the diagonal of the bounds of `mesh`, metres.
+    /// A tolerance, as a fraction of the diagonal of the bounds of `mesh`, in metres.
     pub fn metres(mesh: &Mesh, tolerance: f32) -> f32 {
         let mut places = mesh.positions.iter().copied().filter(|p| p.is_finite());
         let Some(first) = places.next() else {
@@ -101,32 +101,32 @@ impl MirrorEffect {
         (high - low).length() * tolerance
     }
 
-    /// The axis across the plane, in bind pose.
+    /// The normal of the plane, in the bind pose.
     pub fn axis(&self) -> Axis {
         self.axis
     }
 
-    /// That coordinate of the plane, metres.
+    /// The coordinate of the plane along that axis, metres.
     pub fn centre(&self) -> f32 {
         self.centre
     }
 
-    /// Whether the positive side is shown on the negative one, or the other way.
+    /// Whether the positive side is the source.
     pub fn from_positive(&self) -> bool {
         self.from_positive
     }
 
-    /// What the symmetry was found with, as a fraction of the diagonal of the bounds.
+    /// The tolerance of the symmetry, as a fraction of the diagonal of the bounds.
     pub fn tolerance(&self) -> f32 {
         self.tolerance
     }
 
-    /// What joints become on the other side.
+    /// The joints after mirroring.
     pub fn joints(&self) -> &MirrorJoints {
         &self.joints
     }
 
-    /// How many points the mesh has.
+    /// The number of points of the mesh.
     pub fn n_points(&self) -> usize {
         self.sources.len()
     }
@@ -143,7 +143,7 @@ impl MirrorEffect {
         &self.images[start..start + n]
     }
 
-    /// Points of the covered side for which the other side has none: they show their own rows.
+    /// Points of the covered side without a counterpart: they show their own rows.
     pub fn unmatched(&self) -> &PointSet {
         &self.unmatched
     }
@@ -155,7 +155,7 @@ impl MirrorEffect {
         for (joint, weight) in row.iter() {
             let heir = self.joints.heirs.get(usize::from(joint)).copied();
             let joint = heir.unwrap_or(joint);
-            // One without a partner hands its weight on.
+            // A joint without a counterpart passes its weight on.
             match joints.iter().position(|&j| j == joint) {
                 Some(i) => weights[i] += weight,
                 None => {

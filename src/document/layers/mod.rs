@@ -1,19 +1,19 @@
-//! Layers of weights: changes that can be faded, muted and thrown away.
+//! Layers of weights: changes that can be faded, muted and deleted.
 //!
-//! Data flow: the rows of each [`Layer`] over what lies below it (`composite`), in the order of the
-//! [`LayerStack`] -> the influences of the mesh, which is all that everything else reads.
+//! Data flow: the rows of each [`Layer`] over what lies below it (`composite`), in the order of the [`LayerStack`] ->
+//! the influences of the mesh. All other code reads only these.
 //!
-//! Invariant: a mesh without layers has an empty stack, which takes no memory; a stack that is not empty has a base and at
-//! least one layer over it.
-//! Invariant: what is shown is a pure function of the layers: taking an edit back restores every bit of it.
-//! Locks are about what is shown: painting, operations, masks and erasing leave points alone at which they would change
-//! the weight of a locked bone, also through a mirror effect ([`super::Document::spare_locked`]). Changes of the stack
-//! itself - adding, muting, showing alone, fading, ordering, deleting, merging and mirroring layers - are decisions about
-//! whole layers and go through locks; the editor says how many points of locked bones they changed
+//! Invariant: a mesh without layers has an empty stack, which takes no memory; a stack that is not empty has a base and
+//! at least one layer above it.
+//! Invariant: the composite is a pure function of the layers: undoing an edit restores every bit of it.
+//! Locks protect the composite: painting, operations, masks and erasing skip points at which they would change the
+//! weight of a locked bone, also through a mirror effect ([`super::Document::spare_locked`]). Changes of the stack
+//! itself - adding, muting, solo, opacity, reordering, deleting, merging and mirroring - apply to whole layers and
+//! ignore locks; the editor reports the points of locked bones that they changed
 //! ([`super::Document::n_locked_changes`]).
 //!
-//! Invariant: where a layer shows all of a row, it shows it bit for bit; where it shows nothing, so does what lies below;
-//! a weight that is the same in both stays the same.
+//! Invariant: a layer with full effect at a point shows its row bit for bit; one without effect shows the layers below
+//! bit for bit; a weight that is equal in both stays the same.
 
 pub mod change;
 mod composite;
@@ -31,26 +31,26 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Weights of some points, over what lies below.
+/// Weights of some points, above the layers below.
 #[derive(Clone, Debug)]
 pub struct Layer {
     /// Distinct within the stack.
     pub id: LayerId,
-    /// What the artist calls it.
+    /// The name in the list.
     pub name: String,
-    /// One row a point; an empty row leaves the layers below unchanged. Those of the base are complete.
+    /// One row per point; an empty row leaves the layers below unchanged. The base has a row for every point.
     pub rows: Influences,
-    /// How much of it is shown, 0 - 1. The base is always shown.
+    /// Opacity, 0 - 1. The base is always shown.
     pub opacity: f32,
-    /// Whether it is not shown.
+    /// Whether it is muted.
     pub muted: bool,
-    /// How much of it each point takes, 0 - 1.
+    /// The mask: its effect at each point, 0 - 1.
     pub mask: PointMask,
-    /// Whether it shows one side on the other one too.
+    /// The mirror effect, if any: it shows the rows of one side on the other side too.
     pub mirror: Option<Arc<MirrorEffect>>,
 }
 
-/// What copies share is equal without a look: an opacity that is dragged compares layers many times a second.
+/// Shared data is equal without being read: dragging an opacity compares layers many times a second.
 impl PartialEq for Layer {
     fn eq(&self, other: &Self) -> bool {
         let Self {
@@ -91,7 +91,7 @@ impl Layer {
         }
     }
 
-    /// The base of a stack: what the mesh had before it got layers.
+    /// The base of a stack: the rows of the mesh before it got layers.
     pub fn base(rows: Influences) -> Self {
         Self {
             rows,
@@ -99,12 +99,12 @@ impl Layer {
         }
     }
 
-    /// Whether nothing is painted on its mask.
+    /// Whether its mask is unpainted.
     pub fn takes_all(&self) -> bool {
         self.mask.is_unpainted()
     }
 
-    /// How many points have a row.
+    /// The number of points with a row.
     pub fn n_rows(&self) -> usize {
         let chunks = self.rows.chunks().iter();
         let chunks = chunks.filter(|chunk| !chunk.is_silent());
@@ -119,7 +119,7 @@ impl Layer {
 pub struct LayerStack {
     layers: Vec<Arc<Layer>>,
     solo: Option<LayerId>,
-    /// What is shown with all layers up to the second one, the third one and so on: derived from `layers`.
+    /// The composites of all layers up to the second one, the third one and so on: derived from `layers`.
     shown: Vec<Influences>,
 }
 
@@ -133,10 +133,10 @@ impl PartialEq for LayerStack {
 }
 
 impl LayerStack {
-    /// The layer at the bottom.
+    /// The id of the bottom layer.
     pub const BASE: LayerId = LayerId(0);
 
-    /// A stack whose composition is still to be computed, as an edit carries it.
+    /// A stack whose composites are still to be computed, as in an edit.
     pub fn new(layers: Vec<Arc<Layer>>, solo: Option<LayerId>) -> Self {
         Self {
             layers,
@@ -145,22 +145,22 @@ impl LayerStack {
         }
     }
 
-    /// Whether there are no layers: what is painted is the result.
+    /// Whether there are no layers: the influences are painted directly.
     pub fn is_plain(&self) -> bool {
         self.layers.is_empty()
     }
 
-    /// From the bottom to the top.
+    /// The layers, from the bottom to the top.
     pub fn layers(&self) -> &[Arc<Layer>] {
         &self.layers
     }
 
-    /// The only layer that is shown over the base.
+    /// The solo layer: the only one that is shown above the base.
     pub fn solo(&self) -> Option<LayerId> {
         self.solo
     }
 
-    /// The place of a layer, counted from the bottom.
+    /// The index of a layer, from the bottom.
     pub fn position(&self, id: LayerId) -> Option<usize> {
         self.layers.iter().position(|layer| layer.id == id)
     }
@@ -175,13 +175,13 @@ impl LayerStack {
         self.layers.first()
     }
 
-    /// A number that no layer has.
+    /// An id that no layer has.
     pub fn free_id(&self) -> LayerId {
         let largest = self.layers.iter().map(|layer| layer.id.0).max();
         LayerId(largest.map_or(Self::BASE.0 + 1, |id| id.saturating_add(1)))
     }
 
-    /// Whether the layer at `index` takes part in what is shown.
+    /// Whether the layer at `index` is part of the composite.
     pub fn is_visible(&self, index: usize) -> bool {
         let Some(layer) = self.layers.get(index) else {
             return false;
@@ -194,7 +194,7 @@ impl LayerStack {
                 })
     }
 
-    /// What is shown below the layer at `index`, at least 1.
+    /// The composite of the layers below the one at `index`, at least 1.
     pub fn below(&self, index: usize) -> Option<&Influences> {
         match index.checked_sub(2) {
             Some(upper) => self.shown.get(upper),
@@ -202,20 +202,20 @@ impl LayerStack {
         }
     }
 
-    /// What is shown with all layers; `None` without layers.
+    /// The composite of all layers; `None` without layers.
     pub fn result(&self) -> Option<&Influences> {
         self.shown.last()
     }
 
-    /// Bytes of what the layers keep beside `result`.
+    /// Bytes that the layers keep, without those of `result`.
     pub fn heap_bytes(&self, result: &Influences) -> usize {
         let rows = self.layers.iter().map(|layer| &layer.rows);
         let rows = rows.chain(&self.shown);
         rows.map(|rows| rows.bytes_beside(Some(result))).sum()
     }
 
-    /// Computes what is shown. What is the same as in `earlier`, or in `before`, which was shown until now, is shared with
-    /// it.
+    /// Computes the composites. Chunks that are equal to those of `earlier`, or of `before`, the composite until now,
+    /// are shared with them.
     pub(super) fn compose(&mut self, earlier: &Self, before: &Influences) {
         self.shown.clear();
         let Some(base) = self.base() else { return };
@@ -269,7 +269,7 @@ impl LayerStack {
         self.recompose(index, points, before)
     }
 
-    /// Brings what is shown up to date with a change of the layer at `index` at `points`.
+    /// Updates the composites after a change of the layer at `index` at `points`.
     fn recompose(&mut self, index: usize, points: &[u32], before: &Influences) -> BTreeSet<usize> {
         if !self.is_visible(index) {
             return BTreeSet::new();
@@ -290,8 +290,8 @@ impl LayerStack {
         chunks
     }
 
-    /// Computes some chunks of what is shown with the layer at `first`, at least 1, and those above it. A chunk of the
-    /// result that is as in `before` is that one: its identity says that nothing is to be done.
+    /// Computes some chunks of the composites from the layer at `first`, at least 1, upwards. A chunk of the result
+    /// that is equal to that of `before` is shared with it, so that its identity shows that nothing changed.
     fn compose_chunks(&mut self, first: usize, chunks: Vec<usize>, before: &Influences) {
         let visible: Vec<bool> = (0..self.layers.len()).map(|i| self.is_visible(i)).collect();
         let compose = |&chunk: &usize| {

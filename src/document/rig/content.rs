@@ -1,4 +1,4 @@
-//! What hangs at a joint's own node: meshes, cameras and lights, which glTF can draw at no offset.
+//! The content of a joint's own node: meshes, cameras and lights. glTF draws them at the node, without an offset.
 
 use crate::document::{Document, Source};
 use crate::math::Transform;
@@ -6,14 +6,14 @@ use crate::skeleton::{Joint, JointId, Property};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Whether a mesh that follows `joint` rigidly, a camera or a light would move with its node. A skinned mesh does not:
-/// glTF ignores its node's transform.
+/// Whether the joint's node draws a rigid mesh, a camera or a light, which would move with the node. A skinned mesh
+/// does not move: glTF ignores the transform of its node.
 pub(super) fn draws_rigidly(document: &Document, joint: JointId) -> bool {
     let mut instances = document.instances.values();
     instances.any(|i| i.joint == joint && i.skin.is_none()) || has_camera_or_light(document, joint)
 }
 
-/// Whether anything at all is drawn from the joint's node.
+/// Whether the joint's node draws anything.
 pub(super) fn has_content(document: &Document, joint: JointId) -> bool {
     let mut instances = document.instances.values();
     instances.any(|i| i.joint == joint) || has_camera_or_light(document, joint)
@@ -21,7 +21,7 @@ pub(super) fn has_content(document: &Document, joint: JointId) -> bool {
 
 fn has_camera_or_light(document: &Document, joint: JointId) -> bool {
     let entry = document.skeleton.joint(joint);
-    // What was split off before is carried by another joint.
+    // Content that was split off before is on another joint.
     let is_carried = |node: u32| {
         let mut joints = document.skeleton.joints().iter();
         joints.any(|j| j.content_of == Some(node))
@@ -45,8 +45,8 @@ fn is_camera_or_light(entry: &Value) -> bool {
             .is_some()
 }
 
-/// Gives what hangs at `joint` a joint of its own below it, `local` in its space: "name_mesh". It takes the meshes with
-/// their morph weights, the camera and the light.
+/// Moves the content of `joint` to a new child joint "name_mesh" with the transform `local` in its space: the meshes
+/// with their morph weights, the camera and the light.
 pub(super) fn split(document: &mut Document, joint: JointId, local: Transform) -> JointId {
     let mut joints = document.skeleton.joints().to_vec();
     let held = JointId(joints.len() as u32);

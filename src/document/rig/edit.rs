@@ -1,4 +1,4 @@
-//! The edit of the joints.
+//! The edit of the rig.
 
 use crate::document::validity::check_clip;
 use crate::document::{
@@ -12,10 +12,11 @@ use glam::{DAffine3, DVec3};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How far a skin matrix may move a corner of the model at rest, as a fraction of its diagonal.
+/// The largest displacement of the rest-pose mesh by changed skin matrices, as a fraction of its diagonal.
 const REST_TOLERANCE: f64 = 1e-6;
 
-/// Everything that a change of the joints touches; [`Edit::Rig`](crate::document::Edit::Rig) exchanges it with the document.
+/// Everything that a change of the joints affects; [`Edit::Rig`](crate::document::Edit::Rig) exchanges it with the
+/// document.
 #[derive(Clone, Debug)]
 pub struct RigEdit {
     pub(super) skeleton: Arc<Skeleton>,
@@ -25,19 +26,19 @@ pub struct RigEdit {
     pose: Arc<Pose>,
     rest_pose: Arc<Pose>,
     locked: Arc<BTreeSet<JointId>>,
-    /// Rows that change, in the base and in each layer.
+    /// Changed rows, in the base and in each layer.
     rows: Vec<InfluenceEdit>,
-    /// New joints, each with the one whose colour, visibility and pin it starts with.
+    /// New joints, each with the joint whose colour, visibility and pin it copies.
     pub(super) inherits: Vec<(JointId, JointId)>,
-    /// Whether skin matrices at rest are meant to change.
+    /// Whether the edit changes skin matrices of the rest pose on purpose.
     pub(super) moves_rest: bool,
-    /// Whether the rows of removed joints are still to be restored.
+    /// Whether the rows of removed joints are restored later.
     pub(super) restores: bool,
     bytes: usize,
 }
 
 impl RigEdit {
-    /// The edit that makes `after` of `before`, which differ in joints, skins, instances, clips, poses, locks and rows.
+    /// The edit from `before` to `after`, which differ in joints, skins, instances, clips, poses, locks and rows.
     pub fn between(before: &Document, after: &Document) -> Self {
         let mut rows = Vec::new();
         for (&mesh, item) in &after.meshes {
@@ -63,7 +64,7 @@ impl RigEdit {
         edit
     }
 
-    /// The same for a change that moves the mesh at rest on purpose.
+    /// The edit, marked as one that moves the rest-pose mesh on purpose.
     #[must_use]
     pub(super) fn moving_rest(mut self) -> Self {
         self.moves_rest = true;
@@ -79,7 +80,7 @@ impl RigEdit {
         points.len()
     }
 
-    /// Whether the edit may be applied: the document with it is checked as a scratch copy.
+    /// Checks the edit on a scratch copy of the document.
     pub(in crate::document) fn check(&self, document: &Document) -> Result<(), EditError> {
         let mut scratch = document.clone();
         self.clone().swap(&mut scratch, &mut Dirty::default());
@@ -160,7 +161,7 @@ impl RigEdit {
         self.bytes + rows.sum::<usize>()
     }
 
-    /// Bytes of what this payload and the document do not share, of whichever has more: they take turns in the history.
+    /// Bytes that this payload and the document do not share; of the larger of the two, since undo and redo swap them.
     fn bytes_beside(&self, document: &Document) -> usize {
         let one_way = |a: &BTreeMap<ClipId, Arc<Clip>>, b: &BTreeMap<ClipId, Arc<Clip>>| -> usize {
             let pairs = a.iter().map(|(id, clip)| (clip, b.get(id)));
@@ -176,7 +177,7 @@ impl RigEdit {
     }
 }
 
-/// Bytes of the keys that `clip` does not share with `other`.
+/// Bytes of the keyframes that `clip` does not share with `other`.
 fn clip_bytes(clip: &Arc<Clip>, other: Option<&Arc<Clip>>) -> usize {
     if other.is_some_and(|other| Arc::ptr_eq(clip, other)) {
         return 0;
@@ -222,7 +223,7 @@ fn changed_rows(mesh: MeshId, before: &Influences, after: &Influences) -> Option
     (!points.is_empty()).then(|| InfluenceEdit::new(mesh, points, rows))
 }
 
-/// Slots keep their meaning: one list begins with the other.
+/// Slots keep their joints: one list is a prefix of the other.
 fn check_arena(before: &Skeleton, after: &Skeleton) -> Result<(), String> {
     let mut pairs = before.joints().iter().zip(after.joints());
     match pairs.position(|(a, b)| a.source_node != b.source_node) {
@@ -320,7 +321,8 @@ fn check_channels(clip: &Clip, skeleton: &Skeleton) -> Result<(), String> {
     }
 }
 
-/// No point follows a slot that its skin does not have, nor a removed joint unless that is still to be `restored`.
+/// Points have no weight for slots that their skin does not have, nor for removed joints unless they are still to be
+/// `restored`.
 fn check_weights(document: &Document, restored: bool) -> Result<(), String> {
     for (&mesh, item) in &document.meshes {
         let Some((_, skin)) = document.skin_of_mesh(mesh) else {
@@ -349,7 +351,7 @@ fn check_weights(document: &Document, restored: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Skin matrices at rest stay as they are, measured at the corners of what they move.
+/// Skin matrices of the rest pose stay the same, measured at the corners of the bounding boxes of what they move.
 fn check_rest(before: &Document, after: &Document) -> Result<(), String> {
     let world = [before, after].map(|d| d.rest_pose.world_matrices(&d.skeleton));
     for instance in after.instances.values() {
@@ -383,7 +385,7 @@ fn check_rest(before: &Document, after: &Document) -> Result<(), String> {
     Ok(())
 }
 
-/// The corners of the box around some places, the lowest first and the highest last.
+/// The corners of the bounding box of some positions, the lowest first and the highest last.
 fn corners(places: impl Iterator<Item = DVec3>) -> [DVec3; 8] {
     let (low, high) = places.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| {
         (low.min(p), high.max(p))

@@ -1,14 +1,14 @@
-//! Why the joints cannot be changed as asked.
+//! Why the rig cannot be changed as requested.
 
 use crate::document::EditError;
 
-/// Why a change of the joints is refused; the document is unchanged.
+/// Why a change of the rig is refused; the document is unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RigError {
     /// The joint does not exist, or was removed.
     #[error("There is no bone {0}.")]
     NoJoint(u32),
-    /// A joint's own scale differs along its axes, so that turned axes cannot hold it.
+    /// A joint's own scale differs along its axes, so that rotated axes cannot represent it.
     #[error(
         "“{joint}” is stretched by up to {ratio:.2} : 1 in “{clip}”; its axes can only take quarter turns."
     )]
@@ -17,10 +17,10 @@ pub enum RigError {
         joint: String,
         /// Largest by smallest scale.
         ratio: f64,
-        /// Where it is.
+        /// The clip.
         clip: String,
     },
-    /// The same at rest or in the pose.
+    /// The same in the rest pose or in the artist's pose.
     #[error(
         "“{joint}” is stretched by {ratio:.2} : 1 at rest; its axes can only take quarter turns."
     )]
@@ -30,15 +30,15 @@ pub enum RigError {
         /// Largest by smallest scale.
         ratio: f64,
     },
-    /// A joint mirrors at some keys and not at others.
+    /// A joint's scale mirrors at some keyframes and not at others.
     #[error("“{joint}” changes its mirroring in “{clip}”; its axes cannot turn.")]
     MirrorsInClip {
         /// The joint.
         joint: String,
-        /// Where it does.
+        /// The clip.
         clip: String,
     },
-    /// A transform would need shear, which translation, rotation and scale cannot hold.
+    /// The result would need shear, which translation, rotation and scale cannot represent.
     #[error(
         "“{joint}” would have a shear of {shear:.2e}, which no bone can hold: something above it is stretched unevenly. \
          “Nearest” drops the shear."
@@ -46,23 +46,23 @@ pub enum RigError {
     Shear {
         /// The joint.
         joint: String,
-        /// The largest off-diagonal entry of its stretch, by the size of the matrix.
+        /// The largest off-diagonal entry of its stretch, relative to the norm of the matrix.
         shear: f64,
     },
-    /// The new parent hangs from the joint itself.
+    /// The new parent is a descendant of the joint.
     #[error("“{joint}” cannot hang from “{parent}”, which is the bone itself or below it.")]
     Below {
         /// The joint.
         joint: String,
-        /// The parent asked for.
+        /// The requested parent.
         parent: String,
     },
-    /// The skin's joints would be in two trees.
+    /// The skin's joints would be in two scenes.
     #[error("“{joint}” holds all bones of the skin “{skin}”; “{parent}” is in another scene.")]
     OtherScene {
         /// The joint.
         joint: String,
-        /// The parent asked for.
+        /// The requested parent.
         parent: String,
         /// The skin.
         skin: String,
@@ -70,7 +70,7 @@ pub enum RigError {
     /// A locked joint's weights would change.
     #[error("“{0}” is locked: unlock it to change its weights.")]
     Locked(String),
-    /// Nothing can take the weights of a removed joint.
+    /// No joint can receive the weights of a removed joint.
     #[error("“{joint}” is the only bone of the skin “{skin}”: nothing could take its weights.")]
     NoHeir {
         /// The joint.
@@ -78,12 +78,12 @@ pub enum RigError {
         /// The skin.
         skin: String,
     },
-    /// The chosen joint cannot take the weights of a removed one.
+    /// The chosen joint cannot receive the weights of a removed one.
     #[error("“{heir}” cannot take the weights of “{joint}”: the skin “{skin}” does not list it.")]
     NotInSkin {
-        /// The joint to be removed.
+        /// The joint to remove.
         joint: String,
-        /// The joint chosen.
+        /// The chosen joint.
         heir: String,
         /// The skin.
         skin: String,
@@ -91,7 +91,7 @@ pub enum RigError {
     /// The two ends of a bone are not parent and child.
     #[error("“{child}” does not hang from “{joint}”: there is no bone between them.")]
     NoBone {
-        /// The parent asked for.
+        /// The requested parent.
         joint: String,
         /// The child.
         child: String,

@@ -1,4 +1,4 @@
-//! Adding a joint at the end of another.
+//! Extruding a joint: adding a child.
 
 use super::{RigEdit, RigError, add_to_skins, check_live, joints_of, next_name, set_joints};
 use crate::document::Document;
@@ -10,16 +10,16 @@ use std::sync::Arc;
 /// A joint to add.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extrude {
-    /// What it hangs from; `None`: a root.
+    /// The parent; `None`: the new joint is a root.
     pub parent: Option<JointId>,
-    /// Where it is, in the parent's space.
+    /// Its position in the parent's space.
     pub at: DVec3,
-    /// Its name; empty: the parent's with the next number.
+    /// Its name; empty: the parent's name with the next number.
     pub name: String,
 }
 
-/// The edit that adds a joint, and its handle. It joins every skin that lists its parent, with the parent's skin matrix and
-/// without weights.
+/// The edit that adds a joint, and its id. The joint is added to every skin that lists its parent, with the parent's
+/// skin matrix and without weights.
 pub fn extrude(document: &Document, wanted: &Extrude) -> Result<(RigEdit, JointId), RigError> {
     if !wanted.at.is_finite() {
         return Err(RigError::Value("The bone's place is not finite.".into()));

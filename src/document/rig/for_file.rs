@@ -1,4 +1,4 @@
-//! The document as a file of it numbers things: every joint has a node, and skins list no removed joint.
+//! The document with the numbering of a file: every joint has a node, and skins list no removed joint.
 
 use crate::document::{Document, Skin};
 use crate::skeleton::Skeleton;
@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 impl Document {
     /// The document with a node for each joint made in Sinew, from `first_node` on, and with skins without the slots of
-    /// removed joints; itself where there are none. Influences name the slots that are left; layers are flattened.
+    /// removed joints; borrowed where there are none. Influences index the remaining slots; layers are flattened.
     ///
-    /// Handles of joints stay as they are, and so do [`Document::source_skeleton`], [`Document::source_skins`] and the
-    /// source's influences: what a file is compared with.
+    /// Joint ids stay the same, and so do [`Document::source_skeleton`], [`Document::source_skins`] and the source's
+    /// influences, with which an exported file is compared.
     pub fn for_file(&self, first_node: u32) -> Cow<'_, Self> {
         let is_new = |j: &crate::skeleton::Joint| j.source_node.is_none() && !j.removed;
         let has_gaps = |skin: &Skin| skin.joints.iter().any(|&j| !self.skeleton.is_live(j));
@@ -56,7 +56,7 @@ impl Document {
     }
 }
 
-/// For each slot of a skin its place among those of joints that were not removed.
+/// For each slot of a skin its index among the joints that were not removed.
 fn kept_slots(skin: &Skin, skeleton: &Skeleton) -> Vec<Option<u16>> {
     let mut next = 0..;
     let slots = skin.joints.iter();

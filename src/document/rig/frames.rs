@@ -10,11 +10,11 @@ use glam::DVec3;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How far the sizes along the axes may be from their mean, as a fraction of it, to count as one.
+/// The largest deviation of the scales along the axes from their mean, as a fraction of it, that counts as uniform.
 const EVEN_TOLERANCE: f64 = 1e-3;
 
-/// The edit that changes the frames of some joints, `W' = W C`, and keeps every motion: exactly where they only turn, and
-/// within `tolerance` of the model's diagonal where one moves under an animated rotation.
+/// The edit that changes the frames of some joints, `W' = W C`, and keeps every motion: exactly where the frames only
+/// rotate, and within `tolerance` of the model's diagonal where a joint moves under an animated rotation.
 pub fn change_frames(
     document: &Document,
     frames: &BTreeMap<JointId, Frame>,
@@ -25,12 +25,13 @@ pub fn change_frames(
     Ok(RigEdit::between(document, &changed))
 }
 
-/// What happens to the keys of a joint that moves.
+/// What happens to the keyframes of a joint that moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Keys {
-    /// They follow the motion it had: new ones come where its place swings, within this of the model's diagonal.
+    /// The joint keeps its motion; keyframes are added where the new position moves on an arc, within this fraction of
+    /// the model's diagonal.
     KeepMotion(f64),
-    /// They keep their rotations; its translations go along with its rest transform.
+    /// Keyframes keep their rotations; translations change by the same amount as the rest transform.
     NewPivot,
 }
 
@@ -43,7 +44,8 @@ pub(super) fn keep_motion(
     apply_frames(document, frames, Keys::KeepMotion(tolerance))
 }
 
-/// Changes frames: rest, pose, keys, tails, inverse bind matrices, and what hangs at the joints' own nodes.
+/// Changes frames: rest pose, artist's pose, keyframes, tails, inverse bind matrices, and the content of the joints'
+/// nodes.
 pub(super) fn apply_frames(
     document: &mut Document,
     frames: &BTreeMap<JointId, Frame>,
@@ -115,7 +117,7 @@ pub(super) fn apply_frames(
     Ok(())
 }
 
-/// A clip under the maps; `None` where it moves none of the joints.
+/// A clip after the frame changes; `None` where it animates none of the joints.
 fn reframed(
     before: &Document,
     clip: &Clip,
@@ -139,7 +141,7 @@ fn reframed(
         let own = clip.channel_of(joint, Property::Translation);
         let others = [Property::Rotation, Property::Scale].map(|p| clip.channel_of(joint, p));
         let Keys::KeepMotion(tolerance) = keys else {
-            // The keys of a translation take the same step as the rest transform.
+            // Keyframes of the translation change by the same amount as the rest transform.
             if let Some(c) = own {
                 made.channels[c] = clip.channels[c].shifted(moved);
             }
@@ -164,7 +166,7 @@ fn reframed(
     Some(made)
 }
 
-/// Puts a channel in the place of the one for the same target, or after all others.
+/// Replaces the channel with the same target, or appends the channel.
 pub(super) fn set_channel(clip: &mut Clip, channel: Channel) {
     match clip.channel_of(channel.joint, channel.property) {
         Some(c) => clip.channels[c] = channel,
@@ -172,7 +174,8 @@ pub(super) fn set_channel(clip: &mut Clip, channel: Channel) {
     }
 }
 
-/// How the joint's own scale lets its axes turn, over rest, pose and all keys; an error where they cannot turn by `own`.
+/// The rotations of axes that the joint's own scale permits, over rest pose, artist's pose and all keyframes; an error
+/// where they do not include the rotation of `own`.
 fn stretch_for(document: &Document, joint: JointId, own: Frame) -> Result<Stretch, RigError> {
     let rest = document.skeleton.joint(joint).rest;
     let signs = rest.scale().map(|s| if s < 0.0 { -1.0 } else { 1.0 });
@@ -226,7 +229,7 @@ fn stretch_for(document: &Document, joint: JointId, own: Frame) -> Result<Stretc
     })
 }
 
-/// The most uneven scale that was met.
+/// The least uniform scale so far.
 #[derive(Default)]
 struct Worst {
     deviation: f64,
@@ -247,7 +250,7 @@ impl Worst {
     }
 }
 
-/// Largest by smallest size.
+/// The ratio of the largest scale to the smallest.
 fn ratio(scale: DVec3) -> f64 {
     let size = scale.abs();
     size.max_element() / size.min_element().max(f64::MIN_POSITIVE)

@@ -9,22 +9,22 @@ use crate::skeleton::{Joint, JointId, Property};
 use glam::{DAffine3, DVec3};
 use std::sync::Arc;
 
-/// Joints to insert into a bone.
+/// The joints to insert into a bone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Insert {
     /// The joint at the bone's head.
     pub joint: JointId,
-    /// The child at its end.
+    /// The child joint at the bone's tail.
     pub child: JointId,
-    /// How many, at equal distances; 1 - 16.
+    /// How many joints, at equal distances; 1 - 16.
     pub n: usize,
-    /// Half width of the transition of weights at a single new joint, as a fraction of the bone; `None`: half the way to
-    /// the nearer end.
+    /// Half the width over which weights blend at a single new joint, as a fraction of the bone; `None`: half of the
+    /// distance to the nearer end.
     pub half_width: Option<f64>,
 }
 
-/// The edit that inserts joints between a joint and its child, and their handles. No pose changes, whatever the weights:
-/// every new joint has the parent's skin matrix. No clip gains a key. A locked joint keeps its weights.
+/// The edit that inserts joints between a joint and its child, and their ids. No pose changes, whatever the weights:
+/// every new joint has the parent's skin matrix. No clip gets a keyframe. A locked joint keeps its weights.
 pub fn insert(document: &Document, wanted: &Insert) -> Result<(RigEdit, Vec<JointId>), RigError> {
     let (joint, child, n) = (wanted.joint, wanted.child, wanted.n);
     check_live(document, joint)?;
@@ -84,7 +84,7 @@ pub fn insert(document: &Document, wanted: &Insert) -> Result<(RigEdit, Vec<Join
     Ok((edit, made))
 }
 
-/// Splits the weights of the joint among it and the new ones along the bone.
+/// Distributes the weights of the joint over it and the new ones along the bone.
 fn split_weights(
     before: &Document,
     changed: &mut Document,
@@ -119,7 +119,8 @@ fn split_weights(
     Ok(())
 }
 
-/// How much of a point belongs to this bone and not to those of the joint's other children: by distance^-4.
+/// The fraction of a point's weight that belongs to this bone rather than to the bones to the joint's other children:
+/// by distance^-4.
 fn share_of(place: DVec3, tail: DVec3, others: &[DVec3]) -> f64 {
     if others.is_empty() {
         return 1.0;
@@ -129,7 +130,7 @@ fn share_of(place: DVec3, tail: DVec3, others: &[DVec3]) -> f64 {
     own / (own + others.iter().map(|&t| weight(t)).sum::<f64>())
 }
 
-/// The shares of the joint and of `n` new ones at a place `along` the bone.
+/// The fractions for the joint and the `n` new ones at the parameter `along` of the bone, 0 - 1.
 fn shares(along: f64, beta: f64, n: usize, half_width: Option<f64>) -> Vec<f64> {
     let mut shares = vec![0.0; n + 1];
     if n == 1 {
@@ -142,7 +143,7 @@ fn shares(along: f64, beta: f64, n: usize, half_width: Option<f64>) -> Vec<f64> 
         };
         shares[1] = e * beta;
     } else {
-        // Hat functions over the knots 0, u_1 .. u_n; the last holds to the end.
+        // Hat functions over the knots 0, u_1 .. u_n; the last one is constant up to the tail.
         let at = (along * (n as f64 + 1.0)).min(n as f64);
         let low = (at.floor() as usize).min(n - 1);
         let e = at - low as f64;

@@ -1,4 +1,4 @@
-//! What a change of the joints does to the posed model, by linear blend skinning in f64.
+//! The effect of a change of the rig on the posed model, by linear blend skinning in f64.
 
 use super::RigEdit;
 use crate::document::{ClipId, Document, Instance, InstanceId};
@@ -7,32 +7,32 @@ use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Moments of a clip that are compared.
+/// Frames of a clip that are compared.
 const MOMENTS: usize = 24;
 
-/// What an edit of the joints changes.
+/// What an edit of the rig changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RigReport {
-    /// Joints that were added, removed, moved, turned or hung elsewhere.
+    /// Joints that are added, removed, moved, rotated or reparented.
     pub n_joints: usize,
     /// Points whose influences change.
     pub n_points: usize,
-    /// Keys that clips get beside those they have; negative where channels go.
+    /// Keyframes that the clips gain; negative where channels are removed.
     pub keys_added: i64,
-    /// Largest change at rest, as a fraction of the model's diagonal.
+    /// The largest change of the rest pose, as a fraction of the model's diagonal.
     pub at_rest: f64,
-    /// Largest change in each clip that changes, as a fraction of the diagonal.
+    /// The largest change in each clip that changes, as a fraction of the diagonal.
     pub in_clips: BTreeMap<ClipId, f64>,
 }
 
 impl RigReport {
-    /// The largest change of all.
+    /// The largest change of the rest pose and of all clips.
     pub fn worst(&self) -> f64 {
         self.in_clips.values().copied().fold(self.at_rest, f64::max)
     }
 }
 
-/// Measures what `edit` would do to `document`.
+/// Measures the effect of `edit` on `document`.
 pub fn report(document: &Document, edit: &RigEdit) -> RigReport {
     let mut after = document.clone();
     let mut applied = edit.clone();
@@ -56,32 +56,32 @@ pub fn report(document: &Document, edit: &RigEdit) -> RigReport {
     }
 }
 
-/// Keys of all channels of all clips.
+/// The number of keyframes of all channels of all clips.
 pub fn n_keys(document: &Document) -> usize {
     let channels = document.clips.values().flat_map(|clip| &clip.channels);
     channels.map(|channel| channel.times.len()).sum()
 }
 
-/// Distances between the points of two documents, metres.
+/// Statistics of distances between the points of two documents, metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Distances {
     /// The largest.
     pub max: f64,
     /// The sum of squares.
     pub squares: f64,
-    /// How many there are.
+    /// The number of distances.
     pub n: usize,
 }
 
 impl Distances {
-    /// Adds others.
+    /// Adds the distances of `other`.
     pub fn merge(&mut self, other: Self) {
         self.max = self.max.max(other.max);
         self.squares += other.squares;
         self.n += other.n;
     }
 
-    /// Root of the mean square.
+    /// The root mean square.
     pub fn rms(&self) -> f64 {
         (self.squares / self.n.max(1) as f64).sqrt()
     }
@@ -91,12 +91,12 @@ impl Distances {
 pub struct Compared<'a> {
     before: &'a Document,
     after: &'a Document,
-    /// Diagonal of the box around all points at rest, metres; 1 where there is nothing.
+    /// Diagonal of the bounding box of all points in the rest pose, metres; 1 where there are none.
     pub diagonal: f64,
 }
 
 impl<'a> Compared<'a> {
-    /// Both must have the same meshes and instances.
+    /// Two documents with the same meshes and instances.
     pub fn new(before: &'a Document, after: &'a Document) -> Self {
         Self {
             before,
@@ -105,13 +105,13 @@ impl<'a> Compared<'a> {
         }
     }
 
-    /// At rest.
+    /// Distances in the rest pose.
     pub fn at_rest(&self) -> Distances {
         let world = [self.before, self.after].map(|d| d.rest_pose.world_matrices(&d.skeleton));
         self.apart(&world)
     }
 
-    /// In a clip that both have, at moments between its first and last key.
+    /// Distances in a clip that both have, at equally spaced frames between its first and last keyframe.
     pub fn in_clip(&self, id: ClipId) -> Distances {
         let (Some(before), Some(after)) = (self.before.clips.get(&id), self.after.clips.get(&id))
         else {
@@ -120,7 +120,7 @@ impl<'a> Compared<'a> {
         self.in_clips(before, after)
     }
 
-    /// In clips that correspond.
+    /// Distances in two corresponding clips.
     pub fn in_clips(&self, before: &Clip, after: &Clip) -> Distances {
         let (start, end) = (
             f64::from(before.start_secs().min(after.start_secs())),
@@ -172,7 +172,8 @@ fn world_at(document: &Document, clip: &Clip, time: f64) -> Vec<DAffine3> {
         .world_matrices(&document.skeleton)
 }
 
-/// The points of an instance in the world: linear blend skinning of the mesh without morphs, or its node's transform.
+/// The points of an instance in world space: linear blend skinning of the mesh without morph targets, or its node's
+/// transform.
 pub fn placed(document: &Document, instance: &Instance, world: &[DAffine3]) -> Vec<DVec3> {
     let Some(item) = document.meshes.get(&instance.mesh) else {
         return Vec::new();
@@ -199,7 +200,7 @@ pub fn placed(document: &Document, instance: &Instance, world: &[DAffine3]) -> V
         .collect()
 }
 
-/// The points of every instance at rest.
+/// The points of every instance in the rest pose.
 pub fn placed_at_rest(document: &Document) -> BTreeMap<InstanceId, Vec<DVec3>> {
     let world = document.rest_pose.world_matrices(&document.skeleton);
     let instances = document.instances.iter();
@@ -208,7 +209,7 @@ pub fn placed_at_rest(document: &Document) -> BTreeMap<InstanceId, Vec<DVec3>> {
         .collect()
 }
 
-/// The diagonal of the box around all points at rest, metres; 1 where there is nothing.
+/// The diagonal of the bounding box of all points in the rest pose, metres; 1 where there are none.
 pub fn diagonal(document: &Document) -> f64 {
     let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     for p in placed_at_rest(document).values().flatten() {
@@ -225,7 +226,7 @@ pub fn diagonal(document: &Document) -> f64 {
     }
 }
 
-/// How far at rest the farthest point is from `joint` that it or a joint below it moves, metres.
+/// The largest distance in the rest pose between `joint` and a point that it or a descendant moves, metres.
 pub(super) fn reach(document: &Document, joint: JointId) -> f64 {
     let skeleton = &document.skeleton;
     let world = document.rest_pose.world_matrices(skeleton);

@@ -1,13 +1,14 @@
-//! Changes of the joints: adding, moving, turning, reparenting and removing them without losing mesh, weights or clips.
+//! Changes of the rig: joints are added, moved, rotated, reparented and removed without losing mesh, weights or clips.
 //!
-//! Data flow: an operation ([`extrude`], [`insert`], [`move_joint`], [`orient`], [`reparent`], [`remove`]) changes a scratch
-//! copy of the document; [`RigEdit::between`] collects what differs; [`crate::document::Edit::Rig`] exchanges it as one
-//! step. [`RigReport`] measures what it does to the poses.
+//! Data flow: an operation ([`extrude`], [`insert`], [`move_joint`], [`orient`], [`reparent`], [`remove`]) changes a
+//! scratch copy of the document; [`RigEdit::between`] collects the differences; [`crate::document::Edit::Rig`] applies
+//! them as one step. [`RigReport`] measures the effect on the poses.
 //!
 //! Invariant: joint frames change by `W' = W C`, inverse bind matrices by `C^-1`, never by inverting `W`: skin matrices
-//! stay as they are, also where the rest pose is not the bind pose.
-//! Invariant: a `JointId` and a slot of a skin never change their meaning; new ones are appended.
-//! Invariant: keys are local transforms, not offsets from rest: a rest transform changes without its clips.
+//! stay the same even where the rest pose is not the bind pose.
+//! Invariant: a `JointId` and a slot of a skin always stand for the same joint; new ones are appended.
+//! Invariant: keyframes are local transforms, not offsets from the rest pose: changing a rest transform leaves clips
+//! alone.
 
 mod content;
 mod edit;
@@ -37,15 +38,15 @@ pub use remove::{Heirs, RemovalCosts, removal_costs, remove};
 pub use reparent::{Keep, Reparent, reparent};
 pub use restore::RestoredRig;
 
-/// How far a clip may be from what it was where keys have to be added, as a fraction of the model's diagonal.
+/// The default error of a clip where keyframes have to be added, as a fraction of the model's diagonal.
 pub const KEY_TOLERANCE: f64 = 1e-4;
 
 use super::Document;
 use crate::skeleton::{Joint, JointId, Pose, Skeleton};
 use std::sync::Arc;
 
-/// Gives a scratch copy other joints: their parents are a forest, as every operation sees to. Rest follows; new joints are
-/// at rest in the pose.
+/// Replaces the joints of a scratch copy. Precondition: the parents are a forest. The rest pose follows; new joints are
+/// in their rest transforms in the artist's pose.
 fn set_joints(document: &mut Document, joints: Vec<Joint>) {
     let Ok(skeleton) = Skeleton::new(joints) else {
         return;
@@ -61,7 +62,7 @@ fn set_joints(document: &mut Document, joints: Vec<Joint>) {
     document.skeleton = Arc::new(skeleton);
 }
 
-/// The joints of a scratch copy, to change.
+/// A copy of the joints, to change.
 fn joints_of(document: &Document) -> Vec<Joint> {
     document.skeleton.joints().to_vec()
 }
@@ -74,8 +75,8 @@ fn check_live(document: &Document, joint: JointId) -> Result<(), RigError> {
     }
 }
 
-/// Adds `joint` to the skins that list `other`, with the skin matrix of `other` where `into_new` leads from its space to
-/// that of the new joint.
+/// Adds `joint` to the skins that list `other`. It gets the skin matrix of `other` where `into_new` is the transform
+/// from that joint's space to the new joint's.
 fn add_to_skins(
     document: &mut Document,
     joint: JointId,
@@ -96,7 +97,7 @@ fn add_to_skins(
     Ok(())
 }
 
-/// A name for a joint that continues `name`: its stem with the next free number, the side kept at its end.
+/// A name that continues `name`: its stem with the next free number, and its side suffix.
 fn next_name(skeleton: &Skeleton, name: &str) -> String {
     let is_taken = |wanted: &str| {
         let mut joints = skeleton.live_joints();

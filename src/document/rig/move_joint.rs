@@ -9,44 +9,44 @@ use glam::{DAffine3, DVec3};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a move means for the clips.
+/// How a move affects the clips.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Intent {
-    /// Clips turn about the new place: their rotations stay.
+    /// Clips rotate about the new position: their rotations stay.
     #[default]
     NewPivot,
-    /// Nothing moves differently: keys are added where the new place swings.
+    /// No motion changes: keyframes are added where the new position moves on an arc.
     KeepMotion,
-    /// As [`Intent::NewPivot`], while the children keep their motions: hands stay on props.
+    /// As [`Intent::NewPivot`], but the children keep their motions: hands stay on props.
     ChildrenKeepMotion,
 }
 
-/// What happens to the joints below.
+/// What happens to the child joints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Children {
-    /// They stay in their places.
+    /// They keep their positions.
     #[default]
     Stay,
-    /// They go along at rest, with all that is below them.
+    /// They move with the joint in the rest pose, together with all descendants.
     Follow,
 }
 
-/// A joint to move.
+/// The move of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Move {
-    /// Which.
+    /// The joint.
     pub joint: JointId,
-    /// Where to, in its own axes and units.
+    /// The offset, in its own axes and units.
     pub by: DVec3,
-    /// What it means for the clips.
+    /// How the move affects the clips.
     pub intent: Intent,
-    /// What happens to the joints below; they always stay where motion is kept.
+    /// What happens to the child joints; they always stay where motion is kept.
     pub children: Children,
-    /// How far added keys may be off, as a fraction of the model's diagonal.
+    /// The largest error of added keyframes, as a fraction of the model's diagonal.
     pub tolerance: f64,
 }
 
-/// The edit that moves a joint. The mesh at rest stays as it is.
+/// The edit that moves a joint. The rest-pose mesh stays the same.
 pub fn move_joint(document: &Document, wanted: &Move) -> Result<RigEdit, RigError> {
     check_live(document, wanted.joint)?;
     if !wanted.by.is_finite() {
@@ -70,7 +70,7 @@ pub fn move_joint(document: &Document, wanted: &Move) -> Result<RigEdit, RigErro
     Ok(RigEdit::between(document, &changed))
 }
 
-/// The joint's own rest changes alone; what is below goes along and is bound anew in its new place.
+/// Changes only the joint's own rest transform; the descendants follow and are bound in their new positions.
 fn follow(document: &mut Document, wanted: &Move) {
     let skeleton = document.skeleton.clone();
     let joint = wanted.joint;
@@ -96,7 +96,7 @@ fn follow(document: &mut Document, wanted: &Move) {
         let skin = Arc::make_mut(skin);
         for (&j, matrix) in skin.joints.iter().zip(&mut skin.inverse_bind) {
             if is_below(j) {
-                // W'^-1 W is the joint's own change of frame, so K stays.
+                // W'^-1 W is the joint's change of frame, so the skin matrix K stays.
                 let change: DAffine3 = after[j.get()].inverse() * before[j.get()];
                 *matrix = change * *matrix;
             }
@@ -104,7 +104,7 @@ fn follow(document: &mut Document, wanted: &Move) {
     }
 }
 
-/// Gives the children their motions back: `L'_c(t) = W'_j(t)^-1 W_c(t)`.
+/// Restores the children's motions: `L'_c(t) = W'_j(t)^-1 W_c(t)`.
 fn keep_children(before: &Document, changed: &mut Document, wanted: &Move) -> Result<(), RigError> {
     for &child in before.skeleton.children(wanted.joint) {
         let sampled = Sampled {

@@ -1,4 +1,4 @@
-//! Turning the axes of joints without moving anything.
+//! Rotating the axes of joints without moving anything.
 
 use super::frames::change_frames;
 use super::{RigEdit, RigError, check_live};
@@ -10,9 +10,9 @@ use crate::skinning::RowRef;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::collections::BTreeMap;
 
-/// A bend whose sine is below this has no plane.
+/// The smallest sine of a bend that defines a plane.
 const FLAT: f64 = 5e-3;
-/// A second axis this much along the first, as a sine, tells nothing.
+/// The smallest sine between the two axes that defines a plane.
 const PARALLEL: f64 = 1e-6;
 
 /// One of a joint's own axes.
@@ -33,7 +33,7 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// Its unit vector.
+    /// The unit vector of the axis.
     pub fn unit(self) -> DVec3 {
         match self {
             Self::X => DVec3::X,
@@ -46,38 +46,38 @@ impl Axis {
     }
 }
 
-/// Where the second axis points.
+/// The direction of the second axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum SecondAxis {
-    /// Along the normal of the bend at the joint, so that the hinge turns about one axis; where it is straight, up.
+    /// The normal of the bend at the joint, so that the hinge rotates about one axis; up where the joint is straight.
     #[default]
     BendNormal,
-    /// Along a direction of the world: an axis, or that of the view.
+    /// A direction in the world: an axis, or the view direction.
     World(DVec3),
-    /// At a place in the world: a pole, or another joint.
+    /// Towards a position in the world: a pole, or another joint.
     Towards(DVec3),
-    /// To whichever of four sides turns the axes least.
+    /// The one of four sides that rotates the axes least.
     LeastTurn,
 }
 
-/// How joints are turned.
+/// How to orient joints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Orient {
-    /// Which.
+    /// The joints.
     pub joints: Vec<JointId>,
-    /// Which axis runs along the bone.
+    /// The axis along the bone.
     pub aim: Axis,
-    /// Which axis goes to the side.
+    /// The axis that points sideways.
     pub second: Axis,
-    /// Where to.
+    /// The direction of the second axis.
     pub towards: SecondAxis,
-    /// A further turn about the bone, radians.
+    /// An additional rotation about the bone, radians.
     pub roll: f64,
-    /// Whether a joint without children keeps its axes; else it takes its parent's.
+    /// Whether a joint without children keeps its axes; otherwise it gets its parent's.
     pub leaves_stay: bool,
 }
 
-/// The edit that turns the axes of joints and keeps every motion exactly.
+/// The edit that rotates the axes of joints and keeps every motion exactly.
 pub fn orient(document: &Document, wanted: &Orient) -> Result<RigEdit, RigError> {
     if wanted.aim.unit().dot(wanted.second.unit()) != 0.0 {
         return Err(RigError::Value(
@@ -91,7 +91,7 @@ pub fn orient(document: &Document, wanted: &Orient) -> Result<RigEdit, RigError>
     for &joint in &joints {
         check_live(document, joint)?;
     }
-    // Leaves take the new axes of their parents.
+    // Joints without children get the new axes of their parents.
     joints.sort_by_key(|&joint| skeleton.rank(joint));
     for joint in joints {
         let turn = match aimed_child(document, joint) {
@@ -112,7 +112,7 @@ pub fn orient(document: &Document, wanted: &Orient) -> Result<RigEdit, RigError>
     change_frames(document, &frames, super::KEY_TOLERANCE)
 }
 
-/// The turn C of a joint whose bone leads to `child`.
+/// The rotation C of a joint whose bone ends at `child`.
 fn aimed(
     document: &Document,
     world: &[DAffine3],
@@ -156,7 +156,7 @@ fn aimed(
     Some(DQuat::from_axis_angle(along, wanted.roll) * turn)
 }
 
-/// The turn that brings `aim` along `along` and `second` as near to `side` as that allows, all in one space.
+/// The rotation that aligns `aim` with `along` and `second` with `side` as closely as that allows, all in one space.
 pub fn turn_of_axes(along: DVec3, side: DVec3, aim: Axis, second: Axis) -> DQuat {
     let along = along.normalize_or_zero();
     let side = (side - along * side.dot(along)).normalize_or_zero();
@@ -173,7 +173,7 @@ fn proper(matrix: DMat3) -> DQuat {
     if q.w < 0.0 { -q } else { q }
 }
 
-/// The child that a joint's bone leads to: its only one, else the one with most weight below it.
+/// The child at the tail of a joint's bone: the only child, else the one whose subtree has most weight.
 fn aimed_child(document: &Document, joint: JointId) -> Option<JointId> {
     let children = document.skeleton.children(joint);
     if children.len() < 2 {
@@ -190,12 +190,12 @@ fn aimed_child(document: &Document, joint: JointId) -> Option<JointId> {
         sum
     };
     let sums = children.iter().map(|&child| (child, below(child)));
-    // Of equal ones the first.
+    // The first of equal ones.
     sums.reduce(|a, b| if b.1 > a.1 { b } else { a })
         .map(|(child, _)| child)
 }
 
-/// n_joints: the sum of the weights of all points.
+/// n_joints: the sum of the weights of all points for each joint.
 fn weight_of_joints(document: &Document) -> Vec<f64> {
     let mut sums = vec![0.0; document.skeleton.len()];
     for (&mesh, item) in &document.meshes {

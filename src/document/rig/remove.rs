@@ -13,15 +13,15 @@ use glam::{DAffine3, DVec3};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Clips that the costs of a removal are measured in, at most.
+/// The largest number of clips in which the costs of a removal are measured.
 const MEASURED_CLIPS: usize = 12;
 
-/// Who gets the weights of a removed joint.
+/// Which joints receive the weights of a removed joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heirs {
-    /// The parent at its head and the child at its end, in between both.
+    /// The parent near the bone's head, the child near its tail, a blend of both in between.
     AlongBone,
-    /// The nearest joint above it that the skin lists, else a child.
+    /// The nearest ancestor that the skin lists, else a child.
     IntoParent,
     /// A chosen joint.
     Into(JointId),
@@ -37,7 +37,7 @@ pub struct RemovalCosts {
 }
 
 impl RemovalCosts {
-    /// The one that changes the clips less, by the mean square; of equal ones the parent.
+    /// The choice that changes the clips less, by the mean square; the parent where both are equal.
     pub fn preselected(&self) -> Heirs {
         if self.along_bone.rms() < self.into_parent.rms() {
             Heirs::AlongBone
@@ -47,7 +47,7 @@ impl RemovalCosts {
     }
 }
 
-/// Measures both ways to remove a joint. Neither always wins.
+/// Measures both choices of recipients. Which one is better depends on the rig.
 pub fn removal_costs(document: &Document, joint: JointId) -> Result<RemovalCosts, RigError> {
     let cost = |heirs: Heirs| -> Result<Distances, RigError> {
         let mut changed = document.clone();
@@ -65,8 +65,8 @@ pub fn removal_costs(document: &Document, joint: JointId) -> Result<RemovalCosts
     })
 }
 
-/// The edit that removes a joint: its children hang from its parent and keep their motions, what it draws rigidly stays on
-/// a node of its own, and its weights pass on.
+/// The edit that removes a joint: its children become children of its parent and keep their motions, what it draws
+/// rigidly moves to a node of its own, and its weights are redistributed.
 pub fn remove(document: &Document, joint: JointId, heirs: Heirs) -> Result<RigEdit, RigError> {
     let mut changed = document.clone();
     take_out(&mut changed, joint, heirs)?;
@@ -75,7 +75,7 @@ pub fn remove(document: &Document, joint: JointId, heirs: Heirs) -> Result<RigEd
 
 fn take_out(document: &mut Document, joint: JointId, heirs: Heirs) -> Result<(), RigError> {
     check_live(document, joint)?;
-    // Where the bone leads is known before the children go.
+    // The bone's tail depends on the children, which are reparented below.
     let tree = document.clone();
     if has_content(document, joint) {
         split(document, joint, Transform::IDENTITY);
@@ -136,11 +136,11 @@ fn take_out(document: &mut Document, joint: JointId, heirs: Heirs) -> Result<(),
     Ok(())
 }
 
-/// The slots that share the weights of a removed joint in a mesh.
+/// The slots that receive the weights of a removed joint in a mesh.
 struct Shares {
     from: u16,
     target: u16,
-    /// The children that the skin lists, each with where its bone ends.
+    /// The children that the skin lists, each with the tail of the bone to it.
     children: Vec<(u16, DVec3)>,
     into_joint: DAffine3,
 }
@@ -236,7 +236,7 @@ fn pass_on(
 }
 
 impl Shares {
-    /// Who gets how much of the weight at a point in bind pose.
+    /// The slots and their fractions of the weight at a point in the bind pose.
     fn at(&self, point: DVec3) -> Vec<(u16, f64)> {
         let place = self.into_joint.transform_point3(point);
         let near = |a: &&(u16, DVec3), b: &&(u16, DVec3)| {

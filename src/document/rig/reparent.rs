@@ -1,4 +1,4 @@
-//! Hanging a joint from another.
+//! Changing the parent of a joint.
 
 use super::frames::set_channel;
 use super::sampling::{Motion, chain, resampling};
@@ -13,41 +13,41 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Entries off the diagonal of a stretch above this fraction of the matrix are shear.
+/// The largest off-diagonal entry of a stretch, as a fraction of the matrix norm, that does not count as shear.
 const SHEAR_TOLERANCE: f64 = 1e-4;
-/// A map is rigid times a size where it is so to this fraction.
+/// The largest deviation of a transform from a similarity, as a fraction.
 const SIMILAR_TOLERANCE: f64 = 1e-9;
-/// A property that strays less than this from its value at rest, as a fraction, needs no channel.
+/// A property that varies less than this from its rest value, as a fraction, needs no channel.
 const CONSTANT_TOLERANCE: f64 = 1e-9;
 
-/// What stays as it is.
+/// What a change of parent keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// The joint's place in the world, at rest and in every clip.
+    /// The joint's world transform, in the rest pose and in every clip.
     #[default]
     Motion,
-    /// The keys in its parent's space: it moves with its new parent, and so does the mesh.
+    /// The keyframes in the parent's space: the joint moves with its new parent, and so does the mesh.
     LocalKeys,
 }
 
-/// A joint to hang elsewhere.
+/// The new parent of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reparent {
-    /// Which.
+    /// The joint.
     pub joint: JointId,
-    /// From what; `None`: it becomes a root.
+    /// The new parent; `None`: the joint becomes a root.
     pub parent: Option<JointId>,
-    /// What stays.
+    /// What is kept.
     pub keep: Keep,
-    /// Whether a shear that no joint can hold is dropped instead of refused.
+    /// Whether shear that no joint can represent is dropped instead of refused.
     pub nearest: bool,
-    /// How far added keys may be off, as a fraction of the model's diagonal.
+    /// The largest error of added keyframes, as a fraction of the model's diagonal.
     pub tolerance: f64,
-    /// Whether keys are added between those that matter; else only at their times.
+    /// Whether keyframes are added between the existing times; otherwise only at them.
     pub halves: bool,
 }
 
-/// The edit that hangs a joint from another.
+/// The edit that changes the parent of a joint.
 pub fn reparent(document: &Document, wanted: &Reparent) -> Result<RigEdit, RigError> {
     let mut changed = document.clone();
     hang(&mut changed, wanted)?;
@@ -58,7 +58,7 @@ pub fn reparent(document: &Document, wanted: &Reparent) -> Result<RigEdit, RigEr
     })
 }
 
-/// Changes the parent of a joint.
+/// Changes the parent of a joint in a scratch copy.
 pub(super) fn hang(document: &mut Document, wanted: &Reparent) -> Result<(), RigError> {
     let joint = wanted.joint;
     check_live(document, joint)?;
@@ -92,7 +92,7 @@ pub(super) fn hang(document: &mut Document, wanted: &Reparent) -> Result<(), Rig
         let now = document.clone();
         sample_below(&before, &now, document, &sampled)?;
     }
-    // A joint can only follow one that is above it in the order.
+    // A joint can only follow one that precedes it in the order.
     if followed.is_some()
         && document
             .skeleton
@@ -108,7 +108,8 @@ pub(super) fn hang(document: &mut Document, wanted: &Reparent) -> Result<(), Rig
     Ok(())
 }
 
-/// Refuses to move a skin's only common root into another tree, which would leave its joints without a common root.
+/// Refuses to move the only common root of a skin's joints into another tree: they would have no common root (glTF 2.0,
+/// 3.7.3.2).
 fn check_scene(
     document: &Document,
     joint: JointId,
@@ -158,19 +159,20 @@ fn check_scene(
     }
 }
 
-/// A joint whose local transforms follow from its place in the world.
+/// A joint whose local transforms are computed from its world transform.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sampled {
     pub(super) joint: JointId,
-    /// What it hangs from now.
+    /// Its new parent.
     pub(super) parent: Option<JointId>,
     pub(super) tolerance: f64,
     pub(super) halves: bool,
     pub(super) nearest: bool,
 }
 
-/// Gives the joint in `changed` the local transforms that keep its place of `before` below its parent of `now`, at rest, in
-/// the pose and in every clip: exactly where nothing between the two parents moves, else by new keys.
+/// Gives the joint in `changed` the local transforms that keep its world transform of `before` under its parent of
+/// `now`, in the rest pose, in the artist's pose and in every clip: exactly where nothing between the two parents
+/// moves, else by new keyframes.
 pub(super) fn sample_below(
     before: &Document,
     now: &Document,
@@ -272,7 +274,7 @@ pub(super) fn sample_below(
     Ok(())
 }
 
-/// Whether a property ever differs from rest, so that it needs keys.
+/// Whether a property ever differs from its rest value, so that it needs keyframes.
 fn strays(keyed: &Resampled, rest: &Transform, property: Property) -> bool {
     let size = 1.0 + rest.translation.length();
     keyed.locals().iter().any(|local| match property {
@@ -290,14 +292,14 @@ fn strays(keyed: &Resampled, rest: &Transform, property: Property) -> bool {
     })
 }
 
-/// A map between two parents' spaces that every key can follow: it turns, moves and sizes.
+/// A similarity between two parents' spaces, which every keyframe can follow: rotation, translation and uniform scale.
 struct Similarity {
     rotation: DQuat,
     scale: f64,
     map: DAffine3,
 }
 
-/// M = W_q^-1 W_p at rest; `None` where it mirrors or stretches.
+/// M = W_q^-1 W_p in the rest pose; `None` where it mirrors or is not uniform.
 fn moved_by(
     before: &Document,
     now: &Document,
@@ -353,7 +355,7 @@ fn signs(scale: DVec3) -> DVec3 {
     scale.map(|s| if s < 0.0 { -1.0 } else { 1.0 })
 }
 
-/// Takes affine maps apart into translation, rotation and scale, mirrored as the joint is.
+/// Decomposes affine transforms into translation, rotation and scale, with the signs of the joint's own scale.
 struct Splitter {
     label: String,
     signs: DVec3,

@@ -1,4 +1,4 @@
-//! Joints as a project keeps them.
+//! The edited rig in the form in which a project stores it.
 
 use super::{RigEdit, set_joints};
 use crate::document::{Dirty, Document, EditError, InstanceId, Skin, SkinId};
@@ -6,20 +6,20 @@ use crate::skeleton::{Joint, JointId, Skeleton};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is needed beside the source to have edited joints again. Clips, rows, layers, poses and locks are restored after
-/// it, by their own edits.
+/// The data that restores an edited rig, given the source. Clips, rows, layers, poses and locks are restored
+/// afterwards, by their own edits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RestoredRig {
-    /// All slots of the arena: those of the source first, then new ones.
+    /// All slots of the arena: those of the source first, then the new ones.
     pub joints: Vec<Joint>,
-    /// Skins whose list or matrices differ from the source's, slots of removed joints included.
+    /// Skins whose joint list or matrices differ from the source's, including slots of removed joints.
     pub skins: BTreeMap<SkinId, Skin>,
-    /// Instances that another joint draws than in the source.
+    /// Instances whose joint differs from the source's.
     pub instances: BTreeMap<InstanceId, JointId>,
 }
 
 impl Document {
-    /// Whether joints, their tree or their binding differ from the source's, names and rules aside.
+    /// Whether joints, their hierarchy or their binding differ from the source's, except for names and rules.
     pub fn is_rig_edited(&self) -> bool {
         let (now, before) = (self.skeleton.joints(), self.source_skeleton.joints());
         let same = |(a, b): (&Joint, &Joint)| {
@@ -30,7 +30,7 @@ impl Document {
             || *self.source_skins != self.skins
     }
 
-    /// What a project keeps of the joints; `None` where they are the source's.
+    /// The edited rig for a project; `None` where the rig is the source's.
     pub fn edited_rig(&self) -> Option<RestoredRig> {
         if !self.is_rig_edited() {
             return None;
@@ -48,8 +48,8 @@ impl Document {
         })
     }
 
-    /// Gives a document as imported the joints of a project: at rest, without channels of removed joints. Weights of
-    /// removed joints must be restored right after. On `Err` nothing changed.
+    /// Restores the rig of a project in a document as imported: in its rest pose, without channels of removed joints.
+    /// Restore the weights of removed joints right afterwards. On `Err` nothing changed.
     pub fn restore_rig(&mut self, rig: RestoredRig) -> Result<Dirty, EditError> {
         let n_before = self.skeleton.len();
         let refused = |why: String| Err(EditError::Rig(why));
@@ -74,7 +74,7 @@ impl Document {
             };
             let was = instance.joint;
             Arc::make_mut(instance).joint = joint;
-            // Its morph weights go with it.
+            // The morph weights belong to the joint that draws the mesh.
             for pose in [&mut changed.pose, &mut changed.rest_pose] {
                 let weights = &mut Arc::make_mut(pose).morph_weights;
                 if !weights[was.get()].is_empty() {

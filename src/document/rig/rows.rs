@@ -1,4 +1,4 @@
-//! Weights that pass between joints, on the base and on every layer.
+//! Moving weights between joints, in the base and in every layer.
 
 use super::RigError;
 use crate::document::{Dirty, InfluenceEdit};
@@ -8,16 +8,16 @@ use crate::skinning::{RowRef, Rows};
 use glam::{DAffine3, DVec3};
 use std::collections::BTreeSet;
 
-/// Meshes whose skins all have these joints in the same slots.
+/// A mesh whose skins all have these joints in the same slots.
 pub(super) struct Shared {
     pub(super) mesh: MeshId,
-    /// The slot of each joint asked for.
+    /// The slot of each requested joint.
     pub(super) slots: Vec<u16>,
     /// Bind-pose mesh space -> space of the first joint.
     pub(super) into_joint: DAffine3,
 }
 
-/// The skinned meshes that list all of `joints`, each in one slot whatever the skin; others keep their weights.
+/// The skinned meshes that list all of `joints`, each in the same slot of every skin; other meshes keep their weights.
 pub(super) fn shared(document: &Document, joints: &[JointId]) -> Vec<Shared> {
     let slots_in = |skin: &SkinId| -> Option<Vec<u16>> {
         let skin = document.skins.get(skin)?;
@@ -43,8 +43,8 @@ pub(super) fn shared(document: &Document, joints: &[JointId]) -> Vec<Shared> {
     meshes.collect()
 }
 
-/// Replaces rows of a mesh, on the base and on every layer: `change` is given a point's place in bind pose and its row,
-/// and gives the new one or `None` where it stays.
+/// Replaces rows of a mesh, in the base and in every layer: `change` gets a point's bind-pose position and its row, and
+/// returns the new row or `None` where it stays.
 pub(super) fn change_rows(
     document: &mut Document,
     mesh: MeshId,
@@ -86,10 +86,10 @@ pub(super) fn change_rows(
     Ok(())
 }
 
-/// `row` with the weight of `from` handed to `shares`, whose parts add up to 1. Where that makes the row longer than
-/// `limit`, and longer than it was, the largest part takes all.
+/// `row` with the weight of `from` distributed over `shares`, whose fractions sum to 1. Where that makes the row longer
+/// than `limit` and longer than it was, the largest fraction gets all of it.
 ///
-/// `None` where `from` has no weight and none is listed.
+/// `None` where `from` has no weight and no entry in the row.
 pub(super) fn handed(
     row: RowRef<'_>,
     from: u16,
@@ -108,7 +108,7 @@ pub(super) fn handed(
     for &(slot, share) in shares {
         let part = (f64::from(weight) * share) as f32;
         if part > 0.0 && slot != from {
-            // So that the two add up to the weight again, bit for bit.
+            // So that the two sum to the weight again, bit for bit.
             let rest = left - part.min(left);
             parts.push((slot, left - rest));
             left = rest;
@@ -116,7 +116,7 @@ pub(super) fn handed(
     }
     let keeps = shares.iter().find(|(slot, _)| *slot == from);
     match (keeps, parts.first_mut()) {
-        // What the parts do not take, so that the sum stays to the last bit.
+        // The remainder, so that the sum stays exact to the last bit.
         (Some((_, share)), _) => {
             if *share > 0.0 && left > 0.0 {
                 parts.insert(0, (from, left));
@@ -140,7 +140,7 @@ pub(super) fn handed(
         parts = largest.map_or_else(Vec::new, |(slot, _)| all(slot));
     }
     let mut made: Vec<(u16, f32)> = row.iter().collect();
-    // The first part takes the place of what is handed on, so that a row handed back is the row it was.
+    // The first fraction replaces the entry of `from`, so that moving weights back restores the row.
     let mut place = Some(at);
     for (slot, part) in parts {
         match made
@@ -169,14 +169,14 @@ pub(super) fn smoothstep(x: f64) -> f64 {
     x * x * (3.0 - 2.0 * x)
 }
 
-/// How far along the bone from the joint's origin to `tail` a place in the joint's space lies, 0 - 1; `None` for a bone of
-/// no length.
+/// The parameter of a position in the joint's space along the bone from the joint's origin to `tail`, 0 - 1; `None` for
+/// a bone of zero length.
 pub(super) fn along(place: DVec3, tail: DVec3) -> Option<f64> {
     let length = tail.length_squared();
     (length > 1e-20).then(|| (place.dot(tail) / length).clamp(0.0, 1.0))
 }
 
-/// How far a place in the joint's space is from the bone to `tail`.
+/// The distance between a position in the joint's space and the bone to `tail`.
 pub(super) fn distance(place: DVec3, tail: DVec3) -> f64 {
     place.distance(tail * along(place, tail).unwrap_or(0.0))
 }
@@ -200,12 +200,12 @@ mod tests {
             handed_on(&before, &[(1, 0.75), (3, 0.25)], 4),
             [(0, 0.25), (1, 0.375), (2, 0.25), (3, 0.125)]
         );
-        // No room: all to the larger part.
+        // No free entry: the larger fraction gets all.
         assert_eq!(
             handed_on(&before, &[(1, 0.75), (3, 0.25)], 3),
             [(0, 0.25), (1, 0.5), (2, 0.25)]
         );
-        // To joints that the row has.
+        // To joints that the row already has.
         assert_eq!(
             handed_on(&before, &[(0, 0.5), (2, 0.5)], 3),
             [(0, 0.5), (2, 0.5)]

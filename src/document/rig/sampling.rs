@@ -1,4 +1,4 @@
-//! Motions of a document's clips as functions of time, before its joints change.
+//! The motions of a document's clips as functions of time, before its rig changes.
 
 use super::measure;
 use crate::document::Document;
@@ -9,7 +9,7 @@ use glam::{DAffine3, DVec3};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A clip of which only the channels of some joints are applied.
+/// A clip restricted to the channels of some joints.
 pub(super) struct Motion {
     skeleton: Arc<Skeleton>,
     clip: Clip,
@@ -17,7 +17,7 @@ pub(super) struct Motion {
 }
 
 impl Motion {
-    /// What `clip` does to `joints`, over the rest pose.
+    /// The motion of `joints` in `clip`, over the rest pose.
     pub(super) fn new(document: &Document, clip: &Clip, joints: &BTreeSet<JointId>) -> Self {
         let channels = clip.channels.iter();
         let wanted = channels
@@ -33,32 +33,32 @@ impl Motion {
         }
     }
 
-    /// The keys of all of them.
+    /// The keyframe times of all channels.
     pub(super) fn times(&self) -> KeyTimes {
         KeyTimes::of(&self.clip, |_| true)
     }
 
-    /// The pose at a time, of the joints that are applied.
+    /// The pose of the selected joints at a time.
     pub(super) fn at(&mut self, time_secs: f64) -> &Pose {
         self.clip.apply(time_secs, &mut self.pose);
         &self.pose
     }
 
-    /// The world transform of a joint at a time; all joints above it must be applied.
+    /// The world transform of a joint at a time; all its ancestors must be among the joints.
     pub(super) fn world(&mut self, joint: JointId, time_secs: f64) -> DAffine3 {
         self.clip.apply(time_secs, &mut self.pose);
         world_of(&self.skeleton, &self.pose, joint)
     }
 }
 
-/// `joint` and everything above it.
+/// `joint` and its ancestors.
 pub(super) fn chain(skeleton: &Skeleton, joint: Option<JointId>) -> BTreeSet<JointId> {
     let above = joint.into_iter().flat_map(|j| skeleton.ancestors(j));
     above.chain(joint).collect()
 }
 
-/// How far keys below `parent` may be from a motion: `tolerance` as a fraction of the model's diagonal. `reach` is of
-/// `joint` and what is below it.
+/// The error limits of keyframes under `parent`: `tolerance` is a fraction of the model's diagonal, `reach` the extent
+/// of `joint` and its descendants.
 pub(super) fn resampling(
     document: &Document,
     parent: Option<JointId>,

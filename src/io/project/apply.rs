@@ -1,4 +1,4 @@
-//! Project over a freshly imported document: every part becomes an edit.
+//! Applies a project to a freshly imported document: every part becomes an edit.
 
 use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
@@ -17,9 +17,9 @@ use crate::task::Task;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// `document`, as imported, with what `project` holds, and what of it did not fit.
+/// `document`, as imported, with the content of `project`, and findings about what did not fit.
 ///
-/// Fails for encoded data that does not decode; all else that is wrong is left out with a finding.
+/// Fails for encoded data that cannot be decoded; anything else that is wrong is skipped with a finding.
 pub fn apply_project(
     document: Document,
     project: Project,
@@ -27,7 +27,7 @@ pub fn apply_project(
     apply_within(document, project, &Task::new())
 }
 
-/// [`apply_project`] as part of a task that somebody may cancel.
+/// [`apply_project`] as part of a cancellable task.
 pub(super) fn apply_within(
     document: Document,
     project: Project,
@@ -96,7 +96,7 @@ impl Opening {
         self.findings.push(Finding::warning(place, message));
     }
 
-    /// Applies an edit; one that the document refuses becomes a finding.
+    /// Applies an edit; if the document refuses it, adds a finding.
     fn apply(&mut self, place: &str, mut edit: Edit) {
         if let Err(why) = self.document.apply(&mut edit) {
             self.warn(place, format!("It is left out: {why}."));
@@ -128,7 +128,7 @@ impl Opening {
         Ok(())
     }
 
-    /// What of some rows is left out.
+    /// Reports the rows that were skipped.
     fn warn_of_rows(&mut self, place: &str, restored: &rows::Restored) {
         let left_out = [
             (
@@ -149,7 +149,7 @@ impl Opening {
         }
     }
 
-    /// What of a painted map is left out.
+    /// Reports the values of a painted map that were skipped.
     fn warn_of_values(&mut self, place: &str, restored: &masks::Restored, limit: f32) {
         let range = format!("that are not 0 - {limit}");
         let left_out = [
@@ -168,7 +168,7 @@ impl Opening {
         }
     }
 
-    /// The layers of weights, after the rows of the bases.
+    /// The layers of weights, after the rows of the base layers.
     fn layers(&mut self, entries: Vec<LayerEntry>, task: &Task) -> Result<(), ProjectError> {
         let mut stacks: Vec<(MeshId, Vec<LayerEntry>)> = Vec::new();
         for entry in entries {
@@ -194,7 +194,7 @@ impl Opening {
                 let layer = Arc::new(self.layer(mesh, entry, &mut known, task)?);
                 layers.push((place, layer));
             }
-            // The base that is there has the rows.
+            // The present base has the rows already.
             let base = layers.iter().find(|(_, l)| l.id == LayerStack::BASE);
             let base = base.map(|(_, layer)| layer.name.clone());
             layers.retain(|(_, layer)| layer.id != LayerStack::BASE);
@@ -203,7 +203,7 @@ impl Opening {
         Ok(())
     }
 
-    /// Gives a layer whose number another one has a free number; a second base goes.
+    /// Gives a layer a free id where its id is taken; skips a second base.
     fn settle_numbers(&mut self, entries: &mut Vec<LayerEntry>) {
         let said: BTreeSet<u32> = entries.iter().map(|entry| entry.layer).collect();
         let mut free = (1..).filter(|number| !said.contains(number));
@@ -226,7 +226,7 @@ impl Opening {
         });
     }
 
-    /// Adds `layers` over the base, each with its place in the file; leaves those out that the document refuses.
+    /// Adds `layers` above the base, each with its place in the file; skips those that the document refuses.
     fn add_layers(
         &mut self,
         mesh: MeshId,
@@ -287,7 +287,7 @@ impl Opening {
                 continue;
             };
             let index = usize::from(joint.0);
-            // A skin may list a joint twice: the place that the project names comes first.
+            // A skin may list a joint twice: the index that the project gives has precedence.
             let same_place = self
                 .document
                 .skin_of_mesh(mesh)
@@ -431,7 +431,7 @@ impl Opening {
 
     fn clips(&mut self, removed: Vec<Named>, entries: Vec<ClipEntry>) -> Result<(), ProjectError> {
         for Named(clip, name) in removed {
-            // Only a clip that is certainly the one that was removed goes.
+            // Only a clip that is certainly the removed one is removed.
             match self.document.clips().get(&ClipId(clip)) {
                 Some(there) if there.name == name => self.apply(
                     &clips::place(clip, &name),
@@ -474,7 +474,7 @@ impl Opening {
         }
     }
 
-    /// The selected and hidden points, after the session that takes them.
+    /// The selected and hidden points; after the session, which stores them.
     fn points(&mut self, entries: Vec<MeshPoints>) {
         for entry in entries {
             let Some(id) = self.mesh(entry.mesh, &entry.name) else {

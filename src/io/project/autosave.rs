@@ -1,4 +1,4 @@
-//! Projects that Sinew saves beside the artist's own files, to recover after a crash.
+//! Autosaves: projects that Sinew saves in a folder of its own, for recovery after a crash.
 
 use super::v4::{ModelRef, Project, VERSION};
 use super::{ProjectError, collect, file, migrate, paths, to_project};
@@ -14,27 +14,27 @@ use xxhash_rust::xxh3::xxh3_64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Autosaves {
     folder: PathBuf,
-    /// Differs for each running program, so that two windows on one model do not take each other's files.
+    /// Differs for each running program, so that two windows on one model write different files.
     session: u32,
 }
 
-/// An autosave that is newer than what the artist saved.
+/// An autosave that is newer than the project that the user saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recoverable {
-    /// The autosave, to open like a project.
+    /// The path of the autosave, which opens like a project.
     pub path: PathBuf,
     /// The model's name.
     pub model_name: String,
     /// When it was saved.
     pub modified: SystemTime,
-    /// The artist's project; `None` for a model that was never saved as one.
+    /// The user's project; `None` for a model that was never saved as one.
     pub project: Option<PathBuf>,
-    /// Steps since the artist last saved, where it is known.
+    /// Steps since the user last saved, where known.
     pub unsaved_steps: Option<u64>,
 }
 
 impl Autosaves {
-    /// The user's own: below `SINEW_STATE_DIR`, else where the system keeps such things.
+    /// The autosaves of the user: in `SINEW_STATE_DIR` if it is set, else in the system's folder for application state.
     pub fn of_user() -> Result<Self, ProjectError> {
         let state = match std::env::var_os("SINEW_STATE_DIR") {
             Some(folder) if !folder.is_empty() => PathBuf::from(folder),
@@ -48,7 +48,7 @@ impl Autosaves {
         Ok(Self::in_folder(state.join("autosave")))
     }
 
-    /// Those in `folder`, which need not exist yet.
+    /// The autosaves in `folder`, which need not exist yet.
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
         let started = SystemTime::now()
             .duration_since(SystemTime::UNIX_EPOCH)
@@ -60,7 +60,8 @@ impl Autosaves {
         }
     }
 
-    /// Where `document` is saved: one file for each project, or for each model without one, and running program.
+    /// The path of the autosave of `document`: one file for each project, or for each model without one, and running
+    /// program.
     pub fn path_of(&self, document: &Document, project: Option<&Path>) -> PathBuf {
         let name = |path: &Path| {
             path.file_stem()
@@ -78,7 +79,7 @@ impl Autosaves {
             }
             (None, None) => ("unnamed".into(), String::new()),
         };
-        // Equal names in different folders are different files.
+        // The hash distinguishes equal names in different folders.
         self.folder.join(format!(
             "{name}-{:016x}-{:08x}.ron",
             xxh3_64(key.as_bytes()),
@@ -86,7 +87,7 @@ impl Autosaves {
         ))
     }
 
-    /// Saves `document` and says where; `project` is the artist's own file, where there is one.
+    /// Saves `document` and returns the path; `project` is the user's own file, if there is one.
     pub fn save(
         &self,
         document: &Document,
@@ -96,7 +97,7 @@ impl Autosaves {
         self.save_with_steps(document, project, None, task)
     }
 
-    /// The same; `unsaved_steps` were made since the artist last saved.
+    /// As [`Autosaves::save`], with the number of steps since the user last saved.
     pub fn save_with_steps(
         &self,
         document: &Document,
@@ -117,7 +118,7 @@ impl Autosaves {
         Ok(path)
     }
 
-    /// The autosaves worth offering, newest first: readable, and newer than the project that they stand for.
+    /// The autosaves to offer, newest first: readable, and newer than the project that they belong to.
     pub fn recoverable(&self) -> Vec<Recoverable> {
         let mut found: Vec<Recoverable> = fs::read_dir(&self.folder)
             .into_iter()
@@ -128,9 +129,9 @@ impl Autosaves {
         found
     }
 
-    /// Removes the autosave at `path`, if it is there: the artist saved, or does not want it.
+    /// Removes the autosave at `path`, if it exists: the user has saved, or discards it.
     pub fn discard(&self, path: &Path) -> Result<(), ProjectError> {
-        // Its preview, where there is one.
+        // Its preview, if there is one.
         let _ = fs::remove_file(path.with_extension("png"));
         match fs::remove_file(path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(ProjectError::Io {
@@ -143,7 +144,7 @@ impl Autosaves {
 }
 
 fn recoverable(path: &Path) -> Option<Recoverable> {
-    /// What tells an autosave from others.
+    /// The fields that identify an autosave.
     #[derive(Deserialize)]
     struct Head {
         version: u32,

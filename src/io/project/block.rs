@@ -5,10 +5,10 @@
 use base64::prelude::{BASE64_STANDARD, Engine};
 use std::io::Read;
 
-/// A compromise that zstd itself recommends; higher levels gain little on byte planes.
+/// zstd's default trade-off; higher levels gain little on byte planes.
 const LEVEL: i32 = 3;
 
-/// Appends `values` (little-endian bytes) as `K` planes of one byte a value each.
+/// Appends `values` (little-endian bytes) as `K` planes with one byte per value each.
 pub(super) fn push_planes<const K: usize>(
     out: &mut Vec<u8>,
     values: impl ExactSizeIterator<Item = [u8; K]>,
@@ -24,7 +24,7 @@ pub(super) fn push_planes<const K: usize>(
     }
 }
 
-/// Takes `n` values off the front of `bytes`; `None` where there are too few bytes.
+/// Reads `n` values from the front of `bytes`; `None` where there are too few bytes.
 pub(super) fn take_planes<'a, const K: usize>(
     bytes: &mut &'a [u8],
     n: usize,
@@ -34,20 +34,20 @@ pub(super) fn take_planes<'a, const K: usize>(
     Some((0..n).map(move |i| std::array::from_fn(|k| planes[k * n + i])))
 }
 
-/// The text of `bytes`.
+/// `bytes` compressed and encoded as text.
 pub(super) fn to_text(bytes: &[u8]) -> Result<String, String> {
     let packed = zstd::bulk::compress(bytes, LEVEL).map_err(|e| e.to_string())?;
     Ok(BASE64_STANDARD.encode(packed))
 }
 
-/// The bytes that `text` holds, which must be `n_bytes`; never unpacks more than that.
+/// The bytes encoded in `text`, exactly `n_bytes`; never decompresses more than that.
 pub(super) fn from_text(text: &str, n_bytes: usize) -> Result<Vec<u8>, String> {
     let packed = BASE64_STANDARD
         .decode(text)
         .map_err(|_| "its encoded data is not base64".to_owned())?;
     let unreadable = |_| "its encoded data cannot be unpacked".to_owned();
     let reader = zstd::Decoder::new(packed.as_slice()).map_err(unreadable)?;
-    // Grows as data comes: a declared length alone reserves nothing.
+    // Grows with the data: a declared length alone allocates nothing.
     let mut bytes = Vec::new();
     reader
         .take(n_bytes as u64 + 1)

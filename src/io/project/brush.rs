@@ -1,7 +1,7 @@
 //! The brush in the project format.
 //!
-//! A file leaves out what has the usual value. The usual values are part of the format: they stay when a new session
-//! begins with others.
+//! A file omits values equal to the defaults. These defaults are part of the format: they stay when the defaults of new
+//! sessions change.
 
 use super::types::{Axis, PaintedMap, enums, is_default, structs};
 use crate::document::session as live;
@@ -88,7 +88,7 @@ impl From<PaintTarget> for live::PaintTarget {
     }
 }
 
-/// (distance, effect) of each point of the artist's own falloff; none: that of a smooth falloff.
+/// (distance, effect) of each point of the user's own falloff; empty: that of a smooth falloff.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct FalloffCurve(Vec<(f32, f32)>);
@@ -112,7 +112,7 @@ impl From<FalloffCurve> for Curve {
     }
 }
 
-/// The axis across which strokes are mirrored, if they are.
+/// The axis across which strokes are mirrored, if any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Symmetry(Option<Axis>);
@@ -129,7 +129,7 @@ impl From<Symmetry> for Option<math::Axis> {
     }
 }
 
-/// When the weights of a point are normalised. In a file: true with each touch, "on release", or false for never.
+/// When the weights of a point are normalised. In a file: true for each dab, "on release", or false for never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Normalising(live::Normalising);
 
@@ -187,7 +187,7 @@ impl<'de> Deserialize<'de> for Normalising {
 }
 
 structs! {
-    /// The brush. Of what it reads, every number may be out of its range.
+    /// The brush. After reading, any number may be out of its range.
     #[serde(default)]
     Brush = live::BrushOptions {
         #[serde(skip_serializing_if = "is_default")]

@@ -1,4 +1,4 @@
-//! Clips added, changed or removed <-> the project format.
+//! Clips that were added, changed or removed <-> the project format.
 
 use super::ProjectError;
 use super::block;
@@ -11,10 +11,11 @@ use std::sync::Arc;
 
 /// A channel with more numbers than this is encoded.
 const MAX_TEXT_NUMBERS: usize = 256;
-/// The most that all encoded keys of a project may unpack to, bytes: days of a whole character at 60 keys a second.
+/// The limit of the decoded size of all keyframes of a project, bytes: days of a whole character at 60 keyframes a
+/// second.
 const MAX_KEY_BYTES: usize = 1 << 29;
 
-/// The clips that differ from the source's, and the source's clips that are gone.
+/// The clips that differ from the source's, and the source's clips that were removed.
 pub(super) fn collect(document: &Document) -> Result<(Vec<ClipEntry>, Vec<Named>), ProjectError> {
     let source = document.source_clips();
     let edited = document
@@ -47,7 +48,7 @@ pub(super) fn collect(document: &Document) -> Result<(Vec<ClipEntry>, Vec<Named>
     Ok((edited.collect::<Result<_, _>>()?, removed.collect()))
 }
 
-/// Reads clips within one budget of unpacked bytes.
+/// Reads clips; all share one limit of decoded bytes.
 pub(super) struct Reader {
     bytes_left: usize,
 }
@@ -114,12 +115,12 @@ impl Reader {
     }
 }
 
-/// Where in the file a clip stands, for sentences.
+/// The place of a clip in the file, for messages.
 pub(super) fn place(clip: u32, name: &str) -> String {
     format!("clip {clip} \"{name}\"")
 }
 
-/// The id of an added clip: `wanted`, or a free one where the model has gained a clip of that id.
+/// The id of an added clip: `wanted`, or a free one where the model now has a clip with that id.
 pub(super) fn free_id(document: &Document, wanted: u32) -> Option<ClipId> {
     let clips = document.clips();
     if !clips.contains_key(&ClipId(wanted)) {

@@ -1,4 +1,4 @@
-//! What differs from the source: document -> project.
+//! The differences from the source: document -> project.
 
 use super::stack::Stack;
 use super::v4::{
@@ -10,9 +10,9 @@ use crate::document::{Document, Source};
 use crate::skeleton::JointId;
 use std::path::Path;
 
-/// The project of a document that is saved at `project_path`; with `None` the model's path stays absolute.
+/// The project of a document that is saved at `project_path`; with `None` the path of the model stays absolute.
 ///
-/// Fails for a document that came from no file and no sample.
+/// Fails for a document without a source file or sample.
 pub fn to_project(
     document: &Document,
     project_path: Option<&Path>,
@@ -92,12 +92,12 @@ fn model_ref(source: &Source, project_path: Option<&Path>) -> Result<ModelRef, P
     }
 }
 
-/// A fingerprint as the file has it.
+/// A fingerprint in the form of the file.
 pub(super) fn fingerprint_text(fingerprint: u64) -> String {
     format!("{fingerprint:016x}")
 }
 
-/// Equal stacks once, in the order of their first mesh.
+/// The stacks, equal ones once, in the order of their first mesh.
 fn stacks(document: &Document) -> Vec<StackEntry> {
     let mut stacks: Vec<StackEntry> = Vec::new();
     for (id, item) in document.meshes() {

@@ -1,4 +1,4 @@
-//! Why a project cannot be saved or opened, in sentences for artists.
+//! Why a project cannot be saved or opened, as messages for the user.
 
 use super::v4::VERSION;
 use crate::io::atomic::{WriteError, reason};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Why a project cannot be saved or opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectError {
-    /// Somebody stopped the work.
+    /// The task was cancelled.
     #[error("The work was cancelled.")]
     Cancelled(#[from] Cancelled),
     /// The file system refused.
@@ -44,7 +44,7 @@ pub enum ProjectError {
         inside.as_ref().map_or_else(String::new, |inside| format!(" in its {inside}"))
     )]
     Unknown {
-        /// What it is: "skinning method", "field".
+        /// The kind of name: "skinning method", "field".
         what: String,
         /// Its name in the file.
         found: String,
@@ -55,7 +55,7 @@ pub enum ProjectError {
         /// Counted from 1.
         column: usize,
     },
-    /// An encoded part of the file does not decode.
+    /// An encoded part of the file cannot be decoded.
     #[error("The project file is damaged in {place}: {why}.")]
     Damaged {
         /// Where: `weights of mesh 0 "Body"`.
@@ -63,37 +63,37 @@ pub enum ProjectError {
         /// What is wrong.
         why: String,
     },
-    /// The model that the project edits is not where the project says.
+    /// The model of the project is not at the stored path.
     #[error("The project's model \"{}\" is missing; choose where it is now.", path.display())]
     SourceMissing {
-        /// Where it should be.
+        /// The stored path.
         path: PathBuf,
         /// The model's name.
         name: String,
-        /// Its fingerprint, 16 hex digits: to tell whether another file is the same model.
+        /// Its fingerprint, 16 hex digits: shows whether another file is the same model.
         fingerprint: String,
     },
-    /// The model is there but cannot be loaded.
+    /// The model exists but cannot be loaded.
     #[error("The project's model \"{model}\" cannot be opened. {why}")]
     Model {
         /// Its path or the sample's name.
         model: String,
-        /// The importer's sentence, with its full stop.
+        /// The importer's message, with its full stop.
         why: String,
     },
-    /// The document came from nowhere a project could refer to.
+    /// The document has no source that a project could refer to.
     #[error("The model has no file of its own yet; export it once, then save the project.")]
     NoSource,
-    /// It would replace a file that it is made from.
+    /// The file would overwrite one of its own inputs.
     #[error(transparent)]
     Output(WriteError),
-    /// The operating system names no folder for autosaves.
+    /// The operating system defines no folder for autosaves.
     #[error("There is no folder for autosaves; set SINEW_STATE_DIR to one.")]
     NoStateFolder,
 }
 
 impl ProjectError {
-    /// The sentence for a write that failed.
+    /// The error of a failed write.
     pub(super) fn write(path: &Path, error: &io::Error) -> Self {
         Self::Io {
             path: path.to_owned(),
@@ -101,7 +101,7 @@ impl ProjectError {
         }
     }
 
-    /// The sentence for a read that failed.
+    /// The error of a failed read.
     pub(super) fn read(path: &Path, error: &io::Error) -> Self {
         Self::Io {
             path: path.to_owned(),

@@ -11,55 +11,55 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A larger file is not a project: a fully painted model takes some 10 to 20 bytes a point.
+/// A larger file is not a project: a fully painted model takes 10 to 20 bytes per point.
 const MAX_FILE_BYTES: u64 = 1 << 29;
 
-/// A model that a project asks for.
+/// The model that a project refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelSource<'a> {
     /// A file.
     File(&'a Path),
-    /// A built-in sample by name.
+    /// A built-in sample, by name.
     Sample(&'a str),
 }
 
-/// What [`open`] brings.
+/// The result of [`open`].
 #[derive(Clone, Debug)]
 pub struct Opened {
-    /// The model with the artist's edits and session.
+    /// The model with the project's edits and session.
     pub document: Document,
-    /// The importer's findings, then what of the project did not fit.
+    /// The importer's findings, then those about parts of the project that did not fit.
     pub findings: Vec<Finding>,
-    /// Whether the model is not the one the project was saved with: the artist may want to relink.
+    /// Whether the model differs from the one that the project was saved with: the user may want to relink it.
     pub source_changed: bool,
-    /// Of an autosave: the artist's own project file, to save to.
+    /// For an autosave: the user's own project file, to save to.
     pub recovers: Option<PathBuf>,
 }
 
-/// Makes `path` hold the project of `document`, in one step.
+/// Saves the project of `document` at `path`; replaces the file atomically.
 pub fn save(document: &Document, path: &Path, task: &Task) -> Result<(), ProjectError> {
     task.step("Saving", 0.0)?;
-    // The project may replace itself, but not what it is made from.
+    // The project may overwrite itself, but none of its inputs.
     Outputs::of(document).check(path)?;
     let project = to_project(document, Some(path))?;
     write(&project, path, task)
 }
 
-/// Writes `project` to `path`, in one step.
+/// Writes `project` to `path`; replaces the file atomically.
 pub(super) fn write(project: &Project, path: &Path, task: &Task) -> Result<(), ProjectError> {
     task.step("Saving", 0.4)?;
     let text = migrate::to_text(project)?;
     task.step("Saving", 0.6)?;
     atomic::replace(path, text.as_bytes(), &mut atomic::Disk, task)?;
-    // The file is in place: too late to be cancelled.
+    // The file is already replaced: it is too late to cancel.
     let _ = task.step("Saving", 1.0);
     Ok(())
 }
 
 /// Opens the project at `path` and, through `import`, its model.
 ///
-/// Fails with [`ProjectError::SourceMissing`] where the model is not there: [`open_with_source`] takes another one.
-/// A model that is there but has changed is opened, as far as the edits fit.
+/// Fails with [`ProjectError::SourceMissing`] where the model does not exist: [`open_with_source`] opens another one. A
+/// changed model is opened with the edits that fit it.
 pub fn open(
     path: &Path,
     task: &Task,
@@ -86,7 +86,7 @@ pub fn open(
     }
 }
 
-/// Opens the project at `path` over the model at `model`, whatever the project says: relinks it.
+/// Opens the project at `path` with the model at `model` instead of the stored one: relinks it.
 pub fn open_with_source(
     path: &Path,
     model: &Path,

@@ -1,4 +1,4 @@
-//! What a project calls a joint: the node of the file it came from, or a number of its own.
+//! The keys of joints in a project: the node of the source file, or a number for new joints.
 
 use super::names::{NamedBy, Names};
 use crate::document::Document;
@@ -7,21 +7,21 @@ use crate::skeleton::JointId;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// A joint of a project.
+/// The key of a joint in a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum JointKey {
-    /// Of a node of the source. In a file: its index, 3.
+    /// A node of the source. In a file: its index, 3.
     Node(u32),
-    /// Made in Sinew, counted from 1 in the order in which they were made. In a file: "new 1".
+    /// Made in Sinew, numbered from 1 in the order of creation. In a file: "new 1".
     New(u32),
 }
 
-/// A joint and its name in the source, or its own where the source does not have it, as a check: `(3, "Elbow")`. The
-/// name is missing where a file older than version 4 has none.
+/// A joint and, as a check, its name in the source, or its own name where the source does not have it: `(3, "Elbow")`.
+/// Files older than version 4 may have no name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct JointRef(pub(super) JointKey, pub(super) Option<String>);
 
-/// The joints of a model by what a project calls them.
+/// The joints of a model by their keys in a project.
 pub(super) type Joints = Names<JointKey, JointId>;
 
 impl fmt::Display for JointKey {
@@ -92,18 +92,18 @@ impl Joints {
     }
 }
 
-/// What a project calls `joint`.
+/// The key of `joint`.
 pub(super) fn key(document: &Document, joint: JointId) -> JointKey {
     match document.skeleton().joint(joint).source_node {
         Some(node) => JointKey::Node(node),
-        // The slots of the source come first and are never given to another joint.
+        // The slots of the source come first and are never reused.
         None => {
             JointKey::New((1 + joint.0).saturating_sub(document.source_skeleton().len() as u32))
         }
     }
 }
 
-/// The name by which a project checks `joint`: the source's, whatever the artist calls it.
+/// The name that a project stores as a check of `joint`: the source's, even if the user renamed the joint.
 pub(super) fn name(document: &Document, joint: JointId) -> String {
     let source = document.source_skeleton().joints().get(joint.get());
     let joint = source.unwrap_or_else(|| document.skeleton().joint(joint));

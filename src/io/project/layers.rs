@@ -1,7 +1,7 @@
 //! Layers of weights <-> the project format.
 //!
-//! Rows and masks are kept as those of the mesh itself are (see `rows` and `masks`). What the layers show together is not
-//! kept: it follows from them.
+//! Rows and masks are stored like those of the mesh itself (see `rows` and `masks`). The composite of the layers is not
+//! stored: it is computed from them.
 
 use super::ProjectError;
 use super::v4::{LayerEntry, MeshWeights, MirrorEntry, SkinJoint};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-/// The layers of a mesh, the base first; none where it has none.
+/// The layers of a mesh, the base first; empty where it has none.
 pub(super) fn collect(
     document: &Document,
     id: MeshId,
@@ -95,25 +95,25 @@ fn mirror_entry(mirror: &MirrorEffect) -> MirrorEntry {
     }
 }
 
-/// Mirror images of one mesh that were found, by axis, place of the plane and tolerance.
+/// The symmetries of one mesh that were found, by axis, position of the plane and tolerance.
 pub(super) type Symmetries = BTreeMap<(usize, u32, u32), Symmetry>;
 
-/// What [`restore`] found in a project.
+/// The result of [`restore`].
 #[derive(Debug)]
 pub(super) struct Restored {
     pub(super) layer: Layer,
-    /// What of its rows did not fit.
+    /// The rows that did not fit.
     pub(super) rows: rows::Restored,
-    /// What of its mask did not fit.
+    /// The values of the mask that did not fit.
     pub(super) mask: masks::Restored,
-    /// A number that is out of its range.
+    /// A message about a number that is out of its range.
     pub(super) fault: Option<&'static str>,
 }
 
 /// The layer of `entry` on the mesh `item`, whose skins have at least `n_joints` joints.
 ///
-/// `skin_joint_of[i]`: what skin joint i of the project is in this model. `known`: mirror images that other layers had
-/// found. Fails for a block that does not decode.
+/// `skin_joint_of[i]`: the skin joint in this model for skin joint i of the project. `known`: symmetries that were
+/// found for other layers. Fails for a block that cannot be decoded.
 pub(super) fn restore(
     entry: LayerEntry,
     item: &MeshItem,
@@ -213,7 +213,7 @@ fn mirror_effect(
     )))
 }
 
-/// Where in the file a layer stands, for sentences.
+/// The place of a layer in the file, for messages.
 pub(super) fn place(entry: &LayerEntry) -> String {
     format!(
         "layer \"{}\" of mesh {} \"{}\"",

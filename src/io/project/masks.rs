@@ -1,8 +1,8 @@
 //! Painted maps <-> the project format.
 //!
-//! Only values other than [`MaskKind::UNPAINTED`] are kept: few values as text, many as blocks, one for each span of
-//! [`keys::SPAN`] vertices of a primitive. A block holds, in ascending order of vertex: u32 steps to the next vertex, f32
-//! values; all as byte planes.
+//! Only values other than [`MaskKind::UNPAINTED`] are stored: few values as text, many as blocks, one for each span of
+//! [`keys::SPAN`] vertices of a primitive. A block holds, in ascending order of vertex: u32 steps to the next vertex,
+//! f32 values; all as byte planes.
 
 use super::ProjectError;
 use super::block;
@@ -38,7 +38,7 @@ pub(super) fn collect(id: MeshId, item: &MeshItem) -> Result<Vec<MeshMask>, Proj
         .collect()
 }
 
-/// What is painted of a map, in text or encoded, or why it cannot be.
+/// The painted values of a map, as text or encoded; or why they cannot be encoded.
 pub(super) fn painted(
     mesh: &Mesh,
     mask: &PointMask,
@@ -58,12 +58,12 @@ pub(super) fn painted(
     Ok((Vec::new(), blocks.collect::<Result<_, _>>()?))
 }
 
-/// What [`restore`] found in a project.
+/// The result of [`restore`].
 #[derive(Debug, Default)]
 pub(super) struct Restored {
     /// Distinct points.
     pub(super) points: Vec<u32>,
-    /// One a point.
+    /// One value per point.
     pub(super) values: Vec<f32>,
     /// Values for vertices that the mesh does not have.
     pub(super) n_missing: usize,
@@ -73,7 +73,8 @@ pub(super) struct Restored {
     pub(super) n_conflicts: usize,
 }
 
-/// The points and values of a map in `mesh`, 0 - `limit`. Fails for a block that does not decode; the error names `place`.
+/// The points and values of a map in `mesh`, 0 - `limit`. Fails for a block that cannot be decoded; the error names
+/// `place`.
 pub(super) fn restore(
     (values, blocks): (&[MaskValue], &[MaskBlock]),
     limit: f32,
@@ -85,7 +86,7 @@ pub(super) fn restore(
         why,
     };
     let n_values: u64 = blocks.iter().map(|b| u64::from(b.n_values)).sum();
-    // Values of a model that has become smaller are findings; numbers beyond any use are damage.
+    // Values for vertices that the model no longer has are findings; an implausible count is damage.
     if n_values > 4 * mesh.n_vertices() as u64 + u64::from(SPAN) {
         return Err(damaged(format!(
             "it has {n_values} values for {} vertices",
@@ -117,7 +118,7 @@ pub(super) fn restore(
     Ok(restored)
 }
 
-/// Where in the file a map stands, for sentences.
+/// The place of a map in the file, for messages.
 pub(super) fn place(entry: &MeshMask) -> String {
     let map = MaskKind::from(entry.map).label().to_lowercase();
     format!("{map} of mesh {} \"{}\"", entry.mesh, entry.name)

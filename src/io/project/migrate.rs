@@ -1,11 +1,12 @@
 //! Text <-> [`Project`], of whatever version the file is.
 //!
-//! The version is read first, alone. Each version has a module with its own types; a step from one version to the next
-//! is a conversion in the module of the older one. A file takes the steps from its version to the newest, so that a step
-//! is written once and never touched again. Writers write the newest version.
+//! The version is read first, on its own. Each version has a module with its own types; the conversion to the next
+//! version is in the module of the older one. A file is converted step by step from its version to the newest, so that
+//! each step is written once and never changed. Sinew always writes the newest version.
 //!
-//! To add a version: move what changes from the newest module into a module of its own, with the step to the new types,
-//! and read it in [`parse`]. What does not change is used from the newer module. Freeze a file of the version that goes.
+//! To add a version: move the types that change from the newest module into a module of their own, with the conversion
+//! to the new types, and read that version in [`parse`]. Types that do not change are used from the newer module.
+//! Freeze a test file of the version that is replaced.
 
 use super::v4::{Project, VERSION};
 use super::{ProjectError, v1, v2, v3};
@@ -14,12 +15,12 @@ use ron::ser::PrettyConfig;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// The project that `text` holds, upgraded to the newest version.
+/// The project in `text`, converted to the newest version.
 ///
 /// Fails for text that is not RON or not a project, for a field or a value that its version does not have, and for a newer
 /// version.
 pub fn parse(text: &str) -> Result<Project, ProjectError> {
-    /// All that every version has.
+    /// The field that every version has.
     #[derive(Deserialize)]
     struct Probe {
         version: u32,
@@ -68,10 +69,11 @@ pub fn to_text(project: &Project) -> Result<String, ProjectError> {
     Ok(text)
 }
 
-/// How deep things get lines of their own: project, list, entry, list; what is deeper stands on one line.
+/// The nesting depth down to which values get lines of their own: project, list, entry, list; deeper values are on one
+/// line.
 const LINE_DEPTH: usize = 4;
 
-/// The `T` in `text`.
+/// A `T`, read from `text`.
 pub(super) fn from_ron<T: DeserializeOwned>(text: &str) -> Result<T, ProjectError> {
     options().from_str(text).map_err(|error| {
         let (line, column) = (error.span.start.line, error.span.start.col);

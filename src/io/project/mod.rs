@@ -1,22 +1,22 @@
-//! The project file: what the artist made of a model, in text that a person can read and git can diff.
+//! The project file: the user's edits of a model, in text that is readable and that git can diff.
 //!
-//! Data flow: [`to_project`] compares a document with its source -> [`Project`] -> RON -> [`save`] replaces the file in
-//! one step. [`open`] reads the text -> upgrades old versions -> imports the model that the project names ->
-//! [`apply_project`] makes edits of it. [`Autosaves`] does the same beside the artist's own files.
+//! Data flow: [`to_project`] compares a document with its source -> [`Project`] -> RON -> [`save`] replaces the file
+//! atomically. [`open`] reads the text -> converts old versions -> imports the model that the project refers to ->
+//! [`apply_project`] applies it as edits. [`Autosaves`] saves the same data in a folder of its own.
 //!
-//! `v1` to `v4` are the versions of the format; a version has what differs from the next one, and the step to it. The
-//! other modules convert between the newest version and the document, each one part of it.
+//! `v1` to `v4` are the versions of the format; each holds the types that differ from the next version, and the
+//! conversion to it. Each of the other modules converts one part between the newest version and the document.
 //!
-//! A project holds only what differs from the source. Points are named by (mesh, primitive, lowest vertex index within
-//! the primitive), joints by the node of the source or, if they are new, by a number of their own; the name stands
-//! beside the number as a check.
+//! A project stores only differences from the source. Points are identified by (mesh, primitive, lowest vertex index
+//! within the primitive), joints by the node of the source or, if they are new, by a number of their own; the name is
+//! stored beside the number as a check.
 //!
 //! Invariant: saving and opening again gives the same document and session, bit for bit, over the same source.
-//! Invariant: at every moment the path holds the whole old or the whole new file.
-//! Invariant: nothing in a file makes Sinew panic, or allocate out of proportion to the file and its model.
-//! Invariant: what cannot be applied is a finding; nothing is dropped silently. A field or a value that
-//! the file's version does not have is an error that names it.
-//! Invariant: only the types of this folder are read and written; no live type is.
+//! Invariant: at every moment the path has either the complete old or the complete new file.
+//! Invariant: no file makes Sinew panic, or allocate out of proportion to the file and its model.
+//! Invariant: what cannot be applied is a finding; nothing is dropped silently. A field or a value that the file's
+//! version does not have is an error that names it.
+//! Invariant: only the types of this folder are serialised; the types of the document are not.
 
 mod apply;
 mod autosave;

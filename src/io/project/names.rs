@@ -1,22 +1,22 @@
-//! Finding again what a project names by a key and a name.
+//! Finding an item of the model by the key and the name in a project.
 
 use crate::finding::Finding;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The things of one kind that a model has, by the key that a project has for them.
+/// The items of one kind in a model, by their keys in a project.
 pub(super) struct Names<K, T> {
     /// "bone", "mesh", "skin", "clip".
     kind: &'static str,
     by_key: BTreeMap<K, (String, T)>,
     /// `None` where several share the name.
     by_name: HashMap<String, Option<K>>,
-    /// What was already reported.
+    /// Items that were already reported.
     reported: BTreeSet<(K, String)>,
 }
 
 /// A key of a project.
 pub(super) trait NamedBy: Copy + Ord {
-    /// What sentences call it: "number 3".
+    /// The key in messages: "number 3".
     fn described(self) -> String;
 }
 
@@ -44,7 +44,7 @@ impl<K: NamedBy, T: Copy> Names<K, T> {
         names
     }
 
-    /// Adds a thing under a new key.
+    /// Adds an item with a new key.
     pub(super) fn add(&mut self, key: K, name: String, thing: T) {
         if !name.is_empty() {
             self.by_name
@@ -55,9 +55,9 @@ impl<K: NamedBy, T: Copy> Names<K, T> {
         self.by_key.insert(key, (name, thing));
     }
 
-    /// What this model has for the `key` and `name` of a project; without a name the key alone decides.
+    /// The item of this model for the `key` and `name` of a project; without a name the key alone decides.
     ///
-    /// A key whose name agrees is certain. Otherwise the model has changed: the only thing of that name, else the one
+    /// A key whose name agrees is certain. Otherwise the model has changed: the only item with that name, else the item
     /// with that key, else `None`; each is reported once.
     pub(super) fn find(
         &mut self,

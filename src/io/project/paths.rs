@@ -1,8 +1,8 @@
-//! Paths as a project file has them: relative to its folder, with `/`.
+//! Paths in a project file: relative to its folder, with `/`.
 
 use std::path::{Component, Path, PathBuf};
 
-/// `path` through real folders; its own last part may be a link and stays what it is called.
+/// `path` with links of its folders resolved; a link in its last part is kept.
 pub(super) fn real(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     match (absolute.parent(), absolute.file_name()) {
@@ -14,13 +14,13 @@ pub(super) fn real(path: &Path) -> PathBuf {
     }
 }
 
-/// The folder that a project file's paths are relative to; a link to the file is followed.
+/// The folder that a project file's paths are relative to; a link to the file is resolved.
 pub(super) fn folder_of(project: &Path) -> PathBuf {
     let file = project.canonicalize().unwrap_or_else(|_| real(project));
     file.parent().map_or_else(PathBuf::new, Path::to_owned)
 }
 
-/// The way from `folder` to `file`, as text; the absolute path where there is none (another drive).
+/// The relative path from `folder` to `file`, as text; the absolute path where there is none (another drive).
 pub(super) fn relative(folder: &Path, file: &Path) -> String {
     let file = real(file);
     let from: Vec<Component<'_>> = folder.components().collect();
@@ -36,7 +36,7 @@ pub(super) fn relative(folder: &Path, file: &Path) -> String {
     text(&way)
 }
 
-/// The file that `text` names in a project file that stands in `folder`.
+/// The file at `text` in a project file in `folder`.
 pub(super) fn resolve(folder: &Path, text: &str) -> PathBuf {
     real(&folder.join(text))
 }
@@ -47,7 +47,7 @@ pub(super) fn text(path: &Path) -> String {
     if std::path::MAIN_SEPARATOR != '\\' {
         return text.into_owned();
     }
-    // Windows: real paths of a drive begin with a prefix that only works with backslashes.
+    // Windows: canonical paths of a drive begin with a prefix that only works with backslashes.
     let plain = match text.strip_prefix(r"\\?\") {
         Some(drive) if !drive.starts_with("UNC") => drive,
         _ => &text,

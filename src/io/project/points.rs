@@ -1,7 +1,7 @@
 //! Selected and hidden points <-> the project format.
 //!
-//! Points are named by their vertices, counted within the primitive: runs in text, or a bit for each vertex, encoded,
-//! where there are many runs. A point is in the set again when one of its vertices is.
+//! Points are identified by their vertices, as indices within the primitive: runs as text, or where there are many runs
+//! a bit per vertex, encoded. A point is restored to the set if one of its vertices is in it.
 
 use super::block;
 use super::v4::{MeshPoints, PointBits, PointRuns};
@@ -35,7 +35,7 @@ pub(super) fn collect(document: &Document) -> Result<Vec<MeshPoints>, String> {
     Ok(entries)
 }
 
-/// The points of `runs` in `mesh`, or why they are left out. Vertices that the mesh does not have are passed over.
+/// The points of `runs` in `mesh`, or why they are skipped. Vertices that the mesh does not have are ignored.
 pub(super) fn restore(runs: &[PointRuns], mesh: &Mesh) -> Result<PointSet, String> {
     let mut set = PointSet::default();
     for entry in runs {
@@ -52,7 +52,7 @@ pub(super) fn restore(runs: &[PointRuns], mesh: &Mesh) -> Result<PointSet, Strin
             });
         }
         if let Some(bits) = &entry.bits {
-            // A model that has become smaller is no damage; a number beyond any use is.
+            // A model that has fewer vertices now is not damage; an implausible count is.
             if bits.n_vertices as usize > 4 * vertices.len() + (1 << 16) {
                 return Err("it has more vertices than the mesh could have".into());
             }
@@ -70,12 +70,12 @@ pub(super) fn restore(runs: &[PointRuns], mesh: &Mesh) -> Result<PointSet, Strin
     Ok(set)
 }
 
-/// Where in the file the points stand, for sentences.
+/// The place of the points in the file, for messages.
 pub(super) fn place(entry: &MeshPoints) -> String {
     format!("points of mesh {} \"{}\"", entry.mesh, entry.name)
 }
 
-/// What the session takes for `mesh`: no entry where `set` is empty.
+/// Sets the entry of `mesh` in the session; no entry where `set` is empty.
 pub(super) fn keep(
     sets: &mut crate::document::session::PointsOfMeshes,
     mesh: MeshId,

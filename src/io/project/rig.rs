@@ -1,4 +1,4 @@
-//! Joints added, removed and changed, with the skins that list them <-> the project format.
+//! Joints that were added, removed or changed, with the skins that list them <-> the project format.
 
 use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
@@ -12,7 +12,7 @@ use crate::skeleton::{Joint, JointId};
 use glam::{DAffine3, DMat3, DVec3};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The lists of a project that hold the joints.
+/// The lists of a project that describe the joints.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entries {
     pub(super) joints: Vec<JointEntry>,
@@ -20,7 +20,7 @@ pub(super) struct Entries {
     pub(super) instances: Vec<InstanceEntry>,
 }
 
-/// What differs from the source; nothing where the joints are the source's.
+/// The differences from the source; empty where the joints are the source's.
 pub(super) fn collect(document: &Document) -> Entries {
     let Some(rig) = document.edited_rig() else {
         return Entries::default();
@@ -30,7 +30,7 @@ pub(super) fn collect(document: &Document) -> Entries {
     let joints = joints.filter_map(|(id, joint)| {
         let before = source.joints().get(id.get());
         let entry = joint_entry(document, id, joint, before);
-        // A node is listed where it differs; a new joint always is.
+        // A node is listed where it differs; a new joint always.
         let plain = !entry.removed
             && entry.parent.is_none()
             && entry.rest == TransformEntry::default()
@@ -121,7 +121,7 @@ fn affine(columns: [(f64, f64, f64); 4]) -> DAffine3 {
     }
 }
 
-/// Gives `document`, as imported, the joints of `entries`; `joints` gains the new ones.
+/// Restores the joints of `entries` in `document`, as imported; adds the new ones to `joints`.
 ///
 /// What does not fit becomes a finding.
 pub(super) fn restore(
@@ -165,7 +165,7 @@ impl Reader<'_> {
         self.joints.find(joint, Some(name), self.findings)
     }
 
-    /// All slots of the arena: those of the source, then one a new joint, in the order of their keys.
+    /// All slots of the arena: those of the source, then one per new joint, in the order of their keys.
     fn joints(&mut self, document: &Document, entries: &[JointEntry]) -> Vec<Joint> {
         let mut list = document.skeleton().joints().to_vec();
         let mut new: BTreeMap<JointKey, &JointEntry> = BTreeMap::new();
@@ -216,7 +216,8 @@ impl Reader<'_> {
         list
     }
 
-    /// Joints of the model that hang from a removed one and that the project does not know hang from what is above it.
+    /// Children of a removed joint that the project does not know, since the model has changed, become children of its
+    /// parent.
     fn adopt_orphans(&mut self, list: &mut [Joint]) {
         for j in 0..list.len() {
             let mut above = list[j].parent;
@@ -262,7 +263,7 @@ impl Reader<'_> {
         restored
     }
 
-    /// A joint that the skin lists gets its matrix, at the project's index where that fits; another one is appended.
+    /// A joint that the skin lists gets its matrix, at the project's index where that matches; another one is appended.
     fn slot(&mut self, skin: &mut Skin, slot: &SkinSlot, number: u32) {
         let Some(joint) = self.find(slot.joint, &slot.name) else {
             return;

@@ -1,10 +1,10 @@
 //! Influence rows that differ from the source's <-> the project format.
 //!
-//! Few rows are text. Many are blocks, one for each span of [`keys::SPAN`] vertices of a primitive, so that a stroke changes
-//! a few lines of the file and blocks are packed on all cores. A block holds, for its rows in ascending order of
-//! vertex: u32 steps to the next vertex, u16 lengths, u16 joints, f32 weights but each row's last one, u32 codes of the
-//! last ones; all as byte planes. A code is the distance in bits from 1 minus the other weights: where they sum to 1, a
-//! row costs one weight less.
+//! Few rows are text. Many are blocks, one for each span of [`keys::SPAN`] vertices of a primitive, so that a stroke
+//! changes a few lines of the file and blocks are compressed on all cores. A block holds, for its rows in ascending
+//! order of vertex: u32 steps to the next vertex, u16 lengths, u16 joints, f32 weights without each row's last one, u32
+//! codes of the last ones; all as byte planes. A code is the distance in bits from 1 minus the other weights: where
+//! they sum to 1, a row stores one weight less.
 
 use super::ProjectError;
 use super::block;
@@ -19,12 +19,12 @@ use rayon::prelude::*;
 
 /// More rows of a mesh than this are encoded.
 const MAX_TEXT_ROWS: usize = 4096;
-/// Points whose rows are set by one edit when a project opens: whole chunks, made in parallel.
+/// Points whose rows one edit sets when a project opens: whole chunks, decoded in parallel.
 const POINTS_PER_EDIT: usize = 64 * CHUNK;
-/// A mesh with more influences a row than this (on average) is written as text, so that a reader can bound a block.
+/// A mesh with more influences per row than this (on average) is written as text, so that a reader can bound a block.
 const MAX_MEAN_INFLUENCES: usize = 16;
 
-/// The rows that `influences` of a mesh have at `points`; `None` where there are no points.
+/// The rows of `influences` at `points`; `None` where there are no points.
 pub(super) fn collect(
     document: &Document,
     id: MeshId,
@@ -88,10 +88,10 @@ pub(super) fn collect(
     Ok(Some(weights))
 }
 
-/// What [`restore`] found in a project.
+/// The result of [`restore`].
 #[derive(Debug, Default)]
 pub(super) struct Restored {
-    /// Points, ascending, and one row a point: in parts that are each worth an edit.
+    /// Points, ascending, and one row per point: each part is one edit.
     pub(super) spans: Vec<(Vec<u32>, Rows)>,
     /// Rows for vertices that the mesh does not have.
     pub(super) n_missing: usize,
@@ -103,7 +103,8 @@ pub(super) struct Restored {
 
 /// The points and rows of `weights` in the mesh `item`, whose skins have at least `n_joints` joints.
 ///
-/// `skin_joint_of[i]`: what skin joint i of the project is in this model. Fails for a block that does not decode.
+/// `skin_joint_of[i]`: the skin joint in this model for skin joint i of the project. Fails for a block that cannot be
+/// decoded.
 pub(super) fn restore(
     weights: &MeshWeights,
     item: &MeshItem,
@@ -119,7 +120,7 @@ pub(super) fn restore(
         weights.blocks.iter().map(|b| u64::from(count(b))).sum()
     };
     let (n_rows, n_influences) = (total(|b| b.n_rows), total(|b| b.n_influences));
-    // Rows of a model that has become smaller are findings; numbers beyond any use are damage.
+    // Rows for vertices that the model no longer has are findings; an implausible count is damage.
     if n_rows > 4 * mesh.n_vertices() as u64 + u64::from(SPAN)
         || n_influences > n_rows * MAX_MEAN_INFLUENCES as u64
     {
@@ -147,7 +148,7 @@ pub(super) fn restore(
     Ok(in_order_of_points(&pieces, mesh))
 }
 
-/// Where in the file the weights stand, for sentences.
+/// The place of the weights in the file, for messages.
 pub(super) fn place(weights: &MeshWeights) -> String {
     format!("weights of mesh {} \"{}\"", weights.mesh, weights.name)
 }
@@ -182,7 +183,7 @@ fn encode(keys: &[Key], influences: &Influences) -> Result<RowBlock, String> {
     })
 }
 
-/// Hands each row of `block` to `piece`.
+/// Passes each row of `block` to `piece`.
 fn decode(block: &RowBlock, piece: &mut Piece<'_>) -> Result<(), String> {
     let (n_rows, n_influences) = (block.n_rows as usize, block.n_influences as usize);
     let bytes = block::from_text(&block.data, 6 * n_rows + 6 * n_influences)?;
@@ -225,12 +226,12 @@ fn decode(block: &RowBlock, piece: &mut Piece<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// The bits of 1 minus `others`, subtracted one after the other: part of the format, never to be reordered.
+/// The bits of 1 minus `others`, subtracted one after the other: part of the format; never reorder it.
 fn rest_of_one(others: &[f32]) -> u32 {
     others.iter().fold(1.0f32, |rest, w| rest - w).to_bits()
 }
 
-/// Small distances of either sign -> small numbers.
+/// Zigzag code: small distances of either sign -> small numbers.
 fn zigzag(distance: u32) -> u32 {
     (distance << 1) ^ ((distance as i32 >> 31) as u32)
 }
@@ -239,17 +240,17 @@ fn unzigzag(code: u32) -> u32 {
     (code >> 1) ^ (code & 1).wrapping_neg()
 }
 
-/// Rows with this model's skin joints, the invalid ones left out.
+/// Rows with this model's skin joints, without the invalid ones.
 struct Piece<'a> {
-    /// For each skin joint of the project the one of this model.
+    /// For each skin joint of the project, that of this model.
     skin_joint_of: &'a [Option<u16>],
-    /// How many joints the skins of this model have.
+    /// The number of joints of the skins of this model.
     n_joints: usize,
     /// (primitive, vertex) of each row.
     keys: Vec<(u32, u32)>,
     rows: Rows,
     n_invalid: usize,
-    /// The joints of the row at hand.
+    /// The joints of the current row.
     joints: Vec<u16>,
 }
 
@@ -265,7 +266,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// Room for `n_rows` rows, in a piece that has none yet.
+    /// Reserves memory for `n_rows` rows, in a piece without rows.
     fn reserve(&mut self, n_rows: usize) {
         self.keys.reserve(n_rows);
         self.rows = Rows::with_capacity(n_rows);
@@ -294,10 +295,10 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// Where no row is for a point.
+/// Where a point has no row.
 const NONE: (u32, u32) = (u32::MAX, u32::MAX);
 
-/// Ascending points make the swap of rows a walk through memory.
+/// In ascending order of points, swapping rows accesses memory sequentially.
 fn in_order_of_points(pieces: &[Piece<'_>], mesh: &Mesh) -> Restored {
     let mut restored = Restored {
         n_invalid: pieces.iter().map(|piece| piece.n_invalid).sum(),

@@ -1,4 +1,4 @@
-//! What the artist overrides of joints <-> the project format.
+//! The values of joints that the user overrides <-> the project format.
 
 use super::joints::{self, Joints};
 use super::v4::RuleEntry;
@@ -28,7 +28,7 @@ pub(super) fn collect(document: &Document) -> Vec<RuleEntry> {
         .collect()
 }
 
-/// The rule of `entry` in this model; a joint to follow that the model does not have is left out.
+/// The rule of `entry` in this model; a reference to a joint that the model does not have is skipped.
 pub(super) fn restore(
     entry: &RuleEntry,
     joints: &mut Joints,

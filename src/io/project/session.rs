@@ -1,6 +1,6 @@
 //! The session (view, playback, selection, tools) in the project format.
 //!
-//! A file leaves out what has the usual value, which is part of the format. Selected and hidden points have a list of
+//! A file omits values equal to the defaults, which are part of the format. Selected and hidden points have a list of
 //! their own (see [`super::points`]).
 
 use super::brush::Brush;
@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-/// Speeds that playback can have.
+/// The range of the playback speed.
 const SPEEDS: RangeInclusive<f64> = 0.1..=4.0;
-/// Times that playback can stand at, seconds: up to a day.
+/// The range of the playback time, seconds: up to a day.
 const TIMES_SECS: RangeInclusive<f64> = 0.0..=86_400.0;
 
 enums! {
@@ -95,7 +95,7 @@ impl Default for Camera {
     }
 }
 
-/// What is shown at which moment.
+/// Which clip is shown at which time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Playback {
@@ -161,7 +161,7 @@ impl Default for Compare {
     }
 }
 
-/// Where the artist was.
+/// The state of the window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Session {
@@ -176,7 +176,7 @@ pub(super) struct Session {
     pub(super) selected_joints: Vec<JointRef>,
     #[serde(skip_serializing_if = "is_default")]
     pub(super) pose: PoseOptions,
-    /// Joints that stay in place while what is above them moves.
+    /// Joints that keep their position while their ancestors move.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) pins: Vec<JointRef>,
     #[serde(skip_serializing_if = "is_default")]
@@ -191,7 +191,7 @@ pub(super) struct Session {
     /// Joints and their colours, sRGB.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) joint_colours: Vec<(JointRef, [u8; 3])>,
-    /// Joints and their partners on the other side, where the names do not tell.
+    /// Joints and their counterparts on the other side, where the names do not match.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) joint_pairs: Vec<(JointRef, JointRef)>,
     #[serde(skip_serializing_if = "is_default")]
@@ -200,7 +200,7 @@ pub(super) struct Session {
 
 /// The session of `document`, without its points.
 pub(super) fn collect(document: &Document) -> Session {
-    // No field is forgotten: one that the live type gains does not compile.
+    // Destructuring: a new field of the session does not compile until it is handled here.
     let LiveSession {
         camera,
         playback,
@@ -253,7 +253,7 @@ pub(super) fn collect(document: &Document) -> Session {
     }
 }
 
-/// The exported file is not there when a project opens: its place takes the usual choice.
+/// A project has no exported file when it opens: the default choice replaces it.
 fn compared(live: &LiveCompare) -> Compare {
     let LiveCompare {
         layout,
@@ -277,9 +277,9 @@ fn compared(live: &LiveCompare) -> Compare {
     compare
 }
 
-/// The session for `document`, without what its model does not have; `None` where a number makes no sense.
+/// The session for `document`, without items that its model does not have; `None` where a number is invalid.
 ///
-/// What is left out becomes a finding.
+/// What is skipped becomes a finding.
 pub(super) fn restore(
     session: Session,
     document: &Document,
@@ -292,7 +292,7 @@ pub(super) fn restore(
     playback.time_secs = within(playback.time_secs, TIMES_SECS, usual.time_secs);
     let finite = Session {
         playback: playback.clone(),
-        // Its numbers are brought into their ranges.
+        // Its numbers are clamped to their ranges.
         brush: Brush::default(),
         ..session.clone()
     };
@@ -365,7 +365,7 @@ pub(super) fn restore(
     })
 }
 
-/// Stacks to compare with are checked as those of meshes are.
+/// Stacks to compare with are checked like those of meshes.
 fn comparing(mut compare: Compare, findings: &mut Vec<Finding>) -> LiveCompare {
     let usual = Compare::default();
     let choices = compare.choices.iter_mut().zip(usual.choices);
@@ -390,7 +390,7 @@ fn comparing(mut compare: Compare, findings: &mut Vec<Finding>) -> LiveCompare {
     }
 }
 
-/// `value` within `bounds`; `usual` for what is not a number.
+/// `value` clamped to `bounds`; `usual` where it is not a number.
 fn within(value: f64, bounds: RangeInclusive<f64>, usual: f64) -> f64 {
     if value.is_nan() {
         usual

@@ -1,7 +1,7 @@
 //! The deformer stack in the project format.
 //!
-//! A writer writes every field. Of a part that a file leaves out, a reader takes what that file meant when it was
-//! written: the part is off, whatever a new model has by default.
+//! Sinew writes every field. A part that a file omits is read as off, which it meant when the file was written,
+//! whatever the defaults of new models are.
 
 use super::types::{enums, structs};
 use crate::deform;
@@ -17,11 +17,11 @@ enums! {
     #[derive(Default)]
     ScaleMode = deform::ScaleMode { #[default] TwoPhase, Drop }
 
-    /// Whether a correction is as its paper prints it.
+    /// Whether a correction is computed as printed in its paper.
     #[derive(Default)]
     Variant = deform::Variant { #[default] Corrected, Published }
 
-    /// What compensation does where a joint twists.
+    /// How compensation treats twist.
     #[derive(Default)]
     TwistDamping = deform::TwistDamping { #[default] Axis, Sine, Off }
 
@@ -105,7 +105,7 @@ impl From<Polynomial> for deform::Polynomial {
     }
 }
 
-/// A part that a file names without its fields is on.
+/// A part that a file lists without fields is on.
 impl Default for Compensation {
     fn default() -> Self {
         Self {
@@ -122,7 +122,7 @@ impl Default for Compensation {
     }
 }
 
-/// A part that a file names without its fields is on.
+/// A part that a file lists without fields is on.
 impl Default for Projection {
     fn default() -> Self {
         Self {
@@ -146,7 +146,7 @@ impl Default for CorrectiveSmooth {
     }
 }
 
-/// A stack of which a file names nothing: a skinning method with nothing after it.
+/// An empty stack is a skinning method without corrections.
 impl Default for Stack {
     fn default() -> Self {
         Self {

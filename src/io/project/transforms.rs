@@ -4,7 +4,7 @@ use super::v4::TransformEntry;
 use crate::math::Transform;
 use glam::{DMat3, DQuat, DVec3};
 
-/// The components of `local` that are not those of `base`.
+/// The components of `local` that differ from those of `base`.
 pub(super) fn difference(local: &Transform, base: &Transform) -> TransformEntry {
     let stretched = local.stretch != base.stretch;
     let sheared = local.has_shear();
@@ -19,7 +19,7 @@ pub(super) fn difference(local: &Transform, base: &Transform) -> TransformEntry 
     }
 }
 
-/// `base` with the components of `entry`, or what is wrong with them, as the start of a sentence.
+/// `base` with the components of `entry`; the error is the start of a sentence.
 pub(super) fn restore(base: &Transform, entry: &TransformEntry) -> Result<Transform, &'static str> {
     let mut local = *base;
     if let Some(translation) = entry.translation {
@@ -27,7 +27,7 @@ pub(super) fn restore(base: &Transform, entry: &TransformEntry) -> Result<Transf
     }
     if let Some((x, y, z, w)) = entry.rotation {
         local.rotation = DQuat::from_xyzw(x, y, z, w);
-        // The rounding of files is kept as it is; what is no rotation at all is not.
+        // Rounding errors of a rotation are kept; a quaternion that is no rotation is not.
         if !(0.25..4.0).contains(&local.rotation.length_squared()) {
             return Err("It has a rotation whose length is not 1");
         }

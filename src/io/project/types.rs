@@ -1,11 +1,11 @@
-//! Types of the format that mirror a live type: one table a type, which gives both conversions.
+//! Types of the format that mirror a type of the document: one table per type, which gives both conversions.
 //!
-//! A variant or field that a live type gains does not compile until it is listed here. A name in a file that no table
-//! lists is refused when the file is read (see [`super::migrate`]).
+//! A variant or field that is added to the document's type does not compile until it is listed here. A name in a file
+//! that no table lists is refused when the file is read (see [`super::migrate`]).
 
 use crate::{deform, math, skeleton};
 
-/// Enums of the format, each with the live enum that has the same variants.
+/// Enums of the format, each with the document's enum that has the same variants.
 macro_rules! enums {
     ($($(#[$attribute:meta])* $name:ident = $live:ty { $($(#[$of_variant:meta])* $variant:ident),+ $(,)? })+) => {$(
         #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -32,7 +32,7 @@ macro_rules! enums {
     )+};
 }
 
-/// Structs of the format, each with the live struct that has the same fields.
+/// Structs of the format, each with the document's struct that has the same fields.
 macro_rules! structs {
     ($($(#[$attribute:meta])* $name:ident = $live:path { $($(#[$of_field:meta])* $field:ident: $type:ty),+ $(,)? })+) => {$(
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -68,7 +68,7 @@ enums! {
     /// The painted map of a part of the stack.
     PaintedMap = deform::MaskKind { Blend, Compensation, Projection, Smooth }
 
-    /// How bones move between keys.
+    /// How the transforms of joints are interpolated between keyframes.
     #[derive(Default)]
     InBetweens = skeleton::InBetweens { #[default] Components, Screw, ScrewDlb }
 
@@ -79,7 +79,7 @@ enums! {
     Interpolation = skeleton::Interpolation { Step, Linear, CubicSpline }
 }
 
-/// Whether a field can be left out because it has its type's default.
+/// Whether a field can be omitted because it has its type's default.
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -1,5 +1,4 @@
-//! Version 1 of the format. It has no painted maps and no rules of joints, and a stack is a skinning method with nothing
-//! after it.
+//! Version 1 of the format. It has no painted maps and no rules of joints, and a stack is only a skinning method.
 
 // Everything else is as in version 2.
 use super::v2::{ClipEntry, JointPose, MeshPoints, MeshWeights, ModelRef, Named, Renamed, Session};

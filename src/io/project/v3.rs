@@ -1,5 +1,5 @@
-//! Version 3 of the format. The joints of the session are node indices without names; the source's joints are all there
-//! are.
+//! Version 3 of the format. The joints of the session are node indices without names; joints cannot be added or
+//! removed.
 
 // Everything else is as in version 4.
 pub(super) use super::v4::{

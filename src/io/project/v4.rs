@@ -1,7 +1,8 @@
-//! Version 4 of the format, the one that is written.
+//! Version 4 of the format, the one that Sinew writes.
 //!
-//! The types of the format belong to this folder. No live type is read or written, so that a change of the editor
-//! changes no file. Joints are named by [`JointKey`], which also names joints that the source does not have.
+//! The types of the format belong to this folder. The types of the document are not serialised, so that a change of the
+//! editor changes no file. Joints are identified by a [`JointKey`], which also covers joints that the source does not
+//! have.
 
 use super::joints::{JointKey, JointRef};
 use super::session::Session;
@@ -12,60 +13,60 @@ use serde::{Deserialize, Serialize};
 /// The number of this version.
 pub(super) const VERSION: u32 = 4;
 
-/// What the artist made of a model. `version` comes first in the file.
+/// The user's edits of a model. `version` comes first in the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Project {
     /// The version of the format.
     pub version: u32,
-    /// The version of Sinew that wrote the file; for people, never used.
+    /// The version of Sinew that wrote the file; for information only.
     pub app: String,
-    /// The model that everything else edits.
+    /// The edited model.
     pub model: ModelRef,
-    /// In an autosave: the artist's own project file, absolute.
+    /// In an autosave: the user's own project file, absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovers: Option<String>,
-    /// In an autosave: steps since the artist last saved.
+    /// In an autosave: steps since the user last saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsaved_steps: Option<u64>,
-    /// Joints that are new, removed, or hang or rest elsewhere than in the source.
+    /// Joints that are new or removed, or whose parent or rest transform differs from the source's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) joints: Vec<JointEntry>,
-    /// Skins that list other joints than the source's, or have other inverse bind matrices.
+    /// Skins whose joint list or inverse bind matrices differ from the source's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) skins: Vec<SkinEntry>,
-    /// Objects that another joint draws than in the source.
+    /// Objects whose joint differs from the source's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) instances: Vec<InstanceEntry>,
-    /// Influences that differ from the source's, one entry a mesh.
+    /// Influences that differ from the source's, one entry per mesh.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) weights: Vec<MeshWeights>,
-    /// Layers of weights, one entry a layer, of each mesh from the bottom to the top. The first one is the base, whose
-    /// rows are those in `weights`.
+    /// Layers of weights, one entry per layer, of each mesh from the bottom to the top. The first one is the base,
+    /// whose rows are in `weights`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) layers: Vec<LayerEntry>,
-    /// Every mesh's stack, also an untouched one: a project must look the same when defaults have changed.
+    /// Every mesh's stack, even an unchanged one: a project must look the same after a change of the defaults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) stacks: Vec<StackEntry>,
-    /// Painted maps, one entry a map.
+    /// Painted maps, one entry per map.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) masks: Vec<MeshMask>,
-    /// The artist's pose where it differs from rest.
+    /// The artist's pose where it differs from the rest pose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) pose: Vec<JointPose>,
-    /// Joints that the artist renamed.
+    /// Joints that the user renamed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) renamed: Vec<Renamed>,
-    /// What the artist overrides of joints.
+    /// The values of joints that the user overrides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) rules: Vec<RuleEntry>,
     /// Joints whose weights no tool may change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) locked: Vec<JointRef>,
-    /// Clips added or changed, whole.
+    /// Clips that were added or changed, complete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) clips: Vec<ClipEntry>,
-    /// Clips of the source that the artist removed.
+    /// Clips of the source that the user removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) removed_clips: Vec<Named>,
     /// Selected and hidden points.
@@ -86,21 +87,21 @@ pub enum ModelRef {
         path: String,
         /// xxh3-64 of the file and its buffers, 16 hex digits.
         fingerprint: String,
-        /// The name for the artist.
+        /// The name that the user sees.
         name: String,
     },
     /// A built-in sample.
     Sample {
         /// Its name, "arm".
         name: String,
-        /// xxh3-64 of the model as it was generated, 16 hex digits; empty in the first projects.
+        /// xxh3-64 of the model as it was generated, 16 hex digits; empty in the oldest projects.
         #[serde(default)]
         fingerprint: String,
     },
 }
 
 impl ModelRef {
-    /// The model's name for the artist.
+    /// The name of the model that the user sees.
     pub fn name(&self) -> &str {
         match self {
             Self::File { name, .. } | Self::Sample { name, .. } => name,
@@ -121,17 +122,17 @@ pub(super) struct SkinJoint(pub(super) u16, pub(super) JointKey, pub(super) Stri
 #[serde(deny_unknown_fields)]
 pub(super) struct JointEntry {
     pub(super) joint: JointKey,
-    /// Its name: of a node the source's, as a check.
+    /// Its name; for a node the source's, as a check.
     pub(super) name: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) removed: bool,
-    /// Left out where it is the source's, and for a new root.
+    /// Omitted where it is the source's, and for a new root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) parent: Option<Parent>,
-    /// What differs from the source's rest transform, of a new joint from the identity.
+    /// The difference from the source's rest transform, or from the identity for a new joint.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) rest: TransformEntry,
-    /// The node whose mesh, camera or light it carries instead of that node's joint.
+    /// The node whose mesh, camera or light it draws instead of that node's joint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) content_of: Option<JointRef>,
 }
@@ -196,7 +197,7 @@ pub(super) struct MeshWeights {
 pub(super) struct LayerEntry {
     pub(super) mesh: u32,
     pub(super) name: String,
-    /// Its number, which the session uses.
+    /// Its id, which the session uses.
     pub(super) layer: u32,
     /// Its name.
     pub(super) title: String,
@@ -204,7 +205,7 @@ pub(super) struct LayerEntry {
     pub(super) opacity: f32,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) muted: bool,
-    /// Whether only this one is shown over the base.
+    /// Whether only this one is shown above the base.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) alone: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -238,22 +239,24 @@ fn is_whole(opacity: &f32) -> bool {
     opacity.to_bits() == 1f32.to_bits()
 }
 
-/// The mirror effect of a layer: one side also shows on the other. The mirror images of points follow from the model.
+/// The mirror effect of a layer: the other side shows the rows of one side. The pairs of points are computed from the
+/// model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MirrorEntry {
     /// The mirror plane is where this coordinate of the bind pose is `centre`.
     pub(super) axis: Axis,
-    /// Metres; left out where it is 0.
+    /// Metres; omitted where it is 0.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) centre: f32,
     pub(super) from_positive: bool,
     /// The largest distance between mirror images, as a fraction of the diagonal of the bounds.
     pub(super) tolerance: f32,
-    /// Skin joints and the joints that take their weight on the other side; a joint that is not listed keeps its own.
+    /// Skin joints and the joints that receive their weight on the other side; a joint that is not listed keeps its
+    /// own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) pairs: Vec<(u16, u16)>,
-    /// Skin joints that have no partner.
+    /// Skin joints without a counterpart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unpaired: Vec<u16>,
 }
@@ -262,7 +265,7 @@ pub(super) struct MirrorEntry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Row {
-    /// The primitive; left out where it is the first.
+    /// The primitive; omitted where it is the first.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) p: u32,
     /// The point's lowest vertex, counted within the primitive.
@@ -279,7 +282,7 @@ fn is_zero(n: &u32) -> bool {
     *n == 0
 }
 
-/// The encoded rows of one primitive whose vertex numbers fall into one span (see `rows`).
+/// The encoded rows of one primitive whose vertex indices are in one span (see `rows`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RowBlock {
@@ -309,7 +312,7 @@ pub(super) struct MeshMask {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MaskValue {
-    /// The primitive; left out where it is the first.
+    /// The primitive; omitted where it is the first.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) p: u32,
     /// The point's lowest vertex, counted within the primitive.
@@ -318,7 +321,7 @@ pub(super) struct MaskValue {
     pub(super) x: f32,
 }
 
-/// The encoded values of one primitive whose vertex numbers fall into one span (see `masks`).
+/// The encoded values of one primitive whose vertex indices are in one span (see `masks`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MaskBlock {
@@ -343,7 +346,7 @@ pub(super) struct MeshPoints {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PointRuns {
-    /// The primitive; left out where it is the first.
+    /// The primitive; omitted where it is the first.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) primitive: u32,
     /// (first vertex, number of vertices), counted within the primitive.
@@ -370,7 +373,7 @@ pub(super) struct StackEntry {
     pub(super) stack: Stack,
 }
 
-/// What differs from rest in the pose of one joint.
+/// The differences of one joint's pose from its rest transform.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JointPose {
@@ -397,7 +400,7 @@ pub(super) struct TransformEntry {
     /// x, y, z, w.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rotation: Option<(f64, f64, f64, f64)>,
-    /// A stretch without shear.
+    /// A scale without shear.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) scale: Option<(f64, f64, f64)>,
     /// A stretch with shear: three columns.
@@ -405,18 +408,18 @@ pub(super) struct TransformEntry {
     pub(super) stretch: Option<[(f64, f64, f64); 3]>,
 }
 
-/// What the artist overrides of a joint.
+/// The values of a joint that the user overrides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RuleEntry {
     pub(super) joint: JointKey,
     pub(super) name: String,
-    /// Where its bone ends, in the joint's rest space.
+    /// The tail of its bone, in the joint's rest space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tail: Option<(f64, f64, f64)>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) compensates_scale: bool,
-    /// The joint whose inflation moves it, instead of its parent.
+    /// The joint whose inflation moves this one, instead of its parent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) inflation_parent: Option<JointRef>,
 }
@@ -430,16 +433,16 @@ pub(super) struct Renamed {
     pub(super) name: String,
 }
 
-/// A clip, whole.
+/// A clip, complete.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ClipEntry {
     pub(super) clip: u32,
     pub(super) name: String,
-    /// The name of the source's clip that it replaces; left out for an added clip.
+    /// The name of the source's clip that it replaces; omitted for an added clip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) replaces: Option<String>,
-    /// The interpolation of rotation and translation; left out where it is component by component.
+    /// The interpolation of rotation and translation; omitted where it is per component.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) in_betweens: InBetweens,
     /// Whether it is a preview, which is not exported.
@@ -448,7 +451,7 @@ pub(super) struct ClipEntry {
     pub(super) channels: Vec<ChannelEntry>,
 }
 
-/// A channel; keys in text or encoded.
+/// A channel; keyframes as text or encoded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ChannelEntry {
@@ -464,7 +467,7 @@ pub(super) struct ChannelEntry {
     pub(super) keys: Option<KeyBlock>,
 }
 
-/// Encoded keys: times, then values.
+/// Encoded keyframes: times, then values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KeyBlock {

@@ -51,13 +51,13 @@ impl Action {
         }
     }
 
-    /// The new value of `before` for an effect of 0 - 1. `mean` is that of the neighbours.
+    /// The new value for `before` at an effect of 0 - 1. `mean` is that of the neighbours.
     ///
     /// Never beyond floor and ceiling; a value already beyond them moves no further away.
     pub(super) fn of(&self, before: f32, mean: f32, effect: f32) -> f32 {
         let value = match self.kind {
             BrushKind::Add | BrushKind::Sample => {
-                // Adding 0 would do nothing: value 0 subtracts.
+                // Adding 0 would have no effect: a value of 0 subtracts.
                 let (adds, amount) = if self.value > 0.0 {
                     (!self.invert, self.value)
                 } else {
@@ -181,7 +181,7 @@ mod tests {
             (add.of(0.5, 0.0, 1.0), less.of(0.5, 0.0, 1.0)),
             (0.75, 0.25)
         );
-        // Beyond already: no further, but back.
+        // Already beyond the limit: no further, but back.
         assert_eq!(
             (add.of(0.875, 0.0, 0.5), less.of(0.875, 0.0, 0.5)),
             (0.875, 0.375)

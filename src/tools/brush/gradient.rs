@@ -20,11 +20,11 @@ pub(super) struct Gradient {
     drawn_to: Option<Vec2>,
 }
 
-/// Points that one thread looks at, at least.
+/// The smallest number of points per thread.
 const PART: usize = 4096;
 
 impl Stroke {
-    /// Draws the gradient to the pointer; points that only an earlier end reached get their old value back.
+    /// Draws the gradient to the pointer; restores points that only an earlier end reached.
     pub(super) fn draw_gradient(
         &mut self,
         event: &PointerEvent,

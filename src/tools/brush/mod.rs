@@ -1,8 +1,8 @@
 //! The brush: strokes on weights, maps and layer masks.
 //!
 //! Data flow: the pointer's positions are queued in the stroke's `way` -> evenly spaced dabs along it find the points
-//! they reach (`dab`), or a `gradient` runs from the first position to the last -> `touched` stores the effect on each
-//! point and on its mirror image -> `action` computes new values, of `weights` or of a `mask` -> one edit for each
+//! that they reach (`dab`), or a `gradient` runs from the first position to the last -> `touched` stores the effect on
+//! each point and on its mirror image -> `action` computes new values, of `weights` or of a `mask` -> one edit for each
 //! event.
 //!
 //! Invariant: without accumulation a stroke changes a point by its strength at most, however often the pointer passes;
@@ -73,7 +73,7 @@ struct Stroke {
     start: Place,
     /// The position up to which the path is painted.
     at: Place,
-    /// Pixels from the last dab to there; `None` before the first one.
+    /// Pixels from the last dab to `at`; `None` before the first one.
     since: Option<f32>,
     /// The rest of the path.
     way: VecDeque<Place>,
@@ -136,7 +136,7 @@ impl Paint {
         }
     }
 
-    /// The note about a stroke that reached points.
+    /// The message about a stroke that reached points.
     fn say(&mut self) -> Option<String> {
         match self {
             Self::Weights(paint) => paint.say(),
@@ -360,7 +360,7 @@ impl Stroke {
         }
     }
 
-    /// Starts on `instance`; whether it can.
+    /// Starts on `instance`; returns whether it can.
     fn begin(
         &mut self,
         instance: InstanceId,
@@ -446,7 +446,7 @@ impl Begun {
         self.mask.as_ref().is_none_or(is_in) && !self.hidden.as_deref().is_some_and(is_in)
     }
 
-    /// Stores the effect on a point and on its mirror image: the maximum, or with `exactly` this one.
+    /// Stores the effect on a point and on its mirror image: the maximum, or with `exactly` the new effect.
     fn affect(
         &mut self,
         point: u32,

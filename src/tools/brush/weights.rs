@@ -40,7 +40,7 @@ pub(super) struct WeightPaint {
     /// Slots that changed since the last edit.
     changed: Vec<u32>,
     any: bool,
-    /// Points that lost influences to the limit.
+    /// Points that lost influences because of the limit.
     limited: PointSet,
     /// More notes for the end of the stroke.
     note: Option<String>,
@@ -271,7 +271,7 @@ impl WeightPaint {
         }
     }
 
-    /// Adds the wanted weights of the bones of one side at a point.
+    /// Adds the requested weights of the bones of one side at a point.
     fn want(
         &self,
         side: usize,
@@ -496,7 +496,7 @@ const PART: usize = 512;
 /// Smallest change of a weight that counts as missing.
 const NOTICEABLE: f32 = 1e-3;
 
-/// The reason why the row `base` does not change although other weights are wanted.
+/// The reason why the row `base` does not change although other weights are requested.
 fn why_stuck(base: RowRef<'_>, wanted: &[(u16, f32)], rules: &PaintRules<'_>) -> Option<Stuck> {
     let is_asked = |&(joint, weight): &(u16, f32)| {
         let change = weight.clamp(0.0, 1.0) - base.weight_of(joint);
@@ -518,7 +518,7 @@ fn why_stuck(base: RowRef<'_>, wanted: &[(u16, f32)], rules: &PaintRules<'_>) ->
     )
 }
 
-/// The present rows of the slots that changed, in one block of memory: a gradient may change a million.
+/// The present rows of the slots that changed, in one allocation: a gradient may change a million.
 #[derive(Debug, Default)]
 struct Made {
     spans: Vec<Span>,
@@ -574,7 +574,7 @@ struct Scratch {
     wanted: Row,
 }
 
-/// The active bone and, if they are painted together, the other selected ones that `can` be painted: as indices of the
+/// The active bone and, if they are painted together, the other selected ones that `can` be painted, as indices of the
 /// skin.
 fn painted_joints(
     document: &Document,

@@ -18,7 +18,7 @@ pub(super) const PRECISE: f64 = 0.1;
 const TRACKBALL_PER_PX: f64 = 0.01;
 /// Smallest absolute scale.
 const LEAST_SCALE: f64 = 1e-3;
-/// Below this cosine a ring is seen edge-on and is dragged along its tangent.
+/// Below this cosine a ring counts as edge-on and is dragged along its tangent.
 pub(super) const EDGE_ON: f32 = 0.2;
 
 impl Transforming {
@@ -83,7 +83,7 @@ impl Transforming {
         (slope.abs() > 1e-4 && along > 0.0 && at.is_finite()).then_some(at)
     }
 
-    /// Continues with the angle on the screen.
+    /// Continues with the angle on the screen instead of the ring.
     pub(super) fn release_ring(&mut self) {
         if self.turning != Turning::Screen {
             self.turned *= self.facing();
@@ -91,7 +91,7 @@ impl Transforming {
         }
     }
 
-    /// +1 if the axis of rotation points to the eye, else -1.
+    /// +1 if the axis of rotation points to the camera, else -1.
     pub(super) fn facing(&self) -> f64 {
         match self.constraint {
             Constraint::Axis(axis) | Constraint::Plane(axis) => {
@@ -178,7 +178,7 @@ impl Transforming {
         };
         match (at(self.start_px), at(self.virtual_px)) {
             (Some(a), Some(b)) => b - a,
-            // The line points at the eye: up is away.
+            // The line points at the camera: dragging up moves away.
             _ => {
                 let up = self.start_px.y - self.virtual_px.y;
                 let to_eye = self.screen.toward_eye(self.pivot);
@@ -320,7 +320,7 @@ impl Transforming {
                 scale[axis.index()] = wanted;
                 return scale;
             }
-            // Without shear: the component of each own axis along the wanted axis.
+            // Without shear: the component of each own axis along the constraint's axis.
             let share = subject.own.transpose() * (self.space_of(subject) * axis.unit());
             DVec3::ONE + share * share * (wanted - 1.0)
         };

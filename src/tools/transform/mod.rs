@@ -26,7 +26,7 @@ pub struct Finesse {
 }
 
 impl TransformKind {
-    /// The verb.
+    /// The verb in labels.
     pub fn verb(self) -> &'static str {
         match self {
             Self::Move => "Move",
@@ -37,7 +37,7 @@ impl TransformKind {
 }
 
 impl PoseSpace {
-    /// Its name: "local".
+    /// Its name within labels: "local".
     pub fn word(self) -> &'static str {
         match self {
             Self::Local => "local",
@@ -59,14 +59,14 @@ struct Subject {
     parent_linear: DMat3,
 }
 
-/// How pointer positions become an angle.
+/// How pointer positions are converted to an angle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Turning {
     /// The angle about the pivot on the screen.
     Screen,
     /// The angle in the plane of a ring.
     Ring { axis: Vec3, zero: Vec3 },
-    /// The displacement along the tangent where a ring seen edge-on was grabbed, in radii.
+    /// The displacement along the tangent where an edge-on ring was grabbed, in radii.
     Tangent { along_px: Vec2, radius_px: f32 },
 }
 
@@ -251,7 +251,7 @@ impl Transforming {
         }
     }
 
-    /// The key of a kind during the transform: another kind starts over, R again is the trackball.
+    /// The key of a transform kind during the transform: another kind restarts it, R again selects the trackball.
     pub fn press_kind(&mut self, kind: TransformKind) {
         if kind == self.kind {
             self.constraint = match self.constraint {
@@ -275,7 +275,7 @@ impl Transforming {
         }
     }
 
-    /// Adds a character of a number; whether it is one.
+    /// Adds a character of a number; returns whether it is part of one.
     pub fn type_char(&mut self, c: char) -> bool {
         self.typed.push(c)
     }

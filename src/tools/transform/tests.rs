@@ -7,7 +7,7 @@ use glam::DVec3;
 
 const SIZE: Vec2 = Vec2::new(800.0, 600.0);
 
-/// Three joints in a row along y, the second turned by a third about an odd axis, the last scaled.
+/// Three joints in a row along y, the second rotated by a third of a turn about an oblique axis, the last scaled.
 fn chain() -> (Skeleton, Pose) {
     let joint = |parent: Option<u32>, translation, rotation, scale| Joint {
         name: format!("Bone{}", parent.map_or(0, |p| p + 1)),
@@ -66,7 +66,7 @@ fn a_typed_rotation_is_exact_in_each_space() {
     for (space, expected) in [
         (PoseSpace::Local, before * quarter),
         (PoseSpace::Parent, quarter * before),
-        // The parent is not turned.
+        // The parent is not rotated.
         (PoseSpace::World, quarter * before),
     ] {
         let mut tool = begin(TransformKind::Rotate, space, &[1], Vec2::ZERO);
@@ -112,7 +112,7 @@ fn a_typed_move_is_in_metres_of_the_world_under_any_parent() {
     let (_, rest) = chain();
     for (space, axis, expected) in [
         (PoseSpace::World, Axis::Y, DVec3::Y),
-        // The second joint's turn takes x to y, y to z and z to x.
+        // The second joint's rotation takes x to y, y to z and z to x.
         (PoseSpace::Local, Axis::X, DVec3::Y),
         (PoseSpace::Parent, Axis::Z, DVec3::X),
     ] {
@@ -146,7 +146,7 @@ fn scale_keeps_clear_of_shear_and_of_nothing() {
 
 #[test]
 fn the_pointer_turns_about_the_eye_and_in_steps_or_tenths() {
-    // The first joint is seen in the middle.
+    // The first joint is in the middle of the view.
     let middle = SIZE * 0.5;
     let turn = |finesse: Finesse, axis: Option<Axis>| {
         let at = middle + Vec2::new(100.0, 0.0);
@@ -184,7 +184,7 @@ fn the_pointer_turns_about_the_eye_and_in_steps_or_tenths() {
 
 #[test]
 fn a_ring_seen_from_its_edge_follows_its_tangent() {
-    // Seen from the front, the near side of the ring about y goes right for a positive turn.
+    // Seen from the front, the near side of the ring about y moves right for a positive rotation.
     let middle = SIZE * 0.5;
     let mut tool = begin(TransformKind::Rotate, PoseSpace::World, &[0], middle);
     tool.grab(Handle {

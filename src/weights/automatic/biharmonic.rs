@@ -25,7 +25,7 @@ fn penalty(mean_distance: f64) -> f64 {
     (WAVE / mean_distance.max(0.5)).powi(4)
 }
 
-/// Found by experiment: it takes the fewest iterations on the samples.
+/// Found by experiment: it needs the fewest iterations on the samples.
 const WAVE: f64 = 4.2;
 
 /// Over-relaxation factor of ADMM.
@@ -46,11 +46,11 @@ const MOST_NODES: usize = 8000;
 /// Falloff of the geodesic weights used as a fallback.
 const BEND: f32 = 0.3;
 
-/// The nodes constrained by each bone.
+/// The nodes that each bone constrains.
 struct Handles {
-    /// n_nodes: the deformer whose bone passes; `u16::MAX` for none.
+    /// n_nodes: the deformer whose bone passes through; `u16::MAX` for none.
     owner: Vec<u16>,
-    /// n_deformers: the deformer whose weight it shares; its own index if it has nodes.
+    /// n_deformers: the deformer whose weight it divides; its own index if it has nodes.
     group: Vec<u16>,
     /// Deformers without a node of their own.
     lost: Vec<usize>,
@@ -416,7 +416,7 @@ fn read(
     Ok((rows, missing))
 }
 
-/// Splits the weight of a bone among the bones that share it, by distance.
+/// Divides the weight of a bone among the bones of its group, by distance.
 fn split_groups(
     places: &Places,
     deformers: &Deformers,

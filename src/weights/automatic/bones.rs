@@ -32,7 +32,7 @@ const ROOTS: &[&str] = &[
     "skeleton",
     "rig",
 ];
-/// Words that may accompany those.
+/// Words that may accompany the names of root nodes.
 const FILLERS: &[&str] = &["joint", "bone", "node", "b", "jnt", "main"];
 
 /// A bone of a joint, mesh space.
@@ -144,7 +144,7 @@ pub(crate) fn some(names: impl Iterator<Item = String>) -> String {
 /// The joints of the skin as a tree.
 struct Tree {
     heads: Vec<Vec3>,
-    /// The nearest joint of the skin above, elsewhere or not.
+    /// The nearest ancestor in the skin, at the same position or not.
     above: Vec<Option<usize>>,
     children: Vec<Vec<usize>>,
     carries: Vec<bool>,
@@ -278,7 +278,8 @@ impl Tree {
         deformers
     }
 
-    /// The joints below `k` that are elsewhere, through those that are not; only what `leads`.
+    /// The nearest descendants of `k` at another position, through those at the same one; only those that `leads`
+    /// accepts.
     fn ends(&self, k: usize, leads: &dyn Fn(usize) -> bool) -> Vec<usize> {
         let mut ends = Vec::new();
         let mut open: Vec<usize> = self.children[k].clone();
@@ -392,7 +393,7 @@ impl Tree {
             );
         }
         // On or outside of the surface: if the parent's bone leaves the surface there, the leaf is its end; an open
-        // surface does not tell.
+        // surface is no evidence.
         let leaves =
             cast(from).is_some_and(|hit| !hit.front && hit.distance <= length * (1.0 + NO_ROOM));
         // Never of zero length: at the tail of the parent's bone both would be equally near.

@@ -27,7 +27,7 @@ const AT_ONCE: usize = 16;
 /// Number of nodes settled between two checks for cancellation.
 const CHECK: usize = 8192;
 
-/// The start of the straight end of a path.
+/// The start of the straight last part of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Anchor {
     /// The nearest position on a deformer's bones: index into the deformers.
@@ -225,7 +225,7 @@ struct Candidate {
     is_straight: bool,
 }
 
-/// The nodes that are reached from `seeds` while they are `wanted`, with their distance and anchor, in order of
+/// The nodes that are reachable from `seeds` through `wanted` nodes, with their distance and anchor, in order of
 /// distance.
 fn search(
     solid: &Solid,

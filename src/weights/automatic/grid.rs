@@ -1,9 +1,9 @@
 //! The inside of a mesh as voxels, and which neighbouring voxels are connected.
 //!
-//! Along each line of cell centres the surface is met in order, as Dionne and de Lasa 2013 (section 3.1) do with
-//! slices drawn on a graphics card: a cell is inside if most of the three lines through its centre agree. Beyond the
-//! paper, two neighbouring cells are connected only if no outside lies between their centres: fingers closer than a
-//! cell stay apart.
+//! Along each line of cell centres the crossings with the surface are sorted, as Dionne and de Lasa 2013 (section 3.1)
+//! do with slices drawn on a graphics card: a cell is inside if most of the three lines through its centre agree.
+//! Beyond the paper, two neighbouring cells are connected only if no outside lies between their centres: fingers closer
+//! than a cell stay apart.
 
 use super::places::Places;
 use crate::task::{Cancelled, Task};
@@ -26,7 +26,7 @@ pub(crate) struct Grid {
     pub(crate) dims: [usize; 3],
     origin: DVec3,
     flags: Vec<u8>,
-    /// One bit a cell: inside; and how many of the cells before each word are.
+    /// One bit per cell: inside; and the number of inside cells before each word.
     words: Vec<u64>,
     ranks: Vec<u32>,
     /// Indices of the inside cells, ascending: nodes.
@@ -44,7 +44,7 @@ struct Crossing {
 }
 
 impl Grid {
-    /// Cells so that the longest side of the bounds has `resolution` of them, with one to spare on every side.
+    /// Cells such that the longest side of the bounds has `resolution` of them, plus one on every side.
     pub(crate) fn new(places: &Places, resolution: u32, task: &Task) -> Result<Self, Cancelled> {
         let (low, high) = places.bounds();
         let (low, high) = (low.as_dvec3(), high.as_dvec3());
@@ -76,7 +76,7 @@ impl Grid {
         self.cells.len()
     }
 
-    /// The cell that holds `p`.
+    /// The cell that contains `p`.
     pub(crate) fn cell_of(&self, p: Vec3) -> Option<[usize; 3]> {
         let at = (p.as_dvec3() - self.origin) / f64::from(self.cell);
         let cell = at.floor().to_array();
@@ -84,7 +84,7 @@ impl Grid {
         within.then(|| cell.map(|x| x as usize))
     }
 
-    /// The middle of a cell.
+    /// The centre of a cell.
     pub(crate) fn centre(&self, cell: [usize; 3]) -> Vec3 {
         let at = DVec3::from_array(cell.map(|x| x as f64 + 0.5));
         (self.origin + at * f64::from(self.cell)).as_vec3()
@@ -101,12 +101,12 @@ impl Grid {
         [index % nx, index / nx % ny, index / (nx * ny)]
     }
 
-    /// The middle of a node.
+    /// The centre of a node.
     pub(crate) fn centre_of_node(&self, node: u32) -> Vec3 {
         self.centre(self.coordinates(self.cells[node as usize]))
     }
 
-    /// The number of an inside cell among all of them.
+    /// The index of an inside cell among all inside cells.
     pub(crate) fn node(&self, cell: [usize; 3]) -> Option<u32> {
         if (0..3).any(|a| cell[a] >= self.dims[a]) {
             return None;
@@ -255,7 +255,7 @@ impl Grid {
         Ok(())
     }
 
-    /// All crossings of the lines along `axis`, by line and place.
+    /// All crossings of the lines along `axis`, by line and position.
     fn crossings(&self, places: &Places, axis: usize, task: &Task) -> Vec<Crossing> {
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
         let n_u = self.dims[u];

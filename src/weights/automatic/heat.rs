@@ -31,7 +31,7 @@ const TRIED: usize = 6;
 /// Right-hand sides solved together by one thread.
 const COLUMNS: usize = 4;
 
-/// Places handed to a thread at a time.
+/// Positions per task.
 const RUN: usize = 512;
 
 /// The heat source of a position.
@@ -358,7 +358,7 @@ fn solve(
     Ok(())
 }
 
-/// The nearest deformers of a position by Euclidean distance, with falloff: the fallback of unreachable points.
+/// The nearest deformers of a position by Euclidean distance, with falloff: the fallback for unreachable points.
 pub(crate) fn by_distance(
     deformers: &Deformers,
     p: Vec3,

@@ -13,13 +13,13 @@ pub(crate) struct Places {
     pub(crate) positions: Vec<Vec3>,
     /// n_places unit normals, zero where there are none.
     pub(crate) normals: Vec<Vec3>,
-    /// Triangles of places; may be degenerate.
+    /// Triangles of positions; may be degenerate.
     pub(crate) triangles: Vec<[u32; 3]>,
-    /// n_places: islands by their lowest place.
+    /// n_places: the island of each position, identified by its lowest position.
     pub(crate) islands: Vec<u32>,
     /// Number of islands.
     pub(crate) n_islands: usize,
-    /// n_islands: whether normals point outwards, as the sign of the volume tells.
+    /// n_islands: whether normals point outwards, from the sign of the volume.
     pub(crate) outward: Vec<bool>,
     starts: Vec<u32>,
     neighbours: Vec<u32>,
@@ -141,7 +141,7 @@ impl Places {
         &self.neighbours[range]
     }
 
-    /// Least and greatest coordinates.
+    /// The smallest and largest coordinates.
     pub(crate) fn bounds(&self) -> (Vec3, Vec3) {
         let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         let grow = |(low, high): (Vec3, Vec3), &p: &Vec3| (low.min(p), high.max(p));

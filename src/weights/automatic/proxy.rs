@@ -1,7 +1,7 @@
 //! A coarse copy of the inside of a mesh, on which large systems are solved.
 //!
-//! Blocks of cells become nodes, one for each connected part of the block: a node never spans two fingers. A
-//! node's volume and its faces with others are what its cells have of them (a finite volume discretisation).
+//! Blocks of cells become nodes, one for each connected part of the block: a node never spans two fingers. A node's
+//! volume and its faces with others are the sums over its cells (a finite volume discretisation).
 
 use super::places::Places;
 use super::solid::Solid;
@@ -21,7 +21,7 @@ const LEAST_VOLUME: f64 = 0.1;
 pub(crate) struct Proxy {
     /// n_cells of the grid: the node of each.
     pub(crate) node_of_cell: Vec<u32>,
-    /// n_nodes: middle.
+    /// n_nodes: centre.
     pub(crate) centres: Vec<Vec3>,
     /// n_nodes: volume as a fraction of a full block.
     pub(crate) volumes: Vec<f64>,
@@ -121,7 +121,7 @@ impl Proxy {
         self.faces = faces;
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub(crate) fn n(&self) -> usize {
         self.centres.len()
     }
@@ -133,7 +133,7 @@ impl Proxy {
         laplacian.squared(&inverse)
     }
 
-    /// Mean number of steps from a node to the nearest that is `held`; 1 if none is.
+    /// Mean number of steps from a node to the nearest constrained one (`held`); 1 if none is.
     pub(crate) fn mean_distance(&self, held: impl Fn(usize) -> bool) -> f64 {
         let mut seen: Vec<bool> = (0..self.n()).map(&held).collect();
         let mut front: Vec<u32> = (0..self.n() as u32).filter(|&n| seen[n as usize]).collect();

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 /// Weights below this are dropped.
 const SMALLEST: f32 = 2e-3;
 
-/// Places handed to a thread at a time.
+/// Positions per task.
 const RUN: usize = 4096;
 
 /// The joints of the largest weights of each position: a fixed number, however many joints there are.
@@ -22,7 +22,7 @@ pub(crate) struct TopRows {
 }
 
 impl TopRows {
-    /// No weights; room for the influences of a row and a few more, which smoothing needs.
+    /// No weights; with capacity for the influences of a row and a few more, which smoothing needs.
     pub(crate) fn new(n_places: usize, max_influences: usize) -> Self {
         let width = max_influences.clamp(1, 32) + 2;
         Self {
@@ -114,8 +114,8 @@ fn insert(row: &mut [(u16, f32)], joint: u16, weight: f32) {
 
 /// The outcome of the weights computed for each position.
 ///
-/// Locked weights keep every bit, the computed ones share the rest. If the scope has some joints only, those get the
-/// computed weights and the others share the rest in their old proportion.
+/// Locked weights keep every bit, the computed ones get the rest. If the scope has only some joints, those get the
+/// computed weights and the others the rest in their old proportion.
 pub(crate) fn finish(
     subject: &Subject<'_>,
     places: &Places,
@@ -157,7 +157,7 @@ pub(crate) fn finish(
 pub(crate) enum Composed {
     /// Changed.
     Done,
-    /// Locked weights leave nothing.
+    /// Locked weights leave no remainder.
     Full,
     /// No weight was computed.
     Bare,
@@ -191,7 +191,7 @@ pub(crate) fn compose(
         let is_other = |e: &(u16, f32)| !subject.is_locked(e.0) && !subject.acts_on(e.0);
         let others = || before.iter().filter(is_other);
         let had: f32 = others().map(|e| e.1).sum();
-        // If the others have no weight now, they share the rest as computed.
+        // If the others have no weight now, they get the rest as computed.
         if had > 0.0 {
             shares.retain(|e| subject.acts_on(e.0));
             let taken: f32 = shares.iter().map(|e| e.1).sum();

@@ -12,7 +12,7 @@ use crate::task::{Cancelled, Task};
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Patches handed to a thread at a time.
+/// Patches per task.
 const RUN: usize = 256;
 
 /// The graph.

@@ -20,8 +20,8 @@ pub(in crate::weights) struct Names {
 }
 
 impl Names {
-    /// Finds the bones of the skin by name; bones that share a name by their order, with the last one for any beyond
-    /// it.
+    /// Finds the bones of the skin by name; bones that share a name are matched by their order, and any beyond the last
+    /// one to that one.
     pub(in crate::weights) fn new(subject: &Subject<'_>, joints: &[String]) -> Self {
         let mut known: BTreeMap<String, Vec<u16>> = BTreeMap::new();
         for (i, &joint) in subject.joints.iter().enumerate() {
@@ -126,7 +126,7 @@ pub(in crate::weights) struct ForeignSurface<'a> {
     positions: &'a [Vec3],
     triangles: Vec<[u32; 3]>,
     index: SurfaceIndex,
-    /// n_positions: which of `rows` belongs to each; `None`: that of the same number.
+    /// n_positions: the index in `rows` of each; `None`: the same index.
     row_of: Option<Vec<u32>>,
     rows: &'a Rows,
 }
@@ -135,8 +135,8 @@ pub(in crate::weights) struct ForeignSurface<'a> {
 const NONE: u32 = u32::MAX;
 
 impl<'a> ForeignSurface<'a> {
-    /// The surface whose points `points` (ascending) have `rows`; places between others have none. `None` for a row of
-    /// every point.
+    /// The surface whose points `points` (ascending) have `rows`; positions between others have none. `None`: every
+    /// point has a row.
     pub(in crate::weights) fn new(
         positions: &'a [Vec3],
         triangles: &[[u32; 3]],
@@ -159,7 +159,7 @@ impl<'a> ForeignSurface<'a> {
         let whole = triangles.iter().filter(|t| t.iter().all(has_row));
         let mut triangles: Vec<[u32; 3]> = whole.copied().collect();
         if triangles.is_empty() {
-            // Single points are surfaces of no size.
+            // Single points are surfaces of zero size.
             let n = positions.len() as u32;
             triangles = (0..n).filter(|p| has_row(p)).map(|p| [p; 3]).collect();
         }
@@ -173,7 +173,7 @@ impl<'a> ForeignSurface<'a> {
         }
     }
 
-    /// Adds up the row at the position closest to `at`, with joints mapped by `names`; `false` if there is none.
+    /// Adds the row at the position closest to `at`, with joints mapped by `names`; `false` if there is none.
     pub(in crate::weights) fn row_at(
         &self,
         at: Vec3,

@@ -27,7 +27,7 @@ pub struct Import {
 }
 
 impl Import {
-    /// Gives each point the row of the file's point at its position: by number if all positions agree, else the nearest.
+    /// Gives each point the row of the file's point at its position: by index if all positions agree, else the nearest.
     pub(super) fn run(
         &self,
         subject: &Subject<'_>,
@@ -72,9 +72,9 @@ impl Import {
     }
 }
 
-/// Which point of the file each point takes.
+/// The point of the file for each point.
 struct Matching {
-    /// `None`: that of the same number.
+    /// `None`: the point of the same index.
     tree: Option<PointTree>,
     reach: f32,
 }

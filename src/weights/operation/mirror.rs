@@ -39,7 +39,7 @@ struct Sides {
 impl Sides {
     fn new(subject: &Subject<'_>) -> Self {
         let n = subject.joints.len();
-        // A joint may be listed more than once: its first entry is that of the other's first.
+        // A joint may be listed more than once: its first entry corresponds to its counterpart's first.
         let mut entries: BTreeMap<JointId, Vec<u16>> = BTreeMap::new();
         for (i, &joint) in subject.joints.iter().enumerate() {
             entries.entry(joint).or_default().push(i as u16);
@@ -209,7 +209,7 @@ pub(super) fn mirror(
             if is_given(point, partner) {
                 return Verdict::Same;
             }
-            // The point that an unmatched point copies must not change itself.
+            // The source of an unmatched point must not change itself.
             let other = symmetry.partner(source);
             if partner.is_none() && (other == Some(source) || !is_given(source, other)) {
                 return Verdict::Left(NO_PARTNER);
@@ -247,7 +247,7 @@ pub(super) fn flip(
     Ok(tally.outcome(notes))
 }
 
-/// Gives a point the image of another row.
+/// Gives a point the mirror image of another row.
 fn take(
     rules: &Rules<'_>,
     sides: &Sides,

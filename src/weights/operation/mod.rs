@@ -71,7 +71,7 @@ pub enum Operation {
     Hammer,
     /// Sets, adds to or scales the weights of one joint.
     Flood {
-        /// Which joint.
+        /// The joint.
         joint: JointId,
         /// The value, 0 - 1 (scale: 0 - 10).
         value: f32,
@@ -80,7 +80,7 @@ pub enum Operation {
     },
     /// Replaces the weights w of one joint with 1 - w.
     Invert {
-        /// Which joint.
+        /// The joint.
         joint: JointId,
     },
     /// Levels of the weights of one joint, or of all, like the levels of an image.
@@ -92,25 +92,25 @@ pub enum Operation {
     },
     /// Moves a fraction of one joint's weight to another.
     Move {
-        /// From which.
+        /// The source joint.
         from: JointId,
-        /// To which.
+        /// The target joint.
         to: JointId,
         /// The fraction, 0 - 1.
         share: f32,
     },
     /// Moves all weight of some joints to another.
     Merge {
-        /// From which.
+        /// The source joints.
         from: Vec<JointId>,
-        /// To which.
+        /// The target joint.
         to: JointId,
     },
     /// Exchanges the weights of two joints.
     Swap {
-        /// One.
+        /// The first joint.
         a: JointId,
-        /// The other.
+        /// The second joint.
         b: JointId,
     },
     /// Copies one side to the other, left joints to right ones.
@@ -121,7 +121,7 @@ pub enum Operation {
     Paste {
         /// The copied rows.
         copied: Arc<Copied>,
-        /// Which copied row a point takes.
+        /// Which copied row a point gets.
         by: PasteBy,
     },
     /// Copies weights from another model.
@@ -146,16 +146,16 @@ pub enum Flood {
     Scale,
 }
 
-/// Levels of weights: `low..high` becomes 0..1, bent by gamma, then `out_low..out_high`.
+/// Levels of weights: `low..high` is mapped to 0..1, raised to 1 / gamma, then mapped to `out_low..out_high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Levels {
-    /// Which joint; `None`: each unlocked joint.
+    /// The joint; `None`: each unlocked joint.
     pub joint: Option<JointId>,
     /// Weights up to this become 0, 0 - 1.
     pub low: f32,
     /// Weights from this become 1, 0 - 1, above `low`.
     pub high: f32,
-    /// Exponent 1 / gamma, 0.1 - 10: above 1 lifts the middle.
+    /// Exponent 1 / gamma, 0.1 - 10: above 1 raises the middle.
     pub gamma: f32,
     /// Output for 0, 0 - 1.
     pub out_low: f32,
@@ -203,11 +203,11 @@ impl Default for Mirroring {
 pub struct Copied {
     /// The name of their mesh.
     pub mesh_name: String,
-    /// Its number of points: if it is the same, rows can be pasted by point number.
+    /// Its number of points: if it is equal, rows can be pasted by point index.
     pub n_points: usize,
     /// The points, ascending.
     pub points: Vec<u32>,
-    /// One row a point; joints index `joints`.
+    /// One row per point; joints index `joints`.
     pub rows: Rows,
     /// Names of the joints.
     pub joints: Vec<String>,
@@ -218,10 +218,10 @@ pub struct Copied {
 /// Its numbers are finite. `Eq` lets an `Arc` compare by pointer first.
 impl Eq for Copied {}
 
-/// Which copied row a point takes.
+/// Which copied row a point gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PasteBy {
-    /// That of the point of the same number. A single copied row goes to every point.
+    /// That of the point of the same index. A single copied row goes to every point.
     #[default]
     Point,
     /// The row at the closest position of the copied surface, both in bind pose.
@@ -253,7 +253,7 @@ impl Operation {
         }
     }
 
-    /// Whether it is so slow that it runs on request instead of following its settings.
+    /// Whether it is so slow that it runs on request instead of updating with its settings.
     pub fn is_slow(&self) -> bool {
         matches!(self, Self::Transfer(_) | Self::Automatic(_))
     }

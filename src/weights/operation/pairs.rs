@@ -6,7 +6,7 @@ use crate::skeleton::{JointId, Skeleton};
 use glam::DAffine3;
 use std::collections::BTreeMap;
 
-/// Pairs of left and right joints: by name and position; the artist's own pairs take precedence.
+/// Pairs of left and right joints: by name and position; the user's own pairs have precedence.
 ///
 /// Invariant: the counterpart of a joint's counterpart is the joint.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +19,7 @@ pub struct JointPairs {
 /// The origin of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairedBy {
-    /// The artist.
+    /// The user.
     Artist,
     /// Names and positions.
     Name,
@@ -28,7 +28,7 @@ pub enum PairedBy {
 /// One joint in the table of pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairRow {
-    /// Which joint.
+    /// The joint.
     pub joint: JointId,
     /// Its counterpart: itself for a joint in the middle, `None` for an unpaired one.
     pub partner: Option<JointId>,
@@ -37,8 +37,8 @@ pub struct PairRow {
 }
 
 impl JointPairs {
-    /// The pairs of a skeleton. `own`: what the artist chose, in one direction at least; a joint paired with itself is
-    /// in the middle. Of contradicting choices that of the lowest joint wins.
+    /// The pairs of a skeleton. `own`: the user's choices, in one direction at least; a joint paired with itself is in
+    /// the middle. Of contradicting choices that of the lowest joint wins.
     pub fn new(skeleton: &Skeleton, own: &BTreeMap<JointId, JointId>) -> Self {
         let mut both: BTreeMap<JointId, JointId> = BTreeMap::new();
         let is_live =
@@ -62,7 +62,7 @@ impl JointPairs {
         if let Some(&own) = self.own.get(&joint) {
             return Some(own);
         }
-        // A counterpart by name that the artist paired with another joint does not count.
+        // A counterpart by name that the user paired with another joint does not count.
         let by_name = self.mirror.partner(joint);
         by_name.filter(|other| *other == joint || !self.own.contains_key(other))
     }

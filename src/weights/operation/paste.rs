@@ -17,7 +17,7 @@ const NOT_COPIED: &str = "that were not copied";
 /// The copied weights have no bone of this skin.
 const NO_BONES: &str = "whose copied weights have no bone of this skin";
 
-/// Gives points the rows of the same number, or those at the closest positions.
+/// Gives points the rows of the same index, or those at the closest positions.
 pub(super) fn run(
     copied: &Copied,
     by: PasteBy,

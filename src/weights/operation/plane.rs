@@ -7,7 +7,8 @@ use crate::mesh::{Symmetry, SymmetryCounts};
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
 
-/// The plane must be this far from the origin, as a fraction of the diagonal of the bounds, for joints to move it.
+/// The smallest distance of the plane from the origin, as a fraction of the diagonal of the bounds, at which the joints
+/// define it.
 const BESIDE: f32 = 0.02;
 
 impl Subject<'_> {
@@ -29,7 +30,7 @@ impl Subject<'_> {
         }
     }
 
-    /// The mirrored points across that plane. `tolerance` is a fraction of the diagonal of the bounds.
+    /// The mirror images of points across that plane. `tolerance` is a fraction of the diagonal of the bounds.
     pub fn symmetry(&self, axis: Axis, tolerance: f32, task: &Task) -> Result<Symmetry, Cancelled> {
         let (low, high) = bounds(&self.mesh.positions);
         let reach = tolerance * low.distance(high);

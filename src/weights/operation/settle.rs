@@ -3,10 +3,10 @@
 use super::Subject;
 use crate::skinning::RowRef;
 
-/// Sums this close to what they should be are left as they are, so that rows keep their bits.
+/// The largest error of a sum that is left as it is, so that rows keep their bits.
 const CLOSE: f64 = 1e-6;
 
-/// Locked weights leave nothing to share.
+/// Locked weights leave no remainder.
 pub(super) const FULL: &str = "whose locked weights leave nothing to share";
 /// No other joint can take the rest.
 pub(super) const NO_TAKER: &str = "where no other unlocked bone can take the rest";

@@ -15,7 +15,7 @@ pub struct Subject<'a> {
     pub rows: PaintRows<'a>,
     /// The joints that influences index: the skin's list, as far as all skins that draw the mesh agree.
     pub joints: &'a [JointId],
-    /// The node tree.
+    /// The joint hierarchy.
     pub skeleton: &'a Skeleton,
     /// n_skin_joints: joint space -> mesh space in bind pose.
     pub bind: &'a [DAffine3],
@@ -27,7 +27,7 @@ pub struct Subject<'a> {
     pub acts_on: Option<&'a [bool]>,
     /// The points in scope; `None`: all.
     pub points: Option<&'a PointSet>,
-    /// Left and right.
+    /// The symmetry pairs of joints.
     pub pairs: &'a JointPairs,
     /// Maximum number of influences of a changed point.
     pub max_influences: usize,
@@ -70,7 +70,7 @@ impl<'a> Subject<'a> {
         (0..self.n_points() as u32).filter(|&point| self.includes(point))
     }
 
-    /// Refuses a subject that cannot change, with a message.
+    /// Refuses a subject that cannot change; the error is a message.
     pub(super) fn check(&self) -> Result<(), OperationError> {
         let refused = |why: String| Err(OperationError::Refused(why));
         if self.rows.len() != self.n_points() {
@@ -109,7 +109,7 @@ impl<'a> Subject<'a> {
         Ok(index)
     }
 
-    /// The index of a joint in the skin, or a message that it has none.
+    /// The index of a joint in the skin; the error is a message that it has none.
     pub fn index_of(&self, joint: JointId) -> Result<u16, OperationError> {
         let found = self.joints.iter().position(|&j| j == joint);
         found.map(|i| i as u16).ok_or_else(|| {

@@ -33,7 +33,7 @@ pub(super) struct Surroundings<'a> {
     points: Vec<u32>,
     /// n_points: the index of a point in `points`.
     slots: Vec<u32>,
-    /// Rows of `points`, a chunk each.
+    /// Rows of `points`, in chunks.
     rows: Vec<Rows>,
     /// Rows that replace those of some points until they are gathered.
     loose: Rows,
@@ -52,7 +52,7 @@ struct Scratch {
 }
 
 impl<'a> Surroundings<'a> {
-    /// The rows of `points`, ascending, as they are.
+    /// The present rows of `points`, ascending.
     pub(super) fn new(
         subject: &'a Subject<'a>,
         points: Vec<u32>,
@@ -420,7 +420,7 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-/// For points that share their place and their row with points beyond a seam: the neighbours of all of them.
+/// For points that share their position and their row with points across a seam: the neighbours of all of them.
 fn shared_rings(subject: &Subject<'_>, rings: &Rings) -> HashMap<u32, Vec<u32>> {
     let topology = subject.mesh.topology();
     let mut points: Vec<u32> = topology.coincident_pairs().map(|(p, _)| p).collect();

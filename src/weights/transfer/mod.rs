@@ -1,6 +1,6 @@
 //! Transfers weights from another model.
 //!
-//! Data flow: joints are matched by `names`, each position takes the row of the closest position of the source within
+//! Data flow: joints are matched by `names`, each position gets the row of the closest position of the source within
 //! the limits, and `in_paint` fills in the rest over the surface.
 //!
 //! Invariant: points without a match are in the report, with their number and how they were filled in.
@@ -136,7 +136,7 @@ impl Transfer {
         }
         task.step("Writing rows", 0.97)?;
         let mut outcome = finish(subject, &places, &rows, notes);
-        // Points without a match are reported as such; that they got no row is the same fact.
+        // Points without a match are reported already; that they have no row is the same fact.
         let untouched = left_out.first().map(|l: &LeftOut| l.points.clone());
         outcome
             .report
@@ -184,10 +184,10 @@ impl Transfer {
     }
 }
 
-/// The rows at the closest positions.
+/// The rows at the closest positions that are within the limits.
 struct Known {
     rows: TopRows,
-    /// n_places: whether its row is.
+    /// n_places: whether the position has a row.
     has_row: Vec<bool>,
     closest: Closest,
 }
@@ -271,7 +271,7 @@ impl Known {
 }
 
 impl Closest {
-    /// The positions of islands that have wanted but no known positions.
+    /// The positions of islands that have positions to fill in but no known one.
     fn islands_without(&self, places: &Places, is_known: &[bool], wanted: &[bool]) -> Vec<u32> {
         let mut has = vec![false; places.n_islands];
         for (place, known) in is_known.iter().enumerate() {
@@ -281,7 +281,7 @@ impl Closest {
         (0..self.rows.len() as u32).filter(without).collect()
     }
 
-    /// Takes the closest row at `those`, at any distance.
+    /// Uses the closest row for the positions `those`, at any distance.
     fn take(&self, those: &[u32], rows: &mut TopRows, is_known: &mut [bool]) {
         for &place in those {
             let row = &self.rows[place as usize];
@@ -293,7 +293,7 @@ impl Closest {
     }
 }
 
-/// The number of positions on each island that they touch.
+/// The number of positions on each island that `those` touch.
 fn island_sizes(places: &Places, those: &[u32]) -> Vec<usize> {
     let mut sizes = vec![0; places.n_islands];
     for &place in those {
