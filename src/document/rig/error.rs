@@ -1,6 +1,7 @@
 //! Why the rig cannot be changed as requested.
 
 use crate::document::EditError;
+use crate::skeleton::SkeletonError;
 
 /// Why a change of the rig is refused; the document is unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -99,6 +100,45 @@ pub enum RigError {
     /// A skin has no free slot.
     #[error("The skin “{0}” has as many bones as a skin can have.")]
     SkinFull(String),
+    /// Skins that draw the same mesh have the joint in different slots, or not all of them have it.
+    #[error(
+        "The weights of “{joint}” cannot pass on: the skin “{skin}”, which draws the same mesh, has another bone in its place."
+    )]
+    OtherSlot {
+        /// The joint to remove.
+        joint: String,
+        /// The other skin.
+        skin: String,
+    },
+    /// The scale of the artist's pose mirrors differently from the rest pose.
+    #[error("“{0}” is mirrored in the pose and not at rest; its axes cannot turn.")]
+    MirrorsInPose(String),
+    /// A joint takes back its parent's scale, which a joint in between would bring back.
+    #[error(
+        "“{0}” takes back the scale of the bone above it: no bone can be inserted between the two."
+    )]
+    CompensatesScale(String),
+    /// The transform of a parent cannot be inverted.
+    #[error("“{joint}” has no size {place}, so that nothing can keep its place below it.")]
+    Singular {
+        /// The parent.
+        joint: String,
+        /// Where: "in “Walk”", "at rest" or "in the pose".
+        place: String,
+    },
+    /// Engines drive helper joints by the joint.
+    #[error(
+        "“{joint}” is needed to drive the helper bone “{helper}” of the file, which would no longer follow."
+    )]
+    Drives {
+        /// The joint to remove.
+        joint: String,
+        /// The helper joint.
+        helper: String,
+    },
+    /// The result is not a forest.
+    #[error("The bones cannot be changed so: {0}.")]
+    Skeleton(#[from] SkeletonError),
     /// A number is out of its range.
     #[error("{0}")]
     Value(String),

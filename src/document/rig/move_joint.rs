@@ -58,7 +58,10 @@ pub fn move_joint(document: &Document, wanted: &Move) -> Result<RigEdit, RigErro
         (Intent::KeepMotion, _) => {
             apply_frames(&mut changed, &frames, Keys::KeepMotion(wanted.tolerance))?;
         }
-        (Intent::NewPivot, Children::Follow) => follow(&mut changed, wanted),
+        (Intent::NewPivot, Children::Follow) => {
+            follow(&mut changed, wanted)?;
+            return Ok(RigEdit::between(document, &changed).moving_rest());
+        }
         (Intent::NewPivot, Children::Stay) => {
             apply_frames(&mut changed, &frames, Keys::NewPivot)?;
         }
@@ -71,7 +74,7 @@ pub fn move_joint(document: &Document, wanted: &Move) -> Result<RigEdit, RigErro
 }
 
 /// Changes only the joint's own rest transform; the descendants follow and are bound in their new positions.
-fn follow(document: &mut Document, wanted: &Move) {
+fn follow(document: &mut Document, wanted: &Move) -> Result<(), RigError> {
     let skeleton = document.skeleton.clone();
     let joint = wanted.joint;
     let was = skeleton.joint(joint).rest;
@@ -79,7 +82,7 @@ fn follow(document: &mut Document, wanted: &Move) {
     let before = document.rest_pose.world_matrices(&skeleton);
     let mut joints = joints_of(document);
     joints[joint.get()].rest.translation += offset;
-    set_joints(document, joints);
+    set_joints(document, joints)?;
     Arc::make_mut(&mut document.pose).locals[joint.get()].translation += offset;
     for clip in document.clips.values_mut() {
         if let Some(c) = clip.channel_of(joint, Property::Translation) {
@@ -102,6 +105,7 @@ fn follow(document: &mut Document, wanted: &Move) {
             }
         }
     }
+    Ok(())
 }
 
 /// Restores the children's motions: `L'_c(t) = W'_j(t)^-1 W_c(t)`.
@@ -111,7 +115,6 @@ fn keep_children(before: &Document, changed: &mut Document, wanted: &Move) -> Re
             joint: child,
             parent: Some(wanted.joint),
             tolerance: wanted.tolerance,
-            halves: true,
             nearest: false,
         };
         let now = changed.clone();

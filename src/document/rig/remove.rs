@@ -1,10 +1,14 @@
 //! Removing a joint.
 
 use super::content::{has_content, split};
+use super::drivers::check_drivers;
 use super::measure::{Compared, Distances};
 use super::reparent::{Keep, Reparent, hang};
 use super::rows::{along, change_rows, distance, handed, smoothstep};
-use super::{KEY_TOLERANCE, RigEdit, RigError, check_live, joints_of, set_joints};
+use super::{
+    KEY_TOLERANCE, RigEdit, RigError, check_live, drop_invalid_inflation_parents, joints_of,
+    set_joints,
+};
 use crate::document::{Document, MeshId, Skin, SkinId};
 use crate::math::Transform;
 use crate::skeleton::JointId;
@@ -75,10 +79,11 @@ pub fn remove(document: &Document, joint: JointId, heirs: Heirs) -> Result<RigEd
 
 fn take_out(document: &mut Document, joint: JointId, heirs: Heirs) -> Result<(), RigError> {
     check_live(document, joint)?;
+    check_drivers(document, joint)?;
     // The bone's tail depends on the children, which are reparented below.
     let tree = document.clone();
     if has_content(document, joint) {
-        split(document, joint, Transform::IDENTITY);
+        split(document, joint, Transform::IDENTITY)?;
     }
     let skeleton = document.skeleton.clone();
     for &child in skeleton.children(joint) {
@@ -88,7 +93,6 @@ fn take_out(document: &mut Document, joint: JointId, heirs: Heirs) -> Result<(),
             keep: Keep::Motion,
             nearest: false,
             tolerance: KEY_TOLERANCE,
-            halves: true,
         };
         hang(document, &wanted)?;
     }
@@ -127,12 +131,14 @@ fn take_out(document: &mut Document, joint: JointId, heirs: Heirs) -> Result<(),
     }
     let mut joints = joints_of(document);
     joints[joint.get()].removed = true;
+    Arc::make_mut(&mut document.pose).locals[joint.get()] = joints[joint.get()].rest;
     for entry in &mut joints {
         if entry.rule.inflation_parent == Some(joint) {
             entry.rule.inflation_parent = None;
         }
     }
-    set_joints(document, joints);
+    set_joints(document, joints)?;
+    drop_invalid_inflation_parents(document)?;
     Ok(())
 }
 
@@ -185,8 +191,12 @@ fn pass_on(
         joint: skeleton.label(joint),
         skin: skin.name.clone(),
     };
-    if shared(joint) != Some(from) {
-        return Err(no_heir());
+    let mut others = skins.iter();
+    if let Some(other) = others.find(|skin| slot(skin, joint) != Some(from)) {
+        return Err(RigError::OtherSlot {
+            joint: skeleton.label(joint),
+            skin: other.name.clone(),
+        });
     }
     let above = || skeleton.ancestors(joint).find(|&j| shared(j).is_some());
     let child = || {

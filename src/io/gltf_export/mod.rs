@@ -38,6 +38,7 @@ mod referenced;
 mod report;
 mod rows;
 mod shapes;
+mod slots;
 mod targets;
 mod text;
 mod uncompress;
@@ -46,7 +47,7 @@ mod weights;
 mod write;
 
 pub use destination::{Destination, Written};
-pub use drivers::{DRIVERS, DRIVERS_VERSION};
+pub use drivers::{DRIVERS, DRIVERS_VERSION, source_drivers};
 pub use error::GltfWriteError;
 pub use format::GltfFormat;
 pub use frames::{Framed, WrittenFrames, write_frames};
