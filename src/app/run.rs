@@ -169,7 +169,7 @@ impl SinewApp {
                 self.set_mode(Mode::Paint);
                 *self.editor.brush_mut().kind_mut() = kind;
             }
-            Command::UseProjection(projection) => self.editor.brush_mut().projection = projection,
+            Command::UseFalloffShape(shape) => self.editor.brush_mut().falloff_shape = shape,
             Command::UseSymmetry(axis) => self.editor.brush_mut().symmetry = axis,
             Command::ToggleBrushXray => {
                 let brush = self.editor.brush_mut();
@@ -366,7 +366,7 @@ impl SinewApp {
             Command::Paint(target) => self.editor.paint_target() == target,
             Command::AdjustLast => self.editor.adjusting().is_some_and(|a| !a.is_hidden()),
             Command::UseBrush(kind) => self.brush().kind() == kind,
-            Command::UseProjection(projection) => self.brush().projection == projection,
+            Command::UseFalloffShape(shape) => self.brush().falloff_shape == shape,
             Command::UseSymmetry(axis) => self.brush().symmetry == axis,
             Command::ToggleBrushXray => self.brush().xray,
             Command::ToggleAccumulate => self.brush().accumulate,

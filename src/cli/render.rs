@@ -7,7 +7,7 @@ use super::{Failure, centres, load, scene};
 use crate::document::{Document, Image, MeshId};
 use crate::evaluate::Gauge;
 use crate::evaluate::gauge::with_stacks;
-use crate::skeleton::{JointId, bones};
+use crate::skeleton::{JointId, bone_segments};
 use crate::view::heat_map::figures_of;
 use crate::view::scene::{Scene, ViewOptions, frame_bounds};
 use crate::view::{BoneState, shape_bones};
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
         }
     };
     let weighted = document.weighted_joints();
-    let bones = bones::bones_of_rig(
+    let bones = bone_segments::bones_of_rig(
         document.skeleton(),
         evaluator.world(),
         |j| in_skin[j.get()],

@@ -75,7 +75,7 @@ impl BrushKind {
 
 /// How distance from the pointer is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Projection {
+pub enum FalloffShape {
     /// Distance along the surface from the position under the pointer: never reaches across to the next finger.
     #[default]
     Surface,
@@ -85,7 +85,7 @@ pub enum Projection {
     Screen,
 }
 
-impl Projection {
+impl FalloffShape {
     /// All shapes, in the order of lists.
     pub const ALL: [Self; 3] = [Self::Surface, Self::Volume, Self::Screen];
 
@@ -238,7 +238,7 @@ pub struct BrushOptions {
     /// Distance between dabs as a fraction of the radius, 0.01 - 2.
     pub spacing: f32,
     /// How distance from the pointer is measured.
-    pub projection: Projection,
+    pub falloff_shape: FalloffShape,
     /// Skip points that face away from the camera.
     pub front_faces_only: bool,
     /// Reach occluded points.
@@ -271,16 +271,16 @@ impl Default for BrushOptions {
             target: PaintTarget::Weights,
             mask_values: MaskValues::default(),
             weights_kind: BrushKind::Add,
-            map_kind: USUAL_FOR_MAPS,
+            map_kind: DEFAULT_MAP_KIND,
             weight: 1.0,
             strength: 0.5,
             radius_px: 50.0,
-            radius_world: USUAL_RADIUS,
+            radius_world: DEFAULT_RADIUS,
             radius_unit: RadiusUnit::Pixels,
             falloff: Falloff::Smooth,
             curve: Curve::default(),
             spacing: 0.1,
-            projection: Projection::Surface,
+            falloff_shape: FalloffShape::Surface,
             front_faces_only: true,
             xray: false,
             accumulate: false,
@@ -298,10 +298,10 @@ impl Default for BrushOptions {
 }
 
 /// A map that was never painted is 1 everywhere: nothing can be added to most of them.
-const USUAL_FOR_MAPS: BrushKind = BrushKind::Replace;
+const DEFAULT_MAP_KIND: BrushKind = BrushKind::Replace;
 
 /// A hand's breadth.
-const USUAL_RADIUS: f32 = 0.05;
+const DEFAULT_RADIUS: f32 = 0.05;
 
 impl BrushOptions {
     /// Radius on the screen, logical pixels.

@@ -1,4 +1,4 @@
-//! Every way to change a document.
+//! The edits of a document.
 //!
 //! An [`Edit`] *swaps* its payload with the document: applied twice it restores the document bit for bit. So the same
 //! value serves do, undo and redo.
@@ -367,7 +367,7 @@ impl Edit {
     }
 
     /// Whether the edit has an empty list of points: it changes nothing.
-    pub fn is_of_no_point(&self) -> bool {
+    pub fn changes_no_points(&self) -> bool {
         match self {
             Self::Influences(edit) => edit.points.is_empty(),
             Self::Mask(edit) => edit.points.is_empty(),

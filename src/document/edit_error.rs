@@ -29,7 +29,7 @@ pub enum EditError {
         expected: usize,
     },
     /// A point does not exist in the mesh or is listed twice.
-    #[error("point {point} is named twice or outside of the mesh's {n_points} points")]
+    #[error("vertex {point} is listed twice or not among the mesh's {n_points} vertices")]
     Point {
         /// The point.
         point: u32,
@@ -37,7 +37,7 @@ pub enum EditError {
         n_points: usize,
     },
     /// A row is not a list of distinct joints of the skin with finite weights >= 0.
-    #[error("the weights of point {point} are not valid: {why}")]
+    #[error("the weights of vertex {point} are not valid: {why}")]
     Row {
         /// The point.
         point: u32,
@@ -54,7 +54,7 @@ pub enum EditError {
     #[error("the layers are not valid: {0}")]
     Layers(String),
     /// A value of a painted map is out of its range.
-    #[error("{value} is not a {}: 0 - {} is", .mask.label().to_lowercase(), .mask.limit())]
+    #[error("{value} is not a valid {}: it must be 0 - {}", .mask.label().to_lowercase(), .mask.limit())]
     MaskValue {
         /// The map.
         mask: MaskOf,
@@ -70,7 +70,7 @@ pub enum EditError {
         why: String,
     },
     /// A joint is listed twice.
-    #[error("bone {} is named twice", .0.0)]
+    #[error("bone {} is listed twice", .0.0)]
     Twice(JointId),
     /// A number is not finite.
     #[error("{0} has a value that is not a finite number")]

@@ -5,7 +5,7 @@ use super::{Document, Edit, MeshId, MeshItem};
 use crate::finding::{Fix, counted};
 use crate::skinning::{RowRef, Rows};
 use crate::task::{Cancelled, Task};
-use crate::weights::mend::{limit, normalise, weld};
+use crate::weights::repair::{limit, normalise, weld};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -20,7 +20,7 @@ pub struct Fixed {
     /// The label of the undo step.
     pub label: &'static str,
     /// The message for the user.
-    pub said: String,
+    pub message: String,
 }
 
 /// A point and its new row.
@@ -50,7 +50,7 @@ pub fn fix(
         return Ok(Fixed {
             edit: None,
             label,
-            said: "The mesh does not exist any more.".into(),
+            message: "The mesh does not exist any more.".into(),
         });
     };
     let n_points = item.influences.len() as u32;
@@ -82,11 +82,11 @@ pub fn fix(
         })?,
     };
     let n_changed = rows.len();
-    let mut said = format!("{} {done}.", counted(n_changed, "vertex"));
+    let mut message = format!("{} {done}.", counted(n_changed, "vertex"));
     // One side of a seam may already have the mean weights.
     if n_changed < points.len() && fix != Fix::Weld {
-        said = format!(
-            "{said} {} unchanged: the other bones are locked.",
+        message = format!(
+            "{message} {} unchanged: the other bones are locked.",
             counted(points.len() - n_changed, "vertex")
         );
     }
@@ -100,14 +100,18 @@ pub fn fix(
         return Ok(Fixed {
             edit: None,
             label,
-            said: "Only one layer is visible. Show all layers first.".into(),
+            message: "Only one layer is visible. Show all layers first.".into(),
         });
     } else {
         // The finding is about the composite of all layers, so a layer above them holds the fix.
-        said.push_str(" The fix is stored in a new layer.");
+        message.push_str(" The fix is stored in a new layer.");
         document.add_filled_layer(mesh, label, &points, rows)
     };
-    Ok(Fixed { edit, label, said })
+    Ok(Fixed {
+        edit,
+        label,
+        message,
+    })
 }
 
 /// The rows that `new_row` changes, in order of points.

@@ -3,7 +3,7 @@
 use super::model::InvalidParts;
 use super::validity::{check_row, check_skin};
 use super::{Document, LayerStack, LayersEdit, Parts};
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Severity, counted};
 use crate::skeleton::JointId;
 
 impl Document {
@@ -105,7 +105,7 @@ fn check_influences(document: &Document, findings: &mut Vec<Finding>) {
             findings.push(Finding::error(
                 &place,
                 format!(
-                    "{} points have {} rows of weights.",
+                    "{} vertices have {} rows of weights.",
                     item.geometry.n_points(),
                     item.influences.len()
                 ),
@@ -121,7 +121,7 @@ fn check_influences(document: &Document, findings: &mut Vec<Finding>) {
             if let Err(why) = check_row(row, &live) {
                 findings.push(Finding::error(
                     &place,
-                    format!("The weights of point {point} are not valid: {why}."),
+                    format!("The weights of vertex {point} are not valid: {why}."),
                 ));
                 break;
             }
@@ -135,13 +135,19 @@ fn check_influences(document: &Document, findings: &mut Vec<Finding>) {
         if unweighted > 0 {
             findings.push(Finding::warning(
                 &place,
-                format!("{unweighted} points have no weight and will not move."),
+                format!(
+                    "{} without weight: the pose has no effect there.",
+                    counted(unweighted, "vertex")
+                ),
             ));
         }
         if off_sum > 0 {
             findings.push(Finding::warning(
                 &place,
-                format!("The weights of {off_sum} points do not sum to 1."),
+                format!(
+                    "{} with weights that do not sum to 1.",
+                    counted(off_sum, "vertex")
+                ),
             ));
         }
     }
@@ -159,7 +165,7 @@ fn check_masks(document: &Document, findings: &mut Vec<Finding>) {
                 let map = kind.label().to_lowercase();
                 findings.push(Finding::error(
                     format!("{map} of mesh {} \"{}\"", id.0, item.geometry.name),
-                    format!("Point {point} of {n_points} has the value {value}."),
+                    format!("Vertex {point} of {n_points} has the value {value}."),
                 ));
             }
         }
@@ -194,7 +200,7 @@ fn check_layers(document: &Document, findings: &mut Vec<Finding>) {
         if !pairs.into_iter().all(|(a, b)| a.same_bits(b)) {
             findings.push(Finding::error(
                 place,
-                "The weights are not what the layers show.",
+                "The weights are not the composite of the layers.",
             ));
         }
     }
@@ -205,7 +211,10 @@ fn check_rules(document: &Document, findings: &mut Vec<Finding>) {
         let rule = document.skeleton.joint(joint).rule;
         if let Err(why) = rule.check(joint, &document.skeleton) {
             let place = format!("bone \"{}\"", document.skeleton.label(joint));
-            findings.push(Finding::error(place, format!("Its rule cannot be: {why}.")));
+            findings.push(Finding::error(
+                place,
+                format!("Its rule is not valid: {why}."),
+            ));
         }
     }
 }

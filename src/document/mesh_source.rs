@@ -136,9 +136,9 @@ impl MeshSource {
 
         if split_seams > 0 {
             let places = if split_seams == 1 {
-                "1 place holds".to_owned()
+                "1 position has".to_owned()
             } else {
-                format!("{split_seams} places hold")
+                format!("{split_seams} positions have")
             };
             let finding = Finding::warning(
                 format!("mesh \"{}\"", self.name),
@@ -394,7 +394,7 @@ mod tests {
         assert!(
             built.findings[0]
                 .message
-                .starts_with("1 place holds vertices")
+                .starts_with("1 position has vertices")
         );
     }
 
@@ -423,12 +423,12 @@ mod tests {
         assert!(
             built.findings[0]
                 .message
-                .starts_with("1 place holds vertices")
+                .starts_with("1 position has vertices")
         );
     }
 
     #[test]
-    fn normals_that_lie_along_the_surface_are_not_believed() {
+    fn normals_along_the_surface_are_discarded() {
         let mut source = quad([0.1, 0.2, 0.3, 0.2]);
         source.primitives[0].normals = vec![Vec3::Y; 6];
         let built = source.build();

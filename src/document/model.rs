@@ -126,7 +126,7 @@ impl Document {
         &self.source_skins
     }
 
-    /// The artist's pose: shown where no clip is active.
+    /// The artist's pose: the editable pose that is shown while no clip is active.
     pub fn pose(&self) -> &Arc<Pose> {
         &self.pose
     }

@@ -43,7 +43,7 @@ impl Document {
     /// bone are left out: [`InfluenceEdit::left_alone`]. Above the base an empty row becomes a weight of 0, since an
     /// empty row would show the layers below.
     pub fn paint_edit(&self, mesh: MeshId, points: Vec<u32>, rows: Rows) -> Edit {
-        let rows = self.say_nothing_is_zero(mesh, &points, rows);
+        let rows = self.zero_for_empty(mesh, &points, rows);
         self.layer_edit(mesh, points, rows)
     }
 
@@ -55,7 +55,7 @@ impl Document {
         };
         let edit = Edit::Influences(edit.in_layer(id));
         match self.layer(mesh, id) {
-            Some(layer) if layer.mirror.is_some() => self.spare_locked(edit).0,
+            Some(layer) if layer.mirror.is_some() => self.without_locked_changes(edit).0,
             _ => edit,
         }
     }
@@ -104,23 +104,23 @@ impl Document {
 
     /// `rows` for `points` of the active layer, with a weight of 0 where a row is empty and the layers below have
     /// weights.
-    fn say_nothing_is_zero(&self, mesh: MeshId, points: &[u32], rows: Rows) -> Rows {
+    fn zero_for_empty(&self, mesh: MeshId, points: &[u32], rows: Rows) -> Rows {
         if !self.paints_over(mesh) || rows.iter().all(|row| !row.is_empty()) {
             return rows;
         }
         let Some(shown) = self.paint_rows(mesh) else {
             return rows;
         };
-        let mut said = Rows::with_capacity(points.len());
+        let mut filled = Rows::with_capacity(points.len());
         for (&point, row) in points.iter().zip(rows.iter()) {
             let is_known = row.is_empty() && (point as usize) < shown.len();
             let before = is_known.then(|| shown.row(point));
             match before.and_then(|before| before.joints.first().copied()) {
-                Some(joint) => said.push_pairs([(joint, 0.0)]),
-                None => said.push(row),
+                Some(joint) => filled.push_pairs([(joint, 0.0)]),
+                None => filled.push(row),
             }
         }
-        said
+        filled
     }
 
     /// Why the active layer of a mesh cannot be painted; `None`: it can.
@@ -135,7 +135,7 @@ impl Document {
         let solo = stack.solo().and_then(|solo| stack.get(solo));
         Some(match solo.filter(|solo| solo.id != layer.id) {
             Some(solo) => format!(
-                "The layer \"{name}\" is not shown while \"{}\" is alone. Show all layers, or choose that one.",
+                "The layer \"{name}\" is not shown while \"{}\" is solo. Show all layers, or choose that one.",
                 solo.name
             ),
             None if layer.muted && solo.is_none() => {
@@ -151,9 +151,9 @@ impl Document {
             PaintTarget::Weights => None,
             PaintTarget::Mask(kind) => Some(Ok(kind.into())),
             PaintTarget::LayerMask => Some(match self.active_layer(mesh) {
-                Some(LayerStack::BASE) => {
-                    Err("The base is always shown, all of it. Choose a layer over it to paint its mask.".into())
-                }
+                Some(LayerStack::BASE) => Err(
+                    "The base layer has no mask. Choose a layer above it to paint a mask.".into(),
+                ),
                 Some(id) => self.why_not_paintable(mesh).map_or(Ok(id.into()), Err),
                 None => Err("The object has no layers. Add one to paint its mask.".into()),
             }),
@@ -162,7 +162,7 @@ impl Document {
 
     /// The map of a mesh that is shown as colours while the brush paints maps; `None` where it paints weights or the
     /// mesh has no such map.
-    pub fn map_seen(&self, mesh: MeshId) -> Option<MaskOf> {
+    pub fn visible_map(&self, mesh: MeshId) -> Option<MaskOf> {
         match self.session().brush.target {
             PaintTarget::Weights => None,
             PaintTarget::Mask(kind) => Some(kind.into()),
@@ -195,30 +195,30 @@ impl Document {
 
     /// An edit of a layer's rows or mask without the points at which it would change the weight of a locked bone in the
     /// composite, and how many points were removed.
-    pub fn spare_locked(&self, edit: Edit) -> (Edit, usize) {
+    pub fn without_locked_changes(&self, edit: Edit) -> (Edit, usize) {
         match edit {
             Edit::Influences(edit) => {
                 let mesh = edit.mesh;
                 let Some(layer) = edit.layer.and_then(|id| self.layer(mesh, id)) else {
                     return (Edit::Influences(edit), 0);
                 };
-                let Some(spare) = Spare::new(self, mesh, layer) else {
+                let Some(guard) = LockGuard::new(self, mesh, layer) else {
                     return (Edit::Influences(edit), 0);
                 };
                 let (mut points, mut rows) = (Vec::new(), Rows::with_capacity(edit.points.len()));
                 let mut left_alone = Vec::new();
                 for (&point, row) in edit.points.iter().zip(edit.rows.iter()) {
-                    if spare.changes_locked(point, row, layer.mask.get(point)) {
+                    if guard.changes_locked(point, row, layer.mask.get(point)) {
                         left_alone.push(point);
                     } else {
                         points.push(point);
                         rows.push(row);
                     }
                 }
-                let n_spared = left_alone.len();
+                let n_skipped = left_alone.len();
                 let mut edit = InfluenceEdit::new(mesh, points, rows).in_layer(layer.id);
                 edit.left_alone = left_alone;
-                (Edit::Influences(edit), n_spared)
+                (Edit::Influences(edit), n_skipped)
             }
             Edit::Mask(edit) => {
                 let mesh = edit.mesh;
@@ -226,19 +226,20 @@ impl Document {
                     MaskOf::Layer(id) => self.layer(mesh, id),
                     MaskOf::Stack(_) => None,
                 };
-                let spare = layer.and_then(|layer| Some((Spare::new(self, mesh, layer)?, layer)));
-                let Some((spare, layer)) = spare else {
+                let guard =
+                    layer.and_then(|layer| Some((LockGuard::new(self, mesh, layer)?, layer)));
+                let Some((guard, layer)) = guard else {
                     return (Edit::Mask(edit), 0);
                 };
                 let n_points = edit.points.len();
                 let pairs = edit.points.iter().copied().zip(edit.values.iter().copied());
                 let (points, values): (Vec<u32>, Vec<f32>) = pairs
                     .filter(|&(point, value)| {
-                        !spare.changes_locked(point, layer.rows.row(point), value)
+                        !guard.changes_locked(point, layer.rows.row(point), value)
                     })
                     .unzip();
-                let n_spared = n_points - points.len();
-                (Edit::mask(mesh, edit.mask, points, values), n_spared)
+                let n_skipped = n_points - points.len();
+                (Edit::mask(mesh, edit.mask, points, values), n_skipped)
             }
             other => (other, 0),
         }
@@ -246,14 +247,14 @@ impl Document {
 }
 
 /// Tests whether a change of a layer changes the composite weights of locked bones.
-struct Spare<'a> {
+struct LockGuard<'a> {
     item: &'a MeshItem,
     index: usize,
     /// Locked joints, by their indices in the influences.
     locked: Vec<u16>,
 }
 
-impl<'a> Spare<'a> {
+impl<'a> LockGuard<'a> {
     /// `None` where it cannot: no bone of the mesh is locked, or the layer is not visible.
     fn new(document: &'a Document, mesh: MeshId, layer: &Layer) -> Option<Self> {
         let item = document.meshes.get(&mesh)?;

@@ -1,7 +1,7 @@
 //! The session: camera, playback, selection, tool options. Saved with the project, never part of undo.
 
 pub use super::brush::{
-    BrushKind, BrushOptions, Normalising, PaintMask, PaintedBones, Pressure, Projection,
+    BrushKind, BrushOptions, FalloffShape, Normalising, PaintMask, PaintedBones, Pressure,
     RadiusUnit, SmoothedBones,
 };
 
@@ -35,7 +35,7 @@ pub struct Playback {
 }
 
 /// Frames per second by default.
-const USUAL_FPS: u32 = 30;
+const DEFAULT_FPS: u32 = 30;
 
 impl Default for Playback {
     fn default() -> Self {
@@ -45,7 +45,7 @@ impl Default for Playback {
             speed: 1.0,
             looping: true,
             range: None,
-            fps: USUAL_FPS,
+            fps: DEFAULT_FPS,
             playing: false,
             unkeyed: false,
         }
@@ -134,13 +134,13 @@ impl Default for PoseOptions {
             gizmo: TransformKind::default(),
             space: PoseSpace::default(),
             blend_target: BlendTarget::default(),
-            blend_way: USUAL_WAY,
+            blend_way: DEFAULT_INTERPOLATION,
         }
     }
 }
 
 /// A screw motion swings a limb round its joint between two poses.
-const USUAL_WAY: InBetweens = InBetweens::Screw;
+const DEFAULT_INTERPOLATION: InBetweens = InBetweens::Screw;
 
 /// What clicks and the selection commands select.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -92,7 +92,10 @@ impl Document {
         mesh: MeshId,
         scope: SubjectScope,
     ) -> Result<SubjectParts<'_>, String> {
-        let item = self.meshes.get(&mesh).ok_or("The mesh is gone.")?;
+        let item = self
+            .meshes
+            .get(&mesh)
+            .ok_or("The mesh does not exist any more.")?;
         let name = &item.geometry.name;
         let not_skinned =
             || format!("\"{name}\" is not skinned: it follows one bone, so it has no weights.");

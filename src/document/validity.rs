@@ -61,7 +61,7 @@ pub fn check_row(row: RowRef<'_>, live: &[bool]) -> Result<(), String> {
             return Err(format!("bone {joint} of a skin with {n_joints} bones"));
         }
         if row.joints[..i].contains(&joint) {
-            return Err(format!("bone {joint} is named twice"));
+            return Err(format!("bone {joint} is listed twice"));
         }
         if !(weight.is_finite() && weight >= 0.0) {
             return Err(format!("the weight {weight} of bone {joint}"));
@@ -93,7 +93,7 @@ pub fn check_clip(clip: &Clip, rest: &Pose) -> Result<(), String> {
         let expected = channel.times.len() * per_key * channel.property.width(targets.len());
         if channel.times.is_empty() || (expected == 0 && channel.property != Property::MorphWeights)
         {
-            return Err(format!("channel {c} has no keys"));
+            return Err(format!("channel {c} has no keyframes"));
         }
         if channel.values.len() != expected {
             return Err(format!(

@@ -208,7 +208,7 @@ impl Editor {
             };
             let of = match (key.view, key.target) {
                 (WeightView::Painted, PaintTarget::Mask(_) | PaintTarget::LayerMask) => {
-                    match self.document.map_seen(mesh) {
+                    match self.document.visible_map(mesh) {
                         Some(map) => HeatOf::from(map),
                         None => continue,
                     }

@@ -217,7 +217,7 @@ impl Editor {
         }
         let shown = self.document.skin_joint_mask();
         let hidden = &self.document.session().hidden_joints;
-        let mut bones = crate::skeleton::bones::bones_of_rig(
+        let mut bones = crate::skeleton::bone_segments::bones_of_rig(
             skeleton,
             &self.world,
             |j| shown[j.get()],
@@ -306,7 +306,7 @@ impl Editor {
     pub fn apply(&mut self, edit: Edit, label: &str) -> Result<(), EditError> {
         let edit = self.watch_layers(edit);
         // Who opened a step counts on what was applied in it.
-        if edit.is_of_no_point() && !self.history.is_open() {
+        if edit.changes_no_points() && !self.history.is_open() {
             return Ok(());
         }
         self.apply_watched(edit, label)

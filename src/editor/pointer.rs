@@ -3,7 +3,7 @@
 use super::{Displayed, Editor};
 use crate::document::session::BrushKind;
 use crate::document::{Document, InstanceId};
-use crate::skeleton::{JointId, bones};
+use crate::skeleton::{JointId, bone_segments};
 use crate::tools::{Brush, PointerEvent, PointerKind, SurfaceView, ToolAction, ToolContext};
 use glam::{Vec2, Vec3};
 use std::collections::BTreeMap;
@@ -39,8 +39,8 @@ impl Editor {
         &mut self,
         work: impl FnOnce(&mut Brush, &mut ToolContext<'_>) -> Vec<ToolAction>,
     ) {
-        let seen_from = self.brush.seen_from();
-        let camera = seen_from.unwrap_or(self.document.session().camera);
+        let release_camera = self.brush.release_camera();
+        let camera = release_camera.unwrap_or(self.document.session().camera);
         let mut surfaces = surfaces(self.views.pointed_mut(), &self.document);
         let mut context = ToolContext {
             document: &self.document,
@@ -122,7 +122,7 @@ impl Editor {
         let camera = &self.document.session().camera;
         let ray = camera.ray(ndc, size_px.x / size_px.y.max(1.0));
         let bones = self.bones();
-        let picked = bones::pick(&ray, &bones, PICK_REACH_PX, |at| {
+        let picked = bone_segments::pick(&ray, &bones, PICK_REACH_PX, |at| {
             camera.metres_per_pixel(at, size_px.y)
         });
         picked.map(|index| bones[index].joint)
@@ -138,7 +138,7 @@ impl Editor {
                 ToolAction::Apply(edit) => {
                     let edit = self.watch_layers(edit);
                     // A stroke that locked bones forbid leaves no step.
-                    if edit.is_of_no_point() {
+                    if edit.changes_no_points() {
                         continue;
                     }
                     if let Err(error) = self.apply_watched(edit, "Paint") {
@@ -155,7 +155,7 @@ impl Editor {
                     self.refresh(&dirty);
                     self.refresh_heat();
                 }
-                ToolAction::Say(text) => self.notify(text),
+                ToolAction::Notify(text) => self.notify(text),
             }
         }
     }

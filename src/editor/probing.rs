@@ -82,7 +82,7 @@ impl Editor {
             PaintTarget::Weights => self.document.skin_joint(mesh, joint?)?,
             PaintTarget::Mask(_) | PaintTarget::LayerMask => 0,
         };
-        let map = self.document.map_seen(mesh);
+        let map = self.document.visible_map(mesh);
         let value = |point: u32| match target {
             PaintTarget::Weights => item.influences.row(point).weight_of(index),
             PaintTarget::Mask(_) | PaintTarget::LayerMask => {

@@ -274,9 +274,13 @@ impl Editor {
         match result {
             Err(Cancelled) => self.notify("The fix was cancelled. Nothing changed."),
             Ok(_) if revision != self.history.revision() => self.start_fix(mesh, points, fix),
-            Ok(Fixed { edit, label, said }) => match edit.map(|edit| self.apply(edit, label)) {
+            Ok(Fixed {
+                edit,
+                label,
+                message,
+            }) => match edit.map(|edit| self.apply(edit, label)) {
                 Some(Err(error)) => self.notify_error(error.to_string()),
-                None | Some(Ok(())) => self.notify(said),
+                None | Some(Ok(())) => self.notify(message),
             },
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Editor;
 use crate::document::Edit;
-use crate::skeleton::{JointId, JointRule, bones};
+use crate::skeleton::{JointId, JointRule, bone_segments};
 use glam::{DAffine3, DVec3};
 
 impl Editor {
@@ -15,7 +15,7 @@ impl Editor {
             .then(|| skeleton.joint(joint).rule.tail);
         match tail {
             Some(Some(tail)) => tail,
-            Some(None) => bones::automatic_tail(skeleton, joint),
+            Some(None) => bone_segments::automatic_tail(skeleton, joint),
             None => DVec3::ZERO,
         }
     }

@@ -6,7 +6,7 @@ use glam::{DQuat, DVec3};
 
 /// The rotation by `degrees` about the unit vector `axis`; the same bits on every machine.
 pub(super) fn turn(axis: DVec3, degrees: f64) -> DQuat {
-    clip_builder::turn(axis, degrees.to_radians())
+    clip_builder::axis_angle(axis, degrees.to_radians())
 }
 
 /// The joint of a bone.

@@ -5,7 +5,7 @@ use glam::{DQuat, DVec3};
 use std::sync::Arc;
 
 /// The rotation by `radians` about the unit vector `axis`; the same bits on every machine.
-pub fn turn(axis: DVec3, radians: f64) -> DQuat {
+pub fn axis_angle(axis: DVec3, radians: f64) -> DQuat {
     let (sin, cos) = libm::sincos(radians * 0.5);
     DQuat::from_xyzw(axis.x * sin, axis.y * sin, axis.z * sin, cos)
 }

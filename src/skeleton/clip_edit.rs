@@ -75,7 +75,7 @@ impl Channel {
                 *to = from as f32;
             }
         } else if self.interpolation == Interpolation::CubicSpline {
-            keys.turn(k, unit(value));
+            keys.rotate_key(k, unit(value));
         } else {
             let neighbour = if k > 0 { k - 1 } else { k + 1 };
             let mut value = unit(value);
@@ -89,9 +89,9 @@ impl Channel {
     }
 
     /// This channel without some of its keyframes; `None` where none is left.
-    pub fn without_keys(&self, is_gone: impl Fn(usize) -> bool) -> Option<Self> {
+    pub fn without_keys(&self, is_removed: impl Fn(usize) -> bool) -> Option<Self> {
         let mut keys = Keys::of(self);
-        keys.retain(|k| !is_gone(k));
+        keys.retain(|k| !is_removed(k));
         (!keys.times.is_empty()).then(|| keys.into_channel(self))
     }
 
@@ -146,14 +146,14 @@ impl Clip {
 
     /// This clip without some of its keyframes; channels without keyframes are removed.
     #[must_use]
-    pub fn without_keys(&self, gone: &BTreeSet<KeyIndex>) -> Self {
+    pub fn without_keys(&self, removed: &BTreeSet<KeyIndex>) -> Self {
         let channels = self.channels.iter().enumerate();
         let left = channels.filter_map(|(c, channel)| {
-            let gone = keys_of(gone, c);
-            if gone.is_empty() {
+            let removed = keys_of(removed, c);
+            if removed.is_empty() {
                 Some(channel.clone())
             } else {
-                channel.without_keys(|key| gone.contains(&key))
+                channel.without_keys(|key| removed.contains(&key))
             }
         });
         Self {
@@ -279,7 +279,7 @@ impl Keys {
 
     /// Rotates keyframe `k` of a rotation spline to `to`. Its tangents rotate with it and its length stays, so that a
     /// rotation by 0 changes nothing.
-    fn turn(&mut self, k: usize, to: DQuat) {
+    fn rotate_key(&mut self, k: usize, to: DQuat) {
         let at = k * self.stride();
         let from = quaternion(self.value(k));
         let length = from.length();
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spline_goes_on_level_where_it_was_held() {
+    fn a_spline_stays_constant_outside_of_its_keyframes() {
         let c = channel(
             Property::MorphWeights,
             Interpolation::CubicSpline,
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_near_key_is_replaced_and_comes_to_the_time() {
+    fn a_near_key_is_replaced_and_moves_to_the_time() {
         let c = channel(
             Property::Translation,
             Interpolation::Linear,
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_jump_the_key_that_shows_is_replaced() {
+    fn at_a_jump_the_visible_key_is_replaced() {
         let c = channel(
             Property::MorphWeights,
             Interpolation::Linear,
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn rotations_keep_to_the_side_of_their_neighbour() {
+    fn rotations_keep_the_hemisphere_of_their_neighbour() {
         let half = std::f32::consts::FRAC_1_SQRT_2;
         let c = channel(
             Property::Rotation,
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn tangents_turn_with_the_rotation_they_belong_to() {
+    fn tangents_rotate_with_their_key() {
         // Rotations about z at one radian per second; the middle keyframe is then rotated about x.
         let key = |angle: f64| {
             let q = DQuat::from_rotation_z(angle);
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moved_key_takes_the_place_of_another() {
+    fn a_moved_key_replaces_another() {
         let c = channel(
             Property::MorphWeights,
             Interpolation::Step,

@@ -1,6 +1,6 @@
 //! Two-bone inverse kinematics.
 
-use super::orientation::{orientation, parent_world_of, turn_in_space, world_of};
+use super::orientation::{orientation, parent_world_of, rotation_in_space, world_of};
 use super::{JointId, Pose, Skeleton};
 use glam::{DMat3, DQuat, DVec3};
 
@@ -24,11 +24,11 @@ pub struct TwoBone {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reached {
     /// The new positions; bone lengths are kept.
-    pub places: TwoBone,
+    pub positions: TwoBone,
     /// The rotation of the bone from the root, in the space of the positions.
-    pub root_turn: DQuat,
+    pub root_rotation: DQuat,
     /// The total rotation of the bone from the mid joint (that of the root included).
-    pub mid_turn: DQuat,
+    pub mid_rotation: DQuat,
 }
 
 impl TwoBone {
@@ -43,9 +43,9 @@ impl TwoBone {
         let finite = target.is_finite() && (a + b).is_finite();
         if !finite || a + b <= f64::MIN_POSITIVE {
             return Reached {
-                places: *self,
-                root_turn: DQuat::IDENTITY,
-                mid_turn: DQuat::IDENTITY,
+                positions: *self,
+                root_rotation: DQuat::IDENTITY,
+                mid_rotation: DQuat::IDENTITY,
             };
         }
         let pull = target - self.root;
@@ -80,16 +80,16 @@ impl TwoBone {
         let height = (a * a - x * x).max(0.0).sqrt();
         let mid = self.root + along * x + side * height;
         let end = self.root + along * distance;
-        let root_turn = frame_turn(upper, normal_before, mid - self.root, normal, tiny);
-        let mid_turn = frame_turn(lower, normal_before, end - mid, normal, tiny);
+        let root_rotation = frame_rotation(upper, normal_before, mid - self.root, normal, tiny);
+        let mid_rotation = frame_rotation(lower, normal_before, end - mid, normal, tiny);
         Reached {
-            places: TwoBone {
+            positions: TwoBone {
                 root: self.root,
                 mid,
                 end,
             },
-            root_turn: root_turn.or(mid_turn).unwrap_or(swing),
-            mid_turn: mid_turn.or(root_turn).unwrap_or(swing),
+            root_rotation: root_rotation.or(mid_rotation).unwrap_or(swing),
+            mid_rotation: mid_rotation.or(root_rotation).unwrap_or(swing),
         }
     }
 
@@ -120,10 +120,10 @@ impl Chain {
         is_bone: impl Fn(JointId) -> bool,
     ) -> Option<Self> {
         let rest = Pose::rest(skeleton);
-        let place = |joint| world_of(skeleton, &rest, joint).translation;
-        let mut below = place(end);
+        let position = |joint| world_of(skeleton, &rest, joint).translation;
+        let mut below = position(end);
         let mut found = skeleton.ancestors(end).filter(|&joint| {
-            let at = place(joint);
+            let at = position(joint);
             let counts = is_bone(joint)
                 && !is_helper(&skeleton.joint(joint).name)
                 && at.distance(below) > NOTHING * (1.0 + at.length());
@@ -138,12 +138,12 @@ impl Chain {
     }
 
     /// The positions of its joints in `pose`, world.
-    pub fn places(&self, skeleton: &Skeleton, pose: &Pose) -> TwoBone {
-        let place = |joint| world_of(skeleton, pose, joint).translation;
+    pub fn positions(&self, skeleton: &Skeleton, pose: &Pose) -> TwoBone {
+        let position = |joint| world_of(skeleton, pose, joint).translation;
         TwoBone {
-            root: place(self.root),
-            mid: place(self.mid),
-            end: place(self.end),
+            root: position(self.root),
+            mid: position(self.mid),
+            end: position(self.end),
         }
     }
 
@@ -163,22 +163,22 @@ impl Chain {
         const ROUNDS: usize = 12;
         let mut gap = f64::INFINITY;
         for _ in 0..ROUNDS {
-            let before = self.places(skeleton, pose);
+            let before = self.positions(skeleton, pose);
             let pole = before
                 .is_straight()
                 .then(|| self.natural_pole(skeleton, pose, rest, &before));
             let reached = before.reach(target, pole);
-            turn_in_world(skeleton, pose, self.root, reached.root_turn);
-            turn_in_world(
+            rotate_in_world(skeleton, pose, self.root, reached.root_rotation);
+            rotate_in_world(
                 skeleton,
                 pose,
                 self.mid,
-                reached.mid_turn * reached.root_turn.inverse(),
+                reached.mid_rotation * reached.root_rotation.inverse(),
             );
-            let now = self.places(skeleton, pose);
+            let now = self.positions(skeleton, pose);
             gap = now.end.distance(target);
             let size = 1.0 + target.length();
-            if now.end.distance(reached.places.end) <= 1e-12 * size || !gap.is_finite() {
+            if now.end.distance(reached.positions.end) <= 1e-12 * size || !gap.is_finite() {
                 break;
             }
             // Non-uniform scale changed the angle: aim at the target first, then bend again.
@@ -187,18 +187,18 @@ impl Chain {
                 direction(now.end - now.root, tiny),
                 direction(target - now.root, tiny),
             ) {
-                turn_in_world(skeleton, pose, self.root, swing(from, to, None));
-                gap = self.places(skeleton, pose).end.distance(target);
+                rotate_in_world(skeleton, pose, self.root, swing(from, to, None));
+                gap = self.positions(skeleton, pose).end.distance(target);
             }
         }
         if gap > 1e-9 * (1.0 + target.length()) {
-            gap = self.creep(skeleton, pose, target, gap);
+            gap = self.reduce_gap(skeleton, pose, target, gap);
         }
         if let Some(wanted) = end_orientation {
             let now = orientation(world_of(skeleton, pose, self.end).matrix3);
-            let turn = wanted * now.transpose();
-            if turn.determinant() > 0.0 {
-                turn_in_world(skeleton, pose, self.end, DQuat::from_mat3(&turn));
+            let rotation = wanted * now.transpose();
+            if rotation.determinant() > 0.0 {
+                rotate_in_world(skeleton, pose, self.end, DQuat::from_mat3(&rotation));
             }
         }
         gap
@@ -206,18 +206,18 @@ impl Chain {
 
     /// Reduces the distance of the end to `target` by small rotations of the root and the mid joint, until it is 0 or
     /// no rotation helps. `gap`: the distance before; returns the distance after.
-    fn creep(&self, skeleton: &Skeleton, pose: &mut Pose, target: DVec3, mut gap: f64) -> f64 {
+    fn reduce_gap(&self, skeleton: &Skeleton, pose: &mut Pose, target: DVec3, mut gap: f64) -> f64 {
         const STEPS: usize = 60;
         /// Step of the finite differences, radians.
         const SMALL: f64 = 1e-6;
         let axes = [DVec3::X, DVec3::Y, DVec3::Z];
-        let turns: Vec<(JointId, DVec3)> = [self.root, self.mid]
+        let rotations: Vec<(JointId, DVec3)> = [self.root, self.mid]
             .into_iter()
             .flat_map(|joint| axes.map(|axis| (joint, axis)))
             .collect();
-        let end_after = |pose: &mut Pose, joint: JointId, turn: DQuat| {
+        let end_after = |pose: &mut Pose, joint: JointId, rotation: DQuat| {
             let kept = pose.locals[joint.get()];
-            turn_in_world(skeleton, pose, joint, turn);
+            rotate_in_world(skeleton, pose, joint, rotation);
             let end = world_of(skeleton, pose, self.end).translation;
             pose.locals[joint.get()] = kept;
             end
@@ -225,7 +225,7 @@ impl Chain {
         let mut damping = 1e-4;
         for _ in 0..STEPS {
             let end = world_of(skeleton, pose, self.end).translation;
-            let columns: Vec<DVec3> = turns
+            let columns: Vec<DVec3> = rotations
                 .iter()
                 .map(|&(joint, axis)| {
                     (end_after(pose, joint, DQuat::from_axis_angle(axis, SMALL)) - end) / SMALL
@@ -244,8 +244,8 @@ impl Chain {
             let kept = [self.root, self.mid].map(|j| pose.locals[j.get()]);
             for (i, joint) in [self.root, self.mid].into_iter().enumerate() {
                 let of = |axis: usize| columns[3 * i + axis].dot(pull);
-                let turn = DQuat::from_scaled_axis(DVec3::new(of(0), of(1), of(2)));
-                turn_in_world(skeleton, pose, joint, turn);
+                let rotation = DQuat::from_scaled_axis(DVec3::new(of(0), of(1), of(2)));
+                rotate_in_world(skeleton, pose, joint, rotation);
             }
             let now = world_of(skeleton, pose, self.end)
                 .translation
@@ -273,7 +273,7 @@ impl Chain {
     /// The position that the mid joint of a straight chain bends towards: as in the rest pose; where that is straight
     /// too, elbows bend backwards and knees forwards (+Z, the front of a glTF model).
     fn natural_pole(&self, skeleton: &Skeleton, pose: &Pose, rest: &Pose, now: &TwoBone) -> DVec3 {
-        let at_rest = self.places(skeleton, rest);
+        let at_rest = self.positions(skeleton, rest);
         let along = at_rest.end - at_rest.root;
         let side = if at_rest.is_straight() {
             let forward = along.y.abs() > along.x.abs() && along.y < 0.0;
@@ -291,10 +291,10 @@ impl Chain {
 }
 
 /// Rotates `joint` of `pose` in world space about its own position.
-pub fn turn_in_world(skeleton: &Skeleton, pose: &mut Pose, joint: JointId, turn: DQuat) {
+pub fn rotate_in_world(skeleton: &Skeleton, pose: &mut Pose, joint: JointId, rotation: DQuat) {
     let parent = orientation(parent_world_of(skeleton, pose, joint).matrix3);
     let local = &mut pose.locals[joint.get()];
-    local.rotation = turn_in_space(parent, turn) * local.rotation;
+    local.rotation = rotation_in_space(parent, rotation) * local.rotation;
 }
 
 /// Whether a joint is a twist or roll joint, which only supports another one.
@@ -322,7 +322,7 @@ fn swing(from: DVec3, to: DVec3, normal: Option<DVec3>) -> DQuat {
 }
 
 /// The rotation that takes (bone, normal) to the new (bone, normal); `None` for a bone of zero length.
-fn frame_turn(
+fn frame_rotation(
     bone: DVec3,
     normal: DVec3,
     bone_after: DVec3,
@@ -334,9 +334,9 @@ fn frame_turn(
         let y = direction(normal.reject_from_normalized(x), NOTHING)?;
         Some(DMat3::from_cols(x, y, x.cross(y)))
     };
-    let turn = frame(bone_after, normal_after)? * frame(bone, normal)?.transpose();
+    let rotation = frame(bone_after, normal_after)? * frame(bone, normal)?.transpose();
     Some(crate::math::transform::normalize_or_identity(
-        DQuat::from_mat3(&turn),
+        DQuat::from_mat3(&rotation),
     ))
 }
 
@@ -357,26 +357,26 @@ mod tests {
 
     #[test]
     fn a_right_angle_opens_to_the_sum_and_closes_to_the_difference() {
-        let far = arm().reach(DVec3::new(0.0, 100.0, 0.0), None).places;
+        let far = arm().reach(DVec3::new(0.0, 100.0, 0.0), None).positions;
         assert!(far.end.abs_diff_eq(DVec3::new(0.0, 7.0, 0.0), 1e-12));
         assert!(far.mid.abs_diff_eq(DVec3::new(0.0, 3.0, 0.0), 1e-12));
-        let near = arm().reach(DVec3::new(0.1, 0.0, 0.0), None).places;
+        let near = arm().reach(DVec3::new(0.1, 0.0, 0.0), None).positions;
         assert!((near.end.length() - 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn a_reachable_target_is_reached_in_the_plane_of_the_bend() {
         // 3-4-5: pulled to distance 5 along x, the elbow is at 9/5 with height 12/5, below as before.
-        let Reached { places, .. } = arm().reach(DVec3::new(5.0, 0.0, 0.0), None);
-        assert!(places.end.abs_diff_eq(DVec3::new(5.0, 0.0, 0.0), 1e-12));
-        assert!(places.mid.abs_diff_eq(DVec3::new(1.8, -2.4, 0.0), 1e-12));
+        let Reached { positions, .. } = arm().reach(DVec3::new(5.0, 0.0, 0.0), None);
+        assert!(positions.end.abs_diff_eq(DVec3::new(5.0, 0.0, 0.0), 1e-12));
+        assert!(positions.mid.abs_diff_eq(DVec3::new(1.8, -2.4, 0.0), 1e-12));
     }
 
     #[test]
     fn the_pole_chooses_the_side() {
         let pole = DVec3::new(2.0, 0.0, 9.0);
-        let Reached { places, .. } = arm().reach(DVec3::new(5.0, 0.0, 0.0), Some(pole));
-        assert!(places.mid.abs_diff_eq(DVec3::new(1.8, 0.0, 2.4), 1e-12));
+        let Reached { positions, .. } = arm().reach(DVec3::new(5.0, 0.0, 0.0), Some(pole));
+        assert!(positions.mid.abs_diff_eq(DVec3::new(1.8, 0.0, 2.4), 1e-12));
     }
 
     #[test]
@@ -390,15 +390,15 @@ mod tests {
         let height = 0.75f64.sqrt();
         assert!(
             reached
-                .places
+                .positions
                 .mid
                 .abs_diff_eq(DVec3::new(0.5, 0.0, -height), 1e-12)
         );
         // The rotation is about y alone.
-        assert!(reached.root_turn.x.abs() < 1e-12 && reached.root_turn.z.abs() < 1e-12);
+        assert!(reached.root_rotation.x.abs() < 1e-12 && reached.root_rotation.z.abs() < 1e-12);
     }
 
-    fn place() -> impl Strategy<Value = DVec3> {
+    fn position() -> impl Strategy<Value = DVec3> {
         prop_oneof![
             4 => [-2.0..2.0f64, -2.0..2.0, -2.0..2.0].prop_map(DVec3::from),
             1 => (0..27usize).prop_map(|i| DVec3::new((i % 3) as f64, (i / 3 % 3) as f64, (i / 9) as f64) - 1.0),
@@ -407,21 +407,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lengths_are_kept_the_end_is_as_near_as_can_be_and_turns_agree(
-            root in place(), mid in place(), end in place(), target in place(),
-            pole in proptest::option::of(place()),
+        fn lengths_are_kept_the_end_is_as_near_as_possible_and_rotations_agree(
+            root in position(), mid in position(), end in position(), target in position(),
+            pole in proptest::option::of(position()),
         ) {
             let chain = TwoBone { root, mid, end };
-            let Reached { places, root_turn, mid_turn } = chain.reach(target, pole);
+            let Reached { positions, root_rotation, mid_rotation } = chain.reach(target, pole);
             let (a, b) = (root.distance(mid), mid.distance(end));
-            prop_assert!(places.mid.is_finite() && places.end.is_finite());
-            prop_assert!(root_turn.is_finite() && mid_turn.is_finite());
-            prop_assert!((root.distance(places.mid) - a).abs() < 1e-6, "{:?}", places);
-            prop_assert!((places.mid.distance(places.end) - b).abs() < 1e-6);
+            prop_assert!(positions.mid.is_finite() && positions.end.is_finite());
+            prop_assert!(root_rotation.is_finite() && mid_rotation.is_finite());
+            prop_assert!((root.distance(positions.mid) - a).abs() < 1e-6, "{:?}", positions);
+            prop_assert!((positions.mid.distance(positions.end) - b).abs() < 1e-6);
             let wanted = root.distance(target).clamp((a - b).abs(), a + b);
-            prop_assert!((root.distance(places.end) - wanted).abs() < 1e-9);
-            prop_assert!((root + root_turn * (mid - root)).abs_diff_eq(places.mid, 1e-6));
-            prop_assert!((places.mid + mid_turn * (end - mid)).abs_diff_eq(places.end, 1e-6));
+            prop_assert!((root.distance(positions.end) - wanted).abs() < 1e-9);
+            prop_assert!((root + root_rotation * (mid - root)).abs_diff_eq(positions.mid, 1e-6));
+            prop_assert!((positions.mid + mid_rotation * (end - mid)).abs_diff_eq(positions.end, 1e-6));
         }
     }
 
@@ -472,7 +472,7 @@ mod tests {
             let rest = Pose::rest(&skeleton);
             let mut pose = rest.clone();
             let chain = Chain::above(&skeleton, JointId(3), |_| true).unwrap();
-            let before = chain.places(&skeleton, &pose).end;
+            let before = chain.positions(&skeleton, &pose).end;
             let target = before + DVec3::new(-0.3 * scale.x, 0.2, 0.1);
             let wanted = orientation(world_of(&skeleton, &pose, chain.end).matrix3);
             let gap = chain.reach(&skeleton, &mut pose, &rest, target, Some(wanted));

@@ -107,7 +107,7 @@ mod tests {
     use std::f64::consts::FRAC_PI_2;
 
     #[test]
-    fn a_bone_that_turns_while_it_moves_goes_round_on_the_screw_only() {
+    fn a_bone_that_rotates_and_moves_follows_an_arc_only_on_the_screw() {
         // A quarter turn about the world's z axis, at a distance of one metre.
         let from = (DQuat::IDENTITY, DVec3::X);
         let to = (DQuat::from_rotation_z(FRAC_PI_2), DVec3::Y);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bone_that_only_turns_or_only_moves_goes_the_same_way_in_all() {
+    fn a_bone_that_only_rotates_or_only_moves_has_the_same_path_in_all() {
         let place = DVec3::new(0.3, -2.0, 0.1);
         let turned = DQuat::from_rotation_y(2.0);
         let slerp = InBetweens::Components.rigid((DQuat::IDENTITY, place), (turned, place), 0.3);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_are_exact_and_scale_goes_straight() {
+    fn the_ends_are_exact_and_scale_is_linear() {
         let from = Transform::from_trs(DVec3::X, DQuat::from_rotation_x(0.2), DVec3::ONE);
         let to = Transform::from_trs(DVec3::Y, DQuat::from_rotation_z(3.0), DVec3::splat(3.0));
         for way in InBetweens::ALL {

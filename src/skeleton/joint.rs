@@ -67,7 +67,7 @@ impl JointRule {
     /// Checks that `joint` of `skeleton` can have the rule; the error is the end of a sentence.
     pub fn check(&self, joint: JointId, skeleton: &Skeleton) -> Result<(), String> {
         if self.tail.is_some_and(|t| !t.is_finite()) {
-            return Err("the bone's end is not a finite place".into());
+            return Err("the tail of the bone is not finite".into());
         }
         if let Some(parent) = self.inflation_parent {
             if !skeleton.is_live(parent) {
@@ -75,7 +75,7 @@ impl JointRule {
             }
             if skeleton.rank(parent) >= skeleton.rank(joint) {
                 return Err(format!(
-                    "its place cannot follow \"{}\", which comes after it",
+                    "its position cannot follow \"{}\", which comes after it",
                     skeleton.label(parent)
                 ));
             }

@@ -38,18 +38,18 @@ impl Mirror {
             .iter()
             .map(|joint| side_of_name(&joint.name).filter(|_| !joint.removed))
             .collect();
-        let place = |joint: usize| world[joint].translation;
+        let position = |joint: usize| world[joint].translation;
         let middle_of = |side: Side| {
-            let places: Vec<DVec3> = (0..world.len())
+            let positions: Vec<DVec3> = (0..world.len())
                 .filter(|&j| {
                     sided[j]
                         .as_ref()
                         .is_some_and(|s| s.side == side && s.is_sure)
                 })
-                .map(place)
+                .map(position)
                 .collect();
-            let n = places.len() as f64;
-            (n > 0.0).then(|| places.into_iter().sum::<DVec3>() / n)
+            let n = positions.len() as f64;
+            (n > 0.0).then(|| positions.into_iter().sum::<DVec3>() / n)
         };
         let (normal, plane) = match (middle_of(Side::Left), middle_of(Side::Right)) {
             (Some(left), Some(right)) => {
@@ -80,7 +80,9 @@ impl Mirror {
             let pairs = if all {
                 by_name
             } else {
-                by_place(left, right, |l, r| in_mirror(place(l)).distance(place(r)))
+                by_position(left, right, |l, r| {
+                    in_mirror(position(l)).distance(position(r))
+                })
             };
             for (l, r) in pairs {
                 partner[l] = Some(JointId(r as u32));
@@ -164,22 +166,23 @@ impl PosedJoint {
         // From this joint's parent space to the other's, through world space and the mirror.
         let between = parent.transpose() * map * self.spaces[1];
         // The true inverse: a file's rotation is unit only to six digits.
-        let unturn = self.rest.rotation.conjugate() * self.rest.rotation.length_squared().recip();
-        let turn = self.local.rotation * unturn;
-        let turn = turn_in_space_of(between, turn);
+        let inverse_rest =
+            self.rest.rotation.conjugate() * self.rest.rotation.length_squared().recip();
+        let rotation = self.local.rotation * inverse_rest;
+        let rotation = rotation_in_space_of(between, rotation);
         let moved = between * (self.local.translation - self.rest.translation);
         let axes = own.transpose() * map * self.spaces[0];
         Transform {
             translation: rest.translation + moved,
-            rotation: turn * rest.rotation,
+            rotation: rotation * rest.rotation,
             stretch: rest.stretch * carried_scale(self.local.scale(), self.rest.scale(), axes),
         }
     }
 }
 
-/// The rotation in the target space of `between`: the inverse of `turn_in_space`.
-fn turn_in_space_of(between: DMat3, turn: DQuat) -> DQuat {
-    super::orientation::turn_in_space(between.transpose(), turn)
+/// The rotation in the target space of `between`: the inverse of `rotation_in_space`.
+fn rotation_in_space_of(between: DMat3, rotation: DQuat) -> DQuat {
+    super::orientation::rotation_in_space(between.transpose(), rotation)
 }
 
 /// The scale along the axes of the other joint; a mixture where the axes do not correspond.
@@ -273,7 +276,7 @@ fn side_of_name(name: &str) -> Option<Sided> {
 }
 
 /// Pairs by rest position, the nearest first.
-fn by_place(
+fn by_position(
     left: &[usize],
     right: &[usize],
     distance: impl Fn(usize, usize) -> f64,
@@ -367,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_only_hold_a_side_are_in_the_middle_and_a_missing_one_is_told() {
+    fn words_that_only_contain_a_side_are_in_the_middle_and_a_missing_counterpart_is_reported() {
         let mirror = Mirror::new(&skeleton(&[
             ("bright", [0.0; 3]),
             ("Leftover", [0.0; 3]),
@@ -383,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn fingers_are_paired_by_number_and_chains_numbered_otherwise_by_place() {
+    fn fingers_are_paired_by_number_and_chains_numbered_otherwise_by_position() {
         let mirror = Mirror::new(&skeleton(&[
             ("index_01.l", [0.3, 0., 0.]),
             ("index_02.l", [0.4, 0., 0.]),
@@ -400,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_mirrored_whatever_the_axes_at_rest() {
+    fn a_rotation_is_mirrored_for_any_rest_axes() {
         // The left joint's space is the world's, the right one's is rotated about all axes.
         let odd = DQuat::from_xyzw(0.5, -0.5, 0.5, 0.5);
         let left = PosedJoint {

@@ -6,7 +6,7 @@
 //! Invariant: a joint's parent may have a higher index; code that needs parents first walks [`Skeleton::order`].
 //! Invariant: names are labels; an index is the identity.
 
-pub mod bones;
+pub mod bone_segments;
 pub mod clip;
 pub mod clip_builder;
 pub mod clip_edit;
@@ -24,7 +24,7 @@ pub mod resample;
 pub mod screw;
 mod slerp;
 
-pub use bones::Bone;
+pub use bone_segments::Bone;
 pub use clip::{Channel, Clip, Interpolation, Property};
 pub use clip_edit::KeyIndex;
 pub use clip_keys::KeyMark;

@@ -14,18 +14,18 @@ pub fn orientation(linear: DMat3) -> DMat3 {
     }
 }
 
-/// The rotation `turn` of the target space of `map` (orthonormal), expressed in its source space: `map^-1 turn map`.
+/// `rotation`, given in the target space of `map` (orthonormal), expressed in its source space: `map^-1 rotation map`.
 ///
 /// Only the axis changes, so the angle stays exact; in a mirrored space the rotation has the opposite sense.
-pub fn turn_in_space(map: DMat3, turn: DQuat) -> DQuat {
-    let axis = DVec3::new(turn.x, turn.y, turn.z);
+pub fn rotation_in_space(map: DMat3, rotation: DQuat) -> DQuat {
+    let axis = DVec3::new(rotation.x, rotation.y, rotation.z);
     let seen = map.transpose() * axis * map.determinant().signum();
-    DQuat::from_xyzw(seen.x, seen.y, seen.z, turn.w)
+    DQuat::from_xyzw(seen.x, seen.y, seen.z, rotation.w)
 }
 
 /// World transform of one joint, as in [`Pose::world_matrices`].
 pub fn world_of(skeleton: &Skeleton, pose: &Pose, joint: JointId) -> DAffine3 {
-    placed(skeleton, pose, joint).0
+    world_and_unstretched(skeleton, pose, joint).0
 }
 
 /// World transform of the space of `joint`'s rotation: its parent's, without the parent's own stretch where the joint
@@ -35,7 +35,7 @@ pub fn parent_world_of(skeleton: &Skeleton, pose: &Pose, joint: JointId) -> DAff
     let Some(parent) = joint.parent else {
         return DAffine3::IDENTITY;
     };
-    let (world, unstretched) = placed(skeleton, pose, parent);
+    let (world, unstretched) = world_and_unstretched(skeleton, pose, parent);
     if joint.rule.compensates_scale {
         DAffine3 {
             matrix3: unstretched,
@@ -47,7 +47,7 @@ pub fn parent_world_of(skeleton: &Skeleton, pose: &Pose, joint: JointId) -> DAff
 }
 
 /// A joint's world transform, and its linear part without the joint's own stretch.
-fn placed(skeleton: &Skeleton, pose: &Pose, joint: JointId) -> (DAffine3, DMat3) {
+fn world_and_unstretched(skeleton: &Skeleton, pose: &Pose, joint: JointId) -> (DAffine3, DMat3) {
     let mut chain: Vec<JointId> = skeleton.ancestors(joint).collect();
     chain.reverse();
     chain.push(joint);
@@ -74,20 +74,20 @@ mod tests {
     use std::f64::consts::FRAC_PI_2;
 
     #[test]
-    fn a_turn_of_the_world_seen_from_a_turned_space_keeps_its_angle() {
+    fn a_world_rotation_in_a_rotated_space_keeps_its_angle() {
         // In a space rotated by a quarter turn about z, the world's x is minus y.
         let map = DMat3::from_quat(DQuat::from_rotation_z(FRAC_PI_2));
-        let seen = turn_in_space(map, DQuat::from_rotation_x(0.3));
+        let seen = rotation_in_space(map, DQuat::from_rotation_x(0.3));
         assert!(seen.abs_diff_eq(DQuat::from_rotation_y(-0.3), 1e-15));
     }
 
     #[test]
-    fn a_mirrored_space_turns_the_other_way_round() {
+    fn a_mirrored_space_reverses_the_rotation() {
         let linear = DMat3::from_diagonal(DVec3::new(-2.0, 2.0, 2.0));
         let map = orientation(linear);
         let turn = DQuat::from_rotation_y(0.4);
         let expected = linear.inverse() * DMat3::from_quat(turn) * linear;
-        let seen = DMat3::from_quat(turn_in_space(map, turn));
+        let seen = DMat3::from_quat(rotation_in_space(map, turn));
         assert!(seen.abs_diff_eq(expected, 1e-15));
     }
 }

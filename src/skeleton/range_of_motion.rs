@@ -1,6 +1,6 @@
 //! A clip that bends and twists joints one after the other, to check the deformation of the skin.
 
-use super::clip_builder::{ClipBuilder, turn};
+use super::clip_builder::{ClipBuilder, axis_angle};
 use super::{Clip, JointId, Skeleton};
 use glam::DVec3;
 use std::collections::BTreeSet;
@@ -51,7 +51,7 @@ impl RangeOfMotion {
     pub fn moves(&self, skeleton: &Skeleton, chosen: &BTreeSet<JointId>) -> Vec<Move> {
         let order = skeleton.order().iter().map(|&j| JointId(j));
         let chosen = order.filter(|joint| chosen.contains(joint));
-        let turns = chosen.flat_map(|joint| {
+        let rotations = chosen.flat_map(|joint| {
             let along = axis_along(skeleton, joint);
             (0..3)
                 .filter(move |&axis| {
@@ -64,7 +64,7 @@ impl RangeOfMotion {
                 })
                 .map(move |axis| (joint, axis))
         });
-        turns
+        rotations
             .enumerate()
             .map(|(i, (joint, axis))| Move {
                 joint,
@@ -88,7 +88,7 @@ impl RangeOfMotion {
             let times: Vec<f64> = (0..n_keys).map(|k| first + step * k as f64).collect();
             builder.rotate(of_joint[0].joint, &times, |k| {
                 let axis = of_joint[(k / KEYS_A_MOVE).min(of_joint.len() - 1)].axis;
-                turn(
+                axis_angle(
                     DVec3::AXES[axis],
                     self.angles[axis] * swing(k % KEYS_A_MOVE),
                 )

@@ -26,7 +26,7 @@ impl Frame {
     };
 
     /// A rotation of the axes.
-    pub fn turn(rotation: DQuat) -> Self {
+    pub fn from_rotation(rotation: DQuat) -> Self {
         Self {
             rotation,
             ..Self::IDENTITY
@@ -34,7 +34,7 @@ impl Frame {
     }
 
     /// A translation of the joint.
-    pub fn shift(translation: DVec3) -> Self {
+    pub fn from_translation(translation: DVec3) -> Self {
         Self {
             translation,
             ..Self::IDENTITY
@@ -53,7 +53,7 @@ impl Frame {
     }
 
     /// Whether it rotates the axes.
-    pub fn turns(self) -> bool {
+    pub fn rotates(self) -> bool {
         self.rotation != DQuat::IDENTITY
     }
 
@@ -82,7 +82,7 @@ pub struct Reframe {
     own: Frame,
     parent: Frame,
     /// The right factor of rotations.
-    turn: DQuat,
+    right_factor: DQuat,
     stretch: Stretch,
 }
 
@@ -90,8 +90,8 @@ impl Reframe {
     /// The map for a joint whose frame changes by `own` and its parent's by `parent`.
     pub fn new(own: Frame, parent: Frame, stretch: Stretch) -> Self {
         // R S C = R (S C S^-1) S: for a uniform scale, only the signs of S matter.
-        let turn = match stretch {
-            Stretch::Even(signs) if own.turns() => {
+        let right_factor = match stretch {
+            Stretch::Even(signs) if own.rotates() => {
                 let c = own.rotation;
                 let mirror = signs.x * signs.y * signs.z;
                 let axis = DVec3::new(c.x, c.y, c.z) * signs * mirror;
@@ -102,7 +102,7 @@ impl Reframe {
         Self {
             own,
             parent,
-            turn,
+            right_factor,
             stretch,
         }
     }
@@ -116,10 +116,10 @@ impl Reframe {
         } else {
             self.parent.rotation.conjugate() * (moved - self.parent.translation)
         };
-        if self.own.turns() || self.parent.turns() {
-            made.rotation = self.parent.rotation.conjugate() * local.rotation * self.turn;
+        if self.own.rotates() || self.parent.rotates() {
+            made.rotation = self.parent.rotation.conjugate() * local.rotation * self.right_factor;
         }
-        if self.own.turns() && !matches!(self.stretch, Stretch::Even(_)) {
+        if self.own.rotates() && !matches!(self.stretch, Stretch::Even(_)) {
             let c = DMat3::from_quat(self.own.rotation);
             made.stretch = c.transpose() * local.stretch * c;
             if self.stretch == Stretch::Uneven {
@@ -142,8 +142,12 @@ impl Reframe {
     pub fn channel(&self, channel: &Channel) -> Channel {
         let back = self.parent.rotation.conjugate();
         match channel.property {
-            Property::Rotation if self.own.turns() || self.parent.turns() => {
-                channel.mapped(|v, _| (back * DQuat::from_slice(v) * self.turn).to_array().into())
+            Property::Rotation if self.own.rotates() || self.parent.rotates() => {
+                channel.mapped(|v, _| {
+                    (back * DQuat::from_slice(v) * self.right_factor)
+                        .to_array()
+                        .into()
+                })
             }
             Property::Translation if self.parent != Frame::IDENTITY => {
                 channel.mapped(|v, is_value| {
@@ -155,7 +159,7 @@ impl Reframe {
                     (back * (DVec3::from_slice(v) - offset)).to_array().into()
                 })
             }
-            Property::Scale if self.own.turns() && self.stretch == Stretch::Uneven => {
+            Property::Scale if self.own.rotates() && self.stretch == Stretch::Uneven => {
                 channel.mapped(|v, _| self.permuted(DVec3::from_slice(v)).to_array().into())
             }
             _ => channel.clone(),
@@ -237,12 +241,12 @@ mod tests {
     }
 
     #[test]
-    fn a_stretched_joint_takes_quarter_turns() {
-        let turn = DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2)
+    fn a_joint_with_non_uniform_scale_takes_quarter_turns() {
+        let right_factor = DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2)
             * DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2);
-        let own = Frame::turn(turn);
+        let own = Frame::from_rotation(right_factor);
         assert!(own.is_quarter_turn());
-        assert!(!Frame::turn(DQuat::from_rotation_x(0.3)).is_quarter_turn());
+        assert!(!Frame::from_rotation(DQuat::from_rotation_x(0.3)).is_quarter_turn());
         let scale = DVec3::new(1.0, 2.0, 3.0);
         let local = Transform::from_trs(DVec3::ONE, DQuat::from_rotation_y(0.4), scale);
         let made = Reframe::new(own, Frame::IDENTITY, Stretch::Uneven).transform(&local);

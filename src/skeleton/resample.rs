@@ -121,7 +121,7 @@ impl Resampled {
             let coarse = std::mem::take(&mut keys);
             for pair in coarse.windows(2) {
                 keys.push(pair[0]);
-                halve(pair[0], pair[1], tolerance, MAX_LEVELS, &mut at, &mut keys);
+                bisect(pair[0], pair[1], tolerance, MAX_LEVELS, &mut at, &mut keys);
             }
             keys.extend(coarse.last());
         }
@@ -171,7 +171,7 @@ impl Resampled {
     }
 }
 
-fn halve(
+fn bisect(
     from: (f32, Transform),
     to: (f32, Transform),
     tolerance: Resampling,
@@ -195,9 +195,9 @@ fn halve(
     if middle.0 <= from.0 || middle.0 >= to.0 {
         return;
     }
-    halve(from, middle, tolerance, levels - 1, at, keys);
+    bisect(from, middle, tolerance, levels - 1, at, keys);
     keys.push(middle);
-    halve(middle, to, tolerance, levels - 1, at, keys);
+    bisect(middle, to, tolerance, levels - 1, at, keys);
 }
 
 /// Linear interpolation between two local transforms.

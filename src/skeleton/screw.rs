@@ -310,8 +310,8 @@ impl Denser<'_> {
 
 /// The angle of the rotation from one to the other, accurate for tiny angles too.
 fn angle_between(a: DQuat, b: DQuat) -> f64 {
-    let turn = a.conjugate() * b;
-    2.0 * turn.xyz().length().atan2(turn.w.abs())
+    let rotation = a.conjugate() * b;
+    2.0 * rotation.xyz().length().atan2(rotation.w.abs())
 }
 
 fn unit(value: &[f32]) -> DQuat {

@@ -102,7 +102,7 @@ impl DepthBuffer {
             });
     }
 
-    /// The cells whose centre lies in the triangle; triangles that reach behind the eye are left out.
+    /// The cells whose centre is in the triangle; triangles that reach behind the camera are skipped.
     fn draw_triangle(&self, [a, b, c]: [Vec3; 3]) {
         let (low, high) = (a.min(b).min(c), a.max(b).max(c));
         let first_x = (low.x - 0.5).ceil().max(0.0);

@@ -25,7 +25,7 @@ const HEAD_LENGTH_PX: f32 = 16.0;
 const SQUARE: (f32, f32) = (0.28, 0.50);
 /// Number of segments of a ring.
 const PIECES: usize = 96;
-/// Minimum length of an arrow on the screen: shorter ones point at the eye and are hidden.
+/// Minimum length of an arrow on the screen: shorter ones point at the camera and are hidden.
 const SHORTEST_PX: f32 = 18.0;
 /// Minimum cosine between a square's normal and the view: flatter ones are hidden.
 const FLATTEST: f32 = 0.15;
@@ -92,7 +92,7 @@ pub struct Gizmo {
 }
 
 impl Gizmo {
-    /// The handles of `kind` at `centre` (world) along `axes` (world, unit). `None` behind the eye.
+    /// The handles of `kind` at `centre` (world) along `axes` (world, unit). `None` behind the camera.
     pub fn new(
         kind: TransformKind,
         centre: Vec3,
@@ -250,7 +250,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The end of an axis on the screen; `None` where it points at the eye.
+    /// The end of an axis on the screen; `None` where it points at the camera.
     fn end(&self, axis: Axis) -> Option<Vec2> {
         let end = self.px(self.axes[axis.index()]);
         (end.distance(self.centre_px) >= SHORTEST_PX).then_some(end)
@@ -433,14 +433,14 @@ mod tests {
     }
 
     #[test]
-    fn arrows_and_squares_of_the_move_gizmo_are_hit_where_they_are_seen() {
+    fn arrows_and_squares_of_the_move_gizmo_are_hit_where_they_are_visible() {
         let gizmo = gizmo(TransformKind::Move, View::Front, 5.0);
         assert_eq!(hit(&gizmo, 60.0, 5.0), Some(Constraint::Axis(Axis::X)));
         assert_eq!(hit(&gizmo, -3.0, -85.0), Some(Constraint::Axis(Axis::Y)));
         assert_eq!(hit(&gizmo, 35.0, -35.0), Some(Constraint::Plane(Axis::Z)));
         assert_eq!(hit(&gizmo, 2.0, -3.0), Some(Constraint::Free));
         assert_eq!(hit(&gizmo, -50.0, 50.0), None);
-        // The arrow that points at the eye is not there.
+        // The arrow that points at the camera is not there.
         let z = Constraint::Axis(Axis::Z);
         assert!(gizmo.shapes().iter().all(|s| s.handle.constraint != z));
     }

@@ -69,5 +69,5 @@ pub enum ToolAction {
     /// Cancel the step.
     Cancel,
     /// Show the reason why nothing happens.
-    Say(String),
+    Notify(String),
 }

@@ -202,7 +202,7 @@ pub fn nearest_point(
         to: at,
         radius: reach_px,
     };
-    // Of points at one pixel the one nearest to the eye.
+    // Of points at one pixel the one nearest to the camera.
     points_in(&region, view, surface, depth)
         .iter()
         .filter_map(|p| Some((p, view.project(surface.positions[p as usize])?)))
@@ -289,7 +289,7 @@ mod tests {
             ..Camera::default()
         };
         let view = ScreenView::new(&camera, Vec2::new(200., 100.));
-        // From the middle of the view past the eye, slightly to the right.
+        // From the middle of the view past the camera, slightly to the right.
         let (a, b) = view
             .project_segment(Vec3::ZERO, Vec3::new(0.1, 0.0, 20.0))
             .unwrap();

@@ -21,7 +21,7 @@ impl Screen {
         }
     }
 
-    /// The pixel of a world position; `None` behind the eye.
+    /// The pixel of a world position; `None` behind the camera.
     pub fn project(&self, point: Vec3) -> Option<Vec2> {
         let camera = &self.camera;
         let from_eye = point - camera.eye();
@@ -52,7 +52,7 @@ impl Screen {
         self.camera.metres_per_pixel(point, self.size_px.y)
     }
 
-    /// Unit vector from `point` to the eye.
+    /// Unit vector from `point` to the camera.
     pub fn toward_eye(&self, point: Vec3) -> Vec3 {
         if self.camera.orthographic {
             self.camera.backward()
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_seen_behind_the_eye() {
+    fn nothing_behind_the_camera_is_visible() {
         let screen = Screen::new(Camera::default(), Vec2::new(800.0, 600.0));
         let behind = screen.camera.eye() + screen.camera.backward();
         assert_eq!(screen.project(behind), None);

@@ -40,7 +40,7 @@ impl ScreenView {
         self.on_screen(self.clip(world))
     }
 
-    /// As [`ScreenView::project`], with the depth that `world` would have `metres` nearer to the eye.
+    /// As [`ScreenView::project`], with the depth that `world` would have `metres` nearer to the camera.
     pub(super) fn project_nearer(&self, world: Vec3, metres: f32) -> Option<Vec3> {
         let clip = self.clip(world);
         let mut screen = self.on_screen(clip)?;
@@ -60,7 +60,7 @@ impl ScreenView {
         self.camera.ray(ndc, self.size_px.x / self.size_px.y)
     }
 
-    /// The largest ratio of the size of a pixel in a corner of the screen, perpendicular to its ray, to that in the centre.
+    /// The size of a pixel in a corner of the screen, perpendicular to its ray, as a multiple of that in the centre.
     pub(super) fn widening(&self) -> f32 {
         if self.camera.orthographic {
             return 1.0;
@@ -84,7 +84,7 @@ impl ScreenView {
         }
     }
 
-    /// The ends of a segment in pixels, as far as it lies in front of the eye.
+    /// The ends of a segment in pixels, as far as it lies in front of the camera.
     pub(super) fn project_segment(&self, head: Vec3, tail: Vec3) -> Option<(Vec2, Vec2)> {
         let (mut a, mut b) = (self.clip(head), self.clip(tail));
         // Distance in front of the near plane, in clip units.

@@ -56,7 +56,7 @@ pub enum SelectAction {
     /// Select the inside, starting from the present selection.
     Sweep(Region, SelectOp),
     /// Restore the stored selection.
-    TakeBack,
+    Restore,
 }
 
 /// The state of the tool: the shape of the next drag, and the drag in progress.
@@ -142,7 +142,7 @@ impl SelectTool {
                     if stroke.shape != SelectShape::Circle {
                         self.armed = None;
                     }
-                    vec![SelectAction::TakeBack]
+                    vec![SelectAction::Restore]
                 }
                 None => {
                     self.armed = None;
@@ -287,7 +287,7 @@ mod tests {
             1
         );
         let taken_back = tool.pointer(&event(PointerKind::Cancel, 0.0, SelectOp::Replace));
-        assert_eq!(taken_back, [SelectAction::TakeBack]);
+        assert_eq!(taken_back, [SelectAction::Restore]);
         assert!(
             tool.pointer(&event(PointerKind::Release, 11.0, SelectOp::Replace))
                 .is_empty()
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_stays_until_it_is_put_away_and_never_starts_afresh() {
+    fn a_circle_stays_until_it_is_cancelled_and_never_clears_the_selection() {
         let mut tool = SelectTool::default();
         tool.arm(Some(SelectShape::Circle));
         for _ in 0..2 {

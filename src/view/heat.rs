@@ -115,7 +115,7 @@ const GREY: Stops = [
 
 /// The scale of weight sums: sums within the first number of 1 are normalised; beyond the second number the colour is
 /// that of the end.
-pub(crate) const SUM_SCALE: [f32; 2] = [crate::weights::mend::SUM_TOLERANCE, 0.5];
+pub(crate) const SUM_SCALE: [f32; 2] = [crate::weights::repair::SUM_TOLERANCE, 0.5];
 
 /// Minimum blend towards the end colour for a sum that is not normalised, so that small errors are visible.
 const LEAST_OFF: f32 = 0.35;

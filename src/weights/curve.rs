@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn points_are_moved_added_and_taken_away_within_bounds() {
+    fn points_are_moved_added_and_removed_within_bounds() {
         let curve = Curve::like(Falloff::Linear);
         assert_eq!(curve.points().len(), 2);
         let (curve, i) = curve.with(Vec2::new(0.5, 0.9)).unwrap();

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_meshes_that_share_a_name_the_one_that_lies_there_is_taken() {
+    fn of_meshes_with_one_name_the_one_at_that_position_is_used() {
         let of = |x: f32, weight: f32| WeightsOfMesh {
             name: String::new(),
             bones: vec!["a".into()],

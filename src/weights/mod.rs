@@ -7,9 +7,9 @@ pub mod automatic;
 pub mod curve;
 pub mod falloff;
 pub mod file;
-pub mod mend;
 pub mod operation;
 pub mod paint;
+pub mod repair;
 pub mod transfer;
 
 pub use operation::{JointPairs, Operation, OperationError, Outcome, Report, Subject};

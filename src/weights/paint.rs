@@ -65,10 +65,10 @@ pub fn set_weights(
         1.0
     };
     // Where all joints have the requested weights already, the other weights keep every bit.
-    let asked = wanted.iter().any(|&(joint, weight)| {
+    let changes = wanted.iter().any(|&(joint, weight)| {
         !rules.is_locked(joint) && weight.clamp(0.0, most) != row.weight_of(joint)
     });
-    asked && write_row(row, wanted, most, rules, out)
+    changes && write_row(row, wanted, most, rules, out)
 }
 
 /// Writes to `out` the row normalised to 1 as far as locks allow; the joints of `kept` are scaled last. `false` where
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_faint_touch_takes_no_place_from_a_real_influence() {
+    fn a_faint_dab_replaces_no_real_influence() {
         let row = [(0, 0.3), (1, 0.3), (2, 0.2), (3, 0.2)];
         for faint in [1e-6, 0.01, 0.1] {
             assert_eq!(painted(&row, 9, faint, &[], 4), None, "{faint}");
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_faint_touch_does_not_take_the_last_place_that_locks_leave() {
+    fn a_faint_dab_does_not_replace_the_last_unlocked_influence() {
         let row = [(0, 0.2), (1, 0.2), (2, 0.2), (3, 0.4)];
         let locked = [true, true, true, false, false];
         assert_eq!(painted(&row, 4, 0.01, &locked, 4), None);
@@ -367,12 +367,12 @@ mod tests {
     }
 
     #[test]
-    fn the_only_joint_of_a_point_cannot_be_taken_away() {
+    fn the_only_joint_of_a_point_cannot_be_removed() {
         assert_eq!(painted(&[(4, 1.0)], 4, 0.2, &[], 4), None);
     }
 
     #[test]
-    fn a_point_of_which_nothing_is_asked_keeps_every_bit() {
+    fn a_point_without_requests_keeps_every_bit() {
         let many: Vec<(u16, f32)> = (0..8).map(|j| (j, 0.1)).collect();
         assert_eq!(painted(&many, 9, -0.5, &[], 4), None);
         assert_eq!(painted(&[], 3, -0.5, &[], 4), None);
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blended_row_goes_towards_its_neighbours_and_away_from_them() {
+    fn a_blended_row_moves_towards_its_neighbours_and_away_from_them() {
         let rows: Rows = [vec![(0, 0.75), (1, 0.25)]].into_iter().collect();
         let rules = PaintRules {
             locked: &[],

@@ -2,7 +2,7 @@
 //! stroke, and the memory of a thousand. `cargo bench --profile ci --no-default-features --bench dabs`
 
 use glam::{DAffine3, DQuat, DVec3, Vec2, Vec3};
-use sinew::document::session::{Projection, RadiusUnit};
+use sinew::document::session::{FalloffShape, RadiusUnit};
 use sinew::document::{Edit, MeshSource, PrimitiveSource, Skin};
 use sinew::editor::{Editor, OpenRequest};
 use sinew::io::gltf_build;
@@ -220,17 +220,17 @@ fn measure(side: usize) {
     for part in [0.01f32, 0.0001] {
         measure_search(&editor, part);
     }
-    for projection in Projection::ALL {
+    for shape in FalloffShape::ALL {
         for part in [0.01f32, 0.0001] {
-            measure_brush(&mut editor, projection, part);
+            measure_brush(&mut editor, shape, part);
         }
     }
 }
 
-fn measure_brush(editor: &mut Editor, projection: Projection, part: f32) {
+fn measure_brush(editor: &mut Editor, shape: FalloffShape, part: f32) {
     let radius = (part / std::f32::consts::PI).sqrt();
     let brush = editor.brush_mut();
-    brush.projection = projection;
+    brush.falloff_shape = shape;
     (brush.radius_unit, brush.radius_world) = (RadiusUnit::World, radius);
     // One touch an event: a little more than the spacing each.
     let step = (radius * brush.spacing * 1.01).max(0.0012);
@@ -273,7 +273,7 @@ fn measure_brush(editor: &mut Editor, projection: Projection, part: f32) {
     let (shown50, shown99) = percentiles(&mut shown);
     println!(
         "{:8} {:5.2} %  first {press:7.1?}  pick+weights+edit+colours p50 {p50:7.1?} p99 {p99:7.1?}  to the picture p50 {shown50:7.1?} p99 {shown99:7.1?}  undo {undo:7.1?} ({undone:7.1?} shown)  history {:.0} kB",
-        projection.label(),
+        shape.label(),
         part * 100.0,
         bytes as f64 / 1e3,
     );

@@ -6,8 +6,8 @@ use glam::{DAffine3, DQuat, DVec3, Vec2, Vec3};
 use proptest::prelude::*;
 use sinew::deform::MaskKind;
 use sinew::document::session::{
-    BrushKind, BrushOptions, Normalising, PaintMask, PaintTarget, PaintedBones, Pressure,
-    Projection, RadiusUnit, SelectKind, SmoothedBones,
+    BrushKind, BrushOptions, FalloffShape, Normalising, PaintMask, PaintTarget, PaintedBones,
+    Pressure, RadiusUnit, SelectKind, SmoothedBones,
 };
 use sinew::document::{Document, MeshSource, PrimitiveSource, Skin};
 use sinew::editor::OpenRequest;
@@ -168,9 +168,9 @@ fn inner_front() -> Vec3 {
     Vec3::new(GAP * 0.5 + FINGER * 0.3, HEIGHT * 0.5, FINGER * 0.7)
 }
 
-fn wide(projection: Projection) -> impl Fn(&mut BrushOptions) {
+fn wide(shape: FalloffShape) -> impl Fn(&mut BrushOptions) {
     move |brush| {
-        brush.projection = projection;
+        brush.falloff_shape = shape;
         brush.radius_unit = RadiusUnit::World;
         brush.radius_world = FINGER * 1.2;
         brush.normalise = Normalising::Live;
@@ -179,13 +179,13 @@ fn wide(projection: Projection) -> impl Fn(&mut BrushOptions) {
 
 #[test]
 fn surface_stays_on_its_finger_where_a_ball_and_a_circle_reach_the_next() {
-    for (projection, crosses) in [
-        (Projection::Surface, false),
-        (Projection::Volume, true),
-        (Projection::Screen, true),
+    for (shape, crosses) in [
+        (FalloffShape::Surface, false),
+        (FalloffShape::Volume, true),
+        (FalloffShape::Screen, true),
     ] {
         let mut h = on_fingers();
-        wide(projection)(h.editor.brush_mut());
+        wide(shape)(h.editor.brush_mut());
         let before = h.editor.document().clone();
         let at = ndc(&h, inner_front());
         stroke(
@@ -194,12 +194,12 @@ fn surface_stays_on_its_finger_where_a_ball_and_a_circle_reach_the_next() {
             &[at + Vec2::new(0.0, 0.1)],
         );
         let touched = changed(&before, h.editor.document());
-        assert!(touched.len() > 20, "{projection:?}: {}", touched.len());
+        assert!(touched.len() > 20, "{shape:?}: {}", touched.len());
         let other = touched
             .iter()
             .filter(|&&p| bind(&before, p).x < 0.0)
             .count();
-        assert_eq!(other > 0, crosses, "{projection:?}: {other}");
+        assert_eq!(other > 0, crosses, "{shape:?}: {other}");
     }
 }
 
@@ -210,7 +210,7 @@ fn hidden_points_are_reached_by_xray_alone() {
         let mut h = on_fingers();
         h.editor.camera_mut().yaw = std::f32::consts::FRAC_PI_2;
         let brush = h.editor.brush_mut();
-        brush.projection = Projection::Screen;
+        brush.falloff_shape = FalloffShape::Screen;
         (brush.xray, brush.front_faces_only) = (xray, front);
         let before = h.editor.document().clone();
         let at = ndc(&h, Vec3::new(2.0 * FINGER, HEIGHT * 0.6, 0.0));
@@ -374,7 +374,7 @@ fn a_stroke_over_both_halves_stays_symmetric() {
     let mut h = on_fingers();
     let brush = h.editor.brush_mut();
     brush.symmetry = Some(Axis::X);
-    brush.projection = Projection::Screen;
+    brush.falloff_shape = FalloffShape::Screen;
     brush.radius_px = 90.0;
     h.settle();
     let at = ndc(&h, Vec3::new(0.003, 0.03, FINGER));
@@ -810,7 +810,7 @@ fn any_brush() -> impl Strategy<Value = BrushOptions> {
         0.5..=1.0f32,
     );
     let modes = (
-        proptest::sample::select(&Projection::ALL[..]),
+        proptest::sample::select(&FalloffShape::ALL[..]),
         proptest::sample::select(&Normalising::ALL[..]),
         proptest::sample::select(&Falloff::ALL[..]),
     );
@@ -818,7 +818,7 @@ fn any_brush() -> impl Strategy<Value = BrushOptions> {
     (kinds, symmetry, numbers, modes, switches, 1..=8usize).prop_map(
         |(kind, symmetry, numbers, modes, switches, max_influences)| {
             let (weight, strength, radius_px, floor, ceiling) = numbers;
-            let (projection, normalise, falloff) = modes;
+            let (falloff_shape, normalise, falloff) = modes;
             let (accumulate, xray, front_faces_only, all) = switches;
             BrushOptions {
                 weights_kind: kind,
@@ -828,7 +828,7 @@ fn any_brush() -> impl Strategy<Value = BrushOptions> {
                 radius_px,
                 floor,
                 ceiling,
-                projection,
+                falloff_shape,
                 normalise,
                 falloff,
                 accumulate,

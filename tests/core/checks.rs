@@ -53,7 +53,7 @@ fn points(finding: &Finding) -> Vec<u32> {
 }
 
 /// Applies what `which` makes of its finding; the report afterwards.
-fn mend(document: &mut Document, which: Fix) -> (Fixed, ModelReport) {
+fn repaired(document: &mut Document, which: Fix) -> (Fixed, ModelReport) {
     let report = check(document);
     let points = points(finding(&report, which).expect("a finding"));
     let fixed = fix(document, MESH, &points, which, &Task::new()).unwrap();
@@ -134,9 +134,9 @@ fn sums_are_normalised_and_locked_bones_keep_their_bits() {
         found.message,
         "3 vertices have weights that do not add up to 1."
     );
-    let (fixed, after) = mend(&mut document, Fix::Normalise);
+    let (fixed, after) = repaired(&mut document, Fix::Normalise);
     assert_eq!(
-        fixed.said,
+        fixed.message,
         "2 vertices normalised. 1 vertex unchanged: the other bones are locked."
     );
     let influences = &document.meshes()[&MESH].influences;
@@ -162,8 +162,8 @@ fn points_without_a_bone_go_to_the_nearest() {
     let (near, far) = (at(&document, 0), at(&document, 639));
     assert!(near.x < -1.0 && far.x > 1.0, "{near} {far}");
     assert_eq!(check(&document).meshes[&MESH].n_unweighted, 2);
-    let (fixed, after) = mend(&mut document, Fix::GiveToNearest);
-    assert_eq!(fixed.said, "2 vertices assigned to the nearest bone.");
+    let (fixed, after) = repaired(&mut document, Fix::GiveToNearest);
+    assert_eq!(fixed.message, "2 vertices assigned to the nearest bone.");
     let influences = &document.meshes()[&MESH].influences;
     assert_eq!(influences.row(0).joints, [0]);
     assert_eq!(influences.row(639).joints, [2]);
@@ -171,7 +171,7 @@ fn points_without_a_bone_go_to_the_nearest() {
 
     let mut document = with_rows(&[(639, &[])]);
     lock(&mut document, &[2]);
-    mend(&mut document, Fix::GiveToNearest);
+    repaired(&mut document, Fix::GiveToNearest);
     assert_eq!(document.meshes()[&MESH].influences.row(639).joints, [1]);
 }
 
@@ -282,8 +282,8 @@ fn the_sides_of_a_seam_are_welded_to_their_average() {
         found.message
     );
     assert_eq!(points(found).len(), 4);
-    let (fixed, after) = mend(&mut document, Fix::Weld);
-    assert_eq!(fixed.said, "4 vertices welded.");
+    let (fixed, after) = repaired(&mut document, Fix::Weld);
+    assert_eq!(fixed.message, "4 vertices welded.");
     assert!(finding(&after, Fix::Weld).is_none());
     let item = &document.meshes()[&MESH];
     let at = |x: f32, y: f32| {
@@ -322,7 +322,7 @@ fn a_mesh_collapsed_to_one_place_is_checked_and_welded_at_once() {
     let mut document = document_of(primitive);
     let found = check(&document);
     assert_eq!(points(finding(&found, Fix::Weld).unwrap()).len(), n);
-    let (_, after) = mend(&mut document, Fix::Weld);
+    let (_, after) = repaired(&mut document, Fix::Weld);
     assert!(finding(&after, Fix::Weld).is_none());
     // Walking the ring from each of its points would take 200 million steps a check.
     let secs = start.elapsed().as_secs_f64();

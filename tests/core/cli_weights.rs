@@ -121,7 +121,7 @@ fn weights_come_back_onto_another_mesh_by_place() {
     assert!(said.contains("the nearest one"), "{said}");
     let after = open(&out);
     let (a, b) = (rows(&before), rows(&after));
-    let difference = |p: u32| sinew::weights::mend::difference(a.row(p), b.row(p));
+    let difference = |p: u32| sinew::weights::repair::difference(a.row(p), b.row(p));
     let n = a.len() as u32;
     let mean = (0..n).map(difference).sum::<f32>() / n as f32;
     assert!(mean < 0.05, "{mean}");

@@ -195,5 +195,5 @@ fn rules_that_cannot_be_are_refused_with_a_reason() {
         tail: Some(DVec3::NAN),
         ..JointRule::default()
     };
-    assert!(check(nowhere).contains("not a finite place"));
+    assert!(check(nowhere).contains("is not finite"));
 }

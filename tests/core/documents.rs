@@ -230,7 +230,7 @@ fn a_broken_edit_is_named_and_changes_nothing() {
                 vec![3, 3],
                 [vec![(0, 1.0)], vec![(0, 1.0)]].into_iter().collect(),
             ),
-            "point 3 is named twice",
+            "vertex 3 is listed twice",
         ),
         (
             Edit::influences(MESH, vec![3], row(vec![(3, 1.0)])),
@@ -238,7 +238,7 @@ fn a_broken_edit_is_named_and_changes_nothing() {
         ),
         (
             Edit::influences(MESH, vec![3], row(vec![(1, 0.5), (1, 0.5)])),
-            "named twice",
+            "bone 1 is listed twice",
         ),
         (
             Edit::influences(MESH, vec![3], row(vec![(1, f32::NAN)])),
@@ -312,15 +312,15 @@ fn a_broken_edit_is_named_and_changes_nothing() {
         ),
         (
             Edit::mask(MESH, MaskKind::Blend, vec![3, 3], vec![0.5, 0.5]),
-            "point 3 is named twice",
+            "vertex 3 is listed twice",
         ),
         (
             Edit::mask(MESH, MaskKind::Projection, vec![3], vec![1.5]),
-            "1.5 is not a projection strength: 0 - 1 is",
+            "1.5 is not a valid projection strength: it must be 0 - 1",
         ),
         (
             Edit::mask(MESH, MaskKind::Compensation, vec![3], vec![f32::NAN]),
-            "NaN is not a compensation strength: 0 - 2 is",
+            "NaN is not a valid compensation strength: it must be 0 - 2",
         ),
         (
             Edit::JointRule {
@@ -337,7 +337,7 @@ fn a_broken_edit_is_named_and_changes_nothing() {
                     ..JointRule::default()
                 },
             },
-            "the bone's end is not a finite place",
+            "the tail of the bone is not finite",
         ),
         (
             Edit::JointRule {
@@ -549,7 +549,6 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
         keep: Keep::LocalKeys,
         nearest: false,
         tolerance: KEY_TOLERANCE,
-        halves: true,
     };
     let edits = [
         Edit::Rig(Box::new(reparent(&document, &hung).unwrap())),

@@ -382,7 +382,7 @@ proptest! {
             // Its mask, and what it says at all.
             if let Some(layer) = document.active_layer(MESH).filter(|id| *id != LayerStack::BASE) {
                 let (points, values) = points.clone().into_iter().unzip();
-                let (mut mask, _) = document.spare_locked(Edit::mask(MESH, layer, points, values));
+                let (mut mask, _) = document.without_locked_changes(Edit::mask(MESH, layer, points, values));
                 document.apply(&mut mask).unwrap();
                 prop_assert_eq!(&weights(&document), &before);
                 let points: PointSet = (0..N).step_by(3).collect();
@@ -486,7 +486,7 @@ fn points_that_a_mirror_leaves_alone_for_locked_bones_are_told() {
     let locks = Edit::Locks(Arc::new([JointId(2)].into()));
     apply(&mut document, Some(locks));
     let edit = document.paint_edit(MESH, vec![right], one(&[(1, 0.75), (3, 0.25)]));
-    assert!(edit.is_of_no_point());
+    assert!(edit.changes_no_points());
     let Edit::Influences(edit) = edit else {
         unreachable!()
     };
@@ -526,7 +526,7 @@ fn what_cannot_be_painted_is_said() {
     let edit = document.change_layers(MESH, |_, solo| *solo = Some(LayerStack::BASE));
     apply(&mut document, edit);
     let why = document.why_not_paintable(MESH).unwrap();
-    assert!(why.contains("while \"Base\" is alone"), "{why}");
+    assert!(why.contains("while \"Base\" is solo"), "{why}");
     document
         .session_mut()
         .active_layers
@@ -551,7 +551,7 @@ fn edits_of_layers_that_are_not_there_are_refused_and_change_nothing() {
     let (edit, layer) = document.add_layer(MESH, None, "Fix").unwrap();
     let twice = document.change_layers(MESH, |layers, _| layers.push(layers[0].clone()));
     let why = document.apply(&mut twice.unwrap()).unwrap_err().to_string();
-    assert!(why.contains("comes twice"), "{why}");
+    assert!(why.contains("is listed twice"), "{why}");
     assert!(document.same_content(&before));
     apply(&mut document, Some(edit));
     let broken = |change: fn(&mut sinew::document::Layer)| {
@@ -572,7 +572,7 @@ fn edits_of_layers_that_are_not_there_are_refused_and_change_nothing() {
     let wrong = Edit::mask(MESH, layer, vec![3], vec![1.5]);
     assert_eq!(
         document.apply(&mut wrong.clone()).unwrap_err().to_string(),
-        "1.5 is not a layer mask: 0 - 1 is"
+        "1.5 is not a valid layer mask: it must be 0 - 1"
     );
 }
 
@@ -693,9 +693,9 @@ fn a_project_says_what_of_its_layers_does_not_fit() {
         (
             "x: 0.25",
             "x: 1.25",
-            "Values that are not 0 - 1 are left out (1).",
+            "Values that are not 0 - 1 are skipped (1).",
         ),
-        ("w: [(1, 0.5)", "w: [(1, -0.5)", "are left out (1)."),
+        ("w: [(1, 0.5)", "w: [(1, -0.5)", "are skipped (1)."),
         ("layer: 1,", "layer: 0,", ""),
     ] {
         assert!(text.contains(from), "{from} in {text}");
@@ -755,7 +755,7 @@ fn strokes_go_to_the_active_layer_and_are_one_step() {
     let plainly = &plain.editor.document().meshes()[&mesh].influences;
     // Up to the rounding of the surface that is shown meanwhile, whenever it comes.
     let rows = item.influences.iter().zip(plainly.iter());
-    let off = rows.map(|(a, b)| sinew::weights::mend::difference(a, b));
+    let off = rows.map(|(a, b)| sinew::weights::repair::difference(a, b));
     let off = off.fold(0.0, larger);
     assert!(off < 1e-4, "{off}");
 

@@ -212,7 +212,7 @@ fn version_3_opens() {
         falloff: Falloff::Custom,
         curve: Curve::new(&[(0.0, 1.0), (0.25, 0.5), (1.0, 0.0)].map(Vec2::from)),
         spacing: 0.25,
-        projection: session::Projection::Volume,
+        falloff_shape: session::FalloffShape::Volume,
         front_faces_only: false,
         xray: true,
         accumulate: true,

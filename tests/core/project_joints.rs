@@ -4,8 +4,8 @@ use crate::project::strip;
 use crate::shared::shared_dir;
 use glam::{DQuat, DVec3};
 use sinew::document::rig::{
-    Children, Extrude, Heirs, Insert, Intent, KEY_TOLERANCE, Keep, Move, Orient, Reparent, RigEdit,
-    extrude, insert, move_joint, orient, remove, reparent,
+    Children, Extrude, Insert, Intent, KEY_TOLERANCE, Keep, Move, Orient, Reparent, RigEdit,
+    WeightRecipient, extrude, insert, move_joint, orient, remove, reparent,
 };
 use sinew::document::{ClipId, Document, Edit, MeshId, invariants};
 use sinew::finding::{Finding, Severity};
@@ -92,11 +92,10 @@ fn rigged() -> (Document, [JointId; 3]) {
         keep: Keep::Motion,
         nearest: false,
         tolerance: KEY_TOLERANCE,
-        halves: true,
     };
     let change = reparent(&document, &wanted).unwrap();
     rig(&mut document, change);
-    let change = remove(&document, made[0], Heirs::IntoParent).unwrap();
+    let change = remove(&document, made[0], WeightRecipient::IntoParent).unwrap();
     rig(&mut document, change);
     (document, [made[0], made[1], thumb])
 }
@@ -208,15 +207,15 @@ fn every_operation_comes_back() {
         ("orient", orient(&source(), &turned).unwrap()),
         (
             "remove",
-            remove(&source(), joint, Heirs::AlongBone).unwrap(),
+            remove(&source(), joint, WeightRecipient::AlongBone).unwrap(),
         ),
         (
             "remove the root",
-            remove(&source(), JointId(0), Heirs::IntoParent).unwrap(),
+            remove(&source(), JointId(0), WeightRecipient::IntoParent).unwrap(),
         ),
         (
             "remove the leaf",
-            remove(&source(), JointId(2), Heirs::IntoParent).unwrap(),
+            remove(&source(), JointId(2), WeightRecipient::IntoParent).unwrap(),
         ),
     ];
     for (what, change) in changes {
@@ -241,7 +240,7 @@ fn new_joints_follow_their_parents_in_a_changed_source() {
     assert!(
         findings
             .iter()
-            .all(|f| f.message.contains("went with it") || f.message.contains("is now called")),
+            .all(|f| f.message.contains("moved with it") || f.message.contains("is now called")),
         "{findings:?}"
     );
     let skeleton = opened.skeleton();
@@ -266,22 +265,22 @@ fn broken_joints_are_findings() {
         (
             "parent: Under(0, \"Hips\")",
             "parent: Under(\"new 3\", \"Thumb\")",
-            "What was changed of the bones is left out: ",
+            "The changes of the bones are skipped: ",
         ),
         (
             "translation: (0.25, 0.5, 0.0)",
             "translation: (inf, 0.5, 0.0)",
-            "It has a value that is not a finite number and is left out.",
+            "It has a value that is not a finite number and is skipped.",
         ),
         (
             "joint: \"new 3\",\n            name: \"Thumb\",\n            parent",
             "joint: \"new 2\",\n            name: \"Thumb\",\n            parent",
-            "It comes twice; only one of them is taken.",
+            "It is listed twice; only one entry is used.",
         ),
         (
             "parent: Under(2, \"Hand\")",
             "parent: Under(99, \"Gone\")",
-            "The model has it no more",
+            "The model no longer has it",
         ),
     ] {
         let broken = text.replace(from, to);
@@ -342,12 +341,12 @@ fn edited_joints_of_models_come_back() {
         };
         if let Ok((change, made)) = insert(&document, &wanted) {
             rig(&mut document, change);
-            if let Ok(change) = remove(&document, made[1], Heirs::AlongBone) {
+            if let Ok(change) = remove(&document, made[1], WeightRecipient::AlongBone) {
                 rig(&mut document, change);
             }
         }
         extruded(&mut document, child.0, "");
-        if let Ok(change) = remove(&document, child, Heirs::IntoParent) {
+        if let Ok(change) = remove(&document, child, WeightRecipient::IntoParent) {
             rig(&mut document, change);
         }
         let wanted = Move {

@@ -7,7 +7,7 @@ use crate::skinning::Random;
 use glam::{DAffine3, DQuat, DVec3};
 use sinew::document::rig::measure::{Compared, n_keys};
 use sinew::document::rig::{
-    self, Children, Heirs, Insert, Intent, Keep, Move, Reparent, RigEdit, removal_costs,
+    self, Children, Insert, Intent, Keep, Move, Reparent, RigEdit, WeightRecipient, removal_costs,
 };
 use sinew::document::{Document, Edit, History, InstanceId};
 use sinew::export::{ExportOptions, GltfFormat, export};
@@ -181,7 +181,7 @@ fn moved(before: &Document, joint: JointId, intent: Intent, tolerance: f64) -> D
     edited(before, rig::move_joint(before, &wanted).unwrap())
 }
 
-fn reparented(before: &Document, case: &Case, halves: bool) -> Result<Document, rig::RigError> {
+fn reparented(before: &Document, case: &Case, bisects: bool) -> Result<Document, rig::RigError> {
     let hung = joint(before, case.hung);
     let parent = if case.parent.is_empty() {
         // The joint above the one above it.
@@ -195,7 +195,7 @@ fn reparented(before: &Document, case: &Case, halves: bool) -> Result<Document, 
         keep: Keep::Motion,
         nearest: false,
         tolerance: 1e-4,
-        halves,
+        bisects,
     };
     Ok(edited(before, rig::reparent(before, &wanted)?))
 }
@@ -219,7 +219,7 @@ fn the_table_of_rig_edits() {
             d.rest_pose().world_matrices(d.skeleton())[k.get()].inverse()
         };
         // Turned.
-        let frames = BTreeMap::from([(j, Frame::turn(turn()))]);
+        let frames = BTreeMap::from([(j, Frame::from_rotation(turn()))]);
         let after = edited(&before, rig::change_frames(&before, &frames, 1e-4).unwrap());
         let file = apart_in_file(&before, &written(&after));
         let off = 100.0 * apart(&before, &after);
@@ -306,7 +306,7 @@ fn the_table_of_rig_edits() {
         // And taken out again.
         let back = edited(
             &after,
-            rig::remove(&after, made[0], Heirs::IntoParent).unwrap(),
+            rig::remove(&after, made[0], WeightRecipient::IntoParent).unwrap(),
         );
         let off = 100.0 * apart(&before, &back);
         let file = apart_in_file(&before, &written(&back));
@@ -408,7 +408,10 @@ fn neither_way_to_remove_a_joint_always_wins() {
         let path = std::path::PathBuf::from(path).with_extension("removal.md");
         std::fs::write(path, &table).unwrap();
     }
-    assert!(chosen.contains(&Heirs::AlongBone) && chosen.contains(&Heirs::IntoParent));
+    assert!(
+        chosen.contains(&WeightRecipient::AlongBone)
+            && chosen.contains(&WeightRecipient::IntoParent)
+    );
 }
 
 #[test]
@@ -471,7 +474,7 @@ fn axes_taken_back_are_the_axes_they_were() {
     for _ in 0..30 {
         let j = joints[(random.next() * joints.len() as f64) as usize];
         let turn = random.rotation();
-        let frames = BTreeMap::from([(j, Frame::turn(turn))]);
+        let frames = BTreeMap::from([(j, Frame::from_rotation(turn))]);
         if let Ok(edit) = rig::change_frames(&document, &frames, 1e-4) {
             document = edited(&document, edit);
             turns.push((j, turn));
@@ -480,7 +483,7 @@ fn axes_taken_back_are_the_axes_they_were() {
     assert!(turns.len() > 20);
     assert!(apart(&before, &document) < 1e-6);
     for (j, turn) in turns.into_iter().rev() {
-        let frames = BTreeMap::from([(j, Frame::turn(turn.conjugate()))]);
+        let frames = BTreeMap::from([(j, Frame::from_rotation(turn.conjugate()))]);
         document = edited(
             &document,
             rig::change_frames(&document, &frames, 1e-4).unwrap(),

@@ -4,8 +4,8 @@ use crate::models::tube;
 use crate::skinning::Random;
 use glam::{DQuat, DVec3};
 use sinew::document::rig::{
-    self, Axis, Children, Extrude, Heirs, Insert, Intent, Keep, Move, Orient, Reparent, RigEdit,
-    RigError, SecondAxis,
+    self, Axis, Children, Extrude, Insert, Intent, Keep, Move, Orient, Reparent, RigEdit, RigError,
+    SecondAxis, WeightRecipient,
 };
 use sinew::document::{ClipId, Document, Edit, EditError, History, MeshId, invariants};
 use sinew::evaluate::Evaluator;
@@ -114,8 +114,8 @@ fn a_turn_moves_nothing_and_is_undone_bit_for_bit() {
     let mut document = before.clone();
     let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize_or_zero(), 1.1);
     let frames = BTreeMap::from([
-        (MIDDLE, Frame::turn(turn)),
-        (END, Frame::turn(turn.inverse())),
+        (MIDDLE, Frame::from_rotation(turn)),
+        (END, Frame::from_rotation(turn.inverse())),
     ]);
     let edit = rig::change_frames(&before, &frames, 1e-4).unwrap();
     let mut history = History::default();
@@ -138,7 +138,7 @@ fn turned_joints_deform_alike_in_every_method() {
     let before = moving_tube();
     let mut after = before.clone();
     let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize_or_zero(), 1.1);
-    let frames = BTreeMap::from([(MIDDLE, Frame::turn(turn))]);
+    let frames = BTreeMap::from([(MIDDLE, Frame::from_rotation(turn))]);
     apply(
         &mut after,
         rig::change_frames(&before, &frames, 1e-4).unwrap(),
@@ -201,7 +201,7 @@ fn inserted_joints_change_no_pose_and_hand_their_weights_back() {
         let skin = document.skins().values().next().unwrap();
         assert_eq!(skin.joints.len(), 3 + n);
         for &joint in made.iter().rev() {
-            let edit = rig::remove(&document, joint, Heirs::IntoParent).unwrap();
+            let edit = rig::remove(&document, joint, WeightRecipient::IntoParent).unwrap();
             apply(&mut document, edit);
         }
         assert!(apart(&before, &document) < 1e-6);
@@ -274,7 +274,6 @@ fn a_reparented_joint_stays_in_its_place_in_every_clip() {
         keep: Keep::Motion,
         nearest: false,
         tolerance: 1e-4,
-        halves: true,
     };
     apply(&mut document, rig::reparent(&before, &wanted).unwrap());
     assert_eq!(document.skeleton().joint(END).parent, Some(ROOT));
@@ -291,7 +290,7 @@ fn a_reparented_joint_stays_in_its_place_in_every_clip() {
     let error = rig::reparent(&before, &below).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "“root” cannot hang from “end”, which is the bone itself or below it."
+        "“root” cannot be a child of “end”, which is the bone itself or one of its descendants."
     );
     // Without keys of its own it goes with its new parent, and so does the mesh.
     let local = Reparent {
@@ -312,13 +311,13 @@ fn refusals_name_joint_ratio_and_clip() {
     let id = ClipId(7);
     document.apply(&mut Edit::Clip { id, clip: edit }).unwrap();
     let turn = |turn: DQuat| {
-        let frames = BTreeMap::from([(MIDDLE, Frame::turn(turn))]);
+        let frames = BTreeMap::from([(MIDDLE, Frame::from_rotation(turn))]);
         rig::change_frames(&document, &frames, 1e-4)
     };
     let error = turn(DQuat::from_rotation_x(0.4)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "“middle” is stretched by up to 1.32 : 1 in “moving”; its axes can only take quarter turns."
+        "“middle” has a non-uniform scale of up to 1.32 : 1 in “moving”; its axes can only rotate by quarter turns."
     );
     let quarter = turn(DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2)).unwrap();
     let mut turned = document.clone();
@@ -335,7 +334,6 @@ fn refusals_name_joint_ratio_and_clip() {
         keep: Keep::Motion,
         nearest: false,
         tolerance: 1e-4,
-        halves: true,
     };
     let error = rig::reparent(&document, &reparent).unwrap_err();
     assert!(
@@ -350,7 +348,12 @@ fn refusals_name_joint_ratio_and_clip() {
 
     let locks = Arc::new(BTreeSet::from([MIDDLE]));
     document.apply(&mut Edit::Locks(locks)).unwrap();
-    let error = rig::remove(&moving_tube_locked(MIDDLE), END, Heirs::IntoParent).unwrap_err();
+    let error = rig::remove(
+        &moving_tube_locked(MIDDLE),
+        END,
+        WeightRecipient::IntoParent,
+    )
+    .unwrap_err();
     assert_eq!(
         error.to_string(),
         "“middle” is locked: unlock it to change its weights."
@@ -364,7 +367,7 @@ fn refusals_name_joint_ratio_and_clip() {
     assert!(divided.locked().contains(&made[0]));
     let error = rig::insert(&locked, &bone(ROOT, END, 1)).unwrap_err();
     assert!(matches!(error, RigError::NoBone { .. }));
-    let gone = rig::remove(&locked, JointId(99), Heirs::IntoParent).unwrap_err();
+    let gone = rig::remove(&locked, JointId(99), WeightRecipient::IntoParent).unwrap_err();
     assert_eq!(gone.to_string(), "There is no bone 99.");
 }
 
@@ -382,7 +385,7 @@ fn a_removed_joint_leaves_a_slot_that_nothing_uses() {
     document.session_mut().selected_joints = BTreeSet::from([MIDDLE, END]);
     let before = document.clone();
     let mut history = History::default();
-    let edit = rig::remove(&document, MIDDLE, Heirs::AlongBone).unwrap();
+    let edit = rig::remove(&document, MIDDLE, WeightRecipient::AlongBone).unwrap();
     history
         .apply(&mut document, Edit::Rig(Box::new(edit)), "Remove bone")
         .unwrap();
@@ -427,7 +430,7 @@ fn layers_and_props_follow_the_joints() {
     // A mesh that hangs rigidly from a turned joint gets a joint of its own at the offset.
     let prop = before.instances().values().find(|i| i.skin.is_none());
     let prop = prop.unwrap().joint;
-    let frames = BTreeMap::from([(prop, Frame::turn(DQuat::from_rotation_z(0.7)))]);
+    let frames = BTreeMap::from([(prop, Frame::from_rotation(DQuat::from_rotation_z(0.7)))]);
     apply(
         &mut document,
         rig::change_frames(&before, &frames, 1e-4).unwrap(),
@@ -435,7 +438,7 @@ fn layers_and_props_follow_the_joints() {
     assert_eq!(document.skeleton().len(), before.skeleton().len() + 1);
     assert!(apart(&before, &document) < 1e-6);
     // Removing it leaves what it draws in place, below its parent.
-    let edit = rig::remove(&before, prop, Heirs::IntoParent).unwrap();
+    let edit = rig::remove(&before, prop, WeightRecipient::IntoParent).unwrap();
     let mut document = before.clone();
     apply(&mut document, edit);
     assert!(apart(&before, &document) < 1e-6);
@@ -455,7 +458,7 @@ fn an_edit_that_breaks_an_invariant_changes_nothing() {
     };
     let mut document = before.clone();
     apply(&mut document, rig::move_joint(&before, &moved).unwrap());
-    let removed = rig::remove(&before, END, Heirs::IntoParent).unwrap();
+    let removed = rig::remove(&before, END, WeightRecipient::IntoParent).unwrap();
     apply(&mut document, first.clone());
     let after_insert = document.clone();
     let mut edit = Edit::Rig(Box::new(removed));
@@ -480,7 +483,7 @@ pub(crate) fn random_edit(document: &Document, random: &mut Random) -> Option<Ri
         0 => {
             let turn =
                 DQuat::from_axis_angle(vector(random).normalize_or_zero(), random.next() * 3.0);
-            let frames = BTreeMap::from([(joint, Frame::turn(turn))]);
+            let frames = BTreeMap::from([(joint, Frame::from_rotation(turn))]);
             rig::change_frames(document, &frames, 1e-4).ok()
         }
         1 => {
@@ -508,13 +511,17 @@ pub(crate) fn random_edit(document: &Document, random: &mut Random) -> Option<Ri
                 keep: Keep::Motion,
                 nearest: false,
                 tolerance: 1e-4,
-                halves: true,
             };
             rig::reparent(document, &wanted).ok()
         }
         4 => {
-            let heirs = [Heirs::AlongBone, Heirs::IntoParent];
-            rig::remove(document, joint, heirs[usize::from(random.next() < 0.5)]).ok()
+            let recipients = [WeightRecipient::AlongBone, WeightRecipient::IntoParent];
+            rig::remove(
+                document,
+                joint,
+                recipients[usize::from(random.next() < 0.5)],
+            )
+            .ok()
         }
         _ => {
             let wanted = Extrude {
@@ -569,7 +576,7 @@ fn axes_are_oriented_along_bones_without_moving_anything() {
         SecondAxis::BendNormal,
         SecondAxis::World(DVec3::Z),
         SecondAxis::Towards(DVec3::new(0.0, 5.0, 1.0)),
-        SecondAxis::LeastTurn,
+        SecondAxis::LeastRotation,
     ] {
         let wanted = Orient {
             joints: vec![ROOT, MIDDLE, END],
@@ -598,7 +605,7 @@ fn edited_joints_are_restored_on_the_imported_document() {
     let mut edited = imported.clone();
     let edit = rig::insert(&edited, &bone(MIDDLE, END, 2)).unwrap().0;
     apply(&mut edited, edit);
-    let edit = rig::remove(&edited, END, Heirs::IntoParent).unwrap();
+    let edit = rig::remove(&edited, END, WeightRecipient::IntoParent).unwrap();
     apply(&mut edited, edit);
     let kept = edited.edited_rig().unwrap();
     assert_eq!(kept.joints.len(), 7);

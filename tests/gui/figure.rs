@@ -6,7 +6,7 @@ use sinew::document::{MeshSource, PrimitiveSource};
 use sinew::math::Transform;
 use sinew::math::camera::{Camera, View};
 use sinew::mesh::{Mesh, normals};
-use sinew::skeleton::bones::bones;
+use sinew::skeleton::bone_segments::bones;
 use sinew::skeleton::{Joint, JointId, JointRule, Pose, Skeleton};
 use sinew::view::{
     BoneShape, BoneState, PointMarks, Scene, SceneMesh, ViewOptions, frame_bounds, shape_bones,

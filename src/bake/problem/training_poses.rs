@@ -5,7 +5,7 @@
 //! joints rotate. 73 poses then give each joint the same set of rotations.
 
 use crate::document::{ClipId, Document};
-use crate::skeleton::clip_builder::{ClipBuilder, turn};
+use crate::skeleton::clip_builder::{ClipBuilder, axis_angle};
 use crate::skeleton::{Clip, JointId};
 use crate::skinning::Influences;
 use glam::{DQuat, DVec3};
@@ -119,12 +119,12 @@ fn rotation_in(pose: usize, rank: usize, parity: usize) -> DQuat {
             } else {
                 (diagonal(which / 2), DIAGONAL_DEGREES)
             };
-            turn(axis, sign * degrees.to_radians())
+            axis_angle(axis, sign * degrees.to_radians())
         }
         pose => {
             let at = (pose * 97 + rank * 31) as f64;
             let (axis, share) = low_discrepancy(at);
-            turn(
+            axis_angle(
                 axis,
                 (COMBINED_DEGREES.0 + COMBINED_DEGREES.1 * share).to_radians(),
             )

@@ -5,7 +5,7 @@ use crate::finding::{Finding, Fix, Place, counted};
 use crate::mesh::{Mesh, PointSet};
 use crate::skinning::RowRef;
 use crate::task::{Cancelled, Task};
-use crate::weights::mend::{difference, weld};
+use crate::weights::repair::{difference, weld};
 
 /// The largest difference of the weights of coincident points that opens no visible gap.
 const TOLERANCE: f32 = 1e-3;

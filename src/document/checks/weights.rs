@@ -4,7 +4,7 @@ use crate::document::{MeshId, MeshItem};
 use crate::finding::{Finding, Fix, Place, Severity, counted};
 use crate::skinning::influences::CHUNK;
 use crate::skinning::{Influences, RowRef, Rows};
-use crate::weights::mend::{SUM_TOLERANCE, limit, normalise};
+use crate::weights::repair::{SUM_TOLERANCE, limit, normalise};
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! The edits of layers that the user requests: each makes a new stack from the present one.
 
-use super::composite::{Scratch, said};
+use super::composite::{Scratch, row_of};
 use super::{Layer, LayerStack, LayersEdit, MirrorEffect, MirrorJoints};
 use crate::document::subject::SubjectScope;
 use crate::document::{Document, Edit, InfluenceEdit, LayerId, MeshId};
@@ -110,11 +110,16 @@ impl Document {
 
     /// The edit that merges a layer with the one below it and keeps the composite, or why there is none.
     pub fn merge_layer_down(&self, mesh: MeshId, id: LayerId) -> Result<Edit, String> {
-        let item = self.meshes.get(&mesh).ok_or("The object is gone.")?;
+        let item = self
+            .meshes
+            .get(&mesh)
+            .ok_or("The object does not exist any more.")?;
         let stack = &item.layers;
-        let index = stack.position(id).ok_or("The layer is gone.")?;
+        let index = stack
+            .position(id)
+            .ok_or("The layer does not exist any more.")?;
         if index == 0 {
-            return Err("The base has nothing below it to merge with.".into());
+            return Err("There is no layer below the base to merge with.".into());
         }
         if stack.solo().is_some() {
             return Err("Only one layer is shown. Show all of them, then merge.".into());
@@ -128,13 +133,13 @@ impl Document {
             }
         }
         let Some(shown) = stack.shown.get(index - 1) else {
-            return Err("The layer is gone.".into());
+            return Err("The layer does not exist any more.".into());
         };
         let mut merged = Layer::clone(&stack.layers()[index - 1]);
         merged.rows = if index == 1 {
             shown.clone()
         } else {
-            said_by(&stack.layers()[index - 1..=index], shown)
+            rows_where_painted(&stack.layers()[index - 1..=index], shown)
         };
         // The merged rows already contain the opacity of both.
         merged.opacity = 1.0;
@@ -157,14 +162,14 @@ impl Document {
     ) -> Option<(Edit, usize)> {
         let layer = self.layer(mesh, id).filter(|_| id != LayerStack::BASE)?;
         let n_points = layer.rows.len() as u32;
-        let says = |&point: &u32| point < n_points && !layer.rows.row(point).is_empty();
-        let points: Vec<u32> = points.iter().filter(says).collect();
+        let has_row = |&point: &u32| point < n_points && !layer.rows.row(point).is_empty();
+        let points: Vec<u32> = points.iter().filter(has_row).collect();
         if points.is_empty() {
             return None;
         }
         let rows = Rows::silent(points.len());
         let edit = InfluenceEdit::new(mesh, points, rows).in_layer(id);
-        Some(self.spare_locked(Edit::Influences(edit)))
+        Some(self.without_locked_changes(Edit::Influences(edit)))
     }
 
     /// The mirror effect for layers of a mesh: as *Mirror weights* does it, with the user's bone pairs. `known` is a
@@ -190,8 +195,11 @@ impl Document {
                 Err(cancelled) => return Ok(Err(cancelled)),
             },
         };
-        let (heirs, unpaired) = joints_in_mirror(&subject);
-        let joints = MirrorJoints { heirs, unpaired };
+        let (recipients, unpaired) = joints_in_mirror(&subject);
+        let joints = MirrorJoints {
+            recipients,
+            unpaired,
+        };
         let geometry = subject.mesh;
         let effect = MirrorEffect::new(geometry, &symmetry, from_positive, tolerance, joints);
         Ok(Ok((effect, symmetry)))
@@ -199,19 +207,19 @@ impl Document {
 }
 
 /// The rows of `shown` at points where one of `layers` has a row; empty rows elsewhere.
-fn said_by(layers: &[Arc<Layer>], shown: &Influences) -> Influences {
+fn rows_where_painted(layers: &[Arc<Layer>], shown: &Influences) -> Influences {
     let mut rows = Influences::silent(shown.len());
     let chunk_of = |(chunk, shown): (usize, &Arc<Rows>)| {
         let first = (chunk * CHUNK) as u32;
         let mut scratch = Scratch::default();
         let mut rows = Rows::with_capacity(shown.len());
         for (point, row) in (first..).zip(shown.iter()) {
-            let says = |layer: &Arc<Layer>| said(layer, point, &mut scratch).is_some();
+            let has_row = |layer: &Arc<Layer>| row_of(layer, point, &mut scratch).is_some();
             let nothing = RowRef {
                 joints: &[],
                 weights: &[],
             };
-            rows.push(if layers.iter().any(says) {
+            rows.push(if layers.iter().any(has_row) {
                 row
             } else {
                 nothing
@@ -225,9 +233,9 @@ fn said_by(layers: &[Arc<Layer>], shown: &Influences) -> Influences {
         .enumerate()
         .map(chunk_of)
         .collect();
-    for (chunk, said) in chunks.into_iter().enumerate() {
-        if let Some(said) = said {
-            rows.set_chunk(chunk, said);
+    for (chunk, painted) in chunks.into_iter().enumerate() {
+        if let Some(painted) = painted {
+            rows.set_chunk(chunk, painted);
         }
     }
     rows

@@ -9,7 +9,7 @@ use std::sync::Arc;
 ///
 /// With a mirror effect, points of the covered side get those of their mirror image, with left and right joints
 /// exchanged, in `scratch`.
-pub(super) fn said<'a>(
+pub(super) fn row_of<'a>(
     layer: &'a Layer,
     point: u32,
     scratch: &'a mut Scratch,
@@ -26,8 +26,8 @@ pub(super) fn said<'a>(
         }
         _ => (point, layer.rows.row(point)),
     };
-    let share = layer.opacity * layer.mask.get(source);
-    (share > 0.0 && !row.is_empty()).then_some((share, row))
+    let opacity = layer.opacity * layer.mask.get(source);
+    (opacity > 0.0 && !row.is_empty()).then_some((opacity, row))
 }
 
 /// A buffer for one row.
@@ -46,24 +46,24 @@ impl Scratch {
     }
 }
 
-/// The (joint, weight) pairs of `row` over `below` with the opacity `share` > 0.
+/// The (joint, weight) pairs of `row` over `below` with an `opacity` above 0.
 ///
 /// At 1 the result is the row itself. Otherwise every joint of `below` in its order, then the others of the row;
 /// written so that a weight that is equal in both stays bit-identical.
 pub(super) fn blend<'a>(
     below: RowRef<'a>,
     row: RowRef<'a>,
-    share: f32,
+    opacity: f32,
 ) -> impl Iterator<Item = (u16, f32)> + 'a {
-    let whole = share >= 1.0;
+    let whole = opacity >= 1.0;
     let shown = below.iter().take(if whole { 0 } else { usize::MAX });
-    let shown =
-        shown.map(move |(joint, weight)| (joint, weight + share * (row.weight_of(joint) - weight)));
+    let shown = shown
+        .map(move |(joint, weight)| (joint, weight + opacity * (row.weight_of(joint) - weight)));
     let added = row.iter().filter_map(move |(joint, weight)| {
         if whole {
             return Some((joint, weight));
         }
-        let part = share * weight;
+        let part = opacity * weight;
         (part > 0.0 && !below.joints.contains(&joint)).then_some((joint, part))
     });
     shown.chain(added)
@@ -83,15 +83,15 @@ pub(super) fn over(below: &Arc<Rows>, layer: &Layer, chunk: usize) -> Arc<Rows> 
     }
     let first = (chunk * CHUNK) as u32;
     let mut scratch = Scratch::default();
-    let says = |point: &u32, scratch: &mut Scratch| said(layer, *point, scratch).is_some();
+    let has_row = |point: &u32, scratch: &mut Scratch| row_of(layer, *point, scratch).is_some();
     let mut points = first..first + below.len() as u32;
-    if !points.any(|point| says(&point, &mut scratch)) {
+    if !points.any(|point| has_row(&point, &mut scratch)) {
         return below.clone();
     }
     let mut rows = Rows::with_capacity(below.len());
     for (point, below) in (first..).zip(below.iter()) {
-        match said(layer, point, &mut scratch) {
-            Some((share, row)) => rows.push_pairs(blend(below, row, share)),
+        match row_of(layer, point, &mut scratch) {
+            Some((opacity, row)) => rows.push_pairs(blend(below, row, opacity)),
             None => rows.push(below),
         }
     }
@@ -111,7 +111,7 @@ impl LayerStack {
         let Some((layer, below)) = self.layers().get(index).zip(self.below(index)) else {
             return Vec::new();
         };
-        let share = layer.opacity * mask;
+        let opacity = layer.opacity * mask;
         let mirror = layer.mirror.as_deref();
         let images = mirror.map_or(&[][..], |mirror| mirror.images(point));
         let own = mirror.is_none_or(|mirror| mirror.source(point) == point);
@@ -126,14 +126,14 @@ impl LayerStack {
                     }
                     _ => row,
                 };
-                let mut shown: Vec<(u16, f32)> = if share > 0.0 && !row.is_empty() {
-                    blend(below.row(seen), row, share).collect()
+                let mut shown: Vec<(u16, f32)> = if opacity > 0.0 && !row.is_empty() {
+                    blend(below.row(seen), row, opacity).collect()
                 } else {
                     below.row(seen).iter().collect()
                 };
                 for upper in index + 1..self.layers().len() {
                     let mut scratch = Scratch::default();
-                    if let Some((share, row)) = said(&self.layers()[upper], seen, &mut scratch)
+                    if let Some((opacity, row)) = row_of(&self.layers()[upper], seen, &mut scratch)
                         && self.is_visible(upper)
                     {
                         let (joints, weights): (Vec<u16>, Vec<f32>) = shown.into_iter().unzip();
@@ -141,7 +141,7 @@ impl LayerStack {
                             joints: &joints,
                             weights: &weights,
                         };
-                        shown = blend(below, row, share).collect();
+                        shown = blend(below, row, opacity).collect();
                     }
                 }
                 (seen, shown)
@@ -154,9 +154,9 @@ impl LayerStack {
 mod tests {
     use super::*;
 
-    fn blended(below: &[(u16, f32)], row: &[(u16, f32)], share: f32) -> Vec<(u16, f32)> {
+    fn blended(below: &[(u16, f32)], row: &[(u16, f32)], opacity: f32) -> Vec<(u16, f32)> {
         let rows: Rows = [below.to_vec(), row.to_vec()].into_iter().collect();
-        blend(rows.row(0), rows.row(1), share).collect()
+        blend(rows.row(0), rows.row(1), opacity).collect()
     }
 
     #[test]

@@ -52,23 +52,23 @@ impl LayersEdit {
         let refused = |why: String| Err(EditError::Layers(why));
         if layers.is_empty() {
             let Some(rows) = &self.plain else {
-                return refused("there is neither a layer nor a row".into());
+                return refused("there are neither layers nor rows".into());
             };
             return check_rows(rows, item, &live);
         }
         if layers.len() < 2 || layers[0].id != LayerStack::BASE {
-            return refused("there is no layer over the base".into());
+            return refused("there is no layer above the base".into());
         }
         let mut seen = BTreeSet::new();
         for layer in layers {
             if !seen.insert(layer.id) {
-                return refused(format!("layer {} comes twice", layer.id.0));
+                return refused(format!("layer {} is listed twice", layer.id.0));
             }
             check_layer(layer, item, &live)?;
         }
         match self.stack.solo() {
             Some(solo) if !seen.contains(&solo) => {
-                refused(format!("there is no layer {} to show alone", solo.0))
+                refused(format!("the solo layer {} does not exist", solo.0))
             }
             _ => Ok(()),
         }
@@ -139,8 +139,8 @@ pub(in crate::document) fn check_layer(
         return refused("has a mask that is not 0 - 1");
     }
     if let Some(mirror) = &layer.mirror {
-        let mut heirs = mirror.joints().heirs.iter();
-        if mirror.n_points() != n_points || heirs.any(|&j| usize::from(j) >= live.len()) {
+        let mut recipients = mirror.joints().recipients.iter();
+        if mirror.n_points() != n_points || recipients.any(|&j| usize::from(j) >= live.len()) {
             return refused("has a mirror effect of another mesh");
         }
     }

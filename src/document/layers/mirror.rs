@@ -28,7 +28,7 @@ pub struct MirrorEffect {
 pub struct MirrorJoints {
     /// n_skin_joints: the joint that receives the weight of a joint on the other side, by its index in the influences;
     /// a joint of the middle receives its own.
-    pub heirs: Vec<u16>,
+    pub recipients: Vec<u16>,
     /// Joints without a counterpart, ascending.
     pub unpaired: Vec<u16>,
 }
@@ -153,8 +153,8 @@ impl MirrorEffect {
         joints.clear();
         weights.clear();
         for (joint, weight) in row.iter() {
-            let heir = self.joints.heirs.get(usize::from(joint)).copied();
-            let joint = heir.unwrap_or(joint);
+            let recipient = self.joints.recipients.get(usize::from(joint)).copied();
+            let joint = recipient.unwrap_or(joint);
             // A joint without a counterpart passes its weight on.
             match joints.iter().position(|&j| j == joint) {
                 Some(i) => weights[i] += weight,

@@ -7,9 +7,9 @@
 //! at least one layer above it.
 //! Invariant: the composite is a pure function of the layers: undoing an edit restores every bit of it.
 //! Locks protect the composite: painting, operations, masks and erasing skip points at which they would change the
-//! weight of a locked bone, also through a mirror effect ([`super::Document::spare_locked`]). Changes of the stack
-//! itself - adding, muting, solo, opacity, reordering, deleting, merging and mirroring - apply to whole layers and
-//! ignore locks; the editor reports the points of locked bones that they changed
+//! weight of a locked bone, also through a mirror effect ([`super::Document::without_locked_changes`]). Changes of the
+//! stack itself - adding, muting, solo, opacity, reordering, deleting, merging and mirroring - apply to whole layers
+//! and ignore locks; the editor reports the points of locked bones that they changed
 //! ([`super::Document::n_locked_changes`]).
 //!
 //! Invariant: a layer with full effect at a point shows its row bit for bit; one without effect shows the layers below

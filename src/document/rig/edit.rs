@@ -284,7 +284,7 @@ fn check_skins(before: &Document, after: &Document) -> Result<(), String> {
 
 fn check_instances(before: &Document, after: &Document) -> Result<(), String> {
     if !before.instances.keys().eq(after.instances.keys()) {
-        return Err("an object would come or go".into());
+        return Err("an object would be added or removed".into());
     }
     for (id, instance) in &after.instances {
         let is_known = after.skeleton.is_live(instance.joint)
@@ -294,7 +294,7 @@ fn check_instances(before: &Document, after: &Document) -> Result<(), String> {
                 .is_none_or(|skin| after.skins.contains_key(&skin));
         if !is_known {
             return Err(format!(
-                "object {} names something that does not exist",
+                "object {} refers to something that does not exist",
                 id.0
             ));
         }
@@ -318,7 +318,7 @@ fn check_weights(document: &Document, restored: bool) -> Result<(), String> {
             for (point, row) in rows.iter().enumerate() {
                 let name = &item.geometry.name;
                 check_row(row, &live)
-                    .map_err(|why| format!("point {point} of \"{name}\" would have {why}"))?;
+                    .map_err(|why| format!("vertex {point} of \"{name}\" would have {why}"))?;
             }
         }
     }
@@ -346,7 +346,7 @@ fn check_rest(before: &Document, after: &Document) -> Result<(), String> {
                 return Ok(());
             }
             Err(format!(
-                "\"{}\" would move the mesh at rest by {:.2e} of its size",
+                "\"{}\" would move the rest-pose mesh by {:.2e} of its size",
                 after.skeleton.label(joint),
                 apart / diagonal
             ))

@@ -11,7 +11,7 @@ pub enum RigError {
     NoJoint(u32),
     /// A joint's own scale differs along its axes, so that rotated axes cannot represent it.
     #[error(
-        "“{joint}” is stretched by up to {ratio:.2} : 1 in “{clip}”; its axes can only take quarter turns."
+        "“{joint}” has a non-uniform scale of up to {ratio:.2} : 1 in “{clip}”; its axes can only rotate by quarter turns."
     )]
     StretchedInClip {
         /// The joint.
@@ -23,7 +23,7 @@ pub enum RigError {
     },
     /// The same in the rest pose or in the artist's pose.
     #[error(
-        "“{joint}” is stretched by {ratio:.2} : 1 at rest; its axes can only take quarter turns."
+        "“{joint}” has a non-uniform scale of {ratio:.2} : 1 in the rest pose; its axes can only rotate by quarter turns."
     )]
     StretchedAtRest {
         /// The joint.
@@ -32,7 +32,7 @@ pub enum RigError {
         ratio: f64,
     },
     /// A joint's scale mirrors at some keyframes and not at others.
-    #[error("“{joint}” changes its mirroring in “{clip}”; its axes cannot turn.")]
+    #[error("“{joint}” is mirrored at only some keyframes of “{clip}”; its axes cannot rotate.")]
     MirrorsInClip {
         /// The joint.
         joint: String,
@@ -41,7 +41,7 @@ pub enum RigError {
     },
     /// The result would need shear, which translation, rotation and scale cannot represent.
     #[error(
-        "“{joint}” would have a shear of {shear:.2e}, which no bone can hold: something above it is stretched unevenly. \
+        "“{joint}” would have a shear of {shear:.2e}, which no bone can represent: an ancestor has a non-uniform scale. \
          “Nearest” drops the shear."
     )]
     Shear {
@@ -51,7 +51,9 @@ pub enum RigError {
         shear: f64,
     },
     /// The new parent is a descendant of the joint.
-    #[error("“{joint}” cannot hang from “{parent}”, which is the bone itself or below it.")]
+    #[error(
+        "“{joint}” cannot be a child of “{parent}”, which is the bone itself or one of its descendants."
+    )]
     Below {
         /// The joint.
         joint: String,
@@ -59,7 +61,9 @@ pub enum RigError {
         parent: String,
     },
     /// The skin's joints would be in two scenes.
-    #[error("“{joint}” holds all bones of the skin “{skin}”; “{parent}” is in another scene.")]
+    #[error(
+        "“{joint}” is the root of all bones of the skin “{skin}”; “{parent}” is in another scene."
+    )]
     OtherScene {
         /// The joint.
         joint: String,
@@ -72,25 +76,29 @@ pub enum RigError {
     #[error("“{0}” is locked: unlock it to change its weights.")]
     Locked(String),
     /// No joint can receive the weights of a removed joint.
-    #[error("“{joint}” is the only bone of the skin “{skin}”: nothing could take its weights.")]
-    NoHeir {
+    #[error(
+        "“{joint}” is the only bone of the skin “{skin}”: no other bone can receive its weights."
+    )]
+    NoRecipient {
         /// The joint.
         joint: String,
         /// The skin.
         skin: String,
     },
     /// The chosen joint cannot receive the weights of a removed one.
-    #[error("“{heir}” cannot take the weights of “{joint}”: the skin “{skin}” does not list it.")]
+    #[error(
+        "“{recipient}” cannot receive the weights of “{joint}”: the skin “{skin}” does not list it."
+    )]
     NotInSkin {
         /// The joint to remove.
         joint: String,
         /// The chosen joint.
-        heir: String,
+        recipient: String,
         /// The skin.
         skin: String,
     },
     /// The two ends of a bone are not parent and child.
-    #[error("“{child}” does not hang from “{joint}”: there is no bone between them.")]
+    #[error("“{child}” is not a child of “{joint}”: there is no bone between them.")]
     NoBone {
         /// The requested parent.
         joint: String,
@@ -98,11 +106,11 @@ pub enum RigError {
         child: String,
     },
     /// A skin has no free slot.
-    #[error("The skin “{0}” has as many bones as a skin can have.")]
+    #[error("The skin “{0}” has the largest possible number of bones.")]
     SkinFull(String),
     /// Skins that draw the same mesh have the joint in different slots, or not all of them have it.
     #[error(
-        "The weights of “{joint}” cannot pass on: the skin “{skin}”, which draws the same mesh, has another bone in its place."
+        "The weights of “{joint}” cannot be redistributed: the skin “{skin}”, which deforms the same mesh, lists another bone in its place."
     )]
     OtherSlot {
         /// The joint to remove.
@@ -111,25 +119,23 @@ pub enum RigError {
         skin: String,
     },
     /// The scale of the artist's pose mirrors differently from the rest pose.
-    #[error("“{0}” is mirrored in the pose and not at rest; its axes cannot turn.")]
+    #[error("“{0}” is mirrored only in the pose or only in the rest pose; its axes cannot rotate.")]
     MirrorsInPose(String),
-    /// A joint takes back its parent's scale, which a joint in between would bring back.
+    /// A child does not inherit the scale of its parent, which an inserted joint would pass on to it.
     #[error(
-        "“{0}” takes back the scale of the bone above it: no bone can be inserted between the two."
+        "“{0}” does not inherit the scale of its parent: no bone can be inserted between the two."
     )]
     CompensatesScale(String),
-    /// The transform of a parent cannot be inverted.
-    #[error("“{joint}” has no size {place}, so that nothing can keep its place below it.")]
+    /// The world transform of a new parent is singular or not finite.
+    #[error("The scale of “{joint}” is 0 {place}: no child can keep its position.")]
     Singular {
         /// The parent.
         joint: String,
-        /// Where: "in “Walk”", "at rest" or "in the pose".
+        /// "in “Walk”", "in the rest pose" or "in the pose".
         place: String,
     },
-    /// Engines drive helper joints by the joint.
-    #[error(
-        "“{joint}” is needed to drive the helper bone “{helper}” of the file, which would no longer follow."
-    )]
+    /// The driver block of the source needs the joint.
+    #[error("“{joint}” drives the helper bone “{helper}” of the file.")]
     Drives {
         /// The joint to remove.
         joint: String,
@@ -137,12 +143,12 @@ pub enum RigError {
         helper: String,
     },
     /// The result is not a forest.
-    #[error("The bones cannot be changed so: {0}.")]
+    #[error("The bones cannot be changed: {0}.")]
     Skeleton(#[from] SkeletonError),
     /// A number is out of its range.
     #[error("{0}")]
     Value(String),
     /// The result breaks an invariant of documents.
-    #[error("The bones cannot be changed so: {0}.")]
+    #[error("The bones cannot be changed: {0}.")]
     Edit(#[from] EditError),
 }

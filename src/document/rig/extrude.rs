@@ -20,13 +20,13 @@ pub struct Extrude {
 
 /// The edit that adds a joint, and its id. The joint is added to every skin that lists its parent, with the parent's
 /// skin matrix and without weights.
-pub fn extrude(document: &Document, wanted: &Extrude) -> Result<(RigEdit, JointId), RigError> {
-    if !wanted.at.is_finite() {
-        return Err(RigError::Value("The bone's place is not finite.".into()));
+pub fn extrude(document: &Document, request: &Extrude) -> Result<(RigEdit, JointId), RigError> {
+    if !request.at.is_finite() {
+        return Err(RigError::Value("The bone's position is not finite.".into()));
     }
     let mut changed = document.clone();
-    let parent = wanted.parent;
-    let mut name = wanted.name.clone();
+    let parent = request.parent;
+    let mut name = request.name.clone();
     if let Some(parent) = parent {
         check_live(document, parent)?;
         if name.is_empty() {
@@ -34,7 +34,7 @@ pub fn extrude(document: &Document, wanted: &Extrude) -> Result<(RigEdit, JointI
         }
     }
     let rest = Transform {
-        translation: wanted.at,
+        translation: request.at,
         ..Transform::IDENTITY
     };
     let mut joints = joints_of(document);

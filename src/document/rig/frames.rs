@@ -151,9 +151,9 @@ fn reframed(
         };
         if others == [None, None] {
             if let Some(c) = own {
-                let turn = map.channel(&clip.channels[c]);
+                let rotation = map.channel(&clip.channels[c]);
                 let offset = map.transform(&rest).translation - map.channel_value(rest.translation);
-                made.channels[c] = turn.shifted(offset);
+                made.channels[c] = rotation.shifted(offset);
             }
             continue;
         }
@@ -183,7 +183,7 @@ pub(super) fn set_channel(clip: &mut Clip, channel: Channel) {
 fn stretch_for(document: &Document, joint: JointId, own: Frame) -> Result<Stretch, RigError> {
     let rest = document.skeleton.joint(joint).rest;
     let signs = rest.scale().map(|s| if s < 0.0 { -1.0 } else { 1.0 });
-    if !own.turns() {
+    if !own.rotates() {
         return Ok(Stretch::Even(signs));
     }
     let label = || document.skeleton.label(joint);

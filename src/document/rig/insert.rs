@@ -1,7 +1,7 @@
 //! Subdividing a bone.
 
 use super::frames::set_channel;
-use super::rows::{along, change_rows, distance, handed, shared, smoothstep};
+use super::rows::{along, change_rows, distance, redistributed, shared, smoothstep};
 use super::{
     RigEdit, RigError, add_to_skins, check_live, drop_invalid_inflation_parents, joints_of,
     next_name, set_joints,
@@ -28,8 +28,8 @@ pub struct Insert {
 
 /// The edit that inserts joints between a joint and its child, and their ids. No pose changes, whatever the weights:
 /// every new joint has the parent's skin matrix. No clip gets a keyframe. A locked joint keeps its weights.
-pub fn insert(document: &Document, wanted: &Insert) -> Result<(RigEdit, Vec<JointId>), RigError> {
-    let (joint, child, n) = (wanted.joint, wanted.child, wanted.n);
+pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<JointId>), RigError> {
+    let (joint, child, n) = (request.joint, request.child, request.n);
     check_live(document, joint)?;
     check_live(document, child)?;
     let skeleton = document.skeleton.clone();
@@ -83,7 +83,7 @@ pub fn insert(document: &Document, wanted: &Insert) -> Result<(RigEdit, Vec<Join
     if document.locked.contains(&joint) {
         Arc::make_mut(&mut changed.locked).extend(made.iter().copied());
     } else {
-        split_weights(document, &mut changed, wanted, &made)?;
+        split_weights(document, &mut changed, request, &made)?;
     }
     drop_invalid_inflation_parents(&mut changed)?;
     let mut edit = RigEdit::between(document, &changed);
@@ -95,32 +95,32 @@ pub fn insert(document: &Document, wanted: &Insert) -> Result<(RigEdit, Vec<Join
 fn split_weights(
     before: &Document,
     changed: &mut Document,
-    wanted: &Insert,
+    request: &Insert,
     made: &[JointId],
 ) -> Result<(), RigError> {
-    let tail = before.skeleton.joint(wanted.child).rest.translation;
+    let tail = before.skeleton.joint(request.child).rest.translation;
     let others: Vec<DVec3> = before
         .skeleton
-        .children(wanted.joint)
+        .children(request.joint)
         .iter()
-        .filter(|&&c| c != wanted.child)
+        .filter(|&&c| c != request.child)
         .map(|&c| before.skeleton.joint(c).rest.translation)
         .filter(|t| t.length() > 1e-10)
         .collect();
-    let listed: Vec<JointId> = [wanted.joint].iter().chain(made).copied().collect();
+    let listed: Vec<JointId> = [request.joint].iter().chain(made).copied().collect();
     let limit = before.session().brush.max_influences;
     for mesh in shared(changed, &listed) {
         let slots = &mesh.slots;
         change_rows(changed, mesh.mesh, |point, row| {
-            let place = mesh.into_joint.transform_point3(point);
-            let along = along(place, tail)?;
-            let beta = share_of(place, tail, &others);
-            let shares = shares(along, beta, slots.len() - 1, wanted.half_width);
-            let shares: Vec<(u16, f64)> = slots.iter().copied().zip(shares).collect();
-            if shares[1..].iter().all(|(_, share)| *share == 0.0) {
+            let position = mesh.into_joint.transform_point3(point);
+            let along = along(position, tail)?;
+            let beta = fraction_of_bone(position, tail, &others);
+            let fractions = fractions(along, beta, slots.len() - 1, request.half_width);
+            let fractions: Vec<(u16, f64)> = slots.iter().copied().zip(fractions).collect();
+            if fractions[1..].iter().all(|(_, fraction)| *fraction == 0.0) {
                 return None;
             }
-            handed(row, slots[0], &shares, limit)
+            redistributed(row, slots[0], &fractions, limit)
         })?;
     }
     Ok(())
@@ -128,18 +128,18 @@ fn split_weights(
 
 /// The fraction of a point's weight that belongs to this bone rather than to the bones to the joint's other children:
 /// by distance^-4.
-fn share_of(place: DVec3, tail: DVec3, others: &[DVec3]) -> f64 {
+fn fraction_of_bone(position: DVec3, tail: DVec3, others: &[DVec3]) -> f64 {
     if others.is_empty() {
         return 1.0;
     }
-    let weight = |tail: DVec3| distance(place, tail).max(1e-12).powi(-4);
+    let weight = |tail: DVec3| distance(position, tail).max(1e-12).powi(-4);
     let own = weight(tail);
     own / (own + others.iter().map(|&t| weight(t)).sum::<f64>())
 }
 
 /// The fractions for the joint and the `n` new ones at the parameter `along` of the bone, 0 - 1.
-fn shares(along: f64, beta: f64, n: usize, half_width: Option<f64>) -> Vec<f64> {
-    let mut shares = vec![0.0; n + 1];
+fn fractions(along: f64, beta: f64, n: usize, half_width: Option<f64>) -> Vec<f64> {
+    let mut fractions = vec![0.0; n + 1];
     if n == 1 {
         let u = 0.5;
         let h = half_width.unwrap_or(u / 2.0).clamp(0.0, u);
@@ -148,21 +148,21 @@ fn shares(along: f64, beta: f64, n: usize, half_width: Option<f64>) -> Vec<f64> 
         } else {
             f64::from(u8::from(along >= u))
         };
-        shares[1] = e * beta;
+        fractions[1] = e * beta;
     } else {
         // Hat functions over the knots 0, u_1 .. u_n; the last one is constant up to the tail.
         let at = (along * (n as f64 + 1.0)).min(n as f64);
         let low = (at.floor() as usize).min(n - 1);
         let e = at - low as f64;
-        shares[low] = (1.0 - e) * beta;
-        shares[low + 1] = e * beta;
-        shares[0] = 0.0;
+        fractions[low] = (1.0 - e) * beta;
+        fractions[low + 1] = e * beta;
+        fractions[0] = 0.0;
     }
-    shares[0] = 1.0 - shares[1..].iter().sum::<f64>();
-    if shares[0] < 1e-12 {
-        shares[0] = 0.0;
+    fractions[0] = 1.0 - fractions[1..].iter().sum::<f64>();
+    if fractions[0] < 1e-12 {
+        fractions[0] = 0.0;
     }
-    shares
+    fractions
 }
 
 #[cfg(test)]
@@ -171,12 +171,12 @@ mod tests {
 
     #[test]
     fn weights_go_over_smoothly_at_one_joint_and_by_hats_at_several() {
-        assert_eq!(shares(0.2, 1.0, 1, None), [1.0, 0.0]);
-        assert_eq!(shares(0.5, 1.0, 1, None), [0.5, 0.5]);
-        assert_eq!(shares(0.9, 1.0, 1, None), [0.0, 1.0]);
-        assert_eq!(shares(0.5, 0.5, 1, Some(0.1)), [0.75, 0.25]);
-        assert_eq!(shares(0.5, 1.0, 3, None), [0.0, 0.0, 1.0, 0.0]);
-        assert_eq!(shares(0.125, 1.0, 3, None), [0.5, 0.5, 0.0, 0.0]);
-        assert_eq!(shares(1.0, 1.0, 3, None), [0.0, 0.0, 0.0, 1.0]);
+        assert_eq!(fractions(0.2, 1.0, 1, None), [1.0, 0.0]);
+        assert_eq!(fractions(0.5, 1.0, 1, None), [0.5, 0.5]);
+        assert_eq!(fractions(0.9, 1.0, 1, None), [0.0, 1.0]);
+        assert_eq!(fractions(0.5, 0.5, 1, Some(0.1)), [0.75, 0.25]);
+        assert_eq!(fractions(0.5, 1.0, 3, None), [0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(fractions(0.125, 1.0, 3, None), [0.5, 0.5, 0.0, 0.0]);
+        assert_eq!(fractions(1.0, 1.0, 3, None), [0.0, 0.0, 0.0, 1.0]);
     }
 }

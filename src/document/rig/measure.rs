@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Frames of a clip that are compared.
-const MOMENTS: usize = 24;
+const N_FRAMES: usize = 24;
 
 /// What an edit of the rig changes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -154,10 +154,10 @@ impl<'a> Compared<'a> {
             f64::from(before.start_secs().min(after.start_secs())),
             f64::from(before.end_secs().max(after.end_secs())),
         );
-        let moments: Vec<Distances> = (0..MOMENTS)
+        let moments: Vec<Distances> = (0..N_FRAMES)
             .into_par_iter()
             .map(|i| {
-                let time = start + (end - start) * (i as f64 + 0.37) / MOMENTS as f64;
+                let time = start + (end - start) * (i as f64 + 0.37) / N_FRAMES as f64;
                 let world = [
                     world_at(self.before, before, time),
                     world_at(self.after, after, time),
@@ -181,14 +181,14 @@ impl<'a> Compared<'a> {
             let Some(other) = self.after.instances.get(id) else {
                 return Distances::UNKNOWN;
             };
-            let places = [
-                placed(self.before, instance, &world[0]),
-                placed(self.after, other, &world[1]),
+            let positions = [
+                posed_points(self.before, instance, &world[0]),
+                posed_points(self.after, other, &world[1]),
             ];
-            if places[0].len() != places[1].len() {
+            if positions[0].len() != positions[1].len() {
                 return Distances::UNKNOWN;
             }
-            for (a, b) in places[0].iter().zip(&places[1]) {
+            for (a, b) in positions[0].iter().zip(&positions[1]) {
                 let apart = a.distance_squared(*b);
                 all.max = larger(all.max, apart);
                 all.squares += apart;
@@ -208,7 +208,7 @@ fn world_at(document: &Document, clip: &Clip, time: f64) -> Vec<DAffine3> {
 
 /// The points of an instance in world space: linear blend skinning of the mesh without morph targets, or its node's
 /// transform.
-pub fn placed(document: &Document, instance: &Instance, world: &[DAffine3]) -> Vec<DVec3> {
+pub fn posed_points(document: &Document, instance: &Instance, world: &[DAffine3]) -> Vec<DVec3> {
     let Some(item) = document.meshes.get(&instance.mesh) else {
         return Vec::new();
     };
@@ -223,30 +223,30 @@ pub fn placed(document: &Document, instance: &Instance, world: &[DAffine3]) -> V
     positions
         .zip(rows)
         .map(|(p, row)| {
-            let (mut place, mut sum) = (DVec3::ZERO, 0.0);
+            let (mut position, mut sum) = (DVec3::ZERO, 0.0);
             for (joint, weight) in row.iter() {
                 let weight = f64::from(weight);
-                place += palette[usize::from(joint)].transform_point3(p) * weight;
+                position += palette[usize::from(joint)].transform_point3(p) * weight;
                 sum += weight;
             }
-            if sum > 0.0 { place / sum } else { p }
+            if sum > 0.0 { position / sum } else { p }
         })
         .collect()
 }
 
 /// The points of every instance in the rest pose.
-pub fn placed_at_rest(document: &Document) -> BTreeMap<InstanceId, Vec<DVec3>> {
+pub fn rest_points(document: &Document) -> BTreeMap<InstanceId, Vec<DVec3>> {
     let world = document.rest_pose.world_matrices(&document.skeleton);
     let instances = document.instances.iter();
     instances
-        .map(|(&id, instance)| (id, placed(document, instance, &world)))
+        .map(|(&id, instance)| (id, posed_points(document, instance, &world)))
         .collect()
 }
 
 /// The diagonal of the bounding box of all points in the rest pose, metres; 1 where there are none.
 pub fn diagonal(document: &Document) -> f64 {
     let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    for p in placed_at_rest(document).values().flatten() {
+    for p in rest_points(document).values().flatten() {
         if p.is_finite() {
             low = low.min(*p);
             high = high.max(*p);
@@ -281,13 +281,13 @@ pub(super) fn reach(document: &Document, joint: JointId) -> f64 {
         if follows.is_none() && !is_below(instance.joint) {
             continue;
         }
-        let places = placed(document, instance, &world);
-        for (place, row) in places.iter().zip(item.influences.iter()) {
+        let positions = posed_points(document, instance, &world);
+        for (position, row) in positions.iter().zip(item.influences.iter()) {
             let is_moved = follows
                 .as_ref()
                 .is_none_or(|follows| row.iter().any(|(j, w)| w > 0.0 && follows[usize::from(j)]));
-            if is_moved && place.is_finite() {
-                reach = reach.max(place.distance(at));
+            if is_moved && position.is_finite() {
+                reach = reach.max(position.distance(at));
             }
         }
     }

@@ -34,8 +34,8 @@ pub use frames::change_frames;
 pub use insert::{Insert, insert};
 pub use measure::{RigReport, report};
 pub use move_joint::{Children, Intent, Move, move_joint};
-pub use orient::{Axis, Orient, SecondAxis, orient, turn_of_axes};
-pub use remove::{Heirs, RemovalCosts, removal_costs, remove};
+pub use orient::{Axis, Orient, SecondAxis, orient, rotation_of_axes};
+pub use remove::{RemovalCosts, WeightRecipient, removal_costs, remove};
 pub use reparent::{Keep, Reparent, reparent};
 pub use restore::RestoredRig;
 

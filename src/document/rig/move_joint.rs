@@ -46,20 +46,21 @@ pub struct Move {
     pub tolerance: f64,
 }
 
-/// The edit that moves a joint. The rest-pose mesh stays the same.
-pub fn move_joint(document: &Document, wanted: &Move) -> Result<RigEdit, RigError> {
-    check_live(document, wanted.joint)?;
-    if !wanted.by.is_finite() {
-        return Err(RigError::Value("The bone's place is not finite.".into()));
+/// The edit that moves a joint. Skinned meshes stay the same in the rest pose; with [`Children::Follow`] rigid meshes of
+/// the joint and its descendants move with it.
+pub fn move_joint(document: &Document, request: &Move) -> Result<RigEdit, RigError> {
+    check_live(document, request.joint)?;
+    if !request.by.is_finite() {
+        return Err(RigError::Value("The bone's position is not finite.".into()));
     }
     let mut changed = document.clone();
-    let frames = BTreeMap::from([(wanted.joint, Frame::shift(wanted.by))]);
-    match (wanted.intent, wanted.children) {
+    let frames = BTreeMap::from([(request.joint, Frame::from_translation(request.by))]);
+    match (request.intent, request.children) {
         (Intent::KeepMotion, _) => {
-            apply_frames(&mut changed, &frames, Keys::KeepMotion(wanted.tolerance))?;
+            apply_frames(&mut changed, &frames, Keys::KeepMotion(request.tolerance))?;
         }
         (Intent::NewPivot, Children::Follow) => {
-            follow(&mut changed, wanted)?;
+            follow(&mut changed, request)?;
             return Ok(RigEdit::between(document, &changed).moving_rest());
         }
         (Intent::NewPivot, Children::Stay) => {
@@ -67,18 +68,18 @@ pub fn move_joint(document: &Document, wanted: &Move) -> Result<RigEdit, RigErro
         }
         (Intent::ChildrenKeepMotion, _) => {
             apply_frames(&mut changed, &frames, Keys::NewPivot)?;
-            keep_children(document, &mut changed, wanted)?;
+            keep_children(document, &mut changed, request)?;
         }
     }
     Ok(RigEdit::between(document, &changed))
 }
 
 /// Changes only the joint's own rest transform; the descendants follow and are bound in their new positions.
-fn follow(document: &mut Document, wanted: &Move) -> Result<(), RigError> {
+fn follow(document: &mut Document, request: &Move) -> Result<(), RigError> {
     let skeleton = document.skeleton.clone();
-    let joint = wanted.joint;
+    let joint = request.joint;
     let was = skeleton.joint(joint).rest;
-    let offset = was.linear() * wanted.by;
+    let offset = was.linear() * request.by;
     let before = document.rest_pose.world_matrices(&skeleton);
     let mut joints = joints_of(document);
     joints[joint.get()].rest.translation += offset;
@@ -109,12 +110,16 @@ fn follow(document: &mut Document, wanted: &Move) -> Result<(), RigError> {
 }
 
 /// Restores the children's motions: `L'_c(t) = W'_j(t)^-1 W_c(t)`.
-fn keep_children(before: &Document, changed: &mut Document, wanted: &Move) -> Result<(), RigError> {
-    for &child in before.skeleton.children(wanted.joint) {
+fn keep_children(
+    before: &Document,
+    changed: &mut Document,
+    request: &Move,
+) -> Result<(), RigError> {
+    for &child in before.skeleton.children(request.joint) {
         let sampled = Sampled {
             joint: child,
-            parent: Some(wanted.joint),
-            tolerance: wanted.tolerance,
+            parent: Some(request.joint),
+            tolerance: request.tolerance,
             nearest: false,
         };
         let now = changed.clone();

@@ -57,7 +57,7 @@ pub enum SecondAxis {
     /// Towards a position in the world: a pole, or another joint.
     Towards(DVec3),
     /// The one of four sides that rotates the axes least.
-    LeastTurn,
+    LeastRotation,
 }
 
 /// How to orient joints.
@@ -78,8 +78,8 @@ pub struct Orient {
 }
 
 /// The edit that rotates the axes of joints and keeps every motion exactly.
-pub fn orient(document: &Document, wanted: &Orient) -> Result<RigEdit, RigError> {
-    if wanted.aim.unit().dot(wanted.second.unit()) != 0.0 {
+pub fn orient(document: &Document, request: &Orient) -> Result<RigEdit, RigError> {
+    if request.aim.unit().dot(request.second.unit()) != 0.0 {
         return Err(RigError::Value(
             "The second axis must be another one than that along the bone.".into(),
         ));
@@ -87,16 +87,16 @@ pub fn orient(document: &Document, wanted: &Orient) -> Result<RigEdit, RigError>
     let skeleton = &document.skeleton;
     let world = document.rest_pose.world_matrices(skeleton);
     let mut frames: BTreeMap<JointId, Frame> = BTreeMap::new();
-    let mut joints = wanted.joints.clone();
+    let mut joints = request.joints.clone();
     for &joint in &joints {
         check_live(document, joint)?;
     }
     // Joints without children get the new axes of their parents.
     joints.sort_by_key(|&joint| skeleton.rank(joint));
     for joint in joints {
-        let turn = match aimed_child(document, joint) {
-            Some(child) => aimed(document, &world, joint, child, wanted),
-            None if wanted.leaves_stay => continue,
+        let rotation = match aimed_child(document, joint) {
+            Some(child) => aimed(document, &world, joint, child, request),
+            None if request.leaves_stay => continue,
             None => skeleton.joint(joint).parent.map(|parent| {
                 let own = orientation(world[joint.get()].matrix3);
                 let above = orientation(world[parent.get()].matrix3);
@@ -105,8 +105,8 @@ pub fn orient(document: &Document, wanted: &Orient) -> Result<RigEdit, RigError>
                 proper(all)
             }),
         };
-        if let Some(turn) = turn {
-            frames.insert(joint, Frame::turn(turn));
+        if let Some(rotation) = rotation {
+            frames.insert(joint, Frame::from_rotation(rotation));
         }
     }
     change_frames(document, &frames, super::KEY_TOLERANCE)
@@ -118,23 +118,23 @@ fn aimed(
     world: &[DAffine3],
     joint: JointId,
     child: JointId,
-    wanted: &Orient,
+    request: &Orient,
 ) -> Option<DQuat> {
-    let place = |j: JointId| world[j.get()].translation;
+    let position = |j: JointId| world[j.get()].translation;
     let into_joint = world[joint.get()].matrix3.inverse();
-    let bone = place(child) - place(joint);
+    let bone = position(child) - position(joint);
     let along = (into_joint * bone).try_normalize()?;
     let parent = document.skeleton.joint(joint).parent;
     let bend = parent.and_then(|parent| {
-        let above = place(joint) - place(parent);
+        let above = position(joint) - position(parent);
         let normal = above.cross(bone);
         (normal.length() >= FLAT * above.length() * bone.length()).then_some(normal)
     });
-    let first = match wanted.towards {
+    let first = match request.towards {
         SecondAxis::BendNormal => bend,
         SecondAxis::World(direction) => Some(direction),
-        SecondAxis::Towards(there) => Some(there - place(joint)),
-        SecondAxis::LeastTurn => Some(into_joint.inverse() * wanted.second.unit()),
+        SecondAxis::Towards(there) => Some(there - position(joint)),
+        SecondAxis::LeastRotation => Some(into_joint.inverse() * request.second.unit()),
     };
     let sides = [first, bend, Some(DVec3::Y), Some(DVec3::Z), Some(DVec3::X)];
     let side = sides.into_iter().flatten().find_map(|side| {
@@ -142,22 +142,22 @@ fn aimed(
         (side.cross(along).length() >= PARALLEL * side.length() && side.length() > 0.0)
             .then_some(side)
     })?;
-    let turn = turn_of_axes(along, side, wanted.aim, wanted.second);
-    let turn = if wanted.towards == SecondAxis::LeastTurn {
+    let rotation = rotation_of_axes(along, side, request.aim, request.second);
+    let rotation = if request.towards == SecondAxis::LeastRotation {
         let quarter = |n: u32| {
             let about = DQuat::from_axis_angle(along, f64::from(n) * std::f64::consts::FRAC_PI_2);
-            about * turn
+            about * rotation
         };
-        let turns = (0..4).map(quarter);
-        turns.reduce(|a, b| if b.w.abs() > a.w.abs() { b } else { a })?
+        let rotations = (0..4).map(quarter);
+        rotations.reduce(|a, b| if b.w.abs() > a.w.abs() { b } else { a })?
     } else {
-        turn
+        rotation
     };
-    Some(DQuat::from_axis_angle(along, wanted.roll) * turn)
+    Some(DQuat::from_axis_angle(along, request.roll) * rotation)
 }
 
 /// The rotation that aligns `aim` with `along` and `second` with `side` as closely as that allows, all in one space.
-pub fn turn_of_axes(along: DVec3, side: DVec3, aim: Axis, second: Axis) -> DQuat {
+pub fn rotation_of_axes(along: DVec3, side: DVec3, aim: Axis, second: Axis) -> DQuat {
     let along = along.normalize_or_zero();
     let side = (side - along * side.dot(along)).normalize_or_zero();
     let there = DMat3::from_cols(along, side, along.cross(side));
@@ -220,15 +220,15 @@ mod tests {
     }
 
     #[test]
-    fn axes_turn_to_the_bone_and_its_side() {
+    fn axes_align_with_the_bone_and_its_side() {
         let along = DVec3::new(1.0, 2.0, 2.0);
         let bend = DVec3::X.cross(along);
         close(
-            turn_of_axes(along, bend, Axis::Y, Axis::Z),
+            rotation_of_axes(along, bend, Axis::Y, Axis::Z),
             [0.3771722397, 0.0647125256, -0.1562298571, 0.9105743365],
         );
         close(
-            turn_of_axes(along, DVec3::Y, Axis::X, Axis::Y),
+            rotation_of_axes(along, DVec3::Y, Axis::X, Axis::Y),
             [-0.1875924741, -0.4911234732, 0.3035309991, 0.7946544723],
         );
     }

@@ -3,8 +3,8 @@
 use super::content::{has_content, split};
 use super::drivers::check_drivers;
 use super::measure::{Compared, Distances};
-use super::reparent::{Keep, Reparent, hang};
-use super::rows::{along, change_rows, distance, handed, smoothstep};
+use super::reparent::{Keep, Reparent, set_parent};
+use super::rows::{along, change_rows, distance, redistributed, smoothstep};
 use super::{
     KEY_TOLERANCE, RigEdit, RigError, check_live, drop_invalid_inflation_parents, joints_of,
     set_joints,
@@ -22,7 +22,7 @@ const MEASURED_CLIPS: usize = 12;
 
 /// Which joints receive the weights of a removed joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heirs {
+pub enum WeightRecipient {
     /// The parent near the bone's head, the child near its tail, a blend of both in between.
     AlongBone,
     /// The nearest ancestor that the skin lists, else a child.
@@ -34,28 +34,28 @@ pub enum Heirs {
 /// How far the posed points move when a joint is removed, over the first clips.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RemovalCosts {
-    /// With [`Heirs::AlongBone`].
+    /// With [`WeightRecipient::AlongBone`].
     pub along_bone: Distances,
-    /// With [`Heirs::IntoParent`].
+    /// With [`WeightRecipient::IntoParent`].
     pub into_parent: Distances,
 }
 
 impl RemovalCosts {
     /// The choice that changes the clips less, by the mean square; the parent where both are equal.
-    pub fn preselected(&self) -> Heirs {
+    pub fn preselected(&self) -> WeightRecipient {
         if self.along_bone.rms() < self.into_parent.rms() {
-            Heirs::AlongBone
+            WeightRecipient::AlongBone
         } else {
-            Heirs::IntoParent
+            WeightRecipient::IntoParent
         }
     }
 }
 
 /// Measures both choices of recipients. Which one is better depends on the rig.
 pub fn removal_costs(document: &Document, joint: JointId) -> Result<RemovalCosts, RigError> {
-    let cost = |heirs: Heirs| -> Result<Distances, RigError> {
+    let cost = |recipient: WeightRecipient| -> Result<Distances, RigError> {
         let mut changed = document.clone();
-        take_out(&mut changed, joint, heirs)?;
+        remove_joint(&mut changed, joint, recipient)?;
         let compared = Compared::new(document, &changed);
         let mut all = Distances::default();
         for &id in document.clips.keys().take(MEASURED_CLIPS) {
@@ -64,20 +64,28 @@ pub fn removal_costs(document: &Document, joint: JointId) -> Result<RemovalCosts
         Ok(all)
     };
     Ok(RemovalCosts {
-        along_bone: cost(Heirs::AlongBone)?,
-        into_parent: cost(Heirs::IntoParent)?,
+        along_bone: cost(WeightRecipient::AlongBone)?,
+        into_parent: cost(WeightRecipient::IntoParent)?,
     })
 }
 
 /// The edit that removes a joint: its children become children of its parent and keep their motions, what it draws
 /// rigidly moves to a node of its own, and its weights are redistributed.
-pub fn remove(document: &Document, joint: JointId, heirs: Heirs) -> Result<RigEdit, RigError> {
+pub fn remove(
+    document: &Document,
+    joint: JointId,
+    recipient: WeightRecipient,
+) -> Result<RigEdit, RigError> {
     let mut changed = document.clone();
-    take_out(&mut changed, joint, heirs)?;
+    remove_joint(&mut changed, joint, recipient)?;
     Ok(RigEdit::between(document, &changed))
 }
 
-fn take_out(document: &mut Document, joint: JointId, heirs: Heirs) -> Result<(), RigError> {
+fn remove_joint(
+    document: &mut Document,
+    joint: JointId,
+    recipient: WeightRecipient,
+) -> Result<(), RigError> {
     check_live(document, joint)?;
     check_drivers(document, joint)?;
     // The bone's tail depends on the children, which are reparented below.
@@ -87,18 +95,18 @@ fn take_out(document: &mut Document, joint: JointId, heirs: Heirs) -> Result<(),
     }
     let skeleton = document.skeleton.clone();
     for &child in skeleton.children(joint) {
-        let wanted = Reparent {
+        let request = Reparent {
             joint: child,
             parent: skeleton.joint(joint).parent,
             keep: Keep::Motion,
             nearest: false,
             tolerance: KEY_TOLERANCE,
         };
-        hang(document, &wanted)?;
+        set_parent(document, &request)?;
     }
     let meshes: Vec<MeshId> = document.meshes.keys().copied().collect();
     for mesh in meshes {
-        pass_on(&tree, document, mesh, joint, heirs)?;
+        redistribute_weights(&tree, document, mesh, joint, recipient)?;
     }
     for skin in document.skins.values_mut() {
         if !skin.joints.contains(&joint) {
@@ -109,7 +117,7 @@ fn take_out(document: &mut Document, joint: JointId, heirs: Heirs) -> Result<(),
             .iter()
             .any(|&j| j != joint && skeleton.is_live(j))
         {
-            return Err(RigError::NoHeir {
+            return Err(RigError::NoRecipient {
                 joint: skeleton.label(joint),
                 skin: skin.name.clone(),
             });
@@ -143,7 +151,7 @@ fn take_out(document: &mut Document, joint: JointId, heirs: Heirs) -> Result<(),
 }
 
 /// The slots that receive the weights of a removed joint in a mesh.
-struct Shares {
+struct Recipients {
     from: u16,
     target: u16,
     /// The children that the skin lists, each with the tail of the bone to it.
@@ -151,12 +159,12 @@ struct Shares {
     into_joint: DAffine3,
 }
 
-fn pass_on(
+fn redistribute_weights(
     tree: &Document,
     document: &mut Document,
     mesh: MeshId,
     joint: JointId,
-    heirs: Heirs,
+    recipient: WeightRecipient,
 ) -> Result<(), RigError> {
     let instances = tree.instances.values().filter(|i| i.mesh == mesh);
     let skins: BTreeSet<SkinId> = instances.filter_map(|i| i.skin).collect();
@@ -187,7 +195,7 @@ fn pass_on(
     let Some(from) = slot(skin, joint).filter(|&from| is_weighted(from)) else {
         return Ok(());
     };
-    let no_heir = || RigError::NoHeir {
+    let no_heir = || RigError::NoRecipient {
         joint: skeleton.label(joint),
         skin: skin.name.clone(),
     };
@@ -203,23 +211,25 @@ fn pass_on(
         let mut children = skeleton.children(joint).iter().copied();
         children.find(|&j| shared(j).is_some())
     };
-    let target = match heirs {
-        Heirs::Into(heir) => {
-            let is_possible = heir != joint && skeleton.is_live(heir) && shared(heir).is_some();
+    let target = match recipient {
+        WeightRecipient::Into(other) => {
+            let is_possible = other != joint && skeleton.is_live(other) && shared(other).is_some();
             if !is_possible {
                 return Err(RigError::NotInSkin {
                     joint: skeleton.label(joint),
-                    heir: skeleton.label(heir),
+                    recipient: skeleton.label(other),
                     skin: skin.name.clone(),
                 });
             }
-            heir
+            other
         }
-        Heirs::AlongBone | Heirs::IntoParent => above().or_else(child).ok_or_else(no_heir)?,
+        WeightRecipient::AlongBone | WeightRecipient::IntoParent => {
+            above().or_else(child).ok_or_else(no_heir)?
+        }
     };
     let mut takers = vec![target];
     let mut children = Vec::new();
-    if heirs == Heirs::AlongBone {
+    if recipient == WeightRecipient::AlongBone {
         for &child in skeleton.children(joint) {
             let tail = skeleton.joint(child).rest.translation;
             if let Some(slot) = shared(child).filter(|_| tail.length() > 1e-10) {
@@ -233,7 +243,7 @@ fn pass_on(
             return Err(RigError::Locked(skeleton.label(taker)));
         }
     }
-    let shares = Shares {
+    let recipients = Recipients {
         from,
         target: shared(target).ok_or_else(no_heir)?,
         children,
@@ -241,19 +251,19 @@ fn pass_on(
     };
     let limit = tree.session().brush.max_influences;
     change_rows(document, mesh, |point, row| {
-        handed(row, from, &shares.at(point), limit)
+        redistributed(row, from, &recipients.at(point), limit)
     })
 }
 
-impl Shares {
+impl Recipients {
     /// The slots and their fractions of the weight at a point in the bind pose.
     fn at(&self, point: DVec3) -> Vec<(u16, f64)> {
-        let place = self.into_joint.transform_point3(point);
+        let position = self.into_joint.transform_point3(point);
         let near = |a: &&(u16, DVec3), b: &&(u16, DVec3)| {
-            distance(place, a.1).total_cmp(&distance(place, b.1))
+            distance(position, a.1).total_cmp(&distance(position, b.1))
         };
         let nearest = self.children.iter().min_by(near);
-        let along = nearest.and_then(|(slot, tail)| Some((*slot, along(place, *tail)?)));
+        let along = nearest.and_then(|(slot, tail)| Some((*slot, along(position, *tail)?)));
         match along {
             Some((child, s)) if child != self.target => {
                 let e = smoothstep(s);

@@ -50,22 +50,22 @@ pub struct Reparent {
 }
 
 /// The edit that changes the parent of a joint.
-pub fn reparent(document: &Document, wanted: &Reparent) -> Result<RigEdit, RigError> {
+pub fn reparent(document: &Document, request: &Reparent) -> Result<RigEdit, RigError> {
     let mut changed = document.clone();
-    hang(&mut changed, wanted)?;
+    set_parent(&mut changed, request)?;
     let edit = RigEdit::between(document, &changed);
-    Ok(match wanted.keep {
-        Keep::Motion if !wanted.nearest => edit,
+    Ok(match request.keep {
+        Keep::Motion if !request.nearest => edit,
         _ => edit.moving_rest(),
     })
 }
 
 /// Changes the parent of a joint in a scratch copy.
-pub(super) fn hang(document: &mut Document, wanted: &Reparent) -> Result<(), RigError> {
-    let joint = wanted.joint;
+pub(super) fn set_parent(document: &mut Document, request: &Reparent) -> Result<(), RigError> {
+    let joint = request.joint;
     check_live(document, joint)?;
     let skeleton = document.skeleton.clone();
-    if let Some(parent) = wanted.parent {
+    if let Some(parent) = request.parent {
         check_live(document, parent)?;
         if parent == joint || skeleton.ancestors(parent).any(|a| a == joint) {
             return Err(RigError::Below {
@@ -74,20 +74,20 @@ pub(super) fn hang(document: &mut Document, wanted: &Reparent) -> Result<(), Rig
             });
         }
     }
-    check_scene(document, joint, wanted.parent)?;
-    if skeleton.joint(joint).parent == wanted.parent {
+    check_scene(document, joint, request.parent)?;
+    if skeleton.joint(joint).parent == request.parent {
         return Ok(());
     }
     let before = document.clone();
     let mut joints = joints_of(document);
-    joints[joint.get()].parent = wanted.parent;
+    joints[joint.get()].parent = request.parent;
     set_joints(document, joints)?;
-    if wanted.keep == Keep::Motion {
+    if request.keep == Keep::Motion {
         let sampled = Sampled {
             joint,
-            parent: wanted.parent,
-            tolerance: wanted.tolerance,
-            nearest: wanted.nearest,
+            parent: request.parent,
+            tolerance: request.tolerance,
+            nearest: request.nearest,
         };
         let now = document.clone();
         sample_below(&before, &now, document, &sampled)?;
@@ -164,13 +164,13 @@ pub(super) fn sample_below(
     before: &Document,
     now: &Document,
     changed: &mut Document,
-    wanted: &Sampled,
+    request: &Sampled,
 ) -> Result<(), RigError> {
-    let joint = wanted.joint;
+    let joint = request.joint;
     let splitter = Splitter {
         label: before.skeleton.label(joint),
         signs: signs(before.skeleton.joint(joint).rest.scale()),
-        nearest: wanted.nearest,
+        nearest: request.nearest,
     };
     let old_parent = before.skeleton.joint(joint).parent;
     let compensates = before.skeleton.joint(joint).rule.compensates_scale;
@@ -183,8 +183,8 @@ pub(super) fn sample_below(
         };
         let into = inverse(
             &now.skeleton,
-            wanted.parent,
-            above(now, pose, wanted.parent),
+            request.parent,
+            above(now, pose, request.parent),
             || place.into(),
         )?;
         let map = into * above(before, old, old_parent);
@@ -194,7 +194,7 @@ pub(super) fn sample_below(
         }
     };
     let mut joints = joints_of(changed);
-    let rest = into(&now.rest_pose, &before.rest_pose, "at rest")?;
+    let rest = into(&now.rest_pose, &before.rest_pose, "in the rest pose")?;
     joints[joint.get()].rest = rest;
     set_joints(changed, joints)?;
     let local = into(&now.pose, &before.pose, "in the pose")?;
@@ -202,14 +202,14 @@ pub(super) fn sample_below(
 
     let (old_chain, new_chain) = (
         chain(&before.skeleton, old_parent),
-        chain(&now.skeleton, wanted.parent),
+        chain(&now.skeleton, request.parent),
     );
     let path: BTreeSet<JointId> = old_chain
         .symmetric_difference(&new_chain)
         .copied()
         .collect();
-    let map = moved_by(before, now, old_parent, wanted.parent).filter(|_| !compensates);
-    let tolerance = LazyCell::new(|| resampling(now, wanted.parent, joint, wanted.tolerance));
+    let map = moved_by(before, now, old_parent, request.parent).filter(|_| !compensates);
+    let tolerance = LazyCell::new(|| resampling(now, request.parent, joint, request.tolerance));
     let ids: Vec<_> = changed.clips.keys().copied().collect();
     for id in ids {
         let (Some(old), Some(new)) = (before.clips.get(&id), now.clips.get(&id)) else {
@@ -251,10 +251,10 @@ pub(super) fn sample_below(
                 let mut here = Motion::new(now, new, &new_chain);
                 let mut fault = None;
                 let keyed = Resampled::new(&times, *tolerance, |time| {
-                    let above = wanted.parent;
+                    let above = request.parent;
                     let above = above.map_or(DAffine3::IDENTITY, |p| here.world(p, time));
                     let place = || format!("in “{}”", old.name);
-                    let local = inverse(&now.skeleton, wanted.parent, above, place)
+                    let local = inverse(&now.skeleton, request.parent, above, place)
                         .and_then(|into| splitter.split(into * there.world(joint, time)));
                     local.unwrap_or_else(|error| {
                         fault.get_or_insert(error);

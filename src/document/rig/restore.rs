@@ -68,7 +68,7 @@ impl Document {
         }
         for (id, joint) in rig.instances {
             if joint.get() >= changed.skeleton.len() {
-                return refused(format!("object {} hangs from bone {}", id.0, joint.0));
+                return refused(format!("object {} refers to bone {}", id.0, joint.0));
             }
             let Some(instance) = changed.instances.get_mut(&id) else {
                 continue;
@@ -167,7 +167,7 @@ impl Document {
         let found = found.or_else(|| live.iter().position(|&live| live));
         found
             .map(|slot| slot as u16)
-            .ok_or_else(|| RigError::NoHeir {
+            .ok_or_else(|| RigError::NoRecipient {
                 joint: removed.map_or_else(String::new, |joint| self.skeleton.label(joint)),
                 skin: skins
                     .first()

@@ -65,9 +65,9 @@ pub(super) fn change_rows(
     for (layer, rows) in all {
         let (mut points, mut changed) = (Vec::new(), Rows::default());
         for (point, row) in rows.iter().enumerate() {
-            let place = item.geometry.positions[point].as_dvec3();
+            let position = item.geometry.positions[point].as_dvec3();
             if !row.is_empty()
-                && let Some(row) = change(place, row)
+                && let Some(row) = change(position, row)
             {
                 points.push(point as u32);
                 changed.push_pairs(row);
@@ -86,27 +86,27 @@ pub(super) fn change_rows(
     Ok(())
 }
 
-/// `row` with the weight of `from` distributed over `shares`, whose fractions sum to 1. Where that makes the row longer
+/// `row` with the weight of `from` distributed over `fractions`, whose fractions sum to 1. Where that makes the row longer
 /// than `limit` and longer than it was, the largest fraction gets all of it.
 ///
 /// `None` where `from` has no weight and no entry in the row.
-pub(super) fn handed(
+pub(super) fn redistributed(
     row: RowRef<'_>,
     from: u16,
-    shares: &[(u16, f64)],
+    fractions: &[(u16, f64)],
     limit: usize,
 ) -> Option<Vec<(u16, f32)>> {
     let at = row.joints.iter().position(|&j| j == from)?;
     let weight = row.weights[at];
-    let largest = shares
+    let largest = fractions
         .iter()
         .copied()
         .reduce(|a, b| if b.1 > a.1 { b } else { a });
     let all = |slot: u16| vec![(slot, weight)];
     let mut parts: Vec<(u16, f32)> = Vec::new();
     let mut left = weight;
-    for &(slot, share) in shares {
-        let part = (f64::from(weight) * share) as f32;
+    for &(slot, fraction) in fractions {
+        let part = (f64::from(weight) * fraction) as f32;
         if part > 0.0 && slot != from {
             // So that the two sum to the weight again, bit for bit.
             let rest = left - part.min(left);
@@ -114,11 +114,11 @@ pub(super) fn handed(
             left = rest;
         }
     }
-    let keeps = shares.iter().find(|(slot, _)| *slot == from);
+    let keeps = fractions.iter().find(|(slot, _)| *slot == from);
     match (keeps, parts.first_mut()) {
         // The remainder, so that the sum stays exact to the last bit.
-        (Some((_, share)), _) => {
-            if *share > 0.0 && left > 0.0 {
+        (Some((_, fraction)), _) => {
+            if *fraction > 0.0 && left > 0.0 {
                 parts.insert(0, (from, left));
             } else if let Some(part) = parts.last_mut() {
                 part.1 += left;
@@ -141,14 +141,14 @@ pub(super) fn handed(
     }
     let mut made: Vec<(u16, f32)> = row.iter().collect();
     // The first fraction replaces the entry of `from`, so that moving weights back restores the row.
-    let mut place = Some(at);
+    let mut position = Some(at);
     for (slot, part) in parts {
         match made
             .iter_mut()
             .find(|(joint, _)| *joint == slot && slot != from)
         {
             Some((_, weight)) => *weight += part,
-            None => match place.take() {
+            None => match position.take() {
                 Some(at) if slot == from => made[at].1 = part,
                 Some(at) => {
                     made[at] = (slot, part);
@@ -157,7 +157,7 @@ pub(super) fn handed(
             },
         }
     }
-    if place.is_some() {
+    if position.is_some() {
         made.remove(at);
     }
     Some(made)
@@ -171,14 +171,14 @@ pub(super) fn smoothstep(x: f64) -> f64 {
 
 /// The parameter of a position in the joint's space along the bone from the joint's origin to `tail`, 0 - 1; `None` for
 /// a bone of zero length.
-pub(super) fn along(place: DVec3, tail: DVec3) -> Option<f64> {
+pub(super) fn along(position: DVec3, tail: DVec3) -> Option<f64> {
     let length = tail.length_squared();
-    (length > 1e-20).then(|| (place.dot(tail) / length).clamp(0.0, 1.0))
+    (length > 1e-20).then(|| (position.dot(tail) / length).clamp(0.0, 1.0))
 }
 
 /// The distance between a position in the joint's space and the bone to `tail`.
-pub(super) fn distance(place: DVec3, tail: DVec3) -> f64 {
-    place.distance(tail * along(place, tail).unwrap_or(0.0))
+pub(super) fn distance(position: DVec3, tail: DVec3) -> f64 {
+    position.distance(tail * along(position, tail).unwrap_or(0.0))
 }
 
 #[cfg(test)]
@@ -189,32 +189,32 @@ mod tests {
         std::iter::once(pairs.to_vec()).collect()
     }
 
-    fn handed_on(pairs: &[(u16, f32)], shares: &[(u16, f64)], limit: usize) -> Vec<(u16, f32)> {
-        handed(row(pairs).row(0), 1, shares, limit).unwrap()
+    fn moved(pairs: &[(u16, f32)], fractions: &[(u16, f64)], limit: usize) -> Vec<(u16, f32)> {
+        redistributed(row(pairs).row(0), 1, fractions, limit).unwrap()
     }
 
     #[test]
     fn weights_pass_on_and_sums_stay() {
         let before = [(0, 0.25), (1, 0.5), (2, 0.25)];
         assert_eq!(
-            handed_on(&before, &[(1, 0.75), (3, 0.25)], 4),
+            moved(&before, &[(1, 0.75), (3, 0.25)], 4),
             [(0, 0.25), (1, 0.375), (2, 0.25), (3, 0.125)]
         );
         // No free entry: the larger fraction gets all.
         assert_eq!(
-            handed_on(&before, &[(1, 0.75), (3, 0.25)], 3),
+            moved(&before, &[(1, 0.75), (3, 0.25)], 3),
             [(0, 0.25), (1, 0.5), (2, 0.25)]
         );
         // To joints that the row already has.
         assert_eq!(
-            handed_on(&before, &[(0, 0.5), (2, 0.5)], 3),
+            moved(&before, &[(0, 0.5), (2, 0.5)], 3),
             [(0, 0.5), (2, 0.5)]
         );
-        assert!(handed(row(&[(0, 1.0)]).row(0), 1, &[(3, 1.0)], 4).is_none());
+        assert!(redistributed(row(&[(0, 1.0)]).row(0), 1, &[(3, 1.0)], 4).is_none());
     }
 
     #[test]
-    fn a_place_lies_along_a_bone() {
+    fn a_position_has_a_parameter_along_a_bone() {
         assert_eq!(along(DVec3::new(1.0, 0.5, 0.0), DVec3::Y), Some(0.5));
         assert_eq!(along(DVec3::NEG_Y, DVec3::Y), Some(0.0));
         assert_eq!(along(DVec3::X, DVec3::ZERO), None);

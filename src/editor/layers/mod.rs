@@ -338,7 +338,7 @@ impl Editor {
         }
         let shows = |mesh: &MeshId| {
             let shown = self.heat.get(mesh).and_then(|heat| heat.of.map());
-            shown == self.document.map_seen(*mesh)
+            shown == self.document.visible_map(*mesh)
         };
         if !dirty.layers.iter().all(shows) {
             self.rebuild_heat();

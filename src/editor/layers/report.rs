@@ -37,7 +37,7 @@ impl Editor {
         report.n_covered = report.n_covered.max(self.document.n_covered(&edit));
         match edit {
             Edit::Mask(edit) if matches!(edit.mask, MaskOf::Layer(_)) => {
-                let (edit, n_spared) = self.document.spare_locked(Edit::Mask(edit));
+                let (edit, n_spared) = self.document.without_locked_changes(Edit::Mask(edit));
                 report.n_mask_spared = report.n_mask_spared.max(n_spared);
                 edit
             }

@@ -427,7 +427,7 @@ impl Editor {
             self.take_operation_back();
         }
         // Where locks and a mirrored layer leave every point alone there is no step.
-        edits.retain(|edit| !edit.is_of_no_point());
+        edits.retain(|edit| !edit.changes_no_points());
         let is_applied = !edits.is_empty() && self.keep_edits(edits, label);
         let revision = self.history.revision();
         if let Some(adjusting) = &mut self.operations.adjusting {

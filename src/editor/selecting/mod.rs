@@ -103,7 +103,7 @@ impl Editor {
                     let base = self.selection();
                     self.choose(&region, &view, op, base, bones);
                 }
-                SelectAction::TakeBack => {
+                SelectAction::Restore => {
                     if let Some(before) = self.selecting.before.take() {
                         self.set_selection(before);
                     }

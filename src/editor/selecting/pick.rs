@@ -5,7 +5,7 @@ use crate::document::session::PointsOfMeshes;
 use crate::document::{Document, InstanceId};
 use crate::editor::pointer::{PICK_REACH_PX, surfaces};
 use crate::mesh::{PointSet, SurfaceHit};
-use crate::skeleton::{JointId, bones};
+use crate::skeleton::{JointId, bone_segments};
 use crate::tools::{ScreenView, SelectOp, region};
 use glam::{Vec2, Vec3};
 use std::sync::Arc;
@@ -139,7 +139,7 @@ impl Editor {
         if let Some(hit) = hit {
             let spread = spread(bones.iter().flat_map(|b| [b.head, b.tail]));
             bones.retain(|bone| {
-                let behind = bones::distance_along(&ray, bone) - hit.distance;
+                let behind = bone_segments::distance_along(&ray, bone) - hit.distance;
                 match seen {
                     // A bone that moves nothing is not what one means by pointing at skin.
                     BonesSeen::Through if bone.helper => behind <= bone.radius,
@@ -148,7 +148,7 @@ impl Editor {
                 }
             });
         }
-        let picked = bones::pick(&ray, &bones, PICK_REACH_PX, |at| {
+        let picked = bone_segments::pick(&ray, &bones, PICK_REACH_PX, |at| {
             camera.metres_per_pixel(at, size_px.y)
         });
         picked.map(|index| bones[index].joint)

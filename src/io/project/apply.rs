@@ -100,7 +100,7 @@ impl Opening {
     /// Applies an edit; if the document refuses it, adds a finding.
     fn apply(&mut self, place: &str, mut edit: Edit) {
         if let Err(why) = self.document.apply(&mut edit) {
-            self.warn(place, format!("It is left out: {why}."));
+            self.warn(place, format!("It is skipped: {why}."));
         }
     }
 
@@ -112,7 +112,10 @@ impl Opening {
                 continue;
             };
             if !seen.insert(mesh) {
-                self.warn(place, "They come twice; the second ones are left out.");
+                self.warn(
+                    place,
+                    "They are listed twice; the second entries are skipped.",
+                );
                 continue;
             }
             let skin_joint_of = self.skin_joints(mesh, &entry.joints);
@@ -138,15 +141,15 @@ impl Opening {
             ),
             (
                 restored.n_invalid,
-                "with bones that the skin does not have, or weights that are no numbers >= 0,",
+                "with bones that the skin does not have, or weights that are not numbers >= 0,",
             ),
             (
                 restored.n_conflicts,
-                "for points that other rows already set",
+                "for vertices that other rows already set",
             ),
         ];
         for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
-            self.warn(place, format!("Rows {why} are left out ({n})."));
+            self.warn(place, format!("Rows {why} are skipped ({n})."));
         }
     }
 
@@ -161,11 +164,11 @@ impl Opening {
             (restored.n_invalid, range.as_str()),
             (
                 restored.n_conflicts,
-                "for points that other values already set",
+                "for vertices that other values already set",
             ),
         ];
         for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
-            self.warn(place, format!("Values {why} are left out ({n})."));
+            self.warn(place, format!("Values {why} are skipped ({n})."));
         }
     }
 
@@ -206,8 +209,8 @@ impl Opening {
 
     /// Gives a layer a free id where its id is taken; skips a second base.
     fn settle_numbers(&mut self, entries: &mut Vec<LayerEntry>) {
-        let said: BTreeSet<u32> = entries.iter().map(|entry| entry.layer).collect();
-        let mut free = (1..).filter(|number| !said.contains(number));
+        let taken: BTreeSet<u32> = entries.iter().map(|entry| entry.layer).collect();
+        let mut free = (1..).filter(|number| !taken.contains(number));
         let mut seen = BTreeSet::new();
         entries.retain_mut(|entry| {
             if seen.insert(entry.layer) {
@@ -215,10 +218,13 @@ impl Opening {
             }
             let place = layers::place(entry);
             if entry.layer == LayerStack::BASE.0 {
-                self.warn(place, "There is a base already; this one is left out.");
+                self.warn(
+                    place,
+                    "The mesh already has a base layer; this one is skipped.",
+                );
                 return false;
             }
-            self.warn(place, "Another layer has its number; it took a free one.");
+            self.warn(place, "Another layer has its id; it got a new one.");
             let number = free.next();
             if let Some(number) = number {
                 entry.layer = number;
@@ -338,7 +344,7 @@ impl Opening {
                 if !finite {
                     self.warn(
                         place,
-                        "It has a value that is not a finite number and is left out.",
+                        "It has a value that is not a finite number and is skipped.",
                     );
                 } else if self
                     .document
@@ -362,7 +368,7 @@ impl Opening {
             };
             let map = MaskKind::from(entry.map);
             if !seen.insert((mesh, map)) {
-                self.warn(place, "It comes twice; the second one is left out.");
+                self.warn(place, "It is listed twice; the second entry is skipped.");
                 continue;
             }
             let Some(item) = self.document.meshes().get(&mesh) else {
@@ -388,7 +394,7 @@ impl Opening {
             };
             let place = format!("rule of bone {} \"{}\"", entry.joint, entry.name);
             if !seen.insert(joint) {
-                self.warn(place, "It comes twice; the second one is left out.");
+                self.warn(place, "It is listed twice; the second entry is skipped.");
                 continue;
             }
             let rule = rules::restore(entry, &mut self.joints, &mut self.findings);
@@ -408,7 +414,7 @@ impl Opening {
                 continue;
             };
             if !seen.insert(joint) {
-                self.warn(place, "It comes twice; the second one is left out.");
+                self.warn(place, "It is listed twice; the second entry is skipped.");
                 continue;
             }
             let difference = TransformEntry {
@@ -419,7 +425,7 @@ impl Opening {
             };
             match transforms::restore(local, &difference) {
                 Ok(posed) => *local = posed,
-                Err(why) => self.warn(place.as_str(), format!("{why} and is left out.")),
+                Err(why) => self.warn(place.as_str(), format!("{why} and is skipped.")),
             }
             if let Some(weights) = entry.morph_weights {
                 self.apply(&place, Edit::MorphWeights { joint, weights });
@@ -483,7 +489,7 @@ impl Opening {
                     let clip = Some(Arc::new(clip));
                     self.apply(&place, Edit::Clip { id, clip });
                 }
-                None => self.warn(place, "There is no number left for it; it is left out."),
+                None => self.warn(place, "There is no free id for it; it is skipped."),
             }
         }
         Ok(())
@@ -516,7 +522,7 @@ impl Opening {
                 }
                 (Err(why), _) | (_, Err(why)) => self.warn(
                     points::place(&entry),
-                    format!("What was selected or hidden is left out: {why}."),
+                    format!("The selected and hidden vertices are skipped: {why}."),
                 ),
             }
         }

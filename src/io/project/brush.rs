@@ -18,7 +18,7 @@ enums! {
 
     /// How distance from the pointer is measured.
     #[derive(Default)]
-    BrushProjection = live::Projection { #[default] Surface, Volume, Screen }
+    FalloffShape = live::FalloffShape { #[default] Surface, Volume, Screen }
 
     /// The points that a stroke may change.
     #[derive(Default)]
@@ -201,7 +201,7 @@ structs! {
         weight: f32,
         strength: f32,
         radius_px: f32,
-        #[serde(skip_serializing_if = "is_usual_radius")]
+        #[serde(skip_serializing_if = "is_default_radius")]
         radius_world: f32,
         #[serde(skip_serializing_if = "is_default")]
         radius_unit: RadiusUnit,
@@ -209,8 +209,8 @@ structs! {
         #[serde(skip_serializing_if = "is_default")]
         curve: FalloffCurve,
         spacing: f32,
-        #[serde(skip_serializing_if = "is_default")]
-        projection: BrushProjection,
+        #[serde(rename = "projection", skip_serializing_if = "is_default")]
+        falloff_shape: FalloffShape,
         front_faces_only: bool,
         #[serde(skip_serializing_if = "is_default")]
         xray: bool,
@@ -235,7 +235,7 @@ structs! {
     }
 }
 
-const USUAL_RADIUS: f32 = 0.05;
+const DEFAULT_RADIUS: f32 = 0.05;
 
 impl Default for Brush {
     fn default() -> Self {
@@ -247,12 +247,12 @@ impl Default for Brush {
             weight: 1.0,
             strength: 0.5,
             radius_px: 50.0,
-            radius_world: USUAL_RADIUS,
+            radius_world: DEFAULT_RADIUS,
             radius_unit: RadiusUnit::Pixels,
             falloff: Falloff::Smooth,
             curve: FalloffCurve::default(),
             spacing: 0.1,
-            projection: BrushProjection::Surface,
+            falloff_shape: FalloffShape::Surface,
             front_faces_only: true,
             xray: false,
             accumulate: false,
@@ -289,15 +289,15 @@ fn is_replace(kind: &BrushKind) -> bool {
     clippy::trivially_copy_pass_by_ref,
     reason = "the signature that serde expects"
 )]
-fn is_usual_radius(radius: &f32) -> bool {
-    *radius == USUAL_RADIUS
+fn is_default_radius(radius: &f32) -> bool {
+    *radius == DEFAULT_RADIUS
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::document::session::{
-        BrushKind, BrushOptions, Normalising, PaintMask, PaintedBones, Pressure, Projection,
+        BrushKind, BrushOptions, FalloffShape, Normalising, PaintMask, PaintedBones, Pressure,
         RadiusUnit, SmoothedBones,
     };
     use crate::math::Axis;
@@ -341,7 +341,7 @@ mod tests {
             radius_world: 0.25,
             falloff: Falloff::Custom,
             curve: Curve::like(Falloff::Root),
-            projection: Projection::Screen,
+            falloff_shape: FalloffShape::Screen,
             xray: true,
             accumulate: true,
             floor: 0.25,

@@ -103,7 +103,7 @@ impl Reader {
         self.bytes_left = self
             .bytes_left
             .checked_sub(n_bytes)
-            .ok_or_else(|| format!("{n_times} keys are more than Sinew opens"))?;
+            .ok_or_else(|| format!("{n_times} keyframes exceed the limit of the project format"))?;
         let bytes = block::from_text(&keys.data, n_bytes)?;
         let mut rest = bytes.as_slice();
         let mut floats = |n| {

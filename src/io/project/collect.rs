@@ -55,7 +55,7 @@ pub fn to_project(
         clips,
         removed_clips,
         points: points::collect(document).map_err(|why| ProjectError::Damaged {
-            place: "selected points".into(),
+            place: "selected vertices".into(),
             why,
         })?,
         session: Some(session::collect(document)),

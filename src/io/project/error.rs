@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectError {
     /// The task was cancelled.
-    #[error("The work was cancelled.")]
+    #[error("The task was cancelled.")]
     Cancelled(#[from] Cancelled),
     /// The file system refused.
     #[error("\"{}\" {what}.", path.display())]

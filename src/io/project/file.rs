@@ -113,7 +113,7 @@ fn finish(
     if source_changed {
         findings.push(Finding::warning(
             "model",
-            "It is not as it was when the project was saved; the project's edits are kept where they fit.",
+            "The model has changed since the project was saved; the edits that fit it are kept.",
         ));
     }
     let recovers = project.recovers.as_ref().map(PathBuf::from);
@@ -154,7 +154,7 @@ pub(super) fn read_text(path: &Path) -> Result<String, ProjectError> {
         ProjectError::Parse {
             line: lines.split('\n').count(),
             column: 1 + last.chars().count(),
-            message: "this is not text".into(),
+            message: "it is not text".into(),
         }
     })
 }

@@ -84,13 +84,15 @@ fn entry(
 
 fn mirror_entry(mirror: &MirrorEffect) -> MirrorEntry {
     let joints = mirror.joints();
-    let pairs = (0..).zip(joints.heirs.iter().copied());
+    let pairs = (0..).zip(joints.recipients.iter().copied());
     MirrorEntry {
         axis: mirror.axis().into(),
         centre: mirror.centre(),
         from_positive: mirror.from_positive(),
         tolerance: mirror.tolerance(),
-        pairs: pairs.filter(|(joint, heir)| joint != heir).collect(),
+        pairs: pairs
+            .filter(|(joint, recipient)| joint != recipient)
+            .collect(),
         unpaired: joints.unpaired.clone(),
     }
 }
@@ -129,7 +131,7 @@ pub(super) fn restore(
     if (0.0..=1.0).contains(&entry.opacity) {
         layer.opacity = entry.opacity;
     } else {
-        fault = Some("Its opacity is not 0 - 1; all of it is shown.");
+        fault = Some("Its opacity is not 0 - 1; it is shown with opacity 1.");
     }
     let painted = (entry.mask_values.as_slice(), entry.mask_blocks.as_slice());
     let mut mask = masks::restore(painted, 1.0, &item.geometry, &place)?;
@@ -169,12 +171,12 @@ fn mirror_effect(
 ) -> Result<Result<MirrorEffect, &'static str>, Cancelled> {
     if !(0.0..=1.0).contains(&entry.tolerance) {
         return Ok(Err(
-            "Its mirror has a tolerance that is not 0 - 1 and is left out.",
+            "Its mirror effect has a tolerance that is not 0 - 1; the effect is skipped.",
         ));
     }
     if !entry.centre.is_finite() {
         return Ok(Err(
-            "Its mirror has a plane that is no number and is left out.",
+            "Its mirror effect has a plane that is not a number; the effect is skipped.",
         ));
     }
     let here = |joint: u16| {
@@ -182,13 +184,13 @@ fn mirror_effect(
         here.filter(|&joint| usize::from(joint) < n_joints)
     };
     let mut joints = MirrorJoints {
-        heirs: (0..n_joints).map(|joint| joint as u16).collect(),
+        recipients: (0..n_joints).map(|joint| joint as u16).collect(),
         unpaired: entry.unpaired.iter().filter_map(|&j| here(j)).collect(),
     };
     joints.unpaired.sort_unstable();
-    for &(joint, heir) in &entry.pairs {
-        if let (Some(joint), Some(heir)) = (here(joint), here(heir)) {
-            joints.heirs[usize::from(joint)] = heir;
+    for &(joint, recipient) in &entry.pairs {
+        if let (Some(joint), Some(recipient)) = (here(joint), here(recipient)) {
+            joints.recipients[usize::from(joint)] = recipient;
         }
     }
     let tolerance = MirrorEffect::metres(&item.geometry, entry.tolerance);

@@ -35,7 +35,7 @@ pub fn parse(text: &str) -> Result<Project, ProjectError> {
         found => {
             return Err(ProjectError::Damaged {
                 place: "version".into(),
-                why: format!("there never was a format {found}"),
+                why: format!("version {found} of the format does not exist"),
             });
         }
     })

@@ -79,7 +79,7 @@ impl<K: NamedBy, T: Copy> Names<K, T> {
             (Some((moved, thing)), _) => (
                 Some(thing),
                 format!(
-                    "It was {described} and is now {}; the project's edits went with it.",
+                    "It was {described} and is now {}; the project's edits moved with it.",
                     moved.described()
                 ),
             ),
@@ -88,12 +88,14 @@ impl<K: NamedBy, T: Copy> Names<K, T> {
                 described[..1].make_ascii_uppercase();
                 (
                     Some(*thing),
-                    format!("{described} is now called \"{there}\"; it got the project's edits."),
+                    format!(
+                        "{described} is now called \"{there}\"; the project's edits apply to it."
+                    ),
                 )
             }
             (_, None) => (
                 None,
-                "The model has it no more; the project's edits of it are left out.".to_owned(),
+                "The model no longer has it; the project's edits of it are skipped.".to_owned(),
             ),
         };
         if self.reported.insert((key, name.to_owned())) {

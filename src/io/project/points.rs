@@ -72,7 +72,10 @@ pub(super) fn restore(runs: &[PointRuns], mesh: &Mesh) -> Result<PointSet, Strin
 
 /// The place of the points in the file, for messages.
 pub(super) fn place(entry: &MeshPoints) -> String {
-    format!("points of mesh {} \"{}\"", entry.mesh, entry.name)
+    format!(
+        "selected and hidden vertices of mesh {} \"{}\"",
+        entry.mesh, entry.name
+    )
 }
 
 /// Sets the entry of `mesh` in the session; no entry where `set` is empty.

@@ -145,7 +145,7 @@ pub(super) fn restore(
     if let Err(why) = document.restore_rig(rig) {
         findings.push(Finding::warning(
             "bones",
-            format!("What was changed of the bones is left out: {why}."),
+            format!("The changes of the bones are skipped: {why}."),
         ));
         *joints = joints::of(document);
     }
@@ -174,7 +174,7 @@ impl Reader<'_> {
             .filter(|e| matches!(e.joint, JointKey::New(_)))
         {
             if new.insert(entry.joint, entry).is_some() {
-                self.warn(place(entry), "It comes twice; only one of them is taken.");
+                self.warn(place(entry), "It is listed twice; only one entry is used.");
             }
         }
         for (key, entry) in new {
@@ -189,7 +189,10 @@ impl Reader<'_> {
             };
             if !seen.insert(id) {
                 if matches!(entry.joint, JointKey::Node(_)) {
-                    self.warn(place(entry), "It comes twice; the second one is left out.");
+                    self.warn(
+                        place(entry),
+                        "It is listed twice; the second entry is skipped.",
+                    );
                 }
                 continue;
             }
@@ -205,7 +208,7 @@ impl Reader<'_> {
             let joint = &mut list[id.get()];
             match transforms::restore(&joint.rest, &entry.rest) {
                 Ok(rest) => joint.rest = rest,
-                Err(why) => self.warn(place(entry), format!("{why} and is left out.")),
+                Err(why) => self.warn(place(entry), format!("{why} and is skipped.")),
             }
             let joint = &mut list[id.get()];
             joint.parent = parent;
@@ -234,7 +237,7 @@ impl Reader<'_> {
                 let name = list[j].name.clone();
                 self.warn(
                     format!("bone \"{name}\""),
-                    "The project removed the bone above it, which had no such child; it hangs from the next one above.",
+                    "The project removed its parent, which had no such child; its new parent is the nearest remaining ancestor.",
                 );
             }
         }
@@ -273,7 +276,7 @@ impl Reader<'_> {
         if !matrix.is_finite() {
             self.warn(
                 place(),
-                "Its inverse bind matrix has a value that is not a finite number and is left out.",
+                "Its inverse bind matrix has a value that is not a finite number and is skipped.",
             );
             return;
         }
@@ -286,7 +289,10 @@ impl Reader<'_> {
         match index {
             Some(index) => skin.inverse_bind[index] = matrix,
             None if skin.joints.len() > usize::from(u16::MAX) => {
-                self.warn(place(), "The skin has no room for it.");
+                self.warn(
+                    place(),
+                    "The skin has the largest possible number of bones; it is skipped.",
+                );
             }
             None => {
                 skin.joints.push(joint);
@@ -306,7 +312,7 @@ impl Reader<'_> {
             if !document.instances().contains_key(&id) {
                 self.warn(
                     format!("object {instance}"),
-                    "The model has it no more; the project's edits of it are left out.",
+                    "The model no longer has it; the project's edits of it are skipped.",
                 );
             } else if let Some(joint) = self.find_joint(&joint) {
                 instances.insert(id, joint);

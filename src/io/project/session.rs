@@ -105,18 +105,18 @@ pub(super) struct Playback {
     looping: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<(f64, f64)>,
-    #[serde(skip_serializing_if = "is_usual_fps")]
+    #[serde(skip_serializing_if = "is_default_fps")]
     fps: u32,
 }
 
-const USUAL_FPS: u32 = 30;
+const DEFAULT_FPS: u32 = 30;
 
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "the signature that serde expects"
 )]
-fn is_usual_fps(fps: &u32) -> bool {
-    *fps == USUAL_FPS
+fn is_default_fps(fps: &u32) -> bool {
+    *fps == DEFAULT_FPS
 }
 
 impl Default for Playback {
@@ -127,7 +127,7 @@ impl Default for Playback {
             speed: 1.0,
             looping: true,
             range: None,
-            fps: USUAL_FPS,
+            fps: DEFAULT_FPS,
         }
     }
 }
@@ -287,9 +287,9 @@ pub(super) fn restore(
     findings: &mut Vec<Finding>,
 ) -> Option<LiveSession> {
     let mut playback = session.playback.clone();
-    let usual = Playback::default();
-    playback.speed = within(playback.speed, SPEEDS, usual.speed);
-    playback.time_secs = within(playback.time_secs, TIMES_SECS, usual.time_secs);
+    let default = Playback::default();
+    playback.speed = within(playback.speed, SPEEDS, default.speed);
+    playback.time_secs = within(playback.time_secs, TIMES_SECS, default.time_secs);
     let finite = Session {
         playback: playback.clone(),
         // Its numbers are clamped to their ranges.
@@ -299,7 +299,7 @@ pub(super) fn restore(
     if !all_finite(&finite) || session.camera.distance <= 0.0 {
         findings.push(Finding::warning(
             "session",
-            "The view or a tool has a value that makes no sense; both start afresh.",
+            "The view or a tool has an invalid value; both are reset.",
         ));
         return None;
     }
@@ -367,9 +367,9 @@ pub(super) fn restore(
 
 /// Stacks to compare with are checked like those of meshes.
 fn comparing(mut compare: Compare, findings: &mut Vec<Finding>) -> LiveCompare {
-    let usual = Compare::default();
-    let choices = compare.choices.iter_mut().zip(usual.choices);
-    for (choice, usual) in choices.chain([(&mut compare.before, usual.before)]) {
+    let default = Compare::default();
+    let choices = compare.choices.iter_mut().zip(default.choices);
+    for (choice, default) in choices.chain([(&mut compare.before, default.before)]) {
         let StackChoice::Custom(stack) = choice else {
             continue;
         };
@@ -378,7 +378,7 @@ fn comparing(mut compare: Compare, findings: &mut Vec<Finding>) -> LiveCompare {
                 "session",
                 format!("A stack to compare with cannot be used: {why}."),
             ));
-            *choice = usual;
+            *choice = default;
         }
     }
     LiveCompare {
@@ -390,10 +390,10 @@ fn comparing(mut compare: Compare, findings: &mut Vec<Finding>) -> LiveCompare {
     }
 }
 
-/// `value` clamped to `bounds`; `usual` where it is not a number.
-fn within(value: f64, bounds: RangeInclusive<f64>, usual: f64) -> f64 {
+/// `value` clamped to `bounds`; `default` where it is not a number.
+fn within(value: f64, bounds: RangeInclusive<f64>, default: f64) -> f64 {
     if value.is_nan() {
-        usual
+        default
     } else {
         value.clamp(*bounds.start(), *bounds.end())
     }

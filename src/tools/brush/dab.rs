@@ -1,7 +1,7 @@
 //! One dab of the brush: the points it reaches, and its effect on each.
 
-use super::{Begun, Place, Stroke, nearest};
-use crate::document::session::{BrushOptions, Pressure, Projection};
+use super::{Begun, PathPoint, Stroke, nearest};
+use crate::document::session::{BrushOptions, FalloffShape, Pressure};
 use crate::math::Camera;
 use crate::tools::{
     DepthBuffer, PointerEvent, Reach, ScreenView, Stamped, SurfaceView, ToolAction, ToolContext,
@@ -36,10 +36,10 @@ impl Sight {
 }
 
 impl Stroke {
-    /// Applies a dab to the surface under `place`: the target of the stroke, or the nearest surface if it has none yet.
+    /// Applies a dab to the surface under `position`: the target of the stroke, or the nearest surface if it has none yet.
     pub(super) fn touch(
         &mut self,
-        place: Place,
+        position: PathPoint,
         event: &PointerEvent,
         context: &mut ToolContext<'_>,
         slots: &mut Stamped<u32>,
@@ -47,7 +47,7 @@ impl Stroke {
         actions: &mut Vec<ToolAction>,
     ) {
         let at = PointerEvent {
-            ndc: place.ndc,
+            ndc: position.ndc,
             ..*event
         };
         let ray = at.ray(context.camera);
@@ -69,7 +69,7 @@ impl Stroke {
         };
         let options = self.options;
         let Some(begun) = &mut self.begun else { return };
-        let (strength, size) = pressed(&options, place.pressure);
+        let (strength, size) = pressed(&options, position.pressure);
         let metres_per_px = hit.map(|hit| {
             context
                 .camera
@@ -78,29 +78,29 @@ impl Stroke {
         if let Some(metres) = metres_per_px {
             self.radius_px = (options.radius_on_screen(metres) * size).max(1e-3);
         }
-        let needs_sight = options.projection != Projection::Surface && !options.xray;
+        let needs_sight = options.falloff_shape != FalloffShape::Surface && !options.xray;
         if needs_sight && begun.sight.is_none() {
             begun.sight = Some(Sight::new(context.camera, event.size_px, context));
         }
         let on = begun.instance;
         let surface = context.surfaces.iter_mut().find(|(id, _)| *id == on);
         let Some((_, surface)) = surface else { return };
-        let radius = match (options.projection, hit, metres_per_px) {
-            (Projection::Surface, Some(hit), Some(metres)) => {
+        let radius = match (options.falloff_shape, hit, metres_per_px) {
+            (FalloffShape::Surface, Some(hit), Some(metres)) => {
                 let radius = options.radius_in_world(metres) * size;
                 surface.within(&hit, radius, reach);
                 radius
             }
-            (Projection::Volume, Some(hit), Some(metres)) => {
+            (FalloffShape::Volume, Some(hit), Some(metres)) => {
                 let radius = options.radius_in_world(metres) * size;
                 surface.prepare();
                 surface.in_ball(hit.position, radius, reach);
                 radius
             }
-            (Projection::Screen, ..) => {
+            (FalloffShape::Screen, ..) => {
                 surface.prepare();
                 let view = ScreenView::new(context.camera, event.size_px);
-                surface.in_circle(&view, view.pixel_of(place.ndc), self.radius_px, reach);
+                surface.in_circle(&view, view.pixel_of(position.ndc), self.radius_px, reach);
                 self.radius_px
             }
             _ => return,

@@ -32,10 +32,10 @@ impl Stroke {
         slots: &mut Stamped<u32>,
         actions: &mut Vec<ToolAction>,
     ) {
-        if let Some(&newest) = self.way.back() {
+        if let Some(&newest) = self.path.back() {
             self.at = newest;
         }
-        self.way.clear();
+        self.path.clear();
         if self.begun.is_none() {
             let Some(instance) = self.object_of(event, context) else {
                 return;

@@ -135,7 +135,7 @@ impl MaskPaint {
         (!points.is_empty()).then(|| Edit::mask(mesh, self.mask, points, values))
     }
 
-    pub(super) fn say(&self) -> Option<String> {
+    pub(super) fn take_note(&self) -> Option<String> {
         if self.any {
             return None;
         }

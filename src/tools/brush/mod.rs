@@ -1,6 +1,6 @@
 //! The brush: strokes on weights, maps and layer masks.
 //!
-//! Data flow: the pointer's positions are queued in the stroke's `way` -> evenly spaced dabs along it find the points
+//! Data flow: the pointer's positions are queued in the stroke's `path` -> evenly spaced dabs along it find the points
 //! that they reach (`dab`), or a `gradient` runs from the first position to the last -> `touched` stores the effect on
 //! each point and on its mirror image -> `action` computes new values, of `weights` or of a `mask` -> one edit for each
 //! event.
@@ -50,12 +50,12 @@ pub struct Brush {
 
 /// A position on the path of the pointer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Place {
+struct PathPoint {
     ndc: Vec2,
     pressure: Option<f32>,
 }
 
-impl Place {
+impl PathPoint {
     fn of(event: &PointerEvent) -> Self {
         Self {
             ndc: event.ndc,
@@ -70,13 +70,13 @@ struct Stroke {
     options: BrushOptions,
     action: Action,
     /// The position of the press.
-    start: Place,
+    start: PathPoint,
     /// The position up to which the path is painted.
-    at: Place,
+    at: PathPoint,
     /// Pixels from the last dab to `at`; `None` before the first one.
     since: Option<f32>,
     /// The rest of the path.
-    way: VecDeque<Place>,
+    path: VecDeque<PathPoint>,
     /// The radius of the last dab, pixels.
     radius_px: f32,
     /// The target, once the stroke has hit one.
@@ -137,10 +137,10 @@ impl Paint {
     }
 
     /// The message about a stroke that reached points.
-    fn say(&mut self) -> Option<String> {
+    fn take_note(&mut self) -> Option<String> {
         match self {
-            Self::Weights(paint) => paint.say(),
-            Self::Mask(paint) => paint.say(),
+            Self::Weights(paint) => paint.take_note(),
+            Self::Mask(paint) => paint.take_note(),
         }
     }
 }
@@ -157,20 +157,20 @@ impl Brush {
         event: &PointerEvent,
         context: &mut ToolContext<'_>,
     ) -> Vec<ToolAction> {
-        let place = Place::of(event);
+        let position = PathPoint::of(event);
         match event.kind {
             PointerKind::Press => {
-                self.press(event, place, context);
+                self.press(event, position, context);
                 self.advance(event, context, Some(EVENT_BUDGET), 0)
             }
             // A released stroke finishes without further events.
             PointerKind::Drag | PointerKind::Release if self.is_ending() => Vec::new(),
             PointerKind::Drag => {
-                self.note(place);
+                self.note(position);
                 self.advance(event, context, Some(EVENT_BUDGET), 0)
             }
             PointerKind::Release => {
-                self.note(place);
+                self.note(position);
                 if let Some(stroke) = &mut self.stroke {
                     stroke.ending = Some((*event, *context.camera));
                 }
@@ -192,12 +192,12 @@ impl Brush {
     }
 
     /// The camera at the release of the button, while that stroke is ending.
-    pub fn seen_from(&self) -> Option<Camera> {
+    pub fn release_camera(&self) -> Option<Camera> {
         let ending = self.stroke.as_ref().and_then(|stroke| stroke.ending);
         ending.map(|(_, camera)| camera)
     }
     /// Continues a stroke that is ending, and ends it once all is painted. Call once a frame, with the camera of
-    /// [`Self::seen_from`] in the context. `is_urgent`: paints all of it now.
+    /// [`Self::release_camera`] in the context. `is_urgent`: paints all of it now.
     pub fn end(&mut self, is_urgent: bool, context: &mut ToolContext<'_>) -> Vec<ToolAction> {
         self.go_on(context, (!is_urgent).then_some(EVENT_BUDGET), 0)
     }
@@ -213,7 +213,7 @@ impl Brush {
             return Vec::new();
         };
         let mut actions = self.advance(&event, context, budget, n_at_least);
-        let is_done = self.stroke.as_ref().is_none_or(|s| s.way.is_empty());
+        let is_done = self.stroke.as_ref().is_none_or(|s| s.path.is_empty());
         if is_done {
             actions.extend(self.finish(context.document));
         }
@@ -236,11 +236,11 @@ impl Brush {
         }
         actions.push(ToolAction::Commit);
         if begun.touched.is_empty() {
-            actions.push(ToolAction::Say(nothing_under(&stroke.options).into()));
-        } else if let Some(said) = begun.paint.say() {
-            actions.push(ToolAction::Say(said));
+            actions.push(ToolAction::Notify(nothing_under(&stroke.options).into()));
+        } else if let Some(note) = begun.paint.take_note() {
+            actions.push(ToolAction::Notify(note));
         } else if begun.n_unmatched > 0 {
-            actions.push(ToolAction::Say(format!(
+            actions.push(ToolAction::Notify(format!(
                 "{} have no mirror image: only this side of them was painted.",
                 crate::finding::counted(begun.n_unmatched, "vertex")
             )));
@@ -248,15 +248,15 @@ impl Brush {
         actions
     }
 
-    fn press(&mut self, event: &PointerEvent, place: Place, context: &ToolContext<'_>) {
+    fn press(&mut self, event: &PointerEvent, position: PathPoint, context: &ToolContext<'_>) {
         let options = context.document.session().brush;
         self.stroke = Some(Stroke {
             options,
             action: Action::new(&options, event.smooth, event.invert),
-            start: place,
-            at: place,
+            start: position,
+            at: position,
             since: None,
-            way: [place].into(),
+            path: [position].into(),
             radius_px: options.radius_px,
             begun: None,
             refused: false,
@@ -266,16 +266,16 @@ impl Brush {
 
     /// Queues a position of the pointer, to be painted with the next event.
     pub fn trace(&mut self, event: &PointerEvent) {
-        self.note(Place::of(event));
+        self.note(PathPoint::of(event));
     }
 
     /// Queues the position of an event.
-    fn note(&mut self, place: Place) {
+    fn note(&mut self, position: PathPoint) {
         if let Some(stroke) = &mut self.stroke
             && stroke.ending.is_none()
-            && stroke.way.back().unwrap_or(&stroke.at).ndc != place.ndc
+            && stroke.path.back().unwrap_or(&stroke.at).ndc != position.ndc
         {
-            stroke.way.push_back(place);
+            stroke.path.push_back(position);
         }
     }
 
@@ -292,7 +292,7 @@ impl Brush {
             return actions;
         };
         if stroke.refused {
-            stroke.way.clear();
+            stroke.path.clear();
             return actions;
         }
         let (began, slots, reach) = (Instant::now(), &mut self.slots, &mut self.reach);
@@ -300,8 +300,8 @@ impl Brush {
             stroke.draw_gradient(event, context, slots, &mut actions);
         } else {
             let mut n_touches = 0;
-            while let Some(place) = stroke.next_place(event.size_px) {
-                stroke.touch(place, event, context, slots, reach, &mut actions);
+            while let Some(position) = stroke.next_dab(event.size_px) {
+                stroke.touch(position, event, context, slots, reach, &mut actions);
                 n_touches += 1;
                 let is_late =
                     || budget.is_some_and(|b| n_touches >= n_at_least && began.elapsed() > b);
@@ -331,18 +331,18 @@ fn nothing_under(options: &BrushOptions) -> &'static str {
 
 impl Stroke {
     /// The position of the next dab: evenly spaced along the path, independent of the events.
-    fn next_place(&mut self, size_px: Vec2) -> Option<Place> {
+    fn next_dab(&mut self, size_px: Vec2) -> Option<PathPoint> {
         let spacing = (self.radius_px * self.options.spacing).max(1.0);
         loop {
-            let to = *self.way.front()?;
+            let to = *self.path.front()?;
             let Some(since) = self.since else {
-                self.way.pop_front();
+                self.path.pop_front();
                 (self.since, self.at) = (Some(0.0), to);
                 return Some(to);
             };
             let length = ((to.ndc - self.at.ndc) * size_px * 0.5).length();
             if since + length < spacing {
-                self.way.pop_front();
+                self.path.pop_front();
                 (self.since, self.at) = (Some(since + length), to);
                 continue;
             }
@@ -351,7 +351,7 @@ impl Stroke {
                 (Some(a), Some(b)) => Some(a + (b - a) * share),
                 (a, b) => b.or(a),
             };
-            self.at = Place {
+            self.at = PathPoint {
                 ndc: self.at.ndc.lerp(to.ndc, share),
                 pressure,
             };
@@ -378,7 +378,7 @@ impl Stroke {
             }
             Err(why) => {
                 self.refused = true;
-                actions.push(ToolAction::Say(why));
+                actions.push(ToolAction::Notify(why));
                 false
             }
         }

@@ -205,24 +205,24 @@ impl WeightPaint {
 
     /// Stores the new row of a slot.
     fn take(&mut self, slot: u32, what: What, row: &[(u16, f32)], ground: Ground<'_>) {
-        let place = slot as usize;
-        self.stuck[place] = match what {
+        let index = slot as usize;
+        self.stuck[index] = match what {
             What::Stuck(why) => Some(why),
             What::New | What::Same => None,
         };
-        let now = self.now.get(place);
+        let now = self.now.get(index);
         if what == What::New {
             self.any = true;
-            let n_before = self.before.row(place).len();
+            let n_before = self.before.row(index).len();
             if n_before > self.max_influences && row.len() < n_before {
-                self.limited.insert(ground.touched.points[place]);
+                self.limited.insert(ground.touched.points[index]);
             }
             if now != Some(row) {
-                self.now.set(place, row);
+                self.now.set(index, row);
                 self.changed.push(slot);
             }
         } else if now.is_some() && !self.accumulate {
-            self.now.clear(place);
+            self.now.clear(index);
             self.changed.push(slot);
         }
     }
@@ -417,7 +417,7 @@ impl WeightPaint {
         Some(document.layer_edit(mesh, points, rows))
     }
 
-    pub(super) fn say(&mut self) -> Option<String> {
+    pub(super) fn take_note(&mut self) -> Option<String> {
         let n = self.limited.count();
         if let Some(note) = self.note.take() {
             return Some(note);
@@ -587,8 +587,8 @@ fn painted_joints(
     if session.brush.bones == PaintedBones::Selected && session.selected_joints.contains(&active) {
         let others = session.selected_joints.iter().copied();
         painted.extend(others.filter(|&joint| {
-            let place = skin.joints.iter().position(|&j| j == joint);
-            joint != active && place.is_some_and(&can)
+            let index = skin.joints.iter().position(|&j| j == joint);
+            joint != active && index.is_some_and(&can)
         }));
     }
     painted

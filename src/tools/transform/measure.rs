@@ -1,9 +1,9 @@
 //! The amount by which the pointer, or a typed number, moves, rotates or scales each bone.
 
-use super::{Axis, Constraint, Subject, Transforming, Turning};
+use super::{AngleSource, Axis, Constraint, Subject, Transforming};
 use crate::document::session::{PoseSpace, TransformKind};
 use crate::math::Transform;
-use crate::skeleton::orientation::turn_in_space;
+use crate::skeleton::orientation::rotation_in_space;
 use crate::tools::gizmo;
 use glam::{DMat3, DQuat, DVec3, Vec2, Vec3};
 use std::f64::consts::{PI, TAU};
@@ -44,7 +44,7 @@ impl Transforming {
     /// Signed angle of the pointer between two positions, radians.
     pub(super) fn angle_between(&self, from_px: Vec2, to_px: Vec2) -> f64 {
         match self.turning {
-            Turning::Screen => {
+            AngleSource::Screen => {
                 let Some(centre) = self.screen.project(self.pivot) else {
                     return 0.0;
                 };
@@ -52,10 +52,10 @@ impl Transforming {
                 if a.length() < 1.0 || b.length() < 1.0 {
                     return 0.0;
                 }
-                // y points down: counter-clockwise as seen is positive.
+                // y points down: counter-clockwise on the screen is positive.
                 wrapped(-a.perp_dot(b).atan2(a.dot(b)))
             }
-            Turning::Ring { axis, zero } => {
+            AngleSource::Ring { axis, zero } => {
                 let angle = |px| {
                     let at = self.on_plane(px, axis)?;
                     let (x, y) = (zero - self.pivot, axis.cross(zero - self.pivot));
@@ -67,7 +67,7 @@ impl Transforming {
                     _ => 0.0,
                 }
             }
-            Turning::Tangent {
+            AngleSource::Tangent {
                 along_px,
                 radius_px,
             } => f64::from((to_px - from_px).dot(along_px) / radius_px),
@@ -85,9 +85,9 @@ impl Transforming {
 
     /// Continues with the angle on the screen instead of the ring.
     pub(super) fn release_ring(&mut self) {
-        if self.turning != Turning::Screen {
+        if self.turning != AngleSource::Screen {
             self.turned *= self.facing();
-            self.turning = Turning::Screen;
+            self.turning = AngleSource::Screen;
         }
     }
 
@@ -112,7 +112,7 @@ impl Transforming {
             return degrees.to_radians();
         }
         let turned = match self.turning {
-            Turning::Screen => self.turned * self.facing(),
+            AngleSource::Screen => self.turned * self.facing(),
             _ => self.turned,
         };
         if self.snap {
@@ -188,7 +188,7 @@ impl Transforming {
     }
 
     /// The world translation of one joint, metres.
-    pub(super) fn way(&self, subject: &Subject) -> DVec3 {
+    pub(super) fn translation(&self, subject: &Subject) -> DVec3 {
         let map = self.space_of(subject);
         let typed = self.typed.value();
         let step = self.step(self.move_step());
@@ -216,14 +216,18 @@ impl Transforming {
                 } else {
                     None
                 };
-                let way = pair.map_or_else(|| self.in_view(), |(a, b)| (b - a).as_dvec3());
-                let mut inside = measured.transpose() * way;
+                let translation = pair.map_or_else(|| self.in_view(), |(a, b)| (b - a).as_dvec3());
+                let mut inside = measured.transpose() * translation;
                 inside[axis.index()] = 0.0;
                 map * DVec3::new(snap(inside.x), snap(inside.y), snap(inside.z))
             }
             (Constraint::Free | Constraint::Trackball, None) => {
-                let way = self.in_view();
-                DVec3::new(snap(way.x), snap(way.y), snap(way.z))
+                let translation = self.in_view();
+                DVec3::new(
+                    snap(translation.x),
+                    snap(translation.y),
+                    snap(translation.z),
+                )
             }
         }
     }
@@ -250,13 +254,13 @@ impl Transforming {
         match self.kind {
             TransformKind::Rotate => local.rotation = self.rotated(subject),
             TransformKind::Move => {
-                let way = self.way(subject);
-                if way != DVec3::ZERO {
+                let translation = self.translation(subject);
+                if translation != DVec3::ZERO {
                     let linear = subject.parent_linear;
                     let inside = if linear.determinant().abs() > 1e-30 {
-                        linear.inverse() * way
+                        linear.inverse() * translation
                     } else {
-                        subject.parent.transpose() * way
+                        subject.parent.transpose() * translation
                     };
                     local.translation += inside;
                 }
@@ -277,7 +281,7 @@ impl Transforming {
 
     pub(super) fn rotated(&self, subject: &Subject) -> DQuat {
         let start = subject.start.rotation;
-        let in_world = |turn: DQuat| turn_in_space(subject.parent, turn) * start;
+        let in_world = |turn: DQuat| rotation_in_space(subject.parent, turn) * start;
         match self.constraint {
             Constraint::Axis(axis) | Constraint::Plane(axis) => {
                 let angle = self.angle();

@@ -61,7 +61,7 @@ struct Subject {
 
 /// How pointer positions are converted to an angle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Turning {
+enum AngleSource {
     /// The angle about the pivot on the screen.
     Screen,
     /// The angle in the plane of a ring.
@@ -83,7 +83,7 @@ pub struct Transforming {
     active: usize,
     n_selected: usize,
     pivot: Vec3,
-    turning: Turning,
+    turning: AngleSource,
     start_px: Vec2,
     last_px: Vec2,
     /// The pointer with the slow movement of Shift applied.
@@ -141,7 +141,7 @@ impl Transforming {
             active,
             n_selected: selected.len(),
             pivot,
-            turning: Turning::Screen,
+            turning: AngleSource::Screen,
             start_px: at_px,
             last_px: at_px,
             virtual_px: at_px,
@@ -167,12 +167,12 @@ impl Transforming {
             // The near side of the ring moves along the cross product of axis and view direction.
             let tangent = axis.cross(to_eye) * self.screen.metres_per_px(self.pivot) * 10.0;
             let ahead = self.screen.project(self.pivot + tangent).unwrap_or(centre);
-            self.turning = Turning::Tangent {
+            self.turning = AngleSource::Tangent {
                 along_px: (ahead - centre).normalize_or(Vec2::X),
                 radius_px: super::gizmo::RADIUS_PX,
             };
         } else if let Some(zero) = self.on_plane(self.start_px, axis) {
-            self.turning = Turning::Ring { axis, zero };
+            self.turning = AngleSource::Ring { axis, zero };
         }
     }
 
@@ -265,7 +265,7 @@ impl Transforming {
             self.start_px = self.last_px;
             self.virtual_px = self.last_px;
             self.turned = 0.0;
-            self.turning = Turning::Screen;
+            self.turning = AngleSource::Screen;
             if self.constraint == Constraint::Trackball
                 || (kind == TransformKind::Rotate
                     && matches!(self.constraint, Constraint::Plane(_)))
@@ -316,12 +316,12 @@ impl Transforming {
                 format!("{verb}{what} {:.1}°", tidy(self.angle().to_degrees(), 0.05))
             }
             (TransformKind::Move, None) => {
-                let way = self.way(&self.subjects[self.active]);
+                let translation = self.translation(&self.subjects[self.active]);
                 let length = match self.constraint {
                     Constraint::Axis(axis) => {
-                        (self.space_of(&self.subjects[self.active]) * axis.unit()).dot(way)
+                        (self.space_of(&self.subjects[self.active]) * axis.unit()).dot(translation)
                     }
-                    _ => way.length(),
+                    _ => translation.length(),
                 };
                 format!("{verb}{what} {:.3} m", tidy(length, 5e-4))
             }

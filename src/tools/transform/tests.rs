@@ -119,8 +119,11 @@ fn a_typed_move_is_in_metres_of_the_world_under_any_parent() {
         let mut tool = begin(TransformKind::Move, space, &[2], Vec2::ZERO);
         tool.press_axis(axis, false);
         typed(&mut tool, "-.25");
-        let way = place(&applied(&tool)) - place(&rest);
-        assert!(way.abs_diff_eq(expected * -0.25, 1e-12), "{space:?}: {way}");
+        let offset = place(&applied(&tool)) - place(&rest);
+        assert!(
+            offset.abs_diff_eq(expected * -0.25, 1e-12),
+            "{space:?}: {offset}"
+        );
     }
 }
 
@@ -145,7 +148,7 @@ fn scale_keeps_clear_of_shear_and_of_nothing() {
 }
 
 #[test]
-fn the_pointer_turns_about_the_eye_and_in_steps_or_tenths() {
+fn the_pointer_rotates_about_the_view_axis_and_in_steps_or_tenths() {
     // The first joint is in the middle of the view.
     let middle = SIZE * 0.5;
     let turn = |finesse: Finesse, axis: Option<Axis>| {
@@ -156,7 +159,7 @@ fn the_pointer_turns_about_the_eye_and_in_steps_or_tenths() {
         }
         for degrees in 1..=33 {
             let angle = (degrees as f32).to_radians();
-            // Counter-clockwise as seen.
+            // Counter-clockwise on the screen.
             let at = Vec2::new(angle.cos(), -angle.sin()) * 100.0;
             tool.pointer(middle + at, finesse);
         }
@@ -183,7 +186,7 @@ fn the_pointer_turns_about_the_eye_and_in_steps_or_tenths() {
 }
 
 #[test]
-fn a_ring_seen_from_its_edge_follows_its_tangent() {
+fn an_edge_on_ring_follows_its_tangent() {
     // Seen from the front, the near side of the ring about y moves right for a positive rotation.
     let middle = SIZE * 0.5;
     let mut tool = begin(TransformKind::Rotate, PoseSpace::World, &[0], middle);
@@ -225,9 +228,9 @@ fn what_is_moved_freely_stays_under_the_pointer() {
     tool.press_axis(Axis::X, false);
     tool.press_axis(Axis::X, false);
     tool.apply(&mut pose);
-    let way = pose.world_matrices(&skeleton)[2].translation - world[2].translation;
+    let offset = pose.world_matrices(&skeleton)[2].translation - world[2].translation;
     assert!(
-        way.x.abs() > 0.01 && way.y.abs().max(way.z.abs()) < 1e-12,
-        "{way}"
+        offset.x.abs() > 0.01 && offset.y.abs().max(offset.z.abs()) < 1e-12,
+        "{offset}"
     );
 }

@@ -15,7 +15,7 @@ use super::theme::ThemeChoice;
 use crate::deform::diagnostics::Metric;
 use crate::deform::{SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
-use crate::document::session::{BrushKind, PaintTarget, Projection};
+use crate::document::session::{BrushKind, FalloffShape, PaintTarget};
 use crate::editor::{Editor, OperationKind, WeightView};
 use crate::math::Axis;
 use crate::skeleton::InBetweens;
@@ -194,7 +194,7 @@ pub enum Command {
     /// Set the brush.
     UseBrush(BrushKind),
     /// Set the falloff shape of the brush.
-    UseProjection(Projection),
+    UseFalloffShape(FalloffShape),
     /// Set the symmetry axis of the brush.
     UseSymmetry(Option<Axis>),
     /// Toggle painting occluded vertices.

@@ -4,7 +4,7 @@ use super::Command;
 use crate::deform::diagnostics::Metric;
 use crate::deform::{MaskKind, SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
-use crate::document::session::{BrushKind, PaintTarget, Projection};
+use crate::document::session::{BrushKind, FalloffShape, PaintTarget};
 use crate::editor::{OperationKind, WeightView};
 use crate::math::Axis;
 use crate::skeleton::InBetweens;
@@ -275,9 +275,9 @@ pub const TABLE: &[Row] = &[
     row(Group::Weights, Command::UseBrush(BrushKind::Gradient), "brush.gradient", "Gradient brush", "Drag a line to paint a gradient from the brush weight to no change. Ctrl starts from 0.").keys(&[Chord::key(Key::Num6).alt()]).only_in(&[Mode::Paint]).under("Brush"),
     row(Group::Weights, Command::UseBrush(BrushKind::Radial), "brush.radial", "Radial gradient brush", "Drag a circle to paint a gradient from its centre to its rim. Ctrl starts from 0.").keys(&[Chord::key(Key::Num7).alt()]).only_in(&[Mode::Paint]).under("Brush"),
     row(Group::Weights, Command::UseBrush(BrushKind::Sample), "brush.sample", "Sample brush", "Sample the weight under the pointer. Ctrl picks the bone there.").keys(&[Chord::key(Key::Num8).alt()]).only_in(&[Mode::Paint]).under("Brush"),
-    row(Group::Weights, Command::UseProjection(Projection::Surface), "brush.surface", "Surface falloff shape", "Measure the brush radius along the surface. The stroke cannot jump to the next finger.").under("Brush falloff shape"),
-    row(Group::Weights, Command::UseProjection(Projection::Volume), "brush.volume", "Sphere falloff shape", "Measure the brush radius in space: paint everything inside a sphere.").under("Brush falloff shape"),
-    row(Group::Weights, Command::UseProjection(Projection::Screen), "brush.screen", "Screen falloff shape", "Measure the brush radius on the screen: paint everything inside the circle.").under("Brush falloff shape"),
+    row(Group::Weights, Command::UseFalloffShape(FalloffShape::Surface), "brush.surface", "Surface falloff shape", "Measure the brush radius along the surface. The stroke cannot jump to the next finger.").under("Brush falloff shape"),
+    row(Group::Weights, Command::UseFalloffShape(FalloffShape::Volume), "brush.volume", "Sphere falloff shape", "Measure the brush radius in space: paint everything inside a sphere.").under("Brush falloff shape"),
+    row(Group::Weights, Command::UseFalloffShape(FalloffShape::Screen), "brush.screen", "Screen falloff shape", "Measure the brush radius on the screen: paint everything inside the circle.").under("Brush falloff shape"),
     row(Group::Weights, Command::ToggleBrushXray, "brush.xray", "Paint hidden vertices", "Also paint vertices that other parts of the model occlude.").under("Brush falloff shape"),
     row(Group::Weights, Command::ToggleAccumulate, "brush.accumulate", "Accumulate", "Let dabs of one stroke add up. When off, one stroke never exceeds its strength.").under("Brush falloff shape"),
     row(Group::Weights, Command::UseSymmetry(None), "brush.symmetry_off", "Symmetry off", "Paint one side only.").under("Brush symmetry"),

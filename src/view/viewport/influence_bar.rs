@@ -5,7 +5,7 @@ use crate::document::session::PaintTarget;
 use crate::editor::{Editor, PointInfluences};
 use crate::view::joint_colour::joint_colour;
 use crate::view::theme;
-use crate::weights::mend::SUM_TOLERANCE;
+use crate::weights::repair::SUM_TOLERANCE;
 use egui::{
     Align2, Color32, FontId, Pos2, Rect, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo,
 };

@@ -1,7 +1,7 @@
 //! Paint mode: strokes and the brush circle.
 
 use super::{Drag, Viewport, ndc, size};
-use crate::document::session::{BrushKind, BrushOptions, PaintTarget, Projection, RadiusUnit};
+use crate::document::session::{BrushKind, BrushOptions, FalloffShape, PaintTarget, RadiusUnit};
 use crate::editor::{Editor, SurfacePlace};
 use crate::tools::{PointerEvent, PointerKind, Screen};
 use crate::view::chord::take_escape;
@@ -293,7 +293,7 @@ impl Viewport {
             }
         } else if is_drawn {
             let on_surface = self.adjust.is_none()
-                && brush.projection != Projection::Screen
+                && brush.falloff_shape != FalloffShape::Screen
                 && editor.is_surface_at_hand();
             let places = on_surface
                 .then(|| editor.brush_places(ndc(at, rect), size(rect)))

@@ -149,14 +149,14 @@ impl Grid {
     /// The last inside cell that the straight line from `p` passes before `to`, and the axis and direction of that
     /// step.
     pub(crate) fn before(&self, p: Vec3, to: [usize; 3]) -> Option<(u32, usize, bool)> {
-        let way = self.centre(to) - p;
+        let offset = self.centre(to) - p;
         // All planes around a cell are half a cell from its centre: the steepest one is met last.
-        let length = way.abs();
+        let length = offset.abs();
         let axis = (0..3).fold(0, |best, a| if length[a] > length[best] { a } else { best });
         if length[axis] < 0.5 * self.cell {
             return None;
         }
-        let forward = way[axis] > 0.0;
+        let forward = offset[axis] > 0.0;
         let before = self.beside(to, axis, !forward)?;
         Some((self.node(before)?, axis, forward))
     }
@@ -167,17 +167,17 @@ impl Grid {
             return false;
         };
         let target = self.centre(to);
-        let way = target - p;
+        let offset = target - p;
         let size = self.cell;
         // The parameter at which the line meets the next plane between cells, for each axis (Amanatides and Woo 1987).
         let mut next = [f32::INFINITY; 3];
         let mut step = [f32::INFINITY; 3];
         for axis in 0..3 {
-            if way[axis] != 0.0 {
+            if offset[axis] != 0.0 {
                 let middle = self.centre(cell)[axis];
-                let plane = middle + 0.5 * size * way[axis].signum();
-                next[axis] = (plane - p[axis]) / way[axis];
-                step[axis] = size / way[axis].abs();
+                let plane = middle + 0.5 * size * offset[axis].signum();
+                next[axis] = (plane - p[axis]) / offset[axis];
+                step[axis] = size / offset[axis].abs();
             }
         }
         let mut is_first = self.node(cell).is_none();

@@ -28,12 +28,12 @@ struct Sides {
     other: Vec<u16>,
     /// n_skin_joints: the joint that receives the weight of an unpaired joint on the other side; the image for all
     /// others.
-    heir: Vec<u16>,
+    recipient: Vec<u16>,
     unpaired: Vec<bool>,
     /// n_skin_joints: whether the joint or its image is in scope.
-    asked: Vec<bool>,
+    in_scope: Vec<bool>,
     /// n_skin_joints: unpaired joints with weight at a mirrored point.
-    met: Vec<AtomicBool>,
+    affected: Vec<AtomicBool>,
 }
 
 impl Sides {
@@ -58,7 +58,7 @@ impl Sides {
                 _ => unpaired[i] = true,
             }
         }
-        let heir_of = |i: usize| {
+        let recipient_of = |i: usize| {
             if !unpaired[i] {
                 return other[i];
             }
@@ -68,21 +68,24 @@ impl Sides {
             paired.next().map_or(i as u16, |k| other[k])
         };
         Self {
-            heir: (0..n).map(heir_of).collect(),
-            asked: (0..n as u16)
+            recipient: (0..n).map(recipient_of).collect(),
+            in_scope: (0..n as u16)
                 .map(|i| {
                     let image = other[usize::from(i)];
                     !subject.is_locked(i) && (subject.acts_on(i) || subject.acts_on(image))
                 })
                 .collect(),
-            met: unpaired.iter().map(|_| AtomicBool::new(false)).collect(),
+            affected: unpaired.iter().map(|_| AtomicBool::new(false)).collect(),
             unpaired,
             other,
         }
     }
 
-    fn is_asked(&self, joint: u16) -> bool {
-        self.asked.get(usize::from(joint)).copied().unwrap_or(false)
+    fn is_in_scope(&self, joint: u16) -> bool {
+        self.in_scope
+            .get(usize::from(joint))
+            .copied()
+            .unwrap_or(false)
     }
 
     /// Writes the mirror image of a row. `hand_on`: unpaired joints pass their weight to their parent.
@@ -91,9 +94,13 @@ impl Sides {
         for (joint, weight) in row.iter() {
             let i = usize::from(joint);
             if weight > 0.0 && self.unpaired.get(i) == Some(&true) {
-                self.met[i].store(true, Ordering::Relaxed);
+                self.affected[i].store(true, Ordering::Relaxed);
             }
-            let map = if hand_on { &self.heir } else { &self.other };
+            let map = if hand_on {
+                &self.recipient
+            } else {
+                &self.other
+            };
             let image = map.get(i).copied().unwrap_or(joint);
             match out.iter_mut().find(|(j, _)| *j == image) {
                 Some((_, sum)) => *sum += weight,
@@ -103,18 +110,18 @@ impl Sides {
     }
 
     fn notes(&self, subject: &Subject<'_>, handed_on: bool) -> Vec<String> {
-        let met = self.met.iter().enumerate();
-        let met: Vec<usize> = met
-            .filter(|(_, met)| met.load(Ordering::Relaxed))
+        let affected = self.affected.iter().enumerate();
+        let affected: Vec<usize> = affected
+            .filter(|(_, affected)| affected.load(Ordering::Relaxed))
             .map(|(i, _)| i)
             .collect();
         let name = |i: usize| format!("\"{}\"", subject.skeleton.label(subject.joints[i]));
         let few = 8;
-        if met.len() > few {
-            let names: Vec<String> = met.iter().take(few).map(|&i| name(i)).collect();
+        if affected.len() > few {
+            let names: Vec<String> = affected.iter().take(few).map(|&i| name(i)).collect();
             return vec![format!(
                 "{} bones have no matching bone on the other side; their weight {}: {} ...",
-                met.len(),
+                affected.len(),
                 if handed_on {
                     "goes to the parent there"
                 } else {
@@ -123,14 +130,15 @@ impl Sides {
                 names.join(", ")
             )];
         }
-        met.into_iter()
+        affected
+            .into_iter()
             .map(|i| {
-                let heir = usize::from(self.heir[i]);
-                if handed_on && heir != i {
+                let recipient = usize::from(self.recipient[i]);
+                if handed_on && recipient != i {
                     format!(
                         "{} has no matching bone on the other side: there its weight goes to {}.",
                         name(i),
-                        name(heir)
+                        name(recipient)
                     )
                 } else {
                     format!(
@@ -150,7 +158,7 @@ pub fn joints_in_mirror(subject: &Subject<'_>) -> (Vec<u16>, Vec<u16>) {
     let unpaired = (0..).zip(&sides.unpaired);
     let unpaired = unpaired.filter(|(_, unpaired)| **unpaired);
     let unpaired = unpaired.map(|(joint, _)| joint).collect();
-    (sides.heir, unpaired)
+    (sides.recipient, unpaired)
 }
 
 fn check(mirroring: Mirroring) -> Result<(), OperationError> {
@@ -217,7 +225,7 @@ pub(super) fn mirror(
             take(&rules, &sides, before, subject.row(source), true, pen)
         },
     )?;
-    let mut notes = plane::told(&symmetry);
+    let mut notes = plane::match_notes(&symmetry);
     notes.extend(sides.notes(subject, true));
     Ok(tally.outcome(notes))
 }
@@ -242,7 +250,7 @@ pub(super) fn flip(
             None => Verdict::Left(NO_PARTNER),
         },
     )?;
-    let mut notes = plane::told(&symmetry);
+    let mut notes = plane::match_notes(&symmetry);
     notes.extend(sides.notes(subject, false));
     Ok(tally.outcome(notes))
 }
@@ -273,7 +281,7 @@ fn take(
     if other.iter().any(differs) || before.iter().any(is_kept) {
         remarks.push(LOCKED);
     }
-    rules.adopt(before, other, |joint| sides.is_asked(joint), row)
+    rules.adopt(before, other, |joint| sides.is_in_scope(joint), row)
 }
 
 /// Makes the weights of a point on the centre line symmetric. If one side is locked the other follows it.
@@ -290,7 +298,7 @@ fn centred(rules: &Rules<'_>, sides: &Sides, before: RowRef<'_>, pen: &mut Pen) 
         let other = image(joint);
         if other == joint {
             if sides.unpaired.get(usize::from(joint)) == Some(&true) && weight > 0.0 {
-                sides.met[usize::from(joint)].store(true, Ordering::Relaxed);
+                sides.affected[usize::from(joint)].store(true, Ordering::Relaxed);
             }
             continue;
         }
@@ -298,8 +306,8 @@ fn centred(rules: &Rules<'_>, sides: &Sides, before: RowRef<'_>, pen: &mut Pen) 
             row.push((other, 0.0));
         }
     }
-    let follows = |joint: u16| sides.is_asked(joint) && rules.subject.is_locked(image(joint));
-    for (joint, weight) in row.iter_mut().filter(|e| sides.is_asked(e.0)) {
+    let follows = |joint: u16| sides.is_in_scope(joint) && rules.subject.is_locked(image(joint));
+    for (joint, weight) in row.iter_mut().filter(|e| sides.is_in_scope(e.0)) {
         let there = before.weight_of(image(*joint));
         *weight = if follows(*joint) {
             there
@@ -321,7 +329,7 @@ fn centred(rules: &Rules<'_>, sides: &Sides, before: RowRef<'_>, pen: &mut Pen) 
         if follows(joint) {
             2
         } else {
-            u8::from(sides.is_asked(joint))
+            u8::from(sides.is_in_scope(joint))
         }
     }) {
         Verdict::New { lost: more } => Verdict::New { lost: lost || more },
@@ -340,7 +348,7 @@ fn keep_largest(
 ) -> bool {
     // (whether it must stay, the larger weight, the lower joint, how many)
     let mut groups: Vec<(bool, f32, u16, usize)> = Vec::new();
-    for &(joint, weight) in row.iter().filter(|e| sides.is_asked(e.0)) {
+    for &(joint, weight) in row.iter().filter(|e| sides.is_in_scope(e.0)) {
         let name = joint.min(image(joint));
         match groups.iter_mut().find(|g| g.2 == name) {
             Some(group) => {
@@ -367,6 +375,6 @@ fn keep_largest(
         let name = joint.min(image(joint));
         groups.iter().any(|g| g.2 == name)
     };
-    row.retain(|&(joint, _)| !sides.is_asked(joint) || is_kept(joint));
+    row.retain(|&(joint, _)| !sides.is_in_scope(joint) || is_kept(joint));
     all_needed && !groups.is_empty()
 }

@@ -48,7 +48,7 @@ fn bounds(positions: &[Vec3]) -> (Vec3, Vec3) {
 }
 
 /// The notes about how points were matched.
-pub(super) fn told(symmetry: &Symmetry) -> Vec<String> {
+pub(super) fn match_notes(symmetry: &Symmetry) -> Vec<String> {
     let SymmetryCounts {
         centre,
         position,

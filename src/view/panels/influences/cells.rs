@@ -6,7 +6,7 @@ use crate::editor::Editor;
 use crate::editor::influence_table::{InfluenceTable, SortBy};
 use crate::view::joint_colour::joint_colour;
 use crate::view::theme;
-use crate::weights::mend::SUM_TOLERANCE;
+use crate::weights::repair::SUM_TOLERANCE;
 use egui::{
     Align2, Color32, FontId, Key, Rect, Response, Role, Sense, Stroke, StrokeKind, TextEdit,
     TextStyle, TextWrapMode, Ui, Vec2, WidgetInfo, WidgetText, pos2,

@@ -3,8 +3,8 @@
 use super::curve::curve_ui;
 use crate::deform::MaskKind;
 use crate::document::session::{
-    BrushKind, BrushOptions, Normalising, PaintMask, PaintTarget, PaintedBones, Pressure,
-    Projection, RadiusUnit, SelectKind, SmoothedBones,
+    BrushKind, BrushOptions, FalloffShape, Normalising, PaintMask, PaintTarget, PaintedBones,
+    Pressure, RadiusUnit, SelectKind, SmoothedBones,
 };
 use crate::editor::Editor;
 use crate::finding::counted;
@@ -256,8 +256,8 @@ fn projection_ui(ui: &mut Ui, brush: &mut BrushOptions) {
         ui,
         "Falloff shape",
         "How the radius is measured: along the surface, in a sphere, or on the screen.",
-        &mut brush.projection,
-        &Projection::ALL.map(|choice| (choice, choice.label())),
+        &mut brush.falloff_shape,
+        &FalloffShape::ALL.map(|choice| (choice, choice.label())),
     );
 }
 
@@ -453,7 +453,7 @@ fn not_read(kind: MaskKind) -> &'static str {
     match kind {
         MaskKind::Blend => "The skinning method does not blend:",
         MaskKind::Compensation => "Compensation is off:",
-        MaskKind::Projection => "Projection is off:",
+        MaskKind::Projection => "FalloffShape is off:",
         MaskKind::Smooth => "Corrective smooth is off:",
     }
 }

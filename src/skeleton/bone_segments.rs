@@ -54,13 +54,13 @@ pub fn bones_of_rig(
     shown: impl Fn(JointId) -> bool,
     weighted: impl Fn(JointId) -> bool,
 ) -> Vec<Bone> {
-    let place = |joint: JointId| {
+    let position = |joint: JointId| {
         world_from_joint
             .get(joint.get())
             .map(|world| world.translation.as_vec3())
             .filter(|p| p.is_finite())
     };
-    let shown = |&joint: &JointId| shown(joint) && place(joint).is_some();
+    let shown = |&joint: &JointId| shown(joint) && position(joint).is_some();
     let joints = || skeleton.live_joints().filter(shown);
     let is_rig = joints().any(&weighted);
     let weighted = |joint: JointId| !is_rig || weighted(joint);
@@ -76,7 +76,9 @@ pub fn bones_of_rig(
     }
     let mut bones = Vec::new();
     for joint in joints() {
-        let Some(head) = place(joint) else { continue };
+        let Some(head) = position(joint) else {
+            continue;
+        };
         let side = world_from_joint[joint.get()].matrix3.x_axis.as_vec3();
         let mut bone_to = |tail: Vec3, helper: bool, stub: bool| {
             let bone = Bone {
@@ -104,13 +106,17 @@ pub fn bones_of_rig(
         let n_children = children().count();
         let leads_on = children().any(|child| moves[child.get()]);
         if leads_on || n_children == 1 || (n_children > 0 && !moves[joint.get()]) {
-            for (child, tail) in children().filter_map(|child| Some((child, place(child)?))) {
+            for (child, tail) in children().filter_map(|child| Some((child, position(child)?))) {
                 let aside = leads_on && !moves[child.get()];
                 bone_to(tail, aside || !weighted(joint), aside);
             }
             continue;
         }
-        let parent = skeleton.joint(joint).parent.filter(shown).and_then(place);
+        let parent = skeleton
+            .joint(joint)
+            .parent
+            .filter(shown)
+            .and_then(position);
         let length = match parent {
             Some(parent) if weighted(joint) => head.distance(parent) * 0.5,
             _ => 0.0,
@@ -127,8 +133,8 @@ pub fn bones_of_rig(
     }
     // Where all joints are at one position, the distances from the parent nodes set the scale.
     let way_from_above = joints().filter_map(|joint| {
-        let parent = skeleton.joint(joint).parent.and_then(place)?;
-        Some(place(joint)?.distance(parent))
+        let parent = skeleton.joint(joint).parent.and_then(position)?;
+        Some(position(joint)?.distance(parent))
     });
     let measure = way_from_above.fold(0.0, f32::max);
     fit_widths(bones, measure)
@@ -139,8 +145,8 @@ pub fn bones_of_rig(
 pub fn automatic_tail(skeleton: &Skeleton, joint: JointId) -> DVec3 {
     let children = skeleton.children(joint);
     if !children.is_empty() {
-        let places = children.iter().map(|&c| skeleton.joint(c).rest.translation);
-        return places.sum::<DVec3>() / children.len() as f64;
+        let positions = children.iter().map(|&c| skeleton.joint(c).rest.translation);
+        return positions.sum::<DVec3>() / children.len() as f64;
     }
     let rest = &skeleton.joint(joint).rest;
     let half = rest.linear().inverse() * rest.translation * 0.5;
@@ -344,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leaf_turns_with_its_joint() {
+    fn a_leaf_rotates_with_its_joint() {
         let skeleton = skeleton(&[(None, 0.0), (Some(0), 1.0)]);
         let mut pose = Pose::rest(&skeleton);
         pose.locals[1].rotation = glam::DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2);
