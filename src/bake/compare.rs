@@ -2,7 +2,9 @@
 
 use crate::bake::normal_angles::{AngleHistogram, Angles, Shading, angle};
 use crate::bake::problem::key_times::MIN_KEY_INTERVAL;
-use crate::bake::problem::sampler::{Clips, Frame, FrameTime, SampleRequest, Sampler, StackChoice};
+use crate::bake::problem::sampler::{
+    Clips, Frame, FrameTime, SampleRequest, Sampler, SkinnedInstance, StackChoice,
+};
 use crate::document::{ClipId, Document, InstanceId, MeshId};
 use crate::skeleton::Clip;
 use crate::task::{Cancelled, Task};
@@ -137,6 +139,13 @@ struct Comparer<'s, 'a> {
     matches: Vec<Option<MatchedInstance>>,
 }
 
+/// The instance of the document's file: files number instances by their nodes, and a rig edit can move what a node draws
+/// to another node.
+fn instance_in_file(sampler: &Sampler<'_>, drawn: &SkinnedInstance) -> InstanceId {
+    let node = sampler.document.skeleton().joint(drawn.node).source_node;
+    node.map_or(drawn.id, InstanceId)
+}
+
 /// The counterpart of an instance in the second document.
 struct MatchedInstance {
     /// The instance of the second document.
@@ -160,7 +169,9 @@ impl<'s, 'a> Comparer<'s, 'a> {
         (right, right_clips): (&'s Sampler<'a>, &'s Clips<'s>),
     ) -> Self {
         let matches = left.instances.iter().map(|drawn| {
-            let other = right.instances.iter().position(|d| d.id == drawn.id)?;
+            let wanted = instance_in_file(left, drawn);
+            let mut others = right.instances.iter();
+            let other = others.position(|d| instance_in_file(right, d) == wanted)?;
             let (item, theirs) = (
                 left.item(drawn.mesh)?,
                 right.item(right.instances[other].mesh)?,

@@ -10,7 +10,6 @@ use super::layers::LayersEdit;
 use super::mask_edit::MaskEdit;
 use super::mask_of::MaskOf;
 use super::rig::RigEdit;
-use super::validity::check_clip;
 use super::{ClipId, Document, MeshId};
 use crate::deform::DeformStack;
 use crate::math::Transform;
@@ -231,7 +230,7 @@ impl Edit {
                 stack.check().map_err(EditError::Stack)
             }
             Self::Clip { clip, .. } => clip.as_ref().map_or(Ok(()), |clip| {
-                check_clip(clip, &document.rest_pose).map_err(|why| EditError::Clip {
+                document.check_clip(clip).map_err(|why| EditError::Clip {
                     name: clip.name.clone(),
                     why,
                 })

@@ -58,13 +58,13 @@ impl InfluenceEdit {
         layer_index(item, self.layer)?;
         let n_points = item.influences.len();
         length("rows", self.rows.len(), self.points.len())?;
-        let n_joints = document.n_skin_joints(self.mesh).unwrap_or(0);
+        let live = document.live_slots(self.mesh);
         let mut seen = PointSet::default();
         for (&point, row) in self.points.iter().zip(self.rows.iter()) {
             if point as usize >= n_points || !seen.insert(point) {
                 return Err(EditError::Point { point, n_points });
             }
-            check_row(row, n_joints).map_err(|why| EditError::Row { point, why })?;
+            check_row(row, &live).map_err(|why| EditError::Row { point, why })?;
         }
         Ok(())
     }

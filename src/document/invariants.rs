@@ -1,7 +1,7 @@
 //! The invariants of every document, before and after every edit.
 
 use super::model::InvalidParts;
-use super::validity::{check_clip, check_row};
+use super::validity::{check_row, check_skin};
 use super::{Document, LayerStack, LayersEdit, Parts};
 use crate::finding::{Finding, Severity, counted};
 use crate::skeleton::JointId;
@@ -30,7 +30,7 @@ pub fn check(document: &Document) -> Vec<Finding> {
     check_layers(document, &mut findings);
     check_rules(document, &mut findings);
     for (id, clip) in &document.clips {
-        if let Err(why) = check_clip(clip, &document.rest_pose) {
+        if let Err(why) = document.check_clip(clip) {
             findings.push(Finding::error(
                 format!("clip {} \"{}\"", id.0, clip.name),
                 format!("{why}."),
@@ -57,20 +57,13 @@ pub fn check(document: &Document) -> Vec<Finding> {
 }
 
 fn check_references(document: &Document, findings: &mut Vec<Finding>) {
-    let n_slots = document.skeleton.len();
     let is_live = |joint: JointId| document.skeleton.is_live(joint);
     for (id, skin) in &document.skins {
         let place = format!("skin {} \"{}\"", id.0, skin.name);
-        if skin.joints.len() != skin.inverse_bind.len() {
+        if let Err(why) = check_skin(skin, &document.skeleton) {
             findings.push(Finding::error(
                 &place,
-                "It does not have one inverse bind matrix for each bone.",
-            ));
-        }
-        if let Some(j) = skin.joints.iter().find(|j| j.get() >= n_slots) {
-            findings.push(Finding::error(
-                &place,
-                format!("It lists bone {}, which does not exist.", j.0),
+                format!("The skin is not valid: {why}."),
             ));
         }
     }
@@ -119,12 +112,13 @@ fn check_influences(document: &Document, findings: &mut Vec<Finding>) {
             ));
             continue;
         }
-        let Some(n_joints) = document.n_skin_joints(*id) else {
+        if document.n_skin_joints(*id).is_none() {
             continue;
-        };
+        }
+        let live = document.live_slots(*id);
         let (mut unweighted, mut off_sum) = (0, 0);
         for (point, row) in item.influences.iter().enumerate() {
-            if let Err(why) = check_row(row, n_joints) {
+            if let Err(why) = check_row(row, &live) {
                 findings.push(Finding::error(
                     &place,
                     format!("The weights of vertex {point} are not valid: {why}."),
@@ -191,9 +185,9 @@ fn check_layers(document: &Document, findings: &mut Vec<Finding>) {
         let edit = LayersEdit::layered(*id, layers.to_vec(), item.layers.solo());
         let refused = edit.check(document).err().map(|why| format!("{why}."));
         let wrong = refused.or_else(|| {
-            let n_joints = document.n_skin_joints(*id).unwrap_or(0);
+            let live = document.live_slots(*id);
             let mut rows = layers.iter().flat_map(|layer| layer.rows.iter());
-            rows.find_map(|row| check_row(row, n_joints).err())
+            rows.find_map(|row| check_row(row, &live).err())
         });
         if let Some(why) = wrong {
             findings.push(Finding::error(place, why));

@@ -119,10 +119,7 @@ impl Document {
             bind: skin.inverse_bind[..n].iter().map(inverse).collect(),
             to_world: self.world_from_bind(mesh),
             // The slot of a removed joint gets no weight.
-            locked: joints
-                .iter()
-                .map(|j| self.locked.contains(j) || !self.skeleton.is_live(*j))
-                .collect(),
+            locked: self.skin_locks(mesh)[..n].to_vec(),
             acts_on: scope
                 .bones
                 .map(|bones| joints.iter().map(|j| bones.contains(j)).collect()),

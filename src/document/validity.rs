@@ -1,10 +1,61 @@
 //! Whether rows and clips are valid for a document.
 
-use crate::skeleton::{Clip, Interpolation, Pose, Property};
+use super::{Document, MeshId, Skin};
+use crate::skeleton::{Clip, Interpolation, Pose, Property, Skeleton};
 use crate::skinning::RowRef;
+use glam::DAffine3;
 
-/// Checks that `row` lists distinct joints below `n_joints` with finite weights >= 0; the error names the problem.
-pub fn check_row(row: RowRef<'_>, n_joints: usize) -> Result<(), String> {
+impl Document {
+    /// n_skin_joints: whether the joint of each slot was not removed, in every skin that draws `mesh`. Empty without a
+    /// skin.
+    pub fn live_slots(&self, mesh: MeshId) -> Vec<bool> {
+        let mut live = vec![true; self.n_skin_joints(mesh).unwrap_or(0)];
+        let instances = self.instances.values().filter(|i| i.mesh == mesh);
+        for skin in instances.filter_map(|i| self.skins.get(&i.skin?)) {
+            for (live, &joint) in live.iter_mut().zip(&skin.joints) {
+                *live &= self.skeleton.is_live(joint);
+            }
+        }
+        live
+    }
+
+    /// Whether `clip` fits the document ([`check_clip`]) and animates no removed joint.
+    pub(super) fn check_clip(&self, clip: &Clip) -> Result<(), String> {
+        check_clip(clip, &self.rest_pose)?;
+        let mut channels = clip.channels.iter().enumerate();
+        match channels.find(|(_, c)| !self.skeleton.is_live(c.joint)) {
+            Some((c, channel)) => Err(format!(
+                "channel {c} moves bone {}, which was removed",
+                channel.joint.0
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a skin has one inverse bind matrix for each joint of `skeleton` that it lists, the identity for removed ones.
+pub(super) fn check_skin(skin: &Skin, skeleton: &Skeleton) -> Result<(), String> {
+    if skin.joints.len() != skin.inverse_bind.len() {
+        return Err("it does not have one inverse bind matrix for each bone".into());
+    }
+    for (&joint, matrix) in skin.joints.iter().zip(&skin.inverse_bind) {
+        if joint.get() >= skeleton.len() {
+            return Err(format!("it names bone {}, which does not exist", joint.0));
+        }
+        if !skeleton.is_live(joint) && *matrix != DAffine3::IDENTITY {
+            return Err(format!(
+                "it still binds bone {}, which was removed",
+                joint.0
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether `row` lists distinct slots of `live` with finite weights >= 0, and 0 where the slot's joint was removed
+/// ([`Document::live_slots`]); else what is wrong.
+pub fn check_row(row: RowRef<'_>, live: &[bool]) -> Result<(), String> {
+    let n_joints = live.len();
     for (i, (joint, weight)) in row.iter().enumerate() {
         if usize::from(joint) >= n_joints {
             return Err(format!("bone {joint} of a skin with {n_joints} bones"));
@@ -14,6 +65,11 @@ pub fn check_row(row: RowRef<'_>, n_joints: usize) -> Result<(), String> {
         }
         if !(weight.is_finite() && weight >= 0.0) {
             return Err(format!("the weight {weight} of bone {joint}"));
+        }
+        if weight > 0.0 && !live[usize::from(joint)] {
+            return Err(format!(
+                "the weight {weight} of bone {joint}, which was removed"
+            ));
         }
     }
     Ok(())

@@ -8,7 +8,7 @@ use crate::bake::compare::{Comparison, compare, uncorrected};
 use crate::bake::frames::compare_frames;
 use crate::bake::{BakeMode, BakeOptions, Baked, TRAINING_CLIP, skinning_only, training_clip};
 use crate::document::{ClipId, Document, Parts};
-use crate::io::gltf_export::{ExportReport, WrittenFrames};
+use crate::io::gltf_export::{ExportReport, WrittenFrames, source_drivers};
 use crate::skeleton::Clip;
 use crate::task::Task;
 use std::collections::BTreeMap;
@@ -111,7 +111,7 @@ fn verify_driving(
 ) -> Result<MeasuredErrors, ExportError> {
     let mut training = Arc::new(training_clip(document));
     // Helper joints of the source are driven, too.
-    let own = document.source().and_then(|s| Drivers::of(&s.json));
+    let own = source_drivers(document).and_then(|json| Drivers::of(&json));
     if let Some(own) = own {
         training = Arc::new(own.driven(document, &training));
     }

@@ -23,8 +23,6 @@ pub struct Resampling {
     pub length: f64,
     /// The distance from the joint to the points that it moves, in the same units: it converts angles to lengths.
     pub reach: f64,
-    /// Whether intervals are bisected at all; otherwise only the given times get keyframes.
-    pub bisects: bool,
 }
 
 impl Resampling {
@@ -119,7 +117,7 @@ impl Resampled {
             }
             keys.push((time, at(time)));
         }
-        if tolerance.bisects && !times.all_step {
+        if !times.all_step {
             let coarse = std::mem::take(&mut keys);
             for pair in coarse.windows(2) {
                 keys.push(pair[0]);
@@ -249,18 +247,14 @@ mod tests {
     #[test]
     fn arcs_get_keys_until_chords_follow() {
         let times = KeyTimes::of(&stepping(Interpolation::Linear), |_| true);
-        let of = |length: f64, bisects: bool| {
-            let tolerance = Resampling {
-                length,
-                reach: 0.0,
-                bisects,
-            };
+        let of = |length: f64| {
+            let tolerance = Resampling { length, reach: 0.0 };
             Resampled::new(&times, tolerance, circle)
         };
-        assert_eq!(of(1e-3, false).times, [0.0, 1.0]);
+        assert_eq!(of(1.0).times, [0.0, 1.0]);
         // The sag of a chord over an angle a is 1 - cos(a / 2): 90 degrees in 8 parts give .0048, in 16 .0012.
-        assert_eq!(of(2e-3, true).times.len(), 17);
-        let channel = of(2e-3, true).channel(JointId(3), Property::Translation);
+        assert_eq!(of(2e-3).times.len(), 17);
+        let channel = of(2e-3).channel(JointId(3), Property::Translation);
         assert_eq!((channel.joint, channel.width()), (JointId(3), 3));
     }
 
@@ -269,7 +263,6 @@ mod tests {
         let tolerance = Resampling {
             length: 1e-3,
             reach: 0.0,
-            bisects: true,
         };
         let times = KeyTimes::of(&stepping(Interpolation::Step), |_| true);
         let stepped = Resampled::new(&times, tolerance, circle);

@@ -549,7 +549,6 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
         keep: Keep::LocalKeys,
         nearest: false,
         tolerance: KEY_TOLERANCE,
-        bisects: true,
     };
     let edits = [
         Edit::Rig(Box::new(reparent(&document, &hung).unwrap())),

@@ -92,7 +92,6 @@ fn rigged() -> (Document, [JointId; 3]) {
         keep: Keep::Motion,
         nearest: false,
         tolerance: KEY_TOLERANCE,
-        bisects: true,
     };
     let change = reparent(&document, &wanted).unwrap();
     rig(&mut document, change);

@@ -274,7 +274,6 @@ fn a_reparented_joint_stays_in_its_place_in_every_clip() {
         keep: Keep::Motion,
         nearest: false,
         tolerance: 1e-4,
-        bisects: true,
     };
     apply(&mut document, rig::reparent(&before, &wanted).unwrap());
     assert_eq!(document.skeleton().joint(END).parent, Some(ROOT));
@@ -335,7 +334,6 @@ fn refusals_name_joint_ratio_and_clip() {
         keep: Keep::Motion,
         nearest: false,
         tolerance: 1e-4,
-        bisects: true,
     };
     let error = rig::reparent(&document, &reparent).unwrap_err();
     assert!(
@@ -513,7 +511,6 @@ pub(crate) fn random_edit(document: &Document, random: &mut Random) -> Option<Ri
                 keep: Keep::Motion,
                 nearest: false,
                 tolerance: 1e-4,
-                bisects: true,
             };
             rig::reparent(document, &wanted).ok()
         }

@@ -195,8 +195,11 @@ impl Document {
     /// n_skin_joints of the skin that moves `mesh`: whether each is locked. Empty without a skin.
     pub fn skin_locks(&self, mesh: MeshId) -> Vec<bool> {
         self.skin_of_mesh(mesh).map_or_else(Vec::new, |(_, skin)| {
-            let is_locked = |joint: &JointId| self.locked().contains(joint);
-            skin.joints.iter().map(is_locked).collect()
+            let live = self.live_slots(mesh);
+            let is_locked = |(slot, joint): (usize, &JointId)| {
+                self.locked().contains(joint) || live.get(slot) == Some(&false)
+            };
+            skin.joints.iter().enumerate().map(is_locked).collect()
         })
     }
 }

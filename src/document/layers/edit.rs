@@ -47,14 +47,14 @@ impl LayersEdit {
             .meshes
             .get(&self.mesh)
             .ok_or(EditError::NoMesh(self.mesh))?;
-        let n_joints = document.n_skin_joints(self.mesh).unwrap_or(0);
+        let live = document.live_slots(self.mesh);
         let layers = self.stack.layers();
         let refused = |why: String| Err(EditError::Layers(why));
         if layers.is_empty() {
             let Some(rows) = &self.plain else {
                 return refused("there are neither layers nor rows".into());
             };
-            return check_rows(rows, item, n_joints);
+            return check_rows(rows, item, &live);
         }
         if layers.len() < 2 || layers[0].id != LayerStack::BASE {
             return refused("there is no layer above the base".into());
@@ -64,7 +64,7 @@ impl LayersEdit {
             if !seen.insert(layer.id) {
                 return refused(format!("layer {} is listed twice", layer.id.0));
             }
-            check_layer(layer, item, n_joints)?;
+            check_layer(layer, item, &live)?;
         }
         match self.stack.solo() {
             Some(solo) if !seen.contains(&solo) => {
@@ -119,7 +119,7 @@ impl LayersEdit {
 pub(in crate::document) fn check_layer(
     layer: &Layer,
     item: &MeshItem,
-    n_joints: usize,
+    live: &[bool],
 ) -> Result<(), EditError> {
     if item
         .layers
@@ -140,15 +140,15 @@ pub(in crate::document) fn check_layer(
     }
     if let Some(mirror) = &layer.mirror {
         let mut recipients = mirror.joints().recipients.iter();
-        if mirror.n_points() != n_points || recipients.any(|&j| usize::from(j) >= n_joints) {
+        if mirror.n_points() != n_points || recipients.any(|&j| usize::from(j) >= live.len()) {
             return refused("has a mirror effect of another mesh");
         }
     }
-    check_rows(&layer.rows, item, n_joints)
+    check_rows(&layer.rows, item, live)
 }
 
 /// Checks that `rows` are valid rows of the mesh. Chunks that the mesh already has are not read again.
-fn check_rows(rows: &Influences, item: &MeshItem, n_joints: usize) -> Result<(), EditError> {
+fn check_rows(rows: &Influences, item: &MeshItem, live: &[bool]) -> Result<(), EditError> {
     let n_points = item.influences.len();
     if rows.len() != n_points {
         return Err(EditError::Length {
@@ -158,8 +158,11 @@ fn check_rows(rows: &Influences, item: &MeshItem, n_joints: usize) -> Result<(),
         });
     }
     let layers = item.layers.layers().iter().map(|layer| &layer.rows);
-    let known: Vec<&Influences> = [&item.influences, &item.source_influences]
+    // The source's rows can have weights of joints that were removed.
+    let source = (!live.contains(&false)).then_some(&item.source_influences);
+    let known: Vec<&Influences> = [&item.influences]
         .into_iter()
+        .chain(source)
         .chain(layers)
         .collect();
     for (c, chunk) in rows.chunks().iter().enumerate() {
@@ -169,7 +172,7 @@ fn check_rows(rows: &Influences, item: &MeshItem, n_joints: usize) -> Result<(),
         }
         for (i, row) in chunk.iter().enumerate() {
             let point = (c * CHUNK + i) as u32;
-            check_row(row, n_joints).map_err(|why| EditError::Row { point, why })?;
+            check_row(row, live).map_err(|why| EditError::Row { point, why })?;
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use crate::document::{Document, Source};
 use crate::math::Transform;
-use crate::skeleton::{Joint, JointId, Property};
+use crate::skeleton::{Joint, JointId, Property, SkeletonError};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -47,7 +47,11 @@ fn is_camera_or_light(entry: &Value) -> bool {
 
 /// Moves the content of `joint` to a new child joint "name_mesh" with the transform `local` in its space: the meshes
 /// with their morph weights, the camera and the light.
-pub(super) fn split(document: &mut Document, joint: JointId, local: Transform) -> JointId {
+pub(super) fn split(
+    document: &mut Document,
+    joint: JointId,
+    local: Transform,
+) -> Result<JointId, SkeletonError> {
     let mut joints = document.skeleton.joints().to_vec();
     let held = JointId(joints.len() as u32);
     let entry = &mut joints[joint.get()];
@@ -57,7 +61,7 @@ pub(super) fn split(document: &mut Document, joint: JointId, local: Transform) -
         content_of: content,
         ..Joint::new(name, Some(joint), local)
     });
-    super::set_joints(document, joints);
+    super::set_joints(document, joints)?;
     for instance in document.instances.values_mut() {
         if instance.joint == joint {
             Arc::make_mut(instance).joint = held;
@@ -79,5 +83,5 @@ pub(super) fn split(document: &mut Document, joint: JointId, local: Transform) -
             }
         }
     }
-    held
+    Ok(held)
 }

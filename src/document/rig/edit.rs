@@ -1,6 +1,7 @@
 //! The edit of the rig.
 
-use crate::document::validity::check_clip;
+use super::measure::larger;
+use crate::document::validity::{check_row, check_skin};
 use crate::document::{
     ClipId, Dirty, Document, EditError, InfluenceEdit, Instance, InstanceId, MeshId, MeshItem,
     Skin, SkinId,
@@ -90,12 +91,10 @@ impl RigEdit {
         check_skins(document, &scratch).or_else(refused)?;
         check_instances(document, &scratch).or_else(refused)?;
         for clip in scratch.clips.values() {
-            check_clip(clip, &scratch.rest_pose)
-                .and_then(|()| check_channels(clip, &scratch.skeleton))
-                .map_err(|why| EditError::Clip {
-                    name: clip.name.clone(),
-                    why,
-                })?;
+            scratch.check_clip(clip).map_err(|why| EditError::Clip {
+                name: clip.name.clone(),
+                why,
+            })?;
         }
         let mut locked = scratch.locked.iter();
         if let Some(joint) = locked.find(|&&j| !scratch.skeleton.is_live(j)) {
@@ -263,31 +262,20 @@ fn check_poses(document: &Document) -> Result<(), String> {
 fn check_skins(before: &Document, after: &Document) -> Result<(), String> {
     for (id, skin) in &after.skins {
         let place = || format!("skin {} \"{}\"", id.0, skin.name);
-        if skin.joints.len() != skin.inverse_bind.len() {
-            return Err(format!("{} lacks an inverse bind matrix", place()));
-        }
+        check_skin(skin, &after.skeleton).map_err(|why| format!("{}: {why}", place()))?;
         let old = before.skins.get(id).map_or(&[][..], |old| &old.joints);
         if skin.joints.iter().zip(old).any(|(a, b)| a != b) {
             return Err(format!("a slot of {} would change its bone", place()));
         }
-        let mut live = 0;
-        for (joint, matrix) in skin.joints.iter().zip(&skin.inverse_bind) {
-            if joint.get() >= after.skeleton.len() {
-                return Err(format!("{} lists bone {}", place(), joint.0));
-            }
+        for matrix in &skin.inverse_bind {
             if !matrix.is_finite() {
                 return Err(format!(
                     "{} has an inverse bind matrix that is not finite",
                     place()
                 ));
             }
-            if after.skeleton.is_live(*joint) {
-                live += 1;
-            } else if *matrix != DAffine3::IDENTITY {
-                return Err(format!("{} still lists a removed bone", place()));
-            }
         }
-        if live == 0 {
+        if !skin.joints.iter().any(|&j| after.skeleton.is_live(j)) {
             return Err(format!("{} would have no bone", place()));
         }
     }
@@ -314,71 +302,69 @@ fn check_instances(before: &Document, after: &Document) -> Result<(), String> {
     Ok(())
 }
 
-fn check_channels(clip: &Clip, skeleton: &Skeleton) -> Result<(), String> {
-    match clip.channels.iter().find(|c| !skeleton.is_live(c.joint)) {
-        Some(channel) => Err(format!("it moves removed bone {}", channel.joint.0)),
-        None => Ok(()),
-    }
-}
-
 /// Points have no weight for slots that their skin does not have, nor for removed joints unless they are still to be
 /// `restored`.
 fn check_weights(document: &Document, restored: bool) -> Result<(), String> {
     for (&mesh, item) in &document.meshes {
-        let Some((_, skin)) = document.skin_of_mesh(mesh) else {
+        if document.skin_of_mesh(mesh).is_none() {
             continue;
-        };
-        let removed: Vec<u16> = (0..)
-            .zip(&skin.joints)
-            .filter(|(_, joint)| !restored && !document.skeleton.is_live(**joint))
-            .map(|(slot, _)| slot)
-            .collect();
-        let n_slots = document.n_skin_joints(mesh).unwrap_or(0);
+        }
+        let mut live = document.live_slots(mesh);
+        if restored {
+            live.fill(true);
+        }
         let layers = item.layers.layers().iter().map(|layer| &layer.rows);
         for rows in layers.chain([&item.influences]) {
-            let follows = |joint: u16, weight: f32| {
-                usize::from(joint) >= n_slots || (weight > 0.0 && removed.contains(&joint))
-            };
-            let mut points = rows.iter();
-            if let Some(point) = points.position(|row| row.iter().any(|(j, w)| follows(j, w))) {
+            for (point, row) in rows.iter().enumerate() {
                 let name = &item.geometry.name;
-                return Err(format!(
-                    "vertex {point} of \"{name}\" follows a removed bone"
-                ));
+                check_row(row, &live)
+                    .map_err(|why| format!("vertex {point} of \"{name}\" would have {why}"))?;
             }
         }
     }
     Ok(())
 }
 
-/// Skin matrices of the rest pose stay the same, measured at the corners of the bounding boxes of what they move.
+/// Skin matrices of the rest pose, and the nodes of rigid meshes, stay the same, measured at the corners of the bounding
+/// boxes of what they move.
 fn check_rest(before: &Document, after: &Document) -> Result<(), String> {
     let world = [before, after].map(|d| d.rest_pose.world_matrices(&d.skeleton));
-    for instance in after.instances.values() {
-        let Some(skin) = instance.skin else { continue };
-        let (Some(old), Some(new)) = (before.skins.get(&skin), after.skins.get(&skin)) else {
-            continue;
-        };
-        let Some(item) = after.meshes.get(&instance.mesh) else {
+    for (id, instance) in &after.instances {
+        let (Some(was), Some(item)) = (before.instances.get(id), after.meshes.get(&instance.mesh))
+        else {
             continue;
         };
         let corners = corners(item.geometry.positions.iter().map(|p| p.as_dvec3()));
-        for (slot, joint) in new.joints.iter().enumerate().take(old.joints.len()) {
-            if !(before.skeleton.is_live(*joint) && after.skeleton.is_live(*joint)) {
-                continue;
-            }
-            let k = [(&world[0], old), (&world[1], new)]
-                .map(|(world, skin)| world[joint.get()] * skin.inverse_bind[slot]);
-            let places = corners.map(|c| [k[0].transform_point3(c), k[1].transform_point3(c)]);
+        let check = |joint: JointId, matrices: [DAffine3; 2]| {
+            let places = corners.map(|c| matrices.map(|m| m.transform_point3(c)));
             let diagonal = places[0][0].distance(places[7][0]);
             let apart = places.iter().map(|[a, b]| a.distance(*b));
-            let apart = apart.fold(0.0, f64::max);
-            if apart > REST_TOLERANCE * diagonal {
-                return Err(format!(
-                    "\"{}\" would move the rest-pose mesh by {:.2e} of its size",
-                    after.skeleton.label(*joint),
-                    apart / diagonal
-                ));
+            let apart = apart.fold(0.0, larger);
+            // A mesh of one point has no diagonal.
+            let rounding = 1e-12 * places[0][0].length();
+            if apart <= REST_TOLERANCE * diagonal + rounding {
+                return Ok(());
+            }
+            Err(format!(
+                "\"{}\" would move the rest-pose mesh by {:.2e} of its size",
+                after.skeleton.label(joint),
+                apart / diagonal
+            ))
+        };
+        let skins = instance.skin.and_then(|skin| {
+            let (old, new) = (before.skins.get(&skin)?, after.skins.get(&skin)?);
+            Some((old, new))
+        });
+        let Some((old, new)) = skins else {
+            let nodes = [world[0][was.joint.get()], world[1][instance.joint.get()]];
+            check(instance.joint, nodes)?;
+            continue;
+        };
+        for (slot, &joint) in new.joints.iter().enumerate().take(old.joints.len()) {
+            if before.skeleton.is_live(joint) && after.skeleton.is_live(joint) {
+                let matrices = [(&world[0], old), (&world[1], new)]
+                    .map(|(world, skin)| world[joint.get()] * skin.inverse_bind[slot]);
+                check(joint, matrices)?;
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Why the rig cannot be changed as requested.
 
 use crate::document::EditError;
+use crate::skeleton::SkeletonError;
 
 /// Why a change of the rig is refused; the document is unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -107,6 +108,43 @@ pub enum RigError {
     /// A skin has no free slot.
     #[error("The skin “{0}” has the largest possible number of bones.")]
     SkinFull(String),
+    /// Skins that draw the same mesh have the joint in different slots, or not all of them have it.
+    #[error(
+        "The weights of “{joint}” cannot be redistributed: the skin “{skin}”, which deforms the same mesh, lists another bone in its place."
+    )]
+    OtherSlot {
+        /// The joint to remove.
+        joint: String,
+        /// The other skin.
+        skin: String,
+    },
+    /// The scale of the artist's pose mirrors differently from the rest pose.
+    #[error("“{0}” is mirrored only in the pose or only in the rest pose; its axes cannot rotate.")]
+    MirrorsInPose(String),
+    /// A child does not inherit the scale of its parent, which an inserted joint would pass on to it.
+    #[error(
+        "“{0}” does not inherit the scale of its parent: no bone can be inserted between the two."
+    )]
+    CompensatesScale(String),
+    /// The world transform of a new parent is singular or not finite.
+    #[error("The scale of “{joint}” is 0 {place}: no child can keep its position.")]
+    Singular {
+        /// The parent.
+        joint: String,
+        /// "in “Walk”", "in the rest pose" or "in the pose".
+        place: String,
+    },
+    /// The driver block of the source needs the joint.
+    #[error("“{joint}” drives the helper bone “{helper}” of the file.")]
+    Drives {
+        /// The joint to remove.
+        joint: String,
+        /// The helper joint.
+        helper: String,
+    },
+    /// The result is not a forest.
+    #[error("The bones cannot be changed: {0}.")]
+    Skeleton(#[from] SkeletonError),
     /// A number is out of its range.
     #[error("{0}")]
     Value(String),

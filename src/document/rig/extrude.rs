@@ -39,7 +39,7 @@ pub fn extrude(document: &Document, request: &Extrude) -> Result<(RigEdit, Joint
     };
     let mut joints = joints_of(document);
     joints.push(Joint::new(name, parent, rest));
-    set_joints(&mut changed, joints);
+    set_joints(&mut changed, joints)?;
     let joint = JointId(document.skeleton.len() as u32);
     let mut inherits = Vec::new();
     if let Some(parent) = parent {

@@ -4,7 +4,7 @@ use super::content::{draws_rigidly, split};
 use super::sampling::{Motion, resampling};
 use super::{RigEdit, RigError, set_joints};
 use crate::document::Document;
-use crate::skeleton::resample::Resampled;
+use crate::skeleton::resample::{Resampled, Resampling};
 use crate::skeleton::{Channel, Clip, Frame, Joint, JointId, Property, Reframe, Stretch};
 use glam::DVec3;
 use std::collections::{BTreeMap, BTreeSet};
@@ -91,9 +91,10 @@ pub(super) fn apply_frames(
             _ => map.transform(local),
         };
     }
-    set_joints(document, joints);
+    set_joints(document, joints)?;
+    let mut tolerances = BTreeMap::new();
     for clip in document.clips.values_mut() {
-        let changed = reframed(&before, clip, &maps, keys);
+        let changed = reframed(&before, clip, &maps, keys, &mut tolerances);
         if let Some(changed) = changed {
             *clip = Arc::new(changed);
         }
@@ -111,7 +112,7 @@ pub(super) fn apply_frames(
     }
     for (&joint, frame) in frames {
         if *frame != Frame::IDENTITY && draws_rigidly(&before, joint) {
-            split(document, joint, frame.inverse());
+            split(document, joint, frame.inverse())?;
         }
     }
     Ok(())
@@ -123,6 +124,7 @@ fn reframed(
     clip: &Clip,
     maps: &BTreeMap<JointId, Reframe>,
     keys: Keys,
+    tolerances: &mut BTreeMap<JointId, Resampling>,
 ) -> Option<Clip> {
     let is_moved =
         |c: &Channel| c.property != Property::MorphWeights && maps.contains_key(&c.joint);
@@ -157,7 +159,9 @@ fn reframed(
         }
         let mut motion = Motion::new(before, clip, &BTreeSet::from([joint]));
         let parent = before.skeleton.joint(joint).parent;
-        let wanted = resampling(before, parent, joint, tolerance);
+        let wanted = *tolerances
+            .entry(joint)
+            .or_insert_with(|| resampling(before, parent, joint, tolerance));
         let keyed = Resampled::new(&motion.times(), wanted.of_place(), |time| {
             map.transform(&motion.at(time).locals[joint.get()])
         });
@@ -197,26 +201,35 @@ fn stretch_for(document: &Document, joint: JointId, own: Frame) -> Result<Stretc
             Ok(Stretch::Sheared)
         };
     }
+    let mirrors = |scale: DVec3| (scale * signs).min_element() < 0.0;
+    let posed = document.pose.locals[joint.get()].scale();
+    let mut any_mirrors = mirrors(posed);
+    if any_mirrors && !own.is_quarter_turn() {
+        return Err(RigError::MirrorsInPose(label()));
+    }
     let mut worst = Worst::default();
     worst.meet(rest.scale(), None);
-    worst.meet(document.pose.locals[joint.get()].scale(), None);
+    worst.meet(posed, None);
     for clip in document.clips.values() {
         let scales = clip.channels.iter();
         for channel in scales.filter(|c| c.joint == joint && c.property == Property::Scale) {
             for key in 0..channel.times.len() {
                 let key: Vec<f64> = channel.key(key).iter().map(|&v| f64::from(v)).collect();
                 let scale = DVec3::from_slice(&key);
-                if (scale * signs).min_element() < 0.0 && !own.is_quarter_turn() {
-                    return Err(RigError::MirrorsInClip {
-                        joint: label(),
-                        clip: clip.name.clone(),
-                    });
+                if mirrors(scale) {
+                    any_mirrors = true;
+                    if !own.is_quarter_turn() {
+                        return Err(RigError::MirrorsInClip {
+                            joint: label(),
+                            clip: clip.name.clone(),
+                        });
+                    }
                 }
                 worst.meet(scale, Some(&clip.name));
             }
         }
     }
-    if worst.deviation <= EVEN_TOLERANCE {
+    if worst.deviation <= EVEN_TOLERANCE && !any_mirrors {
         return Ok(Stretch::Even(signs));
     }
     if own.is_quarter_turn() {

@@ -2,7 +2,10 @@
 
 use super::frames::set_channel;
 use super::rows::{along, change_rows, distance, redistributed, shared, smoothstep};
-use super::{RigEdit, RigError, add_to_skins, check_live, joints_of, next_name, set_joints};
+use super::{
+    RigEdit, RigError, add_to_skins, check_live, drop_invalid_inflation_parents, joints_of,
+    next_name, set_joints,
+};
 use crate::document::Document;
 use crate::math::Transform;
 use crate::skeleton::{Joint, JointId, Property};
@@ -41,6 +44,9 @@ pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<Joi
             "A bone is divided by 1 - 16 joints.".into(),
         ));
     }
+    if skeleton.joint(child).rule.compensates_scale {
+        return Err(RigError::CompensatesScale(skeleton.label(child)));
+    }
     let mut changed = document.clone();
     let tail = skeleton.joint(child).rest.translation;
     let step = tail / (n as f64 + 1.0);
@@ -62,7 +68,7 @@ pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<Joi
     let offset = -step * n as f64;
     joints[child.get()].parent = Some(above);
     joints[child.get()].rest.translation += offset;
-    set_joints(&mut changed, joints);
+    set_joints(&mut changed, joints)?;
     Arc::make_mut(&mut changed.pose).locals[child.get()].translation += offset;
     for clip in changed.clips.values_mut() {
         if let Some(c) = clip.channel_of(child, Property::Translation) {
@@ -79,6 +85,7 @@ pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<Joi
     } else {
         split_weights(document, &mut changed, request, &made)?;
     }
+    drop_invalid_inflation_parents(&mut changed)?;
     let mut edit = RigEdit::between(document, &changed);
     edit.inherits = made.iter().map(|&new| (new, joint)).collect();
     Ok((edit, made))

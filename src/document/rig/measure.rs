@@ -21,14 +21,16 @@ pub struct RigReport {
     pub keys_added: i64,
     /// The largest change of the rest pose, as a fraction of the model's diagonal.
     pub at_rest: f64,
-    /// The largest change in each clip that changes, as a fraction of the diagonal.
+    /// The largest change in each clip, as a fraction of the diagonal.
     pub in_clips: BTreeMap<ClipId, f64>,
+    /// Joints that no longer follow another joint's inflation, because that one is not before them any more.
+    pub released: Vec<JointId>,
 }
 
 impl RigReport {
     /// The largest change of the rest pose and of all clips.
     pub fn worst(&self) -> f64 {
-        self.in_clips.values().copied().fold(self.at_rest, f64::max)
+        self.in_clips.values().copied().fold(self.at_rest, larger)
     }
 }
 
@@ -53,6 +55,15 @@ pub fn report(document: &Document, edit: &RigEdit) -> RigReport {
             .keys()
             .map(|&id| (id, off.in_clip(id).max / off.diagonal))
             .collect(),
+        released: after
+            .skeleton
+            .live_joints()
+            .filter(|j| {
+                let old = before.get(j.get());
+                now[j.get()].rule.inflation_parent.is_none()
+                    && old.is_some_and(|old| old.rule.inflation_parent.is_some())
+            })
+            .collect(),
     }
 }
 
@@ -62,7 +73,17 @@ pub fn n_keys(document: &Document) -> usize {
     channels.map(|channel| channel.times.len()).sum()
 }
 
-/// Statistics of distances between the points of two documents, metres.
+/// The larger of two distances; infinite where one is not a number.
+pub(super) fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        f64::INFINITY
+    } else {
+        a.max(b)
+    }
+}
+
+/// Statistics of distances between the points of two documents, metres. A point without a finite position in both counts
+/// as infinitely far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Distances {
     /// The largest.
@@ -74,9 +95,16 @@ pub struct Distances {
 }
 
 impl Distances {
+    /// Those of points that one of the two does not have.
+    pub const UNKNOWN: Self = Self {
+        max: f64::INFINITY,
+        squares: f64::INFINITY,
+        n: 1,
+    };
+
     /// Adds the distances of `other`.
     pub fn merge(&mut self, other: Self) {
-        self.max = self.max.max(other.max);
+        self.max = larger(self.max, other.max);
         self.squares += other.squares;
         self.n += other.n;
     }
@@ -115,7 +143,7 @@ impl<'a> Compared<'a> {
     pub fn in_clip(&self, id: ClipId) -> Distances {
         let (Some(before), Some(after)) = (self.before.clips.get(&id), self.after.clips.get(&id))
         else {
-            return Distances::default();
+            return Distances::UNKNOWN;
         };
         self.in_clips(before, after)
     }
@@ -146,17 +174,23 @@ impl<'a> Compared<'a> {
 
     fn apart(&self, world: &[Vec<DAffine3>; 2]) -> Distances {
         let mut all = Distances::default();
+        if self.after.instances.len() != self.before.instances.len() {
+            return Distances::UNKNOWN;
+        }
         for (id, instance) in &self.before.instances {
             let Some(other) = self.after.instances.get(id) else {
-                continue;
+                return Distances::UNKNOWN;
             };
             let positions = [
                 posed_points(self.before, instance, &world[0]),
                 posed_points(self.after, other, &world[1]),
             ];
+            if positions[0].len() != positions[1].len() {
+                return Distances::UNKNOWN;
+            }
             for (a, b) in positions[0].iter().zip(&positions[1]) {
                 let apart = a.distance_squared(*b);
-                all.max = all.max.max(apart);
+                all.max = larger(all.max, apart);
                 all.squares += apart;
                 all.n += 1;
             }

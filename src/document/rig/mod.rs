@@ -11,14 +11,15 @@
 //! alone.
 
 mod content;
+mod drivers;
 mod edit;
 mod error;
 mod extrude;
-mod for_file;
 mod frames;
 mod insert;
 pub mod measure;
 mod move_joint;
+mod nodes;
 mod orient;
 mod remove;
 mod reparent;
@@ -42,15 +43,13 @@ pub use restore::RestoredRig;
 pub const KEY_TOLERANCE: f64 = 1e-4;
 
 use super::Document;
-use crate::skeleton::{Joint, JointId, Pose, Skeleton};
+use crate::skeleton::{Joint, JointId, Pose, Skeleton, SkeletonError};
 use std::sync::Arc;
 
 /// Replaces the joints of a scratch copy. Precondition: the parents are a forest. The rest pose follows; new joints are
 /// in their rest transforms in the artist's pose.
-fn set_joints(document: &mut Document, joints: Vec<Joint>) {
-    let Ok(skeleton) = Skeleton::new(joints) else {
-        return;
-    };
+fn set_joints(document: &mut Document, joints: Vec<Joint>) -> Result<(), SkeletonError> {
+    let skeleton = Skeleton::new(joints)?;
     let at_rest = Pose::rest(&skeleton);
     for pose in [&mut document.pose, &mut document.rest_pose] {
         let pose = Arc::make_mut(pose);
@@ -60,6 +59,27 @@ fn set_joints(document: &mut Document, joints: Vec<Joint>) {
     }
     Arc::make_mut(&mut document.rest_pose).locals = at_rest.locals;
     document.skeleton = Arc::new(skeleton);
+    Ok(())
+}
+
+/// Takes away the inflation parents that a change of the tree made invalid ([`JointRule::check`]).
+///
+/// [`JointRule::check`]: crate::skeleton::JointRule::check
+fn drop_invalid_inflation_parents(document: &mut Document) -> Result<(), SkeletonError> {
+    let skeleton = document.skeleton.clone();
+    let is_invalid = |j: &JointId| {
+        let rule = skeleton.joint(*j).rule;
+        rule.inflation_parent.is_some() && rule.check(*j, &skeleton).is_err()
+    };
+    let invalid: Vec<JointId> = skeleton.live_joints().filter(is_invalid).collect();
+    if invalid.is_empty() {
+        return Ok(());
+    }
+    let mut joints = joints_of(document);
+    for joint in invalid {
+        joints[joint.get()].rule.inflation_parent = None;
+    }
+    set_joints(document, joints)
 }
 
 /// A copy of the joints, to change.
@@ -113,9 +133,12 @@ fn next_name(skeleton: &Skeleton, name: &str) -> String {
     let (stem, side) = sided.unwrap_or((name, ""));
     let digits = stem.chars().rev().take_while(char::is_ascii_digit).count();
     let (bare, number) = stem.split_at(stem.len() - digits);
-    let width = digits.max(2);
-    let first = number.parse::<u64>().unwrap_or(0) + 1;
-    let separator = if digits == 0 { "_" } else { "" };
+    // More digits than a number has are a part of the name.
+    let counted = number.parse::<u32>().ok().map(u64::from);
+    let (bare, separator, width, first) = match counted {
+        Some(number) => (bare, "", digits.max(2), number + 1),
+        None => (stem, "_", 2, 1),
+    };
     (0..=skeleton.len() as u64)
         .map(|n| format!("{bare}{separator}{:0width$}{side}", first + n))
         .find(|wanted| !is_taken(wanted))

@@ -46,7 +46,8 @@ pub struct Move {
     pub tolerance: f64,
 }
 
-/// The edit that moves a joint. The rest-pose mesh stays the same.
+/// The edit that moves a joint. Skinned meshes stay the same in the rest pose; with [`Children::Follow`] rigid meshes of
+/// the joint and its descendants move with it.
 pub fn move_joint(document: &Document, request: &Move) -> Result<RigEdit, RigError> {
     check_live(document, request.joint)?;
     if !request.by.is_finite() {
@@ -58,7 +59,10 @@ pub fn move_joint(document: &Document, request: &Move) -> Result<RigEdit, RigErr
         (Intent::KeepMotion, _) => {
             apply_frames(&mut changed, &frames, Keys::KeepMotion(request.tolerance))?;
         }
-        (Intent::NewPivot, Children::Follow) => follow(&mut changed, request),
+        (Intent::NewPivot, Children::Follow) => {
+            follow(&mut changed, request)?;
+            return Ok(RigEdit::between(document, &changed).moving_rest());
+        }
         (Intent::NewPivot, Children::Stay) => {
             apply_frames(&mut changed, &frames, Keys::NewPivot)?;
         }
@@ -71,7 +75,7 @@ pub fn move_joint(document: &Document, request: &Move) -> Result<RigEdit, RigErr
 }
 
 /// Changes only the joint's own rest transform; the descendants follow and are bound in their new positions.
-fn follow(document: &mut Document, request: &Move) {
+fn follow(document: &mut Document, request: &Move) -> Result<(), RigError> {
     let skeleton = document.skeleton.clone();
     let joint = request.joint;
     let was = skeleton.joint(joint).rest;
@@ -79,7 +83,7 @@ fn follow(document: &mut Document, request: &Move) {
     let before = document.rest_pose.world_matrices(&skeleton);
     let mut joints = joints_of(document);
     joints[joint.get()].rest.translation += offset;
-    set_joints(document, joints);
+    set_joints(document, joints)?;
     Arc::make_mut(&mut document.pose).locals[joint.get()].translation += offset;
     for clip in document.clips.values_mut() {
         if let Some(c) = clip.channel_of(joint, Property::Translation) {
@@ -102,6 +106,7 @@ fn follow(document: &mut Document, request: &Move) {
             }
         }
     }
+    Ok(())
 }
 
 /// Restores the children's motions: `L'_c(t) = W'_j(t)^-1 W_c(t)`.
@@ -115,7 +120,6 @@ fn keep_children(
             joint: child,
             parent: Some(request.joint),
             tolerance: request.tolerance,
-            bisects: true,
             nearest: false,
         };
         let now = changed.clone();

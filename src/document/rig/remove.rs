@@ -1,10 +1,14 @@
 //! Removing a joint.
 
 use super::content::{has_content, split};
+use super::drivers::check_drivers;
 use super::measure::{Compared, Distances};
 use super::reparent::{Keep, Reparent, set_parent};
 use super::rows::{along, change_rows, distance, redistributed, smoothstep};
-use super::{KEY_TOLERANCE, RigEdit, RigError, check_live, joints_of, set_joints};
+use super::{
+    KEY_TOLERANCE, RigEdit, RigError, check_live, drop_invalid_inflation_parents, joints_of,
+    set_joints,
+};
 use crate::document::{Document, MeshId, Skin, SkinId};
 use crate::math::Transform;
 use crate::skeleton::JointId;
@@ -83,10 +87,11 @@ fn remove_joint(
     recipient: WeightRecipient,
 ) -> Result<(), RigError> {
     check_live(document, joint)?;
+    check_drivers(document, joint)?;
     // The bone's tail depends on the children, which are reparented below.
     let tree = document.clone();
     if has_content(document, joint) {
-        split(document, joint, Transform::IDENTITY);
+        split(document, joint, Transform::IDENTITY)?;
     }
     let skeleton = document.skeleton.clone();
     for &child in skeleton.children(joint) {
@@ -96,7 +101,6 @@ fn remove_joint(
             keep: Keep::Motion,
             nearest: false,
             tolerance: KEY_TOLERANCE,
-            bisects: true,
         };
         set_parent(document, &request)?;
     }
@@ -135,12 +139,14 @@ fn remove_joint(
     }
     let mut joints = joints_of(document);
     joints[joint.get()].removed = true;
+    Arc::make_mut(&mut document.pose).locals[joint.get()] = joints[joint.get()].rest;
     for entry in &mut joints {
         if entry.rule.inflation_parent == Some(joint) {
             entry.rule.inflation_parent = None;
         }
     }
-    set_joints(document, joints);
+    set_joints(document, joints)?;
+    drop_invalid_inflation_parents(document)?;
     Ok(())
 }
 
@@ -193,8 +199,12 @@ fn redistribute_weights(
         joint: skeleton.label(joint),
         skin: skin.name.clone(),
     };
-    if shared(joint) != Some(from) {
-        return Err(no_heir());
+    let mut others = skins.iter();
+    if let Some(other) = others.find(|skin| slot(skin, joint) != Some(from)) {
+        return Err(RigError::OtherSlot {
+            joint: skeleton.label(joint),
+            skin: other.name.clone(),
+        });
     }
     let above = || skeleton.ancestors(joint).find(|&j| shared(j).is_some());
     let child = || {

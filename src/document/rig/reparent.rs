@@ -2,14 +2,16 @@
 
 use super::frames::set_channel;
 use super::sampling::{Motion, chain, resampling};
-use super::{RigEdit, RigError, check_live, joints_of, set_joints};
+use super::{RigEdit, RigError, check_live, drop_invalid_inflation_parents, joints_of, set_joints};
 use crate::document::Document;
+use crate::math::polar::{largest_entry, orthonormality_error};
 use crate::math::transform::normalize_or_identity;
 use crate::math::{Transform, polar};
 use crate::skeleton::orientation::world_of;
 use crate::skeleton::resample::{KeyTimes, Resampled};
-use crate::skeleton::{Clip, JointId, Pose, Property};
+use crate::skeleton::{Clip, JointId, Pose, Property, Skeleton};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -17,6 +19,8 @@ use std::sync::Arc;
 const SHEAR_TOLERANCE: f64 = 1e-4;
 /// The largest deviation of a transform from a similarity, as a fraction.
 const SIMILAR_TOLERANCE: f64 = 1e-9;
+/// A determinant below this fraction of the cube of the largest entry makes a matrix singular.
+const SINGULAR_TOLERANCE: f64 = 1e-12;
 /// A property that varies less than this from its rest value, as a fraction, needs no channel.
 const CONSTANT_TOLERANCE: f64 = 1e-9;
 
@@ -43,8 +47,6 @@ pub struct Reparent {
     pub nearest: bool,
     /// The largest error of added keyframes, as a fraction of the model's diagonal.
     pub tolerance: f64,
-    /// Whether keyframes are added between the existing times; otherwise only at them.
-    pub bisects: bool,
 }
 
 /// The edit that changes the parent of a joint.
@@ -79,32 +81,18 @@ pub(super) fn set_parent(document: &mut Document, request: &Reparent) -> Result<
     let before = document.clone();
     let mut joints = joints_of(document);
     joints[joint.get()].parent = request.parent;
-    let followed = joints[joint.get()].rule.inflation_parent;
-    set_joints(document, joints);
+    set_joints(document, joints)?;
     if request.keep == Keep::Motion {
         let sampled = Sampled {
             joint,
             parent: request.parent,
             tolerance: request.tolerance,
-            bisects: request.bisects,
             nearest: request.nearest,
         };
         let now = document.clone();
         sample_below(&before, &now, document, &sampled)?;
     }
-    // A joint can only follow one that precedes it in the order.
-    if followed.is_some()
-        && document
-            .skeleton
-            .joint(joint)
-            .rule
-            .check(joint, &document.skeleton)
-            .is_err()
-    {
-        let mut joints = joints_of(document);
-        joints[joint.get()].rule.inflation_parent = None;
-        set_joints(document, joints);
-    }
+    drop_invalid_inflation_parents(document)?;
     Ok(())
 }
 
@@ -166,7 +154,6 @@ pub(super) struct Sampled {
     /// Its new parent.
     pub(super) parent: Option<JointId>,
     pub(super) tolerance: f64,
-    pub(super) bisects: bool,
     pub(super) nearest: bool,
 }
 
@@ -186,16 +173,31 @@ pub(super) fn sample_below(
         nearest: request.nearest,
     };
     let old_parent = before.skeleton.joint(joint).parent;
-    let into = |pose: &Pose, old: &Pose| -> DAffine3 {
-        let above = request.parent;
-        let above = above.map_or(DAffine3::IDENTITY, |p| world_of(&now.skeleton, pose, p));
-        above.inverse() * world_of(&before.skeleton, old, joint)
+    let compensates = before.skeleton.joint(joint).rule.compensates_scale;
+    // How the map between the two parents' spaces changes a local transform: exactly where it is a similarity.
+    let into = |pose: &Pose, old: &Pose, place: &str| -> Result<Transform, RigError> {
+        let above = |document: &Document, pose: &Pose, joint: Option<JointId>| {
+            joint.map_or(DAffine3::IDENTITY, |j| {
+                world_of(&document.skeleton, pose, j)
+            })
+        };
+        let into = inverse(
+            &now.skeleton,
+            request.parent,
+            above(now, pose, request.parent),
+            || place.into(),
+        )?;
+        let map = into * above(before, old, old_parent);
+        match Similarity::of(map).filter(|_| !compensates) {
+            Some(map) => Ok(map.transform(&old.locals[joint.get()])),
+            None => splitter.split(into * world_of(&before.skeleton, old, joint)),
+        }
     };
     let mut joints = joints_of(changed);
-    let rest = splitter.split(into(&now.rest_pose, &before.rest_pose))?;
+    let rest = into(&now.rest_pose, &before.rest_pose, "in the rest pose")?;
     joints[joint.get()].rest = rest;
-    set_joints(changed, joints);
-    let local = splitter.split(into(&now.pose, &before.pose))?;
+    set_joints(changed, joints)?;
+    let local = into(&now.pose, &before.pose, "in the pose")?;
     Arc::make_mut(&mut changed.pose).locals[joint.get()] = local;
 
     let (old_chain, new_chain) = (
@@ -206,6 +208,8 @@ pub(super) fn sample_below(
         .symmetric_difference(&new_chain)
         .copied()
         .collect();
+    let map = moved_by(before, now, old_parent, request.parent).filter(|_| !compensates);
+    let tolerance = LazyCell::new(|| resampling(now, request.parent, joint, request.tolerance));
     let ids: Vec<_> = changed.clips.keys().copied().collect();
     for id in ids {
         let (Some(old), Some(new)) = (before.clips.get(&id), now.clips.get(&id)) else {
@@ -223,9 +227,8 @@ pub(super) fn sample_below(
         let mut moving = path.clone();
         moving.extend(old_chain.intersection(&new_chain).filter(|j| !same_keys(j)));
         let is_still = keys(old, &moving).is_empty() && keys(new, &moving).is_empty();
-        let map = moved_by(before, now, old_parent, request.parent);
         let mut made = Clip::clone(new);
-        match map.filter(|_| is_still) {
+        match map.as_ref().filter(|_| is_still) {
             Some(map) => {
                 let mut any = false;
                 for channel in made.channels.iter_mut().filter(|c| c.joint == joint) {
@@ -246,14 +249,14 @@ pub(super) fn sample_below(
                 let own_chain = chain(&before.skeleton, Some(joint));
                 let mut there = Motion::new(before, old, &own_chain);
                 let mut here = Motion::new(now, new, &new_chain);
-                let mut tolerance = resampling(now, request.parent, joint, request.tolerance);
-                tolerance.bisects = request.bisects;
                 let mut fault = None;
-                let keyed = Resampled::new(&times, tolerance, |time| {
+                let keyed = Resampled::new(&times, *tolerance, |time| {
                     let above = request.parent;
                     let above = above.map_or(DAffine3::IDENTITY, |p| here.world(p, time));
-                    let local = above.inverse() * there.world(joint, time);
-                    splitter.split(local).unwrap_or_else(|error| {
+                    let place = || format!("in “{}”", old.name);
+                    let local = inverse(&now.skeleton, request.parent, above, place)
+                        .and_then(|into| splitter.split(into * there.world(joint, time)));
+                    local.unwrap_or_else(|error| {
                         fault.get_or_insert(error);
                         Transform::IDENTITY
                     })
@@ -282,7 +285,10 @@ fn strays(keyed: &Resampled, rest: &Transform, property: Property) -> bool {
             local.translation.distance(rest.translation) > CONSTANT_TOLERANCE * size
         }
         Property::Rotation => {
-            1.0 - local.rotation.dot(rest.rotation).abs() > CONSTANT_TOLERANCE.powi(2)
+            // Not 1 - |dot|, of which the difference is below the precision of f64.
+            let apart = (local.rotation - rest.rotation).length_squared();
+            let opposite = (local.rotation + rest.rotation).length_squared();
+            apart.min(opposite) > CONSTANT_TOLERANCE.powi(2)
         }
         Property::Scale => {
             let apart = (local.scale() - rest.scale()).abs().max_element();
@@ -311,26 +317,53 @@ fn moved_by(
             world_of(&document.skeleton, &document.rest_pose, j)
         })
     };
-    let map = world(now, new).inverse() * world(before, old);
-    let determinant = map.matrix3.determinant();
-    if !map.is_finite() || determinant <= 0.0 {
-        return None;
+    Similarity::of(world(now, new).inverse() * world(before, old))
+}
+
+/// The inverse of the world transform of a new parent, unless it is singular or not finite.
+fn inverse(
+    skeleton: &Skeleton,
+    parent: Option<JointId>,
+    world: DAffine3,
+    place: impl FnOnce() -> String,
+) -> Result<DAffine3, RigError> {
+    let inverse = world.inverse();
+    let size = largest_entry(world.matrix3);
+    let is_regular = world.matrix3.determinant().abs() > SINGULAR_TOLERANCE * size.powi(3);
+    match parent {
+        Some(parent) if !(is_regular && inverse.is_finite()) => Err(RigError::Singular {
+            joint: skeleton.label(parent),
+            place: place(),
+        }),
+        _ => Ok(inverse),
     }
-    let scale = determinant.cbrt();
-    let rotation = map.matrix3 * (1.0 / scale);
-    let apart = rotation.transpose() * rotation - DMat3::IDENTITY;
-    let largest = apart
-        .to_cols_array()
-        .iter()
-        .fold(0.0f64, |a, x| a.max(x.abs()));
-    (largest < SIMILAR_TOLERANCE).then(|| Similarity {
-        rotation: normalize_or_identity(DQuat::from_mat3(&rotation)),
-        scale,
-        map,
-    })
 }
 
 impl Similarity {
+    /// The map, if it is one.
+    fn of(map: DAffine3) -> Option<Self> {
+        let determinant = map.matrix3.determinant();
+        if !map.is_finite() || determinant <= 0.0 {
+            return None;
+        }
+        let scale = determinant.cbrt();
+        let rotation = map.matrix3 * (1.0 / scale);
+        (orthonormality_error(rotation) < SIMILAR_TOLERANCE).then(|| Self {
+            rotation: normalize_or_identity(DQuat::from_mat3(&rotation)),
+            scale,
+            map,
+        })
+    }
+
+    /// M L, with all of its stretch.
+    fn transform(&self, local: &Transform) -> Transform {
+        Transform {
+            translation: self.map.transform_point3(local.translation),
+            rotation: self.rotation * local.rotation,
+            stretch: local.stretch * self.scale,
+        }
+    }
+
     fn channel(&self, channel: &crate::skeleton::Channel) -> crate::skeleton::Channel {
         match channel.property {
             Property::Rotation => {
@@ -373,9 +406,10 @@ impl Splitter {
         let (rotation, stretch) = polar(linear * mirror);
         let sizes = DVec3::new(stretch.x_axis.x, stretch.y_axis.y, stretch.z_axis.z);
         let off = stretch - DMat3::from_diagonal(sizes);
-        let largest = |m: DMat3| m.to_cols_array().iter().fold(0.0f64, |a, x| a.max(x.abs()));
-        let shear = largest(off) / largest(stretch).max(f64::MIN_POSITIVE);
-        if shear > SHEAR_TOLERANCE && !self.nearest {
+        let shear = largest_entry(off) / largest_entry(stretch).max(f64::MIN_POSITIVE);
+        // Not finite, it is no transform at all.
+        let is_held = shear <= SHEAR_TOLERANCE || (self.nearest && shear.is_finite());
+        if !is_held || !map.is_finite() {
             return Err(RigError::Shear {
                 joint: self.label.clone(),
                 shear,

@@ -1,9 +1,11 @@
 //! The edited rig in the form in which a project stores it.
 
-use super::{RigEdit, set_joints};
-use crate::document::{Dirty, Document, EditError, InstanceId, Skin, SkinId};
-use crate::skeleton::{Joint, JointId, Skeleton};
-use std::collections::BTreeMap;
+use super::rows::change_rows;
+use super::{RigEdit, RigError, set_joints};
+use crate::document::{Dirty, Document, EditError, InstanceId, MeshId, Skin, SkinId};
+use crate::skeleton::{Joint, JointId};
+use crate::skinning::RowRef;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The data that restores an edited rig, given the source. Clips, rows, layers, poses and locks are restored
@@ -56,11 +58,10 @@ impl Document {
         if rig.joints.len() < n_before {
             return refused("joints of the source are missing".into());
         }
-        if let Err(error) = Skeleton::new(rig.joints.clone()) {
+        let mut changed = self.clone();
+        if let Err(error) = set_joints(&mut changed, rig.joints) {
             return refused(error.to_string());
         }
-        let mut changed = self.clone();
-        set_joints(&mut changed, rig.joints);
         changed.pose = changed.rest_pose.clone();
         for (id, skin) in rig.skins {
             changed.skins.insert(id, Arc::new(skin));
@@ -95,5 +96,82 @@ impl Document {
         let mut dirty = Dirty::default();
         edit.swap(self, &mut dirty);
         Ok(dirty)
+    }
+
+    /// Passes weights of removed joints on, as a source that changed can have them: to the nearest joint above in the
+    /// source that every skin of the mesh lists in one slot, else to a child, else to the skin's first joint. Returns each
+    /// mesh with the number of its points.
+    pub fn pass_on_removed(&mut self) -> Result<Vec<(MeshId, usize)>, RigError> {
+        let mut passed = Vec::new();
+        let meshes: Vec<MeshId> = self.meshes.keys().copied().collect();
+        for mesh in meshes {
+            let live = self.live_slots(mesh);
+            let has_weight = |row: &RowRef<'_>| {
+                let mut pairs = row.iter();
+                pairs.any(|(slot, w)| w > 0.0 && live.get(usize::from(slot)) == Some(&false))
+            };
+            let mut points = BTreeSet::new();
+            if let Some(item) = self.meshes.get(&mesh).filter(|_| live.contains(&false)) {
+                let layers = item.layers.layers().iter().map(|layer| &layer.rows);
+                for rows in layers.chain([&item.influences]) {
+                    let off = (0u32..).zip(rows.iter()).filter(|(_, row)| has_weight(row));
+                    points.extend(off.map(|(point, _)| point));
+                }
+            }
+            if points.is_empty() {
+                continue;
+            }
+            let mut recipients: BTreeMap<u16, u16> = BTreeMap::new();
+            for slot in (0..live.len()).filter(|&slot| !live[slot]) {
+                recipients.insert(slot as u16, self.recipient(mesh, slot, &live)?);
+            }
+            change_rows(self, mesh, |_, row| {
+                if !has_weight(&row) {
+                    return None;
+                }
+                let mut made: Vec<(u16, f32)> = Vec::new();
+                for (slot, weight) in row.iter() {
+                    let slot = recipients.get(&slot).copied().unwrap_or(slot);
+                    match made.iter_mut().find(|(joint, _)| *joint == slot) {
+                        Some((_, sum)) => *sum += weight,
+                        None => made.push((slot, weight)),
+                    }
+                }
+                Some(made)
+            })?;
+            passed.push((mesh, points.len()));
+        }
+        Ok(passed)
+    }
+
+    /// The slot that gets the weights of the removed joint in `slot`.
+    fn recipient(&self, mesh: MeshId, slot: usize, live: &[bool]) -> Result<u16, RigError> {
+        let instances = self.instances.values().filter(|i| i.mesh == mesh);
+        let skins = instances.filter_map(|i| self.skins.get(&i.skin?));
+        let skins: Vec<&Arc<Skin>> = skins.collect();
+        let slot_of = |joint: JointId| {
+            let first = skins.first()?.joints.iter().position(|&j| j == joint)?;
+            let is_same = |skin: &&Arc<Skin>| skin.joints.get(first) == Some(&joint);
+            (live.get(first) == Some(&true) && skins.iter().all(is_same)).then_some(first)
+        };
+        let listed = skins.iter().map(|skin| skin.joints[slot]);
+        let removed = listed.clone().find(|&joint| !self.skeleton.is_live(joint));
+        let source = &self.source_skeleton;
+        let known = removed.filter(|joint| joint.get() < source.len());
+        let near = known.into_iter().flat_map(|joint| {
+            source
+                .ancestors(joint)
+                .chain(source.children(joint).iter().copied())
+        });
+        let found = near.filter_map(slot_of).next();
+        let found = found.or_else(|| live.iter().position(|&live| live));
+        found
+            .map(|slot| slot as u16)
+            .ok_or_else(|| RigError::NoRecipient {
+                joint: removed.map_or_else(String::new, |joint| self.skeleton.label(joint)),
+                skin: skins
+                    .first()
+                    .map_or_else(String::new, |skin| skin.name.clone()),
+            })
     }
 }

@@ -75,6 +75,5 @@ pub(super) fn resampling(
     Resampling {
         length: tolerance * measure::diagonal(document) / unit,
         reach: measure::reach(document, joint) / unit,
-        bisects: true,
     }
 }

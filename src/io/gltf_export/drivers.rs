@@ -7,10 +7,13 @@ use super::nodes::{AddedNodes, node_of};
 use super::patch::Patch;
 use super::report::ExportReport;
 use crate::bake::{BakeOptions, Baked, SkinFrames};
-use crate::document::{Document, SkinId};
+use crate::document::{Document, Skin, SkinId};
 use crate::finding::Finding;
-use glam::DMat4;
+use crate::skeleton::{JointId, Pose};
+use glam::{DAffine3, DMat4};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The block's name in the root `extras`.
 pub const DRIVERS: &str = "sinew_skin";
@@ -85,6 +88,97 @@ pub(super) fn patch_drivers(
             extras.insert(DRIVERS.into(), Value::Object(block));
         }
     }
+}
+
+/// The driver block of the document's source, as its edited joints need it, as the `extras` of a file.
+pub fn source_drivers(document: &Document) -> Option<Value> {
+    let block = document.source()?.json.get("extras")?.get(DRIVERS)?;
+    let mut json = json!({ "extras": { DRIVERS: block } });
+    follow_rig(document, &mut json);
+    Some(json)
+}
+
+/// Changes the block of the source as the rest pose, the parents and the inverse bind matrices of its nodes changed.
+pub(super) fn follow_rig(document: &Document, json: &mut Value) {
+    let block = json.pointer_mut(&format!("/extras/{DRIVERS}"));
+    let Some(block) = block.filter(|block| block["version"] == DRIVERS_VERSION) else {
+        return;
+    };
+    let (now, before) = (document.skeleton(), document.source_skeleton());
+    let world = [
+        document.rest_pose().world_matrices(now),
+        Pose::rest(before).world_matrices(before),
+    ];
+    let joint_of = |node: Option<&Value>| {
+        let node = u32::try_from(node?.as_u64()?).ok()?;
+        let joint = now.joint_of_node(node)?;
+        (now.is_live(joint) && joint.get() < before.len()).then_some(joint)
+    };
+    for skin in list_mut(block, "skins") {
+        for above in list_mut(skin, "above") {
+            let matrix: Option<[f64; 16]> =
+                serde_json::from_value(above["inverseBind"].clone()).ok();
+            let (Some(joint), Some(matrix)) = (joint_of(above.get("node")), matrix) else {
+                continue;
+            };
+            // W' = W C, so that C^-1 keeps the skin matrix.
+            let change = world[0][joint.get()].inverse() * world[1][joint.get()];
+            if !change.abs_diff_eq(DAffine3::IDENTITY, 1e-12) {
+                let matrix = DMat4::from(change) * DMat4::from_cols_array(&matrix);
+                above["inverseBind"] = matrix.to_cols_array().iter().map(|&x| short(x)).collect();
+            }
+        }
+        if skin["stretch"] == "blend" {
+            follow_old_parents(document, skin);
+        }
+    }
+    for helper in list_mut(block, "helpers") {
+        let Some(joint) = joint_of(helper.get("node")) else {
+            continue;
+        };
+        let parents = [now, before].map(|skeleton| skeleton.joint(joint).parent);
+        if let Some(parent) = parents[0].filter(|_| parents[0] != parents[1]) {
+            helper["parent"] = node_of(document, parent).into();
+        }
+        let skin = helper.pointer("/skins/0").and_then(Value::as_u64);
+        let skin = skin.and_then(|skin| Some(SkinId(u32::try_from(skin).ok()?)));
+        let bind_in = |skins: &BTreeMap<SkinId, Arc<Skin>>| {
+            let skin = skins.get(&skin?)?;
+            let slot = skin.joints.iter().position(|&j| j == joint)?;
+            skin.inverse_bind.get(slot).copied()
+        };
+        let bind = bind_in(document.skins());
+        if let Some(bind) = bind.filter(|_| bind != bind_in(document.source_skins())) {
+            let pivot = bind.inverse().translation.to_array();
+            helper["pivot"] = pivot.iter().map(|&x| short(x)).collect();
+        }
+    }
+}
+
+/// Lists the joints whose parents changed as following their parents of the source: they inherit the stretch of these.
+fn follow_old_parents(document: &Document, skin: &mut Value) {
+    let (now, before) = (document.skeleton(), document.source_skeleton());
+    let joints = (0..).map(JointId).zip(before.joints());
+    for (joint, was) in joints.filter(|(joint, _)| now.is_live(*joint)) {
+        let mut above = before.ancestors(joint);
+        let above = above.find(|&above| now.is_live(above));
+        let (Some(above), Some(node)) = (above, was.source_node) else {
+            continue;
+        };
+        let is_listed = list_mut(skin, "follows").any(|f| f["node"] == node);
+        if now.joint(joint).parent != Some(above) && !is_listed {
+            let entry = json!({ "node": node, "after": node_of(document, above) });
+            match skin["follows"].as_array_mut() {
+                Some(list) => list.push(entry),
+                None => skin["follows"] = json!([entry]),
+            }
+        }
+    }
+}
+
+fn list_mut<'a>(value: &'a mut Value, key: &str) -> impl Iterator<Item = &'a mut Value> {
+    let list = value.get_mut(key).and_then(Value::as_array_mut);
+    list.into_iter().flatten().filter(|entry| entry.is_object())
 }
 
 fn skin_of(document: &Document, skin: SkinId, frames: &SkinFrames) -> Value {

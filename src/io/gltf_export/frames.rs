@@ -14,6 +14,7 @@ use super::prune::{kept_nodes, prune_nodes};
 use super::referenced::add_referenced;
 use super::report::ExportReport;
 use super::shapes::{LocalShape, drop_skins, drop_weights, free, strip, write_primitive};
+use super::slots::FileSlots;
 use super::targets::Writer;
 use super::uncompress::uncompress_once;
 use crate::bake::BakeOptions;
@@ -56,7 +57,7 @@ pub fn write_frames(
     let mut report = ExportReport::default();
     let mut package = Package::new(source, destination, &mut report.findings);
     let mut patch = package.patch(Policy::Compact);
-    patch_joints(document, &mut patch, &mut report);
+    patch_joints(document, &FileSlots::new(document), &mut patch, &mut report);
     patch_names(document, &mut patch.json);
     let WrittenMeshes {
         freed,

@@ -5,6 +5,7 @@ use super::json::{entry_mut, index, place, short};
 use super::nodes::{AddedNodes, node_of};
 use super::patch::{NewAccessor, Patch};
 use super::report::ExportReport;
+use super::slots::FileSlots;
 use super::targets::add_targets;
 use crate::bake::{Baked, HelperJoint};
 use crate::document::{Document, SkinId};
@@ -93,6 +94,7 @@ impl Storage {
 pub(super) fn patch_corrections(
     document: &Document,
     baked: &Baked,
+    slots: &FileSlots,
     sparse: bool,
     patch: &mut Patch,
     report: &mut ExportReport,
@@ -108,7 +110,14 @@ pub(super) fn patch_corrections(
         let replaces = old.get(&skin).copied().flatten();
         let nodes = joints.iter().filter_map(|&j| baked.joints.get(j));
         let nodes = nodes.filter_map(|helper| added.get(&helper.id).copied());
-        write_skin(document, baked, (skin, joints), nodes, replaces, patch)?;
+        write_skin(
+            document,
+            (baked, slots),
+            (skin, joints),
+            nodes,
+            replaces,
+            patch,
+        )?;
     }
     for (&mesh, baked_mesh) in baked.meshes.iter().filter(|(_, m)| !m.targets.is_empty()) {
         task.check()?;
@@ -163,7 +172,7 @@ fn release_skin(patch: &mut Patch, skin: SkinId) -> Option<usize> {
 
 fn write_skin(
     document: &Document,
-    baked: &Baked,
+    (baked, slots): (&Baked, &FileSlots),
     (skin, joints): (SkinId, &[usize]),
     nodes: impl Iterator<Item = usize>,
     replaces: Option<usize>,
@@ -172,9 +181,9 @@ fn write_skin(
     let missing = || GltfWriteError::SkinMissing { skin: skin.0 };
     let own = document.skins().get(&skin).ok_or_else(missing)?;
     let helpers = joints.iter().filter_map(|&j| baked.joints.get(j));
-    let matrices = own
-        .inverse_bind
-        .iter()
+    let slots = slots.of_skin(skin).ok_or_else(missing)?;
+    let matrices = slots
+        .kept(&own.inverse_bind)
         .chain(helpers.map(|h| &h.inverse_bind));
     let bytes: Vec<u8> = matrices
         .clone()

@@ -1,14 +1,16 @@
 //! Writes edited joints as nodes, scenes and skins.
 //!
-//! All other export code sees [`Document::for_file`], in which every joint has a node and skins list no removed joint;
-//! this writes these nodes and skins into the source's JSON. Nodes of removed joints stay in the list without
-//! references, because extensions reference nodes by index.
+//! All other export code sees [`for_file`], in which every joint has a node. Nodes of removed joints stay in the list
+//! without references, because extensions reference nodes by index. Skins leave out the slots of removed joints
+//! ([`FileSlots`]).
 
+use super::drivers;
 use super::json::{each, entry_mut, index, number, place};
 use super::nodes::{node_of, write_transform};
 use super::patch::{NewAccessor, Patch};
 use super::report::ExportReport;
-use crate::document::{Document, Skin};
+use super::slots::FileSlots;
+use crate::document::{Document, Skin, SkinId};
 use crate::finding::{Finding, counted};
 use crate::io::gltf_json::ComponentType;
 use crate::math::Transform;
@@ -18,7 +20,7 @@ use bytes::Bytes;
 use glam::DAffine3;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The members of a node that move with the joint that carries its content.
 const CONTENT: [&str; 4] = ["mesh", "skin", "weights", "camera"];
@@ -29,20 +31,27 @@ const CONTENT_EXTENSIONS: [&str; 2] = ["KHR_lights_punctual", "EXT_mesh_gpu_inst
 pub fn for_file(document: &Document) -> Cow<'_, Document> {
     let json = document.source().map(|source| &source.json);
     let n_nodes = json.map_or(0, |json| each(json, "nodes").count());
-    document.for_file(n_nodes as u32)
+    let kept = FileSlots::new(document).kept_removed(document);
+    document.with_nodes(n_nodes as u32, |joint| kept.contains_key(&joint))
 }
 
 /// Writes the changes of joints and skins; `document` is the result of [`for_file`].
-pub(super) fn patch_joints(document: &Document, patch: &mut Patch, report: &mut ExportReport) {
+pub(super) fn patch_joints(
+    document: &Document,
+    slots: &FileSlots,
+    patch: &mut Patch,
+    report: &mut ExportReport,
+) {
     if !document.is_rig_edited() {
         return;
     }
     add_nodes(document, &mut patch.json);
     patch_rest(document, &mut patch.json);
-    patch_children(document, &mut patch.json);
+    patch_children(document, &slots.kept_removed(document), &mut patch.json);
     patch_roots(document, &mut patch.json);
     move_content(document, &mut patch.json);
-    patch_skins(document, patch);
+    patch_skins(document, slots, patch);
+    drivers::follow_rig(document, &mut patch.json);
     let n_removed = document.skeleton().len() - document.skeleton().n_live();
     if n_removed > 0 {
         report.findings.push(Finding::info(
@@ -63,7 +72,8 @@ fn new_joints(document: &Document) -> Vec<JointId> {
         let node = skeleton.joint(j).source_node;
         node.is_some_and(|node| known.joint_of_node(node).is_none())
     };
-    let mut joints: Vec<JointId> = skeleton.live_joints().filter(is_new).collect();
+    let all = (0..skeleton.len() as u32).map(JointId);
+    let mut joints: Vec<JointId> = all.filter(is_new).collect();
     joints.sort_by_key(|&j| skeleton.joint(j).source_node);
     joints
 }
@@ -101,13 +111,17 @@ fn child_nodes(skeleton: &Skeleton, joint: JointId) -> BTreeSet<u32> {
 }
 
 /// Writes the lists of children: existing ones keep their order, new ones are appended.
-fn patch_children(document: &Document, json: &mut Value) {
+///
+/// The nodes of removed joints that skins still list (`kept`) are children, so that the joints of a skin have one root.
+fn patch_children(document: &Document, kept: &BTreeMap<JointId, JointId>, json: &mut Value) {
     let (skeleton, before) = (document.skeleton(), document.source_skeleton());
     for (j, joint) in (0..).map(JointId).zip(skeleton.joints()) {
         let Some(node) = joint.source_node else {
             continue;
         };
-        let wanted = child_nodes(skeleton, j);
+        let mut wanted = child_nodes(skeleton, j);
+        let kept = kept.iter().filter(|(_, parent)| **parent == j);
+        wanted.extend(kept.filter_map(|(joint, _)| skeleton.joint(*joint).source_node));
         let had = before.joint_of_node(node);
         let had = had.map_or_else(BTreeSet::new, |j| child_nodes(before, j));
         if wanted == had {
@@ -156,6 +170,7 @@ fn patch_roots(document: &Document, json: &mut Value) {
         before.joint(root).source_node
     };
     let n_scenes = each(json, "scenes").count();
+    let shown = index(json.get("scene")).unwrap_or(0);
     for scene in 0..n_scenes {
         let Some(entry) = entry_mut(json, "scenes", scene) else {
             continue;
@@ -169,8 +184,8 @@ fn patch_roots(document: &Document, json: &mut Value) {
             .collect();
         let mut made = list.clone();
         for &node in &added {
-            // A new joint becomes a root of the first scene.
-            let is_shown = root_before(node).map_or(scene == 0, |root| there.contains(&root));
+            // A new root joins the scene that the file shows.
+            let is_shown = root_before(node).map_or(scene == shown, |root| there.contains(&root));
             if is_shown && !there.contains(&node) {
                 made.push(node.into());
             }
@@ -224,32 +239,34 @@ fn move_content(document: &Document, json: &mut Value) {
     }
 }
 
-fn patch_skins(document: &Document, patch: &mut Patch) {
-    let changed: Vec<(usize, &Skin)> = document
+fn patch_skins(document: &Document, slots: &FileSlots, patch: &mut Patch) {
+    let changed: Vec<(SkinId, &Skin)> = document
         .skins()
         .iter()
         .filter(|(id, skin)| document.source_skins().get(id) != Some(skin))
-        .map(|(id, skin)| (id.0 as usize, skin.as_ref()))
+        .map(|(&id, skin)| (id, skin.as_ref()))
         .collect();
     let old: Vec<Option<usize>> = changed
         .iter()
-        .map(|(i, _)| {
-            let entry = entry_mut(&mut patch.json, "skins", *i);
+        .map(|(id, _)| {
+            let entry = entry_mut(&mut patch.json, "skins", id.0 as usize);
             let old = entry.and_then(|entry| index(entry.get("inverseBindMatrices")));
             patch.release(old);
             old
         })
         .collect();
-    for ((i, skin), replaces) in changed.into_iter().zip(old) {
-        let is_needed =
-            replaces.is_some() || skin.inverse_bind.iter().any(|m| *m != DAffine3::IDENTITY);
-        let accessor = is_needed.then(|| put_matrices(skin, replaces, patch));
-        let joints: Vec<Value> = skin
-            .joints
-            .iter()
+    for ((id, skin), replaces) in changed.into_iter().zip(old) {
+        let Some(slots) = slots.of_skin(id) else {
+            continue;
+        };
+        let matrices: Vec<DAffine3> = slots.kept(&skin.inverse_bind).copied().collect();
+        let is_needed = replaces.is_some() || matrices.iter().any(|m| *m != DAffine3::IDENTITY);
+        let accessor = is_needed.then(|| put_matrices(&matrices, replaces, patch));
+        let joints: Vec<Value> = slots
+            .kept(&skin.joints)
             .map(|&joint| node_of(document, joint).into())
             .collect();
-        let Some(entry) = entry_mut(&mut patch.json, "skins", i) else {
+        let Some(entry) = entry_mut(&mut patch.json, "skins", id.0 as usize) else {
             continue;
         };
         if let Some(accessor) = accessor {
@@ -260,9 +277,8 @@ fn patch_skins(document: &Document, patch: &mut Patch) {
     patch_skeletons(document, &mut patch.json);
 }
 
-fn put_matrices(skin: &Skin, replaces: Option<usize>, patch: &mut Patch) -> usize {
-    let bytes: Vec<u8> = skin
-        .inverse_bind
+fn put_matrices(matrices: &[DAffine3], replaces: Option<usize>, patch: &mut Patch) -> usize {
+    let bytes: Vec<u8> = matrices
         .iter()
         .flat_map(|m| glam::DMat4::from(*m).to_cols_array())
         .flat_map(|x| (x as f32).to_le_bytes())
@@ -272,7 +288,7 @@ fn put_matrices(skin: &Skin, replaces: Option<usize>, patch: &mut Patch) -> usiz
         component: ComponentType::F32,
         kind: Type::Mat4,
         normalized: false,
-        count: skin.inverse_bind.len(),
+        count: matrices.len(),
         bytes: Bytes::from(bytes),
         target: None,
         bounds: None,

@@ -39,6 +39,7 @@ mod referenced;
 mod report;
 mod rows;
 mod shapes;
+mod slots;
 mod targets;
 mod text;
 mod uncompress;
@@ -47,7 +48,7 @@ mod weights;
 mod write;
 
 pub use destination::{Destination, Written};
-pub use drivers::{DRIVERS, DRIVERS_VERSION};
+pub use drivers::{DRIVERS, DRIVERS_VERSION, source_drivers};
 pub use error::GltfWriteError;
 pub use format::GltfFormat;
 pub use frames::{Framed, WrittenFrames, write_frames};

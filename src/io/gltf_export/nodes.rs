@@ -5,6 +5,7 @@ use super::report::ExportReport;
 use crate::document::Document;
 use crate::finding::Finding;
 use crate::math::Transform;
+use crate::math::polar::largest_entry;
 use crate::skeleton::{JointId, Pose};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -147,8 +148,7 @@ pub(super) fn write_transform(
 /// Whether the stretch has off-diagonal entries beyond rounding.
 fn shears(transform: &Transform) -> bool {
     let off = transform.stretch - glam::DMat3::from_diagonal(transform.scale());
-    let largest = |m: glam::DMat3| m.to_cols_array().iter().fold(0.0f64, |a, x| a.max(x.abs()));
-    largest(off) > SHEAR_TOLERANCE * largest(transform.stretch)
+    largest_entry(off) > SHEAR_TOLERANCE * largest_entry(transform.stretch)
 }
 
 #[cfg(test)]

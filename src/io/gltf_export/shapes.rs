@@ -13,6 +13,7 @@ use super::primitives::{attributes_mut, points_of, primitive_mut};
 use super::prune::{kept_nodes, prune_nodes};
 use super::referenced::add_referenced;
 use super::report::ExportReport;
+use super::slots::FileSlots;
 use super::uncompress;
 use crate::bake::still::{StillShape, into_node};
 use crate::document::{Document, InstanceId, MeshId, MeshItem};
@@ -45,7 +46,7 @@ pub fn write_shapes(
     let mut report = ExportReport::default();
     let mut package = Package::new(source, destination, &mut report.findings);
     let mut patch = package.patch(Policy::Compact);
-    patch_joints(document, &mut patch, &mut report);
+    patch_joints(document, &FileSlots::new(document), &mut patch, &mut report);
     patch_names(document, &mut patch.json);
     patch_transforms(document, pose, &mut patch.json, &mut report);
     let mut placed = Placed::default();

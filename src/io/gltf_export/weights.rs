@@ -6,15 +6,17 @@ use super::patch::{NewAccessor, Patch};
 use super::primitives::{attributes_mut, points_of};
 use super::report::ExportReport;
 use super::rows::{FittedRow, fit};
+use super::slots::{FileSlots, SlotMap};
 use super::uncompress;
 use crate::bake::Baked;
 use crate::document::{Document, MeshId, MeshItem};
 use crate::io::gltf_json::{ComponentType, Target};
-use crate::skinning::{CHUNK, Influences};
+use crate::skinning::{CHUNK, Influences, Rows};
 use crate::task::Task;
 use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 use rayon::prelude::*;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The accessors of JOINTS_n and WEIGHTS_n.
@@ -27,6 +29,8 @@ struct Job<'a> {
     /// The influences to write.
     influences: &'a Influences,
     primitive: usize,
+    /// The slots in the file; `None` where they equal those of the document.
+    slots: Option<&'a SlotMap>,
     /// n_points: whether the user edited the point.
     edited: Arc<[bool]>,
     /// The accessors of JOINTS_n and WEIGHTS_n in the source.
@@ -39,6 +43,7 @@ struct Job<'a> {
 pub(super) fn patch_weights(
     document: &Document,
     baked: Option<&Baked>,
+    slots: &FileSlots,
     limit: usize,
     patch: &mut Patch,
     report: &mut ExportReport,
@@ -50,10 +55,15 @@ pub(super) fn patch_weights(
         let baked = baked.and_then(|baked| baked.meshes.get(&mesh));
         let influences = baked.map_or(&item.influences, |baked| &baked.influences);
         let edited = edited_flags(influences, &item.source_influences);
-        if edited.is_empty() {
-            continue;
+        let renumbers = slots.renumber_source(document, mesh);
+        let mut primitives = edited_primitives(item, &edited);
+        if renumbers {
+            let all = 0..item.geometry.primitives.len();
+            primitives = all
+                .filter(|&p| is_skinned(&mut patch.json, mesh, item, p))
+                .collect();
         }
-        for primitive in edited_primitives(item, &edited) {
+        for primitive in primitives {
             uncompress::uncompress(document, patch, mesh, primitive, report)?;
             let old = release(patch, mesh, item, primitive, report)?;
             jobs.push(Job {
@@ -61,6 +71,7 @@ pub(super) fn patch_weights(
                 item,
                 influences,
                 primitive,
+                slots: slots.of_mesh(document, mesh),
                 edited: edited.clone(),
                 old,
                 short: baked.is_some_and(|baked| baked.reweighted),
@@ -153,6 +164,12 @@ fn edited_primitives(item: &MeshItem, edited: &[bool]) -> Vec<usize> {
         .collect()
 }
 
+/// Whether a primitive that was read has influences in the file.
+fn is_skinned(json: &mut Value, mesh: MeshId, item: &MeshItem, primitive: usize) -> bool {
+    let attributes = attributes_mut(json, mesh, primitive);
+    !points_of(item, primitive).is_empty() && attributes.is_some_and(|a| a.contains_key("JOINTS_0"))
+}
+
 /// Releases the accessors of a primitive's influences.
 fn release(
     patch: &mut Patch,
@@ -208,7 +225,17 @@ fn write(job: &Job<'_>, limit: usize, patch: &mut Patch, cost: &mut Cost) {
         .par_iter()
         .map(|&point| {
             let is_edited = job.edited.get(point as usize) == Some(&true);
-            let mut row = fit(job.influences.row(point), is_edited, limit);
+            let row = job.influences.row(point);
+            let mut row = match job.slots {
+                Some(slots) => {
+                    let kept = row
+                        .iter()
+                        .filter_map(|(slot, w)| Some((slots.get(slot)?, w)));
+                    let kept: Rows = std::iter::once(kept.collect::<Vec<_>>()).collect();
+                    fit(kept.row(0), is_edited, limit)
+                }
+                None => fit(row, is_edited, limit),
+            };
             if job.short {
                 // A weight that rounds to 0 in 16 bits needs no joint.
                 row.pairs.retain(|&(_, weight)| weight >= 1.0 / 65535.0);

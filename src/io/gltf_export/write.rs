@@ -7,6 +7,7 @@ use super::nodes::AddedNodes;
 use super::package::{Package, Packed};
 use super::referenced::add_referenced;
 use super::report::ExportReport;
+use super::slots::FileSlots;
 use super::{clips, drivers, helper_joints, joints, nodes, weights};
 use crate::bake::{BakeMode, BakeOptions, Baked};
 use crate::document::{ClipId, Document};
@@ -62,13 +63,23 @@ pub fn write_model(
     });
     let limit = changes.influences.clamp(1, 8);
     let baked = changes.baked.map(|(baked, _)| baked);
-    joints::patch_joints(document, &mut patch, &mut report);
-    weights::patch_weights(document, baked, limit, &mut patch, &mut report, task)?;
+    let slots = FileSlots::new(document);
+    joints::patch_joints(document, &slots, &mut patch, &mut report);
+    weights::patch_weights(
+        document,
+        baked,
+        &slots,
+        limit,
+        &mut patch,
+        &mut report,
+        task,
+    )?;
     let mut added = AddedNodes::new();
     if let Some((baked, options)) = changes.baked {
         let (patch, report) = (&mut patch, &mut report);
         let sparse = options.sparse;
-        added = helper_joints::patch_corrections(document, baked, sparse, patch, report, task)?;
+        added =
+            helper_joints::patch_corrections(document, baked, &slots, sparse, patch, report, task)?;
         if options.mode == BakeMode::Retarget {
             drivers::patch_drivers(document, baked, &added, options, patch, report);
         }

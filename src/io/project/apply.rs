@@ -11,7 +11,7 @@ use super::v4::{
 use super::{ProjectError, clips, layers, masks, points, rig, rows, rules, transforms};
 use crate::deform::{DeformStack, MaskKind};
 use crate::document::{ClipId, Document, Edit, Layer, LayerId, LayerStack, MeshId};
-use crate::finding::Finding;
+use crate::finding::{Finding, counted};
 use crate::skeleton::{JointId, Pose};
 use crate::task::Task;
 use std::collections::BTreeSet;
@@ -61,6 +61,7 @@ pub(super) fn apply_within(
     );
     opening.weights(project.weights)?;
     opening.layers(project.layers, task)?;
+    opening.pass_on_removed();
     opening.stacks(project.stacks);
     opening.masks(project.masks)?;
     opening.pose(project.pose);
@@ -121,8 +122,8 @@ impl Opening {
             let Some(item) = self.document.meshes().get(&mesh) else {
                 continue;
             };
-            let n_joints = self.document.n_skin_joints(mesh).unwrap_or(0);
-            let restored = rows::restore(&entry, item, n_joints, &skin_joint_of)?;
+            let live = self.document.live_slots(mesh);
+            let restored = rows::restore(&entry, item, &live, &skin_joint_of)?;
             self.warn_of_rows(&place, &restored);
             for (points, rows) in restored.spans {
                 self.apply(&place, Edit::influences(mesh, points, rows));
@@ -275,8 +276,8 @@ impl Opening {
         let Some(item) = self.document.meshes().get(&mesh).cloned() else {
             return Ok(Layer::new(id, entry.title, 0));
         };
-        let n_joints = self.document.n_skin_joints(mesh).unwrap_or(0);
-        let restored = layers::restore(entry, &item, n_joints, &skin_joint_of, known, task)?;
+        let live = self.document.live_slots(mesh);
+        let restored = layers::restore(entry, &item, &live, &skin_joint_of, known, task)?;
         self.warn_of_rows(&place, &restored.rows);
         self.warn_of_values(&place, &restored.mask, 1.0);
         if let Some(why) = restored.fault {
@@ -308,6 +309,27 @@ impl Opening {
             };
         }
         skin_joint_of
+    }
+
+    /// Weights that a changed model gives to joints that the project removed.
+    fn pass_on_removed(&mut self) {
+        match self.document.pass_on_removed() {
+            Ok(passed) => {
+                for (mesh, n_points) in passed {
+                    let item = self.document.meshes().get(&mesh);
+                    let name = item.map_or("", |item| item.geometry.name.as_str());
+                    let place = format!("weights of mesh {} \"{name}\"", mesh.0);
+                    self.warn(
+                        place,
+                        format!(
+                            "The model gives {} to bones that the project removed; the bones above them have the weights now.",
+                            counted(n_points, "point")
+                        ),
+                    );
+                }
+            }
+            Err(why) => self.warn("weights", format!("Weights of removed bones stay: {why}")),
+        }
     }
 
     fn stacks(&mut self, entries: Vec<StackEntry>) {

@@ -112,14 +112,14 @@ pub(super) struct Restored {
     pub(super) fault: Option<&'static str>,
 }
 
-/// The layer of `entry` on the mesh `item`, whose skins have at least `n_joints` joints.
+/// The layer of `entry` on the mesh `item`, whose skins have the slots `live`.
 ///
 /// `skin_joint_of[i]`: the skin joint in this model for skin joint i of the project. `known`: symmetries that were
 /// found for other layers. Fails for a block that cannot be decoded.
 pub(super) fn restore(
     entry: LayerEntry,
     item: &MeshItem,
-    n_joints: usize,
+    live: &[bool],
     skin_joint_of: &[Option<u16>],
     known: &mut Symmetries,
     task: &Task,
@@ -143,12 +143,12 @@ pub(super) fn restore(
         rows: entry.rows,
         blocks: entry.blocks,
     };
-    let mut restored = rows::restore(&weights, item, n_joints, skin_joint_of)?;
+    let mut restored = rows::restore(&weights, item, live, skin_joint_of)?;
     for (points, rows) in &mut restored.spans {
         layer.rows.swap_few_rows(points, rows);
     }
     if let Some(mirror) = &entry.mirror {
-        match mirror_effect(mirror, item, n_joints, skin_joint_of, known, task)? {
+        match mirror_effect(mirror, item, live.len(), skin_joint_of, known, task)? {
             Ok(effect) => layer.mirror = Some(Arc::new(effect)),
             Err(why) => fault = Some(why),
         }

@@ -101,14 +101,14 @@ pub(super) struct Restored {
     pub(super) n_conflicts: usize,
 }
 
-/// The points and rows of `weights` in the mesh `item`, whose skins have at least `n_joints` joints.
+/// The points and rows of `weights` in the mesh `item`, whose skins have the slots `live`.
 ///
 /// `skin_joint_of[i]`: the skin joint in this model for skin joint i of the project. Fails for a block that cannot be
 /// decoded.
 pub(super) fn restore(
     weights: &MeshWeights,
     item: &MeshItem,
-    n_joints: usize,
+    live: &[bool],
     skin_joint_of: &[Option<u16>],
 ) -> Result<Restored, ProjectError> {
     let mesh = &item.geometry;
@@ -133,12 +133,12 @@ pub(super) fn restore(
         .blocks
         .par_iter()
         .map(|block| {
-            let mut piece = Piece::new(n_joints, skin_joint_of);
+            let mut piece = Piece::new(live, skin_joint_of);
             decode(block, &mut piece).map(|()| piece)
         })
         .collect::<Result<Vec<_>, _>>()
         .map_err(damaged)?;
-    let mut text = Piece::new(n_joints, skin_joint_of);
+    let mut text = Piece::new(live, skin_joint_of);
     for row in &weights.rows {
         let (joints, weights): (Vec<u16>, Vec<f32>) = row.w.iter().copied().unzip();
         let (joints, weights) = (&joints[..], &weights[..]);
@@ -244,8 +244,8 @@ fn unzigzag(code: u32) -> u32 {
 struct Piece<'a> {
     /// For each skin joint of the project, that of this model.
     skin_joint_of: &'a [Option<u16>],
-    /// The number of joints of the skins of this model.
-    n_joints: usize,
+    /// [`Document::live_slots`](crate::document::Document::live_slots) of this model.
+    live: &'a [bool],
     /// (primitive, vertex) of each row.
     keys: Vec<(u32, u32)>,
     rows: Rows,
@@ -255,10 +255,10 @@ struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    fn new(n_joints: usize, skin_joint_of: &'a [Option<u16>]) -> Self {
+    fn new(live: &'a [bool], skin_joint_of: &'a [Option<u16>]) -> Self {
         Self {
             skin_joint_of,
-            n_joints,
+            live,
             keys: Vec::new(),
             rows: Rows::default(),
             n_invalid: 0,
@@ -286,7 +286,7 @@ impl<'a> Piece<'a> {
             joints: &self.joints,
             weights: row.weights,
         };
-        if all_known && validity::check_row(row, self.n_joints).is_ok() {
+        if all_known && validity::check_row(row, self.live).is_ok() {
             self.keys.push(key);
             self.rows.push(row);
         } else {

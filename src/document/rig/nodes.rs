@@ -1,0 +1,40 @@
+//! The nodes in a file of the joints made in Sinew.
+
+use crate::document::Document;
+use crate::skeleton::{JointId, Skeleton};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+impl Document {
+    /// The document with a node for each joint made in Sinew, from `first_node` on; borrowed where there are none. Of
+    /// removed joints only those that `is_listed` in a skin of the file get one.
+    ///
+    /// All else stays the same, so that evaluation, bakes and comparisons use the slots of the document.
+    pub fn with_nodes(
+        &self,
+        first_node: u32,
+        is_listed: impl Fn(JointId) -> bool,
+    ) -> Cow<'_, Self> {
+        let joints = (0..).map(JointId).zip(self.skeleton.joints());
+        let new: Vec<JointId> = joints
+            .filter(|(id, joint)| joint.source_node.is_none() && (!joint.removed || is_listed(*id)))
+            .map(|(id, _)| id)
+            .collect();
+        if new.is_empty() || self.source.is_none() {
+            return Cow::Borrowed(self);
+        }
+        let mut joints = self.skeleton.joints().to_vec();
+        for (node, joint) in (first_node..).zip(new) {
+            joints[joint.get()].source_node = Some(node);
+        }
+        match Skeleton::new(joints) {
+            Ok(skeleton) => {
+                let mut made = self.clone();
+                made.skeleton = Arc::new(skeleton);
+                Cow::Owned(made)
+            }
+            // Nodes from `first_node` on are free, so that no two joints share one.
+            Err(_) => Cow::Borrowed(self),
+        }
+    }
+}
