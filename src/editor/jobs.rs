@@ -52,8 +52,12 @@ pub(super) enum EditorJob {
 impl JobKind for EditorJob {
     fn priority(self) -> Priority {
         match self {
-            Self::ComputeExport | Self::Centres | Self::Estimate => Priority::Long,
-            Self::Open | Self::ReadWeights | Self::SlowOperation | Self::Volume => Priority::Normal,
+            // Begun by the editor itself: whatever the artist asks for goes before it.
+            Self::Centres | Self::Estimate => Priority::Background,
+            // Asked for, and known to take long: these may wait for each other, and nothing else does for them.
+            Self::ComputeExport | Self::SlowOperation | Self::Volume => Priority::Long,
+            // Nothing can be done until they have ended.
+            Self::Open | Self::ReadWeights => Priority::Normal,
             _ => Priority::Quick,
         }
     }
@@ -70,17 +74,17 @@ impl JobKind for EditorJob {
         // Every file is written. Fixes, checks, centres and tables start only when the one before has ended.
         !self.writes()
     }
-}
 
-impl EditorJob {
-    /// Whether it writes a file: files are written in the order in which that was asked for.
+    /// Files are written in the order in which that was asked for.
     fn writes(self) -> bool {
         matches!(
             self,
             Self::Save | Self::Autosave | Self::WriteExport | Self::WriteWeights
         )
     }
+}
 
+impl EditorJob {
     /// Whether the job is finished, not cancelled, when the editor goes.
     pub(super) fn outlives_editor(self) -> bool {
         matches!(self, Self::Save | Self::Autosave | Self::WriteWeights)
@@ -158,5 +162,65 @@ impl Editor {
             EditorJob::ComputeExport => !self.export_waits_for_file(),
             _ => !(kind.begins_step() && self.is_in_step()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::{JobHandle, Lane};
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::time::{Duration, Instant};
+
+    /// A job that says that it begins, and runs until the gate is opened.
+    fn gated(lane: &Lane<EditorJob>, kind: EditorJob) -> (Sender<()>, Receiver<()>) {
+        let (open, gate) = channel();
+        let (begins, begun) = channel();
+        lane.submit(kind, "gated", move |_| {
+            // Either may be gone: nobody waits for the beginning, or the gate stays open.
+            let _ = begins.send(());
+            let _ = gate.recv();
+        });
+        (open, begun)
+    }
+
+    fn wait_for(job: &JobHandle<()>, kind: EditorJob) {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !job.has_ended() {
+            assert!(Instant::now() < deadline, "{kind:?} waits");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn what_the_artist_waits_for_is_not_behind_what_takes_minutes() {
+        use EditorJob::{
+            Centres, Checks, ComputeExport, Estimate, Open, Operation, ReadWeights, Save,
+            SlowOperation, Volume,
+        };
+        let minutes = [Centres, Estimate, ComputeExport, SlowOperation, Volume];
+        let lane = Lane::spawn(|| {}).unwrap();
+        let gates = minutes.map(|kind| gated(&lane, kind));
+        for kind in [Open, ReadWeights, Operation, Checks, Save] {
+            wait_for(&lane.submit(kind, "asked for", |_| ()), kind);
+        }
+        drop(gates);
+        // Of two jobs that nobody asked for one runs, and what was asked for beside it.
+        let lane = Lane::spawn(|| {}).unwrap();
+        let (_centres, begun) = gated(&lane, Centres);
+        begun.recv().unwrap();
+        let _estimate = gated(&lane, Estimate);
+        for kind in [ComputeExport, SlowOperation, Volume, Open] {
+            wait_for(&lane.submit(kind, "asked for", |_| ()), kind);
+        }
+    }
+
+    #[test]
+    fn what_writes_keeps_its_result_and_is_never_replaced() {
+        use EditorJob::{Autosave, Save, WriteExport, WriteWeights};
+        for kind in [Autosave, Save, WriteExport, WriteWeights] {
+            assert!(kind.writes() && !kind.replaces_waiting(), "{kind:?}");
+        }
+        assert!(!EditorJob::ComputeExport.writes(), "it is in memory only");
     }
 }
