@@ -36,6 +36,7 @@ mod problems;
 mod range_of_motion;
 mod rules;
 pub mod selecting;
+mod symmetries;
 pub mod views;
 pub mod weight_colours;
 
@@ -110,6 +111,7 @@ pub struct Editor {
     centres: centres::CentreSearch,
     operations: operations::Operations,
     mirrors: mirrors::Mirrors,
+    symmetries: symmetries::Symmetries,
     relink: Option<Relink>,
     /// A model that is ready but would take the place of edits made while it was loading.
     opened: Option<(OpenRequest, OpenedModel)>,
@@ -175,6 +177,7 @@ impl Editor {
             centres: centres::CentreSearch::default(),
             operations: operations::Operations::default(),
             mirrors: mirrors::Mirrors::default(),
+            symmetries: symmetries::Symmetries::default(),
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
@@ -388,6 +391,8 @@ impl Editor {
         self.centres.clear();
         self.operations.forget_model();
         self.mirrors.clear();
+        // Jobs that still look for some add them to the old ones.
+        self.symmetries = symmetries::Symmetries::default();
         self.heat_maps.clear();
         self.layering.forget_model();
         self.measuring.forget();

@@ -8,19 +8,16 @@ use super::Editor;
 use crate::document::session::PaintTarget;
 use crate::document::{Dirty, Edit, Layer, LayerId, LayerStack, MeshId};
 use crate::finding::counted;
-use crate::mesh::{Mesh, PointSet, Symmetry};
+use crate::mesh::PointSet;
 use limit::OverLimit;
 use mirror::Mirroring;
 use report::LayerReport;
-use std::sync::Arc;
 
 /// What the editor remembers of layers; no part of the document.
 #[derive(Default)]
 pub(super) struct Layering {
     /// A mirror effect whose mirror images are being looked for.
     mirroring: Option<Mirroring>,
-    /// Mirror images that were found: a mesh's bind pose never changes.
-    symmetries: Vec<(Arc<Mesh>, Arc<Symmetry>)>,
     /// What there is to say once the step under way is closed.
     report: LayerReport,
     /// What [`Editor::n_over_limit`] counted last.

@@ -45,7 +45,6 @@ pub(super) struct Selecting {
     seen: Option<(DepthKey, BTreeMap<InstanceId, PointSet>)>,
     /// The other side of the selection that had this serial, being looked for.
     mirroring: Option<(u64, JobHandle<Result<operations::Mirrored, Cancelled>>)>,
-    symmetry: operations::Symmetries,
     /// What only isolating hid, and nothing has shown since; never empty.
     isolated_from: Option<visibility::Hidden>,
     /// Grows with every change of points or of what is hidden.
