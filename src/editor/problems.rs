@@ -264,17 +264,25 @@ impl Editor {
         });
     }
 
-    /// Applies a fix that is ready; one of a document that has changed since is worked out again.
+    /// Applies a fix that is ready; one of a document that has changed since is worked out again. Those that wait go with
+    /// one that was cancelled or failed: they were asked for together.
     pub(super) fn finish_fix(
         &mut self,
         (mesh, points, fix): (MeshId, Arc<[u32]>, Fix),
         revision: u64,
-        result: Result<Fixed, Cancelled>,
+        result: Result<Result<Fixed, Cancelled>, JobError>,
     ) {
         match result {
-            Err(Cancelled) => self.notify("The fix was cancelled. Nothing changed."),
-            Ok(_) if revision != self.history.revision() => self.start_fix(mesh, points, fix),
-            Ok(Fixed { edit, label, said }) => match edit.map(|edit| self.apply(edit, label)) {
+            Err(error @ JobError::Failed) => {
+                self.problems.waiting.clear();
+                self.notify_error(error.to_string());
+            }
+            Err(JobError::Cancelled) | Ok(Err(Cancelled)) => {
+                self.problems.waiting.clear();
+                self.notify("The fix was cancelled. Nothing changed.");
+            }
+            Ok(Ok(_)) if revision != self.history.revision() => self.start_fix(mesh, points, fix),
+            Ok(Ok(Fixed { edit, label, said })) => match edit.map(|edit| self.apply(edit, label)) {
                 Some(Err(error)) => self.notify_error(error.to_string()),
                 None | Some(Ok(())) => self.notify(said),
             },
@@ -321,5 +329,46 @@ impl Editor {
                 .collect(),
         };
         self.frame_points(&places);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::session::Normalising;
+    use crate::editor::OpenRequest;
+    use std::time::{Duration, Instant};
+
+    fn settle(editor: &mut Editor) {
+        let deadline = Instant::now() + Duration::from_mins(2);
+        while editor.poll(0.0) || !editor.is_idle() {
+            assert!(Instant::now() < deadline, "it does not come to rest");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn one_cancel_ends_all_fixes_that_were_asked_for_together() {
+        let mut editor = Editor::new(None, || {}).unwrap();
+        editor.open(OpenRequest::Sample("arm".into()));
+        settle(&mut editor);
+        let mesh = *editor.document().meshes().keys().next().unwrap();
+        editor.brush_mut().normalise = Normalising::Off;
+        let cells = [(0, 0, 0.1), (9, 0, 0.1)];
+        editor.set_weights(mesh, &cells, "Edit weights");
+        settle(&mut editor);
+        assert_eq!(editor.n_off_sum(), 2);
+        for cancels in [true, false] {
+            for point in [0, 9] {
+                let fix = (mesh, [point].into(), Fix::Normalise);
+                editor.problems.waiting.push_back(fix);
+            }
+            assert!(editor.start_fix_that_waits());
+            if cancels {
+                editor.cancel_job();
+            }
+            settle(&mut editor);
+            assert_eq!(editor.n_off_sum(), if cancels { 2 } else { 0 });
+        }
     }
 }
