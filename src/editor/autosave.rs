@@ -13,9 +13,7 @@ const EVERY: Duration = Duration::from_mins(1);
 /// What is kept aside of the document that is open.
 pub(super) struct Autosave {
     place: Option<Autosaves>,
-    running: Option<JobHandle<Result<PathBuf, ProjectError>>>,
-    /// The running job's file is not wanted any more.
-    discard_running: bool,
+    running: Option<Running>,
     /// The file that stands for the document: the latest autosave, or the one it was restored from.
     file: Option<PathBuf>,
     /// The history's revision in `file`.
@@ -26,12 +24,19 @@ pub(super) struct Autosave {
     has_failed: bool,
 }
 
+struct Running {
+    job: JobHandle<Result<PathBuf, ProjectError>>,
+    /// The model it is of.
+    model_serial: u64,
+    /// Its file is not wanted any more.
+    discards: bool,
+}
+
 impl Autosave {
     pub(super) fn new(place: Option<Autosaves>) -> Self {
         Self {
             place,
             running: None,
-            discard_running: false,
             file: None,
             revision: None,
             latest: Instant::now(),
@@ -80,9 +85,10 @@ impl Editor {
     /// Removes what is kept aside of the document: it is saved, or not wanted.
     pub fn discard_autosave(&mut self) {
         let autosave = &mut self.autosave;
-        if let Some(job) = &autosave.running {
-            job.task().cancel();
-            autosave.discard_running = true;
+        let running = autosave.running.as_mut();
+        if let Some(running) = running.filter(|r| r.model_serial == self.model_serial) {
+            running.job.task().cancel();
+            running.discards = true;
         }
         // Should the document stay open after all, it is kept aside again at the next occasion.
         autosave.revision = None;
@@ -105,19 +111,29 @@ impl Editor {
             .submit(EditorJob::Autosave, "Autosave", move |task| {
                 place.save_with_steps(&document, project.as_deref(), n_steps, task)
             });
-        self.autosave.running = Some(job);
-        self.autosave.discard_running = false;
+        self.autosave.running = Some(Running {
+            job,
+            model_serial: self.model_serial,
+            discards: false,
+        });
     }
 
     /// Takes an autosave over once it has ended.
     pub(super) fn take_autosave(&mut self) {
-        let Some(job) = self.autosave.running.take_if(|job| job.has_ended()) else {
+        let running = &mut self.autosave.running;
+        let Some(running) = running.take_if(|running| running.job.has_ended()) else {
             return;
         };
-        match job.into_result() {
-            Ok(Ok(path)) => self.keep_autosave(&path),
+        let is_of_model = running.model_serial == self.model_serial;
+        match running.job.into_result() {
+            Ok(Ok(path)) if running.discards => self.discard_recoverable(&path),
+            Ok(Ok(path)) if is_of_model => self.keep_autosave(path),
+            // The model it is of has given way to another one, whose own file stands for that.
+            Ok(Ok(_)) => {}
             Ok(Err(ProjectError::Cancelled(_))) | Err(JobError::Cancelled | JobError::Failed) => {
-                self.autosave.revision = None;
+                if is_of_model {
+                    self.autosave.revision = None;
+                }
             }
             Ok(Err(error)) => {
                 // Once is enough: it would come back each minute.
@@ -126,8 +142,6 @@ impl Editor {
                 }
             }
         }
-        // However it ended: the next one is wanted again.
-        self.autosave.discard_running = false;
     }
 
     /// Starts the next autosave when there is something new and enough time has passed; whether it did something.
@@ -155,16 +169,10 @@ impl Editor {
         starts
     }
 
-    fn keep_autosave(&mut self, path: &Path) {
+    fn keep_autosave(&mut self, path: PathBuf) {
         self.autosave.n_kept += 1;
-        if self.autosave.discard_running {
-            self.discard_recoverable(path);
-        } else if let Some(older) = self
-            .autosave
-            .file
-            .replace(path.to_owned())
-            .filter(|older| older != path)
-        {
+        let older = self.autosave.file.replace(path);
+        if let Some(older) = older.filter(|older| Some(older) != self.autosave.file.as_ref()) {
             self.discard_recoverable(&older);
         }
     }
