@@ -52,7 +52,7 @@ pub use problems::Message;
 pub use selecting::BonesSeen;
 pub use weight_colours::{Heat, HeatOf, WeightView};
 
-use crate::document::{Dirty, Document, Edit, EditError, History, MeshId};
+use crate::document::{Dirty, Document, Edit, EditError, History, MeshId, WeightedJoints};
 use crate::evaluate::{Lane, Worker};
 use crate::finding::Finding;
 use crate::io::project::Autosaves;
@@ -126,6 +126,7 @@ pub struct Editor {
     picture_serial: u64,
     /// n_joints: which joints some point follows.
     weighted: Vec<bool>,
+    weighted_joints: WeightedJoints,
     /// Influences changed since they were read for it.
     weighted_stale: bool,
 }
@@ -188,6 +189,7 @@ impl Editor {
             model_serial: 0,
             picture_serial: 0,
             weighted: Vec::new(),
+            weighted_joints: WeightedJoints::default(),
             weighted_stale: false,
         })
     }
@@ -408,7 +410,8 @@ impl Editor {
         self.n_dropped_reported = 0;
         self.autosave.start_document(None);
         self.rebuild_heat();
-        self.weighted = self.document.weighted_joints();
+        self.weighted_joints = WeightedJoints::default();
+        self.weighted = self.weighted_joints.update(&self.document);
         self.weighted_stale = false;
     }
 }

@@ -4,6 +4,7 @@
 //! never what another step did in the same poll, and runs again as long as there is something for it to do.
 
 use super::Editor;
+use crate::document::Session;
 use crate::evaluate::{Evaluated, Request};
 
 /// What was posted to the worker, and what has come back.
@@ -20,6 +21,8 @@ pub(super) struct Evaluation {
     reset: bool,
     /// The last poll had nothing to do.
     is_settled: bool,
+    /// The session that it saw.
+    session: Session,
     pub(super) skin_secs: f64,
 }
 
@@ -33,6 +36,7 @@ impl Default for Evaluation {
             stale: false,
             reset: false,
             is_settled: true,
+            session: Session::default(),
             skin_secs: 0.0,
         }
     }
@@ -88,13 +92,18 @@ impl Editor {
             did_something |= step(self);
         }
         self.evaluation.is_settled = !did_something;
+        let session = self.document.session();
+        if self.evaluation.session != *session {
+            self.evaluation.session = session.clone();
+        }
         did_something
     }
 
     /// Whether everything that was asked for has been done and is on screen: nothing is left to the lane, to the worker
-    /// or to the next poll.
+    /// or to the next poll. Also right after a setting was changed that only a poll follows.
     pub fn is_idle(&self) -> bool {
         self.evaluation.is_settled
+            && self.evaluation.session == *self.document.session()
             && self.evaluation.is_current()
             && self.lane.is_idle()
             && !self.brush.is_ending()
@@ -151,7 +160,7 @@ impl Editor {
         let finds = self.weighted_stale && !self.is_painting();
         if finds {
             self.weighted_stale = false;
-            self.weighted = self.document.weighted_joints();
+            self.weighted = self.weighted_joints.update(&self.document);
             self.picture_serial += 1;
         }
         finds
@@ -206,13 +215,13 @@ mod tests {
     use std::time::{Duration, Instant};
 
     /// An editor whose polls take the steps in some order.
-    struct Session {
+    struct Polled {
         editor: Editor,
         steps: Vec<Step>,
         notices: Vec<String>,
     }
 
-    impl Session {
+    impl Polled {
         fn new(steps: Vec<Step>) -> Self {
             Self {
                 editor: Editor::new(None, || {}).unwrap(),
@@ -239,7 +248,7 @@ mod tests {
 
     /// Everything that a session with each kind of job leaves, as text.
     fn outcome(steps: Vec<Step>, folder: &Path) -> String {
-        let mut s = Session::new(steps);
+        let mut s = Polled::new(steps);
         s.editor.open(OpenRequest::Sample("arm".into()));
         s.settle();
         // What does not change the document may run at the same time.
@@ -325,7 +334,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_is_not_done_before_a_poll_has_seen_it() {
-        let mut s = Session::new(STEPS.to_vec());
+        let mut s = Polled::new(STEPS.to_vec());
         s.editor.open(OpenRequest::Sample("arm".into()));
         assert!(!s.editor.is_idle());
         s.settle();
@@ -333,6 +342,12 @@ mod tests {
         s.editor.advise_export(path);
         assert!(!s.editor.is_idle());
         s.settle();
+        // A setting that only a poll follows.
+        s.editor.brush_mut().symmetry = Some(Axis::X);
+        assert!(!s.editor.is_idle());
+        s.settle();
+        let mesh = *s.editor.document().meshes().keys().next().unwrap();
+        assert!(s.editor.n_without_mirror_image(mesh).is_some());
         let estimate = *s.editor.exporting().advice().estimate().unwrap();
         // A newer request takes the place of the one under way.
         for tolerance in [0.05, 0.04, 0.1] {
