@@ -1,22 +1,22 @@
-//! A problem with its place, cause and fix, as import, checks and the Problems panel report it.
+//! Findings: problems with their location, cause and fix, reported by the importer, the checks and the Problems panel.
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// How bad a [`Finding`] is.
+/// The severity of a [`Finding`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; nothing is lost.
+    /// Information; nothing is lost.
     Info,
-    /// Loaded or drawn differently from what the file says.
+    /// Something is loaded or drawn differently from the file.
     Warning,
-    /// Something the artist needs is missing or broken.
+    /// Something that the artist needs is missing or broken.
     Error,
 }
 
 impl Severity {
-    /// The word shown beside the icon.
+    /// The label beside the icon.
     pub fn label(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -26,7 +26,7 @@ impl Severity {
     }
 }
 
-/// What a [`Finding`] is about, for a click that selects it. Indices are those of the document.
+/// The part of the document that a [`Finding`] is about, which a click selects. Indices are those of the document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Place {
@@ -43,17 +43,17 @@ pub enum Place {
     },
 }
 
-/// What can be done about a [`Finding`] with one press. It works on the [`Place`] of the finding.
+/// A one-click fix for a [`Finding`]. It applies to the [`Place`] of the finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fix {
-    /// Scale the weights of each point so that they sum to 1.
+    /// Scales the weights of each point to sum to 1.
     Normalise,
-    /// Give each point to the bone that is nearest to it in the bind pose.
+    /// Assigns each point to the bone nearest to it in the bind pose.
     GiveToNearest,
-    /// Keep this many of the largest influences of each point.
+    /// Keeps this many of the largest influences of each point.
     Limit(u8),
-    /// Give all points at one position the average of their weights.
+    /// Gives all points at one position the average of their weights.
     Weld,
 }
 
@@ -68,7 +68,7 @@ impl Fix {
         }
     }
 
-    /// What it does: one sentence.
+    /// A description in one sentence.
     pub fn about(self) -> String {
         match self {
             Self::Normalise => {
@@ -88,7 +88,7 @@ impl Fix {
     }
 }
 
-/// A count with its noun, which is given in the singular: "1 vertex", "1,204 vertices".
+/// A count with its noun, given in the singular: "1 vertex", "1,204 vertices".
 pub fn counted(n: usize, noun: &str) -> String {
     let noun = if n == 1 {
         noun.to_owned()
@@ -111,13 +111,13 @@ fn plural(noun: &str) -> String {
     }
 }
 
-/// A number as it was typed, without the noise of arithmetic: at most four decimals, no zeros at the end.
+/// A number without rounding noise: at most four decimals, no trailing zeros.
 pub fn trimmed(value: f64) -> String {
     let text = format!("{value:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A number with commas: "1,204".
+/// A number with thousands separators: "1,204".
 pub fn thousands(n: usize) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -130,19 +130,19 @@ pub fn thousands(n: usize) -> String {
     text
 }
 
-/// One problem: what, where and why, each in plain words.
+/// One problem: what, where and why, in plain words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// Where, in the file's own terms: `meshes[0].primitives[1].attributes.WEIGHTS_0`, `joint "Hips"`.
+    /// The location, in the file's own terms: `meshes[0].primitives[1].attributes.WEIGHTS_0`, `joint "Hips"`.
     pub place: String,
-    /// What is wrong and what was done about it: one sentence with a full stop.
+    /// The problem and how it was handled: one sentence with a full stop.
     pub message: String,
-    /// What it is about, where that is a part of the document.
+    /// The affected part of the document, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Place>,
-    /// What can be done about it.
+    /// The fix, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
 }
@@ -159,7 +159,7 @@ impl Finding {
         }
     }
 
-    /// The finding, about `target`.
+    /// The finding with the target `target`.
     #[must_use]
     pub fn at(mut self, target: Place) -> Self {
         self.target = Some(target);

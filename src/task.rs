@@ -1,4 +1,4 @@
-//! Progress and cancel of work that takes longer than a frame.
+//! Progress and cancellation of work that takes longer than a frame.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 #[error("cancelled")]
 pub struct Cancelled;
 
-/// The progress of a piece of work and the wish to cancel it. Clones share both.
+/// The progress and the cancellation flag of a piece of work. Clones share both.
 ///
 /// The work calls [`Task::step`] or [`Task::check`] at least every 50 ms.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ pub struct Task {
 #[derive(Debug, Default)]
 struct Shared {
     cancelled: AtomicBool,
-    /// Fraction done in 1/65536.
+    /// The fraction done, in units of 1/65536.
     progress: AtomicU32,
     label: Mutex<String>,
 }
@@ -36,7 +36,7 @@ impl Task {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// Asks the work to stop; it does so at its next [`Task::check`].
+    /// Requests cancellation; the work stops at its next [`Task::check`].
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }
@@ -74,7 +74,7 @@ impl Task {
         self.shared.progress.load(Ordering::Relaxed) as f32 / 65536.0
     }
 
-    /// The step under way, as the status bar shows it.
+    /// The label of the current step, shown in the status bar.
     pub fn label(&self) -> String {
         self.shared
             .label

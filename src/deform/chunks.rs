@@ -7,19 +7,19 @@ use rayon::prelude::*;
 /// Below this many points, handing work to other threads costs more than it saves.
 const SERIAL_POINTS: usize = 4096;
 
-/// The same for chunks that changed: up to so many are cooked, measured or skinned again on the thread that found them.
+/// The same for changed chunks: up to this many are processed on the calling thread.
 pub(super) const FEW_CHUNKS: usize = 4;
 
 /// Calls `work(first, chunk)` for chunks of [`CHUNK`] items, on several threads where there are many. Allocates
 /// nothing.
 pub(super) fn for_chunks<T: Send>(items: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
-    // Of a type without a size: no memory is taken.
+    // A vector of a zero-sized type allocates nothing.
     let mut states = vec![(); items.len().div_ceil(CHUNK)];
     for_chunks_with(items, &mut states, |c, chunk, ()| work(c * CHUNK, chunk));
 }
 
-/// Calls `work(index, chunk, state)` for chunks of [`CHUNK`] items, each with its own of `states`; those without one are
-/// left out. On several threads where there are many. Allocates nothing.
+/// Calls `work(index, chunk, state)` for chunks of [`CHUNK`] items, each with its entry of `states`; chunks without one
+/// are left out. Uses several threads where there are many items. Allocates nothing.
 pub(super) fn for_chunks_with<T: Send, S: Send>(
     items: &mut [T],
     states: &mut [S],

@@ -1,4 +1,4 @@
-//! Which joints some point follows.
+//! The joints that influence any point.
 
 use super::{Document, MeshId, SkinId};
 use crate::skinning::{Influences, Rows};
@@ -6,16 +6,16 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The joints in the influences of each mesh, by chunk: only chunks that changed are read again.
+/// The joints in the influences of each mesh, by chunk: only changed chunks are read again.
 #[derive(Debug, Default)]
 pub struct WeightedJoints {
     meshes: BTreeMap<MeshId, Vec<ChunkJoints>>,
 }
 
-/// The joints of the skin that some point of a chunk follows.
+/// The skin joints that influence any point of a chunk.
 #[derive(Clone, Debug)]
 struct ChunkJoints {
-    /// Where they were read, compared by identity.
+    /// The rows they were read from, compared by identity.
     rows: Arc<Rows>,
     /// Ascending.
     joints: Arc<[u16]>,
@@ -40,7 +40,7 @@ impl ChunkJoints {
 }
 
 impl WeightedJoints {
-    /// n_joints of the skeleton: whether some point follows the joint.
+    /// n_joints of the skeleton: whether the joint influences any point.
     pub fn update(&mut self, document: &Document) -> Vec<bool> {
         self.meshes
             .retain(|mesh, _| document.meshes().contains_key(mesh));
@@ -63,7 +63,7 @@ impl WeightedJoints {
     }
 }
 
-/// What is known of the chunks of `influences`; those with other rows than before are read.
+/// The joints of the chunks of `influences`; only chunks whose rows changed are read.
 fn read_again(known: &[ChunkJoints], influences: &Influences) -> Vec<ChunkJoints> {
     let chunks = influences.chunks().par_iter().enumerate();
     let read = chunks.map(|(c, rows)| match known.get(c) {
@@ -74,8 +74,8 @@ fn read_again(known: &[ChunkJoints], influences: &Influences) -> Vec<ChunkJoints
 }
 
 impl Document {
-    /// n_joints of the skeleton: whether some point follows the joint. Reads all influences: where they change, keep a
-    /// [`WeightedJoints`].
+    /// n_joints of the skeleton: whether the joint influences any point. Reads all influences: keep a [`WeightedJoints`]
+    /// if they change.
     pub fn weighted_joints(&self) -> Vec<bool> {
         WeightedJoints::default().update(self)
     }

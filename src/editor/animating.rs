@@ -1,7 +1,8 @@
-//! Poses into clips: keys of bones, and clips as such. Each is one undo step.
+//! Keyframes of bones, and commands on whole clips. Each command is one undo step.
 
 use super::Editor;
 use crate::document::{ClipId, Edit};
+use crate::finding::counted;
 use crate::math::Transform;
 use crate::skeleton::clip_edit::SAME_KEY_SECS;
 use crate::skeleton::clip_keys::{key_marks, keys_near};
@@ -9,12 +10,12 @@ use crate::skeleton::{Channel, Clip, InBetweens, JointId, KeyIndex, Pose, Proper
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Values nearer than this part of their size are the same: what a file's 32 bits can tell apart.
+/// Relative difference below which two values are equal: the precision of the 32-bit floats in a file.
 const SAME_VALUE: f64 = 2e-6;
-/// Places nearer than this are the same, metres.
+/// Distance below which two positions are equal, metres.
 const LEAST_LENGTH: f64 = 1e-9;
 
-/// Keys on their way along the ruler.
+/// The keyframes being dragged along the timeline.
 #[derive(Clone, Debug)]
 pub(super) struct KeyDrag {
     clip: ClipId,
@@ -23,8 +24,8 @@ pub(super) struct KeyDrag {
 }
 
 impl Editor {
-    /// Keys the pose on screen at the present time: the selected bones, or without a selection all that differ from the
-    /// clip. Without a clip on screen a new one is made.
+    /// Inserts keyframes for the pose on screen at the current time: for the selected bones, or without a selection for
+    /// all bones that differ from the clip. Creates a clip if none is on screen.
     pub fn key_pose(&mut self) {
         self.finish_tool();
         self.end_key_drag();
@@ -49,7 +50,7 @@ impl Editor {
             return;
         }
         let time_secs = self.key_time(&before, &joints, self.reach_secs());
-        // At the time that the key gets, which may be a part of a frame away.
+        // At the time of the keyframe, which may differ from the current time by less than a frame.
         let base = self.document.pose_of_clip(&before, f64::from(time_secs));
         let is_clips_own = shown.is_some() && !self.playback().unkeyed;
         let pose = if is_clips_own {
@@ -67,7 +68,7 @@ impl Editor {
         let id = shown.unwrap_or_else(|| self.free_id());
         let bones = counted(joints.len(), "bone");
         let label = format!("Insert keyframes for {bones} at {time_secs:.2} s");
-        // Whether the pose is keyed belongs to the step: undo shows it again.
+        // The unkeyed flag belongs to the step, so that undo restores it.
         self.history.begin(&self.document, &label);
         if !self.set_clip(id, Some(clip), &label) {
             self.history.cancel(&mut self.document);
@@ -77,7 +78,7 @@ impl Editor {
         let playback = self.playback_mut();
         playback.clip = Some(id);
         playback.time_secs = f64::from(time_secs);
-        // Other posed bones stay on screen until they are keyed or time moves.
+        // Other posed bones stay on screen until they are keyed or the time changes.
         playback.unkeyed = left > 0;
         playback.playing &= left == 0;
         self.history.commit(&self.document);
@@ -94,7 +95,7 @@ impl Editor {
         self.evaluation.stale = true;
     }
 
-    /// Takes away the keys that the selected bones have at the present time.
+    /// Deletes the keyframes of the selected bones at the current time.
     pub fn delete_keys(&mut self) {
         self.finish_tool();
         self.end_key_drag();
@@ -127,7 +128,7 @@ impl Editor {
         self.set_clip(id, Some(left), &label);
     }
 
-    /// Shows a new clip without keys.
+    /// Shows a new clip without keyframes.
     pub fn new_clip(&mut self) {
         self.finish_tool();
         let id = self.free_id();
@@ -137,7 +138,7 @@ impl Editor {
         }
     }
 
-    /// Makes a copy of the clip on screen and shows it at the same time.
+    /// Copies the clip on screen and shows the copy at the same time.
     pub fn duplicate_clip(&mut self) {
         self.finish_tool();
         let Some((_, clip)) = self.shown_clip() else {
@@ -155,7 +156,7 @@ impl Editor {
         }
     }
 
-    /// Gives the clip on screen another name.
+    /// Renames the clip on screen.
     pub fn rename_clip(&mut self, name: &str) {
         let name = name.trim();
         let Some((id, clip)) = self.shown_clip() else {
@@ -171,7 +172,7 @@ impl Editor {
         self.set_clip(id, Some(renamed), &format!("Rename clip to \"{name}\""));
     }
 
-    /// Chooses how bones come from key to key in the clip on screen.
+    /// Sets the interpolation of the clip on screen.
     pub fn set_in_betweens(&mut self, in_betweens: InBetweens) {
         self.end_key_drag();
         let Some((id, clip)) = self.shown_clip() else {
@@ -192,7 +193,7 @@ impl Editor {
         self.set_clip(id, Some(changed), &label);
     }
 
-    /// Makes the clip on screen a part of exports, or a preview that they leave out.
+    /// Includes the clip on screen in exports, or makes it a preview clip that exports leave out.
     pub fn set_exported(&mut self, exported: bool) {
         self.end_key_drag();
         let Some((id, clip)) = self.shown_clip() else {
@@ -210,7 +211,7 @@ impl Editor {
         self.set_clip(id, Some(changed), &label);
     }
 
-    /// Deletes the clip on screen; the artist's pose is shown, and after undo the clip again.
+    /// Deletes the clip on screen and shows the document's pose; undo shows the clip again.
     pub fn delete_clip(&mut self) {
         self.finish_tool();
         let Some((id, clip)) = self.shown_clip() else {
@@ -226,7 +227,7 @@ impl Editor {
         }
     }
 
-    /// Goes to the next key of the selected bones, or without a selection of all.
+    /// Jumps to the next keyframe of the selected bones, or without a selection of all bones.
     pub fn next_key(&mut self) {
         let now = self.playback().time_secs as f32;
         let times = self.key_times();
@@ -234,7 +235,7 @@ impl Editor {
         self.go_to_key(next);
     }
 
-    /// Goes to the key of the selected bones before the present time, or without a selection of all.
+    /// Jumps to the previous keyframe of the selected bones, or without a selection of all bones.
     pub fn previous_key(&mut self) {
         let now = self.playback().time_secs as f32;
         let times = self.key_times();
@@ -242,14 +243,15 @@ impl Editor {
         self.go_to_key(previous);
     }
 
-    /// Whether the channel is of a bone whose keys are shown and jumped to: a selected one, or any without a selection.
+    /// Whether the keyframes of the channel's bone are shown and jumped to: a selected bone, or any bone without a
+    /// selection.
     pub fn shows_keys_of(&self, channel: &Channel) -> bool {
         let selected = &self.document.session().selected_joints;
         selected.is_empty() || selected.contains(&channel.joint)
     }
 
-    /// Takes hold of the keys at a moment: those of `joint`, or of all bones whose keys are shown. They follow
-    /// [`Editor::drag_keys_by`] until [`Editor::end_key_drag`]; all of it is one undo step.
+    /// Starts dragging the keyframes at a time: those of `joint`, or of all bones whose keyframes are shown. They
+    /// follow [`Editor::drag_keys_by`] until [`Editor::end_key_drag`]; the whole drag is one undo step.
     pub fn begin_key_drag(&mut self, time_secs: f32, joint: Option<JointId>) {
         self.finish_tool();
         self.end_key_drag();
@@ -267,17 +269,17 @@ impl Editor {
             keys,
         };
         let n = drag.keys.len();
-        let label = format!("Move {} of {time_secs:.2} s", counted(n, "key"));
+        let label = format!("Move {} of {time_secs:.2} s", counted(n, "keyframe"));
         self.history.begin(&self.document, &label);
         self.key_drag = Some(drag);
     }
 
-    /// Whether keys are being moved.
+    /// Whether keyframes are being dragged.
     pub fn is_dragging_keys(&self) -> bool {
         self.key_drag.is_some()
     }
 
-    /// Brings the held keys this much later than they were at first.
+    /// Moves the dragged keyframes by `by_secs` from their initial time.
     pub fn drag_keys_by(&mut self, by_secs: f32) {
         let Some(drag) = &self.key_drag else { return };
         let moved = drag.before.with_moved_keys(&drag.keys, by_secs);
@@ -292,14 +294,14 @@ impl Editor {
         self.set_clip(drag.clip, Some(moved), "Move keyframes");
     }
 
-    /// Lets go of the held keys.
+    /// Ends the drag of keyframes.
     pub fn end_key_drag(&mut self) {
         let Some(drag) = self.key_drag.take() else {
             return;
         };
         let now = self.document.clips().get(&drag.clip);
         if now.is_some_and(|now| **now == *drag.before) {
-            // Back where they were: nothing to undo.
+            // Back at the initial time: nothing to undo.
             let dirty = self.history.cancel(&mut self.document);
             self.refresh(&dirty);
         } else {
@@ -307,7 +309,7 @@ impl Editor {
         }
     }
 
-    /// Puts the held keys back where they were.
+    /// Cancels the drag of keyframes and restores their times.
     pub fn cancel_key_drag(&mut self) {
         if self.key_drag.take().is_some() {
             let dirty = self.history.cancel(&mut self.document);
@@ -315,17 +317,18 @@ impl Editor {
         }
     }
 
-    /// How far from the present time a key is replaced: far less than a frame, so that time does not move.
+    /// Tolerance for replacing a keyframe near the current time, seconds: far less than a frame, so that the time does
+    /// not change.
     fn reach_secs(&self) -> f32 {
         0.03 / self.playback().fps.max(1) as f32
     }
 
-    /// How far from the present time a key is meant by what asks for the keys of this frame.
+    /// Tolerance for finding the keyframes of the current frame, seconds.
     fn half_frame_secs(&self) -> f32 {
         0.5 / self.playback().fps.max(1) as f32
     }
 
-    /// The time of the key of one of `joints` that is at the present time, else the present time.
+    /// The time of the keyframe of one of `joints` at the current time, otherwise the current time.
     fn key_time(&self, clip: &Clip, joints: &BTreeSet<JointId>, reach: f32) -> f32 {
         let now = self.playback().time_secs.max(0.0) as f32;
         let channels = clip.channels.iter().filter(|c| joints.contains(&c.joint));
@@ -335,7 +338,7 @@ impl Editor {
             .unwrap_or(now)
     }
 
-    /// How many bones of `pose` are not as the clip has them.
+    /// The number of bones of `pose` that differ from the clip.
     fn left_unkeyed(&self, id: ClipId, time_secs: f64, pose: &Pose) -> usize {
         let Some(clip) = self.document.clips().get(&id) else {
             return 0;
@@ -345,7 +348,7 @@ impl Editor {
         joints.filter(|&j| differs(pose, &keyed, j)).count()
     }
 
-    /// When the bones whose keys are shown have keys, ascending.
+    /// The times of the shown bones' keyframes, ascending.
     fn key_times(&self) -> Vec<f32> {
         let Some((_, clip)) = self.shown_clip() else {
             return Vec::new();
@@ -375,7 +378,7 @@ impl Editor {
         }
     }
 
-    /// An id that neither the document nor its source has: a removed clip's id still names that clip.
+    /// An id that is in neither the document nor its source: the id of a deleted clip still denotes that clip.
     pub(super) fn free_id(&self) -> ClipId {
         let ids = [self.document.clips(), self.document.source_clips()];
         let last = ids
@@ -385,12 +388,12 @@ impl Editor {
         ClipId(last.map_or(0, |id| id.0.saturating_add(1)))
     }
 
-    /// `wanted`, or with the next number that no clip has.
+    /// `wanted`, or with the first number that makes it unique.
     fn free_name(&self, wanted: &str) -> String {
         self.free_name_among(wanted, |_| true)
     }
 
-    /// `wanted`, or with the next number that no clip has that `counts`.
+    /// `wanted`, or with the first number that makes it unique among the clips for which `counts` is true.
     pub(super) fn free_name_among(&self, wanted: &str, counts: impl Fn(&Clip) -> bool) -> String {
         let clips = self.document.clips().values().filter(|clip| counts(clip));
         let taken: BTreeSet<&str> = clips.map(|c| &*c.name).collect();
@@ -407,7 +410,8 @@ impl Editor {
     }
 }
 
-/// What of a joint gets a key: what the clip moves already, the rotation, and what differs from the clip.
+/// The components of a joint that get a keyframe: those that the clip animates, the rotation, and those that differ
+/// from the clip.
 fn values_to_key(
     clip: &Clip,
     pose: &Pose,
@@ -428,7 +432,7 @@ fn values_to_key(
         local.translation.to_array().to_vec(),
     );
     add(Property::Rotation, true, local.rotation.to_array().to_vec());
-    // A clip cannot hold shear: such a bone keeps what it has.
+    // A clip cannot store shear: such a bone keeps its channels.
     if !local.has_shear() {
         let scaled = scaled(local, was);
         add(Property::Scale, scaled, local.scale().to_array().to_vec());
@@ -442,7 +446,7 @@ fn values_to_key(
     values
 }
 
-/// Whether a joint's pose is another than in `base`.
+/// Whether a joint's local transform differs from `base`.
 fn differs(pose: &Pose, base: &Pose, joint: JointId) -> bool {
     let j = joint.get();
     let (local, was) = (&pose.locals[j], &base.locals[j]);
@@ -465,13 +469,4 @@ fn turned(a: &Transform, b: &Transform) -> bool {
 fn scaled(a: &Transform, b: &Transform) -> bool {
     let size = a.scale().length().max(b.scale().length());
     (a.scale() - b.scale()).length() > SAME_VALUE * size
-}
-
-/// "1 bone", "3 bones".
-fn counted(n: usize, what: &str) -> String {
-    if n == 1 {
-        format!("1 {what}")
-    } else {
-        format!("{n} {what}s")
-    }
 }

@@ -1,4 +1,4 @@
-//! Autosave: once a minute unsaved work is written to a file of its own, to be restored after a crash.
+//! Autosave: writes unsaved work once a minute to a file of its own, from which it is restored after a crash.
 
 use super::Editor;
 use super::jobs::EditorJob;
@@ -7,28 +7,28 @@ use crate::io::project::{Autosaves, ProjectError, Recoverable};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Time between autosaves while there is something to save.
+/// Interval between autosaves of a modified document.
 const EVERY: Duration = Duration::from_mins(1);
 
-/// What is kept aside of the document that is open.
+/// The autosave state of the open document.
 pub(super) struct Autosave {
     place: Option<Autosaves>,
     running: Option<Running>,
-    /// The file that stands for the document: the latest autosave, or the one it was restored from.
+    /// The document's recovery file: its latest autosave, or the one it was restored from.
     file: Option<PathBuf>,
-    /// The history's revision in `file`.
+    /// The history revision stored in `file`.
     revision: Option<u64>,
     latest: Instant,
-    /// Autosaves that were written.
+    /// The number of autosaves written.
     n_kept: u64,
     has_failed: bool,
 }
 
 struct Running {
     job: JobHandle<Result<PathBuf, ProjectError>>,
-    /// The model it is of.
+    /// The saved model.
     model_serial: u64,
-    /// Its file is not wanted any more.
+    /// The file is to be deleted.
     discards: bool,
 }
 
@@ -45,8 +45,8 @@ impl Autosave {
         }
     }
 
-    /// Another document is open now; `restored` is the autosave it came from. Files of the one before stay: whoever
-    /// gave it up has said what becomes of them.
+    /// Resets the state for another document; `restored` is the autosave it was opened from. Files of the previous
+    /// document stay: whoever closed it has already decided about them.
     pub(super) fn start_document(&mut self, restored: Option<PathBuf>) {
         self.file = restored;
         self.revision = None;
@@ -64,13 +64,13 @@ impl Editor {
             .unwrap_or_default()
     }
 
-    /// The file that stands for the unsaved document, and a number that grows with each autosave.
+    /// The recovery file of the unsaved document, and the number of autosaves so far.
     pub fn latest_autosave(&self) -> Option<(&Path, u64)> {
         let file = self.autosave.file.as_deref()?;
         Some((file, self.autosave.n_kept))
     }
 
-    /// Removes an autosave the artist does not want.
+    /// Deletes an autosave.
     pub fn discard_recoverable(&mut self, path: &Path) {
         let result = self
             .autosave
@@ -82,7 +82,7 @@ impl Editor {
         }
     }
 
-    /// Removes what is kept aside of the document: it is saved, or not wanted.
+    /// Deletes the document's recovery file, because the document was saved or is closed without saving.
     pub fn discard_autosave(&mut self) {
         let autosave = &mut self.autosave;
         let running = autosave.running.as_mut();
@@ -90,14 +90,14 @@ impl Editor {
             running.job.task().cancel();
             running.discards = true;
         }
-        // Should the document stay open after all, it is kept aside again at the next occasion.
+        // If the document stays open after all, the next autosave writes it again.
         autosave.revision = None;
         if let Some(file) = autosave.file.take() {
             self.discard_recoverable(&file);
         }
     }
 
-    /// Starts an autosave of the present state.
+    /// Starts an autosave of the current state.
     pub fn autosave_now(&mut self) {
         let Some(place) = self.autosave.place.clone() else {
             return;
@@ -118,7 +118,7 @@ impl Editor {
         });
     }
 
-    /// Takes an autosave over once it has ended.
+    /// Takes the result of an autosave that has ended.
     pub(super) fn take_autosave(&mut self) {
         let running = &mut self.autosave.running;
         let Some(running) = running.take_if(|running| running.job.has_ended()) else {
@@ -128,7 +128,7 @@ impl Editor {
         match running.job.into_result() {
             Ok(Ok(path)) if running.discards => self.discard_recoverable(&path),
             Ok(Ok(path)) if is_of_model => self.keep_autosave(path),
-            // The model it is of has given way to another one, whose own file stands for that.
+            // Of a model that was replaced: its file stays, and so does that of the current model.
             Ok(Ok(_)) => {}
             Ok(Err(ProjectError::Cancelled(_))) | Err(JobError::Cancelled | JobError::Failed) => {
                 if is_of_model {
@@ -136,7 +136,7 @@ impl Editor {
                 }
             }
             Ok(Err(error)) => {
-                // Once is enough: it would come back each minute.
+                // Reported once: it would repeat every minute.
                 if !std::mem::replace(&mut self.autosave.has_failed, true) {
                     self.notify_error(format!("Autosave failed: {error}"));
                 }
@@ -144,13 +144,13 @@ impl Editor {
         }
     }
 
-    /// Starts the next autosave when there is something new and enough time has passed; whether it did something.
+    /// Starts the next autosave if the document changed and the interval has passed. Returns whether it did something.
     pub(super) fn start_autosave(&mut self) -> bool {
         if self.autosave.running.is_some() {
             return false;
         }
         if !self.history.is_modified() {
-            // Everything was undone: nothing is lost with the file.
+            // Everything was undone, so the file holds nothing that would be lost.
             let has_file = self.autosave.file.is_some();
             if has_file {
                 self.discard_autosave();

@@ -1,4 +1,4 @@
-//! What the list of bones can change: names, locks, colours, what is hidden.
+//! Commands of the bone list: name, lock, colour, visibility.
 
 use super::Editor;
 use crate::document::session::SelectKind;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Editor {
-    /// Selects exactly `joints`, as far as they are shown; `active` is painted and shown in the heat map.
+    /// Selects exactly the visible bones of `joints`; `active` is painted and shown in the heat map.
     pub fn select_joints(
         &mut self,
         joints: impl IntoIterator<Item = JointId>,
@@ -26,7 +26,7 @@ impl Editor {
         self.refresh_heat();
     }
 
-    /// Selects exactly `points` of `mesh`, as far as they are shown; from now on points are picked.
+    /// Selects exactly the visible `points` of `mesh`, and makes points the kind that is picked.
     pub fn select_points(&mut self, mesh: MeshId, points: &[u32]) {
         let Some(n) = self
             .document
@@ -51,7 +51,7 @@ impl Editor {
         self.selection_changed();
     }
 
-    /// `joint` and everything below it.
+    /// `joint` and all its descendants.
     pub fn with_children(&self, joint: JointId) -> BTreeSet<JointId> {
         let skeleton = self.document.skeleton();
         let mut found = BTreeSet::new();
@@ -63,8 +63,7 @@ impl Editor {
         found
     }
 
-    /// Gives a bone another name: one undo step. A name that is empty or that another bone has is allowed; the artist
-    /// is told.
+    /// Renames a bone: one undo step. An empty or duplicate name is allowed, with a notice.
     pub fn rename_joint(&mut self, joint: JointId, name: &str) {
         let name = name.trim();
         let skeleton = self.document.skeleton();
@@ -103,7 +102,7 @@ impl Editor {
         }
     }
 
-    /// Locks the weights of all bones but `joints`, which become unlocked.
+    /// Locks the weights of all bones except `joints`, and unlocks those.
     pub fn lock_others(&mut self, joints: &BTreeSet<JointId>) {
         let mask = self.document.skin_joint_mask();
         let others = (0..mask.len() as u32)
@@ -112,7 +111,7 @@ impl Editor {
         self.set_locked(others.collect(), "Lock other bones");
     }
 
-    /// Locks the weights of the bones that were free, and the other way round.
+    /// Locks the weights of unlocked bones, and unlocks those of locked bones.
     pub fn invert_locks(&mut self) {
         let mask = self.document.skin_joint_mask();
         let free = (0..mask.len() as u32)
@@ -145,7 +144,7 @@ impl Editor {
         self.set_locked(locked, label);
     }
 
-    /// Gives a bone a colour, or its own again.
+    /// Sets the colour of a bone; `None` restores its default.
     pub fn set_joint_colour(&mut self, joint: JointId, colour: Option<[u8; 3]>) {
         let colours = &mut self.document.session_mut().joint_colours;
         match colour {
@@ -163,7 +162,7 @@ impl Editor {
         }
     }
 
-    /// Moves the camera to an object.
+    /// Frames an object.
     pub fn frame_instance(&mut self, instance: InstanceId) {
         if let Some(shown) = self.views.own().get(&instance) {
             let positions = shown.positions.clone();
@@ -171,7 +170,7 @@ impl Editor {
         }
     }
 
-    /// Sets a morph weight of the object that `joint` draws; inside a step opened with [`Editor::begin_step`] a whole
+    /// Sets a morph weight of the object that `joint` draws. Inside a step opened with [`Editor::begin_step`], a whole
     /// drag is one step.
     pub fn set_morph_weight(&mut self, joint: JointId, target: usize, weight: f32) {
         let Some(weights) = self.document.pose().morph_weights.get(joint.get()) else {
@@ -187,18 +186,18 @@ impl Editor {
         }
     }
 
-    /// Opens an undo step, into which edits go until [`Editor::end_step`].
+    /// Opens an undo step, which collects edits until [`Editor::end_step`].
     pub fn begin_step(&mut self, label: &str) {
         self.finish_tool();
         self.history.begin(&self.document, label);
     }
 
-    /// Ends the open undo step; one without edits leaves no trace.
+    /// Ends the open undo step; a step without edits is dropped.
     pub fn end_step(&mut self) {
         self.history.commit(&self.document);
     }
 
-    /// Undoes or redoes until `n_done` of the kept steps are done.
+    /// Undoes or redoes until `n_done` steps of the history are applied.
     pub fn jump_to_step(&mut self, n_done: usize) {
         if self.is_dragging_keys() {
             self.cancel_key_drag();

@@ -1,4 +1,4 @@
-//! Centres of rotation, sought on the lane while the picture goes on without them or with the previous ones.
+//! Centres of rotation, computed on the job lane while the viewport shows the previous ones, or none.
 
 use super::Editor;
 use super::jobs::EditorJob;
@@ -12,22 +12,22 @@ use crate::task::Cancelled;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is known of centres, and the search under way.
+/// The known centres, and the computation under way.
 #[derive(Default)]
 pub(super) struct CentreSearch {
     known: CentreMap,
     job: Option<(MeshId, JobHandle<Result<Centres, Cancelled>>)>,
-    /// What the artist cancelled the search for: it begins again when the weights change.
-    declined: BTreeMap<MeshId, (Arc<Mesh>, Influences)>,
+    /// Geometry and weights for which the artist cancelled the computation: it restarts when the weights change.
+    cancelled: BTreeMap<MeshId, (Arc<Mesh>, Influences)>,
 }
 
 impl CentreSearch {
-    /// What to give the worker.
+    /// The centres for the worker.
     pub(super) fn known(&self) -> CentreMap {
         self.known.clone()
     }
 
-    /// Forgets everything, for another model.
+    /// Drops everything, for another model.
     pub(super) fn clear(&mut self) {
         if let Some((_, job)) = &self.job {
             job.task().cancel();
@@ -35,11 +35,11 @@ impl CentreSearch {
         *self = Self::default();
     }
 
-    fn is_declined(&self, document: &Document, mesh: MeshId) -> bool {
+    fn is_cancelled(&self, document: &Document, mesh: MeshId) -> bool {
         let Some(item) = document.meshes().get(&mesh) else {
             return true;
         };
-        self.declined.get(&mesh).is_some_and(|(geometry, rows)| {
+        self.cancelled.get(&mesh).is_some_and(|(geometry, rows)| {
             let (before, now) = (rows.chunks(), item.influences.chunks());
             Arc::ptr_eq(geometry, &item.geometry)
                 && before.len() == now.len()
@@ -49,15 +49,15 @@ impl CentreSearch {
 }
 
 impl Editor {
-    /// What a view shows instead of centres of rotation of the present weights, in a sentence; `None` while it shows
-    /// those, or was not asked to.
+    /// A sentence about what a view shows instead of the centres of rotation of the current weights; `None` if it shows
+    /// those, or if its stack does not use any.
     pub fn centres_badge(&self, view: ViewId) -> Option<&'static str> {
         let shown = self.views.requests();
         let is_shown = |r: &ViewRequest| shown.iter().any(|s| s.view == r.view);
         let of_view: Vec<_> = self
             .views_to_know()
             .into_iter()
-            // What a heat map compares with is seen in every view.
+            // The reference of a heat map matters in every view.
             .filter(|r| r.view == view || !is_shown(r))
             .collect();
         let missing: Vec<MeshId> = meshes_about_centres(&self.document, &of_view)
@@ -65,14 +65,14 @@ impl Editor {
             .filter(|&mesh| !has_centres(&self.document, &self.centres.known, mesh))
             .collect();
         let first = *missing.first()?;
-        let declined = missing
+        let cancelled = missing
             .iter()
-            .all(|&mesh| self.centres.is_declined(&self.document, mesh));
+            .all(|&mesh| self.centres.is_cancelled(&self.document, mesh));
         let has_previous = self.centres.known.contains_key(&first);
         let job = self.centres.job.as_ref();
         let is_computed =
             job.is_some_and(|(mesh, job)| missing.contains(mesh) && job.has_started());
-        Some(match (declined, is_computed, has_previous) {
+        Some(match (cancelled, is_computed, has_previous) {
             (false, true, true) => "Computing centres of rotation. The previous ones are shown.",
             (false, true, false) => {
                 "Computing centres of rotation. Dual quaternion skinning is shown."
@@ -92,7 +92,8 @@ impl Editor {
         })
     }
 
-    /// Starts the next search; whether it did. A stroke is waited for: it changes weights at every dab.
+    /// Starts the next computation, and returns whether it did. Waits for the end of a stroke, which changes weights at
+    /// every dab.
     pub(super) fn start_centres(&mut self) -> bool {
         if self.centres.job.is_some() || self.history.is_open() {
             return false;
@@ -101,7 +102,7 @@ impl Editor {
             .into_iter()
             .find(|&mesh| {
                 !has_centres(&self.document, &self.centres.known, mesh)
-                    && !self.centres.is_declined(&self.document, mesh)
+                    && !self.centres.is_cancelled(&self.document, mesh)
             });
         let next = wanted.and_then(|mesh| Some((mesh, self.document.meshes().get(&mesh)?)));
         let Some((mesh, item)) = next else {
@@ -116,7 +117,7 @@ impl Editor {
         true
     }
 
-    /// Takes a search over once it has ended.
+    /// Takes the result of a computation that has ended.
     pub(super) fn take_centres(&mut self) {
         let Some((mesh, job)) = self.centres.job.take_if(|(_, job)| job.has_ended()) else {
             return;
@@ -126,7 +127,7 @@ impl Editor {
             Ok(Ok(centres)) => {
                 if item.is_some_and(|item| centres.fit(&item.geometry)) {
                     self.centres.known.insert(mesh, Arc::new(centres));
-                    self.centres.declined.remove(&mesh);
+                    self.centres.cancelled.remove(&mesh);
                     self.evaluation.stale = true;
                 }
                 return;
@@ -138,7 +139,7 @@ impl Editor {
         };
         if let Some(item) = item {
             let of = (item.geometry.clone(), item.influences.clone());
-            self.centres.declined.insert(mesh, of);
+            self.centres.cancelled.insert(mesh, of);
             self.notify_error(format!(
                 "No centres of rotation for {}{why}",
                 self.mesh_label(mesh)

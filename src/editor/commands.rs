@@ -1,4 +1,4 @@
-//! What the artist can do besides pointing.
+//! Commands of the editor other than pointer events.
 
 use super::weight_colours::Ink;
 use super::{Editor, Heat, HeatOf, WeightView};
@@ -11,7 +11,7 @@ use glam::Vec3;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What colours of weights depend on, besides the weights.
+/// The inputs of the weight colours besides the weights.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct HeatKey {
     view: WeightView,
@@ -22,7 +22,7 @@ pub(super) struct HeatKey {
 }
 
 impl Editor {
-    /// Takes the newest step back, or cancels the stroke under way.
+    /// Undoes the newest step, or cancels the current stroke.
     pub fn undo(&mut self) {
         if self.is_dragging_keys() {
             self.cancel_key_drag();
@@ -44,7 +44,7 @@ impl Editor {
         }
     }
 
-    /// Does the step undone last again.
+    /// Redoes the step undone last.
     pub fn redo(&mut self) {
         if self.brush.is_active() || self.is_dragging_keys() || self.is_posing() {
             return;
@@ -57,7 +57,7 @@ impl Editor {
         }
     }
 
-    /// Makes `joint` the bone that is painted and shown in the heat map, and the only selected one.
+    /// Selects only `joint` and makes it the active bone, which is painted and shown in the heat map.
     pub fn select_joint(&mut self, joint: Option<JointId>) {
         self.select_joints(joint, joint);
     }
@@ -77,23 +77,23 @@ impl Editor {
         }
     }
 
-    /// The brush, to change.
+    /// Mutable access to the brush options.
     pub fn brush_mut(&mut self) -> &mut BrushOptions {
         &mut self.document.session_mut().brush
     }
 
-    /// The camera, to move.
+    /// Mutable access to the camera.
     pub fn camera_mut(&mut self) -> &mut Camera {
         &mut self.document.session_mut().camera
     }
 
-    /// Moves the camera back until everything on screen fits.
+    /// Frames everything on screen.
     pub fn frame_all(&mut self) {
         let points = self.shown_positions(|_| true);
         self.frame_points(&points);
     }
 
-    /// Moves the camera to the selected bones or points, whichever are picked, or to everything where none is selected.
+    /// Frames the selected bones or points, whichever kind is picked, or everything without a selection.
     pub fn frame_selected(&mut self) {
         let session = self.document.session();
         let selected: Vec<Vec3> = match session.select_kind {
@@ -118,7 +118,7 @@ impl Editor {
         }
     }
 
-    /// Where those points are that are `wanted` and not hidden.
+    /// The positions of the visible points for which `wanted` is true.
     fn shown_positions(&self, wanted: impl Fn((MeshId, u32)) -> bool) -> Vec<Vec3> {
         let session = self.document.session();
         let mut positions = Vec::new();
@@ -138,7 +138,8 @@ impl Editor {
         positions
     }
 
-    /// Frames the finite ones of `points`, but never less than a part of the model: a short bone is seen in its place.
+    /// Frames the finite ones of `points`, with a minimum size relative to the model, so that a short bone is shown in
+    /// context.
     pub(super) fn frame_points(&mut self, points: &[Vec3]) {
         const LEAST: f32 = 0.15;
         let shown = self
@@ -154,20 +155,20 @@ impl Editor {
         }
     }
 
-    /// [`Editor::rebuild_heat`] where colours should show something else than they do.
+    /// Calls [`Editor::rebuild_heat`] if the weight colours are out of date.
     pub(super) fn refresh_heat(&mut self) {
         if self.heat_key != self.wanted_heat() {
             self.rebuild_heat();
         }
     }
 
-    /// Chooses what colours of weights show.
+    /// Chooses what the weight colours show.
     pub fn show_weights(&mut self, view: WeightView) {
         self.weight_view = view;
         self.refresh_heat();
     }
 
-    /// What colours of weights show.
+    /// What the weight colours show.
     pub fn weight_view(&self) -> WeightView {
         self.weight_view
     }
@@ -193,9 +194,9 @@ impl Editor {
         key
     }
 
-    /// What colours show again: of weights for every mesh whose skin has the bone, else for every skinned mesh.
+    /// Rebuilds the weight colours: of every mesh whose skin has the active bone, otherwise of every skinned mesh.
     pub(super) fn rebuild_heat(&mut self) {
-        // Never a number again that was on the GPU before.
+        // Never reuse a generation that is on the GPU.
         let newest = self.heat.values().map(|h| h.generation).max();
         self.heat_generation = self.heat_generation.max(newest.unwrap_or(0));
         let generation = self.heat_generation;
@@ -244,7 +245,7 @@ impl Editor {
     }
 }
 
-/// The corners of the box around the finite ones of `points`.
+/// The corners of the bounding box of the finite ones of `points`.
 fn bounds(points: impl Iterator<Item = Vec3>) -> Option<(Vec3, Vec3)> {
     let finite = points.filter(|p| p.is_finite());
     finite.fold(None, |bounds: Option<(Vec3, Vec3)>, p| {

@@ -1,4 +1,4 @@
-//! The deformer stack as the artist composes it: of all objects, or of the active one.
+//! Commands on the deformer stack of all objects or of the active one.
 
 use super::Editor;
 use crate::deform::{DeformStack, MaskKind, SkinningMethod, StackPreset};
@@ -6,7 +6,7 @@ use crate::document::{Edit, MeshId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Whose stack the artist composes.
+/// The objects whose stack is edited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum StackScope {
     /// Every object with a skin.
@@ -16,7 +16,7 @@ pub enum StackScope {
     Active,
 }
 
-/// What the editor remembers of composing stacks; no part of the document.
+/// The editor's state for editing stacks; not part of the document.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deforming {
     scope: StackScope,
@@ -24,25 +24,25 @@ pub(super) struct Deforming {
 }
 
 impl Editor {
-    /// Whose stack is shown and changed.
+    /// The objects whose stack is shown and edited.
     pub fn stack_scope(&self) -> StackScope {
         self.deforming.scope
     }
 
-    /// Chooses whose stack is shown and changed.
+    /// Sets the objects whose stack is shown and edited.
     pub fn set_stack_scope(&mut self, scope: StackScope) {
         self.finish_tool();
         self.deforming.scope = scope;
     }
 
-    /// The meshes that have a skin: those that a stack bends.
+    /// The meshes with a skin: those that a stack deforms.
     pub fn skinned_meshes(&self) -> BTreeSet<MeshId> {
         let instances = self.document.instances().values();
         let skinned = instances.filter(|instance| instance.skin.is_some());
         skinned.map(|instance| instance.mesh).collect()
     }
 
-    /// The meshes whose stack a change is about.
+    /// The meshes whose stack a command changes.
     pub fn stack_meshes(&self) -> Vec<MeshId> {
         let active = self.document.session().active_mesh;
         let is_meant = |mesh: &MeshId| match self.deforming.scope {
@@ -53,8 +53,8 @@ impl Editor {
         skinned.into_iter().filter(is_meant).collect()
     }
 
-    /// The stack that is shown: that of the active object, else of the first with a skin. `None`: there is none to
-    /// change.
+    /// The stack that is shown: that of the active object, otherwise of the first skinned one; `None` without a skinned
+    /// object.
     pub fn stack(&self) -> Option<&Arc<DeformStack>> {
         let meshes = self.stack_meshes();
         let active = self.document.session().active_mesh;
@@ -63,7 +63,7 @@ impl Editor {
         Some(&self.document.meshes().get(&mesh)?.stack)
     }
 
-    /// Whether a change is about objects whose stacks differ.
+    /// Whether the stacks in the scope differ.
     pub fn stacks_differ(&self) -> bool {
         let meshes = self.stack_meshes();
         let stacks = meshes
@@ -74,7 +74,7 @@ impl Editor {
         stacks.any(|stack| Some(stack) != first)
     }
 
-    /// Whether a map is painted on an object that a change is about.
+    /// Whether a map is painted on an object in the scope.
     pub fn is_mask_painted(&self, mask: MaskKind) -> bool {
         let meshes = self.stack_meshes();
         let mut items = meshes.iter().filter_map(|m| self.document.meshes().get(m));
@@ -87,7 +87,7 @@ impl Editor {
             .map_or_else(SkinningMethod::default, |stack| stack.method)
     }
 
-    /// Deforms by `method`: one undo step.
+    /// Sets the skinning method: one undo step.
     pub fn set_method(&mut self, method: SkinningMethod) {
         let label = match method {
             SkinningMethod::Lbs => "Use linear blend skinning",
@@ -98,13 +98,13 @@ impl Editor {
         self.choose_in_stack(label, "method", |stack| stack.method = method);
     }
 
-    /// The preset that deforms as what is shown does; `None` where objects differ or none does.
+    /// The preset equal in effect to the shown stacks; `None` if objects differ or no preset matches.
     pub fn stack_preset(&self) -> Option<StackPreset> {
         let preset = StackPreset::of(self.stack()?);
         preset.filter(|_| !self.stacks_differ())
     }
 
-    /// Deforms as the preset does: one undo step. Parts that it has off keep their settings.
+    /// Applies a preset: one undo step. Operations that it disables keep their settings.
     pub fn use_preset(&mut self, preset: StackPreset) {
         let label = match preset {
             StackPreset::Default => "Use the default stack",
@@ -117,8 +117,8 @@ impl Editor {
         self.choose_in_stack(label, "stack preset", |stack| *stack = preset.over(stack));
     }
 
-    /// Changes the stacks of the scope. Inside a step that a drag opened ([`Editor::begin_step`]) it becomes part of
-    /// it; else it is a step called `label`, and one with the same label right before it is the same step.
+    /// Changes the stacks of the scope. Becomes part of a step opened with [`Editor::begin_step`]; otherwise it is a
+    /// step called `label`, merged with a preceding step of the same label.
     pub fn change_stack(&mut self, label: &'static str, change: impl Fn(&mut DeformStack)) {
         let is_tool = self.is_painting() || self.is_posing() || self.is_dragging_keys();
         if self.history.is_open() && !is_tool {
@@ -128,7 +128,7 @@ impl Editor {
         }
     }
 
-    /// Keeps the stack that is shown aside; whether there was one.
+    /// Copies the shown stack, and returns whether there was one.
     pub fn copy_stack(&mut self) -> bool {
         let stack = self.stack().cloned();
         let found = stack.is_some();
@@ -141,7 +141,7 @@ impl Editor {
         self.deforming.copied.is_some()
     }
 
-    /// Gives the objects of the scope the stack that was copied, also from a model that was open before: one undo step.
+    /// Pastes the copied stack, which may come from another model, to the objects of the scope: one undo step.
     pub fn paste_stack(&mut self) {
         if let Some(copied) = self.deforming.copied.clone() {
             let label = "Paste deformer stack";
@@ -149,7 +149,7 @@ impl Editor {
         }
     }
 
-    /// A step of its own that chooses `setting`.
+    /// Changes the value of `setting`, as a step of its own.
     fn choose_in_stack(
         &mut self,
         label: &str,

@@ -1,4 +1,4 @@
-//! What is on screen: deformed meshes.
+//! The deformed meshes on screen.
 
 use super::weight_colours::{HeatChange, MOST_CHANGES};
 use crate::document::{Document, InstanceId};
@@ -12,27 +12,28 @@ use std::sync::Arc;
 /// The meshes of one view.
 pub type DisplayedMeshes = BTreeMap<InstanceId, Displayed>;
 
-/// A deformed instance as the viewport draws it and tools hit it.
+/// A deformed instance, as the viewport draws it and tools pick it.
 pub struct Displayed {
-    /// Names its buffers: no other instance, view or model has the same.
+    /// Identifies its GPU buffers: unique among instances, views and models.
     pub key: u64,
-    /// Its geometry.
+    /// The geometry.
     pub mesh: Arc<Mesh>,
-    /// n_points, world. Shared with the picture that is being drawn.
+    /// n_points, world space. Shared with the frame being drawn.
     pub positions: Arc<Vec<Vec3>>,
-    /// n_normals, world, unit.
+    /// n_normals, world space, unit length.
     pub normals: Arc<Vec<Vec3>>,
-    /// Grows whenever positions or normals change.
+    /// Increases whenever positions or normals change.
     pub generation: u64,
-    /// Which chunks of positions changed last, by generation, without gaps; what is not in it changed everything.
+    /// The chunks of positions that changed last, by consecutive generation; an older generation means that everything
+    /// changed.
     pub position_changes: Arc<Vec<HeatChange>>,
-    /// The same of normals.
+    /// The same for normals.
     pub normal_changes: Arc<Vec<HeatChange>>,
     pub(super) index: Option<SurfaceIndex>,
     pub(super) index_stale: bool,
 }
 
-/// Notes the chunks of what changed, ascending, on the way to `generation`.
+/// Records the chunks of `changed`, ascending, for `generation`.
 fn note(changes: &mut Vec<HeatChange>, generation: u64, changed: &[(u32, Vec3)]) {
     let mut chunks: Vec<u32> = changed.iter().map(|(i, _)| i / CHUNK as u32).collect();
     chunks.dedup();
@@ -42,16 +43,16 @@ fn note(changes: &mut Vec<HeatChange>, generation: u64, changed: &[(u32, Vec3)])
     changes.push((generation, chunks.into()));
 }
 
-/// Whether two vectors have the same bits.
+/// Whether two vectors are bitwise equal.
 fn is_same(a: Vec3, b: Vec3) -> bool {
     a.to_array().map(f32::to_bits) == b.to_array().map(f32::to_bits)
 }
 
-/// Where more than this part of the triangles moved, refitting the whole index is quicker.
-const FEW: usize = 8;
+/// Refitting the whole BVH is faster once more than 1 / `REFIT_DIVISOR` of the triangles moved.
+const REFIT_DIVISOR: usize = 8;
 
 impl Displayed {
-    /// Takes what changed; what did not is neither copied nor drawn again.
+    /// Takes new positions and normals; unchanged chunks are neither copied nor uploaded again.
     fn take(&mut self, mut points: Vec<(u32, Vec3)>, mut normals: Vec<(u32, Vec3)>) {
         points.retain(|(point, position)| !is_same(self.positions[*point as usize], *position));
         normals.retain(|(normal, direction)| !is_same(self.normals[*normal as usize], *direction));
@@ -78,7 +79,7 @@ impl Displayed {
         self.follow(&moved);
     }
 
-    /// Keeps the index up to date where some points moved, so that a stroke finds its place however large the mesh is.
+    /// Refits the BVH to the moved points, so that picking stays fast on large meshes.
     fn follow(&mut self, moved: &[u32]) {
         let Some(index) = self.index.as_mut().filter(|_| !self.index_stale) else {
             self.index_stale |= !moved.is_empty();
@@ -91,7 +92,7 @@ impl Displayed {
             .collect();
         faces.sort_unstable();
         faces.dedup();
-        if faces.len() > topology.triangles.len() / FEW {
+        if faces.len() > topology.triangles.len() / REFIT_DIVISOR {
             self.index_stale = true;
         } else {
             index.move_triangles(faces, &topology.triangles, &self.positions);
@@ -99,7 +100,7 @@ impl Displayed {
     }
 }
 
-/// Puts a result of the worker on screen and hands its old buffers back.
+/// Puts a result of the worker on screen and returns the old buffers to it.
 pub(super) fn apply(
     displayed: &mut DisplayedMeshes,
     next_key: &mut u64,
@@ -116,7 +117,7 @@ pub(super) fn apply(
     let Some(geometry) = geometry else { return };
     match updated.update {
         InstanceUpdate::Full { positions, normals } => {
-            // A result for the model that was open before.
+            // A result for the previous model.
             if positions.len() != geometry.n_points() || normals.len() != geometry.normals.len() {
                 return;
             }
@@ -137,7 +138,7 @@ pub(super) fn apply(
             if !Arc::ptr_eq(&shown.mesh, geometry) {
                 shown.mesh = geometry.clone();
                 shown.index = None;
-                // Buffers are named after the geometry, too.
+                // The GPU buffers depend on the geometry, too.
                 *next_key += 1;
                 shown.key = *next_key;
             }
@@ -145,7 +146,7 @@ pub(super) fn apply(
                 (&mut shown.positions, positions),
                 (&mut shown.normals, normals),
             ] {
-                // A buffer that the picture still holds is freed by it.
+                // A buffer still in use by the frame being drawn is freed with that frame.
                 if let Ok(old) = Arc::try_unwrap(std::mem::replace(slot, Arc::new(new))) {
                     worker.recycle(old);
                 }

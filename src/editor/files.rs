@@ -1,4 +1,4 @@
-//! Opening, saving and exporting, on the lane for long jobs.
+//! Opening, saving and exporting on the job lane.
 
 use super::Editor;
 use super::jobs::EditorJob;
@@ -22,7 +22,7 @@ pub enum OpenRequest {
     Sample(String),
     /// An autosave.
     Autosave(PathBuf),
-    /// A project over another model than the one it names.
+    /// A project with another model than the one it names.
     Relink {
         /// The project.
         project: PathBuf,
@@ -34,7 +34,7 @@ pub enum OpenRequest {
 }
 
 impl OpenRequest {
-    /// What the artist calls it.
+    /// The name in messages.
     pub fn name(&self) -> String {
         match self {
             Self::Path(path) | Self::Autosave(path) | Self::Relink { project: path, .. } => path
@@ -45,44 +45,44 @@ impl OpenRequest {
     }
 }
 
-/// A job that the artist waits for.
+/// A file job, whose progress is shown.
 pub enum FileJob {
     /// A model is being opened.
     Open {
-        /// What.
+        /// The request.
         request: OpenRequest,
-        /// The history's revision when it was asked for.
+        /// The history revision at the request.
         revision: u64,
         /// The job.
         job: JobHandle<Result<OpenedModel, OpenError>>,
     },
     /// The project is being saved.
     Save {
-        /// Where.
+        /// The destination.
         path: PathBuf,
-        /// The history's revision of the snapshot.
+        /// The history revision of the snapshot.
         revision: u64,
         /// The job.
         job: JobHandle<Result<(), ProjectError>>,
     },
-    /// A model or a still is being written.
+    /// A model or a static mesh is being written.
     Export {
-        /// Where.
+        /// The destination.
         path: PathBuf,
-        /// The moment of a still, in words; `None`: it is a model.
+        /// A description of the frame of a static mesh; `None` for a model.
         moment: Option<String>,
         /// The job.
         job: JobHandle<Result<ExportReport, ExportError>>,
     },
-    /// A problem is being mended.
+    /// A problem is being fixed.
     Fix {
         /// The mesh.
         mesh: MeshId,
-        /// Its points.
+        /// The points.
         points: Arc<[u32]>,
-        /// What is done with them.
+        /// The fix.
         fix: Fix,
-        /// The history's revision of the snapshot.
+        /// The history revision of the snapshot.
         revision: u64,
         /// The job.
         job: JobHandle<Result<Fixed, Cancelled>>,
@@ -90,7 +90,7 @@ pub enum FileJob {
 }
 
 impl FileJob {
-    /// Its progress; cancel it here.
+    /// The progress, which can cancel the job.
     pub fn task(&self) -> &Task {
         match self {
             Self::Open { job, .. } => job.task(),
@@ -120,7 +120,7 @@ impl FileJob {
 }
 
 impl Editor {
-    /// Opens something; what is open stays until it is ready. An opening under way is cancelled.
+    /// Opens a model or a project; the current one stays until it is ready. Cancels an opening under way.
     pub fn open(&mut self, request: OpenRequest) {
         if let Some(FileJob::Open { job, .. }) = &self.job {
             job.task().cancel();
@@ -149,7 +149,7 @@ impl Editor {
         });
     }
 
-    /// Saves the project to `path`, which becomes its place.
+    /// Saves the project to `path`, which becomes the project's path.
     pub fn save_as(&mut self, path: &Path) {
         if !self.can_start_file_job() {
             return;
@@ -168,7 +168,7 @@ impl Editor {
         });
     }
 
-    /// Stops the file job under way.
+    /// Cancels the current file job.
     pub fn cancel_job(&mut self) {
         if let Some(job) = &self.job {
             job.task().cancel();
@@ -180,7 +180,7 @@ impl Editor {
         matches!(self.job, Some(FileJob::Save { .. }))
     }
 
-    /// Whether a new file job may start; says so where one is under way.
+    /// Whether a new file job may start; notifies if one is under way.
     pub(super) fn can_start_file_job(&mut self) -> bool {
         if let Some(job) = &self.job {
             let text = format!(
@@ -192,7 +192,7 @@ impl Editor {
         self.job.is_none()
     }
 
-    /// Takes the file job over once it has ended.
+    /// Takes the result of a file job that has ended.
     pub(super) fn take_file_job(&mut self) {
         match self.job.take_if(|job| job.has_ended()) {
             None => {}
@@ -227,7 +227,7 @@ impl Editor {
     ) {
         match result {
             Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
-            // Edits made while it was loading are asked about before they give way.
+            // Edits made during loading need a confirmation before they are replaced.
             Ok(Ok(opened)) if revision != self.history.revision() && self.history.is_modified() => {
                 self.opened = Some((request, opened));
             }
@@ -251,7 +251,7 @@ impl Editor {
             }
             Ok(Err(error)) => {
                 self.notify_error(format!("Cannot open {}. {error}", request.name()));
-                // A window on a file that cannot be opened is not an empty one.
+                // A window opened with an unreadable file shows a sample instead of nothing.
                 if self.model_serial == 0 && !matches!(request, OpenRequest::Sample(_)) {
                     self.open(OpenRequest::Sample("arm".into()));
                 }
@@ -268,7 +268,7 @@ impl Editor {
         match result {
             Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
             Ok(Ok(())) => {
-                // Edits made meanwhile are not in the file.
+                // Edits made in the meantime are not in the file.
                 if revision == self.history.revision() {
                     self.history.mark_saved();
                     self.discard_autosave();
@@ -287,7 +287,7 @@ impl Editor {
     fn show_opened(&mut self, request: OpenRequest, opened: OpenedModel) {
         let mut project = opened.project;
         if opened.source_changed {
-            // What no longer fits would be lost with the next save.
+            // The next save would lose what no longer matches.
             project = None;
             self.notify(
                 "The model changed since the project was saved. Everything that still matches was kept (see \
@@ -301,14 +301,14 @@ impl Editor {
             .count();
         if n_problems > 0 && !opened.source_changed {
             self.notify(format!(
-                "{} has {}; press Problems to see them.",
+                "{} has {}. Open Problems to see them.",
                 request.name(),
                 counted(n_problems, "problem")
             ));
         }
         let is_from_project = !matches!(request, OpenRequest::Sample(_)) && opened.is_project;
         self.set_document(opened.document, opened.findings, project);
-        // A project brings its own view; a model is framed.
+        // A project restores its own view; a model is framed.
         self.frame_when_shown = !is_from_project;
         match request {
             OpenRequest::Autosave(path)
@@ -325,40 +325,40 @@ impl Editor {
         }
     }
 
-    /// The name of a model that is ready but would take the place of edits made while it was loading.
+    /// The name of a model that is ready but would replace edits made during loading.
     pub fn waiting_model(&self) -> Option<String> {
         self.opened.as_ref().map(|(request, _)| request.name())
     }
 
-    /// Shows the model that waits; what is open gives way.
+    /// Shows the waiting model in place of the current one.
     pub fn show_waiting_model(&mut self) {
         if let Some((request, opened)) = self.opened.take() {
             self.show_opened(request, opened);
         }
     }
 
-    /// Gives up the model that waits; what is open stays.
+    /// Discards the waiting model; the current one stays open.
     pub fn give_up_waiting_model(&mut self) {
         self.opened = None;
     }
 
-    /// The project whose model was not found, until something else is opened.
+    /// The project whose model is missing, until something else is opened.
     pub fn relink(&self) -> Option<&Relink> {
         self.relink.as_ref()
     }
 
-    /// Forgets the project whose model was not found.
+    /// Drops the project whose model is missing.
     pub fn give_up_relink(&mut self) {
         self.relink = None;
     }
 }
 
-/// A project whose model was not found.
+/// A project whose model is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relink {
     /// The project.
     pub project: PathBuf,
-    /// Where its model should be.
+    /// The expected path of its model.
     pub missing: PathBuf,
     /// Whether `project` is an autosave.
     pub is_autosave: bool,

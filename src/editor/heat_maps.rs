@@ -1,4 +1,4 @@
-//! The heat maps on screen: what they show, their numbers, the worst place, the value under the pointer.
+//! The heat maps on screen: metric, statistics, the largest value, and the value under the pointer.
 
 use super::Editor;
 use crate::deform::diagnostics::Metric;
@@ -14,20 +14,20 @@ use std::sync::Arc;
 /// The values of a metric at the points of an instance in a view.
 #[derive(Clone, Debug)]
 pub struct HeatMap {
-    /// n_points, in the metric's unit; NaN where it has no meaning.
+    /// n_points, in the unit of the metric; NaN where it is undefined.
     pub values: Arc<Vec<f32>>,
-    /// Another number whenever a value changed; never one of another map.
+    /// Changes with every value; unique among maps.
     pub generation: u64,
 }
 
-/// What is asked for, and what came of it.
+/// The request and the results.
 #[derive(Default)]
 pub(super) struct HeatMaps {
-    /// Grows whenever what is shown is forgotten: results of earlier requests are not shown.
+    /// Increases whenever results are dropped: those of earlier requests are not shown.
     asked: u64,
     metric: Option<Metric>,
     difference: Difference,
-    /// What was hidden when it was asked for.
+    /// What was hidden at the request.
     hidden: (BTreeSet<InstanceId>, PointsOfMeshes),
     maps: BTreeMap<(ViewId, InstanceId), HeatMap>,
     figures: BTreeMap<ViewId, HeatFigures>,
@@ -36,7 +36,7 @@ pub(super) struct HeatMaps {
 }
 
 impl HeatMaps {
-    /// Puts what was measured on screen.
+    /// Puts results on screen.
     pub(super) fn take(&mut self, update: HeatUpdate) {
         if self.metric.is_some() && update.asked != self.asked {
             return;
@@ -55,7 +55,7 @@ impl HeatMaps {
         self.diagonal = update.diagonal;
     }
 
-    /// Forgets everything shown, for another model.
+    /// Drops everything shown, for another model.
     pub(super) fn clear(&mut self) {
         self.asked += 1;
         self.maps.clear();
@@ -65,7 +65,7 @@ impl HeatMaps {
 }
 
 impl Editor {
-    /// Asks for heat maps of `metric` in every view; `None`: none is shown.
+    /// Requests heat maps of `metric` in every view; `None` shows none.
     pub fn show_heat_map(&mut self, metric: Option<Metric>) {
         if self.heat_maps.metric == metric {
             return;
@@ -75,17 +75,17 @@ impl Editor {
         self.evaluation.stale = true;
     }
 
-    /// What is measured.
+    /// The metric.
     pub fn heat_metric(&self) -> Option<Metric> {
         self.heat_maps.metric
     }
 
-    /// What [`Metric::Difference`] compares.
+    /// The comparison of [`Metric::Difference`].
     pub fn difference(&self) -> &Difference {
         &self.heat_maps.difference
     }
 
-    /// Chooses what [`Metric::Difference`] compares.
+    /// Sets the comparison of [`Metric::Difference`].
     pub fn set_difference(&mut self, difference: Difference) {
         if self.heat_maps.difference != difference {
             self.heat_maps.difference = difference;
@@ -93,23 +93,23 @@ impl Editor {
         }
     }
 
-    /// The heat map of an instance in a view, once it has come.
+    /// The heat map of an instance in a view, once it is computed.
     pub fn heat_map_in(&self, view: ViewId, instance: InstanceId) -> Option<&HeatMap> {
         self.heat_maps.maps.get(&(view, instance))
     }
 
-    /// What the values of a view come to, once they have come.
+    /// The statistics of a view's values, once they are computed.
     pub fn heat_figures(&self, view: ViewId) -> Option<&HeatFigures> {
         let figures = self.heat_maps.figures.get(&view)?;
         (Some(figures.metric) == self.heat_maps.metric).then_some(figures)
     }
 
-    /// The diagonal of the box around the model at rest as it was measured, metres; 0 before.
+    /// The diagonal of the model's bounding box in the rest pose, metres; 0 until it is measured.
     pub fn heat_diagonal(&self) -> f32 {
         self.heat_maps.diagonal
     }
 
-    /// Where the metric is worst in a view, in world space, and what it is there.
+    /// The world position of the largest value of the metric in a view, and that value.
     pub fn worst_place(&self, view: ViewId) -> Option<(Vec3, f32)> {
         let figures = self.heat_figures(view)?;
         let (instance, point) = figures.worst?;
@@ -120,7 +120,7 @@ impl Editor {
             .then_some((*place, figures.summary.worst_value()))
     }
 
-    /// Moves the camera to where the metric is worst in the view that is pointed in; `false`: nothing is measured.
+    /// Frames the largest value of the metric in the pointed view; `false` if nothing is measured.
     pub fn frame_worst(&mut self) -> bool {
         let Some((place, _)) = self.worst_place(self.pointed_view()) else {
             return false;
@@ -129,7 +129,7 @@ impl Editor {
         true
     }
 
-    /// The views whose stacks have to be known: those that are shown, and those that a heat map compares them with.
+    /// The views whose stacks are evaluated: those on screen, and those that a heat map compares them with.
     pub(super) fn views_to_know(&self) -> Vec<ViewRequest> {
         let shown = self.views.requests();
         let Some(metric) = self.heat_maps.metric else {
@@ -145,7 +145,7 @@ impl Editor {
         views_for(&request, &shown)
     }
 
-    /// The value under a place of the viewport, interpolated over the face.
+    /// The value under a viewport position, interpolated over the face.
     pub fn heat_at(&mut self, ndc: Vec2, size_px: Vec2) -> Option<f32> {
         let (instance, hit) = self.hit(ndc, size_px)?;
         let view = self.pointed_view();
@@ -160,7 +160,7 @@ impl Editor {
         value.filter(|value| !value.is_nan())
     }
 
-    /// What the next request measures. Points that were hidden or shown since the last one count anew.
+    /// The measurement for the next request. Points hidden or shown since the last one are measured again.
     pub(super) fn heat_request(&mut self) -> Option<HeatMapRequest> {
         let session = self.document.session();
         let heat_maps = &mut self.heat_maps;
@@ -178,7 +178,7 @@ impl Editor {
         })
     }
 
-    /// Requests another evaluation where something was hidden or shown; whether it did.
+    /// Requests another evaluation if something was hidden or shown; returns whether it did.
     pub(super) fn follow_hidden(&mut self) -> bool {
         if self.heat_maps.metric.is_none() || self.evaluation.stale {
             return false;

@@ -1,62 +1,62 @@
-//! The editor's jobs on the lane: what each kind is, how urgent, and which subsystem takes its result.
+//! The kinds of editor jobs on the lane: priority, ordering, and the subsystem that takes each result.
 
 use super::Editor;
 use crate::evaluate::{JobKind, Priority};
 use crate::task::Task;
 
-/// A kind of job. The status bar shows the first in this order ([`EditorJob::is_in_status_bar`]).
+/// A kind of job. The status bar shows the first running one in this order ([`EditorJob::is_in_status_bar`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum EditorJob {
-    /// A model is read.
+    /// Reads a model.
     Open,
-    /// The project is written.
+    /// Writes the project.
     Save,
-    /// A computed export or a still is written.
+    /// Writes a computed export or a static mesh.
     WriteExport,
-    /// A problem is fixed.
+    /// Fixes a problem.
     Fix,
-    /// An export is computed in memory.
+    /// Computes an export in memory.
     ComputeExport,
-    /// A model or a weights file is read, for an operation.
+    /// Reads a model or a weights file for an operation.
     ReadWeights,
-    /// A weights file is written.
+    /// Writes a weights file.
     WriteWeights,
-    /// An operation on weights that takes less than a second.
+    /// Runs an operation on weights that takes less than a second.
     Operation,
-    /// One that takes longer.
+    /// Runs an operation on weights that takes longer.
     SlowOperation,
-    /// Centres of rotation of a mesh.
+    /// Computes the centres of rotation of a mesh.
     Centres,
-    /// Mirror images of points, for painting with symmetry.
+    /// Matches mirror images of points, for painting with symmetry.
     MirrorTable,
-    /// The other side of a selection.
+    /// Finds the mirror image of a selection.
     MirrorSelection,
-    /// Mirror images for a layer.
+    /// Matches mirror images for a layer.
     MirrorLayer,
-    /// The unsaved project is kept aside.
+    /// Writes the autosave.
     Autosave,
-    /// The document is checked for problems.
+    /// Checks the document for problems.
     Checks,
-    /// Rows and columns of the influence table.
+    /// Gathers rows and columns of the influence table.
     InfluenceTable,
-    /// Volume and bulge over a clip.
+    /// Measures volume and bulge over a clip.
     Volume,
-    /// The size of the model at rest.
+    /// Measures the model in its rest pose.
     Diagonal,
-    /// What an export would change.
+    /// Lists what an export would change.
     Preflight,
-    /// What a corrected export would give.
+    /// Estimates the result of a corrected export.
     Estimate,
 }
 
 impl JobKind for EditorJob {
     fn priority(self) -> Priority {
         match self {
-            // Begun by the editor itself: whatever the artist asks for goes before it.
+            // Started by the editor itself: jobs that the artist starts never wait for these.
             Self::Centres | Self::Estimate => Priority::Background,
-            // Asked for, and known to take long: these may wait for each other, and nothing else does for them.
+            // Started by the artist, may take minutes: these may wait for each other.
             Self::ComputeExport | Self::SlowOperation | Self::Volume => Priority::Long,
-            // Nothing can be done until they have ended.
+            // Take seconds, and the artist waits for them.
             Self::Open | Self::ReadWeights => Priority::Normal,
             _ => Priority::Quick,
         }
@@ -66,16 +66,17 @@ impl JobKind for EditorJob {
         let both = |is: fn(Self) -> bool| is(self) && is(earlier);
         self == earlier
             || both(Self::writes)
-            // Settings that changed begin another run of the same operation.
+            // Changed settings restart the same operation.
             || both(|kind| matches!(kind, Self::Operation | Self::SlowOperation))
     }
 
     fn replaces_waiting(self) -> bool {
-        // Every file is written. Fixes, checks, centres and tables start only when the one before has ended.
+        // Every requested file is written. Fixes, checks, centres and tables start only after the previous one has
+        // ended.
         !self.writes()
     }
 
-    /// Files are written in the order in which that was asked for.
+    /// Files are written in the order of the requests.
     fn writes(self) -> bool {
         matches!(
             self,
@@ -85,7 +86,7 @@ impl JobKind for EditorJob {
 }
 
 impl EditorJob {
-    /// Whether the job is finished, not cancelled, when the editor goes.
+    /// Whether the job is finished instead of cancelled when the editor is dropped.
     pub(super) fn outlives_editor(self) -> bool {
         matches!(self, Self::Save | Self::Autosave | Self::WriteWeights)
     }
@@ -108,7 +109,7 @@ impl EditorJob {
 }
 
 impl Editor {
-    /// The job that the status bar shows: its label and its progress.
+    /// The label and progress of the job that the status bar shows.
     pub fn running(&self) -> Option<(String, Task)> {
         let shown = self.lane.jobs().into_iter();
         let shown = shown.filter(|job| job.kind.is_in_status_bar());
@@ -123,13 +124,13 @@ impl Editor {
         }
     }
 
-    /// Whether the artist is in the middle of a step: a stroke, a transform, a slider that is dragged.
+    /// Whether a step is open: a stroke, a transform, the drag of a slider.
     pub(super) fn is_in_step(&self) -> bool {
         self.history.is_open() || self.is_painting() || self.is_posing()
     }
 
-    /// Takes the results of all jobs that ended, in the order in which they did; whether there was one. Those that cannot
-    /// be used yet are left.
+    /// Takes the results of all jobs that ended, in that order, except those that cannot be used yet. Returns whether
+    /// there was one.
     pub(super) fn take_ended_jobs(&mut self) -> bool {
         let mut took = false;
         while let Some(kind) = self.lane.next_ended(|kind| self.can_take(kind)) {
@@ -172,7 +173,7 @@ mod tests {
     use std::sync::mpsc::{Receiver, Sender, channel};
     use std::time::{Duration, Instant};
 
-    /// A job that says that it begins, and runs until the gate is opened.
+    /// A job that reports its start, and runs until its gate is opened.
     fn gated(lane: &Lane<EditorJob>, kind: EditorJob) -> (Sender<()>, Receiver<()>) {
         let (open, gate) = channel();
         let (begins, begun) = channel();
@@ -205,7 +206,7 @@ mod tests {
             wait_for(&lane.submit(kind, "asked for", |_| ()), kind);
         }
         drop(gates);
-        // Of two jobs that nobody asked for one runs, and what was asked for beside it.
+        // The artist's jobs run beside a background job, also while another one waits.
         let lane = Lane::spawn(|| {}).unwrap();
         let (_centres, begun) = gated(&lane, Centres);
         begun.recv().unwrap();

@@ -1,4 +1,4 @@
-//! Painted maps of the stack: which one is painted, and what is done to a whole one.
+//! Commands on the painted maps of the stack: the paint target, fill, clear, invert.
 
 use super::Editor;
 use crate::deform::{MaskKind, SkinningMethod};
@@ -8,12 +8,12 @@ use crate::finding::counted;
 use crate::mesh::PointSet;
 
 impl Editor {
-    /// What the brush paints, and colours show.
+    /// The paint target, which the weight colours show.
     pub fn paint_target(&self) -> PaintTarget {
         self.document.session().brush.target
     }
 
-    /// Chooses what the brush paints, and colours show.
+    /// Sets the paint target, which the weight colours show.
     pub fn set_paint_target(&mut self, target: PaintTarget) {
         if self.paint_target() == target {
             return;
@@ -23,12 +23,12 @@ impl Editor {
         self.refresh_heat();
     }
 
-    /// Whether the stack that is shown reads a map.
+    /// Whether the shown stack reads a map.
     pub fn reads_mask(&self, kind: MaskKind) -> bool {
         self.stack().is_some_and(|stack| stack.reads_mask(kind))
     }
 
-    /// Makes the stacks that the artist composes read a map: one undo step.
+    /// Turns on the operation that reads a map, in the stacks of the scope: one undo step.
     pub fn turn_on_part_of(&mut self, kind: MaskKind) {
         match kind {
             MaskKind::Blend => self.set_method(SkinningMethod::Blend),
@@ -44,26 +44,25 @@ impl Editor {
         }
     }
 
-    /// Gives the map that is painted the brush's value: at the selected points, else on the whole active object.
+    /// Fills the painted map with the brush value, on the selected points or on the whole active object.
     pub fn fill_map(&mut self) {
         let value = self.document.session().brush.value();
         self.change_map("Fill", |_, _| value);
     }
 
-    /// Clears the map that is painted on the selected points, else on the whole active object.
+    /// Clears the painted map, on the selected points or on the whole active object.
     pub fn clear_map(&mut self) {
         self.change_map("Clear", |_, _| MaskKind::UNPAINTED);
     }
 
-    /// Turns the map that is painted about the middle of its range, at the selected points, else on the whole active
-    /// object.
+    /// Inverts the painted map within its range, on the selected points or on the whole active object.
     pub fn invert_map(&mut self) {
         self.change_map("Invert", |map, value| {
             (map.limit() - value).clamp(0.0, map.limit())
         });
     }
 
-    /// One undo step; says what it changed.
+    /// Changes the painted map in one undo step, and notifies how many points changed.
     fn change_map(&mut self, verb: &str, new: impl Fn(MaskOf, f32) -> f32) {
         self.finish_tool();
         let what = match self.paint_target() {
@@ -129,14 +128,15 @@ impl Editor {
         });
     }
 
-    /// The selected points, and `true`; else those of the active object. Of skinned meshes, without hidden ones.
+    /// The selected points, and `true`; without a selection, the points of the active object. Only visible points of
+    /// skinned meshes.
     pub(super) fn points_to_change(&self) -> (Vec<(MeshId, PointSet)>, bool) {
         let session = self.document.session();
         let is_skinned = |mesh: &MeshId| self.document.skin_of_mesh(*mesh).is_some();
         let is_selection =
             session.select_kind == SelectKind::Points && !session.selected_points.is_empty();
         if is_selection {
-            // Nothing hidden is selected.
+            // Hidden points are never selected.
             let selected = session.selected_points.iter();
             let selected = selected.filter(|(mesh, _)| is_skinned(mesh));
             let sets = selected.map(|(&mesh, set)| (mesh, PointSet::clone(set)));

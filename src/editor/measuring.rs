@@ -1,5 +1,4 @@
-//! The study of volume and bulge over the clip: asked for, computed on the lane, and out of date once something
-//! was edited.
+//! Volume and bulge over the clip: computed on the lane on request, outdated after an edit.
 
 use super::Editor;
 use super::jobs::EditorJob;
@@ -9,7 +8,7 @@ use crate::evaluate::{JobError, JobHandle};
 use crate::task::{Cancelled, Task};
 use std::sync::Arc;
 
-/// What a study is of: another one is out of date.
+/// The inputs of a measurement; a change makes it out of date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Subject {
     model: u64,
@@ -17,7 +16,7 @@ struct Subject {
     clip: Option<ClipId>,
 }
 
-/// The study that is shown and the one that is made.
+/// The measurement that is shown and the one under way.
 #[derive(Default)]
 pub(super) struct Measuring {
     job: Option<(Subject, JobHandle<Result<VolumeStudy, Cancelled>>)>,
@@ -25,7 +24,7 @@ pub(super) struct Measuring {
 }
 
 impl Measuring {
-    /// Nothing of the model that was open before is of use.
+    /// Drops everything that belongs to the previous model.
     pub(super) fn forget(&mut self) {
         if let Some((_, job)) = self.job.take() {
             job.task().cancel();
@@ -35,8 +34,8 @@ impl Measuring {
 }
 
 impl Editor {
-    /// Measures volume and bulge over the clip on screen, or in the pose, in the background. Begins afresh where it is
-    /// under way.
+    /// Measures volume and bulge over the clip on screen, or in the current pose, in the background. Restarts a
+    /// measurement under way.
     pub fn measure_volume(&mut self) {
         self.cancel_measuring();
         let subject = self.volume_subject();
@@ -47,31 +46,31 @@ impl Editor {
         self.measuring.job = Some((subject, job));
     }
 
-    /// Stops measuring; what is shown stays.
+    /// Cancels the measurement; the previous result stays.
     pub fn cancel_measuring(&mut self) {
         if let Some((_, job)) = self.measuring.job.take() {
             job.task().cancel();
         }
     }
 
-    /// How far measuring has come, 0 - 1; `None`: it is not under way.
+    /// The progress of the measurement, 0 - 1; `None` if none is under way.
     pub fn measuring(&self) -> Option<f32> {
         let (_, job) = self.measuring.job.as_ref()?;
         Some(job.task().fraction())
     }
 
-    /// What was measured last of this model.
+    /// The latest measurement of this model.
     pub fn volume_study(&self) -> Option<&Arc<VolumeStudy>> {
         self.measuring.shown.as_ref().map(|(_, study)| study)
     }
 
-    /// Whether something was edited, or another clip chosen, since that was measured.
+    /// Whether the model was edited, or another clip chosen, since the measurement.
     pub fn is_volume_stale(&self) -> bool {
         let shown = self.measuring.shown.as_ref();
         shown.is_some_and(|(subject, _)| *subject != self.volume_subject())
     }
 
-    /// Takes a study over once it has ended.
+    /// Takes a measurement that has ended.
     pub(super) fn take_volume_study(&mut self) {
         let Some((subject, job)) = self.measuring.job.take_if(|(_, job)| job.has_ended()) else {
             return;

@@ -1,4 +1,4 @@
-//! Mirror images of points for painting with symmetry, worked out on the lane.
+//! Mirror images of points for painting with symmetry, matched on the lane.
 
 use super::Editor;
 use super::jobs::EditorJob;
@@ -11,21 +11,21 @@ use crate::task::Cancelled;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The tables of one axis, and the one that is being made.
+/// The tables of one axis, and the one being computed.
 #[derive(Default)]
 pub(super) struct Mirrors {
     axis: Option<Axis>,
-    /// The artist's own pairs of bones: the plane lies half way between left and right ones.
+    /// The user's symmetry pairs, which determine the mirror plane.
     pairs: BTreeMap<JointId, JointId>,
     known: BTreeMap<MeshId, Arc<Symmetry>>,
-    /// How many points of each have no mirror image: panels show it in each frame.
+    /// The number of points without a mirror image, per mesh: panels read it in every frame.
     n_unmatched: BTreeMap<MeshId, usize>,
-    /// What each was made of, also where it could not be made.
-    asked: BTreeMap<MeshId, Source>,
+    /// The source of each requested table, including failed ones.
+    requested: BTreeMap<MeshId, Source>,
     job: Option<(MeshId, JobHandle<Result<Arc<Symmetry>, Cancelled>>)>,
 }
 
-/// What a table is made of: the points, and the bones that the plane lies between.
+/// What a table depends on: the points, and the bones that place the mirror plane.
 struct Source {
     geometry: Arc<Mesh>,
     skeleton: Arc<Skeleton>,
@@ -33,7 +33,7 @@ struct Source {
 }
 
 impl Source {
-    /// `None` for a mesh that is gone or has no skin: it needs no table.
+    /// `None` for a mesh that no longer exists or has no skin: it needs no table.
     fn of(document: &Document, mesh: MeshId) -> Option<Self> {
         let geometry = document.meshes().get(&mesh)?.geometry.clone();
         let (_, skin) = document.skin_of_mesh(mesh)?;
@@ -52,12 +52,12 @@ impl Source {
 }
 
 impl Mirrors {
-    /// The tables there are.
+    /// The finished tables.
     pub(super) fn known(&self) -> &BTreeMap<MeshId, Arc<Symmetry>> {
         &self.known
     }
 
-    /// Forgets everything.
+    /// Drops everything.
     pub(super) fn clear(&mut self) {
         if let Some((_, job)) = &self.job {
             job.task().cancel();
@@ -67,21 +67,21 @@ impl Mirrors {
 }
 
 impl Editor {
-    /// How many points of a mesh have no mirror image across the plane of the brush's symmetry; `None` while that is not
-    /// known, or symmetry is off.
+    /// The number of points of a mesh without a mirror image across the plane of the brush's symmetry; `None` while
+    /// unknown, or if symmetry is off.
     pub fn n_without_mirror_image(&self, mesh: MeshId) -> Option<usize> {
         let axis = self.document.session().brush.symmetry?;
         let known = self.mirrors.known.get(&mesh)?;
         (known.axis() == axis).then(|| self.mirrors.n_unmatched.get(&mesh).copied())?
     }
 
-    /// The point on the other side of the brush's symmetry.
+    /// The mirror image of a point across the plane of the brush's symmetry.
     pub fn mirror_image(&self, mesh: MeshId, point: u32) -> Option<u32> {
         self.document.session().brush.symmetry?;
         self.mirrors.known.get(&mesh)?.partner(point)
     }
 
-    /// Forgets tables of another axis or of other pairs of bones.
+    /// Drops tables of another axis or of other symmetry pairs.
     fn follow_symmetry(&mut self) -> bool {
         let axis = self.document.session().brush.symmetry;
         let pairs = &self.document.session().joint_pairs;
@@ -94,26 +94,28 @@ impl Editor {
         is_other
     }
 
-    /// Starts the next table, that of the active object first; whether it did something. The end of a step is waited for:
-    /// it may move bones all the time.
+    /// Starts the next table, that of the active object first. Returns whether it did something. Waits while a step is
+    /// open, because its edits may still move bones.
     pub(super) fn start_mirror_table(&mut self) -> bool {
         let is_other = self.follow_symmetry();
         let is_ready = self.mirrors.job.is_none() && !self.history.is_open();
         let Some(axis) = self.mirrors.axis.filter(|_| is_ready) else {
             return is_other;
         };
-        let asked = &self.mirrors.asked;
+        let requested = &self.mirrors.requested;
         let active = self.document.session().active_mesh.into_iter();
         let mut meshes = active.chain(self.document.meshes().keys().copied());
         let next = meshes.find_map(|mesh| {
             let source = Source::of(&self.document, mesh)?;
-            let is_known = asked.get(&mesh).is_some_and(|known| known.is_same(&source));
+            let is_known = requested
+                .get(&mesh)
+                .is_some_and(|known| known.is_same(&source));
             (!is_known).then_some((mesh, source))
         });
         let Some((mesh, source)) = next else {
             return is_other;
         };
-        self.mirrors.asked.insert(mesh, source);
+        self.mirrors.requested.insert(mesh, source);
         self.mirrors.known.remove(&mesh);
         let label = format!("Mirror image of {}", self.mesh_label(mesh));
         let (document, symmetries) = (self.document.clone(), self.symmetries.clone());
@@ -126,7 +128,7 @@ impl Editor {
         true
     }
 
-    /// Takes a table over once it has ended; one of another axis is dropped.
+    /// Takes a table that has ended; one of another axis is dropped.
     pub(super) fn take_mirror_table(&mut self) {
         self.follow_symmetry();
         let Some((mesh, job)) = self.mirrors.job.take_if(|(_, job)| job.has_ended()) else {

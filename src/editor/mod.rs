@@ -1,11 +1,11 @@
-//! The headless editor: all of the app minus pixels.
+//! The headless editor: the whole application except its window.
 //!
 //! Data flow: the window (or a test) calls methods, and [`Editor::poll`] once a frame -> edits go through
 //! the history -> the newest snapshot is posted to the worker -> its updates land in [`Displayed`] meshes, which the
 //! viewport draws.
 //!
-//! Invariant: nothing here blocks a frame: deformation runs on the worker, all other long work on the job lane.
-//! Invariant: the order of the steps of [`Editor::poll`] has no influence on the state in which the editor comes to rest.
+//! Invariant: no call blocks a frame: deformation runs on the worker, all other long work on the job lane.
+//! Invariant: the order of the steps of [`Editor::poll`] does not affect the editor's final state.
 //! Invariant: every change of the document is an undo step with a name.
 
 mod animating;
@@ -70,16 +70,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Something the artist should read, once.
+/// A message for the artist, shown once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// One plain sentence.
+    /// One sentence.
     pub text: String,
-    /// Whether it is about something that went wrong.
+    /// Whether it reports a failure.
     pub is_error: bool,
 }
 
-/// The document, its history, what is on screen, and the threads that work for it.
+/// The document, its history, what is on screen, and the threads that work on it.
 pub struct Editor {
     document: Document,
     history: History,
@@ -92,9 +92,9 @@ pub struct Editor {
     views: views::Views,
     heat: BTreeMap<MeshId, Heat>,
     heat_maps: heat_maps::HeatMaps,
-    /// What `heat` shows.
+    /// The inputs of `heat`.
     heat_key: commands::HeatKey,
-    /// What the artist wants to see of weights.
+    /// What the weight colours show.
     weight_view: WeightView,
     layering: layers::Layering,
     heat_generation: u64,
@@ -105,7 +105,7 @@ pub struct Editor {
     notices: VecDeque<Notice>,
     job: Option<FileJob>,
     project_path: Option<PathBuf>,
-    /// When the project was last saved here.
+    /// When the project was last saved in this session.
     saved_at: Option<Instant>,
     evaluation: Evaluation,
     centres: centres::CentreSearch,
@@ -113,26 +113,26 @@ pub struct Editor {
     mirrors: mirrors::Mirrors,
     symmetries: symmetries::Symmetries,
     relink: Option<Relink>,
-    /// A model that is ready but would take the place of edits made while it was loading.
+    /// A model that is ready but would replace edits made during loading.
     opened: Option<(OpenRequest, OpenedModel)>,
     autosave: Autosave,
     exporting: exporting::Exporting,
-    /// Keys that the artist is moving along the ruler.
+    /// The keyframes being dragged.
     key_drag: Option<animating::KeyDrag>,
-    /// Steps the history has given up, as far as the artist was told.
+    /// The number of dropped history steps that were reported.
     n_dropped_reported: usize,
     frame_when_shown: bool,
     model_serial: u64,
     picture_serial: u64,
-    /// n_joints: which joints some point follows.
+    /// n_joints: whether the joint influences any point.
     weighted: Vec<bool>,
     weighted_joints: WeightedJoints,
-    /// Influences changed since they were read for it.
+    /// Whether influences changed since `weighted` was computed.
     weighted_stale: bool,
 }
 
 impl Drop for Editor {
-    /// Nobody waits for a model or an export any more; saves and autosaves are finished.
+    /// Cancels everything but saves and autosaves, which are finished.
     fn drop(&mut self) {
         let jobs = self.lane.jobs().into_iter();
         for job in jobs.filter(|job| !job.kind.outlives_editor()) {
@@ -142,8 +142,8 @@ impl Drop for Editor {
 }
 
 impl Editor {
-    /// An editor without a model. `autosaves` is where unsaved work is kept (`None`: nowhere); `wake` is called from
-    /// other threads when there is something to [`Editor::poll`].
+    /// An editor without a model. `autosaves` is the folder for unsaved work (`None` disables autosave); `wake` is
+    /// called from other threads when there is something to [`Editor::poll`].
     pub fn new(
         autosaves: Option<Autosaves>,
         wake: impl Fn() + Send + Sync + 'static,
@@ -194,17 +194,17 @@ impl Editor {
         })
     }
 
-    /// The document as it is now.
+    /// The current document.
     pub fn document(&self) -> &Document {
         &self.document
     }
 
-    /// Undo and redo, to read.
+    /// The undo history.
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// What colours of weights show ([`Editor::show_weights`]), for each mesh that has something to show.
+    /// The weight colours ([`Editor::show_weights`]) of each mesh that has any.
     pub fn heat(&self) -> &BTreeMap<MeshId, Heat> {
         &self.heat
     }
@@ -214,7 +214,7 @@ impl Editor {
         &self.world
     }
 
-    /// The bones on screen, without hidden ones; none before the first result.
+    /// The visible bones on screen; none before the first result.
     pub fn bones(&self) -> Vec<Bone> {
         let skeleton = self.document.skeleton();
         if self.world.len() != skeleton.len() {
@@ -228,27 +228,27 @@ impl Editor {
             |j| shown[j.get()],
             |j| self.is_weighted(j),
         );
-        // Afterwards, so that a parent keeps its shape when its children are hidden.
+        // Afterwards, so that hiding a child does not change its parent's shape.
         bones.retain(|bone| !hidden.contains(&bone.joint));
         bones
     }
 
-    /// Whether some point follows the joint: others are helpers. As of the end of the last stroke.
+    /// Whether the joint influences any point; if not, it is a helper joint. As of the end of the last stroke.
     pub fn is_weighted(&self, joint: JointId) -> bool {
         self.weighted.get(joint.get()).copied().unwrap_or(true)
     }
 
-    /// Grows with each model opened: names GPU buffers.
+    /// Increases with each model opened; part of the keys of GPU buffers.
     pub fn model_serial(&self) -> u64 {
         self.model_serial
     }
 
-    /// Grows with each change of what is on screen.
+    /// Increases with each change on screen.
     pub fn picture_serial(&self) -> u64 {
         self.picture_serial
     }
 
-    /// What the window calls the model: the project's, the file's or the sample's name.
+    /// The name of the model in the window: that of the project, the file or the sample.
     pub fn model_name(&self) -> String {
         let source = self.document.source();
         let path = self
@@ -263,17 +263,17 @@ impl Editor {
         }
     }
 
-    /// What the importer, the project and the checks found, the worst first.
+    /// The findings of the importer, the project and the checks, the most severe first.
     pub fn findings(&self) -> &[Finding] {
         self.problems()
     }
 
-    /// The next thing the artist should read.
+    /// The next notice to show.
     pub fn take_notice(&mut self) -> Option<Notice> {
         self.notices.pop_front()
     }
 
-    /// The file job that waits or runs.
+    /// The waiting or running file job.
     pub fn job(&self) -> Option<&FileJob> {
         self.job.as_ref()
     }
@@ -283,7 +283,7 @@ impl Editor {
         self.project_path.as_ref()
     }
 
-    /// Keeps the model, its files and the project from being replaced by what is written.
+    /// The guard that protects the model, its files and the project from being overwritten.
     pub(crate) fn outputs(&self) -> Outputs {
         let mut outputs = Outputs::of(&self.document);
         if let Some(project) = &self.project_path {
@@ -292,17 +292,17 @@ impl Editor {
         outputs
     }
 
-    /// When the project was last saved, since it was opened.
+    /// When the project was last saved since it was opened.
     pub fn saved_at(&self) -> Option<Instant> {
         self.saved_at
     }
 
-    /// How many snapshots were given to the worker.
+    /// The number of snapshots sent to the worker.
     pub fn n_snapshots(&self) -> u64 {
         self.evaluation.posted
     }
 
-    /// Seconds of the latest re-skin.
+    /// The duration of the latest evaluation, seconds.
     pub fn skin_secs(&self) -> f64 {
         self.evaluation.skin_secs
     }
@@ -310,21 +310,21 @@ impl Editor {
     /// Applies an edit as part of the open step, or as a step called `label`.
     pub fn apply(&mut self, edit: Edit, label: &str) -> Result<(), EditError> {
         let edit = self.watch_layers(edit);
-        // Who opened a step counts on what was applied in it.
+        // The code that opened a step relies on its edits.
         if edit.is_of_no_point() && !self.history.is_open() {
             return Ok(());
         }
         self.apply_watched(edit, label)
     }
 
-    /// The same for an edit that [`Editor::watch_layers`] has seen.
+    /// The same for an edit that went through [`Editor::watch_layers`].
     fn apply_watched(&mut self, edit: Edit, label: &str) -> Result<(), EditError> {
         let dirty = self.history.apply(&mut self.document, edit, label)?;
         self.refresh(&dirty);
         Ok(())
     }
 
-    /// Brings what is shown up to date with an edit that was applied.
+    /// Updates everything derived from the document after an edit.
     fn refresh(&mut self, dirty: &Dirty) {
         self.weighted_stale |= dirty.rig || !dirty.influences.is_empty();
         for (mesh, chunks) in &dirty.influences {
@@ -355,7 +355,7 @@ impl Editor {
         }
     }
 
-    /// Tells the artist something that a panel noticed.
+    /// Shows a notice from a panel.
     pub fn tell(&mut self, text: impl Into<String>) {
         self.notify(text);
     }
@@ -373,7 +373,7 @@ impl Editor {
         self.notices.push_back(Notice { text, is_error });
     }
 
-    /// Shows another document; history and picture start afresh.
+    /// Replaces the document and resets the history and the screen.
     fn set_document(
         &mut self,
         document: Document,
@@ -393,7 +393,7 @@ impl Editor {
         self.centres.clear();
         self.operations.forget_model();
         self.mirrors.clear();
-        // Jobs that still look for some add them to the old ones.
+        // Jobs of the previous model keep the old list.
         self.symmetries = symmetries::Symmetries::default();
         self.heat_maps.clear();
         self.layering.forget_model();

@@ -1,4 +1,4 @@
-//! Occlusion: whether another part of the model hides a place inside it.
+//! Occlusion: whether another part of the model hides a position inside the model.
 
 use super::Editor;
 use super::pointer::surfaces;
@@ -6,8 +6,8 @@ use crate::math::Ray;
 use glam::Vec3;
 
 impl Editor {
-    /// Whether another part of the model stands between the eye and `point`; the skin right around the point, which hides
-    /// every bone, does not count.
+    /// Whether another part of the model is between the eye and `point`; the skin directly around the point, which
+    /// hides every bone, does not count.
     pub fn is_behind_another_part(&mut self, point: Vec3) -> bool {
         let camera = self.document.session().camera;
         let (toward_eye, room) = if camera.orthographic {
@@ -28,7 +28,7 @@ impl Editor {
             let hits = surfaces.iter_mut().filter_map(|(_, s)| s.cast_ray(&ray));
             hits.map(|hit| hit.distance).min_by(f32::total_cmp)
         };
-        // Out of the own skin, then as far again as that was: clothes lie close to it, other limbs do not.
+        // Out of the part's own skin, then the same distance again: clothes are within it, other limbs are not.
         let Some(out) = cast(point).filter(|&d| d < room) else {
             return false;
         };

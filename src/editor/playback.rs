@@ -1,24 +1,24 @@
-//! Time: what is shown when, and how it runs.
+//! Playback: the clip, the current time and its advance.
 
 use super::Editor;
 use crate::document::ClipId;
 use crate::document::session::Playback;
 use crate::skeleton::Clip;
 
-/// Frames a second that the artist may choose from.
+/// Frame rates to choose from, frames per second.
 pub const FRAME_RATES: [u32; 4] = [24, 25, 30, 60];
-/// Slowest and fastest playing.
+/// The range of the playback speed.
 pub const SPEEDS: std::ops::RangeInclusive<f64> = 0.1..=4.0;
-/// Longest step of time that a frame of the window takes: a hiccup does not skip a motion.
+/// The longest time step of one window frame, seconds: a delay does not skip motion.
 const MAX_STEP_SECS: f64 = 0.25;
-/// A place this much of a frame beside a frame is that frame.
+/// The distance, in frames, within which a time counts as a frame.
 const SAME_FRAME: f64 = 1e-3;
 
-/// No time after this is gone to: a day.
+/// The latest time that can be set, seconds: one day.
 const LATEST_SECS: f64 = 86_400.0;
 
 impl Editor {
-    /// Shows a clip from its start, or the artist's pose. The loop range is the clip's again.
+    /// Shows a clip from its start, or the document's pose. Resets the loop range to the clip.
     pub fn show_clip(&mut self, clip: Option<ClipId>) {
         let start = clip
             .and_then(|id| self.document.clips().get(&id))
@@ -38,7 +38,7 @@ impl Editor {
         Some((id, self.document.clips().get(&id)?))
     }
 
-    /// Clip, time and the way it runs.
+    /// The clip, the time and the playback settings.
     pub fn playback(&self) -> &Playback {
         &self.document.session().playback
     }
@@ -47,7 +47,7 @@ impl Editor {
         &mut self.document.session_mut().playback
     }
 
-    /// Goes to a time of the clip; a pose that is not keyed makes way for the clip's.
+    /// Sets the time in the clip; an unkeyed pose is replaced by the clip's.
     pub fn set_time(&mut self, time_secs: f64) {
         if !time_secs.is_finite() {
             return;
@@ -58,22 +58,22 @@ impl Editor {
         self.evaluation.stale = true;
     }
 
-    /// `time_secs` at the nearest frame.
+    /// The time of the frame nearest to `time_secs`.
     pub fn at_frame(&self, time_secs: f64) -> f64 {
         let fps = f64::from(self.playback().fps.max(1));
         (time_secs * fps).round() / fps
     }
 
-    /// Time as frames: 0 is the first.
+    /// The time in frames; the first is 0.
     pub fn frame(&self) -> f64 {
         self.playback().time_secs * f64::from(self.playback().fps.max(1))
     }
 
-    /// Goes on to the next frame (`by` = 1), back to the one before (-1), or further. Stops playing.
+    /// Steps to the next frame (`by` = 1), the previous one (-1), or further. Stops playback.
     pub fn step_frames(&mut self, by: i32) {
         let fps = f64::from(self.playback().fps.max(1));
         let frame = self.frame();
-        // From between two frames the first step leads to the next one.
+        // From a time between two frames, the first step leads to the adjacent frame.
         let from = match by.signum() {
             1 => (frame + SAME_FRAME).floor(),
             _ => (frame - SAME_FRAME).ceil(),
@@ -82,14 +82,14 @@ impl Editor {
         self.set_time((from + f64::from(by)) / fps);
     }
 
-    /// Goes to the start of what is played.
+    /// Jumps to the start of the play range.
     pub fn jump_to_start(&mut self) {
         if let Some((start, _)) = self.play_range() {
             self.set_time(start);
         }
     }
 
-    /// Goes to the end of what is played, and stays there.
+    /// Jumps to the end of the play range and pauses.
     pub fn jump_to_end(&mut self) {
         if let Some((_, end)) = self.play_range() {
             self.pause();
@@ -97,26 +97,26 @@ impl Editor {
         }
     }
 
-    /// Counts time in these frames a second.
+    /// Sets the frame rate, frames per second.
     pub fn set_fps(&mut self, fps: u32) {
         if FRAME_RATES.contains(&fps) {
             self.playback_mut().fps = fps;
         }
     }
 
-    /// Plays this much faster than the clip says; kept within [`SPEEDS`].
+    /// Sets the playback speed, clamped to [`SPEEDS`].
     pub fn set_speed(&mut self, speed: f64) {
         if speed.is_finite() {
             self.playback_mut().speed = speed.clamp(*SPEEDS.start(), *SPEEDS.end());
         }
     }
 
-    /// Starts again at the end, or stops there.
+    /// Sets whether playback loops or stops at the end.
     pub fn set_looping(&mut self, looping: bool) {
         self.playback_mut().looping = looping;
     }
 
-    /// Plays from and to these seconds, at least a frame apart; `None`: the clip.
+    /// Sets the play range, seconds, at least one frame long; `None` for the whole clip.
     pub fn set_play_range(&mut self, range: Option<(f64, f64)>) {
         let frame = 1.0 / f64::from(self.playback().fps.max(1));
         self.playback_mut().range = range
@@ -127,7 +127,7 @@ impl Editor {
             });
     }
 
-    /// Plays from the present time on.
+    /// Starts the play range at the current time.
     pub fn loop_from_here(&mut self) {
         let now = self.playback().time_secs;
         if let Some((_, end)) = self.play_range() {
@@ -135,7 +135,7 @@ impl Editor {
         }
     }
 
-    /// Plays up to the present time.
+    /// Ends the play range at the current time.
     pub fn loop_to_here(&mut self) {
         let (now, frame) = (
             self.playback().time_secs,
@@ -146,7 +146,7 @@ impl Editor {
         }
     }
 
-    /// Start and end of what is played, seconds: the loop range, else the clip on screen.
+    /// The play range, seconds: the loop range, otherwise the clip on screen.
     pub fn play_range(&self) -> Option<(f64, f64)> {
         let clip = self.clip_range()?;
         Some(self.playback().range.unwrap_or(clip))
@@ -158,7 +158,7 @@ impl Editor {
         Some((f64::from(clip.start_secs()), f64::from(clip.end_secs())))
     }
 
-    /// Shows the artist's pose over the clip until it is keyed or time moves. Time stops.
+    /// Shows the document's pose instead of the clip's until it is keyed or the time changes. Pauses.
     pub fn show_unkeyed_pose(&mut self) {
         let over_clip = self.shown_clip().is_some();
         let playback = self.playback_mut();
@@ -167,7 +167,7 @@ impl Editor {
         self.evaluation.stale = true;
     }
 
-    /// Starts or stops playing; without a clip on screen the first one is shown.
+    /// Starts or pauses playback; without a clip on screen, shows the first one.
     pub fn toggle_play(&mut self) {
         if self.is_playing() {
             self.pause();
@@ -189,17 +189,17 @@ impl Editor {
         self.evaluation.stale = true;
     }
 
-    /// Stops playing.
+    /// Pauses playback.
     pub fn pause(&mut self) {
         self.playback_mut().playing = false;
     }
 
-    /// Whether time runs.
+    /// Whether playback runs.
     pub fn is_playing(&self) -> bool {
         self.playback().playing
     }
 
-    /// Lets time run while it plays; a pose made meanwhile stops it, so that it stays on screen.
+    /// Advances the time during playback; an edited pose pauses it, so that it stays on screen.
     pub(super) fn advance_playback(&mut self, dt_secs: f64) {
         let playback = *self.playback();
         if !playback.playing {

@@ -1,4 +1,4 @@
-//! Pointer events on their way to the tool, and its wishes on their way to the document.
+//! Pointer events for tools, and the actions that tools request.
 
 use super::{Displayed, Editor};
 use crate::document::session::BrushKind;
@@ -8,11 +8,11 @@ use crate::tools::{Brush, PointerEvent, PointerKind, SurfaceView, ToolAction, To
 use glam::{Vec2, Vec3};
 use std::collections::BTreeMap;
 
-/// How far from a bone a click still means it, logical pixels.
+/// The largest distance between a click and the bone that it picks, logical pixels.
 pub(super) const PICK_REACH_PX: f32 = 8.0;
 
 impl Editor {
-    /// Hands a pointer event to the brush and does what it asks for.
+    /// Passes a pointer event to the brush and performs the requested actions.
     pub fn pointer(&mut self, event: &PointerEvent) {
         if event.kind == PointerKind::Press {
             self.end_stroke(true);
@@ -23,12 +23,12 @@ impl Editor {
         self.with_brush(|brush, context| brush.pointer(event, context));
     }
 
-    /// Whether a stroke whose button came up is still being painted.
+    /// Whether a stroke is still being painted after the button was released.
     pub fn is_ending_stroke(&self) -> bool {
         self.brush.is_ending()
     }
 
-    /// Paints more of a stroke whose button came up before all of its way was painted; all of it where it `is_urgent`.
+    /// Paints more of a stroke whose button was released before it was painted completely; all of it if `is_urgent`.
     pub(super) fn end_stroke(&mut self, is_urgent: bool) {
         if self.brush.is_ending() {
             self.with_brush(|brush, context| brush.end(is_urgent, context));
@@ -52,7 +52,7 @@ impl Editor {
         self.perform(actions);
     }
 
-    /// The place on the displayed surface under a place of the viewport, world.
+    /// The world position on the displayed surface under a viewport position.
     pub fn surface_at(&mut self, ndc: Vec2, size_px: Vec2) -> Option<Vec3> {
         let ray = self
             .document
@@ -67,18 +67,18 @@ impl Editor {
             .map(|hit| hit.position)
     }
 
-    /// Ends what the tool is in the middle of, as if the button had been released.
+    /// Ends the current stroke as if the button had been released.
     pub fn finish_tool(&mut self) {
         self.end_key_drag();
         self.end_stroke(true);
         let actions = self.brush.finish(&self.document);
         self.perform(actions);
         self.confirm_transform();
-        // A step that a slider holds open.
+        // A step that a slider keeps open.
         self.history.commit(&self.document);
     }
 
-    /// Takes back what the tool is in the middle of.
+    /// Cancels the current stroke.
     pub fn cancel_tool(&mut self) {
         self.pointer(&PointerEvent {
             kind: PointerKind::Cancel,
@@ -90,12 +90,12 @@ impl Editor {
         });
     }
 
-    /// Notes a place that the pointer passed since the last event of a stroke.
+    /// Records a pointer position since the last event of a stroke.
     pub fn trace_stroke(&mut self, event: &PointerEvent) {
         self.brush.trace(event);
     }
 
-    /// The Sample brush changes nothing: it takes what is under the pointer. Whether it is the one at hand.
+    /// Samples the value under the pointer if the Sample brush is active, which changes nothing. Returns whether it is.
     fn sample_with_brush(&mut self, event: &PointerEvent) -> bool {
         let is_sample = self.document.session().brush.kind() == BrushKind::Sample;
         if !is_sample || event.smooth || self.brush.is_active() {
@@ -117,7 +117,7 @@ impl Editor {
         self.brush.is_active()
     }
 
-    /// The bone under a place of the viewport.
+    /// The bone under a viewport position.
     pub fn pick_bone(&self, ndc: Vec2, size_px: Vec2) -> Option<JointId> {
         let camera = &self.document.session().camera;
         let ray = camera.ray(ndc, size_px.x / size_px.y.max(1.0));
@@ -137,7 +137,7 @@ impl Editor {
                 }
                 ToolAction::Apply(edit) => {
                     let edit = self.watch_layers(edit);
-                    // A stroke that locked bones forbid leaves no step.
+                    // A stroke that changes nothing because of locked bones leaves no step.
                     if edit.is_of_no_point() {
                         continue;
                     }
@@ -161,7 +161,7 @@ impl Editor {
     }
 }
 
-/// The displayed instances as tools see them: without those that are hidden.
+/// The displayed, visible instances, for tools.
 pub(super) fn surfaces<'a>(
     displayed: &'a mut BTreeMap<InstanceId, Displayed>,
     document: &'a Document,

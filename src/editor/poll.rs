@@ -1,27 +1,27 @@
-//! What the editor does once a frame: it takes results, and starts what follows from them.
+//! The editor's work in each frame: it takes results and starts the work that depends on them.
 //!
-//! Invariant: the order of [`STEPS`] has no influence on the state in which the editor comes to rest. A step reads state,
-//! never what another step did in the same poll, and runs again as long as there is something for it to do.
+//! Invariant: the order of [`STEPS`] does not affect the editor's final state. A step reads state, never the outcome of
+//! another step in the same poll, and runs again as long as it has something to do.
 
 use super::Editor;
 use crate::document::Session;
 use crate::evaluate::{Evaluated, Request};
 
-/// What was posted to the worker, and what has come back.
+/// The requests to the worker and their results.
 pub(super) struct Evaluation {
     pub(super) posted: u64,
     pub(super) received: u64,
     /// The newest request whose result is on screen.
     shown: u64,
-    /// Results of earlier requests belong to the model that was open before.
+    /// The first request of the current model; results of earlier ones are dropped.
     first_valid: u64,
-    /// The document or the pose changed since the last post.
+    /// Whether the document or the pose changed since the last request.
     pub(super) stale: bool,
-    /// The next request starts afresh.
+    /// Whether the next request discards the worker's caches.
     reset: bool,
-    /// The last poll had nothing to do.
+    /// Whether the last poll had nothing to do.
     is_settled: bool,
-    /// The session that it saw.
+    /// The session at the last poll.
     session: Session,
     pub(super) skin_secs: f64,
 }
@@ -43,20 +43,20 @@ impl Default for Evaluation {
 }
 
 impl Evaluation {
-    /// Another model is open now.
+    /// Resets the state for another model.
     pub(super) fn start_document(&mut self) {
         self.stale = true;
         self.reset = true;
         self.first_valid = self.posted + 1;
     }
 
-    /// Whether the picture is that of the present document.
+    /// Whether the screen shows the current document.
     pub(super) fn is_current(&self) -> bool {
         !self.stale && self.received == self.posted
     }
 }
 
-/// Does a part of what is to do; whether there was something.
+/// One step of a poll; returns whether there was something to do.
 type Step = fn(&mut Editor) -> bool;
 
 const STEPS: [Step; 16] = [
@@ -79,8 +79,8 @@ const STEPS: [Step; 16] = [
 ];
 
 impl Editor {
-    /// Advances playback by `dt_secs`, takes results, starts what follows from them, posts the newest snapshot. Once a
-    /// frame. Returns whether there was something to do: another poll may then find more.
+    /// Advances playback by `dt_secs`, takes results, starts dependent work and posts the newest snapshot. Call it once
+    /// a frame. Returns whether there was something to do: another poll may then find more.
     pub fn poll(&mut self, dt_secs: f64) -> bool {
         self.advance_playback(dt_secs);
         self.take_steps(&STEPS)
@@ -99,8 +99,8 @@ impl Editor {
         did_something
     }
 
-    /// Whether everything that was asked for has been done and is on screen: nothing is left to the lane, to the worker
-    /// or to the next poll. Also right after a setting was changed that only a poll follows.
+    /// Whether all requested work is done and on screen: nothing is left for the lane, the worker or the next poll. Also
+    /// correct directly after a change of the session that the next poll reacts to.
     pub fn is_idle(&self) -> bool {
         self.evaluation.is_settled
             && self.evaluation.session == *self.document.session()
@@ -145,7 +145,7 @@ impl Editor {
         self.views.retain(|id| instances.contains_key(&id));
     }
 
-    /// Frames a model that was opened once it is on screen.
+    /// Frames a newly opened model once it is on screen.
     fn frame_new_model(&mut self) -> bool {
         let evaluation = &self.evaluation;
         let is_shown = evaluation.is_current() && evaluation.shown == evaluation.posted;
@@ -166,7 +166,7 @@ impl Editor {
         finds
     }
 
-    /// Posts the snapshot if something changed since the last one.
+    /// Posts a snapshot if something changed since the last one.
     fn post(&mut self) -> bool {
         if !self.evaluation.stale {
             return false;
@@ -187,7 +187,7 @@ impl Editor {
         true
     }
 
-    /// Notes once, each time, that the oldest undo steps were dropped.
+    /// Reports that the oldest undo steps were dropped, once for each time.
     fn report_dropped_steps(&mut self) -> bool {
         let n = self.history.n_dropped();
         let is_new = n > self.n_dropped_reported;
@@ -214,7 +214,7 @@ mod tests {
     use std::path::Path;
     use std::time::{Duration, Instant};
 
-    /// An editor whose polls take the steps in some order.
+    /// An editor whose polls take the steps in a given order.
     struct Polled {
         editor: Editor,
         steps: Vec<Step>,
@@ -246,12 +246,12 @@ mod tests {
         }
     }
 
-    /// Everything that a session with each kind of job leaves, as text.
+    /// The final state of a session with each kind of job, as text.
     fn outcome(steps: Vec<Step>, folder: &Path) -> String {
         let mut s = Polled::new(steps);
         s.editor.open(OpenRequest::Sample("arm".into()));
         s.settle();
-        // What does not change the document may run at the same time.
+        // Work that does not change the document may run at the same time.
         s.editor.set_method(SkinningMethod::CentresOfRotation);
         s.editor.select_joint(Some(JointId(1)));
         s.editor.select_moved_points();
@@ -342,14 +342,14 @@ mod tests {
         s.editor.advise_export(path);
         assert!(!s.editor.is_idle());
         s.settle();
-        // A setting that only a poll follows.
+        // A change of the session that the next poll reacts to.
         s.editor.brush_mut().symmetry = Some(Axis::X);
         assert!(!s.editor.is_idle());
         s.settle();
         let mesh = *s.editor.document().meshes().keys().next().unwrap();
         assert!(s.editor.n_without_mirror_image(mesh).is_some());
         let estimate = *s.editor.exporting().advice().estimate().unwrap();
-        // A newer request takes the place of the one under way.
+        // A newer request replaces the one under way.
         for tolerance in [0.05, 0.04, 0.1] {
             s.editor.export_settings_mut().bake.tolerance = tolerance;
             s.editor.advise_export(path);

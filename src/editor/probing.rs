@@ -1,4 +1,4 @@
-//! Weights and bones under a place of the viewport.
+//! Weights and bones under a viewport position.
 
 use super::Editor;
 use crate::deform::MaskKind;
@@ -7,30 +7,30 @@ use crate::document::session::PaintTarget;
 use crate::skeleton::JointId;
 use glam::{Vec2, Vec3};
 
-/// What moves a point.
+/// The influences of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointInfluences {
-    /// Its mesh.
+    /// The mesh.
     pub mesh: MeshId,
-    /// Which point.
+    /// The point.
     pub point: u32,
-    /// Where it is shown, world.
+    /// The displayed position, world space.
     pub place: Vec3,
-    /// Bones and their weights, the largest first; none of 0.
+    /// Bones and their weights above 0, the largest first.
     pub weights: Vec<(JointId, f32)>,
 }
 
-/// A place on a displayed surface, and how it lies there.
+/// A position on a displayed surface, with its normal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfacePlace {
-    /// World.
+    /// World space.
     pub position: Vec3,
-    /// Unit, world.
+    /// Unit length, world space.
     pub normal: Vec3,
 }
 
 impl Editor {
-    /// Where the brush lies on the displayed surface under a place of the viewport, and where its mirror image does.
+    /// The brush on the displayed surface under a viewport position, and its mirror image.
     pub fn brush_places(
         &mut self,
         ndc: Vec2,
@@ -67,8 +67,8 @@ impl Editor {
         Some((here, image))
     }
 
-    /// What is painted, under a place of the viewport: the weight of the active bone, or the value of the map,
-    /// interpolated over the face.
+    /// The painted value under a viewport position, interpolated over the face: the weight of the active bone, or the
+    /// value of the map.
     pub fn value_at(&mut self, ndc: Vec2, size_px: Vec2) -> Option<f32> {
         let target = self.paint_target();
         let joint = self.document.session().active_joint;
@@ -98,7 +98,7 @@ impl Editor {
         Some(corners.map(|(&point, share)| value(point) * share).sum())
     }
 
-    /// What moves the point that is nearest to a place of the viewport, on the face there.
+    /// The influences of the point nearest to a viewport position, on the face there.
     pub fn influences_at(&mut self, ndc: Vec2, size_px: Vec2) -> Option<PointInfluences> {
         let (instance, hit) = self.hit(ndc, size_px)?;
         let shown = self.displayed_in(self.pointed_view()).get(&instance)?;
@@ -124,7 +124,7 @@ impl Editor {
         })
     }
 
-    /// Gives the brush what is painted under a place of the viewport, where something is.
+    /// Sets the brush value to the painted value under a viewport position, if there is one.
     pub(super) fn take_value(&mut self, ndc: Vec2, size_px: Vec2) -> Option<f32> {
         let limit = self.paint_target().limit();
         let value = self.value_at(ndc, size_px)?.clamp(0.0, limit);
@@ -132,8 +132,8 @@ impl Editor {
         Some(value)
     }
 
-    /// Gives the brush what is painted under a place of the viewport: a weight, or the value of the map. Says what it
-    /// took.
+    /// Sets the brush value to the painted value under a viewport position, a weight or the value of the map, and
+    /// notifies it.
     pub fn sample_value(&mut self, ndc: Vec2, size_px: Vec2) {
         let target = self.paint_target();
         match self.take_value(ndc, size_px) {
@@ -148,7 +148,7 @@ impl Editor {
         }
     }
 
-    /// Makes the bone that moves the surface under a place of the viewport most the active one.
+    /// Makes the bone with the most influence on the surface under a viewport position active.
     pub fn pick_bone_in_skin(&mut self, ndc: Vec2, size_px: Vec2) {
         if let Some(joint) = self.pick_joint_in_skin(ndc, size_px) {
             self.select_joint(Some(joint));

@@ -1,4 +1,4 @@
-//! What is wrong with the document, kept up to date off the frame; and mending it.
+//! The problems of the document, updated in the background, and their fixes.
 
 use super::jobs::EditorJob;
 use super::{Editor, FileJob};
@@ -15,41 +15,41 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Messages that are kept.
+/// The number of messages kept.
 const MOST_MESSAGES: usize = 200;
 
-/// A notice, kept for reading later.
+/// A notice in the message list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What was said.
+    /// The text.
     pub text: String,
-    /// Whether it is about something that went wrong.
+    /// Whether it reports a failure.
     pub is_error: bool,
-    /// When it was said last.
+    /// When it was last shown.
     pub at: SystemTime,
-    /// How often it was said in a row.
+    /// How many times it was shown in a row.
     pub n_times: usize,
 }
 
-/// The checks of the document and what they found.
+/// The checks of the document and their findings.
 pub(super) struct Problems {
-    /// What earlier runs read; `None` while a run has it.
+    /// The checks with their caches; `None` while a run uses them.
     checks: Option<ModelChecks>,
     running: Option<Running>,
-    /// The document changed since the last run began.
+    /// Whether the document changed since the last run began.
     stale: bool,
-    /// What the importer found and no check watches.
+    /// Findings of the importer that no check covers.
     imported: Vec<Finding>,
     report: Arc<ModelReport>,
     findings: Arc<Vec<Finding>>,
     messages: VecDeque<Message>,
-    /// Fixes that wait for the one under way.
+    /// Fixes waiting for the one under way.
     waiting: VecDeque<(MeshId, Arc<[u32]>, Fix)>,
 }
 
 struct Running {
     job: JobHandle<(ModelChecks, Result<ModelReport, Cancelled>)>,
-    /// The model it is about.
+    /// The model of the run.
     model_serial: u64,
 }
 
@@ -69,12 +69,12 @@ impl Default for Problems {
 }
 
 impl Problems {
-    /// Another document is open now.
+    /// Resets the state for another document.
     pub(super) fn start_document(&mut self, mut imported: Vec<Finding>) {
         if let Some(running) = &self.running {
             running.job.task().cancel();
         }
-        // The checks find these themselves, as long as they are true.
+        // The checks report these themselves, as long as they apply.
         imported.retain(|finding| finding.fix.is_none());
         imported.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         self.imported = imported;
@@ -118,34 +118,34 @@ impl Problems {
 }
 
 impl Editor {
-    /// What the importer and the checks found, the worst first. Another `Arc` only when something changed.
+    /// The findings of the importer and the checks, the most severe first. The `Arc` changes only with its content.
     pub fn problems(&self) -> &Arc<Vec<Finding>> {
         &self.problems.findings
     }
 
-    /// The figures beside the bones and meshes. Another `Arc` only when something changed.
+    /// The statistics of bones and meshes. The `Arc` changes only with its content.
     pub fn report(&self) -> &Arc<ModelReport> {
         &self.problems.report
     }
 
-    /// What the artist was told, the oldest first.
+    /// The message list, the oldest first.
     pub fn messages(&self) -> &VecDeque<Message> {
         &self.problems.messages
     }
 
-    /// Forgets what the artist was told.
+    /// Clears the message list.
     pub fn clear_messages(&mut self) {
         self.problems.messages.clear();
     }
 
-    /// Takes a run of the checks over once it has ended.
+    /// Takes a run of the checks that has ended.
     pub(super) fn take_checks(&mut self) {
         let problems = &mut self.problems;
         let Some(running) = problems.running.take_if(|running| running.job.has_ended()) else {
             return;
         };
         match running.job.into_result() {
-            // What it had read is lost with it; the next run starts afresh.
+            // Its caches are lost; the next run starts without.
             Err(JobError::Cancelled | JobError::Failed) => {
                 problems.checks = Some(ModelChecks::default());
             }
@@ -164,17 +164,17 @@ impl Editor {
         }
     }
 
-    /// Whether the document changed since the last run of the checks, and no step is open whose end they wait for.
+    /// Whether the document changed since the last run of the checks, and no step is open.
     pub(super) fn wants_checks(&self) -> bool {
         self.problems.stale && !self.history.is_open()
     }
 
-    /// Starts the next run of the checks where one is wanted and none is under way; whether it did.
+    /// Starts the next run of the checks if required and none is under way. Returns whether it did.
     pub(super) fn start_checks(&mut self) -> bool {
         if !self.wants_checks() {
             return false;
         }
-        // A run that is under way has them.
+        // A running run has them.
         let Some(mut checks) = self.problems.checks.take() else {
             return false;
         };
@@ -193,7 +193,7 @@ impl Editor {
         true
     }
 
-    /// Mends what `finding` is about: one undo step, when it is ready.
+    /// Fixes the problem of `finding`: one undo step once the fix is computed.
     pub fn fix(&mut self, finding: &Finding) {
         let (Some(fix), Some(Place::Points { mesh, points })) = (finding.fix, &finding.target)
         else {
@@ -206,13 +206,13 @@ impl Editor {
         self.start_fix(MeshId(*mesh), points.clone(), fix);
     }
 
-    /// How many points have weights that do not sum to 1, as of the last check.
+    /// The number of points whose weights do not sum to 1, as of the last check.
     pub fn n_off_sum(&self) -> usize {
         let points = self.problems.report.off_sum.values();
         points.map(|points| points.len()).sum()
     }
 
-    /// Selects the points whose weights do not sum to 1, as of the last check, and brings them into view.
+    /// Selects and frames the points whose weights do not sum to 1, as of the last check.
     pub fn select_off_sum(&mut self) {
         let report = self.problems.report.clone();
         if report.off_sum.is_empty() {
@@ -228,7 +228,7 @@ impl Editor {
         self.frame_selected();
     }
 
-    /// Scales the weights of the points that do not sum to 1, one undo step a mesh.
+    /// Normalises the weights of the points that do not sum to 1: one undo step per mesh.
     pub fn normalise_off_sum(&mut self) {
         let off = self.problems.report.off_sum.iter();
         let fixes = off.map(|(&mesh, points)| (mesh, points.clone(), Fix::Normalise));
@@ -237,7 +237,7 @@ impl Editor {
         self.start_fix_that_waits();
     }
 
-    /// Starts a fix that waits, once nothing else runs and the artist is in the middle of nothing; whether it did.
+    /// Starts a waiting fix when no other file job runs and no step is open. Returns whether it did.
     pub(super) fn start_fix_that_waits(&mut self) -> bool {
         if self.job.is_some() || self.is_in_step() {
             return false;
@@ -264,8 +264,8 @@ impl Editor {
         });
     }
 
-    /// Applies a fix that is ready; one of a document that has changed since is worked out again. Those that wait go with
-    /// one that was cancelled or failed: they were asked for together.
+    /// Applies a computed fix; recomputes it if the document changed since. A fix that was cancelled or failed also
+    /// drops the waiting ones, which were requested together with it.
     pub(super) fn finish_fix(
         &mut self,
         (mesh, points, fix): (MeshId, Arc<[u32]>, Fix),
@@ -289,7 +289,7 @@ impl Editor {
         }
     }
 
-    /// Selects what `finding` is about and brings it into view; `false` where it names no part of the document.
+    /// Selects and frames the target of `finding`; `false` if it has none in the document.
     pub fn go_to(&mut self, finding: &Finding) -> bool {
         match &finding.target {
             Some(Place::Joints(joints)) => {
@@ -312,7 +312,7 @@ impl Editor {
         true
     }
 
-    /// Moves the camera to some points of a mesh, or all of them.
+    /// Frames the given points of a mesh, or all of them.
     fn frame_points_of(&mut self, mesh: MeshId, points: Option<&[u32]>) {
         let instances = self.document.instances();
         let shown = self

@@ -1,4 +1,4 @@
-//! Clips that are made to look at the model with.
+//! Generated preview clips that exercise the model's range of motion.
 
 use super::Editor;
 use crate::finding::counted;
@@ -6,7 +6,7 @@ use crate::skeleton::{JointId, RangeOfMotion};
 use std::collections::BTreeSet;
 
 impl Editor {
-    /// The bones that a range of motion is about: the selected ones, or without a selection all that move points.
+    /// The bones of a range of motion: the selected ones, or without a selection all that influence points.
     pub fn range_of_motion_joints(&self) -> BTreeSet<JointId> {
         let selected = &self.document.session().selected_joints;
         if !selected.is_empty() {
@@ -18,19 +18,20 @@ impl Editor {
             .collect()
     }
 
-    /// `wanted`, or with the next number where a clip has that name that is more than a preview.
+    /// `wanted`, or with the first number that avoids the names of clips other than previews.
     pub fn free_preview_name(&self, wanted: &str) -> String {
         self.free_name_among(wanted, |clip| !clip.preview)
     }
 
-    /// Whether there is a clip of this name.
+    /// Whether a clip of this name exists.
     pub fn has_clip_named(&self, name: &str) -> bool {
         let mut clips = self.document.clips().values();
         clips.any(|clip| clip.name == name)
     }
 
-    /// Makes a preview clip called `name` that takes the bones of [`Editor::range_of_motion_joints`] through `settings`, in
-    /// place of the first one of that name, and shows it. One undo step. Whether there is anything that moves.
+    /// Makes a preview clip called `name` that moves the bones of [`Editor::range_of_motion_joints`] according to
+    /// `settings`, replaces the first preview of that name, and shows it. One undo step. Returns whether any bone
+    /// moves.
     pub fn make_range_of_motion(&mut self, settings: &RangeOfMotion, name: &str) -> bool {
         self.finish_tool();
         self.end_key_drag();

@@ -1,4 +1,4 @@
-//! What the artist overrides of a bone: where it ends, whose scale and inflation it follows.
+//! Overrides of a bone: its end, and the bones whose scale and inflation it follows.
 
 use super::Editor;
 use crate::document::Edit;
@@ -6,7 +6,7 @@ use crate::skeleton::{JointId, JointRule, bones};
 use glam::{DAffine3, DVec3};
 
 impl Editor {
-    /// Where a bone ends at rest, in its joint's rest space: as the artist set it, else at its children or on from its
+    /// The end of a bone in its joint's rest space: the user's override, otherwise at its children or extended from its
     /// parent.
     pub fn bone_end(&self, joint: JointId) -> DVec3 {
         let skeleton = self.document.skeleton();
@@ -20,7 +20,7 @@ impl Editor {
         }
     }
 
-    /// World length of one unit of a joint's rest space, for numbers with units; 1 where the joint has no volume.
+    /// The world length of one unit of a joint's rest space, to show numbers with units; 1 if the joint has no volume.
     pub fn metres_per_unit(&self, joint: JointId) -> f64 {
         let skeleton = self.document.skeleton();
         if !skeleton.is_live(joint) {
@@ -40,7 +40,7 @@ impl Editor {
         }
     }
 
-    /// Changes what the artist overrides of a bone: one undo step, or part of the one that is open.
+    /// Sets the overrides of a bone: one undo step, or part of the open one.
     pub fn set_joint_rule(&mut self, joint: JointId, rule: JointRule, label: &str) {
         let skeleton = self.document.skeleton();
         if !skeleton.is_live(joint) || skeleton.joint(joint).rule == rule {

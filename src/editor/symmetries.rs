@@ -1,8 +1,8 @@
-//! Mirror images of the points of meshes, found once for all that needs them: painting with symmetry, selecting the other
-//! side, mirrored layers.
+//! The mirror images of the points of meshes, matched once for painting with symmetry, for selecting the other side and for
+//! mirrored layers.
 //!
-//! Invariant: what is handed out is of the plane that the document has now, not of the one it had before bones were
-//! renamed, paired or moved.
+//! Invariant: a symmetry is returned for the document's current mirror plane only, which depends on the names, pairs and
+//! places of bones.
 
 use crate::document::layers::MirrorEffect;
 use crate::document::{Document, MeshId};
@@ -11,29 +11,29 @@ use crate::mesh::{Mesh, Symmetry};
 use crate::task::{Cancelled, Task};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How far a mirror image may be from the mirrored place where it is found by neither position nor topology, as a fraction
-/// of the diagonal of the bounds.
+/// The largest distance of a mirror image from the mirrored position if neither position nor topology finds one, as a
+/// fraction of the bounding-box diagonal.
 pub(super) const TOLERANCE: f32 = 0.01;
 
-/// As many are kept: three axes of a few meshes. A plane that follows a bone as it is dragged must not fill the memory.
+/// The number of symmetries kept: three axes of a few meshes. Bones that are moved often must not fill the memory.
 const MOST: usize = 12;
 
-/// The mirror images found so far. Clones share them, so that jobs read and add to them.
+/// The symmetries matched so far. Clones share them, so that jobs read them and add to them.
 #[derive(Clone, Default)]
 pub(super) struct Symmetries {
-    /// The one used last comes last.
+    /// The most recently used comes last.
     known: Arc<Mutex<Vec<Known>>>,
 }
 
-/// What was found for a mesh; axis and plane are the symmetry's own.
+/// The symmetry of a mesh; axis and plane are stored in it.
 struct Known {
     mesh: Arc<Mesh>,
     symmetry: Arc<Symmetry>,
 }
 
 impl Symmetries {
-    /// The mirror images of the points of a mesh across its plane between left and right; of none where it is gone. It may
-    /// take seconds: for the lane.
+    /// The symmetry of a mesh across its mirror plane; an empty one for a mesh that no longer exists. May take seconds:
+    /// call it on the lane.
     pub(super) fn of(
         &self,
         document: &Document,
@@ -71,7 +71,7 @@ impl Symmetries {
         known.last().map(|k| k.symmetry.clone())
     }
 
-    /// The list is sound between any two of its changes, so a panic elsewhere does no harm.
+    /// The list is valid between any two changes, so a panic in another thread does no harm.
     fn lock(&self) -> MutexGuard<'_, Vec<Known>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }

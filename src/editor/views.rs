@@ -1,4 +1,4 @@
-//! The views on screen: the document's own stacks, and others to compare them with.
+//! The views on screen: the document's own stacks, and comparison stacks.
 
 use super::Editor;
 use super::display::{self, DisplayedMeshes};
@@ -7,17 +7,17 @@ use crate::document::{Document, InstanceId};
 use crate::evaluate::{Evaluated, ViewId, ViewRequest, Worker};
 use std::collections::BTreeMap;
 
-/// Which views are asked for, and what came of them.
+/// The requested views and their meshes.
 pub(super) struct Views {
-    /// The document's own first; no choice twice.
+    /// The document's own first; no duplicates.
     requests: Vec<ViewRequest>,
     shown: BTreeMap<ViewId, DisplayedMeshes>,
-    /// The one that clicks and strokes are meant for.
+    /// The view that receives clicks and strokes.
     pointed: ViewId,
-    /// Names of views and of buffers are never given twice.
+    /// The next id: ids of views and buffers are never reused.
     next_view: u32,
     next_key: u64,
-    /// Grows whenever meshes have gone.
+    /// Increases whenever meshes are removed.
     serial: u64,
     none: DisplayedMeshes,
 }
@@ -37,7 +37,7 @@ impl Default for Views {
 }
 
 impl Views {
-    /// What to ask the worker for.
+    /// The requests to the worker.
     pub(super) fn requests(&self) -> Vec<ViewRequest> {
         self.requests.clone()
     }
@@ -47,12 +47,12 @@ impl Views {
         self.shown.get(&view).unwrap_or(&self.none)
     }
 
-    /// The document's own.
+    /// The meshes of the document's own view.
     pub(super) fn own(&self) -> &DisplayedMeshes {
         self.of(ViewId::OWN)
     }
 
-    /// The view that clicks and strokes are meant for.
+    /// The view that receives clicks and strokes.
     pub(super) fn pointed(&self) -> ViewId {
         if self.shown.contains_key(&self.pointed) {
             self.pointed
@@ -61,13 +61,13 @@ impl Views {
         }
     }
 
-    /// Its meshes, with their indices to refit.
+    /// The meshes of the pointed view, mutable because picking refits their BVHs.
     pub(super) fn pointed_mut(&mut self) -> &mut DisplayedMeshes {
         self.shown.entry(self.pointed()).or_default()
     }
 
-    /// Asks for `choices` besides the document's own; whether something changed. A view that is not asked for any more
-    /// stays until all that are have come, so that nothing flickers.
+    /// Requests `choices` besides the document's own view. Returns whether something changed. A view that is no longer
+    /// requested stays until all requested ones are ready, to avoid flicker.
     fn set(&mut self, choices: &[StackChoice]) -> bool {
         let mut wanted: Vec<&StackChoice> = vec![&StackChoice::Project];
         for choice in choices {
@@ -99,13 +99,13 @@ impl Views {
         true
     }
 
-    /// Forgets all meshes, for another model.
+    /// Drops all meshes, for another model.
     pub(super) fn clear(&mut self) {
         self.shown.clear();
         self.serial += 1;
     }
 
-    /// Forgets instances that are no more.
+    /// Drops instances that no longer exist.
     pub(super) fn retain(&mut self, is_there: impl Fn(InstanceId) -> bool) {
         for meshes in self.shown.values_mut() {
             meshes.retain(|id, _| is_there(*id));
@@ -150,44 +150,44 @@ impl Editor {
         self.views.of(view)
     }
 
-    /// Asks for these stacks to be shown besides the document's own. Those that are in nobody's list any more are freed.
+    /// Requests views of these stacks besides the document's own, and frees those no longer requested.
     pub fn show_views(&mut self, choices: &[StackChoice]) {
         self.evaluation.stale |= self.views.set(choices);
     }
 
-    /// The view that shows `choice`, once it was asked for.
+    /// The view of `choice`, if requested.
     pub fn view_of(&self, choice: &StackChoice) -> Option<ViewId> {
         let request = self.views.requests.iter().find(|r| r.stack == *choice)?;
         Some(request.view)
     }
 
-    /// Whether a view has come, and is not freed yet.
+    /// Whether a view is ready and not yet freed.
     pub fn is_view_shown(&self, view: ViewId) -> bool {
         self.views.shown.contains_key(&view)
     }
 
-    /// Grows whenever a view, or the model, has gone: its buffers are of no more use.
+    /// Increases whenever the buffers of a view or of a model become obsolete.
     pub fn views_serial(&self) -> u64 {
         self.views.serial
     }
 
-    /// The keys of the buffers of all meshes in all views.
+    /// The buffer keys of all meshes in all views.
     pub fn mesh_keys(&self) -> Vec<u64> {
         let meshes = self.views.shown.values().flat_map(BTreeMap::values);
         meshes.map(|shown| shown.key).collect()
     }
 
-    /// How many views have buffers.
+    /// The number of views with buffers.
     pub fn n_views(&self) -> usize {
         self.views.shown.len()
     }
 
-    /// Says in which view clicks, strokes and selections are from now on: they meet the surfaces that it shows.
+    /// Sets the view that receives clicks, strokes and selections, which apply to its displayed surfaces.
     pub fn point_in(&mut self, view: ViewId) {
         self.views.pointed = view;
     }
 
-    /// The view that clicks, strokes and selections meet.
+    /// The view that receives clicks, strokes and selections.
     pub fn pointed_view(&self) -> ViewId {
         self.views.pointed()
     }

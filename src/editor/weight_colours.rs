@@ -1,9 +1,9 @@
-//! What the colours of weights stand for, and their values at the points.
+//! The weight colours: what they show, and their values per point.
 //!
-//! Data flow: [`WeightView`] is what the artist wants to see -> a [`Heat`] a mesh -> an edit names the chunks
-//! that it touched, which are read again and noted in [`Heat::changes`], so that the renderer uploads no more than them.
+//! Data flow: [`WeightView`], chosen by the artist -> a [`Heat`] per mesh -> an edit names the chunks that it changed,
+//! which are recomputed and recorded in [`Heat::changes`], so that the renderer uploads only them.
 //!
-//! Invariant: a heat that was updated chunk by chunk equals a fresh one.
+//! Invariant: a heat updated chunk by chunk equals a newly built one.
 
 use crate::deform::MaskKind;
 use crate::document::{LayerId, MaskOf, MeshItem};
@@ -13,25 +13,25 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What the colours of weights show.
+/// What the weight colours show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum WeightView {
-    /// What is painted: the weights of the active bone, or a map of the stack.
+    /// The paint target: the weights of the active bone, or a map of the stack.
     #[default]
     Painted,
     /// The colours of all bones, mixed by their weights.
     Bones,
-    /// How many bones move a point.
+    /// The number of influences per point.
     Count,
-    /// What the weights of a point add up to.
+    /// The sum of weights per point.
     Sum,
 }
 
 impl WeightView {
-    /// Every view, in the order of menus.
+    /// Every view, in menu order.
     pub const ALL: [Self; 4] = [Self::Painted, Self::Bones, Self::Count, Self::Sum];
 
-    /// Its name.
+    /// The label.
     pub fn label(self) -> &'static str {
         match self {
             Self::Painted => "Active bone",
@@ -42,16 +42,16 @@ impl WeightView {
     }
 }
 
-/// What the colours on a mesh stand for.
+/// What the colours of a mesh show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HeatOf {
-    /// The weights of a bone, by its index in the influences of the mesh.
+    /// The weights of a bone, by its index in the mesh's influences.
     Weights(u16),
     /// A painted map.
     Mask(MaskKind),
     /// The mask of a layer of weights.
     LayerMask(LayerId),
-    /// All bones by their colours.
+    /// The colours of all bones.
     Bones,
     /// The number of influences.
     Count,
@@ -60,7 +60,7 @@ pub enum HeatOf {
 }
 
 impl HeatOf {
-    /// The map, where it is one.
+    /// The map, if it shows one.
     pub fn map(self) -> Option<MaskOf> {
         match self {
             Self::Mask(kind) => Some(kind.into()),
@@ -79,23 +79,24 @@ impl From<MaskOf> for HeatOf {
     }
 }
 
-/// Which chunks of points changed on the way to which generation.
+/// A generation and the chunks of points that changed with it.
 pub type HeatChange = (u64, Arc<[u32]>);
 
-/// Changes that are kept: the renderer draws more often than it misses this many.
+/// The number of changes kept: more than the renderer misses between two frames.
 pub(super) const MOST_CHANGES: usize = 32;
 
-/// What bones look like.
+/// The appearance of bones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Ink {
-    /// n_skin_joints: whose weights are locked; empty where none is, or where that is not shown.
+    /// n_skin_joints: whether the weights are locked; empty if none are, or if locks are not shown.
     pub(super) locked: Vec<bool>,
-    /// n_skin_joints: squares of sRGB values, 0 - 1, nearly linear; empty unless bones are shown by their colours.
+    /// n_skin_joints: squared sRGB values, 0 - 1, which approximate linear colour; empty unless bones are shown by
+    /// colour.
     pub(super) colours: Vec<[f32; 3]>,
 }
 
 impl Ink {
-    /// A colour as it is mixed.
+    /// A colour in the space for mixing.
     pub(super) fn mixable(srgb: [u8; 3]) -> [f32; 3] {
         srgb.map(|c| (f32::from(c) / 255.0).powi(2))
     }
@@ -105,7 +106,7 @@ impl Ink {
         !self.colours.is_empty() || self.locked.contains(&true)
     }
 
-    /// Mixed colour and locked share of a point.
+    /// The mixed colour and the locked fraction of a point.
     fn tint(&self, row: RowRef<'_>) -> [u8; 4] {
         let (mut mix, mut sum, mut locked) = ([0.0f32; 3], 0.0f32, 0.0f32);
         for (joint, weight) in row.iter() {
@@ -128,37 +129,37 @@ impl Ink {
         }
         let byte = |x: f32| (x.clamp(0.0, 1.0) * 255.0).round() as u8;
         let [r, g, b] = mix.map(|c| byte((c / sum).sqrt()));
-        // A trace of a locked bone is locked all the same.
+        // Even a tiny weight of a locked bone is shown as locked.
         let share = byte(locked / sum).max(u8::from(locked > 0.0));
         [r, g, b, share]
     }
 }
 
-/// What colours show at every point of a mesh.
+/// The weight colours of a mesh.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heat {
     /// What it shows.
     pub of: HeatOf,
-    /// n_points, 0 - 1, or [`Heat::plain`] where there is nothing to show. A weight as it is; of a map the part of its
-    /// largest value; of bones 1; the number of influences over [`Heat::MOST_COUNTED`]; half the sum.
+    /// n_points, 0 - 1, or [`Heat::plain`] without a value. A weight is stored as it is, a map relative to its maximum,
+    /// bones as 1, the number of influences divided by [`Heat::MOST_COUNTED`], the sum halved.
     pub values: Arc<Vec<f32>>,
-    /// n_points: the mixed colours of bones, sRGB, and the share of the weights that is locked, 255 for all of it. Empty
-    /// where neither has anything to say.
+    /// n_points: the mixed bone colours, sRGB, and the locked fraction of the weights, 255 for all of it. Empty if
+    /// neither applies.
     pub tints: Arc<Vec<[u8; 4]>>,
-    /// How many points the bone moves, or were painted.
+    /// The number of points that the bone influences, or that are painted.
     pub n_marked: usize,
-    /// Grows whenever a value changes.
+    /// Increases whenever a value changes.
     pub generation: u64,
-    /// What changed last, by generation, without gaps; what is not in it changed everything.
+    /// The latest changes, by consecutive generation; an older generation means that everything changed.
     pub changes: Arc<Vec<HeatChange>>,
     ink: Ink,
 }
 
 impl Heat {
-    /// More influences are shown as this many.
+    /// The largest number of influences that the colours distinguish.
     pub const MOST_COUNTED: f32 = 16.0;
 
-    /// What `of` says at the points of `item`.
+    /// The weight colours `of` for the points of `item`.
     pub(super) fn new(item: &MeshItem, of: HeatOf, ink: Ink, generation: u64) -> Self {
         let n_points = item.influences.len();
         let plain = plain(of);
@@ -189,17 +190,17 @@ impl Heat {
         }
     }
 
-    /// The value that is hatched, because it says nothing: no influence, or never painted.
+    /// The value that is hatched because there is none: no influence, or never painted.
     pub fn plain(&self) -> f32 {
         plain(self.of)
     }
 
-    /// Whether the weights of points decide what it shows.
+    /// Whether it depends on the weights of points.
     pub(super) fn reads_influences(&self) -> bool {
         self.of.map().is_none()
     }
 
-    /// Reads some chunks of points again.
+    /// Recomputes the given chunks of points.
     pub(super) fn update(&mut self, item: &MeshItem, chunks: impl Iterator<Item = u32>) {
         self.generation += 1;
         let plain = self.plain();
@@ -227,7 +228,7 @@ impl Heat {
     }
 }
 
-/// The value that says nothing.
+/// The value for points without one.
 fn plain(of: HeatOf) -> f32 {
     match of {
         HeatOf::Mask(kind) => MaskKind::UNPAINTED / kind.limit(),
@@ -236,7 +237,7 @@ fn plain(of: HeatOf) -> f32 {
     }
 }
 
-/// Writes the values of a chunk; how many say something.
+/// Writes the values of a chunk, and returns how many points have one.
 fn read_values(
     of: HeatOf,
     item: &MeshItem,

@@ -4,7 +4,7 @@
 //! the earliest first -> the result lies in the [`JobHandle`], and [`Lane::next_ended`] names the kind.
 //!
 //! Each [`Priority`] has one thread, which takes jobs of that priority and above. So a save never waits for a bake of
-//! minutes, an export never for work that nobody asked for, and the lane needs no more threads than there are priorities.
+//! minutes, an export never for background work, and the lane needs no more threads than there are priorities.
 //! The alternative, long jobs that pause at their checkpoints, would deadlock: a bake checks its task on threads of the
 //! rayon pool, and the next job needs these threads.
 //!
@@ -12,7 +12,7 @@
 //! ([`JobKind::must_follow`]).
 //! Invariant: a panic ends its own job only.
 //! Invariant: a job that is cancelled while it waits never starts.
-//! Invariant: a cancelled job has no result, whenever it noticed, unless it writes ([`JobKind::writes`]).
+//! Invariant: a cancelled job has no result, even if it completed, unless it writes files ([`JobKind::writes`]).
 
 use crate::task::Task;
 use std::cmp::Reverse;
@@ -25,9 +25,9 @@ use std::thread::JoinHandle;
 /// How urgent a job is; the most urgent last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority {
-    /// May take minutes, and the artist did not ask for it: estimates, centres of rotation.
+    /// May take minutes, started by the editor itself: estimates, centres of rotation.
     Background,
-    /// May take minutes, and the artist asked for it: exports, automatic weights, volume studies.
+    /// May take minutes, started by the artist: exports, automatic weights, volume studies.
     Long,
     /// Takes seconds: opening a model.
     Normal,
@@ -53,8 +53,8 @@ pub trait JobKind: Copy + PartialEq + Send + 'static {
     /// Whether a new job of this kind replaces one that still waits.
     fn replaces_waiting(self) -> bool;
 
-    /// Whether it changes files: then its result tells what became of them, even where it was cancelled. Of other
-    /// cancelled jobs nothing is kept.
+    /// Whether it writes files: its result is then kept even if it was cancelled, because it says which files were
+    /// written. The results of other cancelled jobs are dropped.
     fn writes(self) -> bool;
 }
 
@@ -324,7 +324,7 @@ impl<T> JobHandle<T> {
         &self.task
     }
 
-    /// Whether it waits no more: it runs or has ended.
+    /// Whether it no longer waits: it runs or has ended.
     pub fn has_started(&self) -> bool {
         self.has_started.load(Ordering::Relaxed) || self.has_ended()
     }
@@ -334,7 +334,7 @@ impl<T> JobHandle<T> {
         lock(&self.result).is_some()
     }
 
-    /// The result of a job that [has ended](Self::has_ended). One that was cancelled has none, unless it writes.
+    /// The result of a job that [has ended](Self::has_ended). A cancelled job has none, unless it writes files.
     pub fn into_result(self) -> Result<T, JobError> {
         let result = lock(&self.result).take().unwrap_or(Err(JobError::Failed));
         if result.is_ok() && self.task.is_cancelled() && !self.writes {

@@ -1,4 +1,4 @@
-//! The clips of the file and their keys: glTF has no screw interpolation, and preview clips are left out.
+//! The clips of the file: keyframes for screw interpolation, which glTF lacks; preview clips are left out.
 
 use crate::document::{ClipId, Document};
 use crate::finding::{Finding, counted};
@@ -11,9 +11,9 @@ use glam::{DAffine3, DVec3};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Tolerance of a joint's position against the screw motion, as a fraction of the model's size.
+/// Tolerance of a joint's position relative to the screw motion, as a fraction of the model's size.
 const LENGTH: f64 = 1e-4;
-/// Tolerance of its rotation, degrees.
+/// Tolerance of a joint's rotation relative to the screw motion, degrees.
 const DEGREES: f64 = 0.05;
 
 /// The clips of the file and the findings about them.
@@ -26,7 +26,7 @@ pub(super) struct WrittenClips {
 }
 
 impl WrittenClips {
-    /// The clips of the document: without preview clips, and with keys where bones go along screws.
+    /// The document's clips without preview clips, with keyframes added where bones use screw interpolation.
     pub(super) fn of(document: &Document, task: &Task) -> Result<Self, Cancelled> {
         let mut written = Self {
             clips: BTreeMap::new(),
@@ -53,14 +53,14 @@ impl WrittenClips {
             if made.n_keys_added > 0 {
                 written.n_densified += 1;
                 written.n_keys_added += made.n_keys_added;
-                let keys = counted(made.n_keys_added, "key");
+                let keys = counted(made.n_keys_added, "keyframe");
                 let were = if made.n_keys_added == 1 {
                     "was"
                 } else {
                     "were"
                 };
                 let message = format!(
-                    "Its bones go along screws, which a file cannot say: {keys} {were} added so that any player follows \
+                    "Its bones use screw interpolation, which glTF lacks: {keys} {were} added so that any player \
                      them."
                 );
                 written.findings.push(Finding::info(place(), message));
@@ -70,7 +70,7 @@ impl WrittenClips {
         Ok(written)
     }
 
-    /// Adds findings about added keys and left-out clips after all others.
+    /// Appends findings about added keyframes and omitted clips.
     pub(super) fn add_findings(&self, report: &mut ExportReport) {
         report.findings.extend(self.findings.iter().cloned());
         report.n_keys_added = self.n_keys_added;
@@ -79,19 +79,19 @@ impl WrittenClips {
     }
 }
 
-/// Whether a clip moves anything.
+/// Whether a clip animates anything.
 pub(super) fn has_keys(clip: &Clip) -> bool {
     clip.channels.iter().any(|c| !c.times.is_empty())
 }
 
-/// The tolerance of each joint against its screw motion, in its parent's units.
+/// The tolerance of each joint relative to its screw motion, in its parent's units.
 fn tolerances_of(document: &Document) -> Vec<Tolerance> {
     let skeleton = document.skeleton();
     let world = Pose::rest(skeleton).world_matrices(skeleton);
     let length = LENGTH * size_of_model(document, &world);
     let joints = skeleton.joints().iter();
     let tolerance = joints.map(|joint| {
-        // The largest scale of what is above the joint.
+        // The largest scale of the joint's ancestors.
         let scale = joint.parent.map_or(1.0, |parent| {
             let matrix = world[parent.get()].matrix3;
             [matrix.x_axis, matrix.y_axis, matrix.z_axis]
@@ -107,8 +107,8 @@ fn tolerances_of(document: &Document) -> Vec<Tolerance> {
     tolerance.collect()
 }
 
-/// The diagonal of the box around the bones at rest and the rigid meshes, metres; where that has none, of the meshes as
-/// they are.
+/// The diagonal of the bounding box of the bones in the rest pose and the rigid meshes, metres; if that is zero, of the
+/// undeformed meshes.
 fn size_of_model(document: &Document, world: &[DAffine3]) -> f64 {
     let is_bone = document.skin_joint_mask();
     let bones = (0..world.len() as u32)
@@ -138,7 +138,7 @@ fn size_of_model(document: &Document, world: &[DAffine3]) -> f64 {
     size(&points).or_else(|| size(&of_meshes)).unwrap_or(1.0)
 }
 
-/// Two corners of the box around a mesh.
+/// Two corners of a mesh's bounding box.
 fn corners(mesh: &Mesh) -> [DVec3; 2] {
     let points = mesh.positions.iter().map(|p| p.as_dvec3());
     let (low, high) = points.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| {

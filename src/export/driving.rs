@@ -1,7 +1,7 @@
-//! Driving helper joints by the driver block of a written file, as an engine does.
+//! Driving helper joints from the driver block of a written file, as an engine does.
 //!
-//! The format is in the manual ("Driving helper joints"). Only what was written is read here, so that the check of an
-//! export shows whether the file alone is enough for an engine.
+//! The manual documents the format ("Driving helper joints"). This reads only what was written, so that the
+//! verification of an export shows whether the file alone is sufficient for an engine.
 
 use crate::document::{Document, Skin, SkinId};
 use crate::io::gltf_export::{DRIVERS, DRIVERS_VERSION};
@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The block as an engine reads it.
+/// The driver block, as an engine reads it.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Drivers {
     version: u64,
@@ -62,7 +62,8 @@ struct Dlb {
     weights: Vec<f64>,
 }
 
-/// How a joint moves the points of a skin: `x -> rotation * (stretch * (x - origin) + stretched_origin) + translation`.
+/// The rigid motion and stretch of a joint, applied to points of a skin: `x -> rotation * (stretch * (x - origin) +
+/// stretched_origin) + translation`.
 #[derive(Clone, Copy)]
 struct Motion {
     rotation: DQuat,
@@ -73,14 +74,14 @@ struct Motion {
 }
 
 impl Drivers {
-    /// The block of a file; `None` without one of this version.
+    /// The driver block of a file; `None` if it has none of this version.
     pub(super) fn of(json: &Value) -> Option<Self> {
         let block = json.get("extras")?.get(DRIVERS)?;
         let drivers: Self = serde_json::from_value(block.clone()).ok()?;
         (drivers.version == DRIVERS_VERSION).then_some(drivers)
     }
 
-    /// The clip with tracks for the helpers of `document`, at the times of its first channel.
+    /// The clip with channels for the helpers of `document`, at the times of its first channel.
     pub(super) fn driven(&self, document: &Document, clip: &Clip) -> Clip {
         let times = clip.channels.first().map(|c| c.times.clone());
         let times: Arc<[f32]> = times.unwrap_or_else(|| Arc::from([0.0]));
@@ -118,7 +119,7 @@ impl Drivers {
         driven
     }
 
-    /// The local transform of a helper in a pose, and its world transform into `world`.
+    /// The local transform of a helper in a pose; stores its world transform in `world`.
     fn local(
         &self,
         document: &Document,
@@ -181,7 +182,7 @@ impl SkinEntry {
                 let parent = skeleton.joint(skeleton.joint_of_node(below)?).parent?;
                 skeleton.joint(parent).source_node
             };
-            // A file can say that joints follow each other in a circle: that ends where it began.
+            // A file can define a cycle of joints that follow each other: it ends at its first node.
             let above = after.map(|f| f.after).or_else(parent);
             let above = above.filter(|above| chain.iter().all(|(node, _)| node != above));
             match above.and_then(|above| Some((above, self.frame(document, skin, above, world)?))) {
@@ -212,7 +213,7 @@ impl SkinEntry {
         })
     }
 
-    /// How a node has moved since the bind pose, and where it was then; `None` where the block does not say.
+    /// The motion of a node since the bind pose, and its position in the bind pose; `None` if the block lacks them.
     fn frame(
         &self,
         document: &Document,

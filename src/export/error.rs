@@ -1,4 +1,4 @@
-//! Why a model could not be exported, in sentences an artist can act on.
+//! Errors of an export, as sentences that an artist can act on.
 
 use crate::bake::frames::FramesError;
 use crate::io::atomic::WriteError;
@@ -6,38 +6,38 @@ use crate::io::gltf_export::GltfWriteError;
 use crate::task::Cancelled;
 use std::path::PathBuf;
 
-/// Why nothing was exported. Each displays as one sentence.
+/// The reason that nothing was exported, displayed as one sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The task was cancelled.
     #[error("The export was cancelled.")]
     Cancelled(#[from] Cancelled),
-    /// The clip of a moment is not there.
+    /// The clip of a static mesh does not exist.
     #[error("The model has no such clip.")]
     NoClip,
     /// Neither .glb nor .gltf.
-    #[error("\"{}\" ends neither in .glb nor in .gltf.", path.display())]
+    #[error("\"{}\" has neither the extension .glb nor .gltf.", path.display())]
     Extension {
         /// The file.
         path: PathBuf,
     },
-    /// What correction was asked for makes no sense.
+    /// The requested correction is not possible.
     #[error("{why}")]
     Correction {
-        /// A sentence.
+        /// The reason, one sentence.
         why: String,
     },
-    /// The written file could not be read again.
-    #[error("The written file could not be read again, so it was not kept: {why}")]
+    /// The written file could not be read back.
+    #[error("The written file could not be read back, so it was discarded: {why}")]
     Unreadable {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// Frames could not be found.
+    /// Frames could not be computed.
     #[error(transparent)]
     Frames(FramesError),
-    /// A file the model needs beside it would replace another one of that name.
-    #[error("The model needs the file \"{}\", but another one of that name is there; nothing was written.", path.display())]
+    /// A file that the model needs beside it would replace a different file of that name.
+    #[error("The model needs the file \"{}\", but a different file of that name exists. Nothing was written.", path.display())]
     Occupied {
         /// The file.
         path: PathBuf,

@@ -1,4 +1,4 @@
-//! The report of a file of frames: what each mesh got, and findings.
+//! The report of a file of morph frames: the targets of each mesh, and findings.
 
 use super::plan::Plan;
 use super::report::CorrectedMesh;
@@ -6,17 +6,17 @@ use crate::document::Document;
 use crate::finding::{Finding, counted};
 use crate::io::gltf_export::{Framed, WITHOUT_TANGENTS, WrittenFrames};
 
-/// Targets that every viewer of note shows.
+/// The number of morph targets that all common viewers show.
 pub const FEW_TARGETS: usize = 64;
-/// Targets beyond which Filament refuses a model.
+/// The number of morph targets above which Filament rejects a model.
 const MANY: usize = 256;
 
-/// The morph targets of the mesh that has most.
+/// The largest number of morph targets of a mesh.
 pub(super) fn n_targets(framed: &Framed) -> usize {
     framed.values().map(|f| f.targets.len()).max().unwrap_or(0)
 }
 
-/// Inserts what was left out and what players may refuse before all other findings.
+/// Inserts findings about omitted clips, and targets that players may reject, before all others.
 pub(super) fn add_frame_findings(
     findings: &mut Vec<Finding>,
     plan: &Plan<'_>,
@@ -24,12 +24,12 @@ pub(super) fn add_frame_findings(
     written: &WrittenFrames,
 ) {
     let n_targets = n_targets(framed);
-    // Chosen clips in which nothing moves.
+    // Chosen clips without motion.
     let n_still = plan.n_without_keys + plan.clips.clips.len() - written.clips.len();
     let mut first = Vec::new();
     if n_targets > FEW_TARGETS {
         let refuses = if n_targets > MANY {
-            " Viewers made with Filament refuse more than 256."
+            " Viewers based on Filament reject more than 256."
         } else {
             ""
         };
@@ -43,7 +43,7 @@ pub(super) fn add_frame_findings(
     }
     let left_out = [
         (plan.n_not_chosen, "not chosen, so not in the file."),
-        (n_still, "not in the file, since nothing would move there."),
+        (n_still, "not in the file, because nothing moves."),
     ];
     for (n, why) in left_out.into_iter().filter(|(n, _)| *n > 0) {
         first.push(Finding::info(
@@ -58,7 +58,7 @@ pub(super) fn add_frame_findings(
         first.push(Finding::info(
             "nodes",
             format!(
-                "{} flat or mirrored at some moment: the meshes there have nodes of their own.",
+                "{} flat or mirrored in some frame: the meshes there have separate nodes.",
                 counted(written.n_freed, "node")
             ),
         ));
@@ -66,7 +66,7 @@ pub(super) fn add_frame_findings(
     findings.splice(0..0, first);
 }
 
-/// The targets of each mesh.
+/// The number of targets of each mesh.
 pub(super) fn corrected_meshes(
     document: &Document,
     framed: &Framed,

@@ -1,14 +1,14 @@
-//! Export: from a document to files that other programs show.
+//! Export: a document as files for other programs.
 //!
 //! The data flow ([`export`](fn@export)): `plan` (the clips of the file, whether anything changed) -> [`crate::bake`]
 //! (helper joints, weights and morph targets, or frames) -> [`crate::io::gltf_export`] (bytes) -> `read_back` (once) ->
-//! `verify` (the file as players show it against what the stacks show; `driving` plays helper joints as an engine does) ->
-//! `report`. `static_mesh` exports one moment; `preflight` says beforehand what a file will and will not hold; `save`
-//! writes files to the disk.
+//! `verify` (compares the file as players show it with the result of the stacks; `driving` drives helper joints as an
+//! engine does) -> `report`. `static_mesh` exports one frame; `preflight` lists beforehand what a file can and cannot
+//! represent; `save` writes files to disk.
 //!
-//! Invariant: nothing edited and the same format: the source's bytes, verbatim.
-//! Invariant: a written file is parsed at most once, and every error in a report is measured on what was read back.
-//! Invariant: preview clips stay out of files.
+//! Invariant: without edits and in the same format, the export is the source's bytes, verbatim.
+//! Invariant: a written file is parsed at most once, and every error in a report is measured on the file as read back.
+//! Invariant: files never contain preview clips.
 
 mod clip_keys;
 mod driving;

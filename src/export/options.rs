@@ -1,23 +1,23 @@
-//! What to export, and what comes of it.
+//! Export options and results.
 
 use super::report::CorrectionReport;
 use crate::bake::BakeOptions;
 use crate::io::gltf_export::{ExportReport, GltfFormat, Written};
 use bytes::Bytes;
 
-/// How to export.
+/// The options of an export.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportOptions {
-    /// The format of the model.
+    /// The glTF format.
     pub format: GltfFormat,
-    /// The files' name without its ending; empty: the source's.
+    /// The base name of the files, without extension; if empty, that of the source.
     pub name: String,
-    /// Most influences of a point in primitives that are written anew, 1 - 8; more than 4 take a second set of
+    /// The maximum number of influences per point in rewritten primitives, 1 - 8; more than 4 require a second set of
     /// attributes, which not every player reads.
     pub influences: usize,
-    /// Make the artist's pose the rest pose of the file.
+    /// Writes the current pose as the rest pose of the file.
     pub write_pose_as_rest: bool,
-    /// Bake what the stacks do beyond linear skinning into the file.
+    /// Bakes the difference between the stacks and linear blend skinning into the file.
     pub correct: Option<BakeOptions>,
 }
 
@@ -33,14 +33,14 @@ impl Default for ExportOptions {
     }
 }
 
-/// An exported model.
+/// The result of an export: files in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exported {
     /// Names, relative to the model's folder with `/` between folders, and contents; the model itself comes first.
     pub files: Vec<(String, Bytes)>,
-    /// What the export did.
+    /// The report of the export.
     pub report: ExportReport,
-    /// How close a corrected file comes to the stacks, where correction was asked for.
+    /// The error of a corrected file relative to the stacks; `None` without correction.
     pub correction: Option<CorrectionReport>,
 }
 

@@ -1,4 +1,4 @@
-//! The pipeline of an export: plan, bake, write, read back once, verify, report.
+//! The export pipeline: plan, bake, write, read back once, verify, report.
 
 use super::error::ExportError;
 use super::frames::{add_frame_findings, corrected_meshes, n_targets};
@@ -18,13 +18,13 @@ use crate::io::gltf_export::{
 use crate::task::Task;
 use std::time::Instant;
 
-/// An export, and the file read back where it was verified.
+/// An export, and the file as read back for verification.
 pub(super) struct Made {
     pub(super) exported: Exported,
     pub(super) read: Option<Document>,
 }
 
-/// Writes the document's model into memory: the model and every file it needs beside it.
+/// Exports the document's model to memory: the model and every file it needs beside it.
 pub fn export(
     document: &Document,
     options: &ExportOptions,
@@ -33,7 +33,7 @@ pub fn export(
     Ok(make(document, options, &|_| true, task)?.exported)
 }
 
-/// [`export`], with new files beside the model only where `is_free` says so.
+/// [`export`], with new files beside the model only under names for which `is_free` is true.
 pub(super) fn make(
     document: &Document,
     options: &ExportOptions,
@@ -96,7 +96,7 @@ fn skinned(
     Ok(finish(document, written, correction, read))
 }
 
-/// A file of frames.
+/// A file of morph frames.
 fn framed(
     document: &Document,
     plan: &Plan<'_>,
@@ -127,7 +127,7 @@ fn framed(
     Ok(finish(document, frames.written, correction, read))
 }
 
-/// Writes the model, or copies the source where nothing changed.
+/// Writes the model, or copies the source if nothing changed.
 fn write(
     document: &Document,
     plan: &Plan<'_>,

@@ -1,4 +1,4 @@
-//! What goes into a file: its clips, and how it is corrected.
+//! The plan of an export: its clips and its correction.
 
 use super::clip_keys::{WrittenClips, has_keys};
 use super::error::ExportError;
@@ -7,23 +7,24 @@ use crate::bake::{BakeMode, BakeOptions};
 use crate::document::{ClipId, Document};
 use crate::task::Task;
 
-/// Why a file of frames makes no sense.
-pub(super) const NO_CLIP: &str = "There is no clip to make frames of; a still holds the pose.";
-pub(super) const NO_SKIN: &str = "The model has no skinned mesh, so that nothing needs frames.";
+/// The message when a file of morph frames is not possible.
+pub(super) const NO_CLIP: &str =
+    "There is no clip to make frames of. To export the pose, choose a static mesh.";
+pub(super) const NO_SKIN: &str = "The model has no skinned mesh, so it needs no frames.";
 
-/// What an export with some options writes.
+/// The content of an export with some options.
 pub(super) struct Plan<'a> {
     pub(super) options: &'a ExportOptions,
-    /// The clips of the file, but for what is baked into them.
+    /// The clips of the file, before baking.
     pub(super) clips: WrittenClips,
-    /// Clips of the document that were not chosen for a file of frames.
+    /// Number of clips of the document not chosen for a file of morph frames.
     pub(super) n_not_chosen: usize,
-    /// Chosen clips without keys, which a file of frames leaves out.
+    /// Number of chosen clips without keyframes, which a file of morph frames leaves out.
     pub(super) n_without_keys: usize,
 }
 
 impl<'a> Plan<'a> {
-    /// The plan; refuses what makes no sense.
+    /// The plan, or an error for impossible options.
     pub(super) fn new(
         document: &Document,
         options: &'a ExportOptions,
@@ -44,7 +45,7 @@ impl<'a> Plan<'a> {
         let refuse = |why: &str| Err(ExportError::Correction { why: why.into() });
         if options.write_pose_as_rest {
             return refuse(
-                "Corrections are made for the file's own rest pose; the pose cannot be written as rest with them.",
+                "Corrections require the file's own rest pose. They cannot be combined with writing the pose as the rest pose.",
             );
         }
         if correct.mode != BakeMode::Frames {
@@ -67,7 +68,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Whether a file without correction would differ from the source in anything but its format. Painted maps, stacks
-    /// and rules of joints have no place in a glTF file.
+    /// and joint rules have no glTF representation.
     pub(super) fn changes(&self, document: &Document) -> bool {
         let joints = document.skeleton().joints().iter();
         let mut joints = joints.zip(document.source_skeleton().joints());
@@ -82,7 +83,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Whether a clip is one of those that are asked for.
+/// Whether the options include a clip.
 pub(super) fn is_chosen(correct: &BakeOptions, id: ClipId) -> bool {
     correct.clips.is_empty() || correct.clips.contains(&id)
 }

@@ -1,4 +1,4 @@
-//! Checks before an export: what the file will change, and what it cannot hold exactly and why.
+//! Checks before an export: what the file will change, and what it cannot represent exactly and why.
 
 use super::clip_keys::{WrittenClips, has_keys};
 use super::error::ExportError;
@@ -18,17 +18,17 @@ use std::sync::Arc;
 /// Weights below this have no visible effect.
 const FAINT: f32 = 1e-4;
 
-/// Influences that every player reads.
+/// The number of influences that every player reads.
 const COMMON_INFLUENCES: usize = 4;
 
-/// Morph targets that every player shows at once (glTF 2.0, 3.7.2.2).
+/// The number of morph targets that every player shows at once (glTF 2.0, 3.7.2.2).
 const COMMON_TARGETS: usize = 8;
 
-/// Joints of a skin that the strictest of the common players takes.
+/// The number of joints per skin that the strictest common player accepts.
 const COMMON_JOINTS: usize = 256;
 
-/// The estimated result of the correction of an export with `options`; `None` without one, where none is needed, and where
-/// there is nothing to make frames of.
+/// The estimated result of the correction of an export with `options`; `None` without correction, if none is needed,
+/// and if there are no clips to make frames of.
 pub fn estimate(
     document: &Document,
     options: &ExportOptions,
@@ -49,18 +49,18 @@ pub fn estimate(
     Ok(bake::estimate(document, &written.clips, correct, task)?)
 }
 
-/// A skinned mesh whose stack does what linear skinning does not.
+/// A skinned mesh whose stack differs from linear blend skinning.
 struct Affected<'a> {
     id: MeshId,
     item: &'a Arc<MeshItem>,
-    /// The stack, without what has no effect.
+    /// The stack, without operations that have no effect.
     stack: DeformStack,
     n_blended: usize,
     n_over: usize,
 }
 
-/// What an export with `options` will change, and what it cannot hold exactly and why; what matters most first. Looks at
-/// weights, stacks and clips, and evaluates nothing.
+/// What an export with `options` will change, and what it cannot represent exactly and why; the most important first.
+/// Reads weights, stacks and clips without evaluating anything.
 pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
     let affected = affected(document);
     let mut findings = Vec::new();
@@ -68,7 +68,7 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
         None => uncorrected(document, &affected, &mut findings),
         Some(correct) if affected.is_empty() && correct.mode != BakeMode::Frames => findings.push(Finding::info(
             "correction",
-            "Every mesh is skinned as any player does it: no correction is needed, and none is written.",
+            "Every mesh deforms as in any player: no correction is needed, and none is written.",
         )),
         Some(correct) => {
             match correct.mode {
@@ -79,8 +79,8 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
             if correct.mode == BakeMode::Clips && correct.unipolar && correct.max_morphs == 1 {
                 findings.push(Finding::warning(
                     "correction",
-                    "Weights within 0 - 1 take one morph target more than the corrections themselves, so a limit of 1 \
-                     means none.",
+                    "Weights within 0 - 1 require one additional morph target, so a limit of 1 \
+                     allows none.",
                 ));
             }
             if correct.mode != BakeMode::Frames {
@@ -104,12 +104,12 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
     findings
 }
 
-/// Whether players would show some mesh otherwise than its stack does.
+/// Whether players would show any mesh differently from its stack.
 pub(super) fn needs_correction(document: &Document) -> bool {
     !affected(document).is_empty()
 }
 
-/// Meshes drawn with a skin that players would show otherwise.
+/// The skinned meshes that players would show differently.
 fn affected(document: &Document) -> Vec<Affected<'_>> {
     let linear = DeformStack::lbs().as_applied();
     let skinned: BTreeSet<MeshId> = document
@@ -129,7 +129,7 @@ fn affected(document: &Document) -> Vec<Affected<'_>> {
             n_blended += usize::from(n > 1);
             n_over += usize::from(n > COMMON_INFLUENCES);
         }
-        // What follows one bone is where linear skinning has it; smoothing moves it none the less.
+        // Points with one influence are where linear blend skinning puts them, but smoothing still moves them.
         let acts = n_blended > 0 || stack.smooth.acts();
         acts.then_some(Affected {
             id,
@@ -144,12 +144,12 @@ fn affected(document: &Document) -> Vec<Affected<'_>> {
 
 fn uncorrected(document: &Document, affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
     for mesh in affected {
-        findings.push(mesh.says(Finding::warning(
+        findings.push(mesh.about(Finding::warning(
             mesh.place(),
             format!(
-                "No player knows its {}: {} will look as linear skinning has them. A correction writes what you see.",
+                "No player supports its {}: linear blend skinning will deform {}. A correction writes what you see.",
                 mesh.what(),
-                counted(mesh.n_blended, "blended point")
+                counted(mesh.n_blended, "blended vertex")
             ),
         )));
     }
@@ -158,10 +158,10 @@ fn uncorrected(document: &Document, affected: &[Affected<'_>], findings: &mut Ve
         findings.push(Finding::warning(
             "joints",
             format!(
-                "{} the scale of the bone above, which no file can say: it will scale with it.",
+                "{} for the scale of the parent bone, which glTF cannot store: it will scale with its parent.",
                 match n_rules {
-                    1 => "1 bone takes back".to_owned(),
-                    n => format!("{n} bones take back"),
+                    1 => "1 bone compensates".to_owned(),
+                    n => format!("{n} bones compensate"),
                 }
             ),
         ));
@@ -182,7 +182,7 @@ fn of_clips(
     if clips.is_empty() {
         findings.push(Finding::warning(
             "clips",
-            "There is no clip to correct: the file will look as linear skinning has it. Make a clip, or choose \
+            "There is no clip to correct: linear blend skinning will deform the model. Make a clip, or choose \
              Retargetable.",
         ));
         return;
@@ -193,8 +193,8 @@ fn of_clips(
         findings.push(Finding::warning(
             "clips",
             format!(
-                "{} not corrected: helper joints move in them too, morph targets do not, and nothing is promised of \
-                 them.",
+                "{} not corrected: helper joints are animated there, morph targets are not, and the \
+                 tolerance does not apply to them.",
                 is_or_are(clips.len() - n_chosen, "clip")
             ),
         ));
@@ -211,10 +211,10 @@ fn of_clips(
         findings.push(Finding::info(
             "clips",
             format!(
-                "{} in steps: a corrected jump takes two thousandths of a second.",
+                "{} in steps: a corrected step takes 2 ms.",
                 match n_jumping {
-                    1 => "1 clip moves bones".to_owned(),
-                    n => format!("{n} clips move bones"),
+                    1 => "1 clip animates bones".to_owned(),
+                    n => format!("{n} clips animate bones"),
                 }
             ),
         ));
@@ -223,8 +223,8 @@ fn of_clips(
     findings.push(Finding::info(
         "correction",
         format!(
-            "Helper joints, new weights and morph targets make up for what linear skinning does to {} of {}, in {}.",
-            counted(n_blended, "blended point"),
+            "Helper joints, new weights and morph targets correct the linear blend skinning of {} of {}, in {}.",
+            counted(n_blended, "blended vertex"),
             match affected.len() {
                 1 => "1 mesh".to_owned(),
                 n => format!("{n} meshes"),
@@ -244,8 +244,8 @@ fn of_frames(document: &Document, correct: &BakeOptions, findings: &mut Vec<Find
     }
     findings.push(Finding::warning(
         "correction",
-        "Skinned meshes become plain ones with a morph target for each frame that is needed: the file has no skin and only \
-         the chosen clips, can be large, and some players show few of its targets.",
+        "Skinned meshes become static ones with a morph target for each necessary frame: the file has no skin and only \
+         the chosen clips, can be large, and some players show only a few of its targets.",
     ));
     let n_left_out = exported().count() - chosen().count();
     if n_left_out > 0 {
@@ -272,16 +272,16 @@ fn of_any_clip(affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
         }
         if !left.is_empty() {
             let message = format!(
-                "Helper joints that any clip can drive hold its skinning, not its {}.",
+                "Helper joints that any clip can drive reproduce its skinning, but not its {}.",
                 listed(&left)
             );
-            findings.push(mesh.says(Finding::warning(mesh.place(), message)));
+            findings.push(mesh.about(Finding::warning(mesh.place(), message)));
         }
     }
     findings.push(Finding::info(
         "correction",
-        "Helper joints follow from the other joints. They have tracks for the clips in the file; for others an engine \
-         has to drive them, by the block in the file's extras.",
+        "Helper joints depend on the other joints. They are animated in the clips of the file; for other clips an engine \
+         has to drive them, using the driver block in the file's extras.",
     ));
 }
 
@@ -306,7 +306,7 @@ fn of_skins(
             findings.push(Finding::warning(
                 place,
                 format!(
-                    "It has {} already and may have {}: no helper joint fits, morph targets have to do it alone.",
+                    "It already has {}, and {} are allowed: there is no room for a helper joint, so only morph targets are used.",
                     counted(n, "joint"),
                     correct.max_joints
                 ),
@@ -314,7 +314,7 @@ fn of_skins(
         } else if correct.max_joints > COMMON_JOINTS && n <= COMMON_JOINTS {
             findings.push(Finding::info(
                 place,
-                format!("It may come to have more than {COMMON_JOINTS} joints, which some players refuse."),
+                format!("It may get more than {COMMON_JOINTS} joints, which some players reject."),
             ));
         }
     }
@@ -324,10 +324,10 @@ fn of_skins(
             .filter_map(|instance| Some(document.skins().get(&instance.skin?)?.joints.len()))
             .collect();
         if sizes.len() > 1 {
-            findings.push(mesh.says(Finding::warning(
+            findings.push(mesh.about(Finding::warning(
                 mesh.place(),
-                "It is drawn with skins of different numbers of joints: no helper joint fits all, morph targets have \
-                 to do it alone.",
+                "It is drawn with skins of different numbers of joints: no helper joint suits all, so only morph targets \
+                 are used.",
             )));
         }
     }
@@ -340,12 +340,12 @@ fn of_mesh(
     findings: &mut Vec<Finding>,
 ) {
     if mesh.n_over > 0 {
-        findings.push(mesh.says(Finding::info(
+        findings.push(mesh.about(Finding::info(
             mesh.place(),
             format!(
-                "{} more than {COMMON_INFLUENCES} influences, which many players do not read: they are fitted anew to \
+                "{} more than {COMMON_INFLUENCES} influences, which many players do not read: they are refitted to \
                  {COMMON_INFLUENCES}.",
-                has_or_have(mesh.n_over, "point")
+                has_or_have(mesh.n_over, "vertex")
             ),
         )));
     }
@@ -353,27 +353,27 @@ fn of_mesh(
     let adds_targets =
         correct.mode == BakeMode::Clips && correct.max_morphs > usize::from(correct.unipolar);
     if n_own > 0 && adds_targets {
-        findings.push(mesh.says(Finding::info(
+        findings.push(mesh.about(Finding::info(
             mesh.place(),
             format!(
-                "Its {} stay; where targets are added, their weights are keyed anew.",
+                "Its {} stay; if targets are added, their weight channels are rewritten.",
                 counted(n_own, "own morph target")
             ),
         )));
     }
     if adds_targets && n_own + correct.max_morphs > COMMON_TARGETS {
-        findings.push(mesh.says(Finding::info(
+        findings.push(mesh.about(Finding::info(
             mesh.place(),
             format!(
-                "It may come to have {} morph targets; some players show {COMMON_TARGETS}.",
+                "It may get {} morph targets; some players show only {COMMON_TARGETS}.",
                 n_own + correct.max_morphs
             ),
         )));
     }
     if is_compressed(document, mesh.id) {
-        findings.push(mesh.says(Finding::info(
+        findings.push(mesh.about(Finding::info(
             mesh.place(),
-            "It is compressed (Draco) and is written uncompressed, since its weights change: the file grows.",
+            "It is compressed (Draco) and is written uncompressed, because its weights change: the file grows.",
         )));
     }
 }
@@ -388,7 +388,7 @@ impl Affected<'_> {
         }
     }
 
-    fn says(&self, finding: Finding) -> Finding {
+    fn about(&self, finding: Finding) -> Finding {
         finding.at(Place::Mesh(self.id.0))
     }
 
@@ -435,7 +435,7 @@ fn is_compressed(document: &Document, mesh: MeshId) -> bool {
     })
 }
 
-/// "a, b and c".
+/// A list in a sentence: "a, b and c".
 fn listed(parts: &[&str]) -> String {
     match parts {
         [] => String::new(),

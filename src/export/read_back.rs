@@ -1,4 +1,4 @@
-//! Reading exported files back from their bytes.
+//! Reading exported files back from memory.
 
 use super::error::ExportError;
 use super::options::Exported;
@@ -8,24 +8,24 @@ use crate::task::{Cancelled, Task};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// An exported model, opened again from its own bytes.
+/// An exported model, read back from its own bytes.
 pub struct ReadBack {
-    /// What is in the files.
+    /// The model in the files.
     pub document: Document,
-    /// For each clip of the document that was exported, the one that the files hold. Empty where they hold another
-    /// number of clips: then they cannot be matched.
+    /// The clip in the files for each exported clip of the document. Empty if the number of clips differs, so that they
+    /// cannot be matched.
     pub clips: BTreeMap<ClipId, ClipId>,
-    /// What draws each instance of the exported document there; `None`: the one of the same id.
+    /// The instance in the files for each instance of the exported document; `None` if the ids are equal.
     pub instances: Option<BTreeMap<InstanceId, InstanceId>>,
 }
 
-/// Reads what was exported from its bytes.
+/// Reads an export back from its bytes.
 pub fn read_back(exported: &Exported, task: &Task) -> Result<ReadBack, ExportError> {
     ReadBack::of(exported, None, task)
 }
 
 impl ReadBack {
-    /// What was exported; `read`: as it was read already for a check.
+    /// Reads an export back; `read`: the parts, if already read for verification.
     pub(super) fn of(
         exported: &Exported,
         read: Option<Document>,
@@ -34,7 +34,7 @@ impl ReadBack {
         let read = match read {
             Some(read) => read,
             None => {
-                task.step("Reading the written file again", 0.95)?;
+                task.step("Reading the file back", 0.95)?;
                 document_of(read_parts(&exported.files, task)?)?
             }
         };
@@ -53,11 +53,11 @@ impl ReadBack {
     }
 }
 
-/// The model that comes first of `files`, read from its bytes with those of the others, before it is a document.
+/// The parsed model, which is the first of `files`, before it becomes a document.
 pub(super) fn read_parts(files: &[(String, Bytes)], task: &Task) -> Result<Parts, ExportError> {
     let unreadable = |why: String| ExportError::Unreadable { why };
     let folder = tempfile::tempdir().map_err(|error| unreadable(error.to_string()))?;
-    // A model of several files is read from a folder, as a player does.
+    // A model of several files is read from a folder, as players do.
     for (name, bytes) in files.iter().skip(1) {
         let path = folder.path().join(name);
         let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);

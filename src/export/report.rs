@@ -5,69 +5,71 @@ use crate::document::{ClipId, Document};
 use crate::finding::{Finding, trimmed};
 use serde::Serialize;
 
-/// The measured result of a correction. Errors are distances in percent of the model's diagonal at rest, over all points of
-/// its skinned meshes, at all keys, midway between them and at further times, measured on the file as read back.
+/// The measured result of a correction. Errors are distances in percent of the model's bounding-box diagonal in the
+/// rest pose, over all points of its skinned meshes, at all keyframes, midway between them and at further times,
+/// measured on the file as read back.
 ///
-/// A file for any clip is compared with the stacks' skinning alone: helper joints cannot do what comes after it.
+/// A file for any clip is compared with the stacks' skinning only: helper joints cannot represent the operations after
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CorrectionReport {
     /// The kind of correction.
     pub mode: BakeMode,
     /// The tolerance, percent.
     pub tolerance_percent: f64,
-    /// Whether the largest error is within it.
+    /// Whether the largest error is within the tolerance.
     pub met: bool,
-    /// Whether the file needed no correction.
+    /// Whether no correction was needed.
     pub nothing_to_do: bool,
-    /// Whether the file needs correction, but no chosen clip has a key: nothing was measured.
+    /// Whether correction is needed, but no chosen clip has a keyframe: nothing was measured.
     pub lacks_clip: bool,
-    /// Helper joints added.
+    /// Number of helper joints added.
     pub helper_joints: usize,
-    /// The most morph targets added to a mesh.
+    /// The largest number of morph targets added to a mesh.
     pub morph_targets: usize,
-    /// What was added to each changed mesh.
+    /// The additions to each changed mesh.
     pub meshes: Vec<CorrectedMesh>,
-    /// The model's diagonal at rest, metres.
+    /// The model's bounding-box diagonal in the rest pose, metres.
     pub diagonal: f64,
     /// The largest error without correction.
     pub before_max_percent: f64,
-    /// The largest error.
+    /// The largest error with correction.
     pub max_percent: f64,
-    /// The largest error that the solver expects, at keys and between them.
+    /// The largest error that the solver predicts, at keyframes and between them.
     pub expected_max_percent: f64,
-    /// The 99.9th percentile.
+    /// The 99.9th percentile of the error.
     pub p999_percent: f64,
-    /// The root mean square.
+    /// The RMS error.
     pub rms_percent: f64,
-    /// Normal error without correction. All zero, and left out of the JSON, where no normals were measured.
+    /// Normal error without correction. All zero, and omitted from the JSON, if no normals were measured.
     #[serde(skip_serializing_if = "NormalAngles::is_empty")]
     pub normals_before: NormalAngles,
     /// Normal error with correction.
     #[serde(skip_serializing_if = "NormalAngles::is_empty")]
     pub normals: NormalAngles,
-    /// Where the largest error is.
+    /// The location of the largest error.
     pub worst: Option<WorstPlace>,
     /// Number of times at which the error was measured.
     pub moments: usize,
-    /// Errors of a file for any clip whose helper joints are driven by its driver block, in poses that none of its clips
-    /// has: each bone rotated up to 110 degrees about each axis, and all at once.
+    /// Errors of a file for any clip when its driver block drives the helper joints through poses outside its clips:
+    /// each bone rotated up to 110 degrees about each axis, and all at once.
     pub driven: Option<MeasuredErrors>,
-    /// Errors of a file for any clip against the whole stacks, where these do more than skinning.
+    /// Errors of a file for any clip against the complete stacks, if these have operations besides skinning.
     pub whole_stack: Option<MeasuredErrors>,
-    /// Size of the source and the files it refers to, bytes.
+    /// Size of the source and the files it references, bytes.
     pub source_bytes: usize,
     /// Size of all exported files, bytes.
     pub bytes: usize,
     /// `bytes` divided by `source_bytes`.
     pub size_ratio: f64,
-    /// Time of the bake, seconds.
+    /// Duration of the bake, seconds.
     pub bake_seconds: f64,
-    /// Time of the verification, seconds.
+    /// Duration of the verification, seconds.
     pub check_seconds: f64,
 }
 
-/// Angles between the normals that a player shows and those that the stacks show, over the points that joints share,
-/// degrees. Parts without normals of their own in the file do not count.
+/// Angles between the normals that players show and those of the stacks, over the points with several influences,
+/// degrees. Parts without normals in the file are excluded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct NormalAngles {
     /// The mean.
@@ -95,16 +97,16 @@ impl From<Angles> for NormalAngles {
     }
 }
 
-/// Errors in percent of the model's diagonal at rest.
+/// Errors in percent of the model's bounding-box diagonal in the rest pose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct MeasuredErrors {
-    /// The largest error without correction, where it was measured too.
+    /// The largest error without correction, if measured.
     pub before_max_percent: Option<f64>,
-    /// The largest.
+    /// The largest error.
     pub max_percent: f64,
-    /// The 99.9th percentile.
+    /// The 99.9th percentile of the error.
     pub p999_percent: f64,
-    /// The root mean square.
+    /// The RMS error.
     pub rms_percent: f64,
     /// Number of times at which the error was measured.
     pub moments: usize,
@@ -123,37 +125,37 @@ impl MeasuredErrors {
     }
 }
 
-/// What was added to a mesh.
+/// The additions to a mesh.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CorrectedMesh {
-    /// Its index in the file.
+    /// The mesh index in the file.
     pub mesh: u32,
     /// Its name.
     pub name: String,
-    /// Whether its weights were fitted anew.
+    /// Whether its weights were refitted.
     pub reweighted: bool,
     /// Morph targets added.
     pub morph_targets: usize,
-    /// Displacements that are not zero, of points, over all targets.
+    /// Number of non-zero point displacements, over all targets.
     pub displacements: usize,
-    /// Normals rotated, over all targets.
+    /// Number of rotated normals, over all targets.
     pub turned_normals: usize,
 }
 
-/// Where the largest error is.
+/// The location of the largest error.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WorstPlace {
     /// The clip's name.
     pub clip: String,
-    /// Seconds.
+    /// The time, seconds.
     pub time: f64,
     /// The node that draws the mesh.
     pub node: u32,
-    /// The mesh.
+    /// The mesh index.
     pub mesh: u32,
-    /// Its lowest vertex there, counted over all primitives.
+    /// The lowest vertex index of the point, counted over all primitives.
     pub vertex: u32,
-    /// The document's clip.
+    /// The clip in the document.
     #[serde(skip)]
     pub clip_id: Option<ClipId>,
     /// The point of the document's mesh.
@@ -161,14 +163,14 @@ pub struct WorstPlace {
     pub point: u32,
 }
 
-/// The message of a file for clips without any clip.
-pub(super) const LACKS_CLIP: &str = "There is no clip to correct: the file looks as linear skinning has it. Make a clip, or \
-                                     choose others, or make the file retargetable.";
+/// The message of a corrected file without clips.
+pub(super) const LACKS_CLIP: &str = "There is no clip to correct: linear blend skinning deforms the model. Make a clip, or \
+                                     choose other clips, or make the file retargetable.";
 
 impl CorrectionReport {
     /// The report of a file with the comparison `after`, and `before` without correction.
     ///
-    /// `needs_correction`: players would show some mesh otherwise than its stack does.
+    /// `needs_correction`: whether players would show any mesh differently from its stack.
     pub(super) fn new(
         document: &Document,
         options: &BakeOptions,
@@ -177,7 +179,7 @@ impl CorrectionReport {
         after: &Comparison,
         needs_correction: bool,
     ) -> Self {
-        // Without a measured time the tolerance cannot be met.
+        // Without a measured time, the tolerance counts as missed.
         let lacks_clip =
             after.n_moments == 0 && options.mode != BakeMode::Retarget && needs_correction;
         let empty = Baked::default();
@@ -244,19 +246,19 @@ impl CorrectionReport {
         self.driven = Some(driven);
     }
 
-    /// The result as one line of text.
+    /// The result as one line.
     pub fn summary(&self) -> String {
         if self.lacks_clip {
             return LACKS_CLIP.into();
         }
         let mut errors = format!(
-            "at most {:.4} % of the diagonal off (99.9 % below {:.4} %, rms {:.4} %; without correction {:.3} %)",
+            "largest error {:.4} % of the diagonal (99.9th percentile {:.4} %, RMS {:.4} %; without correction {:.3} %)",
             self.max_percent, self.p999_percent, self.rms_percent, self.before_max_percent
         );
         if !self.normals_before.is_empty() {
             let (before, after) = (&self.normals_before, &self.normals);
             errors = format!(
-                "{errors}, 99 % of normals below {:.2} degrees (without {:.2})",
+                "{errors}, normal error {:.2} degrees at the 99th percentile (without correction {:.2})",
                 after.p99_degrees, before.p99_degrees
             );
         }
@@ -265,7 +267,7 @@ impl CorrectionReport {
         }
         let Some(driven) = &self.driven else {
             return format!(
-                "{} helper joints, {} morph targets: {errors}; {:.3} times the size.",
+                "{} helper joints, {} morph targets: {errors}; {:.3} times the size of the source.",
                 self.helper_joints, self.morph_targets, self.size_ratio
             );
         };
@@ -275,8 +277,8 @@ impl CorrectionReport {
             String::new()
         };
         format!(
-            "{} helper joints for any clip: {in_clips}driven through {} poses that no clip has at most {:.4} % (99.9 % below \
-             {:.4} %, rms {:.4} %; without correction {:.3} %); {:.3} times the size.",
+            "{} helper joints for any clip: {in_clips}driven through {} poses outside the clips, largest error {:.4} % (99.9th percentile \
+             {:.4} %, RMS {:.4} %; without correction {:.3} %); {:.3} times the size of the source.",
             self.helper_joints,
             driven.moments,
             driven.max_percent,
@@ -292,8 +294,8 @@ impl CorrectionReport {
 pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &CorrectionReport) {
     if let Some(whole) = &correction.whole_stack {
         let message = format!(
-            "Helper joints follow the skinning; what the stack does after it (bulges, smoothing) is not in the file. \
-                 Against the whole stack the file is at most {:.4} % of the diagonal off.",
+            "Helper joints reproduce the skinning; later operations of the stack (bulges, smoothing) are not in the file. \
+                 Compared with the complete stack, the largest error is {:.4} % of the diagonal.",
             whole.max_percent
         );
         findings.insert(0, Finding::info("correction", message));
@@ -304,8 +306,8 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
         && driven.max_percent > most
     {
         let message = format!(
-            "The tolerance of {tolerance} % is missed in poses that no clip of the file has, each bone turned up to 110 \
-                 degrees: at most {:.4} % of the diagonal off, against {:.3} % without correction.",
+            "The tolerance of {tolerance} % is missed in poses outside the clips, with each bone rotated up to 110 \
+                 degrees: the largest error is {:.4} % of the diagonal, compared with {:.3} % without correction.",
             driven.max_percent,
             driven.before_max_percent.unwrap_or(0.0)
         );
@@ -322,14 +324,14 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
             )
         });
         let message = format!(
-            "The tolerance of {tolerance} % is missed: at most {:.4} % of the diagonal off{at}.",
+            "The tolerance of {tolerance} % is missed: the largest error is {:.4} % of the diagonal{at}.",
             correction.max_percent
         );
         findings.insert(0, Finding::warning("correction", message));
     }
 }
 
-/// Adds a finding for each clip in which the skin itself jumps.
+/// Adds a finding for each clip in which the skinning itself is discontinuous.
 pub(super) fn add_jump_findings(findings: &mut Vec<Finding>, document: &Document, jumps: &[Jump]) {
     for of_clip in jumps.chunk_by(|a, b| a.clip == b.clip) {
         let [first, rest @ ..] = of_clip else {
@@ -340,14 +342,14 @@ pub(super) fn add_jump_findings(findings: &mut Vec<Finding>, document: &Document
         let label = |joint| document.skeleton().label(joint);
         let more = match rest.len() {
             0 => String::new(),
-            1 => " It does so once more.".to_owned(),
-            n => format!(" It does so {n} times more."),
+            1 => " It jumps once more.".to_owned(),
+            n => format!(" It jumps {n} more times."),
         };
         findings.push(Finding::warning(
                 format!("clip \"{name}\""),
                 format!(
-                    "The skin jumps at {:.3} s: {} and {} turn by 180 degrees against each other there, and dual quaternions \
-                     go the other way round. The file jumps with it, within two thousandths of a second.{more}",
+                    "The skin jumps at {:.3} s: {} and {} rotate by 180 degrees relative to each other there, and dual quaternions \
+                     switch to the other direction. The file reproduces the jump within 2 ms.{more}",
                     first.time,
                     label(first.joints.0),
                     label(first.joints.1),

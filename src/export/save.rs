@@ -1,4 +1,4 @@
-//! Exported files on the disk.
+//! Saving exported files to disk.
 
 use super::error::ExportError;
 use super::options::{ExportOptions, Exported};
@@ -12,10 +12,10 @@ use crate::task::Task;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Writes the document's model to `path`, whose ending names the container, and beside it the files it needs.
+/// Exports the document's model to `path`, whose extension determines the format, with the files it needs beside it.
 ///
-/// Each file is written beside its place and takes its name in one step, the model last. Files of the source that are
-/// already there with the same content are left alone; with another content nothing is written at all.
+/// Each file is written to a temporary file and renamed, the model last. Existing source files with the same content
+/// are left alone; if one has different content, nothing is written.
 pub fn export_to_file(
     document: &Document,
     path: &Path,
@@ -23,14 +23,14 @@ pub fn export_to_file(
     outputs: &mut Outputs,
     task: &Task,
 ) -> Result<Exported, ExportError> {
-    // Before the work, which may take minutes.
+    // Checked before the export, which may take minutes.
     outputs.check(path)?;
     let exported = make_for(document, path, options, task)?.exported;
     write_files(document, path, &exported, outputs, task)?;
     Ok(exported)
 }
 
-/// What [`export_to_file`] writes, in memory, and the model read back from these bytes. Files beside the model take names
+/// Exports to memory as [`export_to_file`] does to disk, and reads the model back. Files beside the model get names
 /// that are free at `path`.
 pub fn export_and_read_back(
     document: &Document,
@@ -60,7 +60,7 @@ fn make_for(
     make(document, &options, &is_free_beside(path, &owned), task)
 }
 
-/// Which names files beside a model at `path` may take: those of nothing, and those of its `owned` files.
+/// Whether a name beside a model at `path` is free: no such file exists, or it is one of the `owned` files.
 pub(super) fn is_free_beside<'a>(
     path: &'a Path,
     owned: &'a BTreeSet<String>,
@@ -69,7 +69,7 @@ pub(super) fn is_free_beside<'a>(
     move |name| owned.contains(name) || !folder.join(name).exists()
 }
 
-/// Writes what was exported for `path` there, or a model that is one file to any path.
+/// Writes an export made for `path`; a model of a single file can be written to any path.
 pub fn write_files(
     document: &Document,
     path: &Path,
@@ -81,7 +81,7 @@ pub fn write_files(
     save_files(document, path, exported, &owned, outputs, task)
 }
 
-/// [`write_files`]; those beside the first may replace only files of another content that are `owned`.
+/// [`write_files`] in which files beside the model may replace different content only if they are `owned`.
 pub(super) fn save_files(
     document: &Document,
     path: &Path,
@@ -112,7 +112,7 @@ pub(super) fn save_files(
         to_write.push((outputs.claim(&target)?, bytes));
     }
     task.check()?;
-    // The model last: until then the old one is there with all it needs.
+    // The model is replaced last: until then the old one is complete.
     for (output, bytes) in to_write.into_iter().rev() {
         if let Some(folder) = output
             .path()
@@ -126,7 +126,7 @@ pub(super) fn save_files(
     Ok(())
 }
 
-/// Whether a plain file at `path` holds `bytes` already.
+/// Whether `path` is a plain file with the content `bytes`.
 fn holds(path: &Path, bytes: &[u8]) -> bool {
     let found = std::fs::metadata(path);
     found.is_ok_and(|found| found.is_file() && found.len() == bytes.len() as u64)

@@ -1,4 +1,4 @@
-//! A static mesh: one moment of the model, as glTF or Wavefront OBJ by the file's ending.
+//! Export of a static mesh: one frame of the model, as glTF or Wavefront OBJ depending on the file extension.
 
 use super::error::ExportError;
 use super::options::{ExportOptions, Exported};
@@ -18,17 +18,17 @@ use glam::Vec3;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Largest distance that rounding explains, as a fraction of the diagonal.
+/// The largest distance attributed to rounding, as a fraction of the diagonal.
 const ROUNDING: f64 = 1e-6;
 
-/// Whether a path ends in .obj.
+/// Whether a path has the extension .obj.
 pub fn is_obj(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| ending.eq_ignore_ascii_case("obj"))
 }
 
-/// Writes a moment of `document` to `path`, whose ending names the format, and beside it the files it needs; each takes
-/// its name in one step, the model last.
+/// Exports a frame of `document` to `path`, whose extension determines the format, with the files it needs beside it;
+/// each file is written and renamed in one step, the model last.
 pub fn export_still_to_file(
     document: &Document,
     path: &Path,
@@ -58,7 +58,7 @@ pub fn export_still_to_file(
     Ok(exported.report)
 }
 
-/// A moment of the document's model in memory; of `options` the format and the name count.
+/// Exports a frame of the document's model to memory; of `options`, only the format and the name apply.
 pub fn export_still(
     document: &Document,
     still: &Still,
@@ -68,7 +68,8 @@ pub fn export_still(
     still_beside(document, still, options, &|_| true, task)
 }
 
-/// A moment of the document in memory: `name`.obj, `name`.mtl where there are materials, and the pictures they show.
+/// Exports a frame of the document as OBJ to memory: `name`.obj, `name`.mtl if there are materials, and the images they
+/// use.
 pub fn export_obj(
     document: &Document,
     still: &Still,
@@ -93,7 +94,7 @@ fn still_beside(
     let shapes = still_shapes(document, &pose, task)?;
     let destination = Destination::new(document, options.format, &options.name, is_free);
     let mut written = write_shapes(document, &pose, &shapes, &destination, task)?;
-    task.step("Reading the written file again", 0.95)?;
+    task.step("Reading the file back", 0.95)?;
     let read = document_of(read_parts(&written.files, task)?)?;
     let there = written.report.instances.take().unwrap_or_default();
     let there = |id| there.get(&id).copied();
@@ -101,7 +102,7 @@ fn still_beside(
     Ok(Exported::uncorrected(written))
 }
 
-/// Adds a finding for each mesh that `read`, the file read back, shows elsewhere than `shapes`.
+/// Adds a finding for each mesh whose positions in `read`, the file read back, differ from `shapes`.
 fn check(
     document: &Document,
     shapes: &BTreeMap<InstanceId, StillShape>,
@@ -125,7 +126,7 @@ fn check(
         let meant = &item.geometry.point_of_vertex;
         let found = there(id).and_then(|id| place_points(read, id, &pose.morph_weights, &world));
         let Some((points, of_vertex)) = found.filter(|(_, of)| of.len() == meant.len()) else {
-            let message = "Reading the written file again did not give all of its vertices.";
+            let message = "The file as read back does not have all of its vertices.";
             report.findings.push(Finding::warning(at, message));
             continue;
         };
@@ -144,7 +145,7 @@ fn check(
             report.findings.push(Finding::warning(
                 at,
                 format!(
-                    "Read again from the written file it is up to {off:.3e} m ({percent:.5} % of the diagonal) off."
+                    "The file as read back differs by up to {off:.3e} m ({percent:.5} % of the diagonal)."
                 ),
             ));
         }
@@ -181,8 +182,8 @@ mod tests {
         };
         assert!(findings(&moment, Some(only)).is_empty());
         let off = findings(&Still::default(), Some(only));
-        assert!(off.len() == 1 && off[0].message.contains("of the diagonal) off"));
+        assert!(off.len() == 1 && off[0].message.contains("of the diagonal)"));
         let gone = findings(&moment, None);
-        assert!(gone.len() == 1 && gone[0].message.contains("did not give all"));
+        assert!(gone.len() == 1 && gone[0].message.contains("does not have all"));
     }
 }

@@ -1,4 +1,4 @@
-//! A corrected file as players show it, compared with what the stacks show.
+//! Comparison of a corrected file, as players show it, with the result of the stacks.
 
 use super::driving::Drivers;
 use super::error::ExportError;
@@ -19,14 +19,14 @@ pub(super) struct Verified {
     /// Without correction.
     pub(super) before: Comparison,
     pub(super) after: Comparison,
-    /// A file for any clip, its helper joints driven through poses that no clip has.
+    /// A file for any clip, with its helper joints driven through poses outside its clips.
     pub(super) driven: Option<MeasuredErrors>,
-    /// A file for any clip against the whole stacks, where these do more than skinning.
+    /// A file for any clip against the complete stacks, if these have operations besides skinning.
     pub(super) whole_stack: Option<MeasuredErrors>,
 }
 
-/// Compares a file with helper joints and morph targets, read as `parts` and as a document, with the stacks. `clips`: those
-/// of the file before anything was baked into them.
+/// Compares a file with helper joints and morph targets, read as `parts` and as a document, with the stacks. `clips`:
+/// the clips of the file before baking.
 pub(super) fn verify_skin(
     document: &Document,
     baked: Option<&Baked>,
@@ -37,7 +37,7 @@ pub(super) fn verify_skin(
     task: &Task,
 ) -> Result<Verified, ExportError> {
     let retarget = options.mode == BakeMode::Retarget;
-    // Helpers that any clip can move do what the skinning does, and nothing that comes after it.
+    // Helper joints that any clip can drive represent the skinning only, not the operations after it.
     let skinning = retarget.then(|| skinning_only(document)).flatten();
     let wanted = skinning.as_ref().unwrap_or(document);
     let is_there = |id: &ClipId| report.clips.contains(id);
@@ -65,7 +65,8 @@ pub(super) fn verify_skin(
     })
 }
 
-/// Compares a file of frames, `read` again, with the stacks. `clips`: those that frames were made of.
+/// Compares a file of morph frames, read back as `read`, with the stacks. `clips`: the clips that the frames were made
+/// of.
 pub(super) fn verify_frames(
     document: &Document,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
@@ -77,7 +78,7 @@ pub(super) fn verify_frames(
     let after = compare_frames(document, read, &frames.clips, &instances, task)?;
     let chosen: Vec<ClipId> = clips.keys().copied().collect();
     let mut before = uncorrected(document, clips, &chosen, task)?;
-    // Normals of frames are not compared.
+    // The normals of morph frames are not compared.
     before.normals = after.normals;
     Ok(Verified {
         before,
@@ -87,7 +88,7 @@ pub(super) fn verify_frames(
     })
 }
 
-/// A clip of `document` for the joints of its file as `read`.
+/// A clip of `document` for the joints of its file, read back as `read`.
 fn for_joints_of(read: &Document, clip: &Clip, document: &Document) -> Clip {
     let mut clip = clip.clone();
     clip.channels.retain_mut(|channel| {
@@ -101,7 +102,7 @@ fn for_joints_of(read: &Document, clip: &Clip, document: &Document) -> Clip {
     clip
 }
 
-/// Compares a file whose helper joints are driven by its driver block in poses that no clip has.
+/// Compares a file whose driver block drives its helper joints through poses outside its clips.
 fn verify_driving(
     document: &Document,
     parts: &Parts,
@@ -109,7 +110,7 @@ fn verify_driving(
     task: &Task,
 ) -> Result<MeasuredErrors, ExportError> {
     let mut practised = Arc::new(practice(document));
-    // Helpers that the source had are driven there, too.
+    // Helper joints of the source are driven, too.
     let own = document.source().and_then(|s| Drivers::of(&s.json));
     if let Some(own) = own {
         practised = Arc::new(own.driven(document, &practised));

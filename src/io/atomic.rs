@@ -1,4 +1,4 @@
-//! Replacing a file in one step: a crash leaves either the old one or the new one.
+//! Atomic file replacement: after a crash, the file has either its old or its new content.
 
 use crate::task::{Cancelled, Task};
 use std::fs::{self, File};
@@ -6,38 +6,38 @@ use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// Why a file could not be written; the one that was there before, if any, is as it was.
+/// The reason that a file could not be written; an existing file is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
-    /// Somebody stopped the work.
+    /// The work was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
-    /// It would replace a file that the work reads.
-    #[error("\"{}\" is {what}; choose another name, so that the original stays.", path.display())]
+    /// It would replace an input of the work.
+    #[error("\"{}\" is {what}. Choose another name to keep the original.", path.display())]
     IsInput {
-        /// The file.
+        /// The path.
         path: PathBuf,
-        /// What it is: "the model itself".
+        /// What the file is: "the model itself".
         what: &'static str,
     },
-    /// Two outputs of one work have the same path.
-    #[error("\"{}\" would be written twice; choose another name for one of the two.", path.display())]
+    /// Two outputs have the same path.
+    #[error("\"{}\" would be written twice. Choose another name for one of the two.", path.display())]
     WrittenTwice {
-        /// The file.
+        /// The path.
         path: PathBuf,
     },
-    /// The file system refused.
+    /// The file system reported an error.
     #[error("\"{}\" cannot be written: {what}.", path.display())]
     Refused {
-        /// The file.
+        /// The path.
         path: PathBuf,
-        /// Why: "the disk is full".
+        /// The reason: "the disk is full".
         what: String,
     },
 }
 
 impl WriteError {
-    /// The refusal of `path` with its reason.
+    /// The error for `path` with its reason.
     pub(crate) fn of(path: &Path, error: &io::Error) -> Self {
         Self::Refused {
             path: path.to_owned(),
@@ -46,53 +46,53 @@ impl WriteError {
     }
 }
 
-/// Makes `path` hold `bytes` in one step: until then it holds what it held. Only for the program's own files: what a user
-/// names goes through [`super::Outputs`].
+/// Replaces the content of `path` with `bytes` in one step. Only for the program's own files: paths chosen by the user
+/// go through [`super::Outputs`].
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     replace(path, bytes, &mut Disk, &Task::new())
 }
 
-/// What a replacement does, in this order.
+/// The steps of a replacement, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// A temporary file exists in the same folder.
     Created,
-    /// It may be read by whom the old file allowed, and is still empty.
+    /// It is still empty, and has the permissions of the old file.
     Permitted,
-    /// It holds everything.
+    /// It has the complete content.
     Written,
-    /// It is on the disk.
+    /// Its content is synced to disk.
     Synced,
     /// It has the old file's name.
     Renamed,
-    /// The name is on the disk.
+    /// The rename is synced to disk.
     FolderSynced,
 }
 
-/// The disk, or a test that lets it fail.
+/// The file system, or a test that makes it fail.
 pub(super) trait WriteSteps {
     /// Writes a piece of the temporary file.
     fn write(&mut self, file: &mut File, piece: &[u8]) -> io::Result<()> {
         file.write_all(piece)
     }
 
-    /// Called after each step; an error stops there.
+    /// Called after each step; an error stops the replacement.
     fn reached(&mut self, _step: Step) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// The disk as it is.
+/// The real file system.
 pub(super) struct Disk;
 
 impl WriteSteps for Disk {}
 
-/// Pieces between which a write may be cancelled.
+/// The size of the pieces between which a write can be cancelled, bytes.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Makes `path` hold `bytes`: until the rename it holds what it held, afterwards all of `bytes`.
+/// Replaces the content of `path` with `bytes`: until the rename it has the old content, afterwards all of `bytes`.
 ///
-/// A link is followed, an existing file's permissions are kept, a write-protected one is refused.
+/// Symbolic links are followed, an existing file's permissions are kept, a write-protected file is an error.
 pub(super) fn replace(
     path: &Path,
     bytes: &[u8],
@@ -144,10 +144,10 @@ pub(super) fn replace(
     finish().map_err(|error| WriteError::of(path, &error))
 }
 
-/// Links that are followed before a circle of them is given up.
+/// The largest number of symbolic links followed, which ends cycles.
 const MOST_LINKS: usize = 40;
 
-/// The path of the file itself: absolute, links followed, also where the file or its folders are not there yet.
+/// The absolute path of the file with symbolic links resolved, even if the file or its folders do not exist yet.
 pub(super) fn real_path(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -170,7 +170,7 @@ pub(super) fn real_path(path: &Path) -> PathBuf {
             for part in missing.components() {
                 match part {
                     Component::Normal(name) => real.push(name),
-                    // A folder that is not there is no link, so that ".." undoes it.
+                    // A missing folder is not a symbolic link, so ".." removes it.
                     Component::ParentDir => {
                         real.pop();
                     }
@@ -183,7 +183,7 @@ pub(super) fn real_path(path: &Path) -> PathBuf {
     path
 }
 
-/// A temporary file with the permissions of any new file of this user.
+/// A temporary file with the default permissions for new files of the user.
 fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".sinew-").suffix(".tmp");
@@ -198,7 +198,7 @@ fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder)?.sync_all() {
-        // Some network file systems cannot; the file itself is safe.
+        // Some network file systems do not support this; the file content is safe.
         Err(error)
             if matches!(
                 error.kind(),
@@ -211,7 +211,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Other systems put the name on the disk with the rename.
+/// Other systems sync the name with the rename.
 #[cfg(not(unix))]
 fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
@@ -220,10 +220,10 @@ fn sync_folder(_folder: &Path) -> io::Result<()> {
 /// The reason of an error, as the end of a sentence.
 pub(super) fn reason(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::PermissionDenied => "you may not use this file or folder".into(),
-        io::ErrorKind::NotFound => "there is no such file or folder".into(),
+        io::ErrorKind::PermissionDenied => "permission denied".into(),
+        io::ErrorKind::NotFound => "no such file or folder".into(),
         io::ErrorKind::StorageFull => "the disk is full".into(),
-        io::ErrorKind::QuotaExceeded => "your share of the disk is full".into(),
+        io::ErrorKind::QuotaExceeded => "your disk quota is exceeded".into(),
         io::ErrorKind::ReadOnlyFilesystem => "the disk is write-protected".into(),
         io::ErrorKind::IsADirectory => "it is a folder".into(),
         _ => error.to_string(),
@@ -295,7 +295,7 @@ mod tests {
                     expected,
                     "{step:?} {bytes_left}"
                 );
-                // What a killed save leaves behind does not hinder the next one.
+                // The remains of an interrupted save do not affect the next one.
                 fs::write(folder.path().join(".sinew-left.tmp"), "half").unwrap();
                 save(&path, b"next").unwrap();
                 assert_eq!(fs::read(&path).unwrap(), b"next");

@@ -1,4 +1,4 @@
-//! A generated model -> a new GLB file.
+//! Writes a generated model as a new GLB file.
 
 use super::gltf_json::{
     ComponentType, Target, accessor, at, buffer, channel, members, path_of, value, view,
@@ -16,10 +16,10 @@ use glam::{DMat4, Vec3};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 
-/// The model as a binary glTF 2.0 file: joints are the nodes in order, the skinned mesh's node follows and stands
-/// beside the skeleton's roots in the scene.
+/// The model as a binary glTF 2.0 file: joints are the nodes in order; the skinned mesh's node follows them, as another
+/// root of the scene.
 ///
-/// Weights are f32, four a vertex; joints u8 below 256 joints, else u16.
+/// Weights are f32, four per vertex; joints u8 below 256 joints, otherwise u16.
 pub fn to_glb(model: &SampleModel) -> Vec<u8> {
     let mut file = Builder::default();
     let n_joints = model.joints.len();
@@ -101,7 +101,7 @@ pub fn to_glb(model: &SampleModel) -> Vec<u8> {
         "nodes": nodes,
         "meshes": [mesh],
         "skins": [value(&skin)],
-        // Colours are f32 in the crate.
+        // The crate stores colours as f32.
         "materials": [{
             "name": "Skin",
             "pbrMetallicRoughness": {
@@ -120,7 +120,7 @@ pub fn to_glb(model: &SampleModel) -> Vec<u8> {
     pack(&root, file.bytes)
 }
 
-/// Header, JSON chunk and binary chunk, each padded to 4 bytes (glTF 2.0, 4.4).
+/// Header, JSON chunk and BIN chunk, each padded to 4 bytes (glTF 2.0, 4.4).
 fn pack(json: &Value, mut binary: Vec<u8>) -> Vec<u8> {
     let mut json = json.to_string().into_bytes();
     json.resize(json.len().next_multiple_of(4), b' ');
@@ -161,7 +161,7 @@ fn joint_node(joint: &Joint, children: &[usize]) -> Value {
     node
 }
 
-/// The values as the shortest decimals that read back as the same f32.
+/// The values as the shortest decimals that round-trip to the same f32.
 fn numbers(values: &[f64]) -> Value {
     values
         .iter()
@@ -172,13 +172,13 @@ fn numbers(values: &[f64]) -> Value {
         .collect()
 }
 
-/// The binary chunk and what describes it.
+/// The BIN chunk, and the accessors and buffer views into it.
 #[derive(Default)]
 struct Builder {
     bytes: Vec<u8>,
     views: Vec<buffers::View>,
     accessors: Vec<Accessor>,
-    /// Accessor of key times already written, by their bits.
+    /// Accessors of keyframe times already written, by the bits of the times.
     times: HashMap<Vec<u32>, usize>,
 }
 
@@ -274,7 +274,7 @@ impl Builder {
 
     fn indices(&mut self, p: &PrimitiveSource) -> usize {
         let corners = p.triangles.as_flattened();
-        // The highest index of each width is the primitive restart value and may not be used.
+        // The largest index of each type is the primitive restart value and must not be used.
         let (component, data): (ComponentType, Vec<u8>) = if p.positions.len() <= 65_535 {
             let short = corners.iter().flat_map(|&v| (v as u16).to_le_bytes());
             (ComponentType::U16, short.collect())

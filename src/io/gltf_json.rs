@@ -1,9 +1,10 @@
-//! New glTF objects as JSON: typed by `gltf::json`, which knows the names, the enums and what may be left out.
+//! New glTF objects as JSON, typed by `gltf::json`, which defines their names, enums and optional members.
 //!
-//! Only what Sinew adds to a file is made here. What a source has is patched in its own JSON, where members that are not
-//! known survive. Two things are not left to the crate, so that equal models keep giving equal bytes: the order of keys
-//! ([`Object::KEYS`]) and floating-point numbers, which the crate holds as f32 and would write with the digits of an f64
-//! (0.1 as 0.10000000149011612). Transforms, bounds and colours are therefore inserted as JSON numbers.
+//! Only objects that Sinew adds to a file are made here. Existing objects are patched in the source's own JSON, which
+//! keeps unknown members. Two things are not left to the crate, so that equal models always give equal bytes: the order
+//! of keys ([`Object::KEYS`]), and floating-point numbers, which the crate stores as f32 and would write with the
+//! digits of an f64 (0.1 as 0.10000000149011612). Transforms, bounds and colours are therefore inserted as JSON
+//! numbers.
 
 use crate::skeleton::Property;
 use ::gltf::json::accessor::{GenericComponentType, Type};
@@ -16,9 +17,9 @@ use serde_json::{Map, Value};
 pub(super) use ::gltf::json::accessor::ComponentType;
 pub(super) use ::gltf::json::buffer::Target;
 
-/// A type of `gltf::json` and the order of its keys in the files that Sinew writes.
+/// A type of `gltf::json` with the order of its keys in the files that Sinew writes.
 pub(super) trait Object: Serialize {
-    /// Keys that are written first, in this order.
+    /// The keys that are written first, in order.
     const KEYS: &'static [&'static str];
 }
 
@@ -67,9 +68,9 @@ impl Object for animation::Sampler {
     const KEYS: &'static [&'static str] = &["input", "output", "interpolation"];
 }
 
-/// The members of `object`, in their order.
+/// The members of `object`, in order.
 pub(super) fn members<T: Object>(object: &T) -> Map<String, Value> {
-    // Numbers and texts only: nothing in it can fail.
+    // Only numbers and strings, so serialisation cannot fail.
     let Ok(Value::Object(mut found)) = serde_json::to_value(object) else {
         return Map::new();
     };
@@ -83,17 +84,17 @@ pub(super) fn members<T: Object>(object: &T) -> Map<String, Value> {
     ordered
 }
 
-/// [`members`] as a value.
+/// `object` as a JSON value, with its members in order.
 pub(super) fn value<T: Object>(object: &T) -> Value {
     Value::Object(members(object))
 }
 
-/// The index of an object of a list.
+/// The typed index of an object in a list.
 pub(super) fn at<T>(index: usize) -> Index<T> {
     Index::new(index as u32)
 }
 
-/// An accessor without bounds; `view`: `None` for zeros and for what has no place yet.
+/// An accessor without bounds; `view`: `None` for zeros and for data that is not allocated yet.
 pub(super) fn accessor(
     view: Option<usize>,
     component: ComponentType,
@@ -116,7 +117,7 @@ pub(super) fn accessor(
     }
 }
 
-/// A view of `length` bytes of a buffer from `offset`.
+/// A buffer view of `length` bytes from `offset`.
 pub(super) fn view(
     buffer: usize,
     offset: usize,
@@ -135,7 +136,7 @@ pub(super) fn view(
     }
 }
 
-/// A buffer of `length` bytes in the binary chunk.
+/// A buffer of `length` bytes in the BIN chunk.
 pub(super) fn buffer(length: usize) -> Buffer {
     Buffer {
         byte_length: USize64::from(length),
@@ -146,7 +147,7 @@ pub(super) fn buffer(length: usize) -> Buffer {
     }
 }
 
-/// A channel that moves a property of `node`.
+/// A channel that animates a property of `node`.
 pub(super) fn channel(
     sampler: usize,
     node: usize,
@@ -165,7 +166,7 @@ pub(super) fn channel(
     }
 }
 
-/// The property of a channel.
+/// The path of a channel's target.
 pub(super) fn path_of(property: Property) -> animation::Property {
     match property {
         Property::Translation => animation::Property::Translation,
@@ -175,7 +176,7 @@ pub(super) fn path_of(property: Property) -> animation::Property {
     }
 }
 
-/// The number type that glTF writes as `code`.
+/// The component type with the glTF code `code`.
 pub(super) fn component_type(code: u64) -> Option<ComponentType> {
     let all = [
         ComponentType::I8,
@@ -188,7 +189,7 @@ pub(super) fn component_type(code: u64) -> Option<ComponentType> {
     all.into_iter().find(|c| u64::from(c.as_gl_enum()) == code)
 }
 
-/// What glTF writes for a target.
+/// The glTF code of a buffer-view target.
 pub(super) fn target_code(target: Target) -> u32 {
     match target {
         Target::ArrayBuffer => buffer::ARRAY_BUFFER,
@@ -196,7 +197,7 @@ pub(super) fn target_code(target: Target) -> u32 {
     }
 }
 
-/// What glTF writes for a type: "VEC3".
+/// The glTF name of an accessor type: "VEC3".
 pub(super) fn type_name(kind: Type) -> &'static str {
     match kind {
         Type::Scalar => "SCALAR",
@@ -209,7 +210,7 @@ pub(super) fn type_name(kind: Type) -> &'static str {
     }
 }
 
-/// The type that glTF writes as `name`.
+/// The accessor type with the glTF name `name`.
 pub(super) fn type_of(name: &str) -> Option<Type> {
     let all = [
         Type::Scalar,

@@ -1,15 +1,14 @@
-//! Files in and out: models, projects, exports.
+//! File input and output: models, projects, exports.
 //!
-//! The data flow: the bytes of a .gltf or .glb file (and its folder) -> [`gltf::import_file`] -> `Parts` for a
-//! document, and findings for the Problems panel. A project ([`project`]) holds only what the artist made and is laid
-//! over its freshly imported model. [`gltf_export`] patches the source's own JSON with what changed and appends what is new;
-//! [`obj`] writes shapes as Wavefront OBJ.
-//! [`open_any`] opens whatever is dropped on the window.
+//! Data flow: the bytes of a .gltf or .glb file and its folder -> [`gltf::import_file`] -> `Parts` of a document, and
+//! findings for the Problems panel. A project ([`project`]) contains only the user's changes, which are applied to its
+//! freshly imported model. [`gltf_export`] patches the source's own JSON and appends new data; [`obj`] writes Wavefront
+//! OBJ. [`open_any`] opens any supported file.
 //!
-//! Invariant: no file, however broken, makes the program panic, hang or take more than 64 MiB + 20 x its size.
+//! Invariant: no file, however broken, makes the program panic, hang or use more memory than 64 MiB + 20 x its size.
 //! Invariant: a source keeps the bytes of its file verbatim.
-//! Invariant: no output replaces a file that the same work reads or another output of it ([`Outputs`]).
-//! Invariant: a file is replaced in one step: at any moment its path holds the whole old or the whole new content.
+//! Invariant: no output replaces an input, or another output, of the same work ([`Outputs`]).
+//! Invariant: a file is replaced in one step: its path always has either the complete old or the complete new content.
 
 pub mod atomic;
 pub mod gltf;

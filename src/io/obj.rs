@@ -1,8 +1,8 @@
-//! Wavefront OBJ: a moment of a document as a mesh, with its materials and pictures.
+//! Wavefront OBJ: one frame of a document as a mesh, with its materials and images.
 //!
-//! Positions are in metres of the world, one `v` a point, so that seams stay closed; `vt` counts from the bottom as the
-//! format has it, so that the second coordinate is 1 minus the model's, rounded; every other number reads back as the
-//! f32 it was.
+//! Positions are in world space, metres, one `v` per point, so that seams stay closed. `vt` has its origin at the
+//! bottom as the format requires, so the second coordinate is 1 minus the model's, rounded; all other numbers
+//! round-trip as f32.
 
 use super::gltf_export::{ExportReport, Written, picture_of};
 use crate::bake::still::StillShape;
@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Writes the instances of `document` with the given shapes into memory: `name`.obj, `name`.mtl where there are materials,
-/// and the pictures they show.
+/// Writes the instances of `document` with the given shapes to memory: `name`.obj, `name`.mtl if there are materials,
+/// and the images they use.
 pub fn write_obj(
     document: &Document,
     shapes: &BTreeMap<InstanceId, StillShape>,
@@ -43,7 +43,7 @@ pub fn write_obj(
         }
     }
     if shapes.is_empty() {
-        let nothing = "The model draws nothing: the file holds no mesh.";
+        let nothing = "The model draws nothing: the file contains no mesh.";
         report.findings.push(Finding::warning("model", nothing));
     }
     files.push((format!("{name}.obj"), Bytes::from(text)));
@@ -57,7 +57,7 @@ pub fn write_obj(
     Ok(Written { files, report })
 }
 
-/// How many of each were written; the format counts from 1.
+/// The next index of each kind; the format counts from 1.
 #[derive(Default)]
 struct Next {
     points: usize,
@@ -124,12 +124,12 @@ fn write_shape(
     if !mesh.colors.is_empty() {
         report.findings.push(Finding::info(
             place(),
-            "The format has no colours of vertices: they are not in the file.",
+            "The format has no vertex colours: they are not in the file.",
         ));
     }
 }
 
-/// The name of an object: the node's, else the mesh's.
+/// The name of an object: that of the node, otherwise of the mesh.
 fn label(document: &Document, instance: &Instance, item: &MeshItem) -> String {
     let node = document.skeleton().joints().get(instance.joint.get());
     let named = node.map(|n| n.name.as_str()).filter(|n| !n.is_empty());
@@ -152,7 +152,7 @@ fn word(name: &str) -> String {
     name.chars().map(part).collect()
 }
 
-/// Names of the materials, each one word of its own.
+/// The names of the materials, each a unique word.
 fn material_names(document: &Document) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let materials = document.materials().iter().enumerate();
@@ -170,7 +170,7 @@ fn material_names(document: &Document) -> Vec<String> {
     named.collect()
 }
 
-/// The text of the .mtl file; adds the pictures it names.
+/// The text of the .mtl file; adds the images it references.
 fn write_materials(
     document: &Document,
     name: &str,
@@ -213,7 +213,7 @@ fn write_materials(
     text
 }
 
-/// Pictures that the format has a place for.
+/// The images of a material that the format supports.
 fn maps_of(material: &Material) -> impl Iterator<Item = (&'static str, u32)> {
     let maps = [
         ("map_Kd", material.base_color_image),
@@ -223,7 +223,7 @@ fn maps_of(material: &Material) -> impl Iterator<Item = (&'static str, u32)> {
     maps.into_iter().filter_map(|(key, i)| Some((key, i?)))
 }
 
-/// Files that an OBJ at `path`, if there is one, names: they are replaced with it.
+/// The files that an OBJ at `path`, if it exists, references: an export replaces them with it.
 pub fn files_of_obj(path: &Path) -> BTreeSet<String> {
     let mut files = BTreeSet::new();
     let folder = path.parent().unwrap_or(Path::new(""));

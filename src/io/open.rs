@@ -1,4 +1,4 @@
-//! Opening whatever the artist drops on the window: a model, a project, a sample, an autosave.
+//! Opens any supported file: a model, a project, a sample, an autosave.
 
 use super::gltf::{ImportError, import_bytes, import_file};
 use super::gltf_build;
@@ -10,38 +10,40 @@ use crate::task::{Cancelled, Task};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A document, ready to work on.
+/// An opened document.
 #[derive(Debug)]
 pub struct OpenedModel {
     /// The model with the project's edits.
     pub document: Document,
-    /// What import and project found.
+    /// The findings of the importer and the project.
     pub findings: Vec<Finding>,
-    /// The project file to save to; `None` for a model or a sample.
+    /// The project file that a save replaces; `None` for a model or a sample.
     pub project: Option<PathBuf>,
-    /// Whether there was a project: then the document has its own view.
+    /// Whether a project was opened, which restores its own view.
     pub is_project: bool,
-    /// Whether the project's model is not the one it was saved with.
+    /// Whether the project's model changed since the project was saved.
     pub source_changed: bool,
 }
 
-/// Why nothing was opened: one sentence.
+/// The reason that nothing was opened, one sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Somebody stopped the work.
+    /// The work was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// The model cannot be read.
     #[error(transparent)]
     Import(ImportError),
-    /// The model's parts do not fit each other.
+    /// The model's parts are inconsistent.
     #[error("The model cannot be used: {0}")]
     Invalid(#[from] InvalidParts),
     /// The project cannot be read.
     #[error(transparent)]
     Project(#[from] ProjectError),
-    /// There is no sample of this name.
-    #[error("There is no sample called \"{0}\"; there are arm, hand, mannequin and cylinder.")]
+    /// No sample has this name.
+    #[error(
+        "There is no sample called \"{0}\". The samples are arm, hand, mannequin and cylinder."
+    )]
     NoSample(String),
 }
 
@@ -54,19 +56,19 @@ impl From<ImportError> for OpenError {
     }
 }
 
-/// Whether `path` names a project file.
+/// Whether `path` has the extension of a project.
 pub fn is_project(path: &Path) -> bool {
     path.extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("ron"))
 }
 
-/// Whether `path` names a model file.
+/// Whether `path` has the extension of a model.
 pub fn is_model(path: &Path) -> bool {
     path.extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("glb") || e.eq_ignore_ascii_case("gltf"))
 }
 
-/// Where a project is saved when the artist types `path`: the ending `.ron` is added where it is missing.
+/// The path of a project that the artist entered as `path`: with the extension `.ron`, added if missing.
 pub fn project_path(path: &Path) -> PathBuf {
     if is_project(path) {
         path.to_owned()
@@ -75,7 +77,7 @@ pub fn project_path(path: &Path) -> PathBuf {
     }
 }
 
-/// Opens a model or, by its ending `.ron`, a project.
+/// Opens a model, or a project by its extension `.ron`.
 pub fn open_any(path: &Path, task: &Task) -> Result<OpenedModel, OpenError> {
     if !is_project(path) {
         let (document, findings) = open_model(path, task)?;
@@ -97,7 +99,7 @@ pub fn open_any(path: &Path, task: &Task) -> Result<OpenedModel, OpenError> {
     })
 }
 
-/// Opens the project at `path` over another model: relinks it. An autosave is never saved to; its own project is.
+/// Opens the project at `path` with another model. An autosave is never saved to; saving goes to its project.
 pub fn open_relinked(
     path: &Path,
     model: &Path,
@@ -118,7 +120,7 @@ pub fn open_relinked(
     })
 }
 
-/// Opens an autosave; saving goes to the artist's own project.
+/// Opens an autosave; saving goes to its project.
 pub fn open_autosave(path: &Path, task: &Task) -> Result<OpenedModel, OpenError> {
     let opened = project::open(path, task, import_for_project)?;
     Ok(OpenedModel {
@@ -130,13 +132,13 @@ pub fn open_autosave(path: &Path, task: &Task) -> Result<OpenedModel, OpenError>
     })
 }
 
-/// A built-in sample by its name.
+/// Opens a built-in sample by name.
 pub fn open_sample(name: &str, task: &Task) -> Result<OpenedModel, OpenError> {
     let kind = SampleKind::ALL
         .into_iter()
         .find(|k| k.name() == name)
         .ok_or_else(|| OpenError::NoSample(name.to_owned()))?;
-    task.step("Making the sample", 0.1)?;
+    task.step("Creating the sample", 0.1)?;
     let glb = gltf_build::to_glb(&sample(kind, kind.default_points()));
     let imported = import_bytes(glb.into(), None, None, task)?;
     let mut parts = imported.parts;
@@ -158,7 +160,7 @@ fn open_model(path: &Path, task: &Task) -> Result<(Document, Vec<Finding>), Open
     Ok((Document::new(imported.parts)?, imported.findings))
 }
 
-/// What [`project::open`] imports its model with.
+/// The importer for [`project::open`].
 pub fn import_for_project(
     source: ModelSource<'_>,
     task: &Task,

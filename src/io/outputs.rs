@@ -1,8 +1,8 @@
-//! The guard before every writer: no output may replace a file that the work reads, nor another output of the same work.
+//! The guard of all writers: no output may replace an input, or another output, of the same work.
 //!
-//! [`Outputs::protect`] names what is read; [`Outputs::claim`] checks a path and gives the [`Output`] that may be written.
-//! Paths are the same file where they resolve to the same real path (links followed, also of files that are not there
-//! yet) or are hard links of one file.
+//! [`Outputs::protect`] registers the inputs; [`Outputs::claim`] checks a path and returns the [`Output`] that may be
+//! written. Two paths are the same file if they resolve to the same real path (with symbolic links resolved, even if
+//! the file does not exist yet) or are hard links of one file.
 
 use super::atomic::{WriteError, real_path, write_atomically};
 use crate::document::Document;
@@ -10,13 +10,13 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// What errors call the artist's own project.
+/// The name of the user's own project in errors.
 const PROJECT: &str = "the project itself";
 
-/// The files that a work reads and those that it writes.
+/// The inputs and outputs of a work.
 #[derive(Clone, Debug, Default)]
 pub struct Outputs {
-    /// What is read, and what the artist calls it.
+    /// The inputs, and their names in errors.
     inputs: Vec<(File, &'static str)>,
     claimed: Vec<File>,
 }
@@ -28,31 +28,32 @@ pub struct Output {
 }
 
 impl Output {
-    /// Where it is.
+    /// The path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes the file hold `bytes` in one step.
+    /// Replaces the content of the file with `bytes` in one step.
     pub fn write(self, bytes: &[u8]) -> Result<(), WriteError> {
         write_atomically(&self.path, bytes)
     }
 }
 
 impl Outputs {
-    /// Protects the model that `document` came from and every file that this model refers to.
+    /// Protects the model that `document` was imported from, and every file that it references.
     pub fn of(document: &Document) -> Self {
         let mut outputs = Self::default();
         outputs.protect_model(document, "the model itself");
         outputs
     }
 
-    /// Protects a file. `what`: its name in "... is the pose file; choose another name".
+    /// Protects a file. `what`: its name in "... is the pose file. Choose another name".
     pub fn protect(&mut self, path: &Path, what: &'static str) {
         self.inputs.push((File::at(path), what));
     }
 
-    /// Protects the model that `document` came from, which errors call `what`, and every file that it refers to.
+    /// Protects the model that `document` was imported from, called `what` in errors, and every file that it
+    /// references.
     pub fn protect_model(&mut self, document: &Document, what: &'static str) {
         let Some((source, path)) = document
             .source()
@@ -74,12 +75,12 @@ impl Outputs {
         }
     }
 
-    /// Protects the project that the document came from; the project itself may be saved there.
+    /// Protects the document's project, which only the project itself may replace.
     pub fn protect_project(&mut self, path: &Path) {
         self.protect(path, PROJECT);
     }
 
-    /// Fails where `path` is an input or an output that was claimed before.
+    /// Returns an error if `path` is an input or an output claimed before.
     pub fn check(&self, path: &Path) -> Result<(), WriteError> {
         let file = File::at(path);
         if let Some((_, what)) = self.inputs.iter().find(|(input, _)| input.is(&file)) {
@@ -91,7 +92,7 @@ impl Outputs {
         self.check_claimed(path, &file)
     }
 
-    /// Checks `path` and keeps it from being written by anything else.
+    /// Checks `path` and reserves it for the returned output.
     pub fn claim(&mut self, path: &Path) -> Result<Output, WriteError> {
         self.check(path)?;
         self.claimed.push(File::at(path));
@@ -100,7 +101,7 @@ impl Outputs {
         })
     }
 
-    /// [`Outputs::claim`] of a place for the project, which may replace itself.
+    /// [`Outputs::claim`] for saving the project, which may replace itself.
     pub fn claim_project(&mut self, path: &Path) -> Result<Output, WriteError> {
         let others = Self {
             inputs: self
@@ -118,7 +119,7 @@ impl Outputs {
         })
     }
 
-    /// Keeps a file, which may be an input and holds the wanted bytes already, from being written by anything else.
+    /// Reserves a file that already has the required content, and may be an input, without writing it.
     pub fn keep(&mut self, path: &Path) -> Result<(), WriteError> {
         let file = File::at(path);
         self.check_claimed(path, &file)?;
@@ -136,12 +137,12 @@ impl Outputs {
     }
 }
 
-/// A file, whatever path names it.
+/// A file, independent of the path that leads to it.
 #[derive(Clone, Debug)]
 struct File {
     path: PathBuf,
-    /// The numbers of its device and its inode, equal for hard links; `None` where it is not there yet or the system has
-    /// no such numbers.
+    /// The device and inode numbers, equal for hard links; `None` if the file does not exist yet or the system has no
+    /// such numbers.
     inode: Option<(u64, u64)>,
 }
 
@@ -170,7 +171,8 @@ fn inode(_path: &Path) -> Option<(u64, u64)> {
     None
 }
 
-/// Every text under a key `uri` that names a file, in extensions and extras too: what nobody reads is protected as well.
+/// Collects every string under a key `uri` that references a file, also in extensions and extras: data that Sinew does
+/// not read is protected, too.
 fn collect_uris<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| collect_uris(item, found)),
@@ -235,7 +237,7 @@ mod tests {
         assert_eq!(first.path(), at("new/deep/out.glb"));
         #[cfg(unix)]
         {
-            // Links to a file that neither is there yet.
+            // Links to a file that does not exist yet.
             std::os::unix::fs::symlink("later.json", at("a.json")).unwrap();
             std::os::unix::fs::symlink("a.json", at("b.json")).unwrap();
             outputs.claim(&at("b.json")).unwrap();

@@ -1,4 +1,4 @@
-//! Weights files: JSON with bones by name, for pipelines and for moving weights between programs.
+//! Weights files: JSON with bones by name, for pipelines and for exchanging weights between programs.
 //!
 //! ```json
 //! {"format": "sinew weights", "version": 1, "meshes": [
@@ -7,8 +7,8 @@
 //!    "weights": [[0, 0.25, 1, 0.75], [1, 1.0], ...]}]}
 //! ```
 //!
-//! `positions`: three numbers a point, bind pose, mesh space, metres. `weights`: one list a point, bone and weight in turn.
-//! Numbers are the shortest that give the same bits when read.
+//! `positions`: three numbers per point, bind pose, mesh space, metres. `weights`: one list per point, alternating bone
+//! index and weight. Numbers are the shortest decimals that round-trip bit for bit.
 
 use super::Output;
 use super::atomic::WriteError;
@@ -23,26 +23,26 @@ use std::path::{Path, PathBuf};
 const FORMAT: &str = "sinew weights";
 const VERSION: u32 = 1;
 
-/// Why a weights file cannot be read or written.
+/// The reason that a weights file cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum WeightsFileError {
-    /// It was stopped.
+    /// The work was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// The file cannot be read.
     #[error("Cannot read \"{}\": {why}.", path.display())]
     Read {
-        /// Which file.
+        /// The path.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         why: std::io::Error,
     },
-    /// It is no weights file.
+    /// The file is not a weights file.
     #[error("\"{}\" is not a weights file: {why}.", path.display())]
     Format {
-        /// Which file.
+        /// The path.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The reason and its location.
         why: String,
     },
     /// The document has no weights.
@@ -68,11 +68,11 @@ struct MeshText {
     weights: Vec<RowText>,
 }
 
-/// Bone and weight in turn.
+/// Alternating bone index and weight.
 #[derive(Serialize, Deserialize)]
 struct RowText(Vec<Entry>);
 
-/// A bone's number or a weight: whole numbers are written as such.
+/// A bone index or a weight; integers are written as such.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Entry {
@@ -94,7 +94,7 @@ pub fn read_weights(path: &Path, task: &Task) -> Result<WeightsFile, WeightsFile
     })
 }
 
-/// The weights in the text of a file, or what is wrong with it.
+/// Parses the text of a weights file; the error describes the fault and its location.
 pub fn parse(bytes: &[u8]) -> Result<WeightsFile, String> {
     let text: FileText = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     if text.format != FORMAT {
@@ -124,28 +124,28 @@ fn read_mesh(text: MeshText) -> Result<WeightsOfMesh, String> {
     } = text;
     if positions.len() != 3 * weights.len() {
         return Err(format!(
-            "mesh \"{name}\" has {} numbers in \"positions\", but three for each of its {} rows are needed",
+            "mesh \"{name}\" has {} numbers in \"positions\", but three for each of its {} rows are required",
             positions.len(),
             weights.len()
         ));
     }
     if let Some(i) = positions.iter().position(|x| !x.is_finite()) {
         return Err(format!(
-            "mesh \"{name}\", point {}: its position is not finite",
+            "mesh \"{name}\", vertex {}: its position is not finite",
             i / 3
         ));
     }
     let mut rows = Rows::with_capacity(weights.len());
     let mut row = Vec::new();
     for (point, RowText(entries)) in weights.into_iter().enumerate() {
-        let place = || format!("mesh \"{name}\", point {point}");
+        let place = || format!("mesh \"{name}\", vertex {point}");
         row.clear();
         if entries.len() % 2 != 0 {
-            return Err(format!("{}: a bone stands without a weight", place()));
+            return Err(format!("{}: a bone has no weight", place()));
         }
         for pair in entries.chunks_exact(2) {
             let Entry::Bone(bone) = pair[0] else {
-                return Err(format!("{}: a bone's number must be 0 - 65535", place()));
+                return Err(format!("{}: a bone index must be 0 - 65535", place()));
             };
             let weight = match pair[1] {
                 Entry::Bone(whole) => f32::from(whole),
@@ -153,7 +153,7 @@ fn read_mesh(text: MeshText) -> Result<WeightsOfMesh, String> {
             };
             if usize::from(bone) >= bones.len() {
                 return Err(format!(
-                    "{}: bone {bone} is named, but the mesh has {}",
+                    "{}: bone {bone} is used, but the mesh has {}",
                     place(),
                     bones.len()
                 ));
@@ -165,7 +165,7 @@ fn read_mesh(text: MeshText) -> Result<WeightsOfMesh, String> {
                 ));
             }
             if row.iter().any(|&(other, _)| other == bone) {
-                return Err(format!("{}: bone {bone} stands twice", place()));
+                return Err(format!("{}: bone {bone} appears twice", place()));
             }
             row.push((bone, weight));
         }
@@ -180,7 +180,7 @@ fn read_mesh(text: MeshText) -> Result<WeightsOfMesh, String> {
     })
 }
 
-/// The weights of every skinned mesh of a document, as they are shown.
+/// The weights of every skinned mesh of a document, as shown.
 pub fn weights_of(document: &Document) -> Result<WeightsFile, WeightsFileError> {
     let skeleton = document.skeleton();
     let mut meshes = Vec::new();
@@ -229,11 +229,11 @@ pub fn to_text(file: &WeightsFile) -> Vec<u8> {
         version: VERSION,
         meshes: meshes.collect(),
     };
-    // Numbers and strings only: nothing in it can fail.
+    // Only numbers and strings, so serialisation cannot fail.
     serde_json::to_vec(&text).unwrap_or_default()
 }
 
-/// Writes the weights of every skinned mesh; the file that was there stays whole until the new one is.
+/// Writes the weights of every skinned mesh; an existing file is replaced in one step.
 pub fn write_weights(
     document: &Document,
     output: Output,
@@ -289,19 +289,15 @@ mod tests {
         };
         for (positions, weights, part) in [
             ("[0, 0]", "[[0, 1]]", "three for each of its 1 rows"),
-            (
-                "[0, 0, 0]",
-                "[[0]]",
-                "point 0: a bone stands without a weight",
-            ),
-            ("[0, 0, 0]", "[[0.5, 1]]", "point 0: a bone's number"),
+            ("[0, 0, 0]", "[[0]]", "vertex 0: a bone has no weight"),
+            ("[0, 0, 0]", "[[0.5, 1]]", "vertex 0: a bone index"),
             (
                 "[0, 0, 0]",
                 "[[1, 1]]",
-                "bone 1 is named, but the mesh has 1",
+                "bone 1 is used, but the mesh has 1",
             ),
             ("[0, 0, 0]", "[[0, -1.5]]", "below 0"),
-            ("[0, 0, 0]", "[[0, 0.5, 0, 0.5]]", "bone 0 stands twice"),
+            ("[0, 0, 0]", "[[0, 0.5, 0, 0.5]]", "bone 0 appears twice"),
             ("[0, 0, 0]", "7", "line 2"),
         ] {
             let why = with(positions, weights);

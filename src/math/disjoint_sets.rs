@@ -3,7 +3,7 @@
 /// Sets of the indices below n.
 #[derive(Clone, Debug)]
 pub(crate) struct DisjointSets {
-    /// n: one nearer to the lowest index of the set; itself for the lowest.
+    /// n: a lower index of the same set; itself for the lowest.
     parent: Vec<u32>,
 }
 
@@ -21,13 +21,13 @@ impl DisjointSets {
         self.parent[a.max(b) as usize] = a.min(b);
     }
 
-    /// How many sets there are, and n: the number of each index's set. Sets are numbered by their lowest index, from 0.
+    /// The number of sets, and n: the number of each index's set. Sets are numbered by their lowest index, from 0.
     pub(crate) fn numbers(&mut self) -> (usize, Vec<u32>) {
         let mut n_sets = 0;
         let mut numbers = vec![0; self.parent.len()];
         for index in 0..numbers.len() as u32 {
             let lowest = self.lowest(index);
-            // The lowest of a set comes first: its number is set before any other needs it.
+            // The lowest index comes first, so the number of its set is known to all others.
             numbers[index as usize] = if lowest == index {
                 n_sets += 1;
                 n_sets - 1

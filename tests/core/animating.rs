@@ -320,7 +320,7 @@ fn keys_are_moved_in_one_step() {
     assert_eq!(times(&e), [0.0, 0.75, 1.0]);
     assert_eq!(
         (n_undo(&e), e.history().undo_label()),
-        (steps + 1, Some("Move 1 key of 0.50 s"))
+        (steps + 1, Some("Move 1 keyframe of 0.50 s"))
     );
     e.undo();
     assert!(e.document().same_content(&before));

@@ -691,6 +691,6 @@ fn files_are_written_beside_each_other_and_strangers_left_alone() {
         error
             .unwrap_err()
             .to_string()
-            .contains("neither in .glb nor in .gltf")
+            .contains("neither the extension .glb nor .gltf")
     );
 }

@@ -388,7 +388,7 @@ fn what_an_export_will_come_to_is_told_before_it_is_computed() {
     assert!(
         findings
             .clone()
-            .any(|f| f.message.contains("linear skinning"))
+            .any(|f| f.message.contains("linear blend skinning"))
     );
     // What was stopped for computing is told again.
     h.editor.compute_export(path);

@@ -377,7 +377,7 @@ fn an_exported_clip_follows_its_screws_in_any_player() {
         let out = export(&document, &ExportOptions::default(), &Task::new()).unwrap();
         assert!(out.report.n_keys_added > 5);
         let closing = out.report.closing();
-        let keys = format!("{} keys added to 1 clip", out.report.n_keys_added);
+        let keys = format!("{} keyframes added to 1 clip", out.report.n_keys_added);
         assert!(closing.contains(&keys), "{closing}");
         let again = reopen(&out);
         let written = again.clips().values().find(|c| c.name == "Door").unwrap();

@@ -92,13 +92,17 @@ fn usable_files_with_one_fault_still_load() {
     };
     for (name, n_vertices, words) in [
         ("mut_bad_quat", 196, "instead of 1"),
-        ("mut_cycle", 196, "above it"),
-        ("mut_ibm_short", 196, "missing ones were taken as identity"),
+        ("mut_cycle", 196, "its ancestor"),
+        (
+            "mut_ibm_short",
+            196,
+            "missing ones were replaced by the identity",
+        ),
         ("mut_index_oob", 196, "1 triangle was left out"),
-        ("mut_joint_oob", 196, "follows joint 200"),
+        ("mut_joint_oob", 196, "references joint 200"),
         ("mut_nan_position", 196, "vertex 7"),
         ("mut_no_joints", 196, "has no joints"),
-        ("mut_trunc_970", 196, "cut off"),
+        ("mut_trunc_970", 196, "truncated"),
         ("mut_zero_weights", 196, "20 vertices"),
     ] {
         let case = format!("{name}_greenman");

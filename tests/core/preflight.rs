@@ -69,7 +69,7 @@ fn one_morph_target_of_weights_within_0_and_1_is_none() {
     let document = arm(&DeformStack::dqs());
     let warned = |correct: BakeOptions| {
         let told = told(&document, Some(correct));
-        told[0].message.contains("a limit of 1 means none")
+        told[0].message.contains("a limit of 1 allows none")
     };
     let signed = BakeOptions {
         unipolar: false,
@@ -114,7 +114,7 @@ fn a_correction_says_what_changes_and_what_it_leaves() {
     };
     let narrow = told(&document, Some(narrow));
     assert!(
-        narrow[0].message.contains("no helper joint fits"),
+        narrow[0].message.contains("no room for a helper joint"),
         "{narrow:?}"
     );
 }
@@ -140,7 +140,7 @@ fn frames_say_what_is_left_out_and_what_they_need() {
     };
     let none = preflight(&document, &options);
     assert_eq!(none[0].severity, Severity::Error);
-    assert!(none[0].message.contains("a still holds the pose"));
+    assert!(none[0].message.contains("choose a static mesh"));
     assert_eq!(estimate(&document, &options, &Task::new()).unwrap(), None);
 }
 

@@ -388,7 +388,7 @@ fn what_follows_the_skinning_is_said_to_be_missing() {
     let whole = report.whole_stack.unwrap();
     assert!(report.met && whole.max_percent > report.max_percent);
     let said = exported.report.findings.iter();
-    let mut said = said.filter(|f| f.message.contains("whole stack"));
+    let mut said = said.filter(|f| f.message.contains("complete stack"));
     assert!(said.next().is_some(), "{:?}", exported.report.findings);
 }
 

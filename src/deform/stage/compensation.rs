@@ -101,14 +101,14 @@ impl PosedPairs {
     }
 }
 
-/// How the second weights of the points of a chunk fall off.
+/// The falloff of each pair of joints in one chunk.
 #[derive(Default)]
 struct ChunkFalloff {
     source: Identity<CookedChunk>,
     of_pairs: HashMap<[u16; 2], Falloff>,
 }
 
-/// How the second weight of the points of a pair of joints falls off along the bone.
+/// The falloff of the second weight of the points of a pair of joints along the bone.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Falloff {
     /// The largest |dw2/dx| over the edges between points of the pair.
@@ -126,7 +126,7 @@ impl Falloff {
     }
 }
 
-/// Measures the chunks with other influences than before again, and those around them; returns how many.
+/// Measures the chunks with changed influences again, and their neighbours. Returns the number of measured chunks.
 fn update_falloffs(
     falloffs: &mut Vec<ChunkFalloff>,
     chunks: &[Arc<CookedChunk>],
@@ -140,14 +140,14 @@ fn update_falloffs(
         if !known.source.is(Some(chunk)) {
             known.source = Identity::of(Some(chunk));
             stale.insert(c);
-            // An edge has a slope on both of its ends.
+            // An edge has a slope at both ends.
             let points = c * CHUNK..geometry.n_points().min(c * CHUNK + chunk.n_points());
             let around = points.flat_map(|p| topology.neighbours(p as u32));
             stale.extend(around.map(|&q| q as usize / CHUNK));
         }
     }
     let measure = |c: usize| (c, falloff_of(c, chunks, geometry, bones));
-    // Past the last chunk there are points without rows.
+    // Points after the last chunk have no rows.
     stale.retain(|c| *c < chunks.len());
     let measured: Vec<_> = if stale.len() > FEW_CHUNKS {
         stale.par_iter().map(|&c| measure(c)).collect()
@@ -213,8 +213,8 @@ fn falloff_of(
 /// bone, to the radius of the limb.
 ///
 /// sigma = 1 / (sqrt(2 pi) max |dw2/dx|) over the edges between points of the pair; r is the mean bind distance of
-/// those points from the line of the bone. Chunks are summed in their order, so that it does not matter which of them
-/// were measured again.
+/// those points from the line of the bone. Chunks are summed in order, so that the result does not depend on which of
+/// them were measured again.
 fn falloff_ratios(falloffs: &[ChunkFalloff]) -> HashMap<[u16; 2], f64> {
     let mut of_pairs: HashMap<[u16; 2], Falloff> = HashMap::new();
     for (pair, falloff) in falloffs.iter().flat_map(|chunk| &chunk.of_pairs) {
@@ -229,4 +229,59 @@ fn falloff_ratios(falloffs: &[ChunkFalloff]) -> HashMap<[u16; 2], f64> {
             (pair, sigma / radius)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deform::CookedMesh;
+    use crate::io::open_sample;
+    use crate::skinning::{LeafPoints, Rows, SkinBind};
+    use crate::task::Task;
+
+    #[test]
+    fn only_changed_chunks_and_their_neighbours_are_measured_again() {
+        let opened = open_sample("mannequin", &Task::new()).unwrap();
+        let document = opened.document;
+        let (&mesh, item) = document.meshes().iter().next().unwrap();
+        let (_, skin) = document.skin_of_mesh(mesh).unwrap();
+        let (skeleton, geometry) = (document.skeleton(), &item.geometry);
+        let n_joints = skin.joints.len();
+        let rest = document.rest_pose().world_matrices(skeleton);
+        let bind = SkinBind::new(
+            skeleton,
+            &skin.joints,
+            &skin.inverse_bind,
+            &vec![true; n_joints],
+            &rest,
+        );
+        let leaves = SkinBones::leaves(&bind);
+        let bones = SkinBones::new(&bind, skeleton, &LeafPoints::new(&leaves));
+        let order: Vec<u32> = (0..n_joints as u32).collect();
+        let mut influences = item.influences.clone();
+        let mut cooked = CookedMesh::default();
+        cooked.update(&influences, &order);
+        let mut falloffs = Vec::new();
+        let n_chunks = cooked.chunks().len();
+        let n = update_falloffs(&mut falloffs, cooked.chunks(), geometry, &bones);
+        assert_eq!(n, n_chunks);
+        let before = falloff_ratios(&falloffs);
+
+        let changed = 0..geometry.n_points().min(50) as u32;
+        let mut rows: Rows = changed
+            .clone()
+            .map(|p| {
+                let w = p as f32 / 100.0;
+                vec![(0, 1.0 - w), (1, w)]
+            })
+            .collect();
+        influences.swap_rows(&changed.collect::<Vec<_>>(), &mut rows);
+        cooked.update(&influences, &order);
+        let n = update_falloffs(&mut falloffs, cooked.chunks(), geometry, &bones);
+        assert!(n > 0 && n < n_chunks, "{n} of {n_chunks}");
+        let mut fresh = Vec::new();
+        update_falloffs(&mut fresh, cooked.chunks(), geometry, &bones);
+        let after = falloff_ratios(&falloffs);
+        assert!(after == falloff_ratios(&fresh) && after != before);
+    }
 }

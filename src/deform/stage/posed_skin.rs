@@ -44,7 +44,7 @@ struct Key {
     skeleton: BindTree,
     rest_world: Identity<Vec<DAffine3>>,
     joints: Vec<JointId>,
-    /// Their bits: a matrix that is no number is the one before, too.
+    /// As bits, so that NaN equals itself.
     inverse_bind: Vec<[u64; 12]>,
     bound: Vec<bool>,
     /// Their influences as imported change only with the joints of the skin.

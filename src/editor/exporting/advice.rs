@@ -1,4 +1,4 @@
-//! What an export will change, what it cannot hold exactly, and what it will come to: told while options are chosen.
+//! Advice on the chosen export: what it will change, what the file cannot represent exactly, and the estimated result.
 
 use super::Editor;
 use crate::bake::{BakeMode, Estimate};
@@ -10,7 +10,7 @@ use crate::task::Task;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What advice is about: another one is out of date.
+/// The inputs of the advice; a change makes it out of date.
 #[derive(Clone, Debug, PartialEq)]
 struct Subject {
     model: u64,
@@ -18,47 +18,47 @@ struct Subject {
     options: ExportOptions,
 }
 
-/// What is told of the export that is chosen now. While that changes, what was told last stays until it is told anew.
+/// Advice on the chosen export. After a change, the previous advice stays until the new one is ready.
 #[derive(Default)]
 pub struct Advice {
     subject: Option<Subject>,
-    /// What the estimate is of.
+    /// The mode that the estimate is for.
     topic: Option<BakeMode>,
     checking: Option<JobHandle<Vec<Finding>>>,
     findings: Vec<Finding>,
     estimating: Option<JobHandle<Result<Option<Estimate>, ExportError>>>,
     estimate: Option<Estimate>,
-    /// Since when nothing was estimated to the end.
+    /// Since when no estimate has finished.
     behind_since: Option<Instant>,
 }
 
-/// How long an estimate may be of options before while nobody wonders.
-const SOON: Duration = Duration::from_millis(400);
+/// The age at which an outdated estimate is marked as such.
+const OUTDATED_AFTER: Duration = Duration::from_millis(400);
 
 impl Advice {
-    /// What the export will change and what it cannot hold exactly, the worst first.
+    /// What the export will change and what the file cannot represent exactly, the most severe first.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// What the correction will come to; `None` while that is not known, or without one. While
-    /// [`Advice::is_estimating`], of the options before.
+    /// The estimated result of the correction; `None` if unknown, or without correction. While
+    /// [`Advice::is_estimating`], it belongs to the previous options.
     pub fn estimate(&self) -> Option<&Estimate> {
         self.estimate.as_ref()
     }
 
-    /// Whether an estimate is under way.
+    /// Whether an estimate is being computed.
     pub fn is_estimating(&self) -> bool {
         self.estimating.is_some()
     }
 
-    /// Whether the estimate has been of options before for so long that this should be said.
+    /// Whether the estimate has belonged to previous options for so long that the window should say so.
     pub fn is_behind(&self) -> bool {
         let since = self.behind_since.filter(|_| self.is_estimating());
-        since.is_some_and(|since| since.elapsed() > SOON)
+        since.is_some_and(|since| since.elapsed() > OUTDATED_AFTER)
     }
 
-    /// Stops what is under way, and forgets what was told.
+    /// Cancels the jobs and drops the results.
     pub(super) fn forget(&mut self) {
         self.stop();
         self.topic = None;
@@ -66,7 +66,7 @@ impl Advice {
         self.estimate = None;
     }
 
-    /// Stops what is under way; it begins again when advice is asked for again.
+    /// Cancels the jobs; they restart with the next request for advice.
     pub(super) fn stop(&mut self) {
         self.subject = None;
         self.behind_since = None;
@@ -78,7 +78,7 @@ impl Advice {
         }
     }
 
-    /// Takes the findings over once they are there.
+    /// Takes the findings once they are ready.
     pub(super) fn take_preflight(&mut self) {
         if let Some(job) = self.checking.take_if(|job| job.has_ended())
             && let Ok(findings) = job.into_result()
@@ -87,10 +87,10 @@ impl Advice {
         }
     }
 
-    /// Takes an estimate over once it is there.
+    /// Takes the estimate once it is ready.
     pub(super) fn take_estimate(&mut self) {
         if let Some(job) = self.estimating.take_if(|job| job.has_ended()) {
-            // Where there is none, computing will say why.
+            // Without an estimate, computing the export reports the reason.
             self.estimate = job.into_result().ok().and_then(Result::ok).flatten();
             self.behind_since = None;
         }
@@ -98,7 +98,7 @@ impl Advice {
 }
 
 impl Editor {
-    /// Keeps the advice about an export for `path` up to date, in the background; call it while options are on screen.
+    /// Updates the advice on an export to `path` in the background. Call it in every frame that shows the options.
     pub fn advise_export(&mut self, path: &Path) {
         if self.history.is_open() || self.is_painting() || self.computing_export().is_some() {
             return;
@@ -117,7 +117,7 @@ impl Editor {
         advice.stop();
         let topic = subject.options.correct.as_ref().map(|c| c.mode);
         if advice.topic != topic {
-            // What another correction comes to tells nothing of this one.
+            // The estimate of another mode does not apply.
             advice.estimate = None;
             advice.topic = topic;
         }
@@ -139,7 +139,7 @@ impl Editor {
         advice.subject = Some(subject);
     }
 
-    /// Stops giving advice: nobody looks at it.
+    /// Stops giving advice, when the options are no longer shown.
     pub fn stop_advising(&mut self) {
         self.exporting.advice.forget();
     }

@@ -1,10 +1,10 @@
-//! Exporting a model in two steps: a file is computed in memory, to be read and looked at, and those bytes are saved.
+//! Exporting a model in two steps: the files are computed in memory and reviewed, then exactly those bytes are saved.
 //!
 //! Data flow: [`ExportSettings`] -> [`Editor::compute_export`] on the lane -> [`ExportResult`]: the files'
 //! bytes, what the export found, and the model read back from these bytes, which a view shows as a player does ->
-//! [`Editor::save_export`]. A moment as a mesh is saved in one step ([`Editor::save_still`]).
+//! [`Editor::save_export`]. A frame as a static mesh is saved in one step ([`Editor::save_still`]).
 //!
-//! Invariant: what is saved is what was computed and looked at, as long as neither model nor options changed since.
+//! Invariant: the saved bytes are the reviewed ones, as long as neither the model nor the options changed since.
 
 mod advice;
 mod settings;
@@ -30,10 +30,10 @@ use glam::Vec3;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is seen around the worst place to each side, as a fraction of the diagonal.
-const AROUND: f64 = 0.12;
+/// The size of the region framed around the largest error, to each side, as a fraction of the diagonal.
+const FRAMED_RADIUS: f64 = 0.12;
 
-/// What a computed export came to.
+/// A computed export.
 #[derive(Clone, Debug)]
 pub struct ExportResult {
     path: PathBuf,
@@ -43,37 +43,37 @@ pub struct ExportResult {
     model: Arc<ExportedModel>,
 }
 
-/// Whether a computed export is what would be saved now.
+/// Whether a computed export is current.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Nothing was computed.
     None,
-    /// It is.
+    /// It is what a save would write.
     Current,
     /// The model was edited since.
     ModelChanged,
-    /// Other options were chosen since.
+    /// The options were changed since.
     OptionsChanged,
-    /// Its parts are named after another place.
+    /// The path changed, which names the accompanying files.
     PlaceChanged,
 }
 
-/// What is chosen, what was computed, and how that is looked at.
+/// The export settings, the computed export, and how it is shown.
 #[derive(Default)]
 pub struct Exporting {
     settings: ExportSettings,
     result: Option<ExportResult>,
     still: Option<SavedStill>,
-    /// How the result is laid beside the model; `None`: it is not shown.
+    /// The layout of the result beside the model; `None` if it is not shown.
     beside: Option<PaneLayout>,
-    /// The point that is brought into view with the next picture.
+    /// The point to frame once it is on screen.
     frame: Option<(InstanceId, u32)>,
     diagonal: Diagonal,
     advice: Advice,
     computing: Option<Computing>,
 }
 
-/// The size of the model at rest, which takes a moment to find out.
+/// The diagonal of the model in its rest pose, computed in the background.
 #[derive(Default)]
 enum Diagonal {
     #[default]
@@ -82,10 +82,10 @@ enum Diagonal {
     Known(f64),
 }
 
-/// A computed export on its way.
+/// An export being computed.
 struct Computing {
     path: PathBuf,
-    /// Saves it once it is there.
+    /// Whether to save it once it is ready.
     saves: bool,
     job: JobHandle<Result<ExportResult, ExportError>>,
 }
@@ -96,29 +96,29 @@ impl ExportResult {
         &self.exported
     }
 
-    /// What the export did.
+    /// The report of the export.
     pub fn report(&self) -> &ExportReport {
         &self.exported.report
     }
 
-    /// What correction came to, where it was asked for.
+    /// The report of the correction, if one was chosen.
     pub fn correction(&self) -> Option<&CorrectionReport> {
         self.exported.correction.as_ref()
     }
 
-    /// The model in the files.
+    /// The model read back from the files.
     pub fn model(&self) -> &ExportedModel {
         &self.model
     }
 
-    /// Bytes of all files.
+    /// The total size of all files, bytes.
     pub fn n_bytes(&self) -> usize {
         self.exported.files.iter().map(|(_, b)| b.len()).sum()
     }
 }
 
 impl Standing {
-    /// What the artist reads of a result that is out of date; `None`: it is not.
+    /// The message about an outdated result; `None` if it is current.
     pub fn sentence(self) -> Option<&'static str> {
         match self {
             Self::None | Self::Current => None,
@@ -132,27 +132,27 @@ impl Standing {
 }
 
 impl Exporting {
-    /// What is told of the export that is chosen now.
+    /// The advice on the chosen export.
     pub fn advice(&self) -> &Advice {
         &self.advice
     }
 
-    /// What was computed last of this model.
+    /// The latest computed export of this model.
     pub fn result(&self) -> Option<&ExportResult> {
         self.result.as_ref()
     }
 
-    /// The still that was saved last of this model.
+    /// The latest static mesh saved from this model.
     pub fn still(&self) -> Option<&SavedStill> {
         self.still.as_ref()
     }
 
-    /// What is chosen.
+    /// The export settings.
     pub fn settings(&self) -> &ExportSettings {
         &self.settings
     }
 
-    /// How the result lies beside the model in the viewport: two panes or a wipe; `None`: it is not shown.
+    /// How the result is laid out beside the model in the viewport: two panes or a wipe; `None` if it is not shown.
     pub fn beside(&self) -> Option<PaneLayout> {
         self.beside.filter(|_| self.result.is_some())
     }
@@ -162,7 +162,7 @@ impl Exporting {
         result.map(|result| &result.model)
     }
 
-    /// Whether a point waits to be brought into view.
+    /// Whether a point is waiting to be framed.
     pub(super) fn wants_frame(&self) -> bool {
         self.frame.is_some()
     }
@@ -175,14 +175,14 @@ impl Exporting {
         self.advice.take_estimate();
     }
 
-    /// Stops computing.
+    /// Cancels the computation.
     fn stop_computing(&self) {
         if let Some(computing) = &self.computing {
             computing.job.task().cancel();
         }
     }
 
-    /// Whether an export was under way, which is given up.
+    /// Drops the previous model's results. Returns whether an export was being computed, which is cancelled.
     pub(super) fn forget_model(&mut self) -> bool {
         self.stop_computing();
         let was_computing = self.computing.take().is_some();
@@ -199,7 +199,7 @@ impl Exporting {
     }
 }
 
-/// A corrected export in memory, read back from its bytes.
+/// Computes an export in memory and reads it back from its bytes.
 fn compute(
     document: &Document,
     path: &Path,
@@ -222,23 +222,23 @@ fn compute(
 }
 
 impl Editor {
-    /// What is chosen for exports, and what was computed.
+    /// The export state.
     pub fn exporting(&self) -> &Exporting {
         &self.exporting
     }
 
-    /// What is chosen for exports, to change.
+    /// Mutable access to the export settings.
     pub fn export_settings_mut(&mut self) -> &mut ExportSettings {
         &mut self.exporting.settings
     }
 
-    /// What exports correct: what was chosen, else what the stacks ask for.
+    /// The correction of exports: the chosen one, otherwise the one that the stacks require.
     pub fn correction(&self) -> Correction {
         let chosen = self.exporting.settings.correction;
         chosen.unwrap_or_else(|| self.proposed_correction())
     }
 
-    /// The correction that the stacks ask for: none where players show the same anyway.
+    /// The correction that the stacks require: none where linear blend skinning gives the same result.
     fn proposed_correction(&self) -> Correction {
         let plain = DeformStack::lbs().as_applied();
         let meshes = self.skinned_meshes();
@@ -250,7 +250,7 @@ impl Editor {
         }
     }
 
-    /// The options of an export as they are chosen now, for `path`.
+    /// The options of an export to `path` with the current settings.
     pub fn export_options(&self, path: &Path) -> ExportOptions {
         ExportOptions {
             format: GltfFormat::of_path(path).unwrap_or_default(),
@@ -258,7 +258,7 @@ impl Editor {
         }
     }
 
-    /// Whether what was computed is what would be saved to `path` now.
+    /// Whether the computed export is what a save to `path` would write.
     pub fn export_standing(&self, path: &Path) -> Standing {
         let Some(result) = &self.exporting.result else {
             return Standing::None;
@@ -274,7 +274,8 @@ impl Editor {
         }
     }
 
-    /// A number that grows with every change of what an export with `options` writes: a pose is in the file only as rest.
+    /// Increases with every change of what an export with `options` writes: the pose matters only if it is written as
+    /// the rest pose.
     fn export_revision(&self, options: &ExportOptions) -> u64 {
         if options.write_pose_as_rest {
             self.history.revision()
@@ -283,12 +284,12 @@ impl Editor {
         }
     }
 
-    /// Computes an export for `path` in memory, to be looked at; nothing is written.
+    /// Computes an export to `path` in memory, for review; writes nothing.
     pub fn compute_export(&mut self, path: &Path) {
         self.start_computing(path, false);
     }
 
-    /// Saves to `path` what was computed; where that is out of date, or nothing was, it is computed first.
+    /// Saves the computed export to `path`; computes it first if it is missing or outdated.
     pub fn save_export(&mut self, path: &Path) {
         self.finish_tool();
         if self.export_standing(path) != Standing::Current {
@@ -298,7 +299,7 @@ impl Editor {
         }
     }
 
-    /// The diagonal of the box around the model at rest, metres; `None` while it is not known.
+    /// The diagonal of the model's bounding box in the rest pose, metres; `None` while it is unknown.
     pub fn rest_diagonal(&self) -> Option<f64> {
         match self.exporting.diagonal {
             Diagonal::Known(diagonal) => Some(diagonal),
@@ -306,7 +307,7 @@ impl Editor {
         }
     }
 
-    /// Finds out [`Editor::rest_diagonal`] in the background.
+    /// Computes [`Editor::rest_diagonal`] in the background.
     pub fn measure_diagonal(&mut self) {
         if matches!(self.exporting.diagonal, Diagonal::Unasked) {
             let document = self.document.clone();
@@ -318,12 +319,12 @@ impl Editor {
         }
     }
 
-    /// Takes the diagonal over once it is known.
+    /// Takes the diagonal once it is known.
     pub(super) fn take_diagonal(&mut self) {
         self.exporting.diagonal = match std::mem::take(&mut self.exporting.diagonal) {
             Diagonal::Asked(job) if job.has_ended() => match job.into_result() {
                 Ok(Ok(diagonal)) => Diagonal::Known(diagonal),
-                // Without it lengths are shown in percent alone.
+                // Without it, lengths are shown only in percent.
                 Ok(Err(Cancelled)) | Err(JobError::Cancelled | JobError::Failed) => {
                     Diagonal::Unasked
                 }
@@ -332,18 +333,18 @@ impl Editor {
         };
     }
 
-    /// How far the computing has come; `None`: it is not under way.
+    /// The progress of the computation; `None` if none is under way.
     pub fn computing_export(&self) -> Option<&Task> {
         let computing = self.exporting.computing.as_ref()?;
         Some(computing.job.task())
     }
 
-    /// Stops computing; nothing is written.
+    /// Cancels the computation; writes nothing.
     pub fn stop_computing(&mut self) {
         self.exporting.stop_computing();
     }
 
-    /// Lays the computed file beside the model: two panes or a wipe; `None`: it is not shown.
+    /// Shows the computed file beside the model, in two panes or a wipe; `None` hides it.
     pub fn show_exported(&mut self, beside: Option<PaneLayout>) {
         let beside = beside.filter(|layout| layout.n_panes() == 2);
         if self.exporting.beside != beside {
@@ -352,8 +353,8 @@ impl Editor {
         }
     }
 
-    /// Goes to where the computed file is farthest off: clip, time and point, which is selected. Whether there is such a
-    /// place.
+    /// Shows the largest error of the computed file: its clip and time, with the point selected. Returns whether there
+    /// is one.
     pub fn show_worst_of_export(&mut self) -> bool {
         let result = self.exporting.result.as_ref();
         let worst = result.and_then(|r| r.correction()?.worst.clone());
@@ -386,7 +387,7 @@ impl Editor {
             return;
         }
         self.finish_tool();
-        // The computing has all of the machine.
+        // The computation gets all cores.
         self.exporting.advice.stop();
         let options = self.export_options(path);
         let (document, target) = (self.document.clone(), path.to_owned());
@@ -404,15 +405,15 @@ impl Editor {
         });
     }
 
-    /// Whether an export is to be saved as soon as it is computed, and waits until another file is written. A cancelled
-    /// one waits for nothing.
+    /// Whether an export is to be saved once it is computed, and waits until another file is written. A cancelled
+    /// export does not wait.
     pub(super) fn export_waits_for_file(&self) -> bool {
         let computing = self.exporting.computing.as_ref();
         let saves = computing.is_some_and(|c| c.saves && !c.job.task().is_cancelled());
         saves && self.job.is_some()
     }
 
-    /// Takes an export over once it is computed.
+    /// Takes an export once it is computed.
     pub(super) fn take_computed_export(&mut self) {
         let computing = &mut self.exporting.computing;
         let Some(computing) = computing.take_if(|c| c.job.has_ended()) else {
@@ -470,7 +471,7 @@ impl Editor {
         });
     }
 
-    /// Notes what was written.
+    /// Records the result of writing.
     pub(super) fn finish_export(
         &mut self,
         path: PathBuf,
@@ -497,7 +498,7 @@ impl Editor {
         }
     }
 
-    /// Brings the point that was asked for into view, once it is where it will be; whether it did.
+    /// Frames the requested point once the requested view is on screen. Returns whether it did.
     pub(super) fn frame_worst_of_export(&mut self) -> bool {
         if !self.evaluation.is_current() {
             return false;
@@ -510,8 +511,8 @@ impl Editor {
             let correction = self.exporting.result.as_ref();
             let correction = correction.and_then(ExportResult::correction);
             if let (Some(place), Some(correction)) = (place, correction) {
-                // With enough around it to see where on the model it is.
-                let around = Vec3::splat((AROUND * correction.diagonal) as f32);
+                // With enough of the surroundings to recognise the location on the model.
+                let around = Vec3::splat((FRAMED_RADIUS * correction.diagonal) as f32);
                 self.frame_points(&[place - around, place + around]);
             }
         }

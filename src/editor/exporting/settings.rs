@@ -1,23 +1,23 @@
-//! What the artist chooses for exports. It stays while the window is open.
+//! The export settings. They persist while the window is open.
 
 use crate::bake::{BakeMode, BakeOptions};
 use crate::export::ExportOptions;
 
-/// What an export is made of.
+/// The kind of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExportKind {
     /// The model, with its skin and clips.
     #[default]
     Model,
-    /// The moment on screen, as a mesh that never moves.
+    /// The frame on screen, as a static mesh.
     Still,
 }
 
 impl ExportKind {
-    /// Both, as lists show them.
+    /// All kinds, in the order of menus.
     pub const ALL: [Self; 2] = [Self::Model, Self::Still];
 
-    /// What lists call it.
+    /// The label.
     pub fn label(self) -> &'static str {
         match self {
             Self::Model => "Model",
@@ -25,7 +25,7 @@ impl ExportKind {
         }
     }
 
-    /// What it does, in a sentence or two.
+    /// A description in one or two sentences.
     pub fn about(self) -> &'static str {
         match self {
             Self::Model => "The opened model with your weights, clips and names.",
@@ -36,13 +36,13 @@ impl ExportKind {
     }
 }
 
-/// What of the deformation goes into the file besides weights.
+/// The deformation stored in the file besides the weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Correction {
-    /// Nothing: players bend the model by linear blend skinning.
+    /// None: players deform the model by linear blend skinning.
     #[default]
     None,
-    /// What the stacks show, for the clips in the file.
+    /// The result of the stacks, for the clips in the file.
     Clips,
     /// Helper joints that any clip can drive.
     Retarget,
@@ -51,10 +51,10 @@ pub enum Correction {
 }
 
 impl Correction {
-    /// All of them, as lists show them.
+    /// All corrections, in the order of menus.
     pub const ALL: [Self; 4] = [Self::None, Self::Clips, Self::Retarget, Self::Frames];
 
-    /// What lists call it.
+    /// The label.
     pub fn label(self) -> &'static str {
         match self {
             Self::None => "None",
@@ -64,11 +64,11 @@ impl Correction {
         }
     }
 
-    /// What it does, in a sentence or two.
+    /// A description in one or two sentences.
     pub fn about(self) -> &'static str {
         match self {
             Self::None => {
-                "The file holds your weights and clips. Other programs use linear blend skinning: elbows collapse and \
+                "The file contains your weights and clips. Other programs use linear blend skinning: elbows collapse and \
                  twists pinch."
             }
             Self::Clips => {
@@ -86,18 +86,18 @@ impl Correction {
     }
 }
 
-/// What the artist chooses for exports.
+/// The export settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportSettings {
     /// What is exported.
     pub kind: ExportKind,
-    /// What is corrected; `None`: what the stacks ask for.
+    /// The chosen correction; `None` means the one that the stacks require.
     pub correction: Option<Correction>,
-    /// How; its mode follows from the correction.
+    /// The bake options; the mode follows from the correction.
     pub bake: BakeOptions,
-    /// Most bones that a vertex of a rewritten mesh follows: 4 or 8.
+    /// The maximum number of influences per vertex of a rewritten mesh: 4 or 8.
     pub influences: usize,
-    /// Makes the artist's pose the rest pose of the file.
+    /// Writes the current pose as the rest pose of the file.
     pub write_pose_as_rest: bool,
 }
 
@@ -114,7 +114,7 @@ impl Default for ExportSettings {
 }
 
 impl ExportSettings {
-    /// The options of an export with `correction`; what does not go with it is left out.
+    /// The options of an export with `correction`, without settings that do not apply to it.
     pub fn options(&self, correction: Correction) -> ExportOptions {
         let mode = match correction {
             Correction::None => {
@@ -145,7 +145,7 @@ impl ExportSettings {
         }
     }
 
-    /// Forgets what was chosen about one model.
+    /// Drops the settings that belong to one model.
     pub(super) fn forget_model(&mut self) {
         self.bake.clips.clear();
         self.write_pose_as_rest = false;
@@ -175,7 +175,7 @@ mod tests {
             assert_eq!((options.influences, options.write_pose_as_rest), (4, false));
             assert_eq!(options.correct.map(|c| c.mode), Some(mode));
         }
-        // A limit that frames do not know does not make them others.
+        // Frames have no influence limit, so it must not change their options.
         let limited = ExportSettings {
             bake: BakeOptions {
                 max_morphs: 3,

@@ -1,4 +1,4 @@
-//! Saving the moment on screen as a mesh: one step, since nothing of it depends on how a player moves it.
+//! Saving the current frame as a static mesh: one step, since the result does not depend on how a player deforms it.
 
 use super::Editor;
 use crate::bake::still::Still;
@@ -7,7 +7,7 @@ use crate::editor::jobs::EditorJob;
 use crate::export::{ExportReport, export_still_to_file};
 use std::path::{Path, PathBuf};
 
-/// A still that was saved.
+/// A saved static mesh.
 #[derive(Clone, Debug)]
 pub struct SavedStill {
     path: PathBuf,
@@ -24,22 +24,22 @@ impl SavedStill {
         }
     }
 
-    /// The name of its file.
+    /// The file name.
     pub fn name(&self) -> String {
         file_name(&self.path)
     }
 
-    /// Which moment it holds, in words.
+    /// A description of the frame it holds.
     pub fn moment(&self) -> &str {
         &self.moment
     }
 
-    /// What writing it found.
+    /// The report of the export.
     pub fn report(&self) -> &ExportReport {
         &self.report
     }
 
-    /// What the artist reads once it is there.
+    /// The notice shown once it is saved.
     pub(super) fn notice(&self) -> String {
         let text = format!("Exported {}: {}.", self.name(), self.moment);
         let text = format!("{text} {}", self.report.closing());
@@ -48,7 +48,7 @@ impl SavedStill {
 }
 
 impl Editor {
-    /// The moment that a still would hold, in words without a full stop.
+    /// A description of the frame on screen, without a full stop.
     pub fn moment_on_screen(&self) -> String {
         let playback = self.playback();
         match self.shown_clip() {
@@ -69,7 +69,7 @@ impl Editor {
         }
     }
 
-    /// Saves the moment on screen as a mesh to `path`, in the background; what moves on meanwhile is not in it.
+    /// Saves the current frame as a static mesh to `path`, in the background; later changes are not included.
     pub fn save_still(&mut self, path: &Path) {
         if !self.can_start_file_job() {
             return;
@@ -82,7 +82,7 @@ impl Editor {
         let job = self
             .lane
             .submit(EditorJob::WriteExport, &label, move |task| {
-                // Without a clip it is the pose that the document shows.
+                // Without a clip, the file holds the document's pose.
                 export_still_to_file(&document, &target, &Still::default(), &mut outputs, task)
             });
         self.job = Some(FileJob::Export {

@@ -1,4 +1,4 @@
-//! Cells of the influence table: weights as they are typed or pasted, and the edit that sets them.
+//! Cells of the influence table: parsing typed or pasted weights, and the edit that sets them.
 
 use crate::document::session::Normalising;
 use crate::document::{Edit, MeshId};
@@ -9,13 +9,13 @@ use crate::skinning::{RowRef, Rows};
 use crate::weights::{PaintRules, set_weight};
 use std::collections::BTreeMap;
 
-/// Weights that differ less are the same to who types them.
-const NEAR: f32 = 1e-4;
+/// The tolerance for typed weights.
+const WEIGHT_TOLERANCE: f32 = 1e-4;
 
 impl Editor {
-    /// Gives points of a mesh weights of bones, by their index in the skin: one undo step called `label`. Locks and
-    /// normalising count as in painting; of several bones of a point each keeps what it was given. Returns how many cells
-    /// are not shown as was asked; says so and why.
+    /// Sets weights of points of a mesh, with bones by index in the skin: one undo step called `label`. Locks and
+    /// normalisation apply as in painting; several bones of one point each keep their given weight. Returns the number
+    /// of cells that do not show the given value; a notice gives the reason.
     pub fn set_weights(&mut self, mesh: MeshId, cells: &[(u32, u16, f32)], label: &str) -> usize {
         self.finish_tool();
         if let Some(why) = self.document.why_not_paintable(mesh) {
@@ -64,7 +64,7 @@ impl Editor {
                 found.map_or(0.0, |(_, weight)| *weight)
             };
             for (joint, weight) in cells {
-                if (weight_of(joint) - weight).abs() > NEAR {
+                if (weight_of(joint) - weight).abs() > WEIGHT_TOLERANCE {
                     n_refused += 1;
                 } else {
                     taken.push((point, joint, weight));
@@ -98,7 +98,7 @@ impl Editor {
         }
         let n_unseen = self.document.meshes().get(&mesh).map_or(0, |item| {
             let differs = |(point, joint, weight): &&(u32, u16, f32)| {
-                (item.influences.row(*point).weight_of(*joint) - weight).abs() > NEAR
+                (item.influences.row(*point).weight_of(*joint) - weight).abs() > WEIGHT_TOLERANCE
             };
             taken.iter().filter(differs).count()
         });
@@ -113,11 +113,11 @@ impl Editor {
     }
 }
 
-/// Writes to `out` the row in which several joints have the weights they are given; `false` where nothing changes.
+/// Writes to `out` the row with the given weights of several joints; `false` if nothing changes.
 ///
-/// With `normalise` the joints that were given nothing share what is left, in their old proportion; where there are none,
-/// or nothing is left for them, the given ones are scaled to what locks leave. The smallest of the others go where there
-/// are too many.
+/// With `normalise`, the other joints share the remaining weight in their previous proportion. If there are none, or
+/// nothing remains, the given weights are scaled to what locks leave. The smallest of the other weights are removed if
+/// there are too many influences.
 fn set_several(
     row: RowRef<'_>,
     cells: &[(u16, f32)],
@@ -175,7 +175,7 @@ fn set_several(
             other.1 *= left / rest;
         }
     }
-    // Joints keep their places, new ones follow.
+    // Joints keep their order; new ones are appended.
     let at = |joint: u16| row.joints.iter().position(|&j| j == joint);
     out.clear();
     out.extend(others.into_iter().chain(given));
@@ -184,8 +184,8 @@ fn set_several(
     !out.iter().copied().eq(row.iter())
 }
 
-/// Numbers of a spreadsheet as it puts them on the clipboard: rows of cells, an empty cell is none. An error is a
-/// sentence that says which cell is no weight.
+/// Parses the text that a spreadsheet copies: rows of cells, where an empty cell is `None`. The error is a sentence
+/// that names the invalid cell.
 pub fn parse_cells(text: &str) -> Result<Vec<Vec<Option<f32>>>, String> {
     let lines = text.trim_end_matches(['\n', '\r']).lines();
     let mut rows = Vec::new();
@@ -203,12 +203,12 @@ pub fn parse_cells(text: &str) -> Result<Vec<Vec<Option<f32>>>, String> {
         rows.push(row);
     }
     if rows.is_empty() {
-        return Err("The clipboard holds no numbers.".to_owned());
+        return Err("The clipboard contains no numbers.".to_owned());
     }
     Ok(rows)
 }
 
-/// A weight as it is typed: 0.25, ,25 or 25 %. `None`: nothing was written.
+/// Parses a typed weight: 0.25, ,25 or 25 %. `None` for empty text.
 pub fn parse_weight(text: &str) -> Result<Option<f32>, String> {
     let text = text.trim();
     if text.is_empty() {
@@ -252,7 +252,7 @@ mod tests {
             let mut out = Vec::new();
             set_several(rows.row(0), cells, &rules, &mut out).then_some(out)
         };
-        // A block of whole rows, whatever was there.
+        // A block of whole rows, regardless of the previous weights.
         let whole = set(&[(0, 1.0)], &[(0, 0.25), (1, 0.75)], &[]);
         assert_eq!(whole.unwrap(), [(0, 0.25), (1, 0.75)]);
         let shared = set(&[(2, 0.8), (0, 0.2)], &[(0, 0.25), (1, 0.25)], &[]);

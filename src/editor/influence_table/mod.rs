@@ -1,11 +1,12 @@
-//! Weights as numbers: points x bones, in an order, and cells to change.
+//! The influence table: sorted weights of points by bones, with editable cells.
 //!
-//! Data flow: a panel asks each frame ([`Editor::ask_for_influences`]) -> rows and columns are gathered when the
-//! selection, the order or the weights are others, on a thread where there are many -> [`Editor::influence_table`].
-//! Numbers are read from the document while drawing: the table holds only which ones.
+//! Data flow: a panel requests the table in each frame ([`Editor::ask_for_influences`]) -> rows and columns are
+//! gathered when the selection, the order or the weights change, on a thread if there are many ->
+//! [`Editor::influence_table`]. The table holds only which points and bones it shows; their weights are read from the
+//! document while drawing.
 //!
-//! Invariant: an edit of cells is one undo step and respects locks and normalising as painting does.
-//! Invariant: an edit does not move rows; only another order or selection does.
+//! Invariant: an edit of cells is one undo step and respects locks and normalisation as painting does.
+//! Invariant: an edit does not reorder rows; only a change of the order or the selection does.
 
 mod cells;
 
@@ -24,13 +25,13 @@ use std::sync::Arc;
 
 /// More rows than this are gathered on a thread.
 const MOST_AT_ONCE: usize = 50_000;
-/// Points that are counted together.
+/// Points that are counted in one task.
 const SPAN: usize = 1 << 14;
 
-/// What rows are sorted by.
+/// The sort key of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SortBy {
-    /// The number of the point.
+    /// The index of the point.
     #[default]
     Point,
     /// The sum of its weights.
@@ -39,16 +40,16 @@ pub enum SortBy {
     Bone(u16),
 }
 
-/// An order of rows.
+/// The order of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SortOrder {
-    /// By what.
+    /// The sort key.
     pub by: SortBy,
-    /// The largest first.
+    /// Largest first.
     pub descending: bool,
 }
 
-/// A bone of the table.
+/// A column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableColumn {
     /// The bone.
@@ -57,22 +58,22 @@ pub struct TableColumn {
     pub index: u16,
 }
 
-/// Which points and bones stand where.
+/// The points and bones of the table, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InfluenceTable {
     /// The mesh.
     pub mesh: MeshId,
-    /// The points, in their order.
+    /// The points, in row order.
     pub points: Arc<Vec<u32>>,
-    /// Whether they are the selected ones; else all that are not hidden.
+    /// Whether the rows are the selected points; otherwise all visible ones.
     pub is_selection: bool,
-    /// The bones that move some of them, in the skin's order, and the active one.
+    /// The bones that influence some of them, in the skin's order, and the active bone.
     pub columns: Arc<Vec<TableColumn>>,
-    /// Their order.
+    /// The row order.
     pub order: SortOrder,
 }
 
-/// What rows depend on.
+/// The inputs of the rows.
 #[derive(Clone, Debug, PartialEq)]
 struct RowsKey {
     model: u64,
@@ -82,14 +83,14 @@ struct RowsKey {
     order: SortOrder,
 }
 
-/// What columns depend on, besides the rows.
+/// The inputs of the columns, besides the rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct ColumnsKey {
     revision: u64,
     active: Option<JointId>,
 }
 
-/// What was gathered.
+/// The result of gathering.
 #[derive(Debug)]
 struct Gathered {
     rows_key: RowsKey,
@@ -98,17 +99,17 @@ struct Gathered {
     columns: Vec<TableColumn>,
 }
 
-/// The table that is shown, and what it is of.
+/// The shown table and its inputs.
 #[derive(Default)]
 pub(super) struct Tables {
     shown: Option<(RowsKey, ColumnsKey, InfluenceTable)>,
     job: Option<JobHandle<Gathered>>,
-    /// A selection that the table made: its rows stay.
+    /// A selection made in the table, which keeps its rows.
     own: Option<Arc<PointSet>>,
 }
 
 impl Tables {
-    /// Another model is open.
+    /// Drops everything, for another model.
     pub(super) fn forget(&mut self) {
         if let Some(job) = self.job.take() {
             job.task().cancel();
@@ -130,9 +131,9 @@ impl Tables {
 }
 
 impl Editor {
-    /// Brings the table up to date with the selection, the order and the weights; `false`: there is no skin to show.
+    /// Updates the table for the selection, the order and the weights; `false` if there is no skin to show.
     ///
-    /// Where there are many points the table before stays until the new one is ready.
+    /// For many points, the previous table stays until the new one is ready.
     pub fn ask_for_influences(&mut self, order: SortOrder) -> bool {
         let Some(mesh) = self.mesh_of_table() else {
             self.table.shown = None;
@@ -186,7 +187,7 @@ impl Editor {
         true
     }
 
-    /// Takes a table over once it has been gathered.
+    /// Takes a table once it is gathered.
     pub(super) fn take_influence_table(&mut self) {
         let Some(job) = self.table.job.take_if(|job| job.has_ended()) else {
             return;
@@ -204,7 +205,7 @@ impl Editor {
         }
     }
 
-    /// The table, once it was asked for.
+    /// The table, once requested.
     pub fn influence_table(&self) -> Option<&InfluenceTable> {
         self.table.shown.as_ref().map(|(.., table)| table)
     }
@@ -214,7 +215,7 @@ impl Editor {
         self.table.job.is_some()
     }
 
-    /// The mesh whose points are shown: the active one, one with selected points before others.
+    /// The mesh whose points are shown: the active one, or another with selected points if it has none.
     fn mesh_of_table(&self) -> Option<MeshId> {
         let session = self.document.session();
         let is_skinned = |mesh: &MeshId| self.document.skin_of_mesh(*mesh).is_some();
@@ -227,7 +228,7 @@ impl Editor {
             .or_else(|| self.document.meshes().keys().copied().find(is_skinned))
     }
 
-    /// Selects a point of the table, whose rows stay as they are.
+    /// Selects a point of the table without changing its rows.
     pub fn select_row(&mut self, mesh: MeshId, point: u32) {
         self.select_points(mesh, &[point]);
         let session = self.document.session_mut();
@@ -236,7 +237,7 @@ impl Editor {
     }
 }
 
-/// Rows in their order, unless they are known, and the bones that move some of them.
+/// Gathers the sorted rows, unless they are known, and the bones that influence some of them.
 fn gather(
     document: &Document,
     rows_key: RowsKey,
@@ -297,7 +298,7 @@ fn gather(
     }
 }
 
-/// `points`, ascending, in an order; equal ones by their number.
+/// `points`, ascending, sorted by `order`; ties by index.
 fn sorted<'a>(
     points: Vec<u32>,
     order: SortOrder,

@@ -1,4 +1,4 @@
-//! Points that follow more bones than a limit allows, because layers together give them more.
+//! Points that exceed the influence limit because their layers add up to more bones.
 
 use crate::document::MeshId;
 use crate::editor::Editor;
@@ -6,18 +6,18 @@ use crate::skinning::{RowRef, Rows};
 use rayon::prelude::*;
 use std::sync::{Arc, Weak};
 
-/// How many points follow too many bones, by chunk: an edit counts those that it changed.
+/// The number of points over the limit, per chunk: an edit recounts only the chunks that it changed.
 pub(super) struct OverLimit {
     mesh: MeshId,
     revision: u64,
     limit: usize,
-    /// Each chunk that was counted - it is another one when it changed - and how many there are in it.
+    /// Each counted chunk, whose identity changes with its content, and its number of points over the limit.
     chunks: Vec<(Weak<Rows>, usize)>,
     n: usize,
 }
 
 impl Editor {
-    /// How many points of the object follow more bones than `limit` because its layers together give them more.
+    /// The number of points of the object that have more than `limit` influences because its layers add up to more.
     pub fn n_over_limit(&mut self, limit: usize) -> usize {
         let Some(mesh) = self.layered_mesh() else {
             return 0;
@@ -55,7 +55,7 @@ impl Editor {
     }
 }
 
-/// How many rows have more weights above 0 than `limit`.
+/// The number of rows with more than `limit` weights above 0.
 fn n_rows_over(rows: &Rows, limit: usize) -> usize {
     let is_over = |row: &RowRef<'_>| row.weights.iter().filter(|w| **w > 0.0).count() > limit;
     rows.iter().filter(is_over).count()

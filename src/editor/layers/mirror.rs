@@ -1,4 +1,4 @@
-//! Mirrored layers: one side of a layer shown on the other one too.
+//! Mirrored layers: one side of a layer is applied to the other side, too.
 
 use crate::document::layers::MirrorEffect;
 use crate::document::layers::change::mirror_label;
@@ -12,7 +12,7 @@ use crate::math::Axis;
 use crate::task::{Cancelled, Task};
 use std::sync::Arc;
 
-/// A mirror effect whose mirror images are being computed.
+/// A mirror effect whose mirror images are being matched.
 pub(super) struct Mirroring {
     mesh: MeshId,
     layer: LayerId,
@@ -20,8 +20,8 @@ pub(super) struct Mirroring {
 }
 
 impl Editor {
-    /// Shows one side of a layer on the other one too, from the positive side of an axis or from the negative one; `None`:
-    /// no more. One undo step, which comes when the mirror images have been found.
+    /// Mirrors a layer from the positive or negative side of an axis; `None` turns mirroring off. One undo step,
+    /// applied once the mirror images are matched.
     pub fn mirror_layer(&mut self, id: LayerId, mirror: Option<(Axis, bool)>) {
         self.finish_tool();
         self.cancel_mirroring();
@@ -48,20 +48,20 @@ impl Editor {
         });
     }
 
-    /// The layer whose mirror images are being looked for.
+    /// The layer whose mirror images are being matched.
     pub fn mirroring_layer(&self) -> Option<LayerId> {
         let mirroring = self.layering.mirroring.as_ref()?;
         (Some(mirroring.mesh) == self.layered_mesh()).then_some(mirroring.layer)
     }
 
-    /// Stops looking for mirror images.
+    /// Cancels the matching of mirror images.
     pub fn cancel_mirroring(&mut self) {
         if let Some(mirroring) = self.layering.mirroring.take() {
             mirroring.job.task().cancel();
         }
     }
 
-    /// Takes mirror images over once they were found.
+    /// Takes the mirror images once they are matched.
     pub(in crate::editor) fn take_layer_mirror(&mut self) {
         let mirroring = &mut self.layering.mirroring;
         let Some(found) = mirroring.take_if(|found| found.job.has_ended()) else {
@@ -78,34 +78,34 @@ impl Editor {
     }
 
     fn set_mirror(&mut self, mesh: MeshId, id: LayerId, effect: MirrorEffect) {
-        let said = said_of_mirror(&effect);
+        let notice = mirror_notice(&effect);
         let edit = self.document.change_layer(mesh, id, |layer| {
             layer.mirror = Some(Arc::new(effect));
         });
         if let Some(edit) = edit {
             self.apply_layers(edit, "Mirror layer");
-            self.notify(said);
+            self.notify(notice);
         }
     }
 }
 
-/// What became of a mirror effect, with what it could not do.
-fn said_of_mirror(effect: &MirrorEffect) -> String {
+/// The notice about a new mirror effect and its limitations.
+fn mirror_notice(effect: &MirrorEffect) -> String {
     let label = mirror_label(effect.axis(), effect.from_positive());
-    let mut said = format!("The layer is mirrored {label}.");
+    let mut notice = format!("The layer is mirrored {label}.");
     let unmatched = effect.unmatched().count();
     if unmatched > 0 {
-        said = format!(
-            "{said} {} without a mirror image keep their own paint.",
+        notice = format!(
+            "{notice} {} without a mirror image keep their own paint.",
             counted(unmatched, "vertex")
         );
     }
     let unpaired = effect.joints().unpaired.len();
     if unpaired > 0 {
-        said = format!(
-            "{said} {} without a counterpart: their weights go to the parents' counterparts.",
+        notice = format!(
+            "{notice} {} without a counterpart: their weights go to the parents' counterparts.",
             counted(unpaired, "bone")
         );
     }
-    said
+    notice
 }

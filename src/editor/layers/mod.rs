@@ -1,4 +1,4 @@
-//! The layers of weights of the active object: which one is painted, and everything that is done to them.
+//! Commands on the weight layers of the active object.
 
 mod limit;
 mod mirror;
@@ -13,19 +13,19 @@ use limit::OverLimit;
 use mirror::Mirroring;
 use report::LayerReport;
 
-/// What the editor remembers of layers; no part of the document.
+/// The editor's state for layers; not part of the document.
 #[derive(Default)]
 pub(super) struct Layering {
-    /// A mirror effect whose mirror images are being looked for.
+    /// A mirror effect whose mirror images are being matched.
     mirroring: Option<Mirroring>,
-    /// What there is to say once the step under way is closed.
+    /// What to report once the open step is closed.
     report: LayerReport,
-    /// What [`Editor::n_over_limit`] counted last.
+    /// The latest count of [`Editor::n_over_limit`].
     over_limit: Option<OverLimit>,
 }
 
 impl Layering {
-    /// Nothing of the model that was open before is of use.
+    /// Drops everything that belongs to the previous model.
     pub(super) fn forget_model(&mut self) {
         if let Some(mirroring) = &self.mirroring {
             mirroring.job.task().cancel();
@@ -35,35 +35,35 @@ impl Layering {
 }
 
 impl Editor {
-    /// The object whose layers are shown and changed: the active one, where it has a skin.
+    /// The object whose layers are shown and edited: the active one, if it has a skin.
     pub fn layered_mesh(&self) -> Option<MeshId> {
         let mesh = self.document.session().active_mesh?;
         self.document.skin_of_mesh(mesh).map(|_| mesh)
     }
 
-    /// Its layers; empty where it has none.
+    /// Its layers; `None` without any.
     pub fn layers(&self) -> Option<&LayerStack> {
         let item = self.document.meshes().get(&self.layered_mesh()?)?;
         Some(&item.layers)
     }
 
-    /// The layer that is painted, where there are layers.
+    /// The active layer, which is painted; `None` without layers.
     pub fn active_layer(&self) -> Option<LayerId> {
         self.document.active_layer(self.layered_mesh()?)
     }
 
-    /// The active layer where it lies over the base: the one that can be faded, muted and thrown away.
+    /// The active layer if it is above the base: one that can be faded, muted and deleted.
     pub fn active_upper_layer(&self) -> Option<LayerId> {
         self.active_layer().filter(|id| *id != LayerStack::BASE)
     }
 
-    /// Whether the active layer is not shown by the artist's wish.
+    /// Whether the active layer is muted.
     pub fn is_layer_muted(&self) -> bool {
         let layer = self.active_layer().and_then(|id| self.layers()?.get(id));
         layer.is_some_and(|layer| layer.muted)
     }
 
-    /// Chooses the layer that is painted.
+    /// Makes a layer active, so that it is painted.
     pub fn set_active_layer(&mut self, layer: LayerId) {
         let Some(mesh) = self.layered_mesh() else {
             return;
@@ -78,7 +78,7 @@ impl Editor {
         }
     }
 
-    /// Adds an empty layer over the active one and makes it active: one undo step.
+    /// Adds an empty layer above the active one and makes it active: one undo step.
     pub fn add_layer(&mut self) {
         self.finish_tool();
         let Some((mesh, stack)) = self.layered_mesh().zip(self.layers()) else {
@@ -94,7 +94,7 @@ impl Editor {
         }
     }
 
-    /// Adds a copy of the active layer over it and makes it active: one undo step.
+    /// Adds a copy of the active layer above it and makes it active: one undo step.
     pub fn duplicate_layer(&mut self) {
         self.finish_tool();
         let Some((mesh, id)) = self.upper_layer_to_change() else {
@@ -105,7 +105,7 @@ impl Editor {
         }
     }
 
-    /// Throws the active layer away: one undo step.
+    /// Deletes the active layer: one undo step.
     pub fn delete_layer(&mut self) {
         self.finish_tool();
         let Some((mesh, id)) = self.upper_layer_to_change() else {
@@ -123,7 +123,7 @@ impl Editor {
         }
     }
 
-    /// Gives a layer another name: one undo step.
+    /// Renames a layer: one undo step.
     pub fn rename_layer(&mut self, id: LayerId, name: &str) {
         self.finish_tool();
         let name = name.trim();
@@ -132,7 +132,7 @@ impl Editor {
         }
     }
 
-    /// Puts the active layer over the one above it, or under the one below it: one undo step.
+    /// Moves the active layer up or down by one: one undo step.
     pub fn move_layer(&mut self, up: bool) {
         self.finish_tool();
         let Some((mesh, id)) = self.upper_layer_to_change() else {
@@ -158,7 +158,7 @@ impl Editor {
         }
     }
 
-    /// Whether the active layer has a layer above it, or one below it that is not the base, to change places with.
+    /// Whether the active layer can move up or down: the base stays at the bottom.
     pub fn can_move_layer(&self, up: bool) -> bool {
         let place = self.active_upper_layer().and_then(|id| {
             let stack = self.layers()?;
@@ -167,7 +167,7 @@ impl Editor {
         place.is_some_and(|(index, n)| if up { index + 1 < n } else { index > 1 })
     }
 
-    /// Makes the active layer and the one below it one, with the look of both: one undo step.
+    /// Merges the active layer into the one below it without changing the result: one undo step.
     pub fn merge_layer_down(&mut self) {
         self.finish_tool();
         let Some((mesh, id)) = self.upper_layer_to_change() else {
@@ -183,7 +183,7 @@ impl Editor {
         }
     }
 
-    /// Makes what the layers show the weights of the object, without layers: one undo step.
+    /// Replaces the layers by their result: one undo step.
     pub fn flatten_layers(&mut self) {
         self.finish_tool();
         let Some(mesh) = self.layered_mesh() else {
@@ -195,7 +195,7 @@ impl Editor {
         }
     }
 
-    /// Sets how much of a layer is shown, 0 - 1; inside a step opened with [`Editor::begin_step`] a whole drag is one step.
+    /// Sets the opacity of a layer, 0 - 1. Inside a step opened with [`Editor::begin_step`], a whole drag is one step.
     pub fn set_layer_opacity(&mut self, id: LayerId, opacity: f32) {
         if self.is_painting() || self.is_posing() || self.is_dragging_keys() {
             self.finish_tool();
@@ -206,14 +206,14 @@ impl Editor {
         });
     }
 
-    /// Shows a layer, or not: one undo step.
+    /// Mutes or unmutes a layer: one undo step.
     pub fn mute_layer(&mut self, id: LayerId, muted: bool) {
         self.finish_tool();
         let label = if muted { "Mute layer" } else { "Show layer" };
         self.change_layer(id, label, |layer| layer.muted = muted);
     }
 
-    /// Shows only this layer over the base, or all again: one undo step.
+    /// Shows only this layer and the base; `None` shows all. One undo step.
     pub fn solo_layer(&mut self, alone: Option<LayerId>) {
         self.finish_tool();
         let Some(mesh) = self.layered_mesh() else {
@@ -229,8 +229,8 @@ impl Editor {
         }
     }
 
-    /// Clears the active layer on the selected points, or everywhere: one undo step. Points on which that would change a
-    /// locked bone are unchanged, and a notice counts them.
+    /// Clears the active layer on the selected points, or everywhere: one undo step. Points where that would change a
+    /// locked bone stay unchanged, and a notice counts them.
     pub fn erase_from_layer(&mut self) {
         self.finish_tool();
         let Some((mesh, id)) = self.upper_layer_to_change() else {
@@ -254,25 +254,25 @@ impl Editor {
         if n_erased > 0 {
             self.apply_layers(edit, "Erase from layer");
         }
-        // What was left alone is part of the sentence below.
+        // The message below includes the unchanged points.
         self.layering.report.spared.remove(&mesh);
-        let mut said = format!("Erase from layer: {} cleared.", counted(n_erased, "vertex"));
+        let mut notice = format!("Erase from layer: {} cleared.", counted(n_erased, "vertex"));
         if n_spared > 0 {
-            said = format!(
-                "{said} {} unchanged because of locked bones.",
+            notice = format!(
+                "{notice} {} unchanged because of locked bones.",
                 counted(n_spared, "vertex")
             );
         }
-        self.notify(said);
+        self.notify(notice);
     }
 
-    /// Makes a layer active and its mask what the brush paints.
+    /// Makes a layer active and its mask the paint target.
     pub fn paint_layer_mask(&mut self, id: LayerId) {
         self.set_active_layer(id);
         self.set_paint_target(PaintTarget::LayerMask);
     }
 
-    /// The active layer and its mesh; says why there is none to change.
+    /// The active layer above the base and its mesh; otherwise notifies why there is none.
     fn upper_layer_to_change(&mut self) -> Option<(MeshId, LayerId)> {
         let found = self.layered_mesh().zip(self.active_upper_layer());
         if found.is_none() {
@@ -293,7 +293,7 @@ impl Editor {
         }
     }
 
-    /// One undo step, after which another layer is active.
+    /// Applies `edit` as one undo step and makes another layer active.
     fn change_layers_to(&mut self, mesh: MeshId, edit: Edit, label: &str, active: Option<LayerId>) {
         self.history.begin(&self.document, label);
         self.apply_layers(edit, label);
@@ -321,14 +321,14 @@ impl Editor {
         }
     }
 
-    /// Brings the colours up to date where they show the mask of another layer than the one that is active now.
+    /// Updates the colours if they show the mask of a layer that is no longer active.
     fn layer_colours(&mut self) {
         if self.paint_target() == PaintTarget::LayerMask {
             self.rebuild_heat();
         }
     }
 
-    /// What an edit made stale of what is shown of layers.
+    /// Updates what is derived from layers after an edit.
     pub(super) fn follow_layers(&mut self, dirty: &Dirty) {
         if self.paint_target() != PaintTarget::LayerMask {
             return;

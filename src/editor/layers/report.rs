@@ -1,4 +1,4 @@
-//! What the artist is told of a step that changed layers: what it left alone, and what is not seen.
+//! Notices about a step that changed layers: points left unchanged, and changes that are not visible.
 
 use crate::document::{Edit, MaskOf, MeshId};
 use crate::editor::Editor;
@@ -7,16 +7,16 @@ use crate::mesh::PointSet;
 use crate::skinning::Influences;
 use std::collections::BTreeMap;
 
-/// What the artist should know of a step.
+/// The notices about a step.
 #[derive(Default)]
 pub(super) struct LayerReport {
-    /// Points that were left alone for locked bones of their images.
+    /// Points left unchanged because of locked bones at their mirror images.
     pub(super) spared: BTreeMap<MeshId, PointSet>,
-    /// Points of a layer's mask that were left alone for locked bones.
+    /// Points of a layer mask left unchanged because of locked bones.
     n_mask_spared: usize,
-    /// Points that show those of the other side.
+    /// Points on the mirrored side, which show the other side.
     n_covered: usize,
-    /// What was shown before the layers changed.
+    /// The visible influences before the layers changed.
     pub(super) shown_before: Option<(MeshId, Influences)>,
 }
 
@@ -30,8 +30,8 @@ impl LayerReport {
 }
 
 impl Editor {
-    /// `edit` without the points of a layer's mask at which it would change locked bones. Remembers what the artist should
-    /// know once the step is closed.
+    /// `edit` without the points of a layer mask where it would change locked bones. Collects the notices for the end
+    /// of the step.
     pub(in crate::editor) fn watch_layers(&mut self, edit: Edit) -> Edit {
         let report = &mut self.layering.report;
         report.n_covered = report.n_covered.max(self.document.n_covered(&edit));
@@ -54,8 +54,8 @@ impl Editor {
         }
     }
 
-    /// Notes what of the step that was closed is not seen, what it left alone, and which locked bones it changed all the
-    /// same; whether there was something. Waits while a step is open.
+    /// Reports what a closed step left unchanged, what of it is not visible, and the locked bones that it changed
+    /// nevertheless. Returns whether there was anything to report. Waits while a step is open.
     pub(in crate::editor) fn report_layers(&mut self) -> bool {
         if self.history.is_open() || self.layering.report.is_empty() {
             return false;
@@ -93,7 +93,7 @@ impl Editor {
         true
     }
 
-    /// The step that was open was taken back: there is nothing to say of it.
+    /// Drops the notices of a cancelled step.
     pub(in crate::editor) fn forget_of_layers(&mut self) {
         self.layering.report = LayerReport::default();
     }

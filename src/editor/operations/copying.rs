@@ -7,11 +7,11 @@ use crate::skinning::Rows;
 use crate::weights::operation::Copied;
 use std::sync::Arc;
 
-/// Rows kept aside.
+/// Copied weight rows.
 pub type CopiedWeights = Copied;
 
 impl Editor {
-    /// Keeps the weights of the selected points aside, or of the whole active object; how many.
+    /// Copies the weights of the selected points, or of the whole active object, and returns the number of points.
     pub fn copy_weights(&mut self) -> usize {
         let document = &self.document;
         let session = document.session();
@@ -67,14 +67,14 @@ impl Editor {
             )),
         };
         self.operations.copied = Some(Arc::new(copied));
-        // Pasting with the settings of another copy would be a surprise.
+        // The settings of an earlier paste do not apply to a new copy.
         let is_paste = |kind: &OperationKind| matches!(kind, OperationKind::Paste(_));
         self.operations.remembered.retain(|r| !is_paste(&r.0));
         self.notify(format!("Copied the weights of {}.", counted(n, "vertex")));
         n
     }
 
-    /// Whether there is something to paste.
+    /// Whether weights are copied.
     pub fn has_copied_weights(&self) -> bool {
         self.operations.copied.is_some()
     }

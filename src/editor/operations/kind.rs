@@ -1,53 +1,53 @@
-//! The operations as menus have them, and the settings each begins with.
+//! The kinds of operations, and their default settings.
 
 use super::Editor;
 use crate::skeleton::JointId;
 use crate::weights::automatic::Automatic;
 use crate::weights::operation::{Flood, Levels, Mirroring, Operation, PasteBy};
 
-/// An operation before its settings are known.
+/// A kind of operation, without settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationKind {
-    /// Sums become 1.
+    /// Scales the weights of each point to sum to 1.
     Normalise,
-    /// At most so many influences.
+    /// Limits the number of influences.
     Limit,
-    /// Small weights go.
+    /// Removes small weights.
     Prune,
-    /// Weights as steps.
+    /// Rounds weights to multiples of a step.
     Quantise,
-    /// Averages.
+    /// Averages weights with the neighbours'.
     Smooth,
-    /// What stands out goes.
+    /// Replaces outliers by the average of their neighbours.
     Hammer,
-    /// One value.
+    /// Sets one value.
     Flood,
-    /// 1 - w.
+    /// Replaces w by 1 - w.
     Invert,
-    /// Stretched and bent.
+    /// Applies levels and gamma.
     Levels,
-    /// From one bone to another.
+    /// Moves weight from one bone to another.
     Move,
-    /// The selected bones into the active one.
+    /// Merges the selected bones' weights into the active bone.
     Merge,
-    /// Two bones exchanged.
+    /// Swaps the weights of two bones.
     Swap,
-    /// One side to the other.
+    /// Mirrors weights from one side to the other.
     Mirror,
-    /// Both sides exchanged.
+    /// Swaps the weights of both sides.
     Flip,
-    /// Copied rows, point by point or by place.
+    /// Pastes copied rows, by vertex index or by position.
     Paste(PasteBy),
-    /// From the bones and the surface.
+    /// Computes weights from the bones and the surface.
     Automatic,
-    /// From another model.
+    /// Transfers weights from another model.
     Transfer,
-    /// From a weights file.
+    /// Imports weights from a weights file.
     Import,
 }
 
 impl OperationKind {
-    /// The settings it begins with when it was never used, or why it cannot begin.
+    /// The default settings for the first use, or the reason that it cannot begin.
     pub(super) fn usual(self, editor: &Editor) -> Result<Operation, String> {
         let session = editor.document().session();
         let active = || {
@@ -121,7 +121,7 @@ impl OperationKind {
         })
     }
 
-    /// `operation` with the active bone as the one that it is about, or why it cannot begin.
+    /// `operation` with the active bone as its subject, or the reason that it cannot begin.
     pub(super) fn about_active(
         self,
         operation: Operation,
@@ -143,7 +143,7 @@ impl OperationKind {
                 Operation::Move { from, to, .. } => Operation::Move { from, to, share },
                 other => other,
             },
-            // Those without further settings, and pasted rows: as if it were the first time.
+            // Operations without other settings, and pasted rows, begin with their defaults.
             Operation::Invert { .. }
             | Operation::Merge { .. }
             | Operation::Swap { .. }
@@ -153,7 +153,7 @@ impl OperationKind {
     }
 }
 
-/// The other bone of a pair: a selected one, or else the parent.
+/// The other bone of a pair: a selected one, otherwise the parent.
 fn other_bone(editor: &Editor, active: JointId) -> Result<JointId, String> {
     let document = editor.document();
     let selected = document.session().selected_joints.iter().copied();

@@ -1,10 +1,11 @@
-//! Operations on weights: run on the lane, shown at once, adjusted until the next edit.
+//! Operations on weights: run on the lane, shown when ready, adjusted until the next edit.
 //!
 //! Data flow: a command names an [`OperationKind`] -> the operation with the settings used last and its
-//! [`Scope`] -> a job on the snapshot from before it -> one undo step, which gives way to another when a setting changes.
+//! [`Scope`] -> a job on the snapshot from before it -> one undo step, which is replaced when a setting changes.
 //!
-//! Invariant: an operation that is adjusted works on the document as it was before it, so that settings never pile up.
-//! Invariant: any other edit, undo and redo keep what is there and end the adjusting.
+//! Invariant: an adjusted operation starts from the document as it was before it, so that its settings never
+//! accumulate.
+//! Invariant: any other edit, undo or redo keeps the result and ends the adjustment.
 
 mod copying;
 mod kind;
@@ -28,77 +29,77 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// What an operation works on.
+/// The scope of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
-    /// Which points.
+    /// The points.
     pub points: ScopePoints,
-    /// Which bones.
+    /// The bones.
     pub bones: ScopeBones,
-    /// Which objects.
+    /// The objects.
     pub objects: ScopeObjects,
 }
 
-/// Which points an operation works on.
+/// The points in the scope of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScopePoints {
-    /// Every one.
+    /// All points.
     #[default]
     All,
-    /// Those that were selected when it began.
+    /// The points selected when it began.
     Selected,
 }
 
-/// Which bones an operation works on; locked ones are never among them.
+/// The bones in the scope of an operation, except locked ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScopeBones {
-    /// All that are not locked.
+    /// All unlocked bones.
     #[default]
     Unlocked,
-    /// Those that were selected when it began.
+    /// The bones selected when it began.
     Selected,
-    /// The active one.
+    /// The active bone.
     Active,
 }
 
-/// Which objects an operation works on.
+/// The objects in the scope of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScopeObjects {
-    /// The active one; with selected points those that have some.
+    /// The active object; with selected points, the objects that have some.
     #[default]
     Active,
-    /// Every skinned one.
+    /// All skinned objects.
     All,
 }
 
-/// What a run that was stopped says.
-const STOPPED: &str = "Cancelled. This run changed nothing.";
+/// The message after a cancelled run.
+const CANCELLED: &str = "Cancelled. This run changed nothing.";
 
 type Outcomes = Result<Vec<(MeshId, Outcome)>, OperationError>;
 
-/// The operation that can still be adjusted.
+/// The operation being adjusted.
 pub struct Adjusting {
     kind: OperationKind,
     operation: Operation,
     scope: Scope,
     /// The document before the operation, with the selection it began with.
     base: Document,
-    /// The history's revision while nothing else was edited.
+    /// The history revision as long as nothing else was edited.
     revision: u64,
     /// Whether the newest step of the history is this operation's.
     is_applied: bool,
     job: Option<JobHandle<Outcomes>>,
-    /// Settings changed since the job was started, or nobody asked for the first one yet.
+    /// Whether settings changed since the job started, or the first run was not requested yet.
     is_stale: bool,
     reports: Vec<(MeshId, Report)>,
-    /// Why it did nothing.
+    /// The reason that it did nothing.
     failure: Option<String>,
-    /// Its settings are put away.
+    /// Whether its settings are hidden.
     is_hidden: bool,
 }
 
 impl Adjusting {
-    /// Which one it is.
+    /// The kind of operation.
     pub fn kind(&self) -> OperationKind {
         self.kind
     }
@@ -108,7 +109,7 @@ impl Adjusting {
         &self.operation
     }
 
-    /// What it works on.
+    /// The scope.
     pub fn scope(&self) -> Scope {
         self.scope
     }
@@ -118,27 +119,27 @@ impl Adjusting {
         &self.base
     }
 
-    /// The run under way.
+    /// The progress of the current run.
     pub fn task(&self) -> Option<&Task> {
         self.job.as_ref().map(JobHandle::task)
     }
 
-    /// Whether what is shown was made with other settings, or nothing was made yet.
+    /// Whether the shown result has other settings, or there is no result yet.
     pub fn is_stale(&self) -> bool {
         self.is_stale
     }
 
-    /// What the latest run did to each mesh.
+    /// The report of the latest run for each mesh.
     pub fn reports(&self) -> &[(MeshId, Report)] {
         &self.reports
     }
 
-    /// Whether its settings are put away for now.
+    /// Whether its settings are hidden.
     pub fn is_hidden(&self) -> bool {
         self.is_hidden
     }
 
-    /// Whether all that operations read is in `document` as it was before this one.
+    /// Whether all inputs of operations in `document` are as they were before this one.
     fn reads_the_same(&self, document: &Document) -> bool {
         let (before, now) = (self.base.meshes(), document.meshes());
         self.base.locked() == document.locked()
@@ -149,29 +150,29 @@ impl Adjusting {
                 .all(|(a, b)| Arc::ptr_eq(a, b))
     }
 
-    /// Why the latest run did nothing.
+    /// The reason that the latest run did nothing.
     pub fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
     }
 }
 
-/// The operations' part of the editor.
+/// The state of operations.
 #[derive(Default)]
 pub(super) struct Operations {
     adjusting: Option<Adjusting>,
-    /// The settings used last.
+    /// The latest settings of each kind.
     remembered: Vec<(OperationKind, Operation, Scope)>,
     pub(super) copied: Option<Arc<CopiedWeights>>,
     pub(super) source: Option<SourceJob>,
 }
 
 impl Operations {
-    /// Forgets what is about the model, for another one.
+    /// Drops what belongs to the previous model.
     pub(super) fn forget_model(&mut self) {
         self.end();
-        // What was copied may be pasted on another model; settings may name its bones.
+        // Copied weights can be pasted on another model; settings may name bones of the previous one.
         self.remembered.clear();
-        // A file that is written is a snapshot of the model that goes: it is finished.
+        // A file being written is a snapshot of the previous model: it is finished.
         if !matches!(self.source, Some(SourceJob::Export(_)))
             && let Some(job) = self.source.take()
         {
@@ -187,17 +188,17 @@ impl Operations {
 }
 
 impl Editor {
-    /// The operation that can still be adjusted.
+    /// The operation being adjusted.
     pub fn adjusting(&self) -> Option<&Adjusting> {
         self.operations.adjusting.as_ref()
     }
 
-    /// Begins an operation with the settings used last: at once, unless it is a slow one, which waits for
+    /// Begins an operation with the settings used last. It runs at once, unless it is a slow one, which waits for
     /// [`Editor::run_operation`].
     pub fn begin_operation(&mut self, kind: OperationKind) {
         let remembered = self.operations.remembered.iter().find(|r| r.0 == kind);
         let begun = match remembered {
-            // The bone it is about is the active one, not that of last time.
+            // Its bone is the active one, not that of the previous use.
             Some((_, operation, scope)) => {
                 let operation = kind.about_active(operation.clone(), self);
                 operation.map(|operation| (operation, *scope))
@@ -220,7 +221,7 @@ impl Editor {
         self.begin_operation_with(kind, operation, scope);
     }
 
-    /// Begins an operation with these settings.
+    /// Begins an operation with the given settings.
     pub fn begin_operation_with(
         &mut self,
         kind: OperationKind,
@@ -248,7 +249,7 @@ impl Editor {
         }
     }
 
-    /// Changes the settings: the step gives way to one with these.
+    /// Changes the settings and replaces the step.
     pub fn set_operation(&mut self, operation: Operation) {
         let Some(adjusting) = &mut self.operations.adjusting else {
             return;
@@ -260,7 +261,7 @@ impl Editor {
         self.settings_changed();
     }
 
-    /// Changes what the operation works on.
+    /// Changes the scope and replaces the step.
     pub fn set_operation_scope(&mut self, scope: Scope) {
         let Some(adjusting) = &mut self.operations.adjusting else {
             return;
@@ -272,8 +273,8 @@ impl Editor {
         self.settings_changed();
     }
 
-    /// Says which bone is `joint`'s on the other side, for this model: itself for one of the middle, `None`: by its name
-    /// again.
+    /// Sets the counterpart of `joint` on the other side, for this model: itself for a bone on the centre line, `None`
+    /// to match by name.
     pub fn set_joint_pair(&mut self, joint: JointId, partner: Option<JointId>) {
         let change = |pairs: &mut BTreeMap<JointId, JointId>| {
             pairs.retain(|&a, &mut b| a != joint && b != joint);
@@ -299,7 +300,7 @@ impl Editor {
         }
     }
 
-    /// Runs the operation that is adjusted, with its present settings.
+    /// Runs the adjusted operation with its current settings.
     pub fn run_operation(&mut self) {
         let Some(adjusting) = &mut self.operations.adjusting else {
             return;
@@ -324,30 +325,30 @@ impl Editor {
         remembered.push(settings);
     }
 
-    /// Stops the run under way; what was shown before it stays.
+    /// Cancels the current run; the previous result stays.
     pub fn cancel_operation(&mut self) {
         if let Some(adjusting) = &mut self.operations.adjusting
             && let Some(job) = adjusting.job.take()
         {
             job.task().cancel();
             adjusting.is_stale = true;
-            adjusting.failure = Some(STOPPED.into());
+            adjusting.failure = Some(CANCELLED.into());
         }
     }
 
-    /// Keeps what the operation made; it can no longer be adjusted.
+    /// Keeps the result and ends the adjustment.
     pub fn end_operation(&mut self) {
         self.operations.end();
     }
 
-    /// Puts the settings of the operation away, or shows them again; they stay until the next edit.
+    /// Hides or shows the settings of the operation, which remain available until the next edit.
     pub fn hide_operation(&mut self, hide: bool) {
         if let Some(adjusting) = &mut self.operations.adjusting {
             adjusting.is_hidden = hide;
         }
     }
 
-    /// Ends the adjusting because something else was edited.
+    /// Ends the adjustment because of another edit.
     fn give_way(&mut self) {
         if let Some(adjusting) = &self.operations.adjusting
             && adjusting.job.is_some()
@@ -360,7 +361,7 @@ impl Editor {
         self.operations.end();
     }
 
-    /// Ends the adjusting when something else was edited; whether it did something.
+    /// Ends the adjustment after another edit. Returns whether it did something.
     pub(super) fn follow_edits_of_operation(&mut self) -> bool {
         let revision = self.history.revision();
         let Some(adjusting) = &mut self.operations.adjusting else {
@@ -369,7 +370,7 @@ impl Editor {
         if adjusting.revision == revision {
             return false;
         }
-        // A step of its own can be replaced only while it is the newest; a first run may wait for a pose.
+        // A step can be replaced only while it is the newest; a first run may wait for a pose.
         if adjusting.is_applied || !adjusting.reads_the_same(&self.document) {
             self.give_way();
         } else {
@@ -378,7 +379,7 @@ impl Editor {
         true
     }
 
-    /// Takes a run over once it has ended.
+    /// Takes a run that has ended.
     pub(super) fn take_operation(&mut self) {
         self.follow_edits_of_operation();
         let Some(adjusting) = &mut self.operations.adjusting else {
@@ -396,14 +397,14 @@ impl Editor {
             Ok(outcomes) => outcomes,
             Err(OperationError::Cancelled(_)) => {
                 adjusting.is_stale = true;
-                adjusting.failure = Some(STOPPED.into());
+                adjusting.failure = Some(CANCELLED.into());
                 return;
             }
             Err(OperationError::Refused(why)) => {
                 adjusting.reports.clear();
                 adjusting.failure = Some(why);
                 if std::mem::take(&mut adjusting.is_applied) {
-                    self.take_operation_back();
+                    self.remove_operation_step();
                 }
                 return;
             }
@@ -424,9 +425,9 @@ impl Editor {
         }
         adjusting.reports = reports;
         if was_applied {
-            self.take_operation_back();
+            self.remove_operation_step();
         }
-        // Where locks and a mirrored layer leave every point alone there is no step.
+        // If locks and a mirrored layer leave every point unchanged, there is no step.
         edits.retain(|edit| !edit.is_of_no_point());
         let is_applied = !edits.is_empty() && self.keep_edits(edits, label);
         let revision = self.history.revision();
@@ -434,14 +435,14 @@ impl Editor {
             adjusting.is_applied = is_applied;
             adjusting.revision = revision;
             let text = summary(label, &adjusting.reports);
-            // Said once; while it is adjusted its panel tells.
+            // Notified once; during adjustment its panel shows the summary.
             if !was_applied {
                 self.notify(text);
             }
         }
     }
 
-    /// Applies the edits, of which there is one at least, as one step; whether that could be done.
+    /// Applies the edits, at least one, as one step. Returns whether that succeeded.
     fn keep_edits(&mut self, edits: Vec<Edit>, label: &str) -> bool {
         self.history.begin(&self.document, label);
         for edit in edits {
@@ -456,8 +457,8 @@ impl Editor {
         true
     }
 
-    /// The step of the operation is gone as if it had never been; what is selected meanwhile stays.
-    fn take_operation_back(&mut self) {
+    /// Removes the operation's step from the history; the current selection stays.
+    fn remove_operation_step(&mut self) {
         let session = self.document.session().clone();
         if let Some(dirty) = self.history.drop_newest(&mut self.document) {
             *self.document.session_mut() = session;
@@ -470,14 +471,14 @@ impl Editor {
         }
     }
 
-    /// Selects the points of a report that an operation could not do.
+    /// Selects the points of a report that the operation left out.
     pub fn select_left_out(&mut self, mesh: MeshId, points: &PointSet) {
         self.select_points_of([(mesh, points.clone())]);
         self.frame_selected();
     }
 }
 
-/// What an operation makes of each mesh in its scope.
+/// The result of an operation for each mesh in its scope.
 fn run(document: &Document, operation: &Operation, scope: Scope, task: &Task) -> Outcomes {
     let meshes = meshes_of(document, scope);
     if meshes.is_empty() {
@@ -508,7 +509,7 @@ fn run(document: &Document, operation: &Operation, scope: Scope, task: &Task) ->
             .and_then(|subject| operation.run(&subject.view(), task));
         match outcome {
             Ok(outcome) => outcomes.push((*mesh, outcome)),
-            // Of several objects one may lack the bone.
+            // One of several objects may lack the bone.
             Err(OperationError::Refused(why)) if meshes.len() > 1 => refused = Some(why),
             Err(error) => return Err(error),
         }
@@ -532,7 +533,7 @@ fn meshes_of(document: &Document, scope: Scope) -> Vec<MeshId> {
         (ScopeObjects::Active, ScopePoints::Selected) => skinned
             .filter(|mesh| session.selected_points.contains_key(mesh))
             .collect(),
-        // Another object than the active one would be a surprise.
+        // Never changes an object other than the active one.
         (ScopeObjects::Active, ScopePoints::All) => match session.active_mesh {
             Some(active) => Some(active).filter(is_skinned).into_iter().collect(),
             None => skinned.take(1).collect(),

@@ -1,4 +1,4 @@
-//! Weights from and to files: another model to take them from, weights files.
+//! Weights from and to files: other models and weights files.
 
 use super::{Editor, OperationKind, Scope, ScopePoints};
 use crate::document::transfer_source::transfer_source;
@@ -14,18 +14,18 @@ use crate::weights::transfer::{Transfer, TransferSource};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A file that is read before its operation can begin, or written.
+/// A file that is being written, or read before its operation begins.
 pub enum SourceJob {
-    /// A model to take weights from.
+    /// Reads a model to transfer weights from.
     Transfer(JobHandle<Result<TransferSource, String>>),
-    /// A weights file to read.
+    /// Reads a weights file.
     Import(JobHandle<Result<WeightsFile, String>>),
-    /// A weights file that is written.
+    /// Writes a weights file.
     Export(JobHandle<Result<String, String>>),
 }
 
 impl SourceJob {
-    /// Its progress; cancel it here.
+    /// The progress, which can cancel the job.
     pub fn task(&self) -> &Task {
         match self {
             Self::Transfer(job) => job.task(),
@@ -44,7 +44,7 @@ impl SourceJob {
 }
 
 impl Editor {
-    /// Reads another model, whose weights are then transferred.
+    /// Reads another model and transfers its weights.
     pub fn transfer_from(&mut self, path: &Path) {
         let theirs = path.to_owned();
         let label = format!("Reading {}", file_name(path));
@@ -57,7 +57,7 @@ impl Editor {
         self.start_source(SourceJob::Transfer(job));
     }
 
-    /// Reads a weights file, whose rows are then taken.
+    /// Reads a weights file and imports its rows.
     pub fn import_weights(&mut self, path: &Path) {
         let theirs = path.to_owned();
         let label = format!("Reading {}", file_name(path));
@@ -92,7 +92,7 @@ impl Editor {
         }
     }
 
-    /// Takes a file over once it has been read or written.
+    /// Takes a file that has been read or written.
     pub(in crate::editor) fn take_weights_file(&mut self) {
         let Some(source) = self.operations.source.take_if(|job| job.has_ended()) else {
             return;
@@ -130,7 +130,7 @@ impl Editor {
         }
     }
 
-    /// The result of a job that has ended; says why there is none.
+    /// The result of a job that has ended; otherwise notifies why there is none.
     fn source_of<T>(&mut self, job: JobHandle<Result<T, String>>) -> Option<T> {
         let is_cancelled = job.task().is_cancelled();
         let label = job.label().to_owned();

@@ -1,4 +1,4 @@
-//! Going a part of the way from the pose on screen to another one.
+//! Blending the pose on screen towards another pose.
 
 use super::Editor;
 use crate::document::session::BlendTarget;
@@ -9,15 +9,15 @@ use crate::skeleton::{InBetweens, JointId, Pose};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Where the pose under way goes, and which bones.
+/// The target pose of a blend, and the bones it applies to.
 pub(super) struct Blend {
     target: Arc<Pose>,
-    /// Empty: all.
+    /// Empty for all.
     joints: BTreeSet<JointId>,
 }
 
 impl Blend {
-    /// The pose a part of the way from `start`.
+    /// The pose at `fraction` between `start` and the target.
     fn pose(&self, start: &Pose, fraction: f64, way: InBetweens) -> Pose {
         let is_chosen = |joint| self.joints.is_empty() || self.joints.contains(&joint);
         start.blended(&self.target, fraction, way, is_chosen)
@@ -25,17 +25,18 @@ impl Blend {
 }
 
 impl Editor {
-    /// Chooses what poses are blended towards.
+    /// Sets the target of blends.
     pub fn set_blend_target(&mut self, target: BlendTarget) {
         self.document.session_mut().pose.blend_target = target;
     }
 
-    /// Chooses the way that blended bones go.
+    /// Sets the interpolation of blends.
     pub fn set_blend_way(&mut self, way: InBetweens) {
         self.document.session_mut().pose.blend_way = way;
     }
 
-    /// When the key before or after the present time is that poses are blended towards: of the selected bones, or of all.
+    /// The time of the keyframe that is the target of blends, before or after the current time: of the selected bones,
+    /// or of all.
     pub fn blend_key_secs(&self, target: BlendTarget) -> Option<f32> {
         let (_, clip) = self.shown_clip()?;
         let now = self.playback().time_secs as f32;
@@ -48,7 +49,7 @@ impl Editor {
         }
     }
 
-    /// Why poses cannot be blended towards something now: a sentence.
+    /// The reason that a blend is not possible now, in one sentence.
     pub fn blend_fault(&self, target: BlendTarget) -> Option<&'static str> {
         let has_clip = self.shown_clip().is_some();
         match target {
@@ -70,8 +71,8 @@ impl Editor {
         }
     }
 
-    /// Starts to blend the selected bones, or all, towards what was chosen; one undo step until
-    /// [`Editor::confirm_transform`]. Whether there is something to blend towards.
+    /// Begins to blend the selected bones, or all, towards the target: one undo step until
+    /// [`Editor::confirm_transform`]. Returns whether there is a target.
     pub fn begin_blend(&mut self) -> bool {
         self.finish_tool();
         let chosen = self.pose_options().blend_target;
@@ -116,7 +117,7 @@ impl Editor {
         running.is_some_and(|running| running.blend.is_some())
     }
 
-    /// Brings the blend under way to a part of the way, 0 - 1, from where it began.
+    /// Sets the fraction of the current blend, 0 - 1, relative to its start.
     pub fn set_blend(&mut self, fraction: f64) {
         let way = self.pose_options().blend_way;
         let Some(running) = &mut self.posing.running else {

@@ -1,30 +1,30 @@
-//! Ends of chains that stay, or are pulled, while a pose is edited.
+//! Chain ends that stay in position, or are dragged, while a pose is edited.
 
 use crate::skeleton::ik::Chain;
 use crate::skeleton::orientation::{orientation, world_of};
 use crate::skeleton::{Pose, Skeleton};
 use glam::{DAffine3, DMat3, DVec3};
 
-/// The end of a chain, where it was at the start of an edit.
-pub(super) struct Held {
+/// The end of a chain and its transform at the start of an edit.
+pub(super) struct ChainEnd {
     chain: Chain,
-    place: DVec3,
-    /// A pinned end keeps the way it lies too: a foot stays flat on the ground.
-    lies: Option<DMat3>,
+    position: DVec3,
+    /// The orientation of a pinned end, which is kept too: a foot stays flat on the ground.
+    orientation: Option<DMat3>,
 }
 
-impl Held {
-    /// The end of `chain` as it is in `world` (n_joints).
+impl ChainEnd {
+    /// The end of `chain` in the pose with the world transforms `world` (n_joints).
     pub(super) fn new(chain: Chain, world: &[DAffine3], keeps_orientation: bool) -> Self {
         let end = world[chain.end.get()];
         Self {
             chain,
-            place: end.translation,
-            lies: keeps_orientation.then(|| orientation(end.matrix3)),
+            position: end.translation,
+            orientation: keeps_orientation.then(|| orientation(end.matrix3)),
         }
     }
 
-    /// Brings the end back to its place, if the edit from `start` to `pose` has moved it.
+    /// Moves the end back to its initial position if the edit from `start` to `pose` moved it.
     pub(super) fn keep(&self, skeleton: &Skeleton, start: &Pose, rest: &Pose, pose: &mut Pose) {
         let end = self.chain.end;
         let moved = skeleton
@@ -32,18 +32,20 @@ impl Held {
             .any(|j| pose.locals[j.get()] != start.locals[j.get()]);
         if moved {
             self.chain
-                .reach(skeleton, pose, rest, self.place, self.lies);
+                .reach(skeleton, pose, rest, self.position, self.orientation);
         }
     }
 
-    /// Bends the chain to where the edit has moved its end, which keeps its place on the bone.
+    /// Bends the chain so that it reaches the position to which the edit moved its end, and keeps the end's local
+    /// transform.
     pub(super) fn follow(&self, skeleton: &Skeleton, start: &Pose, rest: &Pose, pose: &mut Pose) {
         let end = self.chain.end;
         let target = world_of(skeleton, pose, end).translation;
         pose.locals[end.get()] = start.locals[end.get()];
         let here = world_of(skeleton, pose, end).translation;
         if here != target {
-            self.chain.reach(skeleton, pose, rest, target, self.lies);
+            self.chain
+                .reach(skeleton, pose, rest, target, self.orientation);
         }
     }
 }

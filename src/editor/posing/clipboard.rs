@@ -1,6 +1,7 @@
 //! Copying poses: between sides, and between models by the names of bones.
 
 use super::Editor;
+use crate::finding::counted;
 use crate::skeleton::mirror::PosedJoint;
 use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::DMat3;
@@ -18,7 +19,7 @@ struct CopiedJoint {
 }
 
 impl Editor {
-    /// Copies the pose of the selected bones, or of all where none is selected. How many there are.
+    /// Copies the pose of the selected bones, or of all without a selection. Returns their number.
     pub fn copy_pose(&mut self) -> usize {
         self.finish_tool();
         let chosen = self.joints_to_pose();
@@ -41,19 +42,19 @@ impl Editor {
             .collect();
         let n = joints.len();
         if n > 0 {
-            self.notify(format!("Copied the pose of {}.", bones(n)));
+            self.notify(format!("Copied the pose of {}.", counted(n, "bone")));
             self.posing.copied = Some(PoseCopy { joints });
         }
         n
     }
 
-    /// Whether there is a pose to paste.
+    /// Whether a pose is copied.
     pub fn has_copied_pose(&self) -> bool {
         self.posing.copied.is_some()
     }
 
-    /// Gives bones of the same names the copied pose; `flipped`: those of the other side, as seen in a mirror. One undo
-    /// step. How many bones were found.
+    /// Pastes the copied pose to bones of the same names; with `flipped`, mirrored to the other side. One undo step.
+    /// Returns the number of bones found.
     pub fn paste_pose(&mut self, flipped: bool) -> usize {
         self.finish_tool();
         let start = self.document.shown_pose();
@@ -77,11 +78,11 @@ impl Editor {
             n => format!("; {n} have no counterpart here"),
         };
         self.pose_at_once(pose, label);
-        self.notify(format!("{label}: {}{missing}.", bones(n_found)));
+        self.notify(format!("{label}: {}{missing}.", counted(n_found, "bone")));
         n_found
     }
 
-    /// `start` with the copied pose, as [`Editor::paste_pose`] gives it; `None` where none is copied.
+    /// `start` with the pasted pose, as in [`Editor::paste_pose`]; `None` if none is copied.
     pub(super) fn pasted(&self, start: &Pose, flipped: bool) -> Option<Pasted> {
         let copied = self.posing.copied.as_ref()?;
         let rest = self.document.rest_pose();
@@ -118,26 +119,18 @@ impl Editor {
     }
 }
 
-/// A pose with the copied one in it.
+/// A pose with the pasted bones.
 pub(super) struct Pasted {
     pub(super) pose: Pose,
-    /// Bones of the copy that were found.
+    /// The number of copied bones that were found.
     n_found: usize,
     n_missing: usize,
 }
 
-fn bones(n: usize) -> String {
-    if n == 1 {
-        "1 bone".into()
-    } else {
-        format!("{n} bones")
-    }
-}
-
-/// The joints of a model by what they are called.
+/// The joints of a model by name.
 struct Names {
     exact: HashMap<String, JointId>,
-    /// Lower case, without what stands before a colon.
+    /// By lower-case name without a namespace prefix that ends in a colon.
     loose: HashMap<String, JointId>,
 }
 
@@ -152,7 +145,7 @@ impl Names {
         Self { exact, loose }
     }
 
-    /// The joint of this model that a copied one means: of several with its name the one at its index.
+    /// The joint of this model for a copied one: of several with its name, the one at its index.
     fn find(&self, skeleton: &Skeleton, copy: &CopiedJoint) -> Option<JointId> {
         let here = skeleton
             .is_live(copy.joint)

@@ -3,7 +3,7 @@
 //! Data flow: the shown pose at the start -> [`Transforming`] and the chains of pinned ends -> one
 //! [`Edit::Pose`] in one step of the history, which later ones are absorbed into.
 //!
-//! Invariant: what a drag shows depends on where it began and where the pointer is, not on the way between.
+//! Invariant: the result of a drag depends on its start and the pointer's position, not on the path between them.
 
 mod blending;
 mod chains;
@@ -20,24 +20,24 @@ use crate::skeleton::{JointId, Pose, Skeleton};
 use crate::tools::transform::step_label;
 use crate::tools::{Axis, Finesse, Handle, Screen, Transforming};
 use blending::Blend;
-use chains::Held;
+use chains::ChainEnd;
 use clipboard::PoseCopy;
 use glam::{DMat3, DVec3, Vec2, Vec3};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What the editor knows of posing besides the document.
+/// The editor's state for posing; not part of the document.
 #[derive(Default)]
 pub(super) struct Posing {
     running: Option<Running>,
     copied: Option<PoseCopy>,
-    /// Left and right of the skeleton that was asked about last.
+    /// The symmetry of the latest skeleton.
     mirror: RefCell<Option<(Arc<Skeleton>, Arc<Mirror>)>>,
 }
 
 impl Posing {
-    /// Another model is open; what was copied stays.
+    /// Drops what belongs to the previous model; the copied pose stays.
     pub(super) fn forget_model(&mut self) {
         self.running = None;
         self.mirror.take();
@@ -47,52 +47,52 @@ impl Posing {
 /// A pose edit under way.
 struct Running {
     label: String,
-    /// `None`: a field or a blend is dragged.
+    /// The transform tool; `None` while a field or a blend is dragged.
     tool: Option<Transforming>,
-    /// Ends that a move of them bends the chain for.
-    pulled: Vec<Held>,
-    /// What the pose goes towards, of a blend.
+    /// Chain ends being dragged, whose chains bend.
+    dragged: Vec<ChainEnd>,
+    /// The target of a blend.
     blend: Option<Blend>,
-    /// Pinned ends that stay.
-    held: Vec<Held>,
-    /// What was shown at the start.
+    /// Pinned chain ends.
+    pinned: Vec<ChainEnd>,
+    /// The pose on screen at the start.
     start: Arc<Pose>,
     /// The document's pose at the start.
     before: Arc<Pose>,
-    /// The pose as it becomes; its other joints are those of `start`.
+    /// The edited pose; its other joints are those of `start`.
     next: Pose,
 }
 
-/// What goes back to rest.
+/// The transform component that is reset to the rest pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResetPart {
-    /// The place.
+    /// The location.
     Location,
     /// The rotation.
     Rotation,
     /// The scale.
     Scale,
-    /// All of it.
+    /// All components.
     All,
 }
 
 impl Editor {
-    /// The gizmo and its axes.
+    /// The transform options: gizmo and orientation.
     pub fn pose_options(&self) -> PoseOptions {
         self.document.session().pose
     }
 
-    /// Chooses the gizmo.
+    /// Sets the gizmo.
     pub fn set_gizmo(&mut self, kind: TransformKind) {
         self.document.session_mut().pose.gizmo = kind;
     }
 
-    /// Chooses the axes of the gizmo.
+    /// Sets the orientation of the gizmo.
     pub fn set_pose_space(&mut self, space: PoseSpace) {
         self.document.session_mut().pose.space = space;
     }
 
-    /// The next axes: the bone's, the world's, the parent's.
+    /// Switches to the next orientation: local, global, parent.
     pub fn cycle_pose_space(&mut self) {
         self.set_pose_space(match self.pose_options().space {
             PoseSpace::Local => PoseSpace::World,
@@ -106,12 +106,12 @@ impl Editor {
         self.posing.running.is_some()
     }
 
-    /// The transform under way.
+    /// The current transform.
     pub fn transforming(&self) -> Option<&Transforming> {
         self.posing.running.as_ref()?.tool.as_ref()
     }
 
-    /// The bones that a transform would change: the selected ones, else the active one.
+    /// The bones that a transform changes: the selected ones, otherwise the active one.
     pub fn joints_to_pose(&self) -> BTreeSet<JointId> {
         let session = self.document.session();
         if session.selected_joints.is_empty() {
@@ -122,8 +122,8 @@ impl Editor {
         }
     }
 
-    /// Where the gizmo stands, and its axes: at the active bone of those to pose, as it is on screen. `None` where none is
-    /// selected or shown.
+    /// The position and axes of the gizmo: at the active one of the bones to pose, as on screen. `None` if no bone is
+    /// selected or visible.
     pub fn gizmo_frame(&self) -> Option<(Vec3, [Vec3; 3])> {
         let joints = self.joints_to_pose();
         let active = self.document.session().active_joint;
@@ -142,8 +142,9 @@ impl Editor {
         Some((world.translation.as_vec3(), axes))
     }
 
-    /// Starts to transform the selected bones with the pointer at `at_px` of a viewport of `size_px`; with `handle` as
-    /// that part of the gizmo does. While one is under way this is its key pressed again. Whether one is under way then.
+    /// Begins to transform the selected bones with the pointer at `at_px` of a viewport of `size_px`; with `handle`, as
+    /// that part of the gizmo does. During a transform, acts as a repeated press of its key. Returns whether a
+    /// transform is under way afterwards.
     pub fn begin_transform(
         &mut self,
         kind: TransformKind,
@@ -164,7 +165,7 @@ impl Editor {
         self.start_transform(&joints, (kind, handle), (at_px, size_px), &[])
     }
 
-    /// Starts to pull `end` with the two bones above it following. Whether it has them.
+    /// Begins to drag `end`, with the two bones above it following. Returns whether it has them.
     pub fn begin_reach(&mut self, end: JointId, at_px: Vec2, size_px: Vec2) -> bool {
         if self.chain_of(end).is_none() {
             return false;
@@ -210,7 +211,7 @@ impl Editor {
         let is_pulled = |j: &JointId| pulled_ends.contains(j) || session.pins.contains(j);
         let hold = |joint: JointId| {
             let keeps = session.pins.contains(&joint);
-            Some(Held::new(self.chain_of(joint)?, &world, keeps))
+            Some(ChainEnd::new(self.chain_of(joint)?, &world, keeps))
         };
         let mut pins: Vec<JointId> = session
             .pins
@@ -219,18 +220,18 @@ impl Editor {
             .filter(|pin| skeleton.is_live(*pin) && !moved.contains(pin))
             .collect();
         pins.sort_by_key(|&j| skeleton.rank(j));
-        let held = pins.into_iter().filter_map(hold).collect();
-        let pulled = moved.iter().copied().filter(is_pulled);
-        let pulled = pulled.filter_map(hold).collect();
+        let pinned = pins.into_iter().filter_map(hold).collect();
+        let dragged = moved.iter().copied().filter(is_pulled);
+        let dragged = dragged.filter_map(hold).collect();
         let label = match pulled_ends {
             [end] => format!("Bend chain to {}", skeleton.label(*end)),
             _ => tool.label(&skeleton),
         };
-        self.open_step(label, start, Some(tool), pulled, held);
+        self.open_step(label, start, Some(tool), dragged, pinned);
         true
     }
 
-    /// Follows the pointer with the transform under way.
+    /// Moves the current transform with the pointer.
     pub fn update_transform(&mut self, at_px: Vec2, finesse: Finesse) {
         if let Some(tool) = self.tool_mut() {
             tool.pointer(at_px, finesse);
@@ -238,7 +239,7 @@ impl Editor {
         }
     }
 
-    /// Holds the transform under way to an axis, or with `plane` to the two others.
+    /// Constrains the current transform to an axis, or with `plane` to the other two.
     pub fn press_axis(&mut self, axis: Axis, plane: bool) {
         if let Some(tool) = self.tool_mut() {
             tool.press_axis(axis, plane);
@@ -246,7 +247,7 @@ impl Editor {
         }
     }
 
-    /// Types a character of a number into the transform under way; whether it belongs to one.
+    /// Adds a typed character of a number to the current transform. Returns whether it was accepted.
     pub fn type_transform(&mut self, c: char) -> bool {
         let Some(tool) = self.tool_mut() else {
             return false;
@@ -258,7 +259,7 @@ impl Editor {
         taken
     }
 
-    /// Takes the last typed character back.
+    /// Removes the last typed character.
     pub fn untype_transform(&mut self) {
         if let Some(tool) = self.tool_mut() {
             tool.backspace();
@@ -266,12 +267,12 @@ impl Editor {
         }
     }
 
-    /// What the transform under way does: "Rotate X (local) 45.0°".
+    /// The readout of the current transform: "Rotate X (local) 45.0°".
     pub fn transform_readout(&self) -> Option<String> {
         Some(self.transforming()?.readout())
     }
 
-    /// Keeps what the pose edit under way has done: one undo step, or none where nothing changed.
+    /// Confirms the current pose edit: one undo step, or none if nothing changed.
     pub fn confirm_transform(&mut self) {
         let Some(running) = self.posing.running.take() else {
             return;
@@ -284,7 +285,7 @@ impl Editor {
         }
     }
 
-    /// Takes the pose edit under way back, bit for bit.
+    /// Cancels the current pose edit; restores the pose bit for bit.
     pub fn cancel_transform(&mut self) {
         if self.posing.running.take().is_some() {
             let dirty = self.history.cancel(&mut self.document);
@@ -293,7 +294,7 @@ impl Editor {
         }
     }
 
-    /// Starts to change one bone with the fields of the properties; one undo step until
+    /// Begins to change one bone with the fields of the Properties panel: one undo step until
     /// [`Editor::confirm_transform`].
     pub fn begin_pose_field(&mut self, joint: JointId, verb: &str) {
         self.finish_tool();
@@ -305,12 +306,12 @@ impl Editor {
         let world = start.world_matrices(self.document.skeleton());
         let pins = &self.document.session().pins;
         let pins = pins.iter().filter(|&&pin| pin != joint);
-        let hold = |&pin: &JointId| Some(Held::new(self.chain_of(pin)?, &world, true));
-        let held = pins.filter_map(hold).collect();
-        self.open_step(label, start, None, Vec::new(), held);
+        let hold = |&pin: &JointId| Some(ChainEnd::new(self.chain_of(pin)?, &world, true));
+        let pinned = pins.filter_map(hold).collect();
+        self.open_step(label, start, None, Vec::new(), pinned);
     }
 
-    /// Gives the bone of the field under way another local transform.
+    /// Sets the local transform of the bone whose field is being edited.
     pub fn set_pose_field(&mut self, joint: JointId, local: Transform) {
         let Some(running) = &mut self.posing.running else {
             return;
@@ -320,14 +321,14 @@ impl Editor {
             running.next.locals[joint.get()] = local;
             let rest = self.document.rest_pose().clone();
             let skeleton = self.document.skeleton().clone();
-            for held in &running.held {
-                held.keep(&skeleton, &running.start, &rest, &mut running.next);
+            for end in &running.pinned {
+                end.keep(&skeleton, &running.start, &rest, &mut running.next);
             }
             self.show_next();
         }
     }
 
-    /// Puts the selected bones, or all where none is selected, back to rest.
+    /// Resets the selected bones, or all without a selection, to the rest pose.
     pub fn reset_pose(&mut self, part: ResetPart) {
         self.finish_tool();
         let rest = self.document.rest_pose().clone();
@@ -367,7 +368,7 @@ impl Editor {
         }
     }
 
-    /// Pins the selected bones in their places, or lets them go where all are pinned.
+    /// Pins the selected bones in position, or unpins them if all are pinned.
     pub fn toggle_pins(&mut self) {
         self.finish_tool();
         let joints = self.joints_to_pose();
@@ -389,12 +390,12 @@ impl Editor {
         self.document.session_mut().pins.extend(with);
     }
 
-    /// Whether a bone is pinned in its place.
+    /// Whether a bone is pinned.
     pub fn is_pinned(&self, joint: JointId) -> bool {
         self.document.session().pins.contains(&joint)
     }
 
-    /// The chain that bends when `end` is pulled.
+    /// The chain that bends when `end` is dragged.
     pub fn chain_of(&self, end: JointId) -> Option<Chain> {
         let skeleton = self.document.skeleton();
         let is_bone = self.document.skin_joint_mask();
@@ -402,7 +403,7 @@ impl Editor {
         Chain::above(skeleton, end, |j| is_bone[j.get()])
     }
 
-    /// Left and right of the model's bones.
+    /// The left and right bones of the model.
     pub fn mirror(&self) -> Arc<Mirror> {
         let skeleton = self.document.skeleton();
         let mut known = self.posing.mirror.borrow_mut();
@@ -425,24 +426,24 @@ impl Editor {
         label: String,
         start: Arc<Pose>,
         tool: Option<Transforming>,
-        pulled: Vec<Held>,
-        held: Vec<Held>,
+        dragged: Vec<ChainEnd>,
+        pinned: Vec<ChainEnd>,
     ) {
         self.document.session_mut().playback.playing = false;
         self.history.begin(&self.document, &label);
         self.posing.running = Some(Running {
             label,
             tool,
-            pulled,
+            dragged,
             blend: None,
-            held,
+            pinned,
             next: Pose::clone(&start),
             start,
             before: self.document.pose().clone(),
         });
     }
 
-    /// Brings the document to where the transform under way is.
+    /// Updates the document to the current transform.
     fn show_transform(&mut self) {
         let rest = self.document.rest_pose().clone();
         let skeleton = self.document.skeleton().clone();
@@ -455,12 +456,12 @@ impl Editor {
         running.next.locals.copy_from_slice(&running.start.locals);
         tool.apply(&mut running.next);
         if tool.kind() == TransformKind::Move {
-            for pulled in &running.pulled {
-                pulled.follow(&skeleton, &running.start, &rest, &mut running.next);
+            for end in &running.dragged {
+                end.follow(&skeleton, &running.start, &rest, &mut running.next);
             }
         }
-        for held in &running.held {
-            held.keep(&skeleton, &running.start, &rest, &mut running.next);
+        for end in &running.pinned {
+            end.keep(&skeleton, &running.start, &rest, &mut running.next);
         }
         self.show_next();
     }
@@ -476,8 +477,8 @@ impl Editor {
         self.posing.running = Some(running);
     }
 
-    /// Inside the open step: takes the document's pose to `next`. A pose that was shown by a clip (`shown`) becomes the
-    /// artist's first.
+    /// Inside the open step: sets the document's pose to `next`. If a clip supplied the pose (`shown`), that becomes
+    /// the document's pose first.
     fn apply_pose(&mut self, shown: &Pose, next: &Pose, label: &str) -> Result<(), EditError> {
         let playback = self.document.session().playback;
         let over_clip = playback
@@ -512,7 +513,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Shows another pose: one undo step. Whether anything changed.
+    /// Shows another pose: one undo step. Returns whether anything changed.
     fn pose_at_once(&mut self, next: Pose, label: &str) -> bool {
         let start = self.document.shown_pose();
         if next == *start {

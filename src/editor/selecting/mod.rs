@@ -1,10 +1,9 @@
-//! Selecting bones and points, and hiding them: session data, no undo steps of their own.
+//! Selecting and hiding bones and points: session data without undo steps.
 //!
-//! Data flow: the viewport tells [`Editor::select_pointer`] what the pointer did -> [`SelectTool`] makes
-//! regions of it -> what lies inside is found among what is displayed and goes into the session, so that every panel
-//! shows it while the button is still down.
+//! Data flow: the viewport passes pointer events to [`Editor::select_pointer`] -> [`SelectTool`] turns them into
+//! regions -> the bones or points inside become the session's selection, which all panels show during the drag.
 //!
-//! Invariant: nothing hidden is selected, and no selection command reaches it.
+//! Invariant: hidden items are never selected, and selection commands do not affect them.
 
 mod operations;
 mod pick;
@@ -29,31 +28,31 @@ use glam::Vec2;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How far from a point a click still means it, logical pixels.
+/// The largest distance between a click and the point that it picks, logical pixels.
 const POINT_REACH_PX: f32 = 12.0;
 
-/// What selecting remembers between events.
+/// The state of selecting between events.
 #[derive(Default)]
 pub(super) struct Selecting {
     tool: SelectTool,
-    /// The selection that the drag under way starts from.
+    /// The selection before the current drag.
     before: Option<Selection>,
-    /// What the region of the drag under way holds.
+    /// The number of items in the region of the current drag.
     n_inside: usize,
     depth: Option<(DepthKey, DepthBuffer)>,
-    /// The points that are seen in a view, asked for once and used by every event of a box or a lasso.
+    /// The visible points of a view, computed once and used by every event of a box or a lasso.
     seen: Option<(DepthKey, BTreeMap<InstanceId, PointSet>)>,
-    /// The other side of the selection that had this serial, being looked for.
+    /// The mirror image of the selection with this serial, being computed.
     mirroring: Option<(u64, JobHandle<Result<operations::Mirrored, Cancelled>>)>,
-    /// What only isolating hid, and nothing has shown since; never empty.
+    /// Items hidden only by isolating, and not shown since; never empty.
     isolated_from: Option<visibility::Hidden>,
-    /// Grows with every change of points or of what is hidden.
+    /// Increases with every change of selected points or of hidden items.
     serial: u64,
-    /// Grows with every change of what is hidden.
+    /// Increases with every change of hidden items.
     hidden_serial: u64,
 }
 
-/// Everything that is selected.
+/// The complete selection.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Selection {
     active_joint: Option<JointId>,
@@ -61,18 +60,18 @@ struct Selection {
     points: PointsOfMeshes,
 }
 
-/// What a depth buffer shows.
+/// The inputs of a depth buffer.
 #[derive(Clone, Debug, PartialEq)]
 struct DepthKey {
     camera: Camera,
     size_px: Vec2,
-    /// Model, visibility, and each displayed surface with its generation.
+    /// The model, the visibility, and each displayed surface with its generation.
     serials: (u64, u64),
     shown: Vec<(u64, u64)>,
 }
 
 impl Editor {
-    /// Hands a pointer event to the selection; `size_px`: logical pixels of the viewport.
+    /// Passes a pointer event to the selection tool; `size_px`: the viewport in logical pixels.
     pub fn select_pointer(
         &mut self,
         kind: PointerKind,
@@ -111,19 +110,20 @@ impl Editor {
         }
     }
 
-    /// Notes a place that the pointer passed between two events.
+    /// Records a pointer position between two events.
     pub fn trace_select(&mut self, ndc: Vec2, size_px: Vec2) {
         let at = (ndc * 0.5 + 0.5) * size_px.max(Vec2::ONE);
         self.selecting.tool.trace(at);
     }
 
-    /// The next drag selects by this shape, wherever it begins; a circle stays until Esc. `None`: plain clicks and boxes.
+    /// Selects with this shape in the next drag, wherever it begins; a circle stays active until Esc. `None` restores
+    /// clicks and boxes.
     pub fn arm_select(&mut self, shape: Option<SelectShape>) {
         self.cancel_select();
         self.selecting.tool.arm(shape);
     }
 
-    /// Takes back the selection drag under way, else puts away the circle, box or lasso that was asked for.
+    /// Cancels the current selection drag, otherwise the requested circle, box or lasso.
     pub fn cancel_select(&mut self) {
         self.select_pointer(
             PointerKind::Cancel,
@@ -134,14 +134,14 @@ impl Editor {
         );
     }
 
-    /// Takes back the selection drag under way; a circle stays at hand.
+    /// Cancels the current selection drag; a circle stays active.
     pub(super) fn take_back_select(&mut self) {
         if self.selecting.tool.is_active() {
             self.cancel_select();
         }
     }
 
-    /// The state of picking, to draw.
+    /// The state of the selection tool, for drawing.
     pub fn select_tool(&self) -> &SelectTool {
         &self.selecting.tool
     }
@@ -151,12 +151,12 @@ impl Editor {
         self.selecting.tool.resize(factor);
     }
 
-    /// How many bones or points the drag under way encloses.
+    /// The number of bones or points inside the current drag.
     pub fn n_in_region(&self) -> usize {
         self.selecting.n_inside
     }
 
-    /// How many bones or points are selected, of the kind that is picked.
+    /// The number of selected bones or points, of the kind that is picked.
     pub fn n_selected(&self) -> usize {
         let session = self.document.session();
         match session.select_kind {
@@ -170,29 +170,29 @@ impl Editor {
         self.document.session().select_kind
     }
 
-    /// From now on clicks, boxes and commands are about this kind; what is selected of the other stays.
+    /// Sets the kind that clicks, boxes and commands select; the selection of the other kind stays.
     pub fn set_select_kind(&mut self, kind: SelectKind) {
         self.cancel_select();
         self.document.session_mut().select_kind = kind;
         self.selection_changed();
     }
 
-    /// Whether boxes, circles and lassos reach points that face away or are covered.
+    /// Sets whether boxes, circles and lassos select points that face away or are occluded.
     pub fn set_select_through(&mut self, through: bool) {
         self.document.session_mut().select_through = through;
     }
 
-    /// Grows with every change of selected points and of what is hidden.
+    /// Increases with every change of selected points and of hidden items.
     pub fn selection_serial(&self) -> u64 {
         self.selecting.serial
     }
 
-    /// Notes that selected points or hidden things are others now.
+    /// Records a change of selected points or hidden items.
     pub(super) fn selection_changed(&mut self) {
         self.selecting.serial += 1;
     }
 
-    /// Forgets what belongs to the document that was open.
+    /// Drops what belongs to the previous document.
     pub(super) fn reset_selecting(&mut self) {
         self.cancel_mirrored();
         self.selecting = Selecting {
@@ -202,8 +202,8 @@ impl Editor {
         };
     }
 
-    /// Selects a bone the way a click does: `op` Replace makes it the only one (`None`: none), Extend adds it, Subtract
-    /// takes it away. The last picked one is active.
+    /// Selects a bone as a click does: `op` Replace selects only it (`None`: none), Extend adds it, Subtract removes
+    /// it. The last picked bone becomes active.
     pub fn pick_joint(&mut self, joint: Option<JointId>, op: SelectOp) {
         let mut selection = self.selection();
         let joint = joint.filter(|&j| self.document.skeleton().is_live(j));
@@ -233,7 +233,7 @@ impl Editor {
         }
     }
 
-    /// Selects just this; where bones are selected, one of them is active.
+    /// Sets the selection; if bones are selected, one of them becomes active.
     fn set_selection(&mut self, mut selection: Selection) {
         let is_selected = |joint: &JointId| selection.joints.contains(joint);
         if self.select_kind() == SelectKind::Bones
@@ -251,7 +251,7 @@ impl Editor {
         self.refresh_heat();
     }
 
-    /// Selects what is inside of `region`, starting from `base`.
+    /// Selects the items inside `region`, combined with `base`.
     fn choose(
         &mut self,
         region: &Region,
@@ -283,7 +283,7 @@ impl Editor {
         self.set_selection(base);
     }
 
-    /// The points inside of `region`, by mesh.
+    /// The points inside `region`, by mesh.
     fn points_in(&mut self, region: &Region, view: &ScreenView) -> PointsOfMeshes {
         let through = self.document.session().select_through;
         let is_large = !through && !matches!(region, Region::Circle { .. });
@@ -311,7 +311,7 @@ impl Editor {
         found
     }
 
-    /// Brings the points that are seen up to date with the depth buffer.
+    /// Updates the visible points from the depth buffer.
     fn look_at_points(&mut self, view: &ScreenView) {
         let Some((key, depth)) = &self.selecting.depth else {
             return;
@@ -327,7 +327,7 @@ impl Editor {
         self.selecting.seen = Some((key.clone(), seen));
     }
 
-    /// Brings the depth buffer up to date with what is shown.
+    /// Updates the depth buffer from the display.
     fn draw_depth(&mut self, view: &ScreenView) {
         let key = self.depth_key(view);
         if self.selecting.depth.as_ref().is_none_or(|(k, _)| *k != key) {
@@ -347,7 +347,7 @@ impl Editor {
     }
 }
 
-/// Each displayed surface that is not hidden, with its generation.
+/// Each visible displayed surface with its generation.
 fn shown_generations(
     displayed: &BTreeMap<InstanceId, Displayed>,
     document: &Document,
@@ -357,7 +357,7 @@ fn shown_generations(
     shown.map(|(_, d)| (d.key, d.generation)).collect()
 }
 
-/// What becomes of `base` when `found` is picked.
+/// Combines `base` with the picked `found`.
 fn combine(base: &mut PointsOfMeshes, found: PointsOfMeshes, op: SelectOp) {
     match op {
         SelectOp::Replace => *base = found,

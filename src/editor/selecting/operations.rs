@@ -1,4 +1,4 @@
-//! Selection commands: all, none, inverse, linked, more, less, by weights, the other side.
+//! Selection commands: all, none, invert, linked, more, less, by weights, mirror.
 
 use super::{Editor, SelectKind, Selection};
 use crate::document::session::PointsOfMeshes;
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Editor {
-    /// Selects every bone, or every point, that is not hidden.
+    /// Selects every visible bone or point.
     pub fn select_all(&mut self) {
         self.select_by(|editor, selection| match editor.select_kind() {
             SelectKind::Bones => selection.joints = editor.visible_joints(),
@@ -31,7 +31,7 @@ impl Editor {
         });
     }
 
-    /// Selects nothing.
+    /// Deselects everything.
     pub fn select_none(&mut self) {
         self.select_by(|editor, selection| match editor.select_kind() {
             SelectKind::Bones => selection.joints.clear(),
@@ -39,7 +39,7 @@ impl Editor {
         });
     }
 
-    /// Selects what is not selected, and nothing else.
+    /// Inverts the selection.
     pub fn select_inverse(&mut self) {
         self.select_by(|editor, selection| match editor.select_kind() {
             SelectKind::Bones => {
@@ -59,7 +59,7 @@ impl Editor {
         });
     }
 
-    /// Selects the rest of each island of points that has a selected one; of bones the whole chains below.
+    /// Extends the selection to whole islands of points, or to all descendants of bones.
     pub fn select_linked(&mut self) {
         self.select_by(|editor, selection| match editor.select_kind() {
             SelectKind::Bones => {
@@ -79,7 +79,8 @@ impl Editor {
         });
     }
 
-    /// Selects the neighbours too: of points along edges and across seams, of bones parents and children.
+    /// Extends the selection by its neighbours: along edges and across seams for points, parents and children for
+    /// bones.
     pub fn select_more(&mut self) {
         self.select_by(|editor, selection| match editor.select_kind() {
             SelectKind::Bones => {
@@ -93,7 +94,7 @@ impl Editor {
         });
     }
 
-    /// Takes out of the selection what has a neighbour that is not selected.
+    /// Removes items with an unselected neighbour from the selection.
     pub fn select_less(&mut self) {
         self.select_by(|editor, selection| match editor.select_kind() {
             SelectKind::Bones => {
@@ -107,7 +108,7 @@ impl Editor {
                 editor.change_points_of(&mut selection.points, |id, topology, set, n| {
                     let mut others = set.clone();
                     others.invert(n);
-                    // What is hidden is no border.
+                    // Hidden points are not a border.
                     if let Some(hidden) = hidden.get(&id) {
                         others.subtract(hidden);
                     }
@@ -117,7 +118,7 @@ impl Editor {
         });
     }
 
-    /// Selects the points that the selected bones move, or the active one, and makes points what is picked.
+    /// Selects the points that the selected bones, or the active one, influence, and switches to picking points.
     pub fn select_moved_points(&mut self) {
         let session = self.document.session();
         let mut joints: Vec<JointId> = session.selected_joints.iter().copied().collect();
@@ -152,8 +153,8 @@ impl Editor {
         }
     }
 
-    /// Selects the points in which the active bone has a weight from `low` to `high`; from 0 on also those that it does
-    /// not move.
+    /// Selects the points where the active bone's weight is between `low` and `high`; with `low` = 0, also those that
+    /// it does not influence.
     pub fn select_by_weight(&mut self, low: f32, high: f32) {
         let Some(joint) = self.document.session().active_joint else {
             self.notify("No bone is active. Click a bone first.");
@@ -170,7 +171,7 @@ impl Editor {
         self.select_points_of(points);
     }
 
-    /// Selects the points of skins that no bone moves.
+    /// Selects the points of skinned meshes that have no influence.
     pub fn select_unweighted(&mut self) {
         self.select_where(|row| row.weights.iter().all(|w| *w <= 0.0));
         if self.n_selected() == 0 {
@@ -178,7 +179,7 @@ impl Editor {
         }
     }
 
-    /// Selects the points that more bones move than the brush allows.
+    /// Selects the points with more influences than the brush allows.
     pub fn select_over_influenced(&mut self) {
         let most = self.document.session().brush.max_influences;
         self.select_where(|row| row.weights.iter().filter(|w| **w > 0.0).count() > most);
@@ -187,7 +188,7 @@ impl Editor {
         }
     }
 
-    /// Selects the points of skins whose rows are so, and makes points what is picked.
+    /// Selects the points of skinned meshes whose rows satisfy `is_meant`, and switches to picking points.
     fn select_where(&mut self, is_meant: impl Fn(RowRef<'_>) -> bool + Sync) {
         let mut points = Vec::new();
         for (&id, item) in self.document.meshes() {
@@ -198,7 +199,7 @@ impl Editor {
         self.select_points_of(points);
     }
 
-    /// Selects exactly `points`, as far as they are shown; from now on points are picked.
+    /// Selects exactly the visible ones of `points`, and switches to picking points.
     pub(in crate::editor) fn select_points_of(
         &mut self,
         points: impl IntoIterator<Item = (MeshId, PointSet)>,
@@ -209,8 +210,8 @@ impl Editor {
         self.select_by(|_, selection| selection.points = points);
     }
 
-    /// Selects the other side of what is selected, across the plane between left and right of the bind pose: of points by
-    /// the symmetry of each mesh, of bones by their names and places.
+    /// Selects the mirror image of the selection across the symmetry plane of the bind pose: of points by each mesh's
+    /// symmetry, of bones by names and positions.
     pub fn select_mirrored(&mut self) {
         if self.select_kind() == SelectKind::Bones {
             let mirror = Mirror::new(self.document.skeleton());
@@ -238,20 +239,20 @@ impl Editor {
         self.selecting.mirroring = Some((self.selecting.serial, job));
     }
 
-    /// Stops looking for the other side.
+    /// Cancels the search for the mirror image.
     pub(in crate::editor) fn cancel_mirrored(&mut self) {
         if let Some((_, job)) = self.selecting.mirroring.take() {
             job.task().cancel();
         }
     }
 
-    /// Selects the other side once it is found.
+    /// Selects the mirror image once it is computed.
     pub(in crate::editor) fn take_mirrored_selection(&mut self) {
         let mirroring = &mut self.selecting.mirroring;
         let Some((serial, job)) = mirroring.take_if(|(_, job)| job.has_ended()) else {
             return;
         };
-        // A newer selection stays, and so does one of another model.
+        // A selection made in the meantime stays, and so does that of another model.
         let is_current = serial == self.selecting.serial;
         let found = job.into_result().ok().and_then(Result::ok);
         let Some(found) = found.filter(|_| is_current) else {
@@ -269,7 +270,7 @@ impl Editor {
         }
     }
 
-    /// Changes the selection; a drag under way is taken back first.
+    /// Changes the selection; cancels a running drag first.
     fn select_by(&mut self, change: impl FnOnce(&Self, &mut Selection)) {
         self.take_back_select();
         let mut selection = self.selection();
@@ -277,7 +278,7 @@ impl Editor {
         self.set_selection(selection);
     }
 
-    /// The bones that are not hidden.
+    /// The visible bones.
     pub(super) fn visible_joints(&self) -> BTreeSet<JointId> {
         let mask = self.document.skin_joint_mask();
         let hidden = &self.document.session().hidden_joints;
@@ -287,7 +288,7 @@ impl Editor {
             .collect()
     }
 
-    /// For each mesh of which an object is shown, the points that are not hidden.
+    /// The visible points of each mesh with a visible object.
     pub(super) fn visible_points(&self) -> impl Iterator<Item = (MeshId, PointSet)> + '_ {
         let session = self.document.session();
         let shown: BTreeSet<MeshId> = self
@@ -306,13 +307,13 @@ impl Editor {
         })
     }
 
-    /// Parents and children, among the bones that are not hidden, of `joints`.
+    /// The visible parents and children of `joints`.
     fn bone_neighbours(&self, joints: &BTreeSet<JointId>) -> BTreeSet<JointId> {
         let visible = self.visible_joints();
         let skeleton = self.document.skeleton();
         let mut near = BTreeSet::new();
         for &joint in &visible {
-            // The next bone above, past nodes that are none.
+            // The nearest ancestor that is a visible bone.
             let Some(parent) = skeleton.ancestors(joint).find(|a| visible.contains(a)) else {
                 continue;
             };
@@ -348,7 +349,7 @@ impl Editor {
     }
 }
 
-/// The points of `item` whose rows are so.
+/// The points of `item` whose rows satisfy `is_meant`.
 fn points_where(item: &MeshItem, is_meant: impl Fn(RowRef<'_>) -> bool + Sync) -> PointSet {
     let is_meant = &is_meant;
     let chunks = item.influences.chunks().par_iter();
@@ -365,7 +366,7 @@ fn points_where(item: &MeshItem, is_meant: impl Fn(RowRef<'_>) -> bool + Sync) -
     PointSet::from_words(words.collect())
 }
 
-/// The other side of a selection.
+/// The mirror image of a selection.
 #[derive(Debug)]
 pub(super) struct Mirrored {
     points: PointsOfMeshes,

@@ -1,4 +1,4 @@
-//! What a click means: a bone, the bone with the most influence in the skin, a point.
+//! The target of a click: a bone, the bone with the most influence on the skin, or a point.
 
 use super::{Editor, POINT_REACH_PX, SelectKind, combine};
 use crate::document::session::PointsOfMeshes;
@@ -10,24 +10,24 @@ use crate::tools::{ScreenView, SelectOp, region};
 use glam::{Vec2, Vec3};
 use std::sync::Arc;
 
-/// A bone drawn through the skin is picked no further behind it than this share of the skeleton's size: the bone of the
-/// limb that is clicked, not one of the arm behind the body.
+/// The largest depth behind the skin at which a bone drawn through it is picked, as a fraction of the skeleton's size:
+/// a click picks a bone of the clicked limb, not of an arm behind the body.
 const DEPTH_SHARE: f32 = 0.08;
 
-/// Which bones the artist sees, and so can click.
+/// The visible bones, which a click can pick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BonesSeen {
-    /// None are drawn.
+    /// None.
     None,
-    /// Those that nothing covers.
+    /// Those that nothing occludes.
     InFront,
-    /// All, through the skin.
+    /// All, drawn through the skin.
     Through,
 }
 
 impl Editor {
-    /// The bone that a click at a place of the viewport means: one that is drawn there, else the one with the most
-    /// influence in the skin there.
+    /// The bone that a click at a viewport position picks: one drawn there, otherwise the one with the most influence
+    /// on the skin there.
     pub fn pick_for_selection(
         &mut self,
         ndc: Vec2,
@@ -47,8 +47,8 @@ impl Editor {
         })
     }
 
-    /// The bone that has the most influence in the skin at a place of the viewport; hidden bones are passed over. Of a
-    /// mesh without a skin the bone that carries it.
+    /// The bone with the most influence on the skin at a viewport position, except hidden bones; for a mesh without a
+    /// skin, the bone that carries it.
     pub fn pick_joint_in_skin(&mut self, ndc: Vec2, size_px: Vec2) -> Option<JointId> {
         let (instance, hit) = self.hit(ndc, size_px)?;
         heaviest(
@@ -59,13 +59,13 @@ impl Editor {
         )
     }
 
-    /// Whether the skin under the pointer may be looked up in every frame.
+    /// Whether picking the skin under the pointer is fast enough for every frame.
     pub fn is_surface_at_hand(&mut self) -> bool {
         let surfaces = surfaces(self.views.pointed_mut(), &self.document);
         surfaces.iter().all(|(_, surface)| surface.is_quick())
     }
 
-    /// Selects what a click means.
+    /// Selects the target of a click.
     pub(super) fn pick(&mut self, ndc: Vec2, size_px: Vec2, op: SelectOp, seen: BonesSeen) {
         match self.select_kind() {
             SelectKind::Bones => {
@@ -76,7 +76,7 @@ impl Editor {
         }
     }
 
-    /// Selects the visible point nearest to a place of the viewport.
+    /// Selects the visible point nearest to a viewport position.
     fn pick_point(&mut self, ndc: Vec2, size_px: Vec2, op: SelectOp) {
         let view = ScreenView::new(&self.document.session().camera, size_px);
         self.draw_depth(&view);
@@ -107,7 +107,7 @@ impl Editor {
         self.set_selection(selection);
     }
 
-    /// The displayed surface under a place of the viewport.
+    /// The displayed surface under a viewport position.
     pub(in crate::editor) fn hit(
         &mut self,
         ndc: Vec2,
@@ -122,7 +122,7 @@ impl Editor {
         hits.min_by(|a, b| a.1.distance.total_cmp(&b.1.distance))
     }
 
-    /// The bone drawn at a place of the viewport, unless the skin that is hit covers it.
+    /// The bone drawn at a viewport position, unless the skin in front occludes it.
     fn pick_seen_bone(
         &self,
         ndc: Vec2,
@@ -141,7 +141,7 @@ impl Editor {
             bones.retain(|bone| {
                 let behind = bones::distance_along(&ray, bone) - hit.distance;
                 match seen {
-                    // A bone that moves nothing is not what one means by pointing at skin.
+                    // A click on the skin does not target a helper behind it.
                     BonesSeen::Through if bone.helper => behind <= bone.radius,
                     BonesSeen::Through => behind <= (spread * DEPTH_SHARE).max(2.0 * bone.radius),
                     _ => behind <= bone.radius,
@@ -155,7 +155,7 @@ impl Editor {
     }
 }
 
-/// The joint with the largest sum of weights at the triangle that was hit.
+/// The joint with the largest sum of weights on the triangle that was hit.
 fn heaviest(
     document: &Document,
     instance: InstanceId,
@@ -188,7 +188,7 @@ fn heaviest(
     sums.first().map(|(joint, _)| *joint)
 }
 
-/// The diagonal of the box around `points`.
+/// The diagonal of the bounding box of `points`.
 fn spread(points: impl Iterator<Item = Vec3>) -> f32 {
     let (low, high) = points.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(l, h), p| {
         (l.min(p), h.max(p))

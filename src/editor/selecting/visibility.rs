@@ -1,4 +1,4 @@
-//! Hiding bones, points and objects: what is hidden is neither drawn, framed, picked nor painted, and never lost.
+//! Hiding bones, points and objects: hidden items are neither drawn, framed, picked nor painted.
 
 use super::{Editor, SelectKind};
 use crate::document::InstanceId;
@@ -7,7 +7,7 @@ use crate::skeleton::JointId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Everything that is hidden.
+/// All hidden items.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Hidden {
     joints: BTreeSet<JointId>,
@@ -20,7 +20,7 @@ impl Hidden {
         self.joints.is_empty() && self.points.is_empty() && self.instances.is_empty()
     }
 
-    /// Takes out what is in `other` too.
+    /// Removes the items that `other` contains.
     fn subtract(&mut self, other: &Self) {
         self.joints.retain(|j| !other.joints.contains(j));
         self.instances.retain(|i| !other.instances.contains(i));
@@ -32,7 +32,7 @@ impl Hidden {
         self.points.retain(|_, set| !set.is_empty());
     }
 
-    /// Keeps only what is in `other` too.
+    /// Keeps only the items that `other` contains.
     fn intersect(&mut self, other: &Self) {
         self.joints.retain(|j| other.joints.contains(j));
         self.instances.retain(|i| other.instances.contains(i));
@@ -47,7 +47,7 @@ impl Hidden {
 }
 
 impl Editor {
-    /// Hides what is selected.
+    /// Hides the selection.
     pub fn hide_selected(&mut self) {
         self.finish_tool();
         let selection = self.selection();
@@ -68,7 +68,7 @@ impl Editor {
         }
     }
 
-    /// Hides what is not selected; whether something is left to see.
+    /// Hides everything that is not selected. Returns whether anything stays visible.
     pub fn hide_unselected(&mut self) -> bool {
         self.finish_tool();
         if self.n_selected() == 0 {
@@ -97,7 +97,7 @@ impl Editor {
         true
     }
 
-    /// Shows only what is selected; the second time the rest again, but not what was hidden otherwise, before or since.
+    /// Isolates the selection; a second call shows the rest again, except items hidden otherwise, before or since.
     pub fn toggle_isolate(&mut self) {
         if let Some(added) = self.selecting.isolated_from.take() {
             let mut hidden = self.hidden();
@@ -113,12 +113,12 @@ impl Editor {
         }
     }
 
-    /// Whether [`Editor::toggle_isolate`] brings the rest back.
+    /// Whether [`Editor::toggle_isolate`] would show the rest again.
     pub fn is_isolated(&self) -> bool {
         self.selecting.isolated_from.is_some()
     }
 
-    /// Shows everything; what was hidden of the kind that is picked comes back selected.
+    /// Shows everything; the shown items of the kind that is picked are selected.
     pub fn show_all(&mut self) {
         self.finish_tool();
         self.selecting.isolated_from = None;
@@ -136,7 +136,7 @@ impl Editor {
         self.set_selection(selection);
     }
 
-    /// Whether something is hidden.
+    /// Whether any item is hidden.
     pub fn has_hidden(&self) -> bool {
         !self.hidden().is_empty()
     }
@@ -146,7 +146,7 @@ impl Editor {
         self.set_joints_hidden(&[joint].into(), hide);
     }
 
-    /// Hides or shows bones, all at once.
+    /// Hides or shows several bones at once.
     pub fn set_joints_hidden(&mut self, joints: &BTreeSet<JointId>, hide: bool) {
         let mut hidden = self.hidden();
         if hide {
@@ -185,7 +185,7 @@ impl Editor {
 
     fn set_hidden(&mut self, mut hidden: Hidden) {
         hidden.points.retain(|_, set| !set.is_empty());
-        // What is shown one by one while the rest is hidden is no longer isolating's to bring back.
+        // Items shown one by one during isolation are no longer part of it.
         if let Some(mut added) = self.selecting.isolated_from.take() {
             added.intersect(&hidden);
             self.selecting.isolated_from = Some(added).filter(|added| !added.is_empty());

@@ -1,4 +1,4 @@
-//! Accessors: checked once, then decoded in bulk.
+//! Accessors: validated once, then decoded in bulk.
 
 use super::buffers::Data;
 use super::error::Fault;
@@ -6,39 +6,39 @@ use super::json::At;
 use crate::io::gltf_json::{ComponentType, component_type};
 use bytes::Bytes;
 
-/// The elements of an accessor: every byte they need is there.
+/// The elements of an accessor, with all their bytes checked to exist.
 #[derive(Clone, Debug)]
 pub(super) struct Elements {
     pub(super) place: String,
     pub(super) component: ComponentType,
-    /// Numbers an element holds.
+    /// The number of components per element.
     pub(super) width: usize,
     pub(super) count: usize,
     pub(super) normalized: bool,
-    /// From one element to the next, bytes.
+    /// The distance between elements, bytes.
     pub(super) stride: usize,
-    /// From the first element on; `None`: all zero.
+    /// The data from the first element on; `None` for all zeros.
     pub(super) data: Option<Bytes>,
     pub(super) sparse: Option<Sparse>,
 }
 
-/// Elements that differ from the rest.
+/// The substituted elements of a sparse accessor.
 #[derive(Clone, Debug)]
 pub(super) struct Sparse {
-    /// Which elements, each below the accessor's count.
+    /// The indices of the elements, each below the accessor's count.
     indices: Vec<u32>,
     /// Their values, tightly packed.
     values: Bytes,
 }
 
 impl Data<'_> {
-    /// The elements of the accessor that `owner.key` names.
+    /// The elements of the accessor at `owner.key`.
     pub(super) fn accessor(&self, owner: &At<'_>, key: &str) -> Result<Elements, Fault> {
         let index = owner.required_index(key, "accessors", self.len("accessors"))?;
         self.accessor_at(index, None)
     }
 
-    /// The elements of an accessor by index, which must be in range. `base` replaces what its buffer view holds.
+    /// The elements of an accessor by index, which must be in range. `base` replaces the data of its buffer view.
     pub(super) fn accessor_at(
         &self,
         index: usize,
@@ -61,7 +61,7 @@ impl Data<'_> {
             Fault::new(
                 at.path("componentType"),
                 format!(
-                    "{}.componentType is {code}, which is no number type.",
+                    "{}.componentType is {code}, which is not a component type.",
                     at.place
                 ),
             )
@@ -89,14 +89,11 @@ impl Data<'_> {
             sparse: None,
         };
         if at.get("bufferView").is_none() {
-            // A bound even before the budget: nothing that is drawn has 4 billion elements.
+            // A limit even before the budget applies: no model has 4 billion elements.
             if count > u64::from(u32::MAX) / 4 {
                 return Err(Fault::new(
                     &at.place,
-                    format!(
-                        "{} asks for {count} elements that no buffer holds.",
-                        at.place
-                    ),
+                    format!("{} has {count} elements without a buffer view.", at.place),
                 ));
             }
             return Ok(elements);
@@ -216,12 +213,13 @@ impl Data<'_> {
 }
 
 impl Elements {
-    /// Keeps the first `count` elements of at least as many.
+    /// Keeps the first `count` elements, of which there must be at least as many.
     pub(super) fn shorten(&mut self, count: usize) {
         self.count = self.count.min(count);
     }
 
-    /// All elements' first N numbers as floats, normalised integers mapped to 0..1 or -1..1 (glTF 2.0, 3.11).
+    /// The first N components of all elements as floats; normalised integers are mapped to 0..1 or -1..1 (glTF 2.0,
+    /// 3.11).
     pub(super) fn floats<const N: usize, T>(
         &self,
         data: &Data<'_>,
@@ -260,7 +258,7 @@ impl Elements {
         })
     }
 
-    /// All numbers of all elements in a row, as [`Elements::floats`].
+    /// All components of all elements in one array, as [`Elements::floats`].
     pub(super) fn flat_floats(&self, data: &Data<'_>) -> Result<Vec<f32>, Fault> {
         Ok(match self.width {
             1 => self.floats(data, |[x]| x)?,
@@ -272,8 +270,8 @@ impl Elements {
         })
     }
 
-    /// All elements' first N numbers as whole numbers. What is none (negative, not finite) becomes `u32::MAX`, which
-    /// no index reaches.
+    /// The first N components of all elements as integers. Invalid values (negative, not finite) become `u32::MAX`,
+    /// which is never a valid index.
     pub(super) fn integers<const N: usize, T>(
         &self,
         data: &Data<'_>,
@@ -308,13 +306,13 @@ impl Elements {
         Err(Fault::new(
             &self.place,
             format!(
-                "{} has {} numbers an element, but {wanted} are needed.",
+                "{} has {} components per element, but {wanted} are required.",
                 self.place, self.width
             ),
         ))
     }
 
-    /// The one loop over bytes: S bytes a number, N numbers of each element.
+    /// The decoding loop: S bytes per component, N components of each element.
     fn gather<const S: usize, const N: usize, V, T>(
         &self,
         decode: impl Fn([u8; S]) -> V,
@@ -333,7 +331,7 @@ impl Elements {
                 .take(self.count)
                 .map(element)
                 .collect(),
-            // The last element may end before a whole stride.
+            // The last element may end before a full stride.
             Some(data) => (0..self.count)
                 .map(|i| element(&data[i * self.stride..][..S * N]))
                 .collect(),
@@ -341,7 +339,7 @@ impl Elements {
         if let Some(sparse) = &self.sparse {
             let values = sparse.values.chunks_exact(S * self.width);
             for (&i, value) in sparse.indices.iter().zip(values) {
-                // An accessor that was shortened may still replace elements beyond its new end.
+                // A shortened accessor may still substitute elements beyond its new end.
                 if let Some(out) = out.get_mut(i as usize) {
                     *out = element(value);
                 }

@@ -1,17 +1,16 @@
-//! How much memory an import may use, so that a small file cannot ask for gigabytes.
+//! The memory budget of an import, so that a small file cannot allocate gigabytes.
 
 use super::error::{Fault, ImportError};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What every import may use besides its share of the file's size: 64 MiB, less what the program has anyway.
+/// The part of the budget that does not depend on the file's size: 64 MiB minus the program's own memory.
 const FLOOR: u64 = 54 << 20;
-/// Bytes of memory for a byte of file.
+/// Bytes of memory per byte of file.
 const FACTOR: u64 = 20;
 
-/// Bytes an import may still take, so that all in all it stays within 64 MiB + 20 x the size of the file and its
-/// buffers.
+/// The remaining memory of an import, bytes; the total stays within 64 MiB + 20 x the size of the file and its buffers.
 ///
-/// Charged before each allocation whose size the file names, with an estimate of what it leads to.
+/// Charged before each allocation whose size depends on the file, with an estimate of the memory it leads to.
 #[derive(Debug)]
 pub(super) struct Budget {
     file: u64,
@@ -27,7 +26,7 @@ impl Budget {
         }
     }
 
-    /// More file to go with: an external buffer of this size was read.
+    /// Increases the budget for an external buffer of this size.
     pub(super) fn add_file(&self, bytes: usize) {
         self.left
             .fetch_add((FACTOR - 1) * bytes as u64, Ordering::Relaxed);
@@ -38,7 +37,7 @@ impl Budget {
         self.left.load(Ordering::Relaxed)
     }
 
-    /// Takes `bytes`; fails, taking nothing, where so many are not left.
+    /// Reserves `bytes`; an error, without reserving anything, if fewer are left.
     pub(super) fn charge(&self, bytes: u64, place: &str) -> Result<(), Fault> {
         self.left
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
@@ -48,7 +47,7 @@ impl Budget {
             .map_err(|left| Fault::new(place, self.too_large(bytes, left, place).to_string()))
     }
 
-    /// Gives back what a temporary took.
+    /// Returns the bytes of a temporary allocation.
     pub(super) fn refund(&self, bytes: u64) {
         self.left.fetch_add(bytes, Ordering::Relaxed);
     }

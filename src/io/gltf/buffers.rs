@@ -1,4 +1,4 @@
-//! Buffers and buffer views: from indices in the JSON to checked slices of bytes.
+//! Buffers and buffer views: from indices in the JSON to validated byte ranges.
 
 use super::budget::Budget;
 use super::container::Container;
@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::Xxh3;
 /// The extension that compresses buffer views, under both of its names.
 pub(super) const MESHOPT: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
 
-/// The JSON, its buffers and its buffer views, decoded when first asked for.
+/// The JSON, its buffers, and its buffer views, which are decoded on first use.
 #[derive(Debug)]
 pub(super) struct Data<'a> {
     pub(super) json: &'a Value,
@@ -27,7 +27,7 @@ pub(super) struct Data<'a> {
     fingerprint: u64,
 }
 
-/// A buffer view: its bytes and the distance between its elements.
+/// The bytes and the stride of a buffer view.
 #[derive(Debug)]
 pub(super) struct View {
     pub(super) bytes: Bytes,
@@ -35,7 +35,7 @@ pub(super) struct View {
 }
 
 impl<'a> Data<'a> {
-    /// Reads all buffers. One that cannot be read becomes a finding and fails whoever needs it.
+    /// Reads all buffers. An unreadable one becomes a finding, and an error for everything that uses it.
     pub(super) fn load(
         bytes: &Bytes,
         container: &'a Container,
@@ -53,7 +53,7 @@ impl<'a> Data<'a> {
                 match &buffer {
                     Ok(_) if i == 0 && container.bin_is_cut => {}
                     Ok(bytes) => check_length(&at, bytes.len(), findings),
-                    Err(fault) => findings.push(fault.finding("What it holds is missing.")),
+                    Err(fault) => findings.push(fault.finding("Its data is missing.")),
                 }
                 buffer.map(|bytes| match at.count("byteLength") {
                     Ok(Some(n)) if n < bytes.len() as u64 => bytes.slice(..n as usize),
@@ -73,7 +73,7 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// What import read of `source`, without reading files again.
+    /// The data that import read from `source`, without reading files again.
     pub(super) fn of_source(source: &'a Source, budget: &'a Budget) -> Self {
         let n_views = list_len(&source.json, "bufferViews");
         Self {
@@ -87,12 +87,12 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// xxh3-64 of the file and each external buffer.
+    /// The xxh3-64 hash of the file and each external buffer.
     pub(super) fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// All buffers; empty where one could not be read.
+    /// All buffers; unreadable ones are empty.
     pub(super) fn all_buffers(&self) -> Vec<Bytes> {
         self.buffers
             .iter()
@@ -100,17 +100,17 @@ impl<'a> Data<'a> {
             .collect()
     }
 
-    /// How many entries one of the root's lists has.
+    /// The number of entries in a root list.
     pub(super) fn len(&self, list: &str) -> usize {
         list_len(self.json, list)
     }
 
-    /// Entry `index` of one of the root's lists.
+    /// Entry `index` of a root list.
     pub(super) fn at(&self, list: &str, index: usize) -> At<'a> {
         At::root(self.json, list, index)
     }
 
-    /// The buffer view that `owner.key` names.
+    /// The buffer view at `owner.key`.
     pub(super) fn view(&self, owner: &At<'_>, key: &str) -> Result<View, Fault> {
         let index = owner.required_index(key, "buffer views", self.views.len())?;
         self.view_at(index)
@@ -137,7 +137,7 @@ impl<'a> Data<'a> {
         let decoded = self
             .range(&extension)
             .and_then(|bytes| meshopt::decode(&extension, &bytes, self.budget));
-        // Where the file carries an uncompressed copy too, that one serves.
+        // If the file also contains an uncompressed copy, it is the fallback.
         match decoded {
             Ok(bytes) => Ok(bytes),
             Err(fault) => self
@@ -148,8 +148,8 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// The part of a buffer that `at` names with `buffer`, `byteOffset`, `byteLength`. What lies beyond the buffer's
-    /// end is cut, so that the rest of a file that was cut off stays readable: accessors check what they need.
+    /// The byte range that `at` defines with `buffer`, `byteOffset`, `byteLength`. It is cut at the buffer's end, so
+    /// that the rest of a truncated file stays readable: accessors check the bytes they need.
     fn range(&self, at: &At<'_>) -> Result<Bytes, Fault> {
         let buffer = at.required_index("buffer", "buffers", self.buffers.len())?;
         let bytes = self.buffers[buffer].as_ref().map_err(Clone::clone)?;
@@ -186,16 +186,16 @@ fn read_buffer(
         return Ok(fetched.bytes);
     }
     if at.get("uri").is_some() {
-        return Err(At::new(at.value, at.path("uri")).should_be("a text"));
+        return Err(At::new(at.value, at.path("uri")).should_be("a string"));
     }
     match &container.bin {
         Some(bin) if index == 0 => Ok(bin.clone()),
-        // A placeholder for what the compressed buffer views decode to, or a buffer of no bytes.
+        // A fallback buffer of compressed buffer views, or an empty buffer.
         _ if is_fallback(at) || at.count("byteLength") == Ok(Some(0)) => Ok(Bytes::new()),
         _ => Err(Fault::new(
             &at.place,
             format!(
-                "{} names no file and the file has no binary chunk for it.",
+                "{} has no URI, and the file has no BIN chunk for it.",
                 at.place
             ),
         )),
@@ -214,12 +214,12 @@ fn check_length(at: &At<'_>, present: usize, findings: &mut Findings) {
             findings.push(Finding::error(
                 &at.place,
                 format!(
-                    "{} should have {wanted} bytes, but only {present} are there.",
+                    "{} should have {wanted} bytes, but has only {present}.",
                     at.place
                 ),
             ));
         }
         Ok(_) => {}
-        Err(fault) => findings.push(fault.warning("All bytes that are there were taken.")),
+        Err(fault) => findings.push(fault.warning("All available bytes are used.")),
     }
 }

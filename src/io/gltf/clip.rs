@@ -1,4 +1,4 @@
-//! Animations -> clips.
+//! Reads animations as clips.
 
 use super::buffers::Data;
 use super::error::{Fault, ImportError, counted};
@@ -12,26 +12,26 @@ use crate::task::Task;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-/// Memory of a channel besides its keys, bytes.
+/// The memory of a channel besides its keyframes, bytes.
 const CHANNEL_BYTES: u64 = 160;
 
-/// Times and values of a channel.
+/// The times and values of a channel.
 type Keys = (Arc<[f32]>, Arc<[f32]>);
 
-/// Numbers an element has, and all numbers of all elements.
+/// The number of components per element, and all components of all elements.
 type Numbers = (usize, Arc<[f32]>);
 
-/// What was decoded and checked: many channels share their times, some their values.
+/// Decoded and validated data: many channels share their times, some their values.
 #[derive(Default)]
 struct Cache {
     decoded: HashMap<usize, Result<Numbers, Fault>>,
-    /// By input accessor, output accessor and numbers a key.
+    /// By input accessor, output accessor and number of components per keyframe.
     keys: HashMap<(usize, usize, usize), Result<Keys, Fault>>,
-    /// Time accessors whose flaws were reported.
+    /// Time accessors whose problems were reported.
     reported: HashSet<usize>,
 }
 
-/// Reads all animations; clip id = animation index. `n_targets` holds each node's number of morph targets.
+/// Reads all animations; clip id = animation index. `n_targets` is each node's number of morph targets.
 pub(super) fn read_all(
     data: &Data<'_>,
     n_targets: &[usize],
@@ -67,7 +67,7 @@ fn channels(
     let (list, samplers) = match lists {
         Ok(lists) => lists,
         Err(fault) => {
-            findings.push(fault.finding("The clip moves nothing."));
+            findings.push(fault.finding("The clip is empty."));
             return Vec::new();
         }
     };
@@ -92,7 +92,7 @@ fn channels(
             findings.push(Finding::warning(
                 &channel_at.place,
                 format!(
-                    "{} moves the {} of node {} again; the last channel was taken.",
+                    "{} animates the {} of node {} again; the last channel is used.",
                     channel_at.place,
                     channel.property.gltf_path(),
                     channel.joint.0
@@ -104,12 +104,12 @@ fn channels(
             channels.push(channel);
         }
     }
-    // A file that was cut off loses hundreds of channels for one reason.
+    // A truncated file loses hundreds of channels for one reason.
     if left_out > 1 {
         findings.push(Finding::error(
             &at.place,
             format!(
-                "{} of the {} channels of {} were left out, the others for like reasons.",
+                "{} of the {} channels of {} were left out, the others for similar reasons.",
                 left_out,
                 list.len(),
                 at.place
@@ -119,7 +119,7 @@ fn channels(
     channels
 }
 
-/// One channel; `None` where it moves nothing that exists here.
+/// Reads one channel; `None` if it animates nothing that Sinew reads.
 fn channel(
     data: &Data<'_>,
     at: &At<'_>,
@@ -138,12 +138,12 @@ fn channel(
             let path = other.unwrap_or("nothing");
             findings.push(Finding::info(
                 &at.place,
-                format!("{} moves \"{path}\", which is not shown.", at.place),
+                format!("{} animates \"{path}\", which is not supported.", at.place),
             ));
             return Ok(None);
         }
     };
-    // A channel without a node is for an extension (glTF 2.0, 3.11).
+    // A channel without a node belongs to an extension (glTF 2.0, 3.11).
     let Some(node) = target.index("node", "nodes", n_targets.len())? else {
         return Ok(None);
     };
@@ -152,7 +152,7 @@ fn channel(
         return Err(Fault::new(
             target.path("path"),
             format!(
-                "{} moves the morph targets of node {node}, which has none.",
+                "{} animates the morph targets of node {node}, which has none.",
                 at.place
             ),
         ));
@@ -161,7 +161,7 @@ fn channel(
         findings.push(Finding::warning(
             &at.place,
             format!(
-                "{} moves node {node}, which is given as a matrix; the matrix was taken apart.",
+                "{} animates node {node}, which has a matrix; the matrix was decomposed.",
                 at.place
             ),
         ));
@@ -175,7 +175,7 @@ fn channel(
             findings.push(Finding::warning(
                 sampler.path("interpolation"),
                 format!(
-                    "{} is \"{other}\", which does not exist; LINEAR was taken.",
+                    "{} is \"{other}\", which does not exist; LINEAR is used.",
                     sampler.path("interpolation")
                 ),
             ));
@@ -205,7 +205,7 @@ fn channel(
 }
 
 impl Cache {
-    /// The keys of a sampler: `components` numbers an element of its output, `per_key` numbers a key.
+    /// The keyframes of a sampler: `components` components per output element, `per_key` per keyframe.
     fn keys(
         &mut self,
         data: &Data<'_>,
@@ -223,7 +223,7 @@ impl Cache {
             .clone()
     }
 
-    /// The numbers of the accessor that `sampler.key` names, which must have `width` numbers an element.
+    /// The components of the accessor at `sampler.key`, which must have `width` components per element.
     fn decode(
         &mut self,
         data: &Data<'_>,
@@ -241,7 +241,7 @@ impl Cache {
             return Err(Fault::new(
                 sampler.path(key),
                 format!(
-                    "{} has {found} numbers an element, but {width} are needed.",
+                    "{} has {found} components per element, but {width} are required.",
                     sampler.path(key)
                 ),
             ));
@@ -250,8 +250,8 @@ impl Cache {
     }
 }
 
-/// Checks the keys: as they are where nothing is wrong with them (the arrays stay shared), else put in order and
-/// without those that are not finite.
+/// Validates the keyframes: valid ones are unchanged, so that the arrays stay shared; otherwise they are sorted, and
+/// those that are not finite are dropped.
 fn keys(
     data: &Data<'_>,
     sampler: &At<'_>,
@@ -267,7 +267,7 @@ fn keys(
         return Err(Fault::new(
             place,
             format!(
-                "{place} has {} and {} for them, which makes no key.",
+                "{place} has {} and {} for them, which gives no keyframe.",
                 counted(times.len(), "time", "times"),
                 counted(values.len(), "number", "numbers")
             ),
@@ -277,16 +277,16 @@ fn keys(
         findings.push(Finding::error(
             place,
             format!(
-                "{place} has {} for {} of {per_key}; what does not fit was left out.",
+                "{place} has {} for {} of {per_key}; the surplus was left out.",
                 counted(values.len(), "number", "numbers"),
-                counted(times.len(), "key", "keys")
+                counted(times.len(), "keyframe", "keyframes")
             ),
         ));
     }
     if report && times.iter().any(|&t| t < 0.0) {
         findings.push(Finding::warning(
             sampler.path("input"),
-            format!("{} has keys before time 0.", sampler.path("input")),
+            format!("{} has keyframes before time 0.", sampler.path("input")),
         ));
     }
     let is_finite = |k: &usize| {
@@ -306,18 +306,25 @@ fn keys(
             place,
             format!(
                 "{place} has {} not finite and left out.",
-                counted(n_keys - order.len(), "key that is", "keys that are")
+                counted(
+                    n_keys - order.len(),
+                    "keyframe that is",
+                    "keyframes that are"
+                )
             ),
         ));
     }
     if order.is_empty() {
-        return Err(Fault::new(place, format!("No key of {place} is finite.")));
+        return Err(Fault::new(
+            place,
+            format!("No keyframe of {place} is finite."),
+        ));
     }
     if !order.is_sorted_by(|&a, &b| times[a] <= times[b]) {
         if report {
             findings.push(Finding::error(
                 sampler.path("input"),
-                format!("The key times of {place} do not ascend; the keys were put in order."),
+                format!("The keyframe times of {place} do not ascend; the keyframes were sorted."),
             ));
         }
         order.sort_by(|&a, &b| times[a].total_cmp(&times[b]));

@@ -1,4 +1,4 @@
-//! The two containers: binary (.glb) and text (.gltf) -> JSON and the binary chunk.
+//! The two glTF containers, binary (.glb) and text (.gltf): splits a file into JSON and the binary chunk.
 
 use super::budget::Budget;
 use super::error::ImportError;
@@ -8,25 +8,25 @@ use crate::finding::Finding;
 use bytes::Bytes;
 use serde_json::Value;
 
-/// Deeper JSON is refused: glTF itself needs 8 levels, extras some more.
+/// The largest JSON nesting depth accepted: glTF itself needs 8 levels, extras some more.
 const MAX_DEPTH: usize = 100;
-/// What a parsed JSON value, an object and a key take on the heap, bytes, with the growth of their lists.
+/// Heap memory of a parsed JSON value, an object and a key, bytes, including the spare capacity of their containers.
 const VALUE_BYTES: u64 = 96;
 const OBJECT_BYTES: u64 = 300;
 const KEY_BYTES: u64 = 140;
 
-/// A file taken apart.
+/// The parts of a file.
 #[derive(Debug)]
 pub(super) struct Container {
     pub(super) kind: SourceKind,
     pub(super) json: Value,
-    /// The binary chunk, a slice of the file.
+    /// The BIN chunk, a slice of the file.
     pub(super) bin: Option<Bytes>,
-    /// Whether the file ends before the binary chunk does, which was reported.
+    /// Whether the file ends before the BIN chunk does, which was reported.
     pub(super) bin_is_cut: bool,
 }
 
-/// Takes the file apart and parses its JSON.
+/// Splits the file into chunks and parses its JSON.
 pub(super) fn open(
     bytes: &Bytes,
     budget: &Budget,
@@ -58,7 +58,7 @@ pub(super) fn open(
     })
 }
 
-/// The JSON chunk and the binary chunk of a .glb (glTF 2.0, 4.4).
+/// The JSON chunk and the BIN chunk of a .glb (glTF 2.0, 4.4).
 fn chunks(
     bytes: &Bytes,
     bin_is_cut: &mut bool,
@@ -83,12 +83,12 @@ fn chunks(
             version: version.to_string(),
         });
     }
-    // A file that was cut off is reported with its chunk below.
+    // A truncated file is reported with its chunk below.
     if (length as usize) < bytes.len() {
         findings.push(Finding::warning(
             "header",
             format!(
-                "The header gives a length of {length} bytes, but the file has {}; what is there was read.",
+                "The header gives a length of {length} bytes, but the file has {}; the available bytes are read.",
                 bytes.len()
             ),
         ));
@@ -112,7 +112,7 @@ fn chunks(
                     findings.push(Finding::error(
                         "BIN chunk",
                         format!(
-                            "The file is cut off: the binary chunk needs {length} bytes, but only {} are there.",
+                            "The file is truncated: the BIN chunk needs {length} bytes, but only {} are present.",
                             end - start
                         ),
                     ));
@@ -129,13 +129,13 @@ fn chunks(
             _ if json.is_none() && bin.is_none() => findings.push(Finding::warning(
                 format!("chunk at byte {at}"),
                 format!(
-                    "A chunk of unknown type {kind:#010x} stands before the JSON and was left out."
+                    "A chunk of unknown type {kind:#010x} precedes the JSON chunk and was left out."
                 ),
             )),
             // Later unknown chunks are extensions that readers ignore (glTF 2.0, 4.4.3.1).
             _ => {}
         }
-        // Writers that forget the padding are followed to the byte.
+        // Files whose writer omitted the padding are read at the exact byte.
         at = end;
     }
     match json {
@@ -145,14 +145,14 @@ fn chunks(
     }
 }
 
-/// Parses the JSON after checking how deep it nests and how much memory it will take.
+/// Parses the JSON after checking its nesting depth and memory requirement.
 fn parse(text: &Bytes, budget: &Budget, findings: &mut Findings) -> Result<Value, ImportError> {
     let mut text: &[u8] = text;
     if let Some(rest) = text.strip_prefix(b"\xef\xbb\xbf") {
         text = rest;
         findings.push(Finding::info(
             "JSON",
-            "The JSON begins with a byte order mark, which was skipped.",
+            "The JSON begins with a byte order mark, which is ignored.",
         ));
     }
     // Some writers pad with zeros instead of spaces.
@@ -185,7 +185,7 @@ fn parse(text: &Bytes, budget: &Budget, findings: &mut Findings) -> Result<Value
     Ok(json)
 }
 
-/// An upper estimate of the parsed JSON's size in memory; fails where brackets nest too deep.
+/// An upper bound of the parsed JSON's size in memory, bytes; an error if it is nested too deeply.
 fn survey(text: &[u8]) -> Result<u64, ImportError> {
     let (mut depth, mut values, mut objects, mut keys) = (0usize, 1u64, 0u64, 0u64);
     let mut bytes = text.iter().enumerate();
@@ -228,7 +228,7 @@ fn check_asset(json: &Value, findings: &mut Findings) -> Result<(), ImportError>
     match text("version") {
         None => findings.push(Finding::warning(
             "asset.version",
-            "The file does not say which version of glTF it is; it was read as 2.0.",
+            "The file has no glTF version; it is read as 2.0.",
         )),
         Some(Value::String(version)) if version.starts_with("2.") => {
             if let Some(Value::String(needed)) = text("minVersion")
@@ -236,7 +236,7 @@ fn check_asset(json: &Value, findings: &mut Findings) -> Result<(), ImportError>
             {
                 findings.push(Finding::warning(
                     "asset.minVersion",
-                    format!("The file asks for glTF {needed}; it was read as 2.0."),
+                    format!("The file requires glTF {needed}; it is read as 2.0."),
                 ));
             }
         }
@@ -248,24 +248,29 @@ fn check_asset(json: &Value, findings: &mut Findings) -> Result<(), ImportError>
         }
         Some(other) => findings.push(Finding::warning(
             "asset.version",
-            format!("asset.version should be a text, but it is {other}; the file was read as 2.0."),
+            format!(
+                "asset.version should be a string, but it is {other}; the file is read as 2.0."
+            ),
         )),
     }
     Ok(())
 }
 
-/// The format that the first bytes of a file show, as text.
+/// The format of a file according to its first bytes, as text.
 fn beginning(bytes: &[u8]) -> String {
     if bytes.is_empty() {
-        return "nothing at all (it is empty)".to_owned();
+        return "no data (it is empty)".to_owned();
     }
     let known: [(&[u8], &str); 6] = [
-        (b"Kaydara FBX", "the mark of an FBX file"),
-        (b"BLENDER", "the mark of a Blender file"),
-        (b"PK\x03\x04", "the mark of a ZIP archive"),
-        (b"version https://git-lfs", "the mark of a Git LFS pointer"),
-        (b"\x1f\x8b", "the mark of a gzip archive"),
-        (b"\x28\xb5\x2f\xfd", "the mark of a zstd archive"),
+        (b"Kaydara FBX", "the signature of an FBX file"),
+        (b"BLENDER", "the signature of a Blender file"),
+        (b"PK\x03\x04", "the signature of a ZIP archive"),
+        (
+            b"version https://git-lfs",
+            "the signature of a Git LFS pointer",
+        ),
+        (b"\x1f\x8b", "the signature of a gzip archive"),
+        (b"\x28\xb5\x2f\xfd", "the signature of a zstd archive"),
     ];
     if let Some((_, words)) = known.iter().find(|(mark, _)| bytes.starts_with(mark)) {
         return (*words).to_owned();
@@ -296,11 +301,13 @@ mod tests {
                 .unwrap_err()
                 .to_string()
         };
-        assert!(open(b"Kaydara FBX Binary", &mut findings).contains("the mark of an FBX file"));
+        assert!(
+            open(b"Kaydara FBX Binary", &mut findings).contains("the signature of an FBX file")
+        );
         assert!(open(b"", &mut findings).contains("it is empty"));
         assert_eq!(
             open(b"glTF\x02\0\0", &mut findings),
-            "The file is cut off: the header needs 12 bytes, but only 7 are there."
+            "The file is truncated: the header needs 12 bytes, but only 7 are present."
         );
     }
 }

@@ -1,4 +1,4 @@
-//! KHR_draco_mesh_compression: a primitive's vertices and triangles as one compressed stream.
+//! KHR_draco_mesh_compression: a primitive's vertices and triangles as one compressed bitstream.
 
 use super::accessor::Elements;
 use super::buffers::Data;
@@ -19,7 +19,7 @@ pub(super) struct Decoded<'a> {
     pub(super) triangles: Vec<[u32; 3]>,
 }
 
-/// Decodes what the extension object `at` names.
+/// Decodes the data that the extension object `at` references.
 pub(super) fn decode<'a>(data: &Data<'_>, at: &At<'a>) -> Result<Decoded<'a>, Fault> {
     let view = data.view(at, "bufferView")?;
     let damaged = |why: &dyn std::fmt::Display| {
@@ -34,7 +34,7 @@ pub(super) fn decode<'a>(data: &Data<'_>, at: &At<'a>) -> Result<Decoded<'a>, Fa
         .with_max_points(most / 16)
         .with_max_faces(most / 32)
         .with_max_decoded_bytes(most);
-    // A panic in the decoder must not take the artist's work with it.
+    // A panic in the decoder must not lose the artist's work.
     let decoded = std::panic::catch_unwind(|| {
         let mut mesh = Mesh::new();
         let mut buffer = DecoderBuffer::new(&view.bytes).with_limits(limits);
@@ -63,8 +63,8 @@ impl Decoded<'_> {
         self.mesh.num_points()
     }
 
-    /// The elements of the attribute `semantic`; `None` where the stream does not hold it. `normalized` is the
-    /// accessor's flag: it governs, not the stream's.
+    /// The elements of the attribute `semantic`; `None` if the bitstream does not contain it. `normalized` is the
+    /// accessor's flag, which takes precedence over the bitstream's.
     pub(super) fn attribute(
         &self,
         data: &Data<'_>,
@@ -83,7 +83,7 @@ impl Decoded<'_> {
         let Some(attribute) = found else {
             return Some(Err(Fault::new(
                 &place,
-                format!("{place} is {id}, which the Draco data does not hold."),
+                format!("{place} is {id}, which the Draco data does not contain."),
             )));
         };
         Some(self.elements(data, attribute, place, normalized))

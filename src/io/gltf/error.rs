@@ -1,85 +1,87 @@
-//! Why a model could not be loaded, in sentences an artist can act on.
+//! Errors of an import, as sentences that an artist can act on.
 
 use crate::finding::Finding;
 use crate::task::Cancelled;
 use std::path::PathBuf;
 
-/// Why nothing could be imported. Each displays as one sentence that names the fault and its place.
+/// The reason that nothing was imported, displayed as one sentence that names the fault and its location.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The task was cancelled.
     #[error("The import was cancelled.")]
     Cancelled,
-    /// The file could not be read from the disk.
+    /// The file could not be read from disk.
     #[error("The file {} could not be read: {}.", path.display(), reason(source))]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The bytes are of another format.
+    /// The file has another format.
     #[error(
         "This is not a glTF file: it begins with {found}, but a .glb begins with the letters glTF and a .gltf with a brace."
     )]
     NotGltf {
-        /// The format that its first bytes show, as text.
+        /// The format according to its first bytes, as text.
         found: String,
     },
-    /// A version this program does not read.
+    /// An unsupported version.
     #[error("The {place} is {version}, but only version 2 can be opened.")]
     Version {
-        /// The path of the version.
+        /// The location of the version.
         place: &'static str,
-        /// The version, as the file has it.
+        /// The version in the file.
         version: String,
     },
-    /// The binary container ends before its JSON does.
-    #[error("The file is cut off: {place} needs {needed} bytes, but only {present} are there.")]
+    /// The binary container ends before its JSON chunk does.
+    #[error("The file is truncated: {place} needs {needed} bytes, but only {present} are present.")]
     CutOff {
-        /// Which part.
+        /// The truncated part.
         place: &'static str,
-        /// Bytes it needs.
+        /// The bytes it needs.
         needed: u64,
-        /// Bytes there are.
+        /// The bytes present.
         present: u64,
     },
-    /// The binary container has chunks, but none of JSON.
-    #[error("The file has no JSON chunk, so there is no model in it.")]
+    /// The binary container has no JSON chunk.
+    #[error("The file has no JSON chunk, so it contains no model.")]
     NoJson,
-    /// The JSON breaks its grammar.
+    /// The JSON has a syntax error.
     #[error("The JSON cannot be read at line {line}, column {column}: {message}.")]
     Json {
-        /// Counted from 1.
+        /// Starting at 1.
         line: usize,
-        /// Counted from 1.
+        /// Starting at 1.
         column: usize,
-        /// What the parser met.
+        /// The message of the parser.
         message: String,
     },
-    /// Brackets within brackets within brackets.
-    #[error("The JSON nests {limit} levels deep or more at byte {offset}, which no model needs.")]
+    /// The JSON is nested too deeply.
+    #[error(
+        "The JSON is nested {limit} levels deep or more at byte {offset}, which no model requires."
+    )]
     TooDeep {
-        /// The deepest nesting that is read.
+        /// The largest nesting depth accepted.
         limit: usize,
-        /// Where in the JSON.
+        /// The byte offset in the JSON.
         offset: usize,
     },
-    /// More memory than a file of this size may ask for.
+    /// More memory is needed than a file of this size may use.
     #[error(
         "{place} would need {needed} bytes of memory, more than the {limit} allowed for a file of {file} bytes."
     )]
     TooLarge {
-        /// What is too large.
+        /// The part that is too large.
         place: String,
-        /// Bytes it needs.
+        /// The bytes it needs.
         needed: u64,
-        /// Bytes left to it.
+        /// The bytes left.
         limit: u64,
-        /// Bytes of the file and its buffers.
+        /// The size of the file and its buffers, bytes.
         file: u64,
     },
-    /// Nothing of the model is usable; the first fault is named.
+    /// Nothing in the model is usable; this is the first fault.
     #[error("{}", .0.message)]
     Broken(Fault),
 }
@@ -96,10 +98,10 @@ impl From<Fault> for ImportError {
     }
 }
 
-/// One thing that is wrong with the file: its place in the file's own terms, and a sentence that names it.
+/// A fault in the file: its location in the file's own terms, and a sentence that describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// For example `accessors[3].bufferView`.
+    /// The location, such as `accessors[3].bufferView`.
     pub place: String,
     /// One sentence with a full stop.
     pub message: String,
@@ -113,27 +115,27 @@ impl Fault {
         }
     }
 
-    /// The finding of this fault; `consequence`: one more sentence about how it was handled.
+    /// The finding of this fault as an error; `consequence`: a sentence about how it was handled.
     pub(super) fn finding(&self, consequence: &str) -> Finding {
         Finding::error(&self.place, format!("{} {consequence}", self.message))
     }
 
-    /// The same, where little is lost.
+    /// The finding of this fault as a warning.
     pub(super) fn warning(&self, consequence: &str) -> Finding {
         Finding::warning(&self.place, format!("{} {consequence}", self.message))
     }
 }
 
-/// The system's reason in lower case without its error number.
+/// The operating system's reason in lower case, without its error number.
 pub(super) fn reason(error: &std::io::Error) -> String {
     match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        std::io::ErrorKind::PermissionDenied => "permission was denied".to_owned(),
+        std::io::ErrorKind::NotFound => "no such file".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         _ => error.to_string(),
     }
 }
 
-/// "1 vertex", "5 vertices".
+/// A count with its noun: "1 vertex", "5 vertices".
 pub(super) fn counted(n: usize, one: &str, many: &str) -> String {
     if n == 1 {
         format!("1 {one}")

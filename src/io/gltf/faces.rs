@@ -1,4 +1,4 @@
-//! A primitive's triangles, whatever its mode.
+//! The triangles of a primitive of any mode.
 
 use super::buffers::Data;
 use super::error::{Fault, counted};
@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::json::At;
 use crate::finding::Finding;
 
-/// The primitive's triangles, whatever its mode; those that name a vertex it does not have are left out.
+/// The triangles of a primitive of any mode; those with an invalid vertex index are dropped.
 pub(super) fn read(
     data: &Data<'_>,
     at: &At<'_>,
@@ -18,7 +18,7 @@ pub(super) fn read(
     let mode = match at.count("mode") {
         Ok(mode) => mode.unwrap_or(4),
         Err(fault) => {
-            findings.push(fault.warning("It was read as a list of triangles."));
+            findings.push(fault.warning("It is read as triangles."));
             4
         }
     };
@@ -56,7 +56,7 @@ pub(super) fn read(
     findings.push(Finding::error(
         at.path("indices"),
         format!(
-            "{} names vertex {}, but there are only {n_vertices}; {} left out.",
+            "{} references vertex {}, but there are only {n_vertices}; {} left out.",
             at.path("indices"),
             bad.iter().max().unwrap_or(&0),
             counted(before - kept.len(), "triangle was", "triangles were")
@@ -65,21 +65,21 @@ pub(super) fn read(
     kept
 }
 
-/// The vertex of each corner: the primitive's indices, or its vertices in their order.
+/// The vertex of each corner: the primitive's indices, or its vertices in order.
 fn corners(data: &Data<'_>, at: &At<'_>, n_vertices: u32) -> Result<Vec<u32>, Fault> {
     if at.get("indices").is_none() {
         data.budget.charge(16 * u64::from(n_vertices), &at.place)?;
         return Ok((0..n_vertices).collect());
     }
     let elements = data.accessor(at, "indices")?;
-    // The triangles themselves; the corners are charged as they are read.
+    // Only the triangles; the corners are charged as they are read.
     let n_bytes = (elements.count as u64).saturating_mul(12);
     data.budget.charge(n_bytes, &at.place)?;
     elements.integers::<1, _>(data, |[i]| i)
 }
 
-/// Corners -> triangles (glTF 2.0, 3.7.2.1). Strips and fans leave out triangles of two equal corners, which only
-/// join their parts.
+/// Assembles corners to triangles (glTF 2.0, 3.7.2.1). Strips and fans drop triangles with two equal corners, which
+/// only join their parts.
 fn assemble(mode: u64, corners: &[u32], at: &At<'_>, findings: &mut Findings) -> Vec<[u32; 3]> {
     let has_area = |&[a, b, c]: &[u32; 3]| a != b && b != c && c != a;
     match mode {
@@ -106,7 +106,7 @@ fn assemble(mode: u64, corners: &[u32], at: &At<'_>, findings: &mut Findings) ->
                 findings.push(Finding::warning(
                     at.path("mode"),
                     format!(
-                        "{} is {mode}, which does not exist; it was read as triangles.",
+                        "{} is {mode}, which does not exist; it is read as triangles.",
                         at.path("mode")
                     ),
                 ));
@@ -116,7 +116,7 @@ fn assemble(mode: u64, corners: &[u32], at: &At<'_>, findings: &mut Findings) ->
                 findings.push(Finding::warning(
                     &at.place,
                     format!(
-                        "{} has {}, which is no multiple of 3; the last were left out.",
+                        "{} has {}, which is not a multiple of 3; the last were left out.",
                         at.place,
                         counted(corners.len(), "corner", "corners")
                     ),

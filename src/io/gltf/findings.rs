@@ -1,11 +1,11 @@
-//! The list of findings, bounded: a broken file may have millions of faults.
+//! A bounded list of findings: a broken file may have millions of faults.
 
 use crate::finding::{Finding, Place};
 
-/// Findings beyond this many are counted, not kept.
+/// The largest number of findings kept; further ones are only counted.
 const MAX_FINDINGS: usize = 500;
 
-/// What had to be mended, left out or guessed, in order of reading.
+/// What was repaired, left out or guessed, in the order of reading.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     kept: Vec<Finding>,
@@ -22,7 +22,7 @@ impl Findings {
         }
     }
 
-    /// Adds what another part of the import found.
+    /// Appends the findings of another part of the import.
     pub(super) fn append(&mut self, other: Self) {
         for finding in other.kept {
             self.push(finding);
@@ -30,7 +30,7 @@ impl Findings {
         self.n_more += other.n_more;
     }
 
-    /// The findings, each about `target` unless it is about something else.
+    /// The findings, each with `target` unless it has another one.
     pub(super) fn about(mut self, target: &Place) -> Self {
         for finding in &mut self.kept {
             finding.target.get_or_insert_with(|| target.clone());
@@ -38,7 +38,7 @@ impl Findings {
         self
     }
 
-    /// The list, with a last entry that counts what was not kept.
+    /// The list, with a last entry that counts the dropped findings.
     pub(super) fn into_list(mut self) -> Vec<Finding> {
         if self.n_more > 0 {
             self.kept.push(Finding::warning(
@@ -50,7 +50,7 @@ impl Findings {
     }
 }
 
-/// The part of the document that a place in the file has become: meshes and nodes keep their indices.
+/// The part of the document at a location in the file: meshes and nodes keep their indices.
 fn target(place: &str) -> Option<Place> {
     let index = |list: &str| -> Option<u32> {
         let rest = place.strip_prefix(list)?.strip_prefix('[')?;

@@ -1,4 +1,4 @@
-//! Pictures: PNG, JPEG, WebP and DDS to 8-bit RGBA, within the memory that the file may take.
+//! Images: decodes PNG, JPEG, WebP and DDS to 8-bit RGBA within the memory budget.
 
 use super::buffers::Data;
 use super::error::{Fault, ImportError};
@@ -16,10 +16,10 @@ use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Longest side that is read.
+/// The largest width or height that is read, pixels.
 const MAX_SIDE: u32 = 16_384;
 
-/// Decodes the images that materials show (the others stay `None`); one that cannot be decoded becomes a finding.
+/// Decodes the images that materials use (the others stay `None`); an undecodable one becomes a finding.
 pub(super) fn read_all(
     data: &Data<'_>,
     materials: &[Material],
@@ -27,7 +27,7 @@ pub(super) fn read_all(
     task: &Task,
     findings: &mut Findings,
 ) -> Result<Vec<Option<Arc<Image>>>, ImportError> {
-    task.step("Reading pictures", 0.8)?;
+    task.step("Reading images", 0.8)?;
     let mut images = vec![None; data.len("images")];
     let shown: BTreeSet<usize> = materials
         .iter()
@@ -39,7 +39,7 @@ pub(super) fn read_all(
         .par_iter()
         .map(|&i| plan(data, &data.at("images", i), folder))
         .collect();
-    // Jobs that together fit into the memory left run side by side, the others after them.
+    // Jobs that fit into the remaining memory together run in parallel, the others after them.
     let mut waiting: Vec<(usize, Job)> = Vec::new();
     for (&i, job) in shown.iter().zip(jobs) {
         match job {
@@ -57,7 +57,7 @@ pub(super) fn read_all(
     Ok(images)
 }
 
-/// A picture whose size is known but which is not decoded.
+/// An image whose size is known, but which is not decoded yet.
 struct Job {
     at_place: String,
     bytes: Bytes,
@@ -87,7 +87,7 @@ fn plan(data: &Data<'_>, at: &At<'_>, folder: Option<&Path>) -> Result<Job, Faul
         return Err(Fault::new(
             &at.place,
             format!(
-                "{} is {width} x {height} pixels, but at most {MAX_SIDE} a side are read.",
+                "{} is {width} x {height} pixels, but at most {MAX_SIDE} per side are supported.",
                 at.place
             ),
         ));
@@ -105,7 +105,7 @@ fn decoder<'b>(bytes: &'b [u8], place: &str) -> Result<impl ImageDecoder + 'b, F
     if bytes.starts_with(b"\xabKTX 20\xbb") {
         return Err(Fault::new(
             place,
-            format!("{place} is a KTX2 picture, which cannot be shown."),
+            format!("{place} is a KTX2 image, which is not supported."),
         ));
     }
     let unreadable = |error: &dyn std::fmt::Display| {
@@ -124,7 +124,7 @@ fn decoder<'b>(bytes: &'b [u8], place: &str) -> Result<impl ImageDecoder + 'b, F
     reader.into_decoder().map_err(|error| unreadable(&error))
 }
 
-/// Decodes the waiting jobs side by side.
+/// Decodes the waiting jobs in parallel.
 fn decode_all(
     data: &Data<'_>,
     waiting: &mut Vec<(usize, Job)>,
@@ -153,7 +153,7 @@ fn decode_all(
     Ok(())
 }
 
-/// Decodes a picture, halved as often as the memory left asks for.
+/// Decodes an image, halved until it fits into the remaining memory.
 fn decode(data: &Data<'_>, job: &Job) -> Result<(Image, Option<Finding>), Fault> {
     data.budget.charge(job.raw_bytes, &job.at_place)?;
     let halvings = (0..6).find(|&h| data.budget.charge(job.rgba_bytes(h), &job.at_place).is_ok());
@@ -161,7 +161,7 @@ fn decode(data: &Data<'_>, job: &Job) -> Result<(Image, Option<Finding>), Fault>
         None => Err(Fault::new(
             &job.at_place,
             format!(
-                "{} is {} x {} pixels, more than a file of this size may hold.",
+                "{} is {} x {} pixels, which needs more memory than a file of this size may use.",
                 job.at_place, job.width, job.height
             ),
         )),
@@ -182,7 +182,7 @@ fn decode(data: &Data<'_>, job: &Job) -> Result<(Image, Option<Finding>), Fault>
 }
 
 fn pixels(job: &Job, halvings: u32) -> Result<Image, Fault> {
-    // A panic in a decoder must not take the artist's work with it.
+    // A panic in a decoder must not lose the artist's work.
     let decoded = std::panic::catch_unwind(|| {
         decoder(&job.bytes, &job.at_place).and_then(|decoder| {
             DynamicImage::from_decoder(decoder).map_err(|error| {

@@ -1,4 +1,4 @@
-//! JOINTS_n and WEIGHTS_n -> clean rows.
+//! Reads JOINTS_n and WEIGHTS_n as validated rows.
 
 use super::accessor::Elements;
 use super::buffers::Data;
@@ -7,19 +7,19 @@ use super::findings::Findings;
 use crate::finding::Finding;
 use crate::skinning::Rows;
 
-/// Sums this far from 1 are exporters' rounding (four weights of 8 bits) and not worth a finding.
+/// The difference of a sum from 1 that is not reported: rounding by exporters (four weights of 8 bits).
 const SUM_TOLERANCE: f32 = 0.01;
-/// Sums this near to 1 leave the file's weights untouched, bit for bit.
+/// The difference of a sum from 1 up to which the file's weights stay unchanged, bit for bit.
 const EXACT_SUM: f32 = 1e-6;
 
-/// The elements of one pair of attributes, checked to have one entry a vertex.
+/// The elements of one pair of attributes, checked to have one entry per vertex.
 #[derive(Debug)]
 pub(super) struct Set {
     pub(super) joints: Elements,
     pub(super) weights: Elements,
 }
 
-/// What had to be mended, with the first vertex where.
+/// The repairs, with the first vertex of each.
 #[derive(Debug, Default)]
 struct Mended {
     out_of_range: Option<(usize, u32)>,
@@ -30,10 +30,10 @@ struct Mended {
     worst_sum: f32,
 }
 
-/// One row a vertex from all `sets`: every influence kept, equal joints merged, zero weights dropped, sum 1.
+/// One row per vertex from all `sets`: every influence kept, equal joints merged, zero weights dropped, sum 1.
 ///
-/// `slots` says which entries of the drawing skins' joint lists are usable. A row without any weight is given weight 1
-/// on its first joint, as three.js and other viewers do (glTF 2.0 leaves it open).
+/// `slots` marks the usable entries of the joint lists of the skins that draw the mesh. A row without weights gets
+/// weight 1 on its first joint, as in three.js and other viewers (glTF 2.0 leaves it open).
 pub(super) fn rows(
     data: &Data<'_>,
     sets: &[Set],
@@ -90,7 +90,7 @@ pub(super) fn rows(
     Ok(rows)
 }
 
-/// `joint` as an index, where it is one of a usable slot.
+/// `joint` as an index if its slot is usable.
 fn usable(slots: &[bool], joint: u32) -> Option<u16> {
     let usable = slots.get(joint as usize).copied().unwrap_or(false);
     u16::try_from(joint).ok().filter(|_| usable)
@@ -125,7 +125,7 @@ impl Mended {
             findings.push(Finding::error(
                 format!("{place}.attributes.JOINTS_0"),
                 format!(
-                    "Vertex {vertex} of {place} follows joint {joint}, but its skin has {}; {} left out.",
+                    "Vertex {vertex} of {place} references joint {joint}, but its skin has {}; {} left out.",
                     counted(n_slots, "usable joint", "joints"),
                     counted(self.n_out_of_range, "such influence was", "such influences were"),
                 ),
@@ -149,7 +149,7 @@ impl Mended {
             findings.push(Finding::warning(
                 &weights_place,
                 format!(
-                    "There is no weight at all on {} of {place}; each now follows its first joint fully.",
+                    "{} of {place} without any weight: each was assigned to its first joint.",
                     counted(self.n_without, "vertex", "vertices")
                 ),
             ));
@@ -158,7 +158,7 @@ impl Mended {
             findings.push(Finding::warning(
                 &weights_place,
                 format!(
-                    "The weights of {} of {place} did not sum to 1 (the worst sum was {:.3}); they were divided by their sum.",
+                    "The weights of {} of {place} did not sum to 1 (the worst sum was {:.3}); they were normalised.",
                     counted(self.n_not_normalised, "vertex", "vertices"),
                     self.worst_sum
                 ),

@@ -1,4 +1,4 @@
-//! Tolerant, checked access to glTF's JSON: every refusal names its place.
+//! Tolerant, validated access to glTF's JSON: every error names its location.
 
 use super::error::Fault;
 use super::findings::Findings;
@@ -19,13 +19,13 @@ impl<'a> At<'a> {
         }
     }
 
-    /// Entry `index` of the root's list `key`; `null` where there is none.
+    /// Entry `index` of the root list `key`; `null` if there is none.
     pub(super) fn root(json: &'a Value, key: &str, index: usize) -> Self {
         let value = json.get(key).and_then(|list| list.get(index));
         Self::new(value.unwrap_or(&Value::Null), format!("{key}[{index}]"))
     }
 
-    /// The place of a member.
+    /// The path of a member.
     pub(super) fn path(&self, key: &str) -> String {
         if self.place.is_empty() {
             key.to_owned()
@@ -34,7 +34,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// A member; `None` where it is absent or `null`.
+    /// A member; `None` if it is absent or `null`.
     pub(super) fn get(&self, key: &str) -> Option<At<'a>> {
         let value = self.value.get(key).filter(|v| !v.is_null())?;
         Some(At::new(value, self.path(key)))
@@ -45,7 +45,7 @@ impl<'a> At<'a> {
         self.get("extensions")?.get(name)
     }
 
-    /// The entries of a list; empty where it is absent.
+    /// The entries of an array; empty if it is absent.
     pub(super) fn items(&self, key: &str) -> Result<List<'a>, Fault> {
         let Some(list) = self.get(key) else {
             return Ok(List::default());
@@ -55,27 +55,27 @@ impl<'a> At<'a> {
                 values,
                 place: list.place,
             }),
-            _ => Err(list.should_be("a list")),
+            _ => Err(list.should_be("an array")),
         }
     }
 
-    /// A whole number >= 0.
+    /// A non-negative integer.
     pub(super) fn count(&self, key: &str) -> Result<Option<u64>, Fault> {
         let Some(at) = self.get(key) else {
             return Ok(None);
         };
         match whole(at.value) {
             Some(n) => Ok(Some(n)),
-            None => Err(at.should_be("a whole number")),
+            None => Err(at.should_be("an integer")),
         }
     }
 
-    /// A whole number >= 0 that must be there.
+    /// A required non-negative integer.
     pub(super) fn required_count(&self, key: &str) -> Result<u64, Fault> {
         self.count(key)?.ok_or_else(|| self.lacks(key))
     }
 
-    /// An index into a list of `len` things called `what`.
+    /// An index into a list of `len` items called `what`.
     pub(super) fn index(&self, key: &str, what: &str, len: usize) -> Result<Option<usize>, Fault> {
         match self.get(key) {
             None => Ok(None),
@@ -83,12 +83,12 @@ impl<'a> At<'a> {
         }
     }
 
-    /// An index that must be there.
+    /// A required index.
     pub(super) fn required_index(&self, key: &str, what: &str, len: usize) -> Result<usize, Fault> {
         self.index(key, what, len)?.ok_or_else(|| self.lacks(key))
     }
 
-    /// This value as an index into a list of `len` things called `what`.
+    /// This value as an index into a list of `len` items called `what`.
     pub(super) fn as_index(&self, what: &str, len: usize) -> Result<usize, Fault> {
         let Some(index) = whole(self.value) else {
             return Err(self.should_be("an index"));
@@ -122,7 +122,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// A list of exactly N finite numbers.
+    /// An array of exactly N finite numbers.
     pub(super) fn vector<const N: usize>(&self, key: &str) -> Result<Option<[f64; N]>, Fault> {
         let Some(at) = self.get(key) else {
             return Ok(None);
@@ -133,18 +133,18 @@ impl<'a> At<'a> {
         }
     }
 
-    /// A list of finite numbers.
+    /// An array of finite numbers.
     pub(super) fn numbers(&self, key: &str) -> Result<Option<Vec<f64>>, Fault> {
         match self.get(key) {
             None => Ok(None),
             Some(at) => match numbers(at.value) {
                 Some(vector) => Ok(Some(vector)),
-                None => Err(at.should_be("a list of numbers")),
+                None => Err(at.should_be("an array of numbers")),
             },
         }
     }
 
-    /// A text; `None` where it is absent or something else.
+    /// A string; `None` if it is absent or has another type.
     pub(super) fn text(&self, key: &str) -> Option<&'a str> {
         self.value.get(key)?.as_str()
     }
@@ -157,20 +157,20 @@ impl<'a> At<'a> {
         }
     }
 
-    /// `name`, or nothing.
+    /// `name`, or an empty string.
     pub(super) fn name(&self, findings: &mut Findings) -> String {
         match self.value.get("name") {
             None => String::new(),
             Some(Value::String(name)) => name.clone(),
             Some(other) => {
-                let fault = At::new(other, self.path("name")).should_be("a text");
-                findings.push(fault.warning("No name was taken."));
+                let fault = At::new(other, self.path("name")).should_be("a string");
+                findings.push(fault.warning("The name is left empty."));
                 String::new()
             }
         }
     }
 
-    /// A truth value; false where it is absent or something else.
+    /// A boolean; false if it is absent or has another type.
     pub(super) fn flag(&self, key: &str) -> bool {
         self.value.get(key).and_then(Value::as_bool) == Some(true)
     }
@@ -184,7 +184,7 @@ impl<'a> At<'a> {
     }
 }
 
-/// A JSON list and its path. Entries are made one by one: a list of a million numbers stays small.
+/// A JSON array and its path. Entries are created one by one, so that an array of a million numbers stays small.
 #[derive(Clone, Debug, Default)]
 pub(super) struct List<'a> {
     values: &'a [Value],
@@ -211,7 +211,7 @@ impl<'a> List<'a> {
     }
 }
 
-/// What was read, or nothing and a warning with its `consequence` where it could not be.
+/// The value, or `None` and a warning with its `consequence` if it could not be read.
 pub(super) fn or_warn<T>(
     read: Result<Option<T>, Fault>,
     consequence: &str,
@@ -223,12 +223,12 @@ pub(super) fn or_warn<T>(
     })
 }
 
-/// The length of one of the root's lists.
+/// The length of a root list.
 pub(super) fn list_len(json: &Value, key: &str) -> usize {
     json.get(key).and_then(Value::as_array).map_or(0, Vec::len)
 }
 
-/// A whole number >= 0; exporters also write `3.0`.
+/// A non-negative integer; exporters also write `3.0`.
 fn whole(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| {
         let n = value.as_f64()?;
@@ -261,7 +261,7 @@ mod tests {
         );
         assert_eq!(
             at.count("count").unwrap_err().message,
-            "accessors[0].count should be a whole number."
+            "accessors[0].count should be an integer."
         );
         assert_eq!(
             at.required_count("type").unwrap_err().message,

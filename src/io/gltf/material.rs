@@ -1,4 +1,4 @@
-//! Materials: what the viewport shows of them.
+//! Reads materials: the properties that the viewport shows.
 
 use super::buffers::Data;
 use super::error::Fault;
@@ -8,10 +8,10 @@ use crate::document::Material;
 use crate::finding::Finding;
 use glam::{Mat2, Vec2};
 
-/// What is done about a value that cannot be read.
-const DEFAULT: &str = "The default was taken.";
+/// The consequence of a value that cannot be read.
+const DEFAULT: &str = "The default is used.";
 
-/// How a material's picture is laid on: which texture coordinates, and KHR_texture_transform.
+/// The mapping of a material's textures: the set of texture coordinates, and KHR_texture_transform.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct UvMap {
     /// TEXCOORD_n.
@@ -31,13 +31,13 @@ impl Default for UvMap {
 }
 
 impl UvMap {
-    /// Coordinates in the picture for those of the vertex.
+    /// The texture coordinates after the transform.
     pub(super) fn apply(&self, uv: Vec2) -> Vec2 {
         self.linear * uv + self.offset
     }
 }
 
-/// Reads all materials and where each one's picture takes its coordinates from.
+/// Reads all materials, and the texture mapping of each.
 pub(super) fn read_all(data: &Data<'_>, findings: &mut Findings) -> (Vec<Material>, Vec<UvMap>) {
     (0..data.len("materials"))
         .map(|i| read(data, &data.at("materials", i), findings))
@@ -69,7 +69,7 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Findings) -> (Material, UvM
     let glossy = at.extension("KHR_materials_pbrSpecularGlossiness");
     let metallic = or_warn(at.object("pbrMetallicRoughness"), DEFAULT, findings);
     let (model, color, texture) = match (&glossy, &metallic) {
-        // The older model serves only where the core one is missing.
+        // The specular-glossiness extension applies only without the core model.
         (Some(glossy), None) => (Some(glossy), "diffuseFactor", "diffuseTexture"),
         (_, metallic) => (metallic.as_ref(), "baseColorFactor", "baseColorTexture"),
     };
@@ -85,7 +85,7 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Findings) -> (Material, UvM
         material.base_color_image = pictures.take(model, texture, findings);
         let maps = pictures.take(model, "metallicRoughnessTexture", findings);
         material.metallic_roughness_image = maps;
-        // A picture that is not shown carries the values: a dielectric is the better guess than its factor 1.
+        // Without the texture, the values are unknown: a dielectric is a better guess than the factor 1.
         if maps.is_none() && model.get("metallicRoughnessTexture").is_some() {
             (material.metallic, material.roughness) = (0.0, 0.6);
         }
@@ -115,7 +115,7 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Findings) -> (Material, UvM
         findings.push(Finding::info(
             &at.place,
             format!(
-                "{} lays some pictures on by other texture coordinates than its first; it is shown without them.",
+                "Some textures of {} have different texture coordinates from its first; it is shown without them.",
                 at.place
             ),
         ));
@@ -123,24 +123,24 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Findings) -> (Material, UvM
     (material, pictures.uv_map.unwrap_or_default())
 }
 
-/// A number of the texture reference `key`; 1 without.
+/// A number of the texture reference `key`; 1 if absent.
 fn number_of(at: &At<'_>, key: &str, number: &str, findings: &mut Findings) -> f32 {
     let reference = at.object(key).ok().flatten();
     let number = reference.and_then(|r| or_warn(r.number(number), DEFAULT, findings));
     number.unwrap_or(1.0) as f32
 }
 
-/// The pictures of one material, which all have to be laid on in one way.
+/// The textures of one material, which must share one mapping.
 struct Pictures<'a, 'd> {
     data: &'d Data<'a>,
-    /// That of the first.
+    /// The mapping of the first texture.
     uv_map: Option<UvMap>,
-    /// How many ask for another way.
+    /// The number of textures with another mapping.
     n_misfits: usize,
 }
 
 impl Pictures<'_, '_> {
-    /// The image that `owner.key` shows.
+    /// The image of the texture reference `owner.key`.
     fn take(&mut self, owner: &At<'_>, key: &str, findings: &mut Findings) -> Option<u32> {
         let texture = owner.get(key)?;
         let image = match image_of(self.data, &texture) {
@@ -163,7 +163,7 @@ impl Pictures<'_, '_> {
     }
 }
 
-/// The image that a texture reference shows: the core one, else that of an extension.
+/// The image of a texture reference: the core one, otherwise that of an extension.
 fn image_of(data: &Data<'_>, reference: &At<'_>) -> Result<Option<usize>, Fault> {
     let index = reference.required_index("index", "textures", data.len("textures"))?;
     let texture = data.at("textures", index);
@@ -192,7 +192,7 @@ fn uv_map_of(texture: &At<'_>) -> Result<UvMap, Fault> {
         };
         map.offset = vector("offset", 0.0)?;
         let scale = vector("scale", 1.0)?;
-        // The extension's matrix turns clockwise in a picture whose v grows downwards.
+        // The extension's matrix rotates clockwise in an image whose v axis points down.
         let (sin, cos) = transform.number("rotation")?.unwrap_or(0.0).sin_cos();
         let (sin, cos) = (sin as f32, cos as f32);
         map.linear =

@@ -1,4 +1,4 @@
-//! Meshes: all primitives read side by side, then welded.
+//! Reads meshes: all primitives in parallel, then welded.
 
 use super::buffers::Data;
 use super::error::{Fault, ImportError};
@@ -17,31 +17,31 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Most morph targets of a mesh; face rigs have a few hundred.
+/// The largest number of morph targets of a mesh; face rigs have a few hundred.
 const MAX_TARGETS: usize = 65_536;
 
-/// Memory of a primitive besides its arrays, and of what may have to be said about it, bytes.
+/// The memory of a primitive besides its arrays, including its findings, bytes.
 const PRIMITIVE_BYTES: u64 = 768;
 
-/// Meshes that could be read, and why others could not.
+/// The readable meshes, and the faults of the others.
 #[derive(Debug, Default)]
 pub(super) struct Meshes {
     pub(super) items: BTreeMap<MeshId, Arc<MeshItem>>,
-    /// For each mesh which joint-list entries carry weight; none set for a mesh without weights.
+    /// For each mesh, whether each joint-list entry has a weight; all false for a mesh without weights.
     pub(super) used: Vec<Vec<bool>>,
     /// The first fault of each primitive that was left out.
     pub(super) faults: Vec<Fault>,
 }
 
-/// How a glTF mesh is drawn.
+/// How nodes draw a mesh.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Drawing {
-    /// Which joint-list entries are usable in all skins that draw the mesh; `None`: no skin draws it.
+    /// Whether each joint-list entry is usable in all skins that draw the mesh; `None` if no skin draws it.
     pub(super) slots: Option<Vec<bool>>,
 }
 
-/// Reads and welds all meshes. A primitive that cannot be read stays in its place without vertices, so that indices
-/// keep their meaning; a mesh without any readable primitive is left out.
+/// Reads and welds all meshes. An unreadable primitive keeps its index without vertices; a mesh without any readable
+/// primitive is left out.
 pub(super) fn read_all(
     data: &Data<'_>,
     drawings: &[Drawing],
@@ -74,7 +74,7 @@ pub(super) fn read_all(
     Ok(meshes)
 }
 
-/// The mesh's number of morph targets: that of the primitive with most.
+/// The mesh's number of morph targets: the largest of its primitives.
 pub(super) fn n_targets(at: &At<'_>) -> usize {
     let primitives = at.items("primitives").unwrap_or_default();
     let counts = primitives
@@ -83,7 +83,7 @@ pub(super) fn n_targets(at: &At<'_>) -> usize {
     counts.max().unwrap_or(0).min(MAX_TARGETS)
 }
 
-/// The numbers of `weights`, one a morph target; `None` where `at` has none or they cannot be used.
+/// The numbers of `weights`, one per morph target; `None` if `at` has none or they are unusable.
 pub(super) fn morph_weights(
     at: &At<'_>,
     n_targets: usize,
@@ -96,7 +96,7 @@ pub(super) fn morph_weights(
                 findings.push(Finding::warning(
                     at.path("weights"),
                     format!(
-                        "{} has {} numbers for {n_targets} morph targets; missing ones are 0.",
+                        "{} has {} weights for {n_targets} morph targets; missing ones are 0.",
                         at.path("weights"),
                         weights.len()
                     ),
@@ -119,7 +119,7 @@ pub(super) fn morph_weights(
 
 struct ReadMesh {
     item: Option<MeshItem>,
-    /// Which joint-list entries carry weight.
+    /// Whether each joint-list entry has a weight.
     used: Vec<bool>,
     findings: Findings,
     faults: Vec<Fault>,
@@ -176,7 +176,7 @@ fn read_mesh(
             Ok(source) => source,
             Err(fault) => {
                 out.findings
-                    .push(fault.finding("This part of the mesh was left out."));
+                    .push(fault.finding("The primitive was left out."));
                 out.faults.push(fault);
                 PrimitiveSource::default()
             }
@@ -229,7 +229,7 @@ fn report_weights(primitives: &List<'_>, at: &At<'_>, drawing: &Drawing, finding
         findings.push(Finding::warning(
             &at.place,
             format!(
-                "{} of the {} parts of {} have no weights, although a skin draws it.",
+                "{} of the {} primitives of {} have no weights, although a skin draws it.",
                 primitives.len() - n_with,
                 primitives.len(),
                 at.place
@@ -238,7 +238,7 @@ fn report_weights(primitives: &List<'_>, at: &At<'_>, drawing: &Drawing, finding
     }
 }
 
-/// Names of the morph targets: `extras.targetNames`, as Blender and most others write them.
+/// The names of the morph targets: `extras.targetNames`, as Blender and most other exporters write them.
 fn morph_names(at: &At<'_>, n_targets: usize) -> Vec<String> {
     let names = at
         .get("extras")

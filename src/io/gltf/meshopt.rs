@@ -9,7 +9,7 @@ use meshopt::{
     decode_index_buffer, decode_index_sequence, decode_vertex_buffer,
 };
 
-/// A vertex of N 32-bit words; arrays have a default only up to 32 words.
+/// A vertex of N 32-bit words; arrays implement `Default` only up to 32 elements.
 #[derive(Clone)]
 struct Words<const N: usize>([u32; N]);
 
@@ -19,7 +19,7 @@ impl<const N: usize> Default for Words<N> {
     }
 }
 
-/// The decoded bytes of a compressed buffer view. `at` is the extension object, `bytes` what it names.
+/// The decoded bytes of a compressed buffer view. `at` is the extension object, `bytes` the data it references.
 pub(super) fn decode(at: &At<'_>, bytes: &[u8], budget: &Budget) -> Result<Bytes, Fault> {
     let stride = at.required_count("byteStride")?;
     let count = at.required_count("count")?;
@@ -47,7 +47,7 @@ pub(super) fn decode(at: &At<'_>, bytes: &[u8], budget: &Budget) -> Result<Bytes
             ),
         ));
     }
-    // Decoded, then once more as bytes.
+    // Once as decoded data, once as bytes.
     budget.charge(count.saturating_mul(stride).saturating_mul(2), &at.place)?;
     let count = count as usize;
     let decoded = match (mode, filter, stride) {

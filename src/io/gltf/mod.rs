@@ -1,18 +1,19 @@
-//! glTF 2.0 -> [`Parts`].
+//! The glTF 2.0 importer: reads a file as [`Parts`].
 //!
-//! The data flow: bytes -> `container` (JSON, binary chunk) -> `buffers` (buffers, buffer views; `uri`,
-//! `meshopt`) -> `accessor` (bulk decoding; `draco`) -> `nodes`, `skin`, `mesh` (`primitive`, `faces`, `influences`), `clip`,
+//! Data flow: bytes -> `container` (JSON, BIN chunk) -> `buffers` (buffers, buffer views; `uri`, `meshopt`) ->
+//! `accessor` (bulk decoding; `draco`) -> `nodes`, `skin`, `mesh` (`primitive`, `faces`, `influences`), `clip`,
 //! `material`, `image` -> [`Imported`].
 //!
-//! A fault in one part leaves that part out and becomes a [`Finding`]; the import fails only where nothing usable
-//! is left, and then with the sentence of the first fault.
+//! A fault in one part leaves that part out and becomes a [`Finding`]; the import fails only if nothing usable is left,
+//! with the message of the first fault.
 //!
-//! This reader is Sinew's own. The crate `gltf`, whose JSON types the writers use, slices buffers without checks, so that a
-//! broken file makes it panic, and its f32 transforms do not read back as the numbers of the file.
+//! This reader does not use the crate `gltf`, whose JSON types the writers use: the crate slices buffers without
+//! checks, so that it panics on broken files, and its f32 transforms do not reproduce the file's numbers.
 //!
-//! Invariant: indices are glTF's: joint = node, instance = node, mesh, skin, clip, material and image likewise.
-//! Invariant: no count, index, offset or size of the file is used before it was checked against the bytes present.
-//! Invariant: what is allocated for the file's numbers is first charged to `budget`.
+//! Invariant: indices are those of the file: joint = node, instance = node; the same for mesh, skin, clip, material and
+//! image.
+//! Invariant: every count, index, offset and size in the file is checked against the bytes present before use.
+//! Invariant: memory for data of the file is charged to `budget` before it is allocated.
 //! Invariant: the result and the order of the findings do not depend on the number of threads.
 
 mod accessor;
@@ -54,7 +55,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a required extension may be without a word: read here, or of no matter for what Sinew shows.
+/// Required extensions that need no finding: Sinew reads them, or they do not affect what it shows.
 const KNOWN_EXTENSIONS: [&str; 8] = [
     "KHR_mesh_quantization",
     "EXT_meshopt_compression",
@@ -66,18 +67,18 @@ const KNOWN_EXTENSIONS: [&str; 8] = [
     "KHR_lights_punctual",
 ];
 
-/// A model and what had to be mended, left out or guessed.
+/// An imported model, and what was repaired, left out or guessed.
 #[derive(Debug)]
 pub struct Imported {
-    /// What [`crate::document`] is made of.
+    /// The parts of a [`crate::document`].
     pub parts: Parts,
-    /// In order of reading.
+    /// In the order of reading.
     pub findings: Vec<Finding>,
 }
 
-/// Reads a .gltf or .glb file; external buffers and images are looked for beside it.
+/// Reads a .gltf or .glb file with external buffers and images from its folder.
 ///
-/// Fails with one sentence where the file cannot be read or holds nothing usable, or when `task` is cancelled.
+/// Returns an error if the file cannot be read or contains nothing usable, or when `task` is cancelled.
 pub fn import_file(path: &Path, task: &Task) -> Result<Imported, ImportError> {
     task.step("Reading the file", 0.0)?;
     let bytes = uri::read_plain_file(path).map_err(|source| ImportError::Io {
@@ -88,10 +89,10 @@ pub fn import_file(path: &Path, task: &Task) -> Result<Imported, ImportError> {
     import_bytes(bytes, Some(folder), Some(path), task)
 }
 
-/// Reads the bytes of a .gltf or .glb file. `folder` is where external files are looked for, `path` what the document
-/// remembers as its source.
+/// Reads the bytes of a .gltf or .glb file. External files are read from `folder`; `path` becomes the document's source
+/// path.
 ///
-/// Fails as [`import_file`] does.
+/// Returns the errors of [`import_file`].
 pub fn import_bytes(
     bytes: Bytes,
     folder: Option<&Path>,
@@ -149,7 +150,7 @@ pub fn import_bytes(
     })
 }
 
-/// For each mesh the joint-list entries that every skin which draws it can use.
+/// For each mesh, the joint-list entries that are usable in every skin that draws it.
 fn drawings(data: &Data<'_>, skins: &[Option<ReadSkin>]) -> Vec<Drawing> {
     let mut drawings = vec![Drawing::default(); data.len("meshes")];
     for i in 0..data.len("nodes") {
@@ -175,7 +176,7 @@ fn drawings(data: &Data<'_>, skins: &[Option<ReadSkin>]) -> Vec<Drawing> {
     drawings
 }
 
-/// The nodes of the scene that draw a mesh, and the morph weights they start with.
+/// The nodes of the scene that draw a mesh, and their default morph weights.
 fn instances(
     data: &Data<'_>,
     tree: &Tree,
@@ -192,7 +193,7 @@ fn instances(
         let at = data.at("nodes", i);
         let skin = at.index("skin", "skins", skins.len());
         let skin = skin.unwrap_or_else(|fault| {
-            findings.push(fault.finding("What the node draws stands still."));
+            findings.push(fault.finding("The node's mesh is drawn without a skin."));
             None
         });
         let mesh = match at.index("mesh", "meshes", data.len("meshes")) {
@@ -271,7 +272,7 @@ fn report_skins(
     }
 }
 
-/// Names the extensions that the file requires and Sinew does not know.
+/// The names of the required extensions that Sinew does not support.
 fn unknown_extensions(data: &Data<'_>, findings: &mut Findings) -> Vec<String> {
     let root = json::At::new(data.json, "");
     let required = root.items("extensionsRequired").unwrap_or_default();
@@ -284,7 +285,7 @@ fn unknown_extensions(data: &Data<'_>, findings: &mut Findings) -> Vec<String> {
         findings.push(Finding::warning(
             &at.place,
             format!(
-                "The file requires {name}, which is not known here; what it adds is not shown."
+                "The file requires {name}, which Sinew does not support; its data is not shown."
             ),
         ));
         unknown.push(name.to_owned());
@@ -292,7 +293,7 @@ fn unknown_extensions(data: &Data<'_>, findings: &mut Findings) -> Vec<String> {
     unknown
 }
 
-/// A file whose meshes all failed is refused with the first fault; one without meshes may still hold a clip.
+/// Rejects a file whose meshes all failed, with the first fault; one without meshes may still contain a clip.
 fn fail_if_nothing_is_left(
     data: &Data<'_>,
     meshes: &Meshes,
@@ -308,7 +309,7 @@ fn fail_if_nothing_is_left(
     if let Some(name) = unknown.first() {
         fault.message.pop();
         fault.message = format!(
-            "{}; the file requires {name}, which is not known here.",
+            "{}; the file requires {name}, which Sinew does not support.",
             fault.message
         );
     }
@@ -318,9 +319,9 @@ fn fail_if_nothing_is_left(
 fn report_emptiness(data: &Data<'_>, n_meshes: usize, n_instances: usize, findings: &mut Findings) {
     if data.len("meshes") == 0 {
         let message = match (data.len("nodes"), data.len("animations")) {
-            (0, 0) => "The file holds no mesh, no joint and no clip.",
-            (_, 0) => "The file holds joints, but no mesh.",
-            _ => "The file holds clips, but no mesh.",
+            (0, 0) => "The file contains no mesh, no joint and no clip.",
+            (_, 0) => "The file contains joints, but no mesh.",
+            _ => "The file contains clips, but no mesh.",
         };
         findings.push(Finding::info("file", message));
     }

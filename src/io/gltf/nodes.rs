@@ -1,4 +1,4 @@
-//! Nodes and scenes -> the skeleton and what is drawn.
+//! Reads nodes and scenes as the skeleton and its instances.
 
 use super::buffers::Data;
 use super::error::{Fault, counted};
@@ -11,22 +11,22 @@ use crate::skeleton::{Joint, JointId, JointRule, Skeleton};
 use glam::{DMat3, DQuat, DVec3};
 use std::collections::VecDeque;
 
-/// Memory of a joint and its bookkeeping, bytes.
+/// The memory of a joint and its bookkeeping, bytes.
 const JOINT_BYTES: u64 = 320;
 
-/// What is done about a value that cannot be read.
-const DEFAULT: &str = "The node's default was taken.";
+/// The consequence of a value that cannot be read.
+const DEFAULT: &str = "The node's default is used.";
 
 /// The node tree.
 #[derive(Debug)]
 pub(super) struct Tree {
     pub(super) skeleton: Skeleton,
-    /// Which nodes the default scene shows.
+    /// Whether the default scene contains each node.
     pub(super) in_scene: Vec<bool>,
 }
 
-/// The handle of a node's joint: the reader makes one joint a node, in their order. Nothing else may count on that: it
-/// asks [`Skeleton::joint_of_node`].
+/// The handle of a node's joint: the reader makes one joint per node, in order. Other modules must not rely on that,
+/// but call [`Skeleton::joint_of_node`].
 pub(super) fn joint_of_node(node: usize) -> JointId {
     JointId(node as u32)
 }
@@ -50,15 +50,15 @@ pub(super) fn read(data: &Data<'_>, findings: &mut Findings) -> Result<Tree, Fau
             }
         })
         .collect();
-    // The walk in `parents` cannot make a cycle, so this cannot fail.
+    // The traversal in `parents` cannot create a cycle, so this cannot fail.
     let skeleton =
         Skeleton::new(joints).map_err(|error| Fault::new("nodes", format!("The {error}.")))?;
     let in_scene = in_scene(data, &skeleton, findings);
     Ok(Tree { skeleton, in_scene })
 }
 
-/// The parent of each node. Found by walking from the roots, so that a node with two parents keeps the one nearer to
-/// a root and an edge that would close a cycle is left out.
+/// The parent of each node, found by traversal from the roots: a node with two parents keeps the one nearer to a root,
+/// and an edge that would close a cycle is left out.
 fn parents(data: &Data<'_>, n: usize, findings: &mut Findings) -> Vec<Option<u32>> {
     let mut children: Vec<Vec<usize>> = Vec::with_capacity(n);
     let mut is_child = vec![false; n];
@@ -82,7 +82,7 @@ fn parents(data: &Data<'_>, n: usize, findings: &mut Findings) -> Vec<Option<u32
     }
     let mut parents = vec![None; n];
     let mut visited = vec![false; n];
-    // True roots first; then, for rings that have none, where scenes enter them; then the lowest index.
+    // True roots first; then, for cycles without a root, the scenes' nodes; then the lowest index.
     let scene_roots = (0..data.len("scenes")).flat_map(|s| {
         let nodes = scene_nodes(data, s);
         (0..nodes.len()).filter_map(move |i| nodes.at(i).as_index("nodes", n).ok())
@@ -113,9 +113,9 @@ fn parents(data: &Data<'_>, n: usize, findings: &mut Findings) -> Vec<Option<u32
                 let why = if child == node {
                     "which is the node itself"
                 } else if ancestor {
-                    "which is above it"
+                    "which is its ancestor"
                 } else {
-                    "which has another parent already"
+                    "which already has a parent"
                 };
                 findings.push(Finding::error(
                     format!("nodes[{node}].children[{c}]"),
@@ -127,12 +127,12 @@ fn parents(data: &Data<'_>, n: usize, findings: &mut Findings) -> Vec<Option<u32
     parents
 }
 
-/// The entries of a scene's list of nodes.
+/// The entries of a scene's `nodes`.
 fn scene_nodes<'a>(data: &Data<'a>, scene: usize) -> List<'a> {
     data.at("scenes", scene).items("nodes").unwrap_or_default()
 }
 
-/// Which nodes the default scene shows: that of `scene`, else the first; all where there is no scene.
+/// Whether the default scene contains each node: the scene of `scene`, otherwise the first; all nodes without a scene.
 fn in_scene(data: &Data<'_>, skeleton: &Skeleton, findings: &mut Findings) -> Vec<bool> {
     let n = skeleton.len();
     let n_scenes = data.len("scenes");
@@ -169,8 +169,8 @@ fn in_scene(data: &Data<'_>, skeleton: &Skeleton, findings: &mut Findings) -> Ve
     shown
 }
 
-/// The node's local transform: exact where it is translation, rotation, scale; a matrix by its polar decomposition,
-/// so that rotation and stretch multiply to the matrix again.
+/// The node's local transform: exact for translation, rotation and scale; a matrix by polar decomposition, so that the
+/// product of rotation and stretch is the matrix again.
 fn transform(at: &At<'_>, findings: &mut Findings) -> Transform {
     if at.get("matrix").is_some() {
         let matrix = or_warn(at.vector::<16>("matrix"), DEFAULT, findings);
@@ -187,7 +187,7 @@ fn transform(at: &At<'_>, findings: &mut Findings) -> Transform {
             findings.push(Finding::warning(
                 at.path("matrix"),
                 format!(
-                    "The last row of {} is not 0 0 0 1 and was taken as that.",
+                    "The last row of {} is not 0 0 0 1; it was replaced.",
                     at.path("matrix")
                 ),
             ));
@@ -206,13 +206,13 @@ fn transform(at: &At<'_>, findings: &mut Findings) -> Transform {
         findings.push(Finding::warning(
             at.path("rotation"),
             format!(
-                "{} has the length {:.3} instead of 1; it was {}.",
+                "{} has length {:.3} instead of 1; it was {}.",
                 at.path("rotation"),
                 rotation.length(),
                 if rotation.length() > 1e-30 {
-                    "scaled to 1"
+                    "normalised"
                 } else {
-                    "taken as no rotation"
+                    "replaced by the identity"
                 }
             ),
         ));
@@ -224,8 +224,8 @@ fn transform(at: &At<'_>, findings: &mut Findings) -> Transform {
     )
 }
 
-/// `linear` = rotation * stretch. The stretch is what the rounded rotation leaves, so that the product is `linear`
-/// to the last bits; entries that only hold rounding errors become zero.
+/// Decomposes `linear` = rotation * stretch. The stretch absorbs the rounding of the rotation, so that the product is
+/// accurate to the last bits; entries that are only rounding errors become zero.
 fn rotation_and_stretch(linear: DMat3) -> (DQuat, DMat3) {
     let (q, _) = polar(linear);
     let rotation = normalize_or_identity(DQuat::from_mat3(&q));
@@ -245,7 +245,7 @@ fn rotation_and_stretch(linear: DMat3) -> (DQuat, DMat3) {
     (rotation, stretch)
 }
 
-/// Findings about one shown scene that draws nothing.
+/// The finding about a scene that draws nothing.
 pub(super) fn nothing_drawn(n_meshes: usize, n_instances: usize) -> Option<Finding> {
     (n_meshes > 0 && n_instances == 0).then(|| {
         Finding::warning(

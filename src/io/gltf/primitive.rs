@@ -1,4 +1,4 @@
-//! One primitive: its attributes, indices and morph targets as typed arrays.
+//! Reads one primitive: its attributes, indices and morph targets as typed arrays.
 
 use super::accessor::Elements;
 use super::buffers::Data;
@@ -13,25 +13,25 @@ use crate::document::PrimitiveSource;
 use crate::finding::Finding;
 use glam::{Vec2, Vec3};
 
-/// Memory that welding and normals take for a vertex, and for a vertex of a morph target, bytes.
+/// The memory that welding and normals need per vertex, and per vertex of a morph target, bytes.
 const WELD_BYTES: u64 = 128;
 const MORPH_BYTES: u64 = 24;
 
-/// Most sets of four influences that are looked for; files have up to three.
+/// The largest number of sets of four influences that are read; files have up to three.
 const MAX_SETS: usize = 16;
 
-/// What a primitive needs to know of its mesh and model.
+/// The properties of the mesh and the model that a primitive depends on.
 #[derive(Debug)]
 pub(super) struct Context<'a> {
-    /// Which joint-list entries are usable in all skins that draw the mesh; `None`: no skin draws it.
+    /// Whether each joint-list entry is usable in all skins that draw the mesh; `None` if no skin draws it.
     pub(super) slots: Option<&'a [bool]>,
     /// The mesh's number of morph targets.
     pub(super) n_targets: usize,
-    /// Where each material's picture takes its coordinates from.
+    /// The texture mapping of each material.
     pub(super) uv_maps: &'a [UvMap],
 }
 
-/// Where attributes come from: accessors, and before them the Draco stream.
+/// The sources of attributes: the Draco bitstream first, then accessors.
 struct Attributes<'a, 'd> {
     data: &'d Data<'a>,
     at: At<'a>,
@@ -39,7 +39,7 @@ struct Attributes<'a, 'd> {
 }
 
 impl Attributes<'_, '_> {
-    /// The elements of an attribute; `None` where the primitive has none of that name.
+    /// The elements of an attribute; `None` if the primitive has none of that name.
     fn get(&self, semantic: &str) -> Option<Result<Elements, Fault>> {
         let n_accessors = self.data.len("accessors");
         let index = match self.at.index(semantic, "accessors", n_accessors) {
@@ -55,7 +55,7 @@ impl Attributes<'_, '_> {
         Some(base.and_then(|base| self.data.accessor_at(index, base)))
     }
 
-    /// An attribute with one entry a vertex; what is wrong with it becomes a finding.
+    /// An attribute with one entry per vertex; faults become findings.
     fn per_vertex(
         &self,
         semantic: &str,
@@ -88,7 +88,7 @@ impl Attributes<'_, '_> {
     }
 }
 
-/// Reads a primitive. Fails where it has no usable positions; lesser faults become findings.
+/// Reads a primitive. Returns an error if it has no usable positions; lesser faults become findings.
 pub(super) fn read(
     data: &Data<'_>,
     at: &At<'_>,
@@ -102,9 +102,9 @@ pub(super) fn read(
         None => None,
         Some(extension) => match draco::decode(data, &extension) {
             Ok(decoded) => Some(decoded),
-            // A file may carry uncompressed accessors too.
+            // A file may also contain uncompressed accessors.
             Err(fault) if has_fallback(data, &attributes_at) => {
-                findings.push(fault.warning("The uncompressed copy was taken."));
+                findings.push(fault.warning("The uncompressed copy is used."));
                 None
             }
             Err(fault) => return Err(fault),
@@ -173,7 +173,7 @@ pub(super) fn read(
         );
         let n_targets = context.n_targets;
         let morphs = morphs(data, at, n_vertices, n_targets, &mut findings);
-        // Without normals of its own a primitive has none to turn.
+        // A primitive without normals ignores the targets' normals.
         let morph_normals = if normals.is_empty() {
             Vec::new()
         } else {
@@ -217,7 +217,7 @@ pub(super) fn read(
     })
 }
 
-/// A linear colour as bytes: red, green and blue by a square root, so that dark ones keep their steps.
+/// A linear colour as bytes: the square root of red, green and blue, which keeps the resolution of dark colours.
 fn encode_color([r, g, b, a]: [f32; 4]) -> [u8; 4] {
     let byte = |x: f32| (x.clamp(0.0, 1.0) * 255.0).round() as u8;
     [byte(r.sqrt()), byte(g.sqrt()), byte(b.sqrt()), byte(a)]
@@ -238,7 +238,7 @@ fn finite_or_zero(v: Vec3) -> Vec3 {
     if v.is_finite() { v } else { Vec3::ZERO }
 }
 
-/// Puts vertices whose position is not a number where the vertex before them is: visible, and no spike.
+/// Moves vertices without a finite position to the previous vertex, which avoids visible spikes.
 fn clean_positions(
     mut positions: Vec<Vec3>,
     place: &str,
@@ -252,13 +252,13 @@ fn clean_positions(
     let Some(&first) = positions.iter().find(|p| p.is_finite()) else {
         return Err(Fault::new(
             place,
-            format!("No position of {place} is a finite number."),
+            format!("No position of {place} is finite."),
         ));
     };
     findings.push(Finding::error(
         place,
         format!(
-            "The position of {} in {place} is not a finite number, the first being vertex {first_broken}; each was put where the vertex before it is.",
+            "The position of {} in {place} is not a finite number, the first being vertex {first_broken}; each was moved to the previous vertex.",
             counted(n_broken, "vertex", "vertices")
         ),
     ));
@@ -273,7 +273,7 @@ fn clean_positions(
     Ok(positions)
 }
 
-/// JOINTS_0 and WEIGHTS_0, JOINTS_1 and WEIGHTS_1 ... as far as they go.
+/// JOINTS_0 and WEIGHTS_0, JOINTS_1 and WEIGHTS_1, and so on, as far as they are consecutive.
 fn skin_sets(
     attributes: &Attributes<'_, '_>,
     n_vertices: usize,
@@ -310,7 +310,7 @@ fn skin_sets(
             findings.push(Finding::error(
                 attributes.at.path(&format!("JOINTS_{n}")),
                 format!(
-                    "JOINTS_{n} and WEIGHTS_{n} of {} should have 4 numbers a vertex; they were left out.",
+                    "JOINTS_{n} and WEIGHTS_{n} of {} should have 4 components per vertex; they were left out.",
                     attributes.at.place
                 ),
             ));
@@ -352,7 +352,8 @@ fn morphs(
             });
             match deltas {
                 Err(fault) => {
-                    findings.push(fault.finding("The morph target does not move this part."));
+                    findings
+                        .push(fault.finding("The morph target does not affect this primitive."));
                     Vec::new()
                 }
                 Ok(mut deltas) => {
@@ -365,7 +366,7 @@ fn morphs(
                         findings.push(Finding::error(
                             &target.place,
                             format!(
-                                "{} has {} not finite and taken as zero.",
+                                "{} has {} not finite and replaced by 0.",
                                 target.place,
                                 counted(n_broken, "displacement that is", "displacements that are")
                             ),
@@ -378,7 +379,7 @@ fn morphs(
         .collect()
 }
 
-/// What each morph target adds to normals, of the vertices that it turns.
+/// The normal displacements of each morph target, for the vertices whose normals change.
 fn morph_normals(
     data: &Data<'_>,
     at: &At<'_>,
@@ -407,8 +408,7 @@ fn morph_normals(
     let mut found = Vec::with_capacity(n_targets);
     for t in 0..n_targets {
         found.push(of_target(t).unwrap_or_else(|fault| {
-            findings
-                .push(fault.warning("Sinew does without: it derives normals from the surface."));
+            findings.push(fault.warning("Sinew computes the normals from the surface instead."));
             Vec::new()
         }));
     }

@@ -1,4 +1,4 @@
-//! Skins: joint lists and inverse bind matrices.
+//! Reads skins: joint lists and inverse bind matrices.
 
 use super::buffers::Data;
 use super::error::{Fault, counted};
@@ -9,16 +9,16 @@ use crate::document::Skin;
 use crate::finding::Finding;
 use glam::{DAffine3, DMat3, DVec3};
 
-/// Most joints of a skin: influences store 16-bit indices.
+/// The largest number of joints of a skin: influences store 16-bit indices.
 const MAX_JOINTS: usize = 1 << 16;
 
-/// A skin as read, before it is known which of its joints carry weight.
+/// A skin before it is known which of its joints have weights.
 #[derive(Clone, Debug)]
 pub(super) struct ReadSkin {
     pub(super) skin: Skin,
-    /// Which entries name a node that exists.
+    /// Whether each entry references an existing node.
     pub(super) usable: Vec<bool>,
-    /// Entries whose inverse bind matrix is not finite; they stand as identity.
+    /// Entries whose inverse bind matrix is not finite, which became the identity.
     not_finite: Vec<usize>,
 }
 
@@ -37,8 +37,9 @@ pub(super) fn read_all(data: &Data<'_>, findings: &mut Findings) -> Vec<Option<R
             match read(data, &at, findings) {
                 Ok(skin) => Some(skin),
                 Err(fault) => {
-                    findings
-                        .push(fault.finding("The skin was left out; what it draws stands still."));
+                    findings.push(
+                        fault.finding("The skin was left out; its meshes are drawn without it."),
+                    );
                     None
                 }
             }
@@ -59,7 +60,7 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Findings) -> Result<ReadSki
         return Err(Fault::new(
             at.path("joints"),
             format!(
-                "{} has {} joints, but at most {MAX_JOINTS} can be used.",
+                "{} has {} joints, but at most {MAX_JOINTS} are supported.",
                 at.place,
                 list.len()
             ),
@@ -93,7 +94,7 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Findings) -> Result<ReadSki
     })
 }
 
-/// One matrix a joint: those of the file, identity where it has none (glTF 2.0, 3.7.3.1).
+/// One matrix per joint: those of the file, or the identity without any (glTF 2.0, 3.7.3.1).
 fn inverse_bind(
     data: &Data<'_>,
     at: &At<'_>,
@@ -119,7 +120,8 @@ fn inverse_bind(
     let read = match read {
         Ok(read) => read,
         Err(fault) => {
-            findings.push(fault.finding("All inverse bind matrices were taken as identity."));
+            findings
+                .push(fault.finding("All inverse bind matrices were replaced by the identity."));
             return (matrices, not_finite);
         }
     };
@@ -127,7 +129,7 @@ fn inverse_bind(
         findings.push(Finding::error(
             at.path(key),
             format!(
-                "{} holds {} for {n_joints} joints; the missing ones were taken as identity.",
+                "{} has {} for {n_joints} joints; the missing ones were replaced by the identity.",
                 at.path(key),
                 counted(read.len(), "matrix", "matrices")
             ),
@@ -135,7 +137,7 @@ fn inverse_bind(
     }
     for (slot, (matrix, m)) in matrices.iter_mut().zip(&read).enumerate() {
         let m = m.map(f64::from);
-        // The last row is 0 0 0 1 in every valid file; a scale in its corner would divide the whole matrix.
+        // The last row is 0 0 0 1 in every valid file; another value in the corner scales the whole matrix.
         let w = if m[15].is_finite() && m[15] != 0.0 {
             m[15]
         } else {
@@ -158,8 +160,8 @@ fn inverse_bind(
     (matrices, not_finite)
 }
 
-/// Reports inverse bind matrices that are not finite where they matter: on joints that carry weight, as `used` says
-/// for each mesh that this skin draws. Exporters leave garbage in the others.
+/// Reports inverse bind matrices that are not finite, but only for joints with weights; `used` holds these for each
+/// mesh that the skin draws. Exporters write garbage for other joints.
 pub(super) fn report_not_finite(
     read: &ReadSkin,
     place: &str,
@@ -171,7 +173,7 @@ pub(super) fn report_not_finite(
             findings.push(Finding::error(
                 format!("{place}.inverseBindMatrices"),
                 format!(
-                    "The inverse bind matrix of joint {slot} of {place} is not finite, although the joint carries weight; it was taken as identity."
+                    "The inverse bind matrix of joint {slot} of {place} is not finite, although the joint has weights; it was replaced by the identity."
                 ),
             ));
         }

@@ -1,4 +1,4 @@
-//! A compressed primitive as plain arrays, for writing it again.
+//! Decompresses a primitive to plain arrays, for export.
 
 use super::accessor::Elements;
 use super::budget::Budget;
@@ -9,30 +9,30 @@ use crate::document::Source;
 use crate::io::gltf_json::ComponentType;
 use bytes::Bytes;
 
-/// The vertices and triangles of a Draco stream.
+/// The vertices and triangles of a Draco bitstream.
 #[derive(Debug, Default)]
 pub(crate) struct Uncompressed {
     pub(crate) n_vertices: usize,
-    /// Those the stream holds; others are plain accessors already.
+    /// The attributes in the bitstream; others are plain accessors already.
     pub(crate) attributes: Vec<PlainAttribute>,
-    /// `None`: the stream cannot be read, and import took the uncompressed copy that the file carries too.
+    /// `None` if the bitstream cannot be read, and import used the uncompressed copy in the file.
     pub(crate) triangles: Option<Vec<[u32; 3]>>,
 }
 
-/// An attribute with one element a vertex.
+/// An attribute with one element per vertex.
 #[derive(Debug)]
 pub(crate) struct PlainAttribute {
     pub(crate) semantic: String,
-    /// glTF's number of the number type.
+    /// The component type.
     pub(crate) component: ComponentType,
-    /// Numbers an element holds.
+    /// The number of components per element.
     pub(crate) width: usize,
     pub(crate) normalized: bool,
     /// Tightly packed.
     pub(crate) bytes: Bytes,
 }
 
-/// Decodes a primitive of a source that import has read; `None` where it is not compressed as a whole.
+/// Decodes a primitive of an imported source; `None` if it is not Draco-compressed.
 pub(crate) fn uncompress(
     source: &Source,
     mesh: usize,
@@ -94,7 +94,7 @@ pub(crate) fn uncompress(
     Ok(Some(out))
 }
 
-/// The elements' numbers, tightly packed, replaced ones in their place.
+/// The components of the elements, tightly packed, with sparse substitutions applied.
 fn plain(data: &Data<'_>, elements: &Elements) -> Result<Bytes, Fault> {
     if elements.component == ComponentType::F32 {
         let floats = elements.flat_floats(data)?;
@@ -106,7 +106,7 @@ fn plain(data: &Data<'_>, elements: &Elements) -> Result<Bytes, Fault> {
         _ => Err(Fault::new(
             &elements.place,
             format!(
-                "{} replaces single whole numbers of compressed data, which cannot be written again.",
+                "{} is a sparse accessor of integers over compressed data, which cannot be written uncompressed.",
                 elements.place
             ),
         )),

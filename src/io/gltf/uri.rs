@@ -1,4 +1,4 @@
-//! What a URI of a buffer or an image names: embedded data or a file beside the model.
+//! Resolves the URI of a buffer or an image: embedded data or a file beside the model.
 
 use super::budget::Budget;
 use super::error::{Fault, reason};
@@ -9,14 +9,14 @@ use bytes::Bytes;
 use percent_encoding::percent_decode_str;
 use std::path::Path;
 
-/// Data that a URI named, and whether it came from another file.
+/// The data of a URI, and whether it came from another file.
 #[derive(Debug)]
 pub(super) struct Fetched {
     pub(super) bytes: Bytes,
     pub(super) external: bool,
 }
 
-/// Reads what `uri` names. `place` is the path of the URI in the JSON; external files are looked for in `folder`.
+/// Reads the data of `uri`. `place` is the path of the URI in the JSON; external files are read from `folder`.
 pub(super) fn fetch(
     uri: &str,
     place: &str,
@@ -38,7 +38,7 @@ pub(super) fn fetch(
         return Err(Fault::new(
             place,
             format!(
-                "{place} names \"{}\", but only files beside the model can be read.",
+                "{place} is \"{}\", but only files beside the model can be read.",
                 shortened(uri)
             ),
         ));
@@ -46,14 +46,17 @@ pub(super) fn fetch(
     let relative = percent_decode_str(uri).decode_utf8().map_err(|_| {
         Fault::new(
             place,
-            format!("{place} is \"{}\", which is no valid text.", shortened(uri)),
+            format!(
+                "{place} is \"{}\", which is not valid UTF-8.",
+                shortened(uri)
+            ),
         )
     })?;
     if relative.is_empty() || relative.starts_with(['/', '\\']) || relative.contains('\0') {
         return Err(Fault::new(
             place,
             format!(
-                "{place} is \"{}\", which names no file beside the model.",
+                "{place} is \"{}\", which is not a file beside the model.",
                 shortened(uri)
             ),
         ));
@@ -62,7 +65,7 @@ pub(super) fn fetch(
         return Err(Fault::new(
             place,
             format!(
-                "{place} names the file \"{}\", but the model's folder is not known.",
+                "{place} is the file \"{}\", but the model's folder is unknown.",
                 shortened(&relative)
             ),
         ));
@@ -71,7 +74,7 @@ pub(super) fn fetch(
         Fault::new(
             place,
             format!(
-                "The file \"{}\", which {place} names, could not be read: {}.",
+                "The file \"{}\" of {place} could not be read: {}.",
                 shortened(&relative),
                 reason(&error)
             ),
@@ -84,7 +87,7 @@ pub(super) fn fetch(
     })
 }
 
-/// Reads `relative` to `folder`; what is not a plain file (a device, a pipe) is refused, since it may have no end.
+/// Reads `relative` to `folder`; anything but a plain file (a device, a pipe) is an error, since it may be endless.
 fn read(folder: &Path, relative: &str) -> std::io::Result<Bytes> {
     let plain = folder.join(relative);
     let path = if plain.exists() {
@@ -95,10 +98,10 @@ fn read(folder: &Path, relative: &str) -> std::io::Result<Bytes> {
     read_plain_file(&path)
 }
 
-/// Reads a plain file whole.
+/// Reads a plain file completely.
 pub(super) fn read_plain_file(path: &Path) -> std::io::Result<Bytes> {
     if !std::fs::metadata(path)?.is_file() {
-        return Err(std::io::Error::other("it is not a plain file"));
+        return Err(std::io::Error::other("it is not a regular file"));
     }
     std::fs::read(path).map(Bytes::from)
 }
@@ -118,7 +121,7 @@ fn data(rest: &str, place: &str) -> Result<Vec<u8>, Fault> {
     if !base64 {
         return Ok(percent_decode_str(payload).collect());
     }
-    // Padding, percent signs and line breaks differ between writers.
+    // Padding, percent encoding and line breaks differ between writers.
     let engine = GeneralPurpose::new(
         &alphabet::STANDARD,
         GeneralPurposeConfig::new()
@@ -187,7 +190,11 @@ mod tests {
                     .contains("only files beside the model")
             );
         }
-        assert!(fetched("/dev/zero").unwrap_err().contains("names no file"));
+        assert!(
+            fetched("/dev/zero")
+                .unwrap_err()
+                .contains("is not a file beside")
+        );
         assert!(fetched("a.bin").unwrap_err().contains("folder"));
     }
 
@@ -201,7 +208,7 @@ mod tests {
         assert_eq!(read("./a b.bin").unwrap().bytes[..], [7]);
         assert_eq!(
             read("none.bin").unwrap_err().message,
-            "The file \"none.bin\", which buffers[0].uri names, could not be read: there is no such file."
+            "The file \"none.bin\" of buffers[0].uri could not be read: no such file."
         );
         let up = "../".repeat(20);
         assert!(read(&format!("{up}dev/zero")).is_err());

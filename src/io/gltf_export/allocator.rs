@@ -1,4 +1,4 @@
-//! The allocator of bytes: the one place that decides where data lies in the buffer that takes new bytes.
+//! The allocator: the only code that decides where data is stored in the buffer that receives new bytes.
 
 use super::json::{MESHOPT, each, entry_mut, index};
 use super::pool::Purpose;
@@ -10,48 +10,48 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use std::ops::Range;
 
-/// What happens to bytes of the source that nothing refers to any more. In a file with an extension that is not known and
-/// holds numbers they always stay: it may point anywhere.
+/// The handling of unreferenced bytes of the source. If the file has an unknown extension that contains numbers, they
+/// are always kept, since it may reference any of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Policy {
-    /// They stay, and new bytes are appended, so that files are easily compared.
+    /// Keep them and append new bytes, which makes files easy to compare.
     #[default]
     Append,
-    /// New bytes are written over them first.
+    /// Overwrite them with new bytes before appending.
     Reuse,
-    /// They are taken out, and so are accessors and views that nothing refers to: entries get other numbers.
+    /// Remove them, and unreferenced accessors and buffer views: entries are renumbered.
     Compact,
 }
 
-/// Gives data its place in a buffer, and makes the buffer.
+/// Allocates byte ranges in a buffer and assembles it.
 #[derive(Default)]
 pub(super) struct Allocator {
     buffer: usize,
     policy: Policy,
-    /// What the buffer holds.
+    /// The buffer's content.
     old: Bytes,
-    /// Where the first appended piece lies in the buffer.
+    /// The offset of the first appended piece in the buffer.
     first_byte: usize,
-    /// Pieces to append, each a multiple of 4 bytes long.
+    /// Pieces to append, padded to multiples of 4 bytes.
     pub(super) appended: Vec<Bytes>,
-    /// Pieces to write over the buffer's old bytes, and where.
+    /// Offsets and pieces that overwrite old bytes of the buffer.
     pub(super) overwritten: Vec<(usize, Bytes)>,
     next_byte: usize,
-    /// This many of the first bytes may be written over where nothing refers to them.
+    /// The length of the initial part of the buffer that may be overwritten where it is unreferenced.
     n_reusable: usize,
-    /// Bytes of released accessors and views; others may still refer to some of them.
+    /// Bytes of released accessors and buffer views; other entries may still reference some of them.
     left: Ranges,
-    /// The free ranges among them; `None`: out of date.
+    /// The unreferenced ranges among them; `None` if out of date.
     free: Option<Ranges>,
 }
 
 impl Allocator {
-    /// The allocator of the buffer number `buffer` of the file `json`, which holds `old`.
+    /// The allocator of the buffer with index `buffer` of the file `json`, with the content `old`.
     pub(super) fn new(json: &Value, buffer: usize, old: Bytes, policy: Policy) -> Self {
         let declared = each(json, "buffers")
             .nth(buffer)
             .and_then(|entry| index(entry.get("byteLength")));
-        // A buffer that is shorter than it claims is filled up, but not at any price.
+        // A buffer shorter than its `byteLength` is padded, within a limit.
         let length = declared.filter(|&n| n < old.len() + (1 << 20));
         let first_byte = old.len().max(length.unwrap_or(0)).next_multiple_of(4);
         let reuses = policy == Policy::Reuse && is_known_throughout(json, &[]);
@@ -66,27 +66,27 @@ impl Allocator {
         }
     }
 
-    /// Whether anything may be written over.
+    /// Whether old bytes may be overwritten.
     pub(super) fn reuses(&self) -> bool {
         self.n_reusable > 0
     }
 
-    /// Bytes that the buffer grows by.
+    /// The number of bytes appended.
     pub(super) fn n_bytes_appended(&self) -> usize {
         self.appended.iter().map(Bytes::len).sum()
     }
 
-    /// Adds the bytes of an accessor that nothing refers to any more to the candidates.
+    /// Adds the bytes of an unreferenced accessor to the candidates.
     pub(super) fn leave_accessor(&mut self, json: &Value, accessor: &Value) {
         if let Some(span) = span(json, accessor, self.buffer) {
             self.left.add(span);
         }
-        self.look_again();
+        self.mark_stale();
     }
 
-    /// Adds the bytes of a view that nothing refers to any more to the candidates; compressed ones are left alone.
+    /// Adds the bytes of an unreferenced buffer view to the candidates; compressed ones are skipped.
     pub(super) fn leave_view(&mut self, json: &Value, view: usize) {
-        self.look_again();
+        self.mark_stale();
         let Some(entry) = json.get("bufferViews").and_then(|list| list.get(view)) else {
             return;
         };
@@ -99,12 +99,12 @@ impl Allocator {
         }
     }
 
-    /// Marks the free ranges as out of date: references changed.
-    pub(super) fn look_again(&mut self) {
+    /// Marks the unreferenced ranges as out of date.
+    pub(super) fn mark_stale(&mut self) {
         self.free = None;
     }
 
-    /// Updates the free ranges where references changed.
+    /// Updates the unreferenced ranges if they are out of date.
     pub(super) fn find_free(&mut self, json: &Value, gone: &Gone<'_>) {
         if self.free.is_some() || self.n_reusable == 0 {
             return;
@@ -118,7 +118,7 @@ impl Allocator {
         self.free = Some(free);
     }
 
-    /// What is free, the longest first, each from its first multiple of 4.
+    /// The unreferenced ranges, the longest first, each from its first multiple of 4.
     pub(super) fn gaps(&self) -> Vec<Range<usize>> {
         self.free
             .as_ref()
@@ -126,7 +126,7 @@ impl Allocator {
             .unwrap_or_default()
     }
 
-    /// Writes over bytes that are free.
+    /// Overwrites unreferenced bytes.
     pub(super) fn write_over(&mut self, at: usize, bytes: Bytes) {
         if let Some(free) = &mut self.free {
             free.remove(&(at..at + bytes.len()));
@@ -134,7 +134,7 @@ impl Allocator {
         self.overwritten.push((at, bytes));
     }
 
-    /// Gives bytes a place: among those that are free, or after all of them.
+    /// Stores bytes in an unreferenced range, or appends them, and returns their offset.
     pub(super) fn store(&mut self, bytes: Bytes) -> usize {
         let gap = self.free.as_mut().and_then(|free| free.take(bytes.len()));
         if let Some(at) = gap {
@@ -152,7 +152,7 @@ impl Allocator {
         at
     }
 
-    /// Makes `entry` a view of `length` bytes from `at`.
+    /// Makes `entry` a buffer view of `length` bytes from `at`.
     pub(super) fn describe_view(
         &self,
         entry: &mut Map<String, Value>,
@@ -173,7 +173,7 @@ impl Allocator {
         };
     }
 
-    /// The bytes of the buffer; its length, and the places of views that moved, are written into `json`.
+    /// Assembles the buffer; updates its length and the offsets of moved buffer views in `json`.
     pub(super) fn finish(self, json: &mut Value) -> Bytes {
         let (buffer, policy) = (self.buffer, self.policy);
         let bytes = self.gather(json);
@@ -184,7 +184,7 @@ impl Allocator {
         bytes
     }
 
-    /// Old and new bytes, each in its place.
+    /// Combines old and new bytes.
     fn gather(self, json: &mut Value) -> Bytes {
         if self.appended.is_empty() && self.overwritten.is_empty() {
             return self.old;
@@ -216,7 +216,7 @@ impl Allocator {
     }
 }
 
-/// The bytes of all views of `buffer` in a row; the views move there.
+/// Packs the bytes of all buffer views of `buffer`, and updates the views' offsets.
 fn pack_views(json: &mut Value, buffer: usize, bytes: &Bytes) -> Bytes {
     let mut packed = Vec::new();
     for i in 0..each(json, "bufferViews").count() {
@@ -237,7 +237,7 @@ fn pack_views(json: &mut Value, buffer: usize, bytes: &Bytes) -> Bytes {
     Bytes::from(packed)
 }
 
-/// Moves the bytes of a range of `buffer` to the end of `packed`.
+/// Moves a byte range of `buffer` to the end of `packed`.
 fn pack(entry: &mut Map<String, Value>, buffer: usize, bytes: &Bytes, packed: &mut Vec<u8>) {
     if index(entry.get("buffer")) != Some(buffer) {
         return;
@@ -249,7 +249,7 @@ fn pack(entry: &mut Map<String, Value>, buffer: usize, bytes: &Bytes, packed: &m
     entry.insert("byteOffset".into(), packed.len().into());
     let held = bytes.get(start..end).unwrap_or_default();
     packed.extend_from_slice(held);
-    // A view that reaches beyond its buffer keeps its declared length.
+    // A buffer view that ends beyond its buffer keeps its declared length.
     packed.resize(packed.len() + (length - held.len()).min(1 << 20), 0);
     packed.resize(packed.len().next_multiple_of(4), 0);
 }

@@ -1,7 +1,7 @@
-//! Clips the artist changed, added or took out -> animations.
+//! Writes changed, added and removed clips as animations.
 //!
-//! A changed clip is patched channel by channel: channels that are equal to the source's keep their samplers and
-//! accessors, and so do channels Sinew does not read (pointers of extensions, targets without a node).
+//! A changed clip is patched channel by channel: unchanged channels keep their samplers and accessors, and so do
+//! channels that Sinew does not read (pointers of extensions, targets without a node).
 
 use super::error::GltfWriteError;
 use super::helper_joints::Storage;
@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Writes all changes of clips; `clips` are those that the file is to have, which may also move `added` nodes.
+/// Writes all changes of clips; `clips` are the clips of the file, which may also animate `added` nodes.
 pub(super) fn patch_clips(
     document: &Document,
     baked: Option<&Baked>,
@@ -62,7 +62,7 @@ pub(super) fn patch_clips(
             }
             None => report.findings.push(Finding::warning(
                 format!("clip \"{}\"", clip.name),
-                "It moves nothing, and a file cannot hold a clip without keys: it is not in the file.",
+                "It has no keyframes, which glTF does not allow: it is not in the file.",
             )),
         }
         if let (None, Some((i, _))) = (animation, source) {
@@ -93,7 +93,7 @@ pub(super) fn patch_clips(
     Ok(())
 }
 
-/// Takes entries out of the list of animations; an empty list is an error of its own.
+/// Removes animations; an empty array is invalid, so it is removed, too.
 fn remove(json: &mut Value, mut gone: Vec<usize>) {
     gone.sort_unstable();
     let Some(root) = json.as_object_mut() else {
@@ -115,23 +115,23 @@ fn remove(json: &mut Value, mut gone: Vec<usize>) {
     }
 }
 
-/// A sampler whose data is written once all old data is released.
+/// A sampler whose data is written after all old data is released.
 struct Job {
     animation: usize,
     sampler: usize,
-    /// The accessors it had.
+    /// The accessors in the source.
     old_input: Option<usize>,
     old_output: Option<usize>,
-    /// Whether the times are the source's, whose accessor stays.
+    /// Whether the times are unchanged, so that their accessor stays.
     keep_times: bool,
     keys: Keys,
     storage: Storage,
 }
 
-/// Which node and property a channel moves.
+/// The node and the property that a channel animates.
 type Target = (usize, Property);
 
-/// The channels of a clip by target; of duplicates the last.
+/// The channels of a clip by target; the last of duplicates.
 #[derive(Default)]
 struct Targets<'a> {
     list: Vec<(Target, &'a Channel)>,
@@ -161,7 +161,7 @@ impl<'a> Targets<'a> {
     }
 }
 
-/// Makes the channels of an animation those of `clip`; gives its index, or `None` where no channel is left.
+/// Makes the channels of an animation those of `clip`; returns its index, or `None` if no channel is left.
 fn prepare(
     (document, baked, added): (&Document, Option<&Baked>, &AddedNodes),
     clip: &Clip,
@@ -224,7 +224,7 @@ fn prepare(
         {
             report.findings.push(Finding::warning(
                 named,
-                "Its rest transform shears, and players do not animate such a bone.",
+                "Its rest transform has shear, and players do not animate such a bone.",
             ));
         }
         let sampler = if let Some(&c) = found.get(&target) {
@@ -328,7 +328,7 @@ impl Job {
     }
 }
 
-/// The list `key`, which is left empty; empty where it is no list.
+/// Takes the array `key` out of `entry`; empty if it is not an array.
 fn take_list(entry: &mut Map<String, Value>, key: &str) -> Vec<Value> {
     match entry.get_mut(key) {
         Some(Value::Array(items)) => std::mem::take(items),
@@ -336,7 +336,7 @@ fn take_list(entry: &mut Map<String, Value>, key: &str) -> Vec<Value> {
     }
 }
 
-/// What a channel of the file moves; `None` for channels Sinew does not read.
+/// The target of a channel in the file; `None` for channels that Sinew does not read.
 fn target_of(channel: &Value) -> Option<Target> {
     let target = channel.get("target")?;
     let path = target.get("path")?.as_str()?;
@@ -351,7 +351,7 @@ fn target_of(channel: &Value) -> Option<Target> {
     Some((index(target.get("node"))?, property))
 }
 
-/// How often the samplers refer to each accessor.
+/// The number of references from the samplers to each accessor.
 fn references(samplers: &[Value]) -> BTreeMap<usize, usize> {
     let mut counts = BTreeMap::new();
     for sampler in samplers {
@@ -374,7 +374,7 @@ fn used_samplers(channels: &[Value], n_samplers: usize) -> Vec<bool> {
     used
 }
 
-/// The sampler of channel `c`: its own, or a copy where other channels use it too.
+/// The sampler of channel `c`: its own, or a copy if other channels use it, too.
 fn own_sampler(channels: &mut [Value], c: usize, samplers: &mut Vec<Value>) -> usize {
     let sampler = index(channels[c].get("sampler"));
     let n_users = channels
@@ -396,7 +396,7 @@ fn own_sampler(channels: &mut [Value], c: usize, samplers: &mut Vec<Value>) -> u
     samplers.len() - 1
 }
 
-/// Takes out samplers whose last channel went away; gives the new index of each.
+/// Removes samplers whose last channel was removed; returns the new index of each sampler.
 fn drop_unused(channels: &mut [Value], samplers: &mut Vec<Value>, was_used: &[bool]) -> Vec<usize> {
     let used = used_samplers(channels, samplers.len());
     let keep = |s: usize| used[s] || was_used.get(s) == Some(&false);
@@ -428,7 +428,7 @@ fn set_interpolation(sampler: &mut Map<String, Value>, interpolation: Interpolat
         Interpolation::Linear => "LINEAR",
         Interpolation::CubicSpline => "CUBICSPLINE",
     };
-    // LINEAR is what an absent word means.
+    // LINEAR is the default of an absent member.
     if interpolation != Interpolation::Linear || sampler.contains_key("interpolation") {
         sampler.insert("interpolation".into(), word.into());
     }
@@ -455,7 +455,7 @@ mod tests {
         assert_eq!(own_sampler(&mut channels, 0, &mut samplers), 3);
         assert_eq!(samplers[3], json!({"input": 3}));
         channels.remove(1);
-        // Sampler 0 had no user in the source either: it stays.
+        // Sampler 0 was already unused in the source: it stays.
         assert_eq!(
             drop_unused(&mut channels, &mut samplers, &was_used),
             [0, 1, 1, 2]

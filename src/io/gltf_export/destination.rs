@@ -1,4 +1,4 @@
-//! What a model is written as, and what comes of it.
+//! The destination of an export, and the files written.
 
 use super::format::GltfFormat;
 use super::report::ExportReport;
@@ -6,13 +6,13 @@ use crate::document::{Document, Source};
 use bytes::Bytes;
 use std::path::Path;
 
-/// Format and names of the files to write.
+/// The format and names of the files to write.
 pub struct Destination<'a> {
-    /// The model's format.
+    /// The glTF format.
     pub format: GltfFormat,
-    /// The files' name without its ending.
+    /// The base name of the files, without extension.
     pub name: String,
-    /// Whether a new file beside the model may take a name.
+    /// Whether a new file beside the model may use a name.
     pub is_free: &'a dyn Fn(&str) -> bool,
 }
 
@@ -21,12 +21,12 @@ pub struct Destination<'a> {
 pub struct Written {
     /// Names, relative to the model's folder with `/` between folders, and contents; the model itself comes first.
     pub files: Vec<(String, Bytes)>,
-    /// What was written anew, and what is not as in the document.
+    /// The report: what was rewritten, and what differs from the document.
     pub report: ExportReport,
 }
 
 impl<'a> Destination<'a> {
-    /// Files of `format` called `name`, or like the source where that is empty.
+    /// Files of `format` with the base name `name`, or that of the source if it is empty.
     pub fn new(
         document: &Document,
         format: GltfFormat,
@@ -44,7 +44,7 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// Whether the files have the form of `source`.
+    /// Whether the files have the format of `source`.
     pub fn has_format_of(&self, source: &Source) -> bool {
         self.format.is_of(source.kind)
     }

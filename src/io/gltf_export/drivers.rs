@@ -1,6 +1,6 @@
-//! The driver block in the file's root `extras`: how engines move helper joints in clips that the file does not have.
+//! The driver block in the file's root `extras`: how engines drive helper joints in clips outside the file.
 //!
-//! The format is in the manual ("Driving helper joints").
+//! The manual documents the format ("Driving helper joints").
 
 use super::json::number;
 use super::nodes::{AddedNodes, node_of};
@@ -14,13 +14,13 @@ use serde_json::{Map, Value, json};
 
 /// The block's name in the root `extras`.
 pub const DRIVERS: &str = "sinew_skin";
-/// The format that this writes and reads.
+/// The version of the format that this writes and reads.
 pub const DRIVERS_VERSION: u64 = 1;
-/// The note for players without a driver.
+/// The note for programs that do not read the drivers.
 const FALLBACK: &str = "Helpers that nothing drives and no clip moves stay with their parents: the skin bends wrongly \
                         around them. Drive them, or play the clips that have tracks for them.";
 
-/// Removes the block from files without the skins that it names.
+/// Removes the block from files without the skins that it references.
 pub(super) fn drop_drivers(json: &mut Value) {
     let Some(extras) = json.get_mut("extras").and_then(Value::as_object_mut) else {
         return;
@@ -33,7 +33,7 @@ pub(super) fn drop_drivers(json: &mut Value) {
     }
 }
 
-/// Writes the block. Extras of the file stay; a block of this version that is there already is added to.
+/// Writes the block. Other extras of the file are kept; an existing block of this version is extended.
 pub(super) fn patch_drivers(
     document: &Document,
     baked: &Baked,
@@ -54,7 +54,7 @@ pub(super) fn patch_drivers(
         *extras = json!({ "extras": kept });
         report.findings.push(Finding::info(
             "extras",
-            "The file's own extras were no object; they are kept as \"extras\" beside the drivers of helper joints.",
+            "The file's own extras were not an object; they are kept as \"extras\" beside the drivers of helper joints.",
         ));
     }
     let Some(extras) = extras.as_object_mut() else {
@@ -78,7 +78,7 @@ pub(super) fn patch_drivers(
             *old = Value::Object(block);
             report.findings.push(Finding::warning(
                 "extras",
-                "The drivers of helper joints that the file had are of a version that is not known; they were replaced.",
+                "The file's drivers of helper joints have an unknown version; they were replaced.",
             ));
         }
         None => {
@@ -132,7 +132,7 @@ fn helper_of(document: &Document, baked: &Baked, added: &AddedNodes, helper: usi
     })
 }
 
-/// Adds a block to one that is there: its helpers go after those that it may follow.
+/// Merges a block into an existing one: its helpers come after those that they may follow.
 fn merge(old: &mut Value, new: Map<String, Value>) {
     for (key, value) in new {
         let larger = |a: Option<&Value>, b: &Value| {
@@ -182,7 +182,7 @@ fn merge(old: &mut Value, new: Map<String, Value>) {
     }
 }
 
-/// A number with the digits that an f32 has.
+/// A number with the precision of an f32.
 fn short(x: f64) -> Value {
     number(format!("{x:.8e}").parse().unwrap_or(x))
 }

@@ -1,68 +1,68 @@
-//! Why a model could not be written, in sentences an artist can act on.
+//! Errors of writing a model, as sentences that an artist can act on.
 
 use crate::task::Cancelled;
 
-/// Why nothing was written. Each displays as one sentence.
+/// The reason that nothing was written, displayed as one sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum GltfWriteError {
     /// The task was cancelled.
     #[error("The export was cancelled.")]
     Cancelled(#[from] Cancelled),
-    /// The document did not come from a glTF file.
+    /// The document was not imported from a glTF file.
     #[error("The model has no source file that an export could be based on.")]
     NoSource,
-    /// The source's JSON has no such animation.
+    /// The animation does not exist in the source's JSON.
     #[error("The source has no animation {animation} to write a clip to.")]
     AnimationMissing {
-        /// Its index.
+        /// The animation index.
         animation: usize,
     },
-    /// The source's JSON has no such primitive.
+    /// The primitive does not exist in the source's JSON.
     #[error("The source has no primitive {primitive} of mesh {mesh} to write weights to.")]
     PrimitiveMissing {
-        /// Mesh index.
+        /// The mesh index.
         mesh: u32,
-        /// Primitive index.
+        /// The primitive index.
         primitive: usize,
     },
-    /// A primitive of the source has another number of vertices than the document.
+    /// A primitive of the source has a different number of vertices from the document's.
     #[error(
         "Primitive {primitive} of mesh {mesh} has {found} vertices in the source, but {expected} in the document."
     )]
     VertexCount {
-        /// Mesh index.
+        /// The mesh index.
         mesh: u32,
-        /// Primitive index.
+        /// The primitive index.
         primitive: usize,
-        /// Vertices in the source.
+        /// The number of vertices in the source.
         found: usize,
-        /// Vertices in the document.
+        /// The number of vertices in the document.
         expected: usize,
     },
-    /// The source's JSON has no such skin.
+    /// The skin does not exist in the source's JSON.
     #[error("The source has no skin {skin} to add joints to.")]
     SkinMissing {
-        /// Its index.
+        /// The skin index.
         skin: u32,
     },
-    /// Compressed data of an edited primitive could not be read again.
+    /// The compressed data of an edited primitive could not be decoded.
     #[error(
         "The compressed data of primitive {primitive} of mesh {mesh} cannot be written uncompressed: {why}"
     )]
     Compressed {
-        /// Mesh index.
+        /// The mesh index.
         mesh: u32,
-        /// Primitive index.
+        /// The primitive index.
         primitive: usize,
-        /// What is wrong, a sentence.
+        /// The reason, one sentence.
         why: String,
     },
-    /// A binary container holds 4 GiB at most.
+    /// A binary container is limited to 4 GiB.
     #[error(
         "The model takes {bytes} bytes, more than the 4 GiB that a .glb can hold; export it as .gltf."
     )]
     TooLarge {
-        /// Size of the file.
+        /// The size of the file, bytes.
         bytes: usize,
     },
 }

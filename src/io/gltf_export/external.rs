@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What a URI's path must not hold as it is.
+/// The characters to escape in the path of a URI.
 const ESCAPED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -26,7 +26,7 @@ const ESCAPED: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// Whether a URI holds its data itself.
+/// Whether a URI is a `data:` URI.
 pub(super) fn is_data(uri: &str) -> bool {
     uri.get(..5)
         .is_some_and(|head| head.eq_ignore_ascii_case("data:"))
@@ -52,7 +52,7 @@ pub(super) fn uri_of(name: &str) -> String {
     utf8_percent_encode(name, ESCAPED).to_string()
 }
 
-/// The file a URI names, relative to the model's folder with `/` between folders; `None` where it is anything but a file
+/// The file that a URI references, relative to the model's folder with `/` between folders; `None` unless it is a file
 /// in that folder or below: nothing may be written elsewhere.
 pub(super) fn relative(uri: &str) -> Option<String> {
     let name = percent_decode_str(uri).decode_utf8().ok()?;
@@ -65,14 +65,14 @@ pub(super) fn relative(uri: &str) -> Option<String> {
 /// Reads a plain file below `folder`.
 pub(super) fn read(folder: Option<&Path>, name: &str) -> Option<Bytes> {
     let path = folder?.join(name);
-    // What is not a plain file (a device, a pipe) may have no end.
+    // Anything but a plain file (a device, a pipe) may be endless.
     if !std::fs::metadata(&path).ok()?.is_file() {
         return None;
     }
     std::fs::read(path).ok().map(Bytes::from)
 }
 
-/// All `uri`s in the file, whoever has them, that do not hold their data themselves.
+/// All `uri` members in the file, including those of extensions, except `data:` URIs.
 pub(super) fn uris(json: &Value) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     collect(json, &mut found);
@@ -88,7 +88,7 @@ fn collect<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
                     Value::String(uri) if key == "uri" && !is_data(uri) => {
                         found.insert(uri);
                     }
-                    // Free for applications: a "uri" in there may mean anything.
+                    // Reserved for applications: a "uri" in it may mean anything.
                     _ if key == "extras" => {}
                     _ => collect(item, found),
                 }

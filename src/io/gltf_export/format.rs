@@ -1,9 +1,9 @@
-//! The two forms of a glTF file.
+//! The two formats of a glTF file.
 
 use crate::document::SourceKind;
 use std::path::Path;
 
-/// The form of a glTF file.
+/// The format of a glTF file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GltfFormat {
     /// One binary file (.glb).
@@ -14,7 +14,7 @@ pub enum GltfFormat {
 }
 
 impl GltfFormat {
-    /// The format that the ending of `path` names.
+    /// The format according to the extension of `path`.
     pub fn of_path(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         match ending.as_str() {

@@ -1,4 +1,5 @@
-//! Clips as morph targets, for players without skinning: skins and joints go, each skinned mesh gets a target a frame.
+//! Writes clips as morph targets, for players without skinning: skins and joints are removed, each skinned mesh gets a
+//! target per frame.
 
 use super::allocator::Policy;
 use super::clips::patch_clips;
@@ -28,21 +29,21 @@ use std::sync::Arc;
 /// The shapes of each skinned instance.
 pub type Framed = BTreeMap<InstanceId, FramedInstance>;
 
-/// A written file of frames.
+/// A written file of morph frames.
 pub struct WrittenFrames {
     /// The files.
     pub written: Written,
-    /// Clips that are in the file: those that move something there.
+    /// The clips of the file: those that animate something in it.
     pub clips: BTreeMap<ClipId, Arc<Clip>>,
-    /// Instances whose nodes cannot hold their shapes, so that they got nodes of their own.
+    /// The number of instances with separate nodes, because their own nodes cannot represent the shapes.
     pub n_freed: usize,
-    /// Whether tangents were left out.
+    /// Whether tangents were omitted.
     pub without_tangents: bool,
 }
 
 /// Writes the model with the shapes of `framed` as morph targets, played by `clips`.
 ///
-/// The report's `instances`: what draws each instance of the document there.
+/// The report's `instances`: the instance in the file for each instance of the document.
 pub fn write_frames(
     document: &Document,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
@@ -84,7 +85,7 @@ pub fn write_frames(
         &mut report,
         task,
     )?;
-    // A clip in which nothing moves is not in the file.
+    // A clip without motion is omitted.
     let moves = |id: &ClipId| {
         let clip = with_frames.get(id);
         clip.is_some_and(|clip| clip.channels.iter().any(|c| !c.times.is_empty()))
@@ -117,18 +118,18 @@ pub fn write_frames(
     })
 }
 
-/// What was written for the meshes.
+/// The result of writing the meshes.
 #[derive(Default)]
 struct WrittenMeshes {
-    /// Instances that got nodes of their own, with the meshes that these draw.
+    /// Instances with separate nodes, and the meshes that these draw.
     freed: Vec<(InstanceId, usize)>,
-    /// The node of every framed instance.
+    /// The node of each morphed instance.
     nodes: BTreeMap<InstanceId, usize>,
     /// Whether there were tangents.
     without_tangents: bool,
 }
 
-/// Gives each framed instance a mesh with its targets.
+/// Writes a mesh with its targets for each morphed instance.
 fn write_meshes(
     document: &Document,
     framed: &Framed,
@@ -145,7 +146,8 @@ fn write_meshes(
         if skinned.is_empty() {
             continue;
         }
-        // What a rigid instance keeps must not point at compressed data that goes, nor at weights that nothing reads.
+        // The mesh of a rigid instance must not reference compressed data that is removed, or weights that nothing
+        // reads.
         for primitive in 0..item.geometry.primitives.len() {
             uncompress_once(document, patch, mesh, primitive, report)?;
             drop_weights(&mut patch.json, mesh, primitive);
@@ -190,7 +192,7 @@ fn write_meshes(
     Ok(written)
 }
 
-/// A frame with one entry a vertex.
+/// A frame with one entry per vertex.
 fn of_vertices(item: &MeshItem, frame: &Frame) -> LocalShape {
     let at = |list: &[Vec3], of: &[u32]| -> Vec<Vec3> {
         let of = of.iter().map(|&i| list.get(i as usize).copied());
@@ -202,7 +204,8 @@ fn of_vertices(item: &MeshItem, frame: &Frame) -> LocalShape {
     }
 }
 
-/// Writes the base and the targets of an instance of `mesh` into the mesh at `at`; whether it had tangents.
+/// Writes the base shape and the targets of an instance of `mesh` into the mesh at `at`; returns whether it had
+/// tangents.
 fn write_instance(
     patch: &mut Patch,
     (at, mesh, item): (usize, MeshId, &MeshItem),
@@ -255,7 +258,7 @@ fn write_instance(
     Ok(had_tangents)
 }
 
-/// The clips with a track of weights for each framed instance, and without what moves only nodes that go.
+/// The clips with a weights channel for each morphed instance, and without channels of removed nodes.
 fn clips_with_frames(
     document: &Document,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
@@ -285,7 +288,8 @@ fn clips_with_frames(
     with_frames.collect()
 }
 
-/// What the tracks of each framed instance move: its joint, or where it has a node of its own a handle that no joint has.
+/// The joint that the weights channels of each morphed instance animate: its own, or an unused handle for a separate
+/// node.
 fn track_joints(
     document: &Document,
     framed: &Framed,

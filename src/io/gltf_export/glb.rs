@@ -1,10 +1,10 @@
-//! The binary container: taken apart, and put together.
+//! The binary container: splitting and assembling.
 
 use super::error::GltfWriteError;
 use crate::document::{Source, SourceKind};
 use bytes::Bytes;
 
-/// What a source file is made of besides its BIN chunk.
+/// The content of a source file except its BIN chunk.
 pub(super) struct Chunks {
     /// The JSON as text.
     pub(super) text: String,
@@ -39,7 +39,7 @@ impl Chunks {
             match &kind.to_le_bytes() {
                 b"JSON" if chunks.text.is_empty() => chunks.text = as_text(&bytes[at + 8..end]),
                 b"JSON" | b"BIN\0" => {}
-                // A chunk that is cut off or not aligned would break those after it.
+                // A truncated or misaligned chunk would break those after it.
                 _ if (end - at) % 4 == 0 && end - at == 8 + length as usize => {
                     chunks.more.push(bytes.slice(at..end));
                 }

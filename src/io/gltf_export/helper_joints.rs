@@ -1,4 +1,4 @@
-//! Baked helper joints and morph targets -> nodes, joint lists of skins, targets of primitives.
+//! Writes baked helper joints and morph targets as nodes, joint lists of skins, and targets of primitives.
 
 use super::error::GltfWriteError;
 use super::json::{entry_mut, index, place, short};
@@ -17,19 +17,19 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// How the values of a channel are stored.
+/// The component type of a channel's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Storage {
     /// f32.
     Float,
-    /// Normalised i16, for -1 - 1.
+    /// Normalised i16, for the range -1 - 1.
     Short,
-    /// Normalised u16, for 0 - 1.
+    /// Normalised u16, for the range 0 - 1.
     UnsignedShort,
 }
 
 impl Storage {
-    /// How a channel of a baked model is stored: what was made for 16 bits takes no more.
+    /// The component type for a channel of a baked model: values quantised to 16 bits are stored in 16 bits.
     pub(super) fn of(document: &Document, baked: Option<&Baked>, channel: &Channel) -> Self {
         let Some(baked) = baked else {
             return Self::Float;
@@ -60,7 +60,7 @@ impl Storage {
         }
     }
 
-    /// glTF's number for the type, whether it is normalised, and the bytes.
+    /// The component type, whether it is normalised, and the bytes.
     pub(super) fn encode(self, values: &[f32]) -> (ComponentType, bool, Bytes) {
         let of = |bytes: Vec<u8>| Bytes::from(bytes);
         match self {
@@ -88,8 +88,8 @@ impl Storage {
     }
 }
 
-/// Writes helper joints, the skins that list them, and morph targets, `sparse` ones where that is smaller. Gives the nodes
-/// of the helper joints.
+/// Writes helper joints, the skins that list them, and morph targets, as sparse accessors if that is smaller. Returns
+/// the nodes of the helper joints.
 pub(super) fn patch_corrections(
     document: &Document,
     baked: &Baked,
@@ -153,7 +153,7 @@ fn add_nodes(document: &Document, joints: &[HelperJoint], patch: &mut Patch) -> 
     added
 }
 
-/// Gives up the inverse bind matrices of a skin.
+/// Releases the inverse bind matrices of a skin.
 fn release_skin(patch: &mut Patch, skin: SkinId) -> Option<usize> {
     let entry = entry_mut(&mut patch.json, "skins", skin.0 as usize)?;
     let old = index(entry.get("inverseBindMatrices"));

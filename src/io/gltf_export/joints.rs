@@ -1,8 +1,8 @@
-//! Edited joints -> nodes, scenes and skins.
+//! Writes edited joints as nodes, scenes and skins.
 //!
-//! The rest of an export sees [`Document::for_file`], in which every joint has a node and skins list no removed joint; this
-//! writes those nodes and skins over the source's. Nodes of removed joints stay in the list, where nothing refers to them:
-//! extensions address nodes by index.
+//! All other export code sees [`Document::for_file`], in which every joint has a node and skins list no removed joint;
+//! this writes these nodes and skins into the source's JSON. Nodes of removed joints stay in the list without
+//! references, because extensions reference nodes by index.
 
 use super::json::{each, entry_mut, index, number, place};
 use super::nodes::{node_of, write_transform};
@@ -20,19 +20,19 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// What a node draws, which goes with the joint that carries it.
+/// The members of a node that move with the joint that carries its content.
 const CONTENT: [&str; 4] = ["mesh", "skin", "weights", "camera"];
-/// Extensions that belong to what a node draws.
+/// Extensions that belong to the content of a node.
 const CONTENT_EXTENSIONS: [&str; 2] = ["KHR_lights_punctual", "EXT_mesh_gpu_instancing"];
 
-/// The document with a node for each joint and no gap in its skins.
+/// The document with a node for each joint and without gaps in its skins.
 pub fn for_file(document: &Document) -> Cow<'_, Document> {
     let json = document.source().map(|source| &source.json);
     let n_nodes = json.map_or(0, |json| each(json, "nodes").count());
     document.for_file(n_nodes as u32)
 }
 
-/// Writes what changed of the joints and of the skins; `document` is as [`for_file`] gives it.
+/// Writes the changes of joints and skins; `document` is the result of [`for_file`].
 pub(super) fn patch_joints(document: &Document, patch: &mut Patch, report: &mut ExportReport) {
     if !document.is_rig_edited() {
         return;
@@ -48,14 +48,14 @@ pub(super) fn patch_joints(document: &Document, patch: &mut Patch, report: &mut 
         report.findings.push(Finding::info(
             "nodes",
             format!(
-                "{} removed: the nodes stay in the file's list, where nothing refers to them.",
+                "{} removed: the nodes stay in the file's list without references.",
                 counted(n_removed, "bone")
             ),
         ));
     }
 }
 
-/// The joints made in Sinew, by their nodes.
+/// The joints created in Sinew, by node.
 fn new_joints(document: &Document) -> Vec<JointId> {
     let skeleton = document.skeleton();
     let known = document.source_skeleton();
@@ -100,7 +100,7 @@ fn child_nodes(skeleton: &Skeleton, joint: JointId) -> BTreeSet<u32> {
         .collect()
 }
 
-/// Lists of children: those that stay in their order, new ones after them.
+/// Writes the lists of children: existing ones keep their order, new ones are appended.
 fn patch_children(document: &Document, json: &mut Value) {
     let (skeleton, before) = (document.skeleton(), document.source_skeleton());
     for (j, joint) in (0..).map(JointId).zip(skeleton.joints()) {
@@ -124,7 +124,7 @@ fn patch_children(document: &Document, json: &mut Value) {
     }
 }
 
-/// A list of nodes without those that were in it by `had` and are not `wanted`, and with those that it lacks.
+/// A list of nodes without those in `had` that are not `wanted`, and with the missing ones appended.
 fn relisted(list: Option<&Value>, wanted: &BTreeSet<u32>, had: &BTreeSet<u32>) -> Vec<Value> {
     let node = |entry: &Value| entry.as_u64().and_then(|n| u32::try_from(n).ok());
     let old = list.and_then(Value::as_array);
@@ -135,7 +135,7 @@ fn relisted(list: Option<&Value>, wanted: &BTreeSet<u32>, had: &BTreeSet<u32>) -
     made
 }
 
-/// Lists of the scenes' roots: a joint that became a root stays in the scenes that showed it.
+/// Writes the scenes' roots: a joint that became a root stays in the scenes that contained it.
 fn patch_roots(document: &Document, json: &mut Value) {
     let (skeleton, before) = (document.skeleton(), document.source_skeleton());
     let nodes = |skeleton: &Skeleton| -> BTreeSet<u32> {
@@ -169,7 +169,7 @@ fn patch_roots(document: &Document, json: &mut Value) {
             .collect();
         let mut made = list.clone();
         for &node in &added {
-            // A new root is shown where the first scene is.
+            // A new joint becomes a root of the first scene.
             let is_shown = root_before(node).map_or(scene == 0, |root| there.contains(&root));
             if is_shown && !there.contains(&node) {
                 made.push(node.into());
@@ -187,7 +187,7 @@ fn patch_roots(document: &Document, json: &mut Value) {
     }
 }
 
-/// Gives what a node draws to the node of the joint that carries it now.
+/// Moves the content of a node to the node of the joint that now carries it.
 fn move_content(document: &Document, json: &mut Value) {
     for joint in document.skeleton().joints() {
         let (Some(from), Some(to)) = (joint.content_of, joint.source_node) else {
@@ -279,7 +279,8 @@ fn put_matrices(skin: &Skin, replaces: Option<usize>, patch: &mut Patch) -> usiz
     })
 }
 
-/// `skeleton` of the skins that have one: itself where it still is above all joints, else their nearest common ancestor.
+/// Updates `skeleton` of the skins that have one: unchanged if it is still a common ancestor of all joints, otherwise
+/// the nearest one.
 fn patch_skeletons(document: &Document, json: &mut Value) {
     let skeleton = document.skeleton();
     for (id, skin) in document.skins() {
@@ -306,7 +307,7 @@ fn patch_skeletons(document: &Document, json: &mut Value) {
     }
 }
 
-/// The joints that are above or among all joints of a skin, the nearest first.
+/// The common ancestors of all joints of a skin, which may be among them, the nearest first.
 fn common_ancestors(skeleton: &Skeleton, skin: &Skin) -> Vec<JointId> {
     let mut joints = skin.joints.iter().copied().filter(|&j| skeleton.is_live(j));
     let chain = |j: JointId| std::iter::once(j).chain(skeleton.ancestors(j));

@@ -1,17 +1,17 @@
-//! The source's JSON: entries of lists, numbers, and names of extensions.
+//! Access to the source's JSON: list entries, numbers, and names of extensions.
 //!
-//! What the source has is patched in place, as it was parsed: its unknown members, their order and their numbers stay.
+//! The source's JSON is patched in place, as parsed: unknown members, the order and the numbers are kept.
 
 use serde_json::{Map, Value};
 
-/// The names that compress a buffer view.
+/// The extensions that compress a buffer view.
 pub(super) const MESHOPT: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
-/// The name that compresses a primitive.
+/// The extension that compresses a primitive.
 pub(super) const DRACO: &str = "KHR_draco_mesh_compression";
-/// The name that draws a mesh many times.
+/// The extension that instances a mesh.
 pub(super) const INSTANCING: &str = "EXT_mesh_gpu_instancing";
 
-/// The entries of the list `key`; none where it is missing or no list.
+/// The entries of the array `key`; none if it is missing or not an array.
 pub(super) fn each<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
     value
         .get(key)
@@ -32,7 +32,7 @@ pub(super) fn index(value: Option<&Value>) -> Option<usize> {
     whole.and_then(|n| usize::try_from(n).ok())
 }
 
-/// The shortest JSON number that reads back as the same f32 (bounds are rounded to it before use: glTF 2.0, 3.6.2.5).
+/// The shortest JSON number that round-trips to the same f32 (bounds are rounded to it before use: glTF 2.0, 3.6.2.5).
 pub(super) fn short(value: f32) -> Value {
     let exact = f64::from(value);
     let decimal = value.to_string().parse().unwrap_or(exact);
@@ -43,7 +43,7 @@ pub(super) fn short(value: f32) -> Value {
     })
 }
 
-/// The JSON number nearest to `value`; whole ones without a point.
+/// The JSON number nearest to `value`; integers without a decimal point.
 pub(super) fn number(value: f64) -> Value {
     if value == value.trunc() && value.abs() < 1e15 && !(value == 0.0 && value.is_sign_negative()) {
         Value::from(value as i64)
@@ -61,7 +61,7 @@ pub(super) fn entry_mut<'a>(
     json.get_mut(list)?.get_mut(i)?.as_object_mut()
 }
 
-/// Puts `entry` back into its place, or at the end of the list.
+/// Stores `entry` at its index, or at the end of the list.
 pub(super) fn place(
     json: &mut Value,
     list: &str,

@@ -1,12 +1,12 @@
-//! A channel's keys as a file can hold them.
+//! The keyframes of a channel, adapted to the requirements of glTF.
 
 use crate::finding::Finding;
 use crate::skeleton::{Channel, Interpolation, Property};
 
-/// Rotations this far from unit length are what players and the validator accept.
+/// The deviation from unit length of rotations that players and the validator accept.
 const UNIT_TOLERANCE: f32 = 5e-4;
 
-/// Keys ready to be written.
+/// Keyframes ready to be written.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Keys {
     pub(super) property: Property,
@@ -16,7 +16,7 @@ pub(super) struct Keys {
     pub(super) values: Vec<f32>,
 }
 
-/// The keys of `channel`, mended where glTF is stricter than the document; `None` where nothing is left to write.
+/// The keyframes of `channel`, repaired where glTF is stricter than the document; `None` if none are left.
 pub(super) fn fit(channel: &Channel, place: &str, findings: &mut Vec<Finding>) -> Option<Keys> {
     if channel.times.is_empty() || channel.values.is_empty() {
         return None;
@@ -30,12 +30,12 @@ pub(super) fn fit(channel: &Channel, place: &str, findings: &mut Vec<Finding>) -
     if keys.times[0] < 0.0 {
         findings.push(Finding::warning(
             place,
-            "It has keys before 0 seconds, which most players do not show.",
+            "It has keyframes before 0 seconds, which most players do not show.",
         ));
     }
     separate(&mut keys.times);
     if keys.interpolation == Interpolation::CubicSpline && keys.times.len() == 1 {
-        // A spline needs two keys (glTF 2.0, appendix C.4); a single one is a constant.
+        // A spline needs two keyframes (glTF 2.0, appendix C.4); a single one is a constant.
         keys.values = channel.key(0).to_vec();
         keys.interpolation = Interpolation::Linear;
     }
@@ -45,8 +45,8 @@ pub(super) fn fit(channel: &Channel, place: &str, findings: &mut Vec<Finding>) -
     Some(keys)
 }
 
-/// Makes ascending times strictly ascending: of equal ones the later keys move on by the smallest step there is, so that
-/// a jump stays a jump.
+/// Makes ascending times strictly ascending: later ones of equal times move to the next f32, so that a jump stays a
+/// jump.
 fn separate(times: &mut [f32]) {
     for k in 1..times.len() {
         if times[k] <= times[k - 1] {
@@ -55,7 +55,7 @@ fn separate(times: &mut [f32]) {
     }
 }
 
-/// Scales quaternions to unit length. Sampling does the same, so the motion stays.
+/// Normalises quaternions to unit length. Sampling does the same, so the motion is unchanged.
 fn make_unit(values: &mut [f32]) {
     for q in values.chunks_exact_mut(4) {
         let length = q.iter().map(|x| x * x).sum::<f32>().sqrt();

@@ -1,17 +1,18 @@
-//! Writing glTF: the source model with what the artist changed, and nothing else.
+//! Writes glTF: the source model with the user's changes, and nothing else.
 //!
-//! The data flow: [`crate::document::Document`], the clips of the file and what was baked -> `package` (the source's JSON
-//! and buffers in the wanted format) -> `patch` (what changed, in place, beside or in a `pool`: edited `joints`, `weights` and their `rows`,
-//! `clips` and their `keys`, `nodes`, what was baked: `helper_joints` and `targets`, and what moves these joints in other
-//! clips: `drivers`) -> `text` (JSON that keeps the source's own text where nothing changed) -> files in memory
-//! ([`Written`]). [`write_model`], [`write_frames`] and [`write_shapes`] write the three kinds of files.
+//! Data flow: [`crate::document::Document`], the clips of the file and the baked data -> `package` (the source's JSON
+//! and buffers in the requested format) -> `patch` (writes changes in place, into free ranges, or appended, possibly
+//! through a `pool`: edited `joints`, `weights` and their `rows`, `clips` and their `keys`, `nodes`, baked
+//! `helper_joints` and `targets`, and the `drivers` of these joints in other clips) -> `text` (JSON that keeps the
+//! source's text where nothing changed) -> files in memory ([`Written`]). [`write_model`], [`write_frames`] and
+//! [`write_shapes`] write the three kinds of files.
 //!
-//! Nothing here evaluates, solves or reads back: that is the work of [`crate::export`].
+//! Nothing here evaluates, solves or reads back: that is the task of [`crate::export`].
 //!
-//! Invariant: data of the source that anything refers to is never overwritten: views may overlap (`ranges`), and
-//! extensions that Sinew does not know may point anywhere. Where nothing was baked, none of it is. An accessor that
-//! anybody else reads is never changed.
-//! Invariant: the pose on screen stays out of the file unless asked for.
+//! Invariant: referenced data of the source is never overwritten: buffer views may overlap (`ranges`), and extensions
+//! that Sinew does not know may reference anything. Without baked data, no data of the source is overwritten. An
+//! accessor with other references is never changed.
+//! Invariant: the current pose is not in the file unless requested.
 
 mod allocator;
 mod clips;

@@ -1,4 +1,4 @@
-//! Names, and the pose as the new rest pose.
+//! Writes names, and the pose as a new rest pose.
 
 use super::json::{entry_mut, number};
 use super::report::ExportReport;
@@ -9,13 +9,13 @@ use crate::skeleton::{JointId, Pose};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Entries off the diagonal below this fraction of the stretch are what decomposing a matrix leaves behind.
+/// Off-diagonal entries below this fraction of the stretch are rounding errors of the decomposition.
 const SHEAR_TOLERANCE: f64 = 1e-6;
 
-/// What [`node_of`] gives for a joint that is in no file: no list has such an entry.
+/// The result of [`node_of`] for a joint without a node: no list has such an index.
 const NO_NODE: usize = usize::MAX;
 
-/// The nodes that an export adds, by the handles that stand for them in its clips.
+/// The nodes that an export adds, by the joint handles that represent them in its clips.
 pub(super) type AddedNodes = BTreeMap<JointId, usize>;
 
 /// The glTF node of a joint of the document.
@@ -44,7 +44,7 @@ pub(super) fn patch_names(document: &Document, json: &mut Value) {
     }
 }
 
-/// Writes the transforms in which `pose` differs from the rest pose.
+/// Writes the transforms of `pose` that differ from the rest pose.
 pub(super) fn patch_transforms(
     document: &Document,
     pose: &Pose,
@@ -61,13 +61,13 @@ pub(super) fn patch_transforms(
         {
             report.findings.push(Finding::warning(
                 format!("bone \"{}\"", document.skeleton().label(joint)),
-                "Its pose shears, which a bone without a matrix cannot hold; the shear is not in the file.",
+                "Its pose has shear, which a node without a matrix cannot store; the shear is not in the file.",
             ));
         }
     }
 }
 
-/// Writes the transforms and morph weights in which the artist's pose differs from the rest pose.
+/// Writes the transforms and morph weights of the document's pose that differ from the rest pose.
 pub(super) fn patch_rest(document: &Document, json: &mut Value, report: &mut ExportReport) {
     let (pose, rest) = (document.pose(), document.rest_pose());
     patch_transforms(document, pose, json, report);
@@ -87,8 +87,8 @@ pub(super) fn patch_rest(document: &Document, json: &mut Value, report: &mut Exp
     }
 }
 
-/// Turns the matrix of an animated node into translation, rotation and scale, which alone may be animated; `false`
-/// where it shears.
+/// Converts the matrix of an animated node to translation, rotation and scale, which animation requires; `false` if it
+/// has shear.
 pub(super) fn make_animatable(json: &mut Value, node: usize, rest: &Transform) -> bool {
     let Some(entry) = entry_mut(json, "nodes", node) else {
         return true;
@@ -102,7 +102,7 @@ pub(super) fn make_animatable(json: &mut Value, node: usize, rest: &Transform) -
     write_transform(entry, rest, rest)
 }
 
-/// Writes `now`, leaving the components that equal `before` as they are; `false` where a shear was lost.
+/// Writes the components of `now` that differ from `before`; `false` if shear was lost.
 pub(super) fn write_transform(
     entry: &mut Map<String, Value>,
     now: &Transform,
@@ -144,7 +144,7 @@ pub(super) fn write_transform(
     !shears(now)
 }
 
-/// Whether the stretch has entries off its diagonal beyond rounding.
+/// Whether the stretch has off-diagonal entries beyond rounding.
 fn shears(transform: &Transform) -> bool {
     let off = transform.stretch - glam::DMat3::from_diagonal(transform.scale());
     let largest = |m: glam::DMat3| m.to_cols_array().iter().fold(0.0f64, |a, x| a.max(x.abs()));

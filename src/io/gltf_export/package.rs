@@ -1,4 +1,4 @@
-//! The container: which buffer takes new bytes, where each buffer is stored, and the files that come of it.
+//! The container: the buffer that receives new bytes, the storage of each buffer, and the resulting files.
 
 use super::allocator::{Allocator, Policy};
 use super::destination::Destination;
@@ -15,23 +15,23 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// Where the buffer that takes new bytes is stored.
+/// The storage of the buffer that receives new bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Store {
-    /// In the binary container.
+    /// The BIN chunk.
     Bin,
-    /// In a file beside the model.
+    /// A file beside the model.
     File(String),
-    /// In the JSON itself.
+    /// A `data:` URI in the JSON.
     DataUri,
 }
 
-/// A file about to be made: the source in the new container, and the buffer to append to.
+/// A file in preparation: the source in the new container, and the buffer for new bytes.
 pub(super) struct Package {
     json: Value,
-    /// The buffer that takes new bytes; one past the last where there is none yet.
+    /// The index of the buffer that receives new bytes; one past the last if it does not exist yet.
     buffer: usize,
-    /// What that buffer holds.
+    /// The content of that buffer.
     bytes: Bytes,
     store: Store,
     format: GltfFormat,
@@ -42,7 +42,7 @@ pub(super) struct Package {
 }
 
 impl Package {
-    /// The source in the format of the destination. New files beside it take names that are free there.
+    /// The source in the format of the destination. New files beside it get free names.
     pub(super) fn new(
         source: &Source,
         destination: &Destination<'_>,
@@ -94,7 +94,7 @@ impl Package {
         package
     }
 
-    /// The JSON to patch; `policy`: what becomes of bytes that nothing refers to any more.
+    /// The JSON to patch; `policy`: the handling of unreferenced bytes.
     pub(super) fn patch(&mut self, policy: Policy) -> Patch {
         let json = std::mem::take(&mut self.json);
         let old = std::mem::take(&mut self.bytes);
@@ -102,7 +102,7 @@ impl Package {
         Patch::new(json, allocator)
     }
 
-    /// "name.bin", or "name-1.bin" ... where that is taken.
+    /// "name.bin", or "name-1.bin" and so on if that is taken.
     fn free_name(&self, is_free: &dyn Fn(&str) -> bool) -> String {
         let named: Vec<_> = external::uris(&self.json)
             .into_iter()
@@ -116,12 +116,12 @@ impl Package {
             .unwrap_or_else(|| format!("{}-new.bin", self.name))
     }
 
-    /// Makes one binary chunk of all buffers whose bytes are known, and of the images beside the model.
+    /// Merges all readable buffers, and the images beside the model, into one BIN chunk.
     fn merge(&mut self, source: &Source, findings: &mut Vec<Finding>) {
         let mut merged: Vec<u8> = Vec::new();
         let mut first: Option<Map<String, Value>> = None;
         let mut others = Vec::new();
-        // Of each buffer: `Some(offset)` in the merged one, or which of the others it is.
+        // For each buffer: `Ok(offset)` in the merged one, or `Err(index)` among the others.
         let mut places: Vec<Result<usize, usize>> = Vec::new();
         for (i, buffer) in each(&self.json, "buffers").enumerate() {
             if let Some(bytes) = source.buffers.get(i).filter(|bytes| !bytes.is_empty()) {
@@ -161,7 +161,7 @@ impl Package {
         self.store = Store::Bin;
     }
 
-    /// Puts images that have a URI into the binary chunk, where their format is known.
+    /// Moves images with a URI into the BIN chunk if their format is known.
     fn embed_images(&mut self, source: &Source, merged: &mut Vec<u8>, findings: &mut Vec<Finding>) {
         let n_images = each(&self.json, "images").count();
         let mut n_views = each(&self.json, "bufferViews").count();
@@ -203,7 +203,7 @@ impl Package {
         }
     }
 
-    /// The files: the model first, then what it needs beside it that is new; and the model's JSON without their names.
+    /// The files, the model first, then the new files it needs beside it; and the model's JSON without their names.
     pub(super) fn finish(self, patched: Patched) -> Result<Packed, GltfWriteError> {
         Ok(Packed {
             json: patched.json.clone(),
@@ -246,7 +246,7 @@ pub(super) fn folder_of(source: &Source) -> Option<&Path> {
     source.path.as_deref().and_then(Path::parent)
 }
 
-/// Rewrites `buffer` and `byteOffset` for merged buffers.
+/// Updates `buffer` and `byteOffset` for merged buffers.
 fn move_range(entry: &mut Map<String, Value>, places: &[Result<usize, usize>]) {
     match index(entry.get("buffer")).and_then(|b| places.get(b)) {
         Some(&Ok(offset)) => {
@@ -263,7 +263,7 @@ fn move_range(entry: &mut Map<String, Value>, places: &[Result<usize, usize>]) {
     }
 }
 
-/// The type of a picture by its first bytes.
+/// The MIME type of an image by its first bytes.
 pub(super) fn mime_type(bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         Some("image/png")

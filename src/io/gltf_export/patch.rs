@@ -1,5 +1,5 @@
-//! New data for a glTF file: accessors rewritten in their place or appended, bytes appended or put where nothing refers
-//! to the old ones any more.
+//! Patches a glTF file with new data: accessors are rewritten in place or appended, bytes are appended or stored in
+//! unreferenced ranges.
 
 use super::allocator::Allocator;
 use super::json::{MESHOPT, entry_mut, index, is_used, place, short};
@@ -13,50 +13,52 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
 
-/// Freed bytes in a row that are worth a buffer view of their own: its JSON takes some 60.
+/// The smallest free range that justifies a buffer view of its own, bytes: the view's JSON takes about 60.
 const LEAST_SHARED: usize = 96;
 
-/// A file in the making.
+/// A glTF file being patched.
 ///
-/// The order of work: [`Patch::release`] everything that will be replaced, then [`Patch::put`] what replaces it. An
-/// accessor without references is rewritten in place; one that is still referred to is left alone and the new one appended. The [`Allocator`] decides where its bytes lie.
+/// Call [`Patch::release`] for everything that will be replaced, then [`Patch::put`] for the replacements. An
+/// unreferenced accessor is rewritten in place; one that is still referenced stays, and a new one is appended. The
+/// [`Allocator`] decides where the bytes are stored.
 pub(super) struct Patch {
     pub(super) json: Value,
     allocator: Allocator,
-    /// Extensions of which an entry was removed; their names leave the lists of extensions with the last entry.
+    /// Extensions of which an entry was removed; their names are removed from the lists of extensions with the last
+    /// entry.
     pub(super) dropped_extensions: BTreeSet<&'static str>,
     uses: Uses,
     free_accessors: BTreeSet<usize>,
     free_views: BTreeSet<usize>,
-    /// Accessors that nothing refers to any more and nothing replaces: places for any.
+    /// Unreferenced accessors without a replacement, free for any new data.
     spare_accessors: BTreeSet<usize>,
-    /// The view of a compressed primitive that is written anew: free, but no accessor's.
+    /// The buffer view of a decompressed primitive: free, but without an accessor.
     spare_view: Option<usize>,
-    /// What was put, so that equal data for the same place is stored once.
+    /// The stored accessors, so that equal data for the same purpose is stored once.
     known: HashMap<NewAccessor, usize>,
-    /// Data that shares views and has no place yet.
+    /// Data that shares buffer views and is not allocated yet.
     pool: Pool,
 }
 
-/// Content for an accessor.
+/// The content of an accessor.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct NewAccessor {
-    /// The accessor that it replaces, rewritten in place if nobody else refers to it.
+    /// The accessor that it replaces, rewritten in place if it has no other references.
     pub(super) replaces: Option<usize>,
     pub(super) component: ComponentType,
     pub(super) kind: Type,
     pub(super) normalized: bool,
     pub(super) count: usize,
-    /// Tightly packed elements; each a multiple of 4 bytes for vertex attributes.
+    /// Tightly packed elements, padded to multiples of 4 bytes for vertex attributes.
     pub(super) bytes: Bytes,
-    /// What the buffer view is for; vertex attributes also state their stride.
+    /// The target of the buffer view; vertex attributes also define its stride.
     pub(super) target: Option<Target>,
-    /// Smallest and largest value of each component, as bits of f64.
+    /// The minimum and maximum of each component, as bits of f64.
     pub(super) bounds: Option<(Vec<u64>, Vec<u64>)>,
 }
 
 impl Patch {
-    /// A patch of `json` whose new bytes lie where `allocator` puts them.
+    /// A patch of `json` whose new bytes are stored by `allocator`.
     pub(super) fn new(json: Value, allocator: Allocator) -> Self {
         Self {
             uses: Uses::count(&json),
@@ -72,14 +74,14 @@ impl Patch {
         }
     }
 
-    /// Ends a group of replacements: released accessors that nothing replaced may take any new data.
+    /// Ends a group of replacements: released accessors without a replacement become free for any new data.
     pub(super) fn settle(&mut self) {
         if self.allocator.reuses() {
             self.spare_accessors.append(&mut self.free_accessors);
         }
     }
 
-    /// Takes away one reference to an accessor; the caller removes or replaces the reference itself.
+    /// Removes one reference to an accessor; the caller removes or replaces the reference itself.
     pub(super) fn release(&mut self, accessor: Option<usize>) {
         let Some(i) = accessor else { return };
         let Some(count) = self.uses.accessors.get_mut(i).filter(|count| **count > 0) else {
@@ -105,7 +107,7 @@ impl Patch {
         }
     }
 
-    /// Takes away one reference to a buffer view that holds a compressed primitive.
+    /// Removes one reference to a buffer view that holds a compressed primitive.
     pub(super) fn release_view(&mut self, view: Option<usize>) {
         if let Some((i, count)) = view.and_then(|i| Some((i, self.uses.views.get_mut(i)?)))
             && *count > 0
@@ -123,7 +125,7 @@ impl Patch {
         if let Some(count) = self.uses.accessors.get_mut(accessor) {
             *count += 1;
             if self.free_accessors.remove(&accessor) {
-                self.allocator.look_again();
+                self.allocator.mark_stale();
             }
         }
     }
@@ -143,13 +145,13 @@ impl Patch {
             .any(|name| extensions.is_some_and(|e| e.get(name).is_some()))
     }
 
-    /// Stores `new` and gives the index of its accessor.
+    /// Stores `new` and returns the index of its accessor.
     pub(super) fn put(&mut self, new: NewAccessor) -> usize {
         self.put_either(new, false)
     }
 
-    /// [`Patch::put`] of data that may share a buffer view with other data for the same purpose: small pieces of which
-    /// there are many. It does where there is no view of its own to be rewritten.
+    /// [`Patch::put`] for small data that may share a buffer view with other data of the same purpose. It does unless a
+    /// buffer view of its own can be rewritten.
     pub(super) fn put_shared(&mut self, new: NewAccessor) -> usize {
         self.put_either(new, true)
     }
@@ -179,10 +181,11 @@ impl Patch {
         i
     }
 
-    /// Stores a sparse accessor and gives its index. `entry`: the accessor without what it lists, of which it has
-    /// `count`: indices of `component` and their values, tightly packed.
+    /// Stores a sparse accessor and returns its index. `entry`: the accessor without its sparse part, which has `count`
+    /// substituted elements: indices of type `component` and values, tightly packed.
     ///
-    /// The crate's sparse types need the views, which have no place yet, and would write each `byteOffset` of 0.
+    /// The crate's sparse types require the buffer views, which are not allocated yet, and would write each
+    /// `byteOffset` of 0.
     pub(super) fn put_sparse(
         &mut self,
         mut entry: Map<String, Value>,
@@ -206,7 +209,7 @@ impl Patch {
         i
     }
 
-    /// Whether these indices of a sparse accessor are stored already, so that they take no more bytes.
+    /// Whether equal indices of a sparse accessor are stored already, so that they take no further bytes.
     pub(super) fn has_indices(&self, indices: &Bytes) -> bool {
         self.pool.has(Purpose::default(), indices)
     }
@@ -239,13 +242,13 @@ impl Patch {
         place(&mut self.json, "bufferViews", free, entry)
     }
 
-    /// Gives bytes a place in the buffer: among those that are free, or after all of them.
+    /// Stores bytes in an unreferenced range of the buffer, or appends them.
     fn store(&mut self, bytes: Bytes) -> usize {
         self.find_free();
         self.allocator.store(bytes)
     }
 
-    /// Looks up which bytes nothing refers to any more, where that may have changed.
+    /// Updates the unreferenced ranges if references changed.
     fn find_free(&mut self) {
         let gone = Gone {
             accessors: &self.free_accessors,
@@ -256,8 +259,8 @@ impl Patch {
         self.allocator.find_free(&self.json, &gone);
     }
 
-    /// Gives all data that shares views its place, and closes what is left over; nothing may be put after that. Free bytes
-    /// are filled first; the rest is appended as one view each purpose.
+    /// Allocates all data that shares buffer views, and clears leftover entries; nothing may be put afterwards. Free
+    /// ranges are filled first; the rest is appended, as one buffer view per purpose.
     fn place_shared(&mut self) {
         for (purpose, mut pieces) in self.pool.take() {
             self.find_free();
@@ -284,7 +287,7 @@ impl Patch {
         self.empty_leftovers();
     }
 
-    /// Writes a view of pieces that begin at `starts` in it, and updates the accessors that read them.
+    /// Writes a buffer view of pieces that begin at `starts` in it, and updates the accessors that read them.
     fn place_view(
         &mut self,
         at: usize,
@@ -293,7 +296,7 @@ impl Patch {
         pieces: &[Piece],
         starts: &[usize],
     ) {
-        // What is left over when all else is placed.
+        // What is left after everything else is allocated.
         let free = (self.allocator.reuses())
             .then(|| self.free_views.pop_first())
             .flatten();
@@ -311,7 +314,7 @@ impl Patch {
         }
     }
 
-    /// Makes what nothing refers to and nothing replaced an accessor without data where its own is not there any more.
+    /// Makes leftover accessors accessors without data if their own data was overwritten.
     fn empty_leftovers(&mut self) {
         for i in std::mem::take(&mut self.free_accessors)
             .into_iter()
@@ -330,7 +333,7 @@ impl Patch {
         }
     }
 
-    /// Places what has no place yet, makes the buffer, and takes extensions of which the last entry went away off
+    /// Allocates pending data, assembles the buffer, and removes extensions without remaining entries from
     /// `extensionsUsed` and `extensionsRequired`.
     pub(super) fn finish(mut self) -> Patched {
         self.place_shared();
@@ -345,16 +348,16 @@ impl Patch {
     }
 }
 
-/// What comes of a patch.
+/// The result of a patch.
 pub(super) struct Patched {
     pub(super) json: Value,
-    /// What the buffer that takes new bytes holds now.
+    /// The content of the buffer that receives new bytes.
     pub(super) bytes: Bytes,
-    /// Bytes that were appended to it.
+    /// The number of bytes appended to it.
     pub(super) n_bytes_added: usize,
 }
 
-/// Takes extensions that are not used any more off `extensionsUsed` and `extensionsRequired`.
+/// Removes unused extensions from `extensionsUsed` and `extensionsRequired`.
 fn drop_names(json: &mut Value, extensions: &BTreeSet<&'static str>) {
     for name in extensions {
         if is_used(json, name) {
@@ -366,7 +369,7 @@ fn drop_names(json: &mut Value, extensions: &BTreeSet<&'static str>) {
             };
             if let Some(Value::Array(names)) = root.get_mut(key) {
                 names.retain(|n| n != name);
-                // An empty list is an error of its own.
+                // An empty array is invalid.
                 if names.is_empty() {
                     root.shift_remove(key);
                 }
@@ -375,7 +378,7 @@ fn drop_names(json: &mut Value, extensions: &BTreeSet<&'static str>) {
     }
 }
 
-/// The crate's enums have no hash of their own.
+/// The crate's enums do not implement `Hash`.
 impl Hash for NewAccessor {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let target = self.target.map(target_code);
@@ -386,14 +389,14 @@ impl Hash for NewAccessor {
 }
 
 impl NewAccessor {
-    /// Bytes from one element to the next, which only vertex attributes state.
+    /// The stride in bytes, which only vertex attributes define.
     fn stride(&self) -> Option<usize> {
         let is_vertices = self.target == Some(Target::ArrayBuffer) && self.count > 0;
         is_vertices.then(|| self.bytes.len() / self.count)
     }
 }
 
-/// Makes `entry` that of an accessor of `new`; without a `view` where that is not known yet.
+/// Describes an accessor of `new` in `entry`; without a `view` if that is not known yet.
 fn describe(entry: &mut Map<String, Value>, new: &NewAccessor, view: Option<usize>) {
     for key in ["byteOffset", "sparse"] {
         entry.shift_remove(key);
@@ -426,7 +429,7 @@ mod tests {
     use crate::io::gltf_export::allocator::Policy;
     use serde_json::json;
 
-    /// A patch of `json`, whose buffer holds `n` bytes.
+    /// A patch of `json`, whose buffer has `n` bytes.
     fn patch(json: Value, n: usize, policy: Policy) -> Patch {
         let allocator = Allocator::new(&json, 0, Bytes::from(vec![0; n]), policy);
         Patch::new(json, allocator)
@@ -507,8 +510,8 @@ mod tests {
         assert!(json["bufferViews"][0].get("extensions").is_none());
     }
 
-    /// Two vertices whose weights lie, with a stride, in a view with something else; joints in a view of their own; a
-    /// picture at the end.
+    /// Two vertices whose weights are interleaved in a buffer view with other data, joints in a buffer view of their
+    /// own, and an image at the end.
     fn skinned() -> Value {
         let accessor = |view: usize, at: usize, component: u32, kind: &str| json!({"bufferView": view, "byteOffset": at, "componentType": component, "count": 2, "type": kind});
         json!({
@@ -523,7 +526,7 @@ mod tests {
         })
     }
 
-    /// A patch of `json` whose weights and joints went away.
+    /// A patch of `json` whose weights and joints were released.
     fn over(json: Value) -> Patch {
         let mut patch = patch(json, 300, Policy::Reuse);
         patch.release(Some(1));
@@ -541,9 +544,9 @@ mod tests {
         let mut patch = over(skinned());
         // The weights were at 32 - 64 of the first view, which the positions still use.
         patch.put(floats(Some(1), &[1.0; 8]));
-        // 130 bytes of joints, of which 100 are taken.
+        // The joints have 130 bytes, of which 100 are used.
         patch.put(floats(Some(2), &[2.0; 25]));
-        // No room for this, and none for a part of it.
+        // There is no space for this, or for a part of it.
         patch.put(floats(None, &[3.0; 9]));
         assert_eq!(places(&patch), [(32, 32), (96, 100)]);
         assert_eq!(patch.allocator.n_bytes_appended(), 36);
@@ -581,7 +584,7 @@ mod tests {
         patch.put(floats(None, &[1.0; 3]));
         patch.put(floats(None, &[2.0; 2]));
         patch.put(floats(None, &[1.0; 6]));
-        // 32 - 40 and 200 - 226 are left.
+        // 32 - 40 and 200 - 226 stay free.
         assert_eq!(places(&patch), [(200, 12), (32, 8)]);
         assert_eq!(patch.allocator.n_bytes_appended(), 24);
     }
@@ -596,13 +599,13 @@ mod tests {
         patch.place_shared();
         assert!(patch.allocator.overwritten.is_empty());
         assert_eq!(patch.allocator.n_bytes_appended(), 192);
-        // Of numbers that mean no place it is known.
+        // Numbers of known meaning that are not references do no harm.
         let mut json = skinned();
         json["extensions"] = json!({"KHR_lights_punctual": {"lights": [{"intensity": 96}]}});
         let mut patch = over(json);
         patch.put(floats(Some(1), &[1.0; 8]));
         assert_eq!(places(&patch), [(32, 32)]);
-        // Without leave, nothing is.
+        // The policy Append never reuses bytes.
         let mut patch = super::tests::patch(skinned(), 300, Policy::Append);
         patch.release(Some(1));
         patch.put(floats(Some(1), &[1.0; 8]));
@@ -614,7 +617,7 @@ mod tests {
         let mut patch = over(skinned());
         patch.put(floats(Some(1), &[1.0; 8]));
         patch.settle();
-        // It takes the place of the joints' accessor.
+        // It replaces the joints' accessor.
         let large = patch.put_shared(floats(None, &[1.0; 31]));
         let small = patch.put_shared(floats(None, &[2.0; 1]));
         let sparse = patch.put_sparse(
@@ -625,7 +628,7 @@ mod tests {
         );
         assert_eq!((large, small, sparse), (2, 3, 4));
         patch.place_shared();
-        // The joints' 130 bytes take all but the values; their view is used again.
+        // The joints' 130 bytes hold all but the values; their buffer view is reused.
         assert_eq!(places(&patch), [(32, 32), (96, 130)]);
         let json = &patch.json;
         assert_eq!(json["bufferViews"].as_array().unwrap().len(), 5);

@@ -1,4 +1,4 @@
-//! Pictures of the source as files of their own.
+//! Images of the source as separate files.
 
 use super::external;
 use super::json::{each, index};
@@ -7,8 +7,7 @@ use crate::document::{Document, Source};
 use bytes::Bytes;
 use serde_json::Value;
 
-/// A picture of the source: the name of its file, made of `stem` where it has none, and its bytes. `None` where it
-/// cannot be read.
+/// An image of the source: its file name, based on `stem` if it has none, and its bytes. `None` if it cannot be read.
 pub(in crate::io) fn picture_of(
     document: &Document,
     image: usize,

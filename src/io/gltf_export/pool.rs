@@ -1,19 +1,19 @@
-//! Data that shares buffer views: many small pieces, of which each would need a view of its own otherwise.
+//! Data that shares buffer views: small pieces that would each need a buffer view otherwise.
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-/// What a view is for; pieces of one view have the same.
+/// The purpose of a buffer view; pieces in one view have the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Purpose {
-    /// glTF's target; vertex attributes also have a stride.
+    /// The glTF target; vertex attributes also have a stride.
     pub(super) target: Option<u32>,
     pub(super) stride: Option<usize>,
 }
 
-/// What refers to a view and an offset in it: an accessor, or a part of a sparse one.
+/// A reference to a buffer view with an offset: an accessor, or a part of a sparse one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reader {
     Accessor(usize),
@@ -21,15 +21,15 @@ pub(super) enum Reader {
     Values(usize),
 }
 
-/// Pieces without a place yet.
+/// Pieces that are not allocated yet.
 #[derive(Default)]
 pub(super) struct Pool {
     pieces: BTreeMap<Purpose, Vec<Piece>>,
-    /// Where equal bytes of the same purpose are in the list.
+    /// The index of the piece with equal bytes of the same purpose.
     known: HashMap<(Purpose, Bytes), usize>,
 }
 
-/// Bytes and their readers.
+/// Bytes and the references to them.
 pub(super) struct Piece {
     pub(super) bytes: Bytes,
     pub(super) readers: Vec<Reader>,
@@ -51,26 +51,26 @@ impl Pool {
         self.known.insert(key, pieces.len() - 1);
     }
 
-    /// Whether such bytes are there already, so that they take no more space.
+    /// Whether equal bytes are present already, so that they take no more space.
     pub(super) fn has(&self, purpose: Purpose, bytes: &Bytes) -> bool {
         self.known.contains_key(&(purpose, bytes.clone()))
     }
 
-    /// All pieces, those of vertices first: they are the largest. The pool is empty then.
+    /// Takes all pieces out of the pool, vertex data first, because it is the largest.
     pub(super) fn take(&mut self) -> Vec<(Purpose, Vec<Piece>)> {
         self.known.clear();
         let pieces = std::mem::take(&mut self.pieces);
         let mut all: Vec<_> = pieces.into_iter().rev().collect();
         for (_, pieces) in &mut all {
-            // What is large finds a place first, so that what is small fills the rest.
+            // Large pieces are allocated first, so that small ones fill the rest.
             pieces.sort_by_key(|piece| std::cmp::Reverse(piece.bytes.len()));
         }
         all
     }
 }
 
-/// Moves those of `pieces` that find a place in `room`, one after the other, out of the list; gives them and the bytes
-/// that they take.
+/// Removes the `pieces` that fit into `room`, one after the other, from the list; returns them and the number of bytes
+/// they take.
 pub(super) fn fill(pieces: &mut Vec<Piece>, room: &Range<usize>) -> (Vec<Piece>, usize) {
     let mut n = 0;
     let (here, rest) = std::mem::take(pieces).into_iter().partition(|piece| {
@@ -85,7 +85,7 @@ pub(super) fn fill(pieces: &mut Vec<Piece>, room: &Range<usize>) -> (Vec<Piece>,
     (here, n)
 }
 
-/// The pieces in a row, each from a multiple of 4, and where each begins.
+/// The pieces concatenated, each from a multiple of 4, and the offset of each.
 pub(super) fn join(pieces: &[Piece]) -> (Bytes, Vec<usize>) {
     let mut bytes: Vec<u8> = Vec::new();
     let starts = pieces.iter().map(|piece| {
@@ -98,7 +98,7 @@ pub(super) fn join(pieces: &[Piece]) -> (Bytes, Vec<usize>) {
     (Bytes::from(bytes), starts)
 }
 
-/// Writes the view and the offset that `reader` uses.
+/// Writes the buffer view and the offset that `reader` uses.
 pub(super) fn set_view(accessors: &mut Value, reader: Reader, view: usize, offset: usize) {
     let (i, part) = match reader {
         Reader::Accessor(i) => (i, None),

@@ -1,9 +1,9 @@
-//! Primitives: their entries in the file and their points in the document.
+//! Access to primitives: their entries in the file and their points in the document.
 
 use crate::document::{MeshId, MeshItem};
 use serde_json::{Map, Value};
 
-/// The points of a primitive's vertices, in the order of the file.
+/// The points of a primitive's vertices, in file order.
 pub(super) fn points_of(item: &MeshItem, primitive: usize) -> &[u32] {
     let primitive = item.geometry.primitives.get(primitive);
     primitive

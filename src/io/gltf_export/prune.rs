@@ -1,17 +1,17 @@
-//! Taking entries out that nothing refers to any more: accessors, buffer views, empty nodes.
+//! Removes unreferenced entries: accessors, buffer views, empty nodes.
 //!
-//! Only for files that need not keep the source's numbering. An extension that is not known may refer to anything by
-//! its number: where there is one that holds numbers, all of that stays.
+//! Only for files that need not keep the source's numbering. An unknown extension may reference any entry by index: if
+//! one contains numbers, nothing is removed.
 
 use super::json::{DRACO, INSTANCING, each, entry_mut, index};
 use super::uses::{Uses, is_known_throughout};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// Extensions that may refer to nodes.
+/// Extensions that may reference nodes.
 const WITH_NODES: [&str; 2] = ["VRMC_", "KHR_animation_pointer"];
 
-/// Takes out accessors and buffer views that nothing refers to.
+/// Removes unreferenced accessors and buffer views.
 pub(super) fn prune_data(json: &mut Value) {
     let used: Vec<bool> = Uses::count(json).accessors.iter().map(|n| *n > 0).collect();
     let places = keep(json, "accessors", &used);
@@ -21,8 +21,8 @@ pub(super) fn prune_data(json: &mut Value) {
     each_view(json, &mut |number| renumber(number, &places));
 }
 
-/// Which nodes hold something or lead to something; those of `joints` and what is empty without them do not count
-/// otherwise. `None` where an extension forbids to take any out.
+/// Whether each node is kept. Nodes of `joints` are removed if they have no content and no remaining children, and so are
+/// ancestors that this leaves empty. `None` if an unknown extension prevents removal.
 pub(super) fn kept_nodes(json: &Value, joints: &BTreeSet<usize>) -> Option<Vec<bool>> {
     if !is_known_throughout(json, &WITH_NODES) {
         return None;
@@ -35,7 +35,7 @@ pub(super) fn kept_nodes(json: &Value, joints: &BTreeSet<usize>) -> Option<Vec<b
         .collect();
     let n = holds.len();
     let mut parents: Vec<Vec<usize>> = vec![Vec::new(); n];
-    // How many children of each node are left.
+    // The number of remaining children of each node.
     let mut left = vec![0; n];
     for (parent, node) in each(json, "nodes").enumerate() {
         let children = each(node, "children").filter_map(|c| index(Some(c)));
@@ -47,7 +47,7 @@ pub(super) fn kept_nodes(json: &Value, joints: &BTreeSet<usize>) -> Option<Vec<b
     }
     let mut kept = vec![true; n];
     let mut open: Vec<usize> = joints.iter().copied().filter(|&j| j < n).collect();
-    // A node that goes may leave its parents empty.
+    // Removing a node may leave its parents empty.
     while let Some(node) = open.pop() {
         if !kept[node] || holds[node] || left[node] > 0 {
             continue;
@@ -61,7 +61,7 @@ pub(super) fn kept_nodes(json: &Value, joints: &BTreeSet<usize>) -> Option<Vec<b
     Some(kept)
 }
 
-/// Takes nodes out that are not kept; gives the new index of each.
+/// Removes nodes that are not kept; returns the new index of each.
 pub(super) fn prune_nodes(json: &mut Value, kept: &[bool]) -> Vec<Option<usize>> {
     let places = keep(json, "nodes", kept);
     let renumber_list = |list: &mut Value| {
@@ -82,7 +82,7 @@ pub(super) fn prune_nodes(json: &mut Value, kept: &[bool]) -> Vec<Option<usize>>
             if let Some(numbers) = entry.get_mut(key) {
                 renumber_list(numbers);
             }
-            // An empty list is an error of its own.
+            // An empty array is invalid.
             if entry
                 .get(key)
                 .is_some_and(|l| l.as_array().is_some_and(Vec::is_empty))
@@ -102,7 +102,7 @@ pub(super) fn prune_nodes(json: &mut Value, kept: &[bool]) -> Vec<Option<usize>>
     places
 }
 
-/// Keeps the entries of a list that `kept` says; gives the new index of each.
+/// Removes the list entries that are not `kept`; returns the new index of each.
 fn keep(json: &mut Value, list: &str, kept: &[bool]) -> Vec<Option<usize>> {
     let mut next = 0;
     let places: Vec<Option<usize>> = kept
@@ -143,7 +143,7 @@ fn values_of(map: Option<&mut Value>) -> impl Iterator<Item = &mut Value> {
     map.into_iter().flat_map(Map::values_mut)
 }
 
-/// Every number of an accessor that the specification or a known extension has.
+/// Visits every accessor index defined by the specification or a known extension.
 fn each_accessor(json: &mut Value, work: &mut dyn FnMut(&mut Value)) {
     for mesh in list_mut(json, "meshes") {
         for primitive in list_mut(mesh, "primitives") {
@@ -177,7 +177,7 @@ fn each_accessor(json: &mut Value, work: &mut dyn FnMut(&mut Value)) {
     }
 }
 
-/// Every number of a buffer view that the specification or a known extension has.
+/// Visits every buffer-view index defined by the specification or a known extension.
 fn each_view(json: &mut Value, work: &mut dyn FnMut(&mut Value)) {
     for accessor in list_mut(json, "accessors") {
         accessor

@@ -1,4 +1,4 @@
-//! Which bytes of a buffer nothing refers to any more.
+//! The unreferenced byte ranges of a buffer.
 
 use super::json::{DRACO, MESHOPT, each, index};
 use crate::io::gltf_json::component_type;
@@ -6,12 +6,12 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Ranges of bytes that lie apart from each other, in ascending order.
+/// Disjoint byte ranges in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ranges(Vec<Range<usize>>);
 
 impl Ranges {
-    /// Adds bytes; some of them may be there already.
+    /// Adds a range, which may overlap existing ones.
     pub(super) fn add(&mut self, range: Range<usize>) {
         self.remove(&range);
         if !range.is_empty() {
@@ -27,7 +27,7 @@ impl Ranges {
         });
     }
 
-    /// Takes bytes out; some of them may not be there.
+    /// Removes a range, which may be partly absent.
     pub(super) fn remove(&mut self, range: &Range<usize>) {
         if range.is_empty() {
             return;
@@ -40,7 +40,7 @@ impl Ranges {
         self.0 = rest.filter(|part| !part.is_empty()).collect();
     }
 
-    /// Takes the first `n` bytes in a row that begin at a multiple of 4; gives where.
+    /// Takes the first `n` contiguous bytes that begin at a multiple of 4; returns their offset.
     pub(super) fn take(&mut self, n: usize) -> Option<usize> {
         let places = self.0.iter().map(|own| (aligned(own.start), own.end));
         let at = places
@@ -51,7 +51,7 @@ impl Ranges {
         Some(at)
     }
 
-    /// The longest first, each from its first multiple of 4.
+    /// The ranges, the longest first, each from its first multiple of 4.
     pub(super) fn by_length(&self) -> Vec<Range<usize>> {
         let ranges = self.0.iter().map(|own| aligned(own.start)..own.end);
         let mut ranges: Vec<_> = ranges.filter(|own| !own.is_empty()).collect();
@@ -59,9 +59,11 @@ impl Ranges {
         ranges
     }
 
-    /// Takes out what the file's accessors and views hold of buffer `buffer`, without those that are `gone`.
+    /// Removes the bytes of buffer `buffer` that accessors and buffer views of the file reference, except those of
+    /// `gone`.
     ///
-    /// A view that only accessors read holds what these read; any other, and one that nothing reads, all of its bytes.
+    /// A buffer view that only accessors read references the bytes that these read; any other, including one that
+    /// nothing reads, references all of its bytes.
     pub(super) fn remove_held(&mut self, json: &Value, buffer: usize, gone: &Gone<'_>) {
         let views: Vec<&Value> = each(json, "bufferViews").collect();
         let mut spans: Vec<Vec<Range<usize>>> = vec![Vec::new(); views.len()];
@@ -117,7 +119,7 @@ impl Ranges {
     }
 }
 
-/// Entries of the file that nothing refers to any more.
+/// Unreferenced entries of the file.
 pub(super) struct Gone<'a> {
     pub(super) accessors: &'a BTreeSet<usize>,
     pub(super) spare_accessors: &'a BTreeSet<usize>,
@@ -125,7 +127,8 @@ pub(super) struct Gone<'a> {
     pub(super) spare_view: Option<usize>,
 }
 
-/// The bytes of buffer `buffer` that a view, or what compresses one, has; `None` where it is another buffer's.
+/// The byte range in buffer `buffer` of a buffer view, or of its compression extension; `None` if it is in another
+/// buffer.
 pub(super) fn range_of(view: &Value, buffer: usize) -> Option<Range<usize>> {
     if index(view.get("buffer")) != Some(buffer) {
         return None;
@@ -134,8 +137,8 @@ pub(super) fn range_of(view: &Value, buffer: usize) -> Option<Range<usize>> {
     Some(start..start.saturating_add(index(view.get("byteLength"))?))
 }
 
-/// The bytes of buffer `buffer` from the first element of an accessor to its last, with what lies between them; `None`
-/// where they are compressed, in another buffer, or reach out of their view.
+/// The byte range in buffer `buffer` from the first element of an accessor to its last, including gaps; `None` if the
+/// data is compressed, in another buffer, or exceeds its buffer view.
 pub(super) fn span(json: &Value, accessor: &Value, buffer: usize) -> Option<Range<usize>> {
     let view = each(json, "bufferViews").nth(index(accessor.get("bufferView"))?)?;
     let extensions = view.get("extensions");
@@ -156,7 +159,7 @@ pub(super) fn span(json: &Value, accessor: &Value, buffer: usize) -> Option<Rang
     (end <= within.end).then_some(start..end)
 }
 
-/// Bytes of one element; columns of matrices begin at multiples of 4.
+/// The bytes per element; columns of matrices begin at multiples of 4.
 fn element_size(accessor: &Value) -> Option<usize> {
     let code = index(accessor.get("componentType"))?;
     let size = component_type(code as u64)?.size();
@@ -238,7 +241,7 @@ mod tests {
             spare_view: None,
         };
         free.remove_held(&json, 0, &gone);
-        // Of the first view only what an accessor reads; the fourth is read by nothing that is known.
+        // Of the first buffer view only what an accessor reads; nothing known reads the fourth.
         assert_eq!(free.0, [0..4, 8..12, 36..40]);
     }
 }

@@ -1,4 +1,4 @@
-//! The files that a model refers to.
+//! The files that a model references.
 
 use super::format::GltfFormat;
 use super::json::each;
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Adds the source's own files that the exported model still refers to.
+/// Adds the source's files that the exported model still references.
 pub(super) fn add_referenced(
     source: &Source,
     json: &serde_json::Value,
@@ -27,7 +27,7 @@ pub(super) fn add_referenced(
         {
             continue;
         }
-        // Import read the buffers; pictures and the like are read now.
+        // Import read the buffers; images and other files are read now.
         let same = |&i: &usize| {
             each(&source.json, "buffers")
                 .nth(i)
@@ -40,8 +40,8 @@ pub(super) fn add_referenced(
         let bytes = name.as_ref().and_then(|name| {
             let there = external::read(package::folder_of(source), name);
             match (there, kept) {
-                // What was imported is what the model means, even if the file changed since; import leaves out what
-                // lies beyond the buffer's length.
+                // The imported data applies even if the file changed since; import omits the bytes beyond the buffer's
+                // length.
                 (Some(there), Some(kept)) if !there.starts_with(kept) => Some(kept.clone()),
                 (there, kept) => there.or_else(|| kept.cloned()),
             }
@@ -50,13 +50,13 @@ pub(super) fn add_referenced(
             (Some(name), Some(bytes)) => files.push((name, bytes)),
             _ => report.findings.push(Finding::warning(
                 format!("\"{uri}\""),
-                "The model refers to this file, which could not be copied beside it.",
+                "The model references this file, which could not be copied beside it.",
             )),
         }
     }
 }
 
-/// Bytes of the source and of the files that it refers to.
+/// The size of the source and the files that it references, bytes.
 pub fn size_of_source(source: &Source) -> usize {
     let mut files = vec![(String::new(), source.bytes.clone())];
     let json = &source.json;
@@ -64,12 +64,12 @@ pub fn size_of_source(source: &Source) -> usize {
     files.iter().map(|(_, bytes)| bytes.len()).sum()
 }
 
-/// Whether `target` lies in the folder of the source or below, where its own files are.
+/// Whether `target` is in the folder of the source or below, where its own files are.
 pub fn is_beside_source(document: &Document, target: &Path) -> bool {
     let folder = document
         .source()
         .and_then(|source| package::folder_of(source));
-    // The folder of a bare name is empty, which the system does not resolve.
+    // The folder of a bare file name is empty, which the system does not resolve.
     let folder = folder.map(|folder| {
         if folder.as_os_str().is_empty() {
             Path::new(".")
@@ -83,7 +83,7 @@ pub fn is_beside_source(document: &Document, target: &Path) -> bool {
     }
 }
 
-/// The files that the text model at `path`, if there is one, refers to: they are replaced with it.
+/// The files that the .gltf file at `path`, if it exists, references: an export replaces them with it.
 pub fn files_of_model(path: &Path) -> BTreeSet<String> {
     let json = (GltfFormat::of_path(path) == Some(GltfFormat::Gltf))
         .then(|| std::fs::read(path).ok())

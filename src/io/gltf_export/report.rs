@@ -1,53 +1,52 @@
-//! The report of a written file, with findings for the artist.
+//! The report of a written file, with its findings.
 
 use crate::document::{ClipId, InstanceId, MeshId};
 use crate::finding::{Finding, counted};
 use std::collections::BTreeMap;
 
-/// What an export did; the findings are for the artist.
+/// The report of an export.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExportReport {
-    /// Everything that is not as on screen or not as in the source.
+    /// Everything that differs from the screen or from the source.
     pub findings: Vec<Finding>,
     /// Whether the files are the source's, byte for byte.
     pub verbatim: bool,
-    /// Primitives whose weights were written anew.
+    /// The number of primitives with rewritten weights.
     pub n_primitives_rewritten: usize,
-    /// Points, over all meshes, that had more influences than were written.
+    /// The number of points, over all meshes, with more influences than were written.
     pub n_points_reduced: usize,
-    /// The largest weight that a reduced point lost, as a fraction of its sum.
+    /// The largest weight that such a point lost, as a fraction of its sum.
     pub largest_weight_lost: f32,
-    /// Clips of the document that the file holds, in its order: those without keys too where it keeps their animations
-    /// for what Sinew does not read of them.
+    /// The document's clips in the file, in the document's order, including clips without keyframes if the file keeps
+    /// their animations because of data that Sinew does not read.
     pub clips: Vec<ClipId>,
-    /// What draws each instance of the document in the file, where nodes are not those of the source.
+    /// The instance in the file for each instance of the document; `None` if the nodes are those of the source.
     pub instances: Option<BTreeMap<InstanceId, InstanceId>>,
-    /// Clips written anew or added.
+    /// The number of clips rewritten or added.
     pub n_clips_written: usize,
-    /// Clips taken out.
+    /// The number of clips removed.
     pub n_clips_removed: usize,
-    /// Keys added so that other players follow bones along screws.
+    /// The number of keyframes added, so that other players reproduce screw interpolation.
     pub n_keys_added: usize,
-    /// Clips that these keys are in.
+    /// The number of clips with such keyframes.
     pub n_clips_densified: usize,
-    /// Preview clips that are not in the file.
+    /// The number of preview clips left out.
     pub n_clips_left_out: usize,
-    /// Bytes appended to the source's data.
+    /// The number of bytes appended to the source's data.
     pub n_bytes_added: usize,
 }
 
 impl ExportReport {
-    /// What the artist should read once the file is there: the first finding, keys that were added, clips left out. Empty
-    /// where there is nothing to say.
+    /// The text of the notice after the export: the first finding, added keyframes, omitted clips. Empty without any.
     pub fn closing(&self) -> String {
-        // Those of clips come last, one each, and are counted here.
+        // The findings about clips come last, one each, and are only counted here.
         let n_others = self.findings.len() - self.n_clips_densified - self.n_clips_left_out;
         let first = self.findings[..n_others].first();
         let first = first.map(|finding| finding.message.clone());
         let added = (self.n_keys_added > 0).then(|| {
             format!(
-                "{} added to {}, so that any player follows the screws.",
-                counted(self.n_keys_added, "key"),
+                "{} added to {}, so that any player reproduces the screw interpolation.",
+                counted(self.n_keys_added, "keyframe"),
                 counted(self.n_clips_densified, "clip")
             )
         });
@@ -76,11 +75,7 @@ impl ExportReport {
             format!(
                 "{} more than {limit} influences; the largest {limit} were written and scaled to sum to 1. The \
                  largest weight lost is {:.4}.",
-                if n_points == 1 {
-                    "1 point has".to_owned()
-                } else {
-                    format!("{n_points} points have")
-                },
+                vertices_have(n_points),
                 largest_lost
             ),
         ));
@@ -90,12 +85,8 @@ impl ExportReport {
         self.findings.push(Finding::warning(
             mesh_place(mesh, name),
             format!(
-                "{} no weight, which the format does not allow; the skin's first bone moves it in the file.",
-                if n_points == 1 {
-                    "1 point has".to_owned()
-                } else {
-                    format!("{n_points} points have")
-                }
+                "{} no weight, which the format does not allow; it is assigned to the skin's first bone in the file.",
+                vertices_have(n_points)
             ),
         ));
     }
@@ -103,9 +94,14 @@ impl ExportReport {
     pub(super) fn uncompressed(&mut self, mesh: MeshId, primitive: usize, how: &str, what: &str) {
         self.findings.push(Finding::info(
             format!("meshes[{}].primitives[{primitive}]", mesh.0),
-            format!("Its {what} were compressed ({how}) and are written uncompressed, since they were edited."),
+            format!("Its {what} were compressed ({how}) and are written uncompressed, because they were edited."),
         ));
     }
+}
+
+fn vertices_have(n: usize) -> String {
+    let have = if n == 1 { "has" } else { "have" };
+    format!("{} {have}", counted(n, "vertex"))
 }
 
 fn mesh_place(mesh: MeshId, name: &str) -> String {

@@ -1,25 +1,25 @@
-//! A point's influences as a file can hold them.
+//! The influences of a point, adapted to the requirements of glTF.
 
 use crate::skinning::RowRef;
 
-/// Tolerance of the glTF validator for the sum of weights, per weight that is not zero.
+/// The glTF validator's tolerance for the sum of weights, per non-zero weight.
 const SUM_TOLERANCE: f64 = 2e-7;
 
 /// Influences ready to be written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FittedRow {
-    /// Joint and weight > 0, at most the limit, joints distinct.
+    /// Pairs of joint and weight > 0, at most the limit, with distinct joints.
     pub(super) pairs: Vec<(u16, f32)>,
-    /// The largest weight left out, as a fraction of the sum; 0 where all fit.
+    /// The largest omitted weight, as a fraction of the sum; 0 if all fit.
     pub(super) lost: f32,
-    /// Whether no joint moved the point and joint 0 does now.
+    /// Whether the point had no influence and was assigned to joint 0.
     pub(super) pinned: bool,
 }
 
-/// The influences of a point, at most `limit`: the largest, summing to 1 again. Their order is kept.
+/// The influences of a point, at most `limit`: the largest, normalised, in their original order.
 ///
-/// A row that fits is written as it is; only one that the artist `edited` is normalised first where its sum is off. An
-/// empty one is pinned to joint 0: the format has no points without weights, and players disagree about them.
+/// A row that fits is unchanged; only a row that the user `edited` is normalised first if its sum is off. An empty row
+/// is assigned to joint 0: the format has no points without weights, and players handle them differently.
 pub(super) fn fit(row: RowRef<'_>, edited: bool, limit: usize) -> FittedRow {
     let mut pairs: Vec<(u16, f32)> = row.iter().filter(|&(_, w)| w > 0.0).collect();
     let sum: f64 = pairs.iter().map(|&(_, w)| f64::from(w)).sum();
@@ -48,7 +48,7 @@ pub(super) fn fit(row: RowRef<'_>, edited: bool, limit: usize) -> FittedRow {
     }
 }
 
-/// Scales the weights so that they sum to 1 as exactly as f32 allows: the largest takes up the rounding.
+/// Normalises the weights as exactly as f32 allows: the largest absorbs the rounding.
 fn normalise(pairs: &mut [(u16, f32)]) {
     let sum: f64 = pairs.iter().map(|&(_, w)| f64::from(w)).sum();
     for (_, w) in pairs.iter_mut() {
@@ -108,7 +108,7 @@ mod tests {
             let joints: Vec<u16> = (0..n).collect();
             let weights: Vec<f32> = (0..n).map(|i| 0.01 + f32::from(i * i % 7)).collect();
             let row = fitted(&joints, &weights, true, 8);
-            // As the validator adds them: f32, one after the other.
+            // As the validator adds them: in f32, one after the other.
             let sum = row.pairs.iter().fold(0.0f32, |sum, &(_, w)| sum + w);
             assert!((f64::from(sum) - 1.0).abs() <= SUM_TOLERANCE * row.pairs.len() as f64);
         }

@@ -1,4 +1,4 @@
-//! A model that never moves: the source with given shapes, without skins, clips and morph targets.
+//! Writes a static model: the source with given shapes, without skins, clips and morph targets.
 
 use super::allocator::Policy;
 use super::destination::{Destination, Written};
@@ -27,12 +27,13 @@ use glam::{DAffine3, Vec3};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The finding about tangents.
-pub const WITHOUT_TANGENTS: &str = "Tangents are not in the file: they belong to the undeformed shape, and viewers make their own.";
+/// The message about tangents.
+pub const WITHOUT_TANGENTS: &str =
+    "Tangents are not in the file: they belong to the undeformed shape. Viewers compute their own.";
 
 /// Writes the model in `pose`, each instance with its shape of `shapes`.
 ///
-/// The report's `instances`: what draws each instance of the document there.
+/// The report's `instances`: the instance in the file for each instance of the document.
 pub fn write_shapes(
     document: &Document,
     pose: &Pose,
@@ -95,12 +96,12 @@ pub fn write_shapes(
     Ok(Written { files, report })
 }
 
-/// A shape as one or more instances show it.
+/// A distinct shape of a mesh, shown by one or more instances.
 #[derive(Debug)]
 pub(super) struct Variant {
-    /// Positions and normals, one a vertex, in the space of the nodes; `None`: the source's.
+    /// Positions and normals, one per vertex, in node space; `None` for the source's.
     pub(super) shape: Option<LocalShape>,
-    /// Instances that show it, and whether their nodes cannot hold it.
+    /// The instances that show it, and whether their nodes cannot represent it.
     pub(super) instances: Vec<(InstanceId, bool)>,
 }
 
@@ -114,7 +115,7 @@ pub(super) struct LocalShape {
 }
 
 impl LocalShape {
-    /// `shape` in the space that `into` leads to from the world.
+    /// `shape` transformed by `into` from world space to node space.
     pub(super) fn of(item: &MeshItem, shape: &StillShape, into: DAffine3) -> Self {
         let mesh = &item.geometry;
         let local = |p: &Vec3| into.transform_point3(p.as_dvec3()).as_vec3();
@@ -137,7 +138,7 @@ impl LocalShape {
     }
 }
 
-/// The distinct shapes of the instances of a mesh.
+/// The distinct shapes of a mesh's instances.
 fn variants_of(
     document: &Document,
     mesh: MeshId,
@@ -153,7 +154,7 @@ fn variants_of(
         let into = if instance.skin.is_some() {
             into_node(shape.node)
         } else {
-            // Players flip the winding where a node mirrors, as in the source.
+            // Players flip the winding of mirrored nodes, as in the source.
             let volume = shape.node.matrix3.determinant();
             (volume.is_finite() && volume != 0.0).then(|| shape.node.inverse())
         };
@@ -174,7 +175,7 @@ fn variants_of(
     variants
 }
 
-/// Takes weights and morph targets off a mesh, and decodes it where it is about to be written.
+/// Removes weights and morph targets from a mesh, and decompresses it if its data is about to be written.
 pub(super) fn strip(
     document: &Document,
     mesh: MeshId,
@@ -204,17 +205,17 @@ pub(super) fn strip(
     Ok(())
 }
 
-/// Takes joints and weights off a primitive.
+/// Removes joints and weights from a primitive.
 pub(super) fn drop_weights(json: &mut Value, mesh: MeshId, primitive: usize) {
     if let Some(attributes) = attributes_mut(json, mesh, primitive) {
         attributes.retain(|name, _| !(name.starts_with("JOINTS_") || name.starts_with("WEIGHTS_")));
     }
 }
 
-/// What was written for the shapes.
+/// The result of writing the shapes.
 #[derive(Default)]
 struct Placed {
-    /// Instances whose nodes cannot hold their shape, and the mesh that they draw.
+    /// Instances whose nodes cannot represent their shape, and the mesh that they draw.
     freed: Vec<(InstanceId, usize)>,
     copies: usize,
     without_tangents: usize,
@@ -238,7 +239,7 @@ impl Placed {
             let label = joint.map_or_else(String::new, |j| document.skeleton().label(j));
             report.findings.push(Finding::info(
                 format!("node \"{label}\""),
-                "It mirrors or is flat, so that it cannot hold the deformed mesh: a node of its own does.",
+                "It is mirrored or flat, so it cannot carry the deformed mesh: a separate node does.",
             ));
         }
     }
@@ -286,7 +287,7 @@ fn write_variants(
     Ok(())
 }
 
-/// Writes the shape of a primitive; whether it had tangents.
+/// Writes the shape of a primitive; returns whether it had tangents.
 pub(super) fn write_primitive(
     patch: &mut Patch,
     at: usize,
@@ -335,7 +336,7 @@ pub(super) fn write_primitive(
     Ok(had_tangents)
 }
 
-/// Stores one vector a vertex.
+/// Stores one vector per vertex.
 pub(super) fn put_vectors(patch: &mut Patch, vectors: &[Vec3], bounded: bool) -> usize {
     let bits = |v: Vec3| v.to_array().map(|x| f64::from(x).to_bits()).to_vec();
     let bounds = bounded.then(|| {
@@ -355,7 +356,7 @@ pub(super) fn put_vectors(patch: &mut Patch, vectors: &[Vec3], bounded: bool) ->
     })
 }
 
-/// Gives instances that their nodes cannot hold a node at the root of every scene that shows them.
+/// Adds a root node for each instance whose own node cannot represent its shape, to every scene that contains it.
 pub(super) fn free(document: &Document, freed: &[(InstanceId, usize)], json: &mut Value) {
     for (id, mesh) in freed {
         let Some(instance) = document.instances().get(id) else {
@@ -387,7 +388,7 @@ pub(super) fn free(document: &Document, freed: &[(InstanceId, usize)], json: &mu
     }
 }
 
-/// Whether the trees below `roots` hold `node`.
+/// Whether `node` is one of `roots` or their descendants.
 fn reaches(nodes: &[Value], roots: &[Value], node: usize) -> bool {
     let mut seen = BTreeSet::new();
     let mut open: Vec<usize> = roots.iter().filter_map(|r| index(Some(r))).collect();
@@ -404,7 +405,7 @@ fn reaches(nodes: &[Value], roots: &[Value], node: usize) -> bool {
     false
 }
 
-/// Takes skins, clips and default morph weights out; gives the nodes that were joints.
+/// Removes skins, clips and default morph weights; returns the nodes that were joints.
 fn drop_motion(json: &mut Value) -> BTreeSet<usize> {
     let joints = drop_skins(json);
     for node in 0..each(json, "nodes").count() {
@@ -418,7 +419,7 @@ fn drop_motion(json: &mut Value) -> BTreeSet<usize> {
     joints
 }
 
-/// Takes skins out; gives the nodes that were joints.
+/// Removes skins; returns the nodes that were joints.
 pub(super) fn drop_skins(json: &mut Value) -> BTreeSet<usize> {
     let skins = each(json, "skins");
     let joints = skins.flat_map(|skin| each(skin, "joints"));
@@ -431,7 +432,7 @@ pub(super) fn drop_skins(json: &mut Value) -> BTreeSet<usize> {
     if let Some(root) = json.as_object_mut() {
         root.shift_remove("skins");
     }
-    // What drives helper joints names skins and nodes by their numbers.
+    // The drivers of helper joints reference skins and nodes by index.
     drop_drivers(json);
     joints
 }

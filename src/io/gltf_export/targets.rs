@@ -1,4 +1,4 @@
-//! Morph targets that were baked -> displacements of positions and normals in every primitive of a mesh.
+//! Writes baked morph targets as displacements of positions and normals in every primitive of a mesh.
 
 use super::error::GltfWriteError;
 use super::json::{entry_mut, index, place, short};
@@ -16,13 +16,13 @@ use glam::Vec3;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Bytes of JSON by which an accessor is longer for being sparse.
+/// The additional JSON of a sparse accessor, bytes.
 const SPARSE_JSON: usize = 100;
 
-/// Adds the targets of a mesh after those of the source.
+/// Appends the baked targets of a mesh to those of the source.
 ///
-/// All targets of a primitive have the same attributes: players take what only some have for one of all. What a target
-/// lacks is added as zeros, to those of the source too; the other attributes of theirs become zeros in the new ones.
+/// All targets of a primitive get the same attributes, because players expect them in all targets or in none.
+/// Attributes that a target lacks, including the source's targets, are added as zeros.
 pub(super) fn add_targets(
     document: &Document,
     mesh: MeshId,
@@ -58,7 +58,7 @@ pub(super) fn add_targets(
                 others.push((key.clone(), index(Some(accessor))));
             }
         }
-        // Of the types that the source's targets have them in.
+        // With the component types of the source's targets.
         let accessors = patch.json.get("accessors");
         let kind = |i: Option<usize>| accessors?.get(i?)?.get("type")?.as_str();
         let mut others: Vec<(String, Type)> = others
@@ -114,7 +114,7 @@ pub(super) fn add_targets(
         let entry = primitive_mut(&mut patch.json, mesh, primitive).ok_or_else(missing)?;
         let list = entry.get_mut("targets").and_then(Value::as_array_mut);
         if let Some(list) = list {
-            // A primitive may lack the last targets of its mesh; the new ones must not take their places.
+            // A primitive may lack the last targets of its mesh; the new ones must not take their indices.
             let lacks = n_own.saturating_sub(list.len());
             list.extend(std::iter::repeat_n(json!({ "POSITION": still }), lacks));
             if let Some(zeros) = zeros {
@@ -134,7 +134,7 @@ fn vertices(item: &MeshItem, primitive: usize) -> std::ops::Range<usize> {
     vertices.start as usize..vertices.end as usize
 }
 
-/// Entries of few as one of each of `n`.
+/// Sparse entries as an array of `n`.
 fn spread(entries: &[(u32, Vec3)], n: usize) -> Vec<Vec3> {
     let mut all = vec![Vec3::ZERO; n];
     for &(i, entry) in entries {
@@ -143,7 +143,7 @@ fn spread(entries: &[(u32, Vec3)], n: usize) -> Vec<Vec3> {
     all
 }
 
-/// Default weights and names for the new targets, wherever there are any of the old ones.
+/// Extends the default weights and names, if present, to the new targets.
 fn widen_defaults(document: &Document, mesh: MeshId, own: usize, new: usize, json: &mut Value) {
     let widen = |entry: &mut Map<String, Value>| {
         if let Some(weights) = entry.get_mut("weights").and_then(Value::as_array_mut) {
@@ -169,13 +169,13 @@ fn widen_defaults(document: &Document, mesh: MeshId, own: usize, new: usize, jso
     }
 }
 
-/// Writes displacements of the vertices of one mesh.
+/// Writes the displacements of the vertices of one mesh.
 pub(super) struct Writer {
-    /// Only what is not zero, where that is smaller. Some players do not read it.
+    /// Whether to use sparse accessors if they are smaller. Some players do not read them.
     sparse: bool,
-    /// Accessors of nothing but zeros, by their number and kind.
+    /// Accessors that are all zero, by count and type.
     zeros: BTreeMap<(usize, &'static str), usize>,
-    /// Vertices that sparse targets list, the most first.
+    /// The vertex lists of sparse targets, the longest first.
     lists: Vec<Vec<usize>>,
 }
 
@@ -188,8 +188,8 @@ impl Writer {
         }
     }
 
-    /// Looks for vertices that several of the displacements to come may list together: who moves a few less than another
-    /// takes fewer bytes with some zeros more than with a list of its own.
+    /// Finds vertex lists that several displacements can share: adding a few zeros takes fewer bytes than a separate
+    /// list.
     fn share<'a>(&mut self, all: impl Iterator<Item = &'a [Vec3]>) {
         let all = all.map(|displacements| (moved(displacements), displacements.len()));
         let mut all: Vec<_> = all
@@ -204,7 +204,7 @@ impl Writer {
         }
     }
 
-    /// The shortest list with all of `list` that takes fewer bytes than `list` itself would.
+    /// The shortest list that contains all of `list` and takes fewer bytes than `list` itself.
     fn list_for(&self, list: &[usize]) -> Option<&Vec<usize>> {
         let lists = self.lists.iter().rev();
         let shorter =
@@ -217,7 +217,7 @@ impl Writer {
             .min_by_key(|other| other.len())
     }
 
-    /// The accessor of these, one a vertex.
+    /// Stores displacements, one per vertex, and returns their accessor.
     pub(super) fn displacements(&mut self, patch: &mut Patch, displacements: &[Vec3]) -> usize {
         let own = moved(displacements);
         if own.is_empty() {
@@ -235,7 +235,7 @@ impl Writer {
         let values: Vec<Vec3> = list.iter().map(|&v| displacements[v]).collect();
         let values = Bytes::copy_from_slice(bytemuck::cast_slice(&values));
         let mut entry = flat(displacements.len(), Type::Vec3);
-        // The zeros that are not stored count too.
+        // The bounds include the zeros that are not stored.
         let low = displacements.iter().fold(Vec3::ZERO, |a, d| a.min(*d));
         let high = displacements.iter().fold(Vec3::ZERO, |a, d| a.max(*d));
         entry.insert("min".into(), numbers(low));
@@ -243,7 +243,7 @@ impl Writer {
         patch.put_sparse(entry, list.len(), (component, indices), values)
     }
 
-    /// Zeros; as sparse ones they take no bytes: an accessor without a buffer view.
+    /// Stores zeros; a sparse accessor without a buffer view takes no bytes.
     fn zeros(&mut self, patch: &mut Patch, count: usize, kind: Type) -> usize {
         let key = (count, type_name(kind));
         if let Some(&known) = self.zeros.get(&key) {
@@ -291,19 +291,19 @@ fn put_dense(patch: &mut Patch, displacements: &[Vec3]) -> usize {
     })
 }
 
-/// The vertices that are displaced, ascending.
+/// The displaced vertices, ascending.
 fn moved(displacements: &[Vec3]) -> Vec<usize> {
     let all = displacements.iter().enumerate();
     let moved = all.filter(|(_, d)| **d != Vec3::ZERO);
     moved.map(|(v, _)| v).collect()
 }
 
-/// Bytes of a sparse accessor with a list of its own; beyond those of the JSON that any accessor has.
+/// The size of a sparse accessor with a list of its own, bytes, without the JSON of any accessor.
 fn sparse_bytes(list: &[usize]) -> usize {
     12 * list.len() + index_bytes(list) + SPARSE_JSON
 }
 
-/// Bytes of ascending indices.
+/// The size of ascending indices, bytes.
 fn index_bytes(list: &[usize]) -> usize {
     match list.last() {
         Some(0..=0xff) => list.len(),
@@ -312,7 +312,7 @@ fn index_bytes(list: &[usize]) -> usize {
     }
 }
 
-/// glTF's number for the smallest type that holds ascending indices, and their bytes.
+/// The smallest component type for ascending indices, and their bytes.
 fn encode_indices(list: &[usize]) -> (ComponentType, Bytes) {
     let list = || list.iter();
     let (component, bytes): (ComponentType, Vec<u8>) = match list().next_back() {
@@ -329,7 +329,7 @@ fn encode_indices(list: &[usize]) -> (ComponentType, Bytes) {
     (component, Bytes::from(bytes))
 }
 
-/// An accessor of f32 without data of its own.
+/// An accessor of f32 without data.
 fn flat(count: usize, kind: Type) -> Map<String, Value> {
     members(&accessor(None, ComponentType::F32, kind, count))
 }
@@ -389,7 +389,7 @@ mod tests {
         }
         let json = patch.finish().json;
         let sparse = |i: usize| &json["accessors"][i]["sparse"];
-        // 2 of 12 bytes are less than 98 indices of 2, 17 of them are not.
+        // 2 * 12 bytes of zeros are less than 98 indices of 2 bytes; 17 * 12 are not.
         let counts: Vec<_> = (0..4)
             .map(|i| sparse(i)["count"].as_u64().unwrap())
             .collect();

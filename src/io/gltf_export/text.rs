@@ -1,13 +1,13 @@
-//! Writing JSON so that what did not change keeps the very text of the source.
+//! Writes JSON so that unchanged parts keep the source's text.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-/// The text of `json`; every part that equals its counterpart in `source_text` is copied from there.
+/// Serialises `json`; every part equal to its counterpart in `source_text` is copied from there.
 ///
-/// So numbers keep their digits (`1.50`, `1e-7`, integers beyond 64 bits), texts their escapes, and a line diff shows
-/// only what changed. Without a readable `source_text` all of it is written anew.
+/// Numbers keep their digits (`1.50`, `1e-7`, integers beyond 64 bits), strings their escapes, and a line diff shows
+/// only the changes. Without a readable `source_text`, everything is serialised anew.
 pub(super) fn write_json(json: &Value, source_text: &str) -> String {
     let mut out = String::with_capacity(source_text.len() + 4096);
     let source = serde_json::from_str::<Value>(source_text).ok();
@@ -22,7 +22,7 @@ pub(super) fn write_json(json: &Value, source_text: &str) -> String {
     out
 }
 
-/// The white space that one level of the source adds; `None` where it stands on one line.
+/// The white space of one indentation level of the source; `None` if it is a single line.
 fn indent_of(text: &str) -> Option<&str> {
     let rest = text.strip_prefix(['{', '['])?;
     let rest = rest.strip_prefix("\r\n").or(rest.strip_prefix('\n'))?;
@@ -77,7 +77,7 @@ fn emit(
         }
         (Value::Array(new), Value::Array(old)) if new.iter().any(Value::is_object) => {
             let parts = serde_json::from_str::<Vec<&RawValue>>(raw.get()).unwrap_or_default();
-            // Removed entries shift the later ones: follow the source as long as the entries agree.
+            // Removed entries shift the later ones: match the source's entries in order.
             let mut from = 0;
             out.push('[');
             for (i, value) in new.iter().enumerate() {

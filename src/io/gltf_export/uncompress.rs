@@ -1,7 +1,7 @@
-//! Edited primitives that Draco compressed, written as plain accessors.
+//! Writes edited Draco-compressed primitives as plain accessors.
 //!
-//! Draco stores a primitive as a whole, so that new weights need all the rest of it decoded. Encoding it again would
-//! quantise a second time: the decoded numbers are what every player shows, and they are what is written.
+//! Draco stores a primitive as a whole, so that new weights require decompressing all of it. Compressing it again would
+//! quantise a second time; the decompressed numbers are what every player shows, so these are written.
 
 use super::error::GltfWriteError;
 use super::json::{DRACO, index};
@@ -14,7 +14,7 @@ use crate::io::gltf_json::{ComponentType, Target};
 use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 
-/// [`uncompress`], where that was not done yet.
+/// [`uncompress`], unless it was done already.
 pub(super) fn uncompress_once(
     document: &Document,
     patch: &mut Patch,
@@ -31,7 +31,7 @@ pub(super) fn uncompress_once(
     Ok(())
 }
 
-/// Rewrites a compressed primitive uncompressed, all but its weights; others are left alone.
+/// Rewrites a compressed primitive uncompressed, except for its weights; others are unchanged.
 pub(super) fn uncompress(
     document: &Document,
     patch: &mut Patch,
@@ -96,7 +96,7 @@ pub(super) fn uncompress(
     let new = patch.put(indices(&triangles, decoded.n_vertices, old));
     if let Some(entry) = primitive_mut(&mut patch.json, mesh, primitive) {
         entry.insert("indices".into(), new.into());
-        // Strips are decoded to triangles, which is what an absent mode means.
+        // Strips are decoded to triangles, the default of an absent mode.
         entry.shift_remove("mode");
     }
     Ok(())
@@ -116,7 +116,7 @@ fn plain(
         _ => Type::Mat4,
     };
     let size = attribute.bytes.len() / n_vertices.max(1);
-    // Elements of vertex attributes begin at multiples of 4 bytes.
+    // Elements of vertex attributes must be aligned to 4 bytes.
     let bytes = if size == 0 || size.is_multiple_of(4) {
         attribute.bytes.clone()
     } else {
@@ -127,7 +127,7 @@ fn plain(
         }
         Bytes::from(padded)
     };
-    // Bounds are required of positions only.
+    // Only positions require bounds.
     let bounds = (attribute.semantic == "POSITION" && attribute.component == ComponentType::F32)
         .then(|| bounds(&attribute.bytes, attribute.width));
     NewAccessor {
@@ -142,7 +142,7 @@ fn plain(
     }
 }
 
-/// The smallest and largest f32 of each of `width` components, as bits of f64.
+/// The minimum and maximum f32 of each of `width` components, as bits of f64.
 fn bounds(bytes: &[u8], width: usize) -> (Vec<u64>, Vec<u64>) {
     let (mut min, mut max) = (vec![f32::INFINITY; width], vec![f32::NEG_INFINITY; width]);
     for (i, value) in bytes.as_chunks::<4>().0.iter().enumerate() {
@@ -156,7 +156,7 @@ fn bounds(bytes: &[u8], width: usize) -> (Vec<u64>, Vec<u64>) {
 
 fn indices(triangles: &[[u32; 3]], n_vertices: usize, replaces: Option<usize>) -> NewAccessor {
     let corners = triangles.as_flattened();
-    // The largest u16 would restart the primitive.
+    // The largest u16 is the primitive restart value.
     let (component, bytes): (ComponentType, Vec<u8>) = if u16::try_from(n_vertices).is_ok() {
         let narrow = corners.iter().flat_map(|&i| (i as u16).to_le_bytes());
         (ComponentType::U16, narrow.collect())

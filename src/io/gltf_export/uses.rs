@@ -1,19 +1,19 @@
-//! Who refers to which accessor and buffer view.
+//! Reference counts of accessors and buffer views.
 
 use super::json::{DRACO, INSTANCING, MESHOPT, each, index};
 use serde_json::{Map, Value};
 
-/// Numbers of references; an entry with none was already unused in the source.
+/// The numbers of references; 0 for an entry that was already unused in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Uses {
     pub(super) accessors: Vec<u32>,
     pub(super) views: Vec<u32>,
 }
 
-/// Extensions that refer to neither accessors nor buffer views, by the beginning of their names.
+/// Extensions that reference neither accessors nor buffer views, by prefix.
 ///
-/// An extension that is not known may refer to anything: every whole number in it is taken for a reference, so that
-/// what it means stays as it is.
+/// An unknown extension may reference anything: every integer in it counts as a reference, so that its targets stay
+/// unchanged.
 const WITHOUT_REFERENCES: [&str; 10] = [
     "KHR_materials_",
     "KHR_texture_",
@@ -59,7 +59,7 @@ impl Uses {
         uses
     }
 
-    /// Adds `change` to the views that an accessor reads.
+    /// Adds `change` to the counts of the buffer views that an accessor reads.
     pub(super) fn views_of_accessor(&mut self, accessor: &Value, change: i32) {
         self.view(accessor.get("bufferView"), change);
         for part in ["indices", "values"] {
@@ -86,7 +86,7 @@ impl Uses {
         add(&mut self.views, index, change);
     }
 
-    /// References from extensions, anywhere in the file.
+    /// Counts the references from extensions, anywhere in the file.
     fn extensions(&mut self, value: &Value) {
         match value {
             Value::Array(items) => items.iter().for_each(|item| self.extensions(item)),
@@ -98,7 +98,7 @@ impl Uses {
                                 self.extension(name, extension);
                             }
                         }
-                        // Free for applications; numbers in there are not references by the specification.
+                        // Reserved for applications; by the specification, numbers in it are not references.
                         ("extras", _) => {}
                         _ => self.extensions(item),
                     }
@@ -112,7 +112,7 @@ impl Uses {
         match name {
             DRACO => self.view(extension.get("bufferView"), 1),
             INSTANCING => self.accessors_of(extension.get("attributes")),
-            // Refers to a buffer; its view is counted with its accessors.
+            // References a buffer; its view is counted with its accessors.
             _ if MESHOPT.contains(&name) => {}
             _ if WITHOUT_REFERENCES.iter().any(|w| name.starts_with(w)) => {}
             _ => self.numbers(extension),
@@ -132,8 +132,8 @@ impl Uses {
     }
 }
 
-/// Whether no extension in the file may refer to something by a number that is not known; `besides`: beginnings of names
-/// that may.
+/// Whether no extension in the file contains numbers of unknown meaning; `besides`: prefixes of further extensions that
+/// may reference something.
 pub(super) fn is_known_throughout(value: &Value, besides: &[&str]) -> bool {
     fn has_numbers(value: &Value) -> bool {
         match value {

@@ -1,4 +1,4 @@
-//! Edited influences -> JOINTS_n and WEIGHTS_n of the primitives that show them.
+//! Writes edited influences as JOINTS_n and WEIGHTS_n of the primitives that use them.
 
 use super::error::GltfWriteError;
 use super::json::index;
@@ -20,22 +20,22 @@ use std::sync::Arc;
 /// The accessors of JOINTS_n and WEIGHTS_n.
 type SetAccessors = (Option<usize>, Option<usize>);
 
-/// One primitive whose weights are written anew.
+/// A primitive whose weights are rewritten.
 struct Job<'a> {
     mesh: MeshId,
     item: &'a MeshItem,
-    /// What to write.
+    /// The influences to write.
     influences: &'a Influences,
     primitive: usize,
-    /// For each point whether the artist edited it.
+    /// n_points: whether the user edited the point.
     edited: Arc<[bool]>,
-    /// Accessors of JOINTS_n and WEIGHTS_n in the source.
+    /// The accessors of JOINTS_n and WEIGHTS_n in the source.
     old: Vec<SetAccessors>,
-    /// The weights were fitted to a tolerance: 16 bits hold them.
+    /// Whether the weights were fitted to a tolerance, so that 16 bits suffice.
     short: bool,
 }
 
-/// Replaces the influences of every primitive that shows a point that was edited or `baked` anew.
+/// Rewrites the influences of every primitive with a point that was edited or `baked`.
 pub(super) fn patch_weights(
     document: &Document,
     baked: Option<&Baked>,
@@ -68,7 +68,7 @@ pub(super) fn patch_weights(
         }
     }
     let n_jobs = jobs.len();
-    // Counted per mesh: a point that several primitives show counts once.
+    // Counted per mesh: a point of several primitives counts once.
     let mut cost: Option<(MeshId, Cost)> = None;
     for (done, job) in jobs.iter().enumerate() {
         task.step("Writing weights", done as f32 / n_jobs as f32)?;
@@ -91,7 +91,7 @@ pub(super) fn patch_weights(
     Ok(())
 }
 
-/// Changes to the rows of a mesh that had to fit the format.
+/// The changes that fitted the rows of a mesh to the format.
 #[derive(Default)]
 struct Cost {
     /// Points in the order of their first vertex, may repeat.
@@ -129,7 +129,7 @@ impl Cost {
     }
 }
 
-/// For each point whether its influences `now` differ from those `before`; empty where none do.
+/// n_points: whether the influences `now` differ from those `before`; empty if none do.
 fn edited_flags(now: &Influences, before: &Influences) -> Arc<[bool]> {
     let mut flags = Vec::new();
     for (c, (now_rows, rows)) in now.chunks().iter().zip(before.chunks()).enumerate() {
@@ -153,7 +153,7 @@ fn edited_primitives(item: &MeshItem, edited: &[bool]) -> Vec<usize> {
         .collect()
 }
 
-/// Gives up the accessors of a primitive's influences.
+/// Releases the accessors of a primitive's influences.
 fn release(
     patch: &mut Patch,
     mesh: MeshId,
@@ -210,7 +210,7 @@ fn write(job: &Job<'_>, limit: usize, patch: &mut Patch, cost: &mut Cost) {
             let is_edited = job.edited.get(point as usize) == Some(&true);
             let mut row = fit(job.influences.row(point), is_edited, limit);
             if job.short {
-                // What 16 bits round to nothing names no joint.
+                // A weight that rounds to 0 in 16 bits needs no joint.
                 row.pairs.retain(|&(_, weight)| weight >= 1.0 / 65535.0);
             }
             row
@@ -248,7 +248,7 @@ fn write(job: &Job<'_>, limit: usize, patch: &mut Patch, cost: &mut Cost) {
     }
 }
 
-/// The four influences of a set; 0 with weight 0 where there are fewer.
+/// The four influences of a set, padded with joint 0 and weight 0.
 fn quad(row: &FittedRow, set: usize) -> [(u16, f32); 4] {
     std::array::from_fn(|i| row.pairs.get(4 * set + i).copied().unwrap_or_default())
 }
@@ -277,7 +277,7 @@ fn encode_weights(rows: &[FittedRow], set: usize, replaces: Option<usize>) -> Ne
     vec4(rows.len(), ComponentType::F32, bytes, replaces)
 }
 
-/// Weights of one set as normalised u16 that sum to 65535: the largest takes up the rounding.
+/// The weights of one set as normalised u16 that sum to 65535: the largest absorbs the rounding.
 fn encode_short_weights(rows: &[FittedRow], replaces: Option<usize>) -> NewAccessor {
     let mut bytes = Vec::with_capacity(8 * rows.len());
     for row in rows {

@@ -1,4 +1,4 @@
-//! The source model with changed weights, clips and names, and with what was baked.
+//! Writes the source model with changed weights, clips and names, and with baked data.
 
 use super::allocator::Policy;
 use super::destination::{Destination, Written};
@@ -15,19 +15,19 @@ use crate::task::Task;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the file has that the document itself does not say.
+/// The changes for a file that are not part of the document.
 pub struct Changes<'a> {
-    /// The clips of the file, in its order.
+    /// The clips of the file, in order.
     pub clips: &'a BTreeMap<ClipId, Arc<Clip>>,
-    /// Helper joints, weights and morph targets, and the options that they were baked with.
+    /// Baked helper joints, weights and morph targets, and the bake options.
     pub baked: Option<(&'a Baked, &'a BakeOptions)>,
-    /// Most influences of a point in primitives that are written anew, 1 - 8.
+    /// The maximum number of influences per point in rewritten primitives, 1 - 8.
     pub influences: usize,
-    /// Make the artist's pose the rest pose of the file.
+    /// Writes the current pose as the rest pose of the file.
     pub write_pose_as_rest: bool,
 }
 
-/// Copies the source's files byte for byte; `clips`: those of the document.
+/// Copies the source's files byte for byte; `clips`: the clips of the document.
 pub fn copy_source(
     document: &Document,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
@@ -55,7 +55,7 @@ pub fn write_model(
     let source = document.source().ok_or(GltfWriteError::NoSource)?;
     let mut report = ExportReport::default();
     let mut package = Package::new(source, destination, &mut report.findings);
-    // With an edit alone all of the source's bytes stay, so that files are easily compared.
+    // An edit without baked data keeps all bytes of the source, which makes files easy to compare.
     let mut patch = package.patch(match changes.baked {
         Some(_) => Policy::Reuse,
         None => Policy::Append,

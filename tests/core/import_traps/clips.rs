@@ -113,15 +113,15 @@ fn too_few_and_too_many_values_keep_the_keys_that_are_whole() {
         &[1.0; 6],
     ));
     assert_eq!(channels(&parts)[0].times[..], [0., 1.]);
-    assert_found(&findings, "6 numbers for 3 keys");
+    assert_found(&findings, "6 numbers for 3 keyframes");
     let (parts, _) = load(animated("scale", "LINEAR", &[0.], "VEC3", &[1.0; 6]));
     assert_eq!(channels(&parts)[0].values.len(), 3);
     let (parts, findings) = load(animated("scale", "CUBICSPLINE", &[0.], "VEC3", &[1.0; 6]));
     assert!(channels(&parts).is_empty());
-    assert_found(&findings, "makes no key");
+    assert_found(&findings, "gives no keyframe");
     let (parts, findings) = load(animated("rotation", "LINEAR", &[0.], "VEC3", &[1.0; 3]));
     assert!(channels(&parts).is_empty());
-    assert_found(&findings, "3 numbers an element, but 4 are needed");
+    assert_found(&findings, "3 components per element, but 4 are required");
 }
 
 #[test]
@@ -140,8 +140,8 @@ fn of_two_channels_for_one_property_the_last_wins() {
     let (parts, findings) = load(gltf);
     assert_eq!(channels(&parts).len(), 2);
     assert_eq!(channels(&parts)[0].values[..], [2.0; 3]);
-    assert_found(&findings, "moves the scale of node 0 again");
-    assert_found(&findings, "moves \"pointer\", which is not shown");
+    assert_found(&findings, "animates the scale of node 0 again");
+    assert_found(&findings, "animates \"pointer\", which is not supported");
     // Both channels' times are one array.
     assert!(Arc::ptr_eq(
         &channels(&parts)[0].times,
@@ -164,7 +164,7 @@ fn channels_of_matrix_nodes_and_missing_nodes_are_reported() {
         parts.skeleton.joint(JointId(0)).rest.scale(),
         DVec3::splat(2.0)
     );
-    assert_found(&findings, "given as a matrix");
+    assert_found(&findings, "the matrix was decomposed");
     assert_found(
         &findings,
         "The index 8 of animations[0].channels[1].target.node",
@@ -199,6 +199,6 @@ fn morph_weight_tracks_have_one_value_a_target() {
     assert!(channels(&parts).is_empty());
     assert_found(
         &findings,
-        "moves the morph targets of node 0, which has none",
+        "animates the morph targets of node 0, which has none",
     );
 }

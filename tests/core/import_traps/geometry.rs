@@ -67,7 +67,7 @@ fn triangles_of_missing_vertices_are_left_out() {
     assert_eq!(mesh(&parts, 0).geometry.triangles, [[0, 1, 2]]);
     assert_found(
         &findings,
-        "names vertex 200, but there are only 3; 1 triangle was left out.",
+        "references vertex 200, but there are only 3; 1 triangle was left out.",
     );
 }
 
@@ -158,7 +158,7 @@ fn morph_targets_have_names_displacements_and_weights() {
     assert_found(&findings, "1 displacement that is not finite");
     assert_found(
         &findings,
-        "nodes[1].weights has 1 numbers for 2 morph targets",
+        "nodes[1].weights has 1 weights for 2 morph targets",
     );
 }
 

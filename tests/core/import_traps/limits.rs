@@ -47,7 +47,7 @@ fn deep_and_huge_json_is_refused() {
         "[".repeat(100_000),
         "]".repeat(100_000)
     );
-    assert!(refused_text(deep).contains("nests 100 levels deep"));
+    assert!(refused_text(deep).contains("nested 100 levels deep"));
     let wide = format!("{{\"extras\":[{}0]}}", "0,".repeat(2_000_000));
     assert!(refused_text(wide).contains("bytes of memory"));
 }

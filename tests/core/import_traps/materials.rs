@@ -162,7 +162,7 @@ fn materials_have_maps_own_light_and_transparency() {
         (material.emissive_image, material.emissive),
         (None, [2.0, 1.0, 0.0])
     );
-    assert_found(&findings, "other texture coordinates");
+    assert_found(&findings, "different texture coordinates");
 }
 
 #[test]

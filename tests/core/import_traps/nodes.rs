@@ -61,7 +61,7 @@ fn cycles_second_parents_and_missing_children_are_left_out() {
     let two = Gltf::new(json!({"nodes": [{"children": [2]}, {"children": [2]}, {}]}));
     let (parts, findings) = load(two);
     assert_eq!(parts.skeleton.joint(JointId(2)).parent, Some(JointId(0)));
-    assert_found(&findings, "which has another parent already");
+    assert_found(&findings, "which already has a parent");
 }
 
 #[test]

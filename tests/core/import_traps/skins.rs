@@ -30,7 +30,7 @@ fn a_mesh_of_two_skins_may_only_use_the_joints_of_both() {
     gltf.push("nodes", json!({"mesh": 0, "skin": 1}));
     let (parts, findings) = load(gltf);
     assert_eq!(row(mesh(&parts, 0), 0), [(0, 1.0)]);
-    assert_found(&findings, "follows joint 1");
+    assert_found(&findings, "references joint 1");
 }
 
 #[test]
