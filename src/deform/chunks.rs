@@ -5,23 +5,34 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 /// Below this many points, handing work to other threads costs more than it saves.
-pub(super) const SERIAL_POINTS: usize = 4096;
+const SERIAL_POINTS: usize = 4096;
+
+/// The same for changed chunks: up to this many are processed on the calling thread.
+pub(super) const FEW_CHUNKS: usize = 4;
 
 /// Calls `work(first, chunk)` for chunks of [`CHUNK`] items, on several threads where there are many. Allocates
 /// nothing.
 pub(super) fn for_chunks<T: Send>(items: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
+    // A vector of a zero-sized type allocates nothing.
+    let mut states = vec![(); items.len().div_ceil(CHUNK)];
+    for_chunks_with(items, &mut states, |c, chunk, ()| work(c * CHUNK, chunk));
+}
+
+/// Calls `work(index, chunk, state)` for chunks of [`CHUNK`] items, each with its entry of `states`; chunks without one
+/// are left out. Uses several threads where there are many items. Allocates nothing.
+pub(super) fn for_chunks_with<T: Send, S: Send>(
+    items: &mut [T],
+    states: &mut [S],
+    work: impl Fn(usize, &mut [T], &mut S) + Sync,
+) {
     if items.len() < SERIAL_POINTS {
-        items
-            .chunks_mut(CHUNK)
-            .enumerate()
-            .for_each(|(c, chunk)| work(c * CHUNK, chunk));
+        let chunks = items.chunks_mut(CHUNK).zip(states).enumerate();
+        chunks.for_each(|(c, (chunk, state))| work(c, chunk, state));
     } else {
+        let chunks = items.par_chunks_mut(CHUNK).zip(states);
         // Two chunks at a time amortise the scheduling.
-        items
-            .par_chunks_mut(CHUNK)
-            .with_min_len(2)
-            .enumerate()
-            .for_each(|(c, chunk)| work(c * CHUNK, chunk));
+        let chunks = chunks.with_min_len(2).enumerate();
+        chunks.for_each(|(c, (chunk, state))| work(c, chunk, state));
     }
 }
 

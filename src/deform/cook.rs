@@ -1,5 +1,6 @@
 //! Influences in the order of the kernels, cooked chunk by chunk.
 
+use super::chunks::FEW_CHUNKS;
 use crate::skinning::{CookedChunk, Influences, Rows};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -41,8 +42,7 @@ impl CookedMesh {
         if n_changed == 0 && self.chunks.len() == influences.chunks().len() {
             return;
         }
-        // Handing a few chunks to other threads costs more than cooking them.
-        self.chunks = if n_changed > 4 {
+        self.chunks = if n_changed > FEW_CHUNKS {
             influences
                 .chunks()
                 .par_iter()

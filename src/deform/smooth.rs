@@ -5,7 +5,7 @@
 //! the tangent frame of each point, is added to the smoothed pose in its frame. The points of a seam move as one; open
 //! edges are smoothed along themselves ([`Rings`]).
 
-use super::chunks::for_chunks;
+use super::chunks::{for_chunks, same_bits};
 use super::{CorrectiveSmooth, MaskKind, Masks};
 use crate::mesh::{Mesh, Rings};
 use crate::skinning::influences::CHUNK;
@@ -145,7 +145,7 @@ impl Smoother {
             };
             let out = &mut out[point as usize];
             let before = std::mem::replace(out, value.into());
-            before.to_array().map(f32::to_bits) != out.to_array().map(f32::to_bits)
+            !same_bits(before, *out)
         });
         self.around.values = values;
         Some(&self.around.outputs)

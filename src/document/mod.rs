@@ -35,6 +35,7 @@ pub mod source;
 pub mod subject;
 pub mod transfer_source;
 pub mod validity;
+mod weighted;
 
 pub use compare::{Compare, PaneLayout};
 pub use deformation::{CookedInstance, PosedDocument, SkinnedMesh};
@@ -52,3 +53,4 @@ pub use model::{Document, InvalidParts};
 pub use parts::{Image, Instance, Material, MeshItem, Parts, Skin};
 pub use session::Session;
 pub use source::{Source, SourceKind};
+pub use weighted::WeightedJoints;

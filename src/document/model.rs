@@ -6,7 +6,7 @@ use super::{
 };
 use crate::finding::Finding;
 use crate::skeleton::{Clip, JointId, Pose, Skeleton};
-use crate::skinning::{Influences, RowRef};
+use crate::skinning::Influences;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -186,28 +186,6 @@ impl Document {
         let mut mask = vec![false; self.skeleton.len()];
         for joint in self.skins.values().flat_map(|skin| &skin.joints) {
             mask[joint.get()] = self.skeleton.is_live(*joint);
-        }
-        mask
-    }
-
-    /// n_joints of the skeleton: whether any point has a weight for the joint. Reads all influences: keep the result.
-    pub fn weighted_joints(&self) -> Vec<bool> {
-        let mut mask = vec![false; self.skeleton.len()];
-        for (&mesh, item) in &self.meshes {
-            let mut used = Vec::new();
-            for (index, _) in item.influences.iter().flat_map(RowRef::iter) {
-                let index = usize::from(index);
-                if index >= used.len() {
-                    used.resize(index + 1, false);
-                }
-                used[index] = true;
-            }
-            let instances = self.instances.values().filter(|i| i.mesh == mesh);
-            let skins: BTreeSet<SkinId> = instances.filter_map(|i| i.skin).collect();
-            for skin in skins.iter().filter_map(|id| self.skins.get(id)) {
-                let joints = skin.joints.iter().zip(&used).filter(|(_, used)| **used);
-                joints.for_each(|(joint, _)| mask[joint.get()] = true);
-            }
         }
         mask
     }

@@ -13,9 +13,7 @@ const EVERY: Duration = Duration::from_mins(1);
 /// The autosave state of the open document.
 pub(super) struct Autosave {
     place: Option<Autosaves>,
-    running: Option<JobHandle<Result<PathBuf, ProjectError>>>,
-    /// The file of the running job is to be deleted.
-    discard_running: bool,
+    running: Option<Running>,
     /// The document's recovery file: its latest autosave, or the one it was restored from.
     file: Option<PathBuf>,
     /// The history revision stored in `file`.
@@ -26,12 +24,19 @@ pub(super) struct Autosave {
     has_failed: bool,
 }
 
+struct Running {
+    job: JobHandle<Result<PathBuf, ProjectError>>,
+    /// The saved model.
+    model_serial: u64,
+    /// The file is to be deleted.
+    discards: bool,
+}
+
 impl Autosave {
     pub(super) fn new(place: Option<Autosaves>) -> Self {
         Self {
             place,
             running: None,
-            discard_running: false,
             file: None,
             revision: None,
             latest: Instant::now(),
@@ -80,9 +85,10 @@ impl Editor {
     /// Deletes the document's recovery file, because the document was saved or is closed without saving.
     pub fn discard_autosave(&mut self) {
         let autosave = &mut self.autosave;
-        if let Some(job) = &autosave.running {
-            job.task().cancel();
-            autosave.discard_running = true;
+        let running = autosave.running.as_mut();
+        if let Some(running) = running.filter(|r| r.model_serial == self.model_serial) {
+            running.job.task().cancel();
+            running.discards = true;
         }
         // If the document stays open after all, the next autosave writes it again.
         autosave.revision = None;
@@ -105,19 +111,29 @@ impl Editor {
             .submit(EditorJob::Autosave, "Autosave", move |task| {
                 place.save_with_steps(&document, project.as_deref(), n_steps, task)
             });
-        self.autosave.running = Some(job);
-        self.autosave.discard_running = false;
+        self.autosave.running = Some(Running {
+            job,
+            model_serial: self.model_serial,
+            discards: false,
+        });
     }
 
     /// Takes the result of an autosave that has ended.
     pub(super) fn take_autosave(&mut self) {
-        let Some(job) = self.autosave.running.take_if(|job| job.has_ended()) else {
+        let running = &mut self.autosave.running;
+        let Some(running) = running.take_if(|running| running.job.has_ended()) else {
             return;
         };
-        match job.into_result() {
-            Ok(Ok(path)) => self.keep_autosave(&path),
+        let is_of_model = running.model_serial == self.model_serial;
+        match running.job.into_result() {
+            Ok(Ok(path)) if running.discards => self.discard_recoverable(&path),
+            Ok(Ok(path)) if is_of_model => self.keep_autosave(path),
+            // Of a model that was replaced: its file stays, and so does that of the current model.
+            Ok(Ok(_)) => {}
             Ok(Err(ProjectError::Cancelled(_))) | Err(JobError::Cancelled | JobError::Failed) => {
-                self.autosave.revision = None;
+                if is_of_model {
+                    self.autosave.revision = None;
+                }
             }
             Ok(Err(error)) => {
                 // Reported once: it would repeat every minute.
@@ -126,8 +142,6 @@ impl Editor {
                 }
             }
         }
-        // Whether it succeeded or failed, later autosaves are kept.
-        self.autosave.discard_running = false;
     }
 
     /// Starts the next autosave if the document changed and the interval has passed. Returns whether it did something.
@@ -155,16 +169,10 @@ impl Editor {
         starts
     }
 
-    fn keep_autosave(&mut self, path: &Path) {
+    fn keep_autosave(&mut self, path: PathBuf) {
         self.autosave.n_kept += 1;
-        if self.autosave.discard_running {
-            self.discard_recoverable(path);
-        } else if let Some(older) = self
-            .autosave
-            .file
-            .replace(path.to_owned())
-            .filter(|older| older != path)
-        {
+        let older = self.autosave.file.replace(path);
+        if let Some(older) = older.filter(|older| Some(older) != self.autosave.file.as_ref()) {
             self.discard_recoverable(&older);
         }
     }

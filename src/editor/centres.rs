@@ -69,11 +69,24 @@ impl Editor {
             .iter()
             .all(|&mesh| self.centres.is_cancelled(&self.document, mesh));
         let has_previous = self.centres.known.contains_key(&first);
-        Some(match (cancelled, has_previous) {
-            (false, true) => "Computing centres of rotation. The previous ones are shown.",
-            (false, false) => "Computing centres of rotation. Dual quaternion skinning is shown.",
-            (true, true) => "Centres of rotation were not computed. The previous ones are shown.",
-            (true, false) => {
+        let job = self.centres.job.as_ref();
+        let is_computed =
+            job.is_some_and(|(mesh, job)| missing.contains(mesh) && job.has_started());
+        Some(match (cancelled, is_computed, has_previous) {
+            (false, true, true) => "Computing centres of rotation. The previous ones are shown.",
+            (false, true, false) => {
+                "Computing centres of rotation. Dual quaternion skinning is shown."
+            }
+            (false, false, true) => {
+                "Waiting to compute centres of rotation. The previous ones are shown."
+            }
+            (false, false, false) => {
+                "Waiting to compute centres of rotation. Dual quaternion skinning is shown."
+            }
+            (true, _, true) => {
+                "Centres of rotation were not computed. The previous ones are shown."
+            }
+            (true, _, false) => {
                 "Centres of rotation were not computed. Dual quaternion skinning is shown."
             }
         })
@@ -120,15 +133,15 @@ impl Editor {
                 return;
             }
             Ok(Err(Cancelled)) | Err(JobError::Cancelled) => {
-                "cancelled; change a weight to restart".to_owned()
+                ": cancelled; change a weight to restart.".to_owned()
             }
-            Err(error @ JobError::Failed) => error.to_string(),
+            Err(error @ JobError::Failed) => format!(". {error}"),
         };
         if let Some(item) = item {
             let of = (item.geometry.clone(), item.influences.clone());
             self.centres.cancelled.insert(mesh, of);
             self.notify_error(format!(
-                "No centres of rotation for {}: {why}.",
+                "No centres of rotation for {}{why}",
                 self.mesh_label(mesh)
             ));
         }

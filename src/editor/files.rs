@@ -215,13 +215,7 @@ impl Editor {
                 fix,
                 revision,
                 job,
-            }) => match job.into_result() {
-                Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
-                Err(JobError::Cancelled) => {
-                    self.finish_fix((mesh, points, fix), revision, Err(Cancelled));
-                }
-                Ok(result) => self.finish_fix((mesh, points, fix), revision, result),
-            },
+            }) => self.finish_fix((mesh, points, fix), revision, job.into_result()),
         }
     }
 

@@ -52,8 +52,12 @@ pub(super) enum EditorJob {
 impl JobKind for EditorJob {
     fn priority(self) -> Priority {
         match self {
-            Self::ComputeExport | Self::Centres | Self::Estimate => Priority::Long,
-            Self::Open | Self::ReadWeights | Self::SlowOperation | Self::Volume => Priority::Normal,
+            // Started by the editor itself: jobs that the artist starts never wait for these.
+            Self::Centres | Self::Estimate => Priority::Background,
+            // Started by the artist, may take minutes: these may wait for each other.
+            Self::ComputeExport | Self::SlowOperation | Self::Volume => Priority::Long,
+            // Take seconds, and the artist waits for them.
+            Self::Open | Self::ReadWeights => Priority::Normal,
             _ => Priority::Quick,
         }
     }
@@ -71,17 +75,17 @@ impl JobKind for EditorJob {
         // ended.
         !self.writes()
     }
-}
 
-impl EditorJob {
-    /// Whether it writes a file: files are written in the order of the requests.
+    /// Files are written in the order of the requests.
     fn writes(self) -> bool {
         matches!(
             self,
             Self::Save | Self::Autosave | Self::WriteExport | Self::WriteWeights
         )
     }
+}
 
+impl EditorJob {
     /// Whether the job is finished instead of cancelled when the editor is dropped.
     pub(super) fn outlives_editor(self) -> bool {
         matches!(self, Self::Save | Self::Autosave | Self::WriteWeights)
@@ -159,5 +163,65 @@ impl Editor {
             EditorJob::ComputeExport => !self.export_waits_for_file(),
             _ => !(kind.begins_step() && self.is_in_step()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::{JobHandle, Lane};
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::time::{Duration, Instant};
+
+    /// A job that reports its start, and runs until its gate is opened.
+    fn gated(lane: &Lane<EditorJob>, kind: EditorJob) -> (Sender<()>, Receiver<()>) {
+        let (open, gate) = channel();
+        let (begins, begun) = channel();
+        lane.submit(kind, "gated", move |_| {
+            // Either may be gone: nobody waits for the beginning, or the gate stays open.
+            let _ = begins.send(());
+            let _ = gate.recv();
+        });
+        (open, begun)
+    }
+
+    fn wait_for(job: &JobHandle<()>, kind: EditorJob) {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !job.has_ended() {
+            assert!(Instant::now() < deadline, "{kind:?} waits");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn what_the_artist_waits_for_is_not_behind_what_takes_minutes() {
+        use EditorJob::{
+            Centres, Checks, ComputeExport, Estimate, Open, Operation, ReadWeights, Save,
+            SlowOperation, Volume,
+        };
+        let minutes = [Centres, Estimate, ComputeExport, SlowOperation, Volume];
+        let lane = Lane::spawn(|| {}).unwrap();
+        let gates = minutes.map(|kind| gated(&lane, kind));
+        for kind in [Open, ReadWeights, Operation, Checks, Save] {
+            wait_for(&lane.submit(kind, "asked for", |_| ()), kind);
+        }
+        drop(gates);
+        // The artist's jobs run beside a background job, also while another one waits.
+        let lane = Lane::spawn(|| {}).unwrap();
+        let (_centres, begun) = gated(&lane, Centres);
+        begun.recv().unwrap();
+        let _estimate = gated(&lane, Estimate);
+        for kind in [ComputeExport, SlowOperation, Volume, Open] {
+            wait_for(&lane.submit(kind, "asked for", |_| ()), kind);
+        }
+    }
+
+    #[test]
+    fn what_writes_keeps_its_result_and_is_never_replaced() {
+        use EditorJob::{Autosave, Save, WriteExport, WriteWeights};
+        for kind in [Autosave, Save, WriteExport, WriteWeights] {
+            assert!(kind.writes() && !kind.replaces_waiting(), "{kind:?}");
+        }
+        assert!(!EditorJob::ComputeExport.writes(), "it is in memory only");
     }
 }

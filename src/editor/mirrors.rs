@@ -2,13 +2,12 @@
 
 use super::Editor;
 use super::jobs::EditorJob;
-use crate::document::MeshId;
+use crate::document::{Document, MeshId, Skin};
 use crate::evaluate::{JobError, JobHandle};
 use crate::math::Axis;
 use crate::mesh::{Mesh, Symmetry};
-use crate::skeleton::JointId;
+use crate::skeleton::{JointId, Skeleton};
 use crate::task::Cancelled;
-use crate::weights::operation::Mirroring;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -21,9 +20,35 @@ pub(super) struct Mirrors {
     known: BTreeMap<MeshId, Arc<Symmetry>>,
     /// The number of points without a mirror image, per mesh: panels read it in every frame.
     n_unmatched: BTreeMap<MeshId, usize>,
-    /// The geometry of each request, including failed ones.
-    requested: BTreeMap<MeshId, Arc<Mesh>>,
-    job: Option<(MeshId, JobHandle<Result<Symmetry, Cancelled>>)>,
+    /// The source of each requested table, including failed ones.
+    requested: BTreeMap<MeshId, Source>,
+    job: Option<(MeshId, JobHandle<Result<Arc<Symmetry>, Cancelled>>)>,
+}
+
+/// What a table depends on: the points, and the bones that place the mirror plane.
+struct Source {
+    geometry: Arc<Mesh>,
+    skeleton: Arc<Skeleton>,
+    skin: Arc<Skin>,
+}
+
+impl Source {
+    /// `None` for a mesh that no longer exists or has no skin: it needs no table.
+    fn of(document: &Document, mesh: MeshId) -> Option<Self> {
+        let geometry = document.meshes().get(&mesh)?.geometry.clone();
+        let (_, skin) = document.skin_of_mesh(mesh)?;
+        Some(Self {
+            geometry,
+            skeleton: document.skeleton().clone(),
+            skin: skin.clone(),
+        })
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.geometry, &other.geometry)
+            && Arc::ptr_eq(&self.skeleton, &other.skeleton)
+            && Arc::ptr_eq(&self.skin, &other.skin)
+    }
 }
 
 impl Mirrors {
@@ -69,37 +94,35 @@ impl Editor {
         is_other
     }
 
-    /// Starts the next table, that of the active object first. Returns whether it did something.
+    /// Starts the next table, that of the active object first. Returns whether it did something. Waits while a step is
+    /// open, because its edits may still move bones.
     pub(super) fn start_mirror_table(&mut self) -> bool {
         let is_other = self.follow_symmetry();
-        let axis = self.mirrors.axis;
-        let Some(axis) = axis.filter(|_| self.mirrors.job.is_none()) else {
+        let is_ready = self.mirrors.job.is_none() && !self.history.is_open();
+        let Some(axis) = self.mirrors.axis.filter(|_| is_ready) else {
             return is_other;
         };
-        let (meshes, requested) = (self.document.meshes(), &self.mirrors.requested);
-        let is_known = |mesh: &MeshId| {
-            let geometry = meshes.get(mesh).map(|item| &item.geometry);
-            let before = requested.get(mesh);
-            geometry.is_none_or(|g| before.is_some_and(|b| Arc::ptr_eq(b, g)))
-        };
+        let requested = &self.mirrors.requested;
         let active = self.document.session().active_mesh.into_iter();
-        let next = active
-            .chain(meshes.keys().copied())
-            .find(|&mesh| !is_known(&mesh) && self.document.skin_of_mesh(mesh).is_some());
-        let Some((mesh, item)) = next.and_then(|mesh| Some((mesh, meshes.get(&mesh)?))) else {
+        let mut meshes = active.chain(self.document.meshes().keys().copied());
+        let next = meshes.find_map(|mesh| {
+            let source = Source::of(&self.document, mesh)?;
+            let is_known = requested
+                .get(&mesh)
+                .is_some_and(|known| known.is_same(&source));
+            (!is_known).then_some((mesh, source))
+        });
+        let Some((mesh, source)) = next else {
             return is_other;
         };
-        let geometry = item.geometry.clone();
-        self.mirrors.requested.insert(mesh, geometry.clone());
+        self.mirrors.requested.insert(mesh, source);
         self.mirrors.known.remove(&mesh);
         let label = format!("Mirror image of {}", self.mesh_label(mesh));
-        let document = self.document.clone();
+        let (document, symmetries) = (self.document.clone(), self.symmetries.clone());
         let job = self
             .lane
             .submit(EditorJob::MirrorTable, &label, move |task| {
-                let tolerance = Mirroring::default().tolerance * diagonal(&geometry);
-                let centre = document.mirror_centre(mesh, axis);
-                Symmetry::find_about(&geometry, axis, centre, tolerance, task)
+                symmetries.of(&document, mesh, axis, task)
             });
         self.mirrors.job = Some((mesh, job));
         true
@@ -115,14 +138,14 @@ impl Editor {
             Ok(Ok(symmetry)) => {
                 let n_unmatched = symmetry.unmatched().count();
                 self.mirrors.n_unmatched.insert(mesh, n_unmatched);
-                self.mirrors.known.insert(mesh, Arc::new(symmetry));
+                self.mirrors.known.insert(mesh, symmetry);
             }
             Ok(Err(Cancelled)) | Err(JobError::Cancelled) => {
                 self.stop_symmetry("The mirror search was cancelled. Symmetry is off.".to_owned());
             }
             Err(error @ JobError::Failed) => {
                 self.stop_symmetry(format!(
-                    "No mirror image was found: {error}. Symmetry is off."
+                    "No mirror image was found. {error} Symmetry is off."
                 ));
             }
         }
@@ -133,14 +156,4 @@ impl Editor {
         self.mirrors.clear();
         self.notify_error(why);
     }
-}
-
-/// The bounding-box diagonal of a mesh in its bind pose, metres.
-fn diagonal(mesh: &Mesh) -> f32 {
-    let finite = mesh.positions.iter().filter(|p| p.is_finite());
-    let bounds = finite.fold(None, |bounds, &p| {
-        let (low, high) = bounds.unwrap_or((p, p));
-        Some((low.min(p), high.max(p)))
-    });
-    bounds.map_or(0.0, |(low, high)| low.distance(high))
 }

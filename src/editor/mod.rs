@@ -36,6 +36,7 @@ mod problems;
 mod range_of_motion;
 mod rules;
 pub mod selecting;
+mod symmetries;
 pub mod views;
 pub mod weight_colours;
 
@@ -51,7 +52,7 @@ pub use problems::Message;
 pub use selecting::BonesSeen;
 pub use weight_colours::{Heat, HeatOf, WeightView};
 
-use crate::document::{Dirty, Document, Edit, EditError, History, MeshId};
+use crate::document::{Dirty, Document, Edit, EditError, History, MeshId, WeightedJoints};
 use crate::evaluate::{Lane, Worker};
 use crate::finding::Finding;
 use crate::io::project::Autosaves;
@@ -110,6 +111,7 @@ pub struct Editor {
     centres: centres::CentreSearch,
     operations: operations::Operations,
     mirrors: mirrors::Mirrors,
+    symmetries: symmetries::Symmetries,
     relink: Option<Relink>,
     /// A model that is ready but would replace edits made during loading.
     opened: Option<(OpenRequest, OpenedModel)>,
@@ -124,6 +126,7 @@ pub struct Editor {
     picture_serial: u64,
     /// n_joints: whether the joint influences any point.
     weighted: Vec<bool>,
+    weighted_joints: WeightedJoints,
     /// Whether influences changed since `weighted` was computed.
     weighted_stale: bool,
 }
@@ -175,6 +178,7 @@ impl Editor {
             centres: centres::CentreSearch::default(),
             operations: operations::Operations::default(),
             mirrors: mirrors::Mirrors::default(),
+            symmetries: symmetries::Symmetries::default(),
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
@@ -185,6 +189,7 @@ impl Editor {
             model_serial: 0,
             picture_serial: 0,
             weighted: Vec::new(),
+            weighted_joints: WeightedJoints::default(),
             weighted_stale: false,
         })
     }
@@ -388,6 +393,8 @@ impl Editor {
         self.centres.clear();
         self.operations.forget_model();
         self.mirrors.clear();
+        // Jobs of the previous model keep the old list.
+        self.symmetries = symmetries::Symmetries::default();
         self.heat_maps.clear();
         self.layering.forget_model();
         self.measuring.forget();
@@ -403,7 +410,8 @@ impl Editor {
         self.n_dropped_reported = 0;
         self.autosave.start_document(None);
         self.rebuild_heat();
-        self.weighted = self.document.weighted_joints();
+        self.weighted_joints = WeightedJoints::default();
+        self.weighted = self.weighted_joints.update(&self.document);
         self.weighted_stale = false;
     }
 }

@@ -4,6 +4,7 @@
 //! another step in the same poll, and runs again as long as it has something to do.
 
 use super::Editor;
+use crate::document::Session;
 use crate::evaluate::{Evaluated, Request};
 
 /// The requests to the worker and their results.
@@ -20,6 +21,8 @@ pub(super) struct Evaluation {
     reset: bool,
     /// Whether the last poll had nothing to do.
     is_settled: bool,
+    /// The session at the last poll.
+    session: Session,
     pub(super) skin_secs: f64,
 }
 
@@ -33,6 +36,7 @@ impl Default for Evaluation {
             stale: false,
             reset: false,
             is_settled: true,
+            session: Session::default(),
             skin_secs: 0.0,
         }
     }
@@ -88,12 +92,18 @@ impl Editor {
             did_something |= step(self);
         }
         self.evaluation.is_settled = !did_something;
+        let session = self.document.session();
+        if self.evaluation.session != *session {
+            self.evaluation.session = session.clone();
+        }
         did_something
     }
 
-    /// Whether all requested work is done and on screen: nothing is left for the lane, the worker or the next poll.
+    /// Whether all requested work is done and on screen: nothing is left for the lane, the worker or the next poll. Also
+    /// correct directly after a change of the session that the next poll reacts to.
     pub fn is_idle(&self) -> bool {
         self.evaluation.is_settled
+            && self.evaluation.session == *self.document.session()
             && self.evaluation.is_current()
             && self.lane.is_idle()
             && !self.brush.is_ending()
@@ -150,7 +160,7 @@ impl Editor {
         let finds = self.weighted_stale && !self.is_painting();
         if finds {
             self.weighted_stale = false;
-            self.weighted = self.document.weighted_joints();
+            self.weighted = self.weighted_joints.update(&self.document);
             self.picture_serial += 1;
         }
         finds
@@ -205,13 +215,13 @@ mod tests {
     use std::time::{Duration, Instant};
 
     /// An editor whose polls take the steps in a given order.
-    struct Session {
+    struct Polled {
         editor: Editor,
         steps: Vec<Step>,
         notices: Vec<String>,
     }
 
-    impl Session {
+    impl Polled {
         fn new(steps: Vec<Step>) -> Self {
             Self {
                 editor: Editor::new(None, || {}).unwrap(),
@@ -238,7 +248,7 @@ mod tests {
 
     /// The final state of a session with each kind of job, as text.
     fn outcome(steps: Vec<Step>, folder: &Path) -> String {
-        let mut s = Session::new(steps);
+        let mut s = Polled::new(steps);
         s.editor.open(OpenRequest::Sample("arm".into()));
         s.settle();
         // Work that does not change the document may run at the same time.
@@ -324,7 +334,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_is_not_done_before_a_poll_has_seen_it() {
-        let mut s = Session::new(STEPS.to_vec());
+        let mut s = Polled::new(STEPS.to_vec());
         s.editor.open(OpenRequest::Sample("arm".into()));
         assert!(!s.editor.is_idle());
         s.settle();
@@ -332,6 +342,12 @@ mod tests {
         s.editor.advise_export(path);
         assert!(!s.editor.is_idle());
         s.settle();
+        // A change of the session that the next poll reacts to.
+        s.editor.brush_mut().symmetry = Some(Axis::X);
+        assert!(!s.editor.is_idle());
+        s.settle();
+        let mesh = *s.editor.document().meshes().keys().next().unwrap();
+        assert!(s.editor.n_without_mirror_image(mesh).is_some());
         let estimate = *s.editor.exporting().advice().estimate().unwrap();
         // A newer request replaces the one under way.
         for tolerance in [0.05, 0.04, 0.1] {

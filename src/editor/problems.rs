@@ -264,21 +264,29 @@ impl Editor {
         });
     }
 
-    /// Applies a computed fix; recomputes it if the document changed since.
+    /// Applies a computed fix; recomputes it if the document changed since. A fix that was cancelled or failed also
+    /// drops the waiting ones, which were requested together with it.
     pub(super) fn finish_fix(
         &mut self,
         (mesh, points, fix): (MeshId, Arc<[u32]>, Fix),
         revision: u64,
-        result: Result<Fixed, Cancelled>,
+        result: Result<Result<Fixed, Cancelled>, JobError>,
     ) {
         match result {
-            Err(Cancelled) => self.notify("The fix was cancelled. Nothing changed."),
-            Ok(_) if revision != self.history.revision() => self.start_fix(mesh, points, fix),
-            Ok(Fixed {
+            Err(error @ JobError::Failed) => {
+                self.problems.waiting.clear();
+                self.notify_error(error.to_string());
+            }
+            Err(JobError::Cancelled) | Ok(Err(Cancelled)) => {
+                self.problems.waiting.clear();
+                self.notify("The fix was cancelled. Nothing changed.");
+            }
+            Ok(Ok(_)) if revision != self.history.revision() => self.start_fix(mesh, points, fix),
+            Ok(Ok(Fixed {
                 edit,
                 label,
                 message,
-            }) => match edit.map(|edit| self.apply(edit, label)) {
+            })) => match edit.map(|edit| self.apply(edit, label)) {
                 Some(Err(error)) => self.notify_error(error.to_string()),
                 None | Some(Ok(())) => self.notify(message),
             },
@@ -325,5 +333,46 @@ impl Editor {
                 .collect(),
         };
         self.frame_points(&places);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::session::Normalising;
+    use crate::editor::OpenRequest;
+    use std::time::{Duration, Instant};
+
+    fn settle(editor: &mut Editor) {
+        let deadline = Instant::now() + Duration::from_mins(2);
+        while editor.poll(0.0) || !editor.is_idle() {
+            assert!(Instant::now() < deadline, "it does not come to rest");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn one_cancel_ends_all_fixes_that_were_asked_for_together() {
+        let mut editor = Editor::new(None, || {}).unwrap();
+        editor.open(OpenRequest::Sample("arm".into()));
+        settle(&mut editor);
+        let mesh = *editor.document().meshes().keys().next().unwrap();
+        editor.brush_mut().normalise = Normalising::Off;
+        let cells = [(0, 0, 0.1), (9, 0, 0.1)];
+        editor.set_weights(mesh, &cells, "Edit weights");
+        settle(&mut editor);
+        assert_eq!(editor.n_off_sum(), 2);
+        for cancels in [true, false] {
+            for point in [0, 9] {
+                let fix = (mesh, [point].into(), Fix::Normalise);
+                editor.problems.waiting.push_back(fix);
+            }
+            assert!(editor.start_fix_that_waits());
+            if cancels {
+                editor.cancel_job();
+            }
+            settle(&mut editor);
+            assert_eq!(editor.n_off_sum(), if cancels { 2 } else { 0 });
+        }
     }
 }

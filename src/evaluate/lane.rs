@@ -4,27 +4,32 @@
 //! the earliest first -> the result lies in the [`JobHandle`], and [`Lane::next_ended`] names the kind.
 //!
 //! Each [`Priority`] has one thread, which takes jobs of that priority and above. So a save never waits for a bake of
-//! minutes, and the lane needs no more threads than there are priorities. The alternative, long jobs that pause at their
-//! checkpoints, would deadlock: a bake checks its task on threads of the rayon pool, and the next job needs these threads.
+//! minutes, an export never for background work, and the lane needs no more threads than there are priorities.
+//! The alternative, long jobs that pause at their checkpoints, would deadlock: a bake checks its task on threads of the
+//! rayon pool, and the next job needs these threads.
 //!
 //! Invariant: a job waits only for jobs of its own priority or above, and for earlier ones that it must follow
 //! ([`JobKind::must_follow`]).
 //! Invariant: a panic ends its own job only.
 //! Invariant: a job that is cancelled while it waits never starts.
+//! Invariant: a cancelled job has no result, even if it completed, unless it writes files ([`JobKind::writes`]).
 
 use crate::task::Task;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 /// How urgent a job is; the most urgent last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority {
-    /// May take minutes: bakes, estimates, centres of rotation.
+    /// May take minutes, started by the editor itself: estimates, centres of rotation.
+    Background,
+    /// May take minutes, started by the artist: exports, automatic weights, volume studies.
     Long,
-    /// Takes seconds: opening a model, automatic weights.
+    /// Takes seconds: opening a model.
     Normal,
     /// Takes less than a second, or must not be lost: checks, tables, saves.
     Quick,
@@ -32,7 +37,7 @@ pub enum Priority {
 
 impl Priority {
     /// All of them; each has a thread.
-    const ALL: [Self; 3] = [Self::Long, Self::Normal, Self::Quick];
+    const ALL: [Self; 4] = [Self::Background, Self::Long, Self::Normal, Self::Quick];
 }
 
 /// What a job is, as far as the lane has to know.
@@ -47,6 +52,10 @@ pub trait JobKind: Copy + PartialEq + Send + 'static {
 
     /// Whether a new job of this kind replaces one that still waits.
     fn replaces_waiting(self) -> bool;
+
+    /// Whether it writes files: its result is then kept even if it was cancelled, because it says which files were
+    /// written. The results of other cancelled jobs are dropped.
+    fn writes(self) -> bool;
 }
 
 /// One queue of jobs, and a thread for each [`Priority`].
@@ -58,7 +67,9 @@ pub struct Lane<K: JobKind> {
 /// A job that waits, runs or has ended, as its owner holds it. Dropping it does not stop the job.
 pub struct JobHandle<T> {
     label: String,
+    writes: bool,
     task: Task,
+    has_started: Arc<AtomicBool>,
     result: Arc<Mutex<Option<Result<T, JobError>>>>,
 }
 
@@ -76,11 +87,11 @@ pub struct JobStatus<K> {
 /// Why a job has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JobError {
-    /// It was cancelled or replaced before it started.
-    #[error("cancelled")]
+    /// It was cancelled, or replaced before it started.
+    #[error("The job was cancelled.")]
     Cancelled,
     /// It panicked.
-    #[error("the job failed unexpectedly; nothing was changed")]
+    #[error("The job failed unexpectedly. The open model did not change.")]
     Failed,
 }
 
@@ -143,12 +154,14 @@ impl<K: JobKind> Lane<K> {
         let _ = task.step("Waiting", 0.0);
         let handle = JobHandle {
             label: label.to_owned(),
+            writes: kind.writes(),
             task: task.clone(),
+            has_started: Arc::default(),
             result: Arc::default(),
         };
         let promise = Promise {
             task: task.clone(),
-            has_started: false,
+            has_started: handle.has_started.clone(),
             result: handle.result.clone(),
         };
         let status = JobStatus {
@@ -178,12 +191,11 @@ impl<K: JobKind> Lane<K> {
         queue.ended.remove(at).map(|status| status.kind)
     }
 
-    /// The jobs that ended and were not named yet, those that run, then those that wait; the earliest first.
+    /// The jobs that run, then those that wait; the earliest first.
     pub fn jobs(&self) -> Vec<JobStatus<K>> {
         let queue = self.shared.lock();
         let waiting = queue.waiting.iter().map(|job| &job.status);
-        let begun = queue.ended.iter().chain(&queue.running);
-        begun.chain(waiting).cloned().collect()
+        queue.running.iter().chain(waiting).cloned().collect()
     }
 
     /// Whether nothing waits or runs, and each ended job was named.
@@ -276,13 +288,13 @@ impl<K: JobKind> Queue<K> {
 /// The result that a handle waits for; dropped without one, it says why there is none.
 struct Promise<T> {
     task: Task,
-    has_started: bool,
+    has_started: Arc<AtomicBool>,
     result: Arc<Mutex<Option<Result<T, JobError>>>>,
 }
 
 impl<T> Promise<T> {
-    fn keep(mut self, work: impl FnOnce(&Task) -> T) {
-        self.has_started = true;
+    fn keep(self, work: impl FnOnce(&Task) -> T) {
+        self.has_started.store(true, Ordering::Relaxed);
         // Cancelled just now: `work` sees that itself.
         let _ = self.task.step("", 0.0);
         let value = work(&self.task);
@@ -292,7 +304,7 @@ impl<T> Promise<T> {
 
 impl<T> Drop for Promise<T> {
     fn drop(&mut self) {
-        let why = if self.has_started {
+        let why = if self.has_started.load(Ordering::Relaxed) {
             JobError::Failed
         } else {
             JobError::Cancelled
@@ -312,14 +324,23 @@ impl<T> JobHandle<T> {
         &self.task
     }
 
+    /// Whether it no longer waits: it runs or has ended.
+    pub fn has_started(&self) -> bool {
+        self.has_started.load(Ordering::Relaxed) || self.has_ended()
+    }
+
     /// Whether there is a result, or the reason why there is none.
     pub fn has_ended(&self) -> bool {
         lock(&self.result).is_some()
     }
 
-    /// The result of a job that [has ended](Self::has_ended).
+    /// The result of a job that [has ended](Self::has_ended). A cancelled job has none, unless it writes files.
     pub fn into_result(self) -> Result<T, JobError> {
-        lock(&self.result).take().unwrap_or(Err(JobError::Failed))
+        let result = lock(&self.result).take().unwrap_or(Err(JobError::Failed));
+        if result.is_ok() && self.task.is_cancelled() && !self.writes {
+            return Err(JobError::Cancelled);
+        }
+        result
     }
 }
 
@@ -338,6 +359,7 @@ mod tests {
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum Kind {
+        Centres,
         Bake,
         Weights,
         Table,
@@ -348,6 +370,7 @@ mod tests {
     impl JobKind for Kind {
         fn priority(self) -> Priority {
             match self {
+                Self::Centres => Priority::Background,
                 Self::Bake => Priority::Long,
                 Self::Weights => Priority::Normal,
                 Self::Table | Self::Save | Self::Autosave => Priority::Quick,
@@ -355,12 +378,15 @@ mod tests {
         }
 
         fn must_follow(self, earlier: Self) -> bool {
-            let writes = |kind| matches!(kind, Self::Save | Self::Autosave);
-            self == earlier || writes(self) && writes(earlier)
+            self == earlier || self.writes() && earlier.writes()
         }
 
         fn replaces_waiting(self) -> bool {
             self == Self::Table
+        }
+
+        fn writes(self) -> bool {
+            matches!(self, Self::Save | Self::Autosave)
         }
     }
 
@@ -422,24 +448,26 @@ mod tests {
     #[test]
     fn the_most_urgent_waiting_job_runs_first() {
         let lane = lane();
-        let gates = [Kind::Bake, Kind::Weights, Kind::Table].map(|kind| {
+        let gates = [Kind::Centres, Kind::Bake, Kind::Weights, Kind::Table].map(|kind| {
             let (_, open, begun) = gated(&lane, kind);
             begun.recv().unwrap();
             open
         });
         // All threads are taken; these wait.
         let (say, order) = channel();
-        for kind in [Kind::Bake, Kind::Weights, Kind::Save] {
+        for kind in [Kind::Centres, Kind::Weights, Kind::Save] {
             let say = say.clone();
             lane.submit(kind, "waits", move |_| say.send(kind).unwrap());
         }
-        // The thread of long jobs comes free, and takes all three.
+        // The thread of background jobs comes free, and takes all three.
         gates[0].send(()).unwrap();
         let first: Vec<Kind> = (0..2).map(|_| order.recv().unwrap()).collect();
-        assert_eq!(first, [Kind::Save, Kind::Bake], "weights follow weights");
-        gates[1].send(()).unwrap();
-        assert_eq!(order.recv(), Ok(Kind::Weights));
+        assert_eq!(first, [Kind::Save, Kind::Centres], "weights follow weights");
         gates[2].send(()).unwrap();
+        assert_eq!(order.recv(), Ok(Kind::Weights));
+        for gate in [&gates[1], &gates[3]] {
+            gate.send(()).unwrap();
+        }
         ended(&lane);
     }
 
@@ -474,12 +502,53 @@ mod tests {
         let waiting: JobHandle<()> = lane.submit(Kind::Bake, "waits", |_| panic!("it started"));
         begun.recv().unwrap();
         assert_eq!(waiting.task().label(), "Waiting");
+        assert!(running.has_started() && !waiting.has_started());
         waiting.task().cancel();
         assert_eq!(lane.next_ended(|_| true), Some(Kind::Bake));
         assert_eq!(result(waiting), Err(JobError::Cancelled));
         assert!(!running.has_ended());
         running.task().cancel();
-        assert_eq!(result(running), Ok(Err(Cancelled)));
+        assert_eq!(result(running), Err(JobError::Cancelled));
+    }
+
+    #[test]
+    fn of_a_job_that_is_cancelled_too_late_nothing_is_kept_unless_it_writes() {
+        for kind in [Kind::Bake, Kind::Save] {
+            let lane = lane();
+            let (begins, begun) = channel();
+            let (open, gate) = channel::<()>();
+            let job = lane.submit(kind, "does not look", move |_| {
+                begins.send(()).unwrap();
+                gate.recv().unwrap();
+            });
+            begun.recv().unwrap();
+            job.task().cancel();
+            open.send(()).unwrap();
+            let expected = if kind.writes() {
+                Ok(())
+            } else {
+                Err(JobError::Cancelled)
+            };
+            assert_eq!(result(job), expected);
+            // The same once it has ended, until the result is taken.
+            let job = lane.submit(kind, "quick", |_| ());
+            while !job.has_ended() {
+                std::thread::yield_now();
+            }
+            job.task().cancel();
+            assert_eq!(job.into_result(), expected);
+        }
+    }
+
+    #[test]
+    fn a_job_that_has_ended_is_not_listed_though_nobody_has_taken_it() {
+        let lane = lane();
+        assert_eq!(result(lane.submit(Kind::Save, "save", |_| ())), Ok(()));
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while !lane.jobs().is_empty() {
+            assert!(Instant::now() < deadline, "it is still listed");
+        }
+        assert!(!lane.is_idle());
     }
 
     #[test]

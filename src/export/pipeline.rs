@@ -76,7 +76,7 @@ fn skinned(
     let mut written = write(document, plan, with, destination, task)?;
     plan.clips.add_findings(&mut written.report);
     let start = Instant::now();
-    let parts = read_parts(&written.files)?;
+    let parts = read_parts(&written.files, task)?;
     let read = document_of(parts.clone())?;
     let verified = verify_skin(
         document,
@@ -111,7 +111,7 @@ fn framed(
     let mut frames = write_frames(document, clips, &framed, correct, destination, task)?;
     plan.clips.add_findings(&mut frames.written.report);
     let start = Instant::now();
-    let read = document_of(read_parts(&frames.written.files)?)?;
+    let read = document_of(read_parts(&frames.written.files, task)?)?;
     let verified = verify_frames(document, clips, &frames, &read, task)?;
     let mut correction = report(document, correct, None, &verified);
     correction.nothing_to_do = false;

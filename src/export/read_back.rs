@@ -3,8 +3,8 @@
 use super::error::ExportError;
 use super::options::Exported;
 use crate::document::{ClipId, Document, InstanceId, Parts};
-use crate::io::import_bytes;
-use crate::task::Task;
+use crate::io::{ImportError, import_bytes};
+use crate::task::{Cancelled, Task};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ impl ReadBack {
             Some(read) => read,
             None => {
                 task.step("Reading the file back", 0.95)?;
-                document_of(read_parts(&exported.files)?)?
+                document_of(read_parts(&exported.files, task)?)?
             }
         };
         let own = &exported.report.clips;
@@ -54,7 +54,7 @@ impl ReadBack {
 }
 
 /// The parsed model, which is the first of `files`, before it becomes a document.
-pub(super) fn read_parts(files: &[(String, Bytes)]) -> Result<Parts, ExportError> {
+pub(super) fn read_parts(files: &[(String, Bytes)], task: &Task) -> Result<Parts, ExportError> {
     let unreadable = |why: String| ExportError::Unreadable { why };
     let folder = tempfile::tempdir().map_err(|error| unreadable(error.to_string()))?;
     // A model of several files is read from a folder, as players do.
@@ -67,9 +67,11 @@ pub(super) fn read_parts(files: &[(String, Bytes)]) -> Result<Parts, ExportError
     let Some((_, model)) = files.first() else {
         return Err(unreadable("nothing was written".into()));
     };
-    let imported = import_bytes(model.clone(), Some(folder.path()), None, &Task::new())
-        .map_err(|error| unreadable(error.to_string()))?;
-    Ok(imported.parts)
+    match import_bytes(model.clone(), Some(folder.path()), None, task) {
+        Ok(imported) => Ok(imported.parts),
+        Err(ImportError::Cancelled) => Err(Cancelled.into()),
+        Err(error) => Err(unreadable(error.to_string())),
+    }
 }
 
 pub(super) fn document_of(parts: Parts) -> Result<Document, ExportError> {

@@ -95,7 +95,7 @@ fn still_beside(
     let destination = Destination::new(document, options.format, &options.name, is_free);
     let mut written = write_shapes(document, &pose, &shapes, &destination, task)?;
     task.step("Reading the file back", 0.95)?;
-    let read = document_of(read_parts(&written.files)?)?;
+    let read = document_of(read_parts(&written.files, task)?)?;
     let there = written.report.instances.take().unwrap_or_default();
     let there = |id| there.get(&id).copied();
     check(document, &shapes, &read, &there, &mut written.report);
@@ -173,7 +173,7 @@ mod tests {
         };
         let options = ExportOptions::default();
         let exported = export_still(&document, &moment, &options, &Task::new()).unwrap();
-        let read = document_of(read_parts(&exported.files).unwrap()).unwrap();
+        let read = document_of(read_parts(&exported.files, &Task::new()).unwrap()).unwrap();
         let only = *read.instances().keys().next().unwrap();
         let findings = |still: &Still, there: Option<InstanceId>| {
             let mut report = ExportReport::default();

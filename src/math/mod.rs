@@ -4,6 +4,7 @@
 
 pub mod axis;
 pub mod camera;
+pub(crate) mod disjoint_sets;
 pub mod dual_quaternion;
 pub mod laplace;
 pub mod polar;
@@ -12,6 +13,7 @@ pub mod transform;
 
 pub use axis::Axis;
 pub use camera::{Camera, Ray, View};
+pub(crate) use disjoint_sets::DisjointSets;
 pub use dual_quaternion::DualQuat;
 pub use laplace::SurfaceLaplacian;
 pub use polar::polar;

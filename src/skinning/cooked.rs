@@ -122,18 +122,19 @@ impl CookedChunk {
         &self.unmoved
     }
 
-    /// The two heaviest influences of each point, `None` where it has fewer.
-    pub fn first_two(&self) -> impl Iterator<Item = Option<[(u16, f32); 2]>> + '_ {
-        (0..self.n_points).map(|point| {
-            let (joints, weights) = self.block(point / LANES);
-            let lane = point % LANES;
-            let second = *weights.get(1)?.get(lane)?;
-            (second > 0.0).then(|| {
-                [
-                    (joints[0][lane], weights[0][lane]),
-                    (joints[1][lane], second),
-                ]
-            })
+    /// The two heaviest influences of a point (counted in the chunk), `None` where it has fewer.
+    pub fn first_two(&self, point: usize) -> Option<[(u16, f32); 2]> {
+        if point >= self.n_points {
+            return None;
+        }
+        let (joints, weights) = self.block(point / LANES);
+        let lane = point % LANES;
+        let second = *weights.get(1)?.get(lane)?;
+        (second > 0.0).then(|| {
+            [
+                (joints[0][lane], weights[0][lane]),
+                (joints[1][lane], second),
+            ]
         })
     }
 

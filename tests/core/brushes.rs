@@ -370,6 +370,41 @@ fn symmetry_paints_the_other_finger_with_its_own_bone_in_any_pose() {
 }
 
 #[test]
+fn the_plane_of_symmetry_follows_the_names_of_bones() {
+    let mut beside = fingers();
+    let by = Vec3::X;
+    for place in &mut beside.mesh.primitives[0].positions {
+        *place += by;
+    }
+    beside.joints[0].rest.translation += by.as_dvec3();
+    for matrix in &mut beside.skin.inverse_bind {
+        matrix.translation -= by.as_dvec3();
+    }
+    let mut h = on(&beside);
+    h.editor.brush_mut().symmetry = Some(Axis::X);
+    h.settle();
+    let (&mesh, item) = h.editor.document().meshes().iter().next().unwrap();
+    let n_points = item.geometry.n_points();
+    let select = |h: &mut EditorHarness| {
+        h.editor.select_points(mesh, &[0]);
+        h.editor.select_mirrored();
+        h.settle();
+        h.editor.n_selected()
+    };
+    assert_eq!(h.editor.n_without_mirror_image(mesh), Some(0));
+    assert_eq!(select(&mut h), 1);
+    // No pair of bones is left that the plane could lie between.
+    h.editor.rename_joint(JointId(1), "tip");
+    h.settle();
+    assert_eq!(h.editor.n_without_mirror_image(mesh), Some(n_points));
+    assert_eq!(select(&mut h), 0);
+    h.editor.undo();
+    h.settle();
+    assert_eq!(h.editor.n_without_mirror_image(mesh), Some(0));
+    assert_eq!(select(&mut h), 1);
+}
+
+#[test]
 fn a_stroke_over_both_halves_stays_symmetric() {
     let mut h = on_fingers();
     let brush = h.editor.brush_mut();

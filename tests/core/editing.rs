@@ -9,6 +9,7 @@ use sinew::evaluate::Evaluator;
 use sinew::finding::Severity;
 use sinew::io::project::Autosaves;
 use sinew::skeleton::JointId;
+use sinew::task::Task;
 use sinew::tools::{PointerEvent, PointerKind};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -498,6 +499,39 @@ fn unsaved_work_is_kept_aside_and_offered_until_it_is_saved() {
     h.editor.save_as(&elsewhere.path().join("arm.ron"));
     h.settle();
     assert!(h.editor.recoverable().is_empty());
+}
+
+#[test]
+fn a_late_autosave_of_the_model_before_leaves_the_restored_one_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let crashed = Autosaves::in_folder(folder.path());
+    let document = EditorHarness::new().editor.document().clone();
+    let restored = crashed.save(&document, None, &Task::new()).unwrap();
+    let autosaves = Autosaves::in_folder(folder.path());
+    let mut h = EditorHarness {
+        editor: Editor::new(Some(autosaves.clone()), || {}).unwrap(),
+        notices: Vec::new(),
+    };
+    h.editor.open(OpenRequest::Sample("hand".into()));
+    h.settle();
+    let late = autosaves.path_of(h.editor.document(), None);
+    h.editor.open(OpenRequest::Autosave(restored.clone()));
+    // Ready, but nobody has looked.
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while h.editor.running().is_some() {
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    h.editor.autosave_now();
+    h.settle();
+    assert_eq!(h.editor.model_name(), "sample arm");
+    assert!(late.exists(), "the work on the model before is not lost");
+    assert!(restored.exists());
+    let stands = h.editor.latest_autosave().map(|(path, _)| path.to_owned());
+    assert_eq!(stands, Some(restored.clone()));
+    h.editor.discard_autosave();
+    h.settle();
+    assert!(late.exists() && !restored.exists());
 }
 
 #[test]

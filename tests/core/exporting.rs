@@ -297,6 +297,63 @@ fn computing_can_be_cancelled_and_a_bad_option_is_a_sentence() {
     assert!(!path.exists());
 }
 
+/// Waits without a poll, so that results are not taken.
+fn wait_for_jobs(h: &EditorHarness) {
+    let deadline = Instant::now() + Duration::from_mins(2);
+    while h.editor.running().is_some() {
+        assert!(Instant::now() < deadline, "a job that ended is still shown");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn an_export_that_is_cancelled_when_it_is_ready_is_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("arm.glb");
+    let mut h = arm();
+    h.editor.save_export(&path);
+    wait_for_jobs(&h);
+    h.editor.stop_computing();
+    h.settle();
+    assert_eq!(
+        h.last_notice(),
+        "The export was cancelled. No file was written."
+    );
+    assert_eq!(h.editor.export_standing(&path), Standing::None);
+    assert!(!path.exists());
+}
+
+#[test]
+fn an_export_that_waits_for_another_file_can_be_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("arm.glb");
+    let mut h = arm();
+    let mesh = *h.editor.document().meshes().keys().next().unwrap();
+    h.editor.brush_mut().normalise = Normalising::Off;
+    h.editor.set_weights(mesh, &[(0, 0, 0.1)], "Edit weights");
+    h.settle();
+    // A fix cannot be taken over in the middle of a step.
+    h.editor.normalise_off_sum();
+    h.editor.begin_step("Drag a slider");
+    assert!(h.editor.job().is_some());
+    h.editor.save_export(&path);
+    h.editor.begin_step("Drag a slider");
+    wait_for_jobs(&h);
+    for _ in 0..3 {
+        h.editor.poll(0.0);
+    }
+    assert!(h.editor.job().is_some() && h.editor.computing_export().is_some());
+    h.editor.stop_computing();
+    h.editor.poll(0.0);
+    assert!(h.editor.job().is_some() && h.editor.computing_export().is_none());
+    h.editor.end_step();
+    h.settle();
+    let cancelled = "The export was cancelled. No file was written.";
+    assert!(h.notices.iter().any(|n| n.text == cancelled));
+    assert!(!path.exists());
+    assert_eq!(h.editor.n_off_sum(), 0, "the fix goes on");
+}
+
 fn wait_for_estimate(h: &mut EditorHarness) {
     let start = Instant::now();
     while h.editor.exporting().advice().is_estimating() {

@@ -125,7 +125,7 @@ impl Module {
         if last == "mod" || last == "lib" {
             names.pop();
         }
-        let tokens = tokens(text);
+        let tokens = tokens(text).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
         let (uses, in_use) = uses(&tokens);
         Self {
             path: names,
@@ -274,8 +274,9 @@ fn is_name(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// Names, `::` and single signs; without comments, texts and unit tests.
-fn tokens(text: &str) -> Vec<String> {
+/// Names, `::` and single signs; without comments, texts and unit tests. Fails where a text or a comment does not end:
+/// then something before it was misread.
+fn tokens(text: &str) -> Result<Vec<String>, String> {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
     let chars: Vec<char> = code.chars().collect();
     let mut tokens = Vec::new();
@@ -287,24 +288,30 @@ fn tokens(text: &str) -> Vec<String> {
             while i < chars.len() && chars[i] != '\n' {
                 i += 1;
             }
+        } else if c == '/' && next == '*' {
+            i = after_comment(&chars, i)?;
         } else if c == '"' {
-            i += 1;
-            while i < chars.len() && chars[i] != '"' {
-                i += if chars[i] == '\\' { 2 } else { 1 };
-            }
-            i += 1;
-        } else if c == '\'' && (next == '\\' || chars.get(i + 2) == Some(&'\'')) {
-            i += 2;
-            while i < chars.len() && chars[i] != '\'' {
-                i += 1;
-            }
-            i += 1;
+            i = after_text(&chars, i)?;
+        } else if c == '\'' && next == '\\' {
+            // Past the sign that is escaped, which may be a quote.
+            i = after(&chars, i + 3, &['\''])?;
+        } else if c == '\'' && chars.get(i + 2) == Some(&'\'') {
+            i += 3;
         } else if c.is_alphanumeric() || c == '_' {
             let start = i;
             while i < chars.len() && (chars[i].is_alphanumeric() || chars[i] == '_') {
                 i += 1;
             }
-            tokens.push(chars[start..i].iter().collect());
+            let name: String = chars[start..i].iter().collect();
+            let n_hashes = chars[i..].iter().take_while(|c| **c == '#').count();
+            let begins_text = |at: usize| chars.get(at) == Some(&'"');
+            if ["r", "br", "cr"].contains(&name.as_str()) && begins_text(i + n_hashes) {
+                let mut end = vec!['#'; n_hashes + 1];
+                end[0] = '"';
+                i = after(&chars, i + n_hashes + 1, &end)?;
+            } else if !(["b", "c"].contains(&name.as_str()) && begins_text(i)) {
+                tokens.push(name);
+            }
         } else if c == ':' && next == ':' {
             tokens.push("::".to_owned());
             i += 2;
@@ -315,7 +322,50 @@ fn tokens(text: &str) -> Vec<String> {
             i += 1;
         }
     }
-    tokens
+    Ok(tokens)
+}
+
+/// The index after the first `end` from `start` on.
+fn after(chars: &[char], start: usize, end: &[char]) -> Result<usize, String> {
+    let rest = chars.get(start..).unwrap_or_default();
+    let at = rest.windows(end.len()).position(|part| part == end);
+    at.map(|at| start + at + end.len())
+        .ok_or_else(|| format!("{end:?} is missing at the end"))
+}
+
+/// The index after the text that begins at `start`.
+fn after_text(chars: &[char], start: usize) -> Result<usize, String> {
+    let mut i = start + 1;
+    loop {
+        match chars.get(i) {
+            None => return Err("the end is inside of a text".to_owned()),
+            Some('"') => return Ok(i + 1),
+            Some('\\') => i += 2,
+            Some(_) => i += 1,
+        }
+    }
+}
+
+/// The index after the comment that begins at `start`, with those inside of it.
+fn after_comment(chars: &[char], start: usize) -> Result<usize, String> {
+    let (mut i, mut depth) = (start, 0);
+    loop {
+        match chars.get(i..i + 2) {
+            None => return Err("the end is inside of a comment".to_owned()),
+            Some(['/', '*']) => {
+                depth += 1;
+                i += 2;
+            }
+            Some(['*', '/']) => {
+                depth -= 1;
+                i += 2;
+                if depth == 0 {
+                    return Ok(i);
+                }
+            }
+            Some(_) => i += 1,
+        }
+    }
 }
 
 /// All leaves of the `use` declarations, and which tokens they take.
@@ -417,4 +467,18 @@ fn a_circle_through_a_face_is_found() {
         face,
     );
     assert_eq!(aliased.len(), 1, "{aliased:?}");
+}
+
+#[test]
+fn texts_and_comments_are_no_tokens() {
+    let code = concat!(
+        r##"use a::b; /* c /* d */ e::f */ g('\'', '\\', '\u{41}', '\"', 'h', b'\n');"##,
+        r##"r#"use i::j; ""#; r"\"; b"\"k"; br#"l"#; "m\"n"; r#type; 'o: loop {} // p"##,
+    );
+    let expected = "use a :: b ; g ( , , , , , b ) ; ; ; ; ; ; r # type ; ' o : loop { }";
+    let expected: Vec<&str> = expected.split(' ').collect();
+    assert_eq!(tokens(code).unwrap(), expected);
+    for open in ["\"a", "r#\"a\"", "/* a /* b */", "'\\n"] {
+        assert!(tokens(open).is_err(), "{open}");
+    }
 }

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use sinew::deform::MaskKind;
 use sinew::document::layers::MirrorEffect;
 use sinew::document::session::PaintTarget;
+use sinew::document::subject::SubjectScope;
 use sinew::document::{
     Document, Edit, History, LayerId, LayerStack, MeshId, MeshItem, MeshSource, Parts,
     PrimitiveSource, invariants,
@@ -77,9 +78,10 @@ fn item(document: &Document) -> &MeshItem {
 }
 
 fn effect(document: &Document, axis: Axis, from_positive: bool) -> MirrorEffect {
-    let way = (axis, from_positive);
-    let effect = document.mirror_effect(MESH, way, 1e-5, None, &Task::new());
-    effect.unwrap().unwrap().0
+    let parts = document.subject_to_read(MESH, SubjectScope::default());
+    let symmetry = parts.unwrap().view().symmetry(axis, 1e-5, &Task::new());
+    let effect = document.mirror_effect(MESH, &symmetry.unwrap(), from_positive, 1e-5);
+    effect.unwrap()
 }
 
 /// What the artist can do; layers are named by any number, of which as many count as there are layers.

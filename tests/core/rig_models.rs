@@ -181,7 +181,7 @@ fn moved(before: &Document, joint: JointId, intent: Intent, tolerance: f64) -> D
     edited(before, rig::move_joint(before, &wanted).unwrap())
 }
 
-fn reparented(before: &Document, case: &Case, bisects: bool) -> Result<Document, rig::RigError> {
+fn reparented(before: &Document, case: &Case, tolerance: f64) -> Result<Document, rig::RigError> {
     let hung = joint(before, case.hung);
     let parent = if case.parent.is_empty() {
         // The joint above the one above it.
@@ -194,8 +194,7 @@ fn reparented(before: &Document, case: &Case, bisects: bool) -> Result<Document,
         parent: Some(parent),
         keep: Keep::Motion,
         nearest: false,
-        tolerance: 1e-4,
-        bisects,
+        tolerance,
     };
     Ok(edited(before, rig::reparent(before, &wanted)?))
 }
@@ -317,11 +316,11 @@ fn the_table_of_rig_edits() {
         );
         assert!(off < 5e-5 && file < 2e-4, "{off:e} {file:e}");
         // Hung elsewhere.
-        match reparented(&before, case, true) {
+        match reparented(&before, case, 1e-4) {
             Ok(after) => {
                 let off = 100.0 * apart(&before, &after);
                 let added = n_keys(&after) as i64 - n_before as i64;
-                let sparse = 100.0 * apart(&before, &reparented(&before, case, false).unwrap());
+                let sparse = 100.0 * apart(&before, &reparented(&before, case, 1e3).unwrap());
                 let naive = with_old_clips(&before, &after);
                 row(
                     &mut table,

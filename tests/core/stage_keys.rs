@@ -93,9 +93,18 @@ fn fresh(inputs: &Inputs) -> Vec<[u32; 3]> {
 
 /// A tube along x that forks in its weights, not in its shape; in units of `1 / scale` metres.
 fn tube(radius: f32, scale: f32, n_triangles_less: usize) -> (Arc<Mesh>, Influences) {
+    tube_of(N_RINGS, radius, scale, n_triangles_less)
+}
+
+fn tube_of(
+    n_rings: usize,
+    radius: f32,
+    scale: f32,
+    n_triangles_less: usize,
+) -> (Arc<Mesh>, Influences) {
     let mut primitive = PrimitiveSource::default();
-    for i in 0..N_RINGS {
-        let x = -2.0 + 4.0 * i as f32 / (N_RINGS - 1) as f32;
+    for i in 0..n_rings {
+        let x = -2.0 + 4.0 * i as f32 / (n_rings - 1) as f32;
         for k in 0..N_SIDES {
             let (sin, cos) = (std::f32::consts::TAU * k as f32 / N_SIDES as f32).sin_cos();
             primitive
@@ -109,7 +118,7 @@ fn tube(radius: f32, scale: f32, n_triangles_less: usize) -> (Arc<Mesh>, Influen
             primitive.influences.push_pairs(row);
         }
     }
-    for i in 0..N_RINGS - 1 {
+    for i in 0..n_rings - 1 {
         for k in 0..N_SIDES {
             let at = |i: usize, k: usize| (i * N_SIDES + k % N_SIDES) as u32;
             let (a, b, c, d) = (at(i, k), at(i, k + 1), at(i + 1, k), at(i + 1, k + 1));
@@ -380,6 +389,77 @@ fn a_point_that_loses_its_influences_keeps_the_detail_of_a_model_in_centimetres(
     change("a point without influences")(&mut inputs);
     plan.run(&inputs);
     assert!(plan.bits() == fresh(&inputs));
+}
+
+#[test]
+fn an_inverse_bind_matrix_without_numbers_is_bound_once() {
+    let mut inputs = base();
+    inputs.inverse_bind[2].translation.y = f64::NAN;
+    let mut plan = Plan::default();
+    plan.run(&inputs);
+    assert_eq!(plan.run(&inputs), Moved::Nothing);
+}
+
+/// What touches some chunks of the large tube, or all of them.
+const CHANGES_OF_MANY_CHUNKS: &[Change] = &[
+    ("influences here and there", |i| {
+        let points: Vec<u32> = (0..i.influences.len() as u32).step_by(300).collect();
+        let mut rows: Rows = points.iter().map(|_| vec![(0, 0.3), (1, 0.7)]).collect();
+        i.influences.swap_rows(&points, &mut rows);
+    }),
+    ("influences of one point", |i| {
+        let mut rows: Rows = [vec![(1, 0.6), (2, 0.4)]].into_iter().collect();
+        i.influences.swap_rows(&[2100], &mut rows);
+    }),
+    ("maps here and there", |i| {
+        let points: Vec<u32> = (0..i.influences.len() as u32).step_by(200).collect();
+        for kind in MaskKind::ALL {
+            let mut values = vec![0.25; points.len()];
+            i.masks.swap(kind, &points, &mut values);
+        }
+    }),
+    ("points without influences", |i| {
+        let points: Vec<u32> = (7..i.influences.len() as u32).step_by(900).collect();
+        let mut rows: Rows = points.iter().map(|_| vec![]).collect();
+        i.influences.swap_rows(&points, &mut rows);
+    }),
+    ("pose", |i| {
+        i.world[2] *= DAffine3::from_rotation_x(0.3);
+    }),
+    ("joints of the skin", |i| i.joints.swap(2, 3)),
+];
+
+#[test]
+fn changes_of_many_chunks_are_those_of_a_fresh_plan() {
+    // As many points as are handed to several threads, and more chunks than one thread takes.
+    let (geometry, influences) = tube_of(400, 0.4, 1.0, 0);
+    assert!(geometry.n_points() > 6000 && influences.chunks().len() > 5);
+    let mut automatic = stacks()[1].clone();
+    automatic.compensation.auto_strength = true;
+    for stack in stacks().into_iter().chain([automatic]) {
+        let mut inputs = Inputs {
+            skin_mesh: geometry.clone(),
+            geometry: geometry.clone(),
+            influences: influences.clone(),
+            stack,
+            ..base()
+        };
+        inputs.centres = Some(centres_of(&inputs));
+        let before = inputs.clone();
+        let mut plan = Plan::default();
+        plan.run(&inputs);
+        for (name, change) in CHANGES_OF_MANY_CHUNKS {
+            change(&mut inputs);
+            plan.run(&inputs);
+            assert!(
+                plan.bits() == fresh(&inputs),
+                "{name} under {:?}",
+                inputs.stack
+            );
+        }
+        plan.run(&before);
+        assert!(plan.bits() == fresh(&before), "under {:?}", before.stack);
+    }
 }
 
 proptest! {

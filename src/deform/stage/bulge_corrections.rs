@@ -5,6 +5,7 @@ use super::compensation::{self, PosedPairs};
 use super::key::{Identity, LastKey};
 use super::projection;
 use super::run::Run;
+use crate::deform::chunks::FEW_CHUNKS;
 use crate::deform::mask::MaskChunk;
 use crate::deform::{BulgeProjection, Compensation, DeformStack};
 use crate::skinning::{
@@ -14,9 +15,6 @@ use crate::skinning::{
 use glam::Vec3;
 use rayon::prelude::*;
 use std::sync::Arc;
-
-/// Handing fewer chunks to other threads costs more than cooking them.
-const FEW_CHUNKS: usize = 4;
 
 /// The cooked corrections of one instance.
 #[derive(Default)]

@@ -44,7 +44,8 @@ struct Key {
     skeleton: BindTree,
     rest_world: Identity<Vec<DAffine3>>,
     joints: Vec<JointId>,
-    inverse_bind: Vec<DAffine3>,
+    /// As bits, so that NaN equals itself.
+    inverse_bind: Vec<[u64; 12]>,
     bound: Vec<bool>,
     /// Their influences as imported change only with the joints of the skin.
     meshes: Vec<Identity<Mesh>>,
@@ -78,7 +79,10 @@ impl PosedSkin {
             skeleton: BindTree(Identity::of(Some(input.skeleton))),
             rest_world: Identity::of(Some(input.rest_world)),
             joints: refill(old.joints, skin.joints.iter().copied()),
-            inverse_bind: refill(old.inverse_bind, skin.inverse_bind.iter().copied()),
+            inverse_bind: refill(
+                old.inverse_bind,
+                (skin.inverse_bind.iter()).map(|m| m.to_cols_array().map(f64::to_bits)),
+            ),
             bound: {
                 let mut bound = old.bound;
                 input.cooked.bound_into(skin.joints.len(), &mut bound);

@@ -5,16 +5,13 @@ use super::changed::Changed;
 use super::run::{Run, Stage};
 use super::skinning::Skinning;
 use crate::deform::DeformInput;
-use crate::deform::chunks::{SERIAL_POINTS, same_bits};
+use crate::deform::chunks::{FEW_CHUNKS, for_chunks_with, same_bits};
 use crate::skinning::{
     self, BonePose, CHUNK, CookedChunk, CorrectionPose, SkinBones, SkinInput, SkinPalette,
 };
 use glam::Vec3;
 use rayon::prelude::*;
 use std::sync::Arc;
-
-/// Handing fewer chunks to other threads costs more than skinning them.
-const FEW_CHUNKS: usize = 4;
 
 /// The skinned and corrected shape of an instance with a skin, world space.
 #[derive(Default)]
@@ -71,18 +68,7 @@ impl SkinningPass {
             // The document's invariants rule points without rows out.
             shape.copy_from_slice(bind);
         }
-        let n_points = shape.len();
-        let work = |(c, (out, state)): (usize, (&mut [Vec3], &mut ChunkState))| {
-            pass.run(c, out, state);
-        };
-        if n_points < SERIAL_POINTS {
-            let chunks = shape.chunks_mut(CHUNK).zip(states).enumerate();
-            chunks.for_each(work);
-        } else {
-            let chunks = shape.par_chunks_mut(CHUNK).zip(states);
-            // Two chunks at a time amortise the scheduling.
-            chunks.with_min_len(2).enumerate().for_each(work);
-        }
+        for_chunks_with(shape, states, |c, out, state| pass.run(c, out, state));
     }
 
     /// The stale chunks; the points that moved, ascending.

@@ -8,7 +8,6 @@ use crate::math::Axis;
 use crate::mesh::{PointSet, Symmetry};
 use crate::skinning::influences::CHUNK;
 use crate::skinning::{Influences, RowRef, Rows};
-use crate::task::{Cancelled, Task};
 use crate::weights::operation::joints_in_mirror;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -172,37 +171,32 @@ impl Document {
         Some(self.without_locked_changes(Edit::Influences(edit)))
     }
 
-    /// The mirror effect for layers of a mesh: as *Mirror weights* does it, with the user's bone pairs. `known` is a
-    /// symmetry found before, which is reused.
+    /// The mirror effect for layers of a mesh: as *Mirror weights* does it, with the user's bone pairs.
     ///
-    /// Fails with a message for a mesh without a skin.
+    /// `symmetry`: the mirror images across [`Document::mirror_centre`], found with `tolerance`
+    /// ([`MirrorEffect::metres`]). Fails with a message for a mesh without a skin.
     pub fn mirror_effect(
         &self,
         mesh: MeshId,
-        (axis, from_positive): (Axis, bool),
+        symmetry: &Symmetry,
+        from_positive: bool,
         tolerance: f32,
-        known: Option<Arc<Symmetry>>,
-        task: &Task,
-    ) -> Result<Result<(MirrorEffect, Arc<Symmetry>), Cancelled>, String> {
+    ) -> Result<MirrorEffect, String> {
         let parts = self.subject_to_read(mesh, SubjectScope::default())?;
         let subject = parts.view();
-        // The plane depends on the bone pairs, which may have changed since.
-        let centre = subject.mirror_centre(axis);
-        let symmetry = match known.filter(|s| s.axis() == axis && s.centre() == centre) {
-            Some(symmetry) => symmetry,
-            None => match subject.symmetry(axis, tolerance, task) {
-                Ok(symmetry) => Arc::new(symmetry),
-                Err(cancelled) => return Ok(Err(cancelled)),
-            },
-        };
         let (recipients, unpaired) = joints_in_mirror(&subject);
         let joints = MirrorJoints {
             recipients,
             unpaired,
         };
         let geometry = subject.mesh;
-        let effect = MirrorEffect::new(geometry, &symmetry, from_positive, tolerance, joints);
-        Ok(Ok((effect, symmetry)))
+        Ok(MirrorEffect::new(
+            geometry,
+            symmetry,
+            from_positive,
+            tolerance,
+            joints,
+        ))
     }
 }
 

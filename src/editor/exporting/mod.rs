@@ -405,9 +405,11 @@ impl Editor {
         });
     }
 
-    /// Whether an export is to be saved once it is computed, and waits until another file is written.
+    /// Whether an export is to be saved once it is computed, and waits until another file is written. A cancelled
+    /// export does not wait.
     pub(super) fn export_waits_for_file(&self) -> bool {
-        let saves = self.exporting.computing.as_ref().is_some_and(|c| c.saves);
+        let computing = self.exporting.computing.as_ref();
+        let saves = computing.is_some_and(|c| c.saves && !c.job.task().is_cancelled());
         saves && self.job.is_some()
     }
 

@@ -5,27 +5,19 @@ use crate::document::layers::change::mirror_label;
 use crate::document::{LayerId, MeshId};
 use crate::editor::Editor;
 use crate::editor::jobs::EditorJob;
+use crate::editor::symmetries::TOLERANCE;
 use crate::evaluate::{JobError, JobHandle};
 use crate::finding::counted;
 use crate::math::Axis;
-use crate::mesh::{Mesh, Symmetry};
 use crate::task::{Cancelled, Task};
 use std::sync::Arc;
-
-/// The largest distance of a mirror image from the mirrored position if neither position nor topology finds one, as a
-/// fraction of the bounding-box diagonal.
-const TOLERANCE: f32 = 0.01;
 
 /// A mirror effect whose mirror images are being matched.
 pub(super) struct Mirroring {
     mesh: MeshId,
     layer: LayerId,
-    geometry: Arc<Mesh>,
-    pub(super) job: JobHandle<Result<Found, String>>,
+    pub(super) job: JobHandle<Result<Result<MirrorEffect, Cancelled>, String>>,
 }
-
-/// The effect, and its mirror images.
-type Found = Result<(MirrorEffect, Arc<Symmetry>), Cancelled>;
 
 impl Editor {
     /// Mirrors a layer from the positive or negative side of an axis; `None` turns mirroring off. One undo step,
@@ -40,20 +32,16 @@ impl Editor {
             self.change_layer(id, "Mirror layer off", |layer| layer.mirror = None);
             return;
         };
-        let Some(item) = self.document.meshes().get(&mesh) else {
-            return;
+        let (document, symmetries) = (self.document.clone(), self.symmetries.clone());
+        let work = move |task: &Task| match symmetries.of(&document, mesh, axis, task) {
+            Err(cancelled) => Ok(Err(cancelled)),
+            Ok(symmetry) => document
+                .mirror_effect(mesh, &symmetry, from_positive, TOLERANCE)
+                .map(Ok),
         };
-        let geometry = item.geometry.clone();
-        let known = self.layering.symmetries.iter();
-        let mut known = known.filter(|(g, s)| Arc::ptr_eq(g, &geometry) && s.axis() == axis);
-        let known = known.next_back().map(|(_, symmetry)| symmetry.clone());
-        let document = self.document.clone();
-        let way = (axis, from_positive);
-        let work = move |task: &Task| document.mirror_effect(mesh, way, TOLERANCE, known, task);
         self.layering.mirroring = Some(Mirroring {
             mesh,
             layer: id,
-            geometry,
             job: self
                 .lane
                 .submit(EditorJob::MirrorLayer, "Match mirror images", work),
@@ -80,13 +68,7 @@ impl Editor {
             return;
         };
         match found.job.into_result() {
-            Ok(Ok(Ok((effect, symmetry)))) => {
-                let symmetries = &mut self.layering.symmetries;
-                if !symmetries.iter().any(|(_, s)| Arc::ptr_eq(s, &symmetry)) {
-                    symmetries.push((found.geometry, symmetry));
-                }
-                self.set_mirror(found.mesh, found.layer, effect);
-            }
+            Ok(Ok(Ok(effect))) => self.set_mirror(found.mesh, found.layer, effect),
             Ok(Ok(Err(Cancelled))) | Err(JobError::Cancelled) => {}
             Ok(Err(why)) => self.notify(why),
             Err(JobError::Failed) => {

@@ -8,19 +8,16 @@ use super::Editor;
 use crate::document::session::PaintTarget;
 use crate::document::{Dirty, Edit, Layer, LayerId, LayerStack, MeshId};
 use crate::finding::counted;
-use crate::mesh::{Mesh, PointSet, Symmetry};
+use crate::mesh::PointSet;
 use limit::OverLimit;
 use mirror::Mirroring;
 use report::LayerReport;
-use std::sync::Arc;
 
 /// The editor's state for layers; not part of the document.
 #[derive(Default)]
 pub(super) struct Layering {
     /// A mirror effect whose mirror images are being matched.
     mirroring: Option<Mirroring>,
-    /// Mirror images that were matched: a mesh's bind pose never changes.
-    symmetries: Vec<(Arc<Mesh>, Arc<Symmetry>)>,
     /// What to report once the open step is closed.
     report: LayerReport,
     /// The latest count of [`Editor::n_over_limit`].

@@ -44,7 +44,6 @@ pub(super) struct Selecting {
     seen: Option<(DepthKey, BTreeMap<InstanceId, PointSet>)>,
     /// The mirror image of the selection with this serial, being computed.
     mirroring: Option<(u64, JobHandle<Result<operations::Mirrored, Cancelled>>)>,
-    symmetry: operations::Symmetries,
     /// Items hidden only by isolating, and not shown since; never empty.
     isolated_from: Option<visibility::Hidden>,
     /// Increases with every change of selected points or of hidden items.

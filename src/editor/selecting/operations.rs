@@ -4,18 +4,17 @@ use super::{Editor, SelectKind, Selection};
 use crate::document::session::PointsOfMeshes;
 use crate::document::{Document, MeshId, MeshItem};
 use crate::editor::jobs::EditorJob;
+use crate::editor::symmetries::Symmetries;
 use crate::finding::counted;
 use crate::math::Axis;
-use crate::mesh::symmetry::Symmetry;
-use crate::mesh::{Mesh, PointSet, Topology, islands};
+use crate::mesh::{PointSet, Topology, islands};
 use crate::skeleton::JointId;
 use crate::skeleton::mirror::Mirror;
 use crate::skinning::RowRef;
 use crate::skinning::influences::CHUNK;
 use crate::task::{Cancelled, Task};
-use glam::Vec3;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Editor {
@@ -231,14 +230,9 @@ impl Editor {
             return;
         }
         let selected = self.document.session().selected_points.clone();
-        let meshes: Vec<(MeshId, Arc<Mesh>)> = selected
-            .keys()
-            .filter_map(|id| Some((*id, self.document.meshes().get(id)?.geometry.clone())))
-            .collect();
-        let known = self.selecting.symmetry.clone();
         self.cancel_mirrored();
-        let document = self.document.clone();
-        let work = move |task: &Task| mirrored(&selected, &meshes, &document, known, task);
+        let (document, symmetries) = (self.document.clone(), self.symmetries.clone());
+        let work = move |task: &Task| mirrored(&selected, &document, &symmetries, task);
         let job = self
             .lane
             .submit(EditorJob::MirrorSelection, "Mirror selection", work);
@@ -264,7 +258,6 @@ impl Editor {
         let Some(found) = found.filter(|_| is_current) else {
             return;
         };
-        self.selecting.symmetry = found.symmetry;
         self.select_by(|_, selection| selection.points = found.points);
         if found.n_unmatched > 0 {
             let has = if found.n_unmatched == 1 {
@@ -373,50 +366,26 @@ fn points_where(item: &MeshItem, is_meant: impl Fn(RowRef<'_>) -> bool + Sync) -
     PointSet::from_words(words.collect())
 }
 
-/// The symmetry of each mesh, valid for the stored geometry.
-pub(super) type Symmetries = BTreeMap<MeshId, (Arc<Mesh>, Arc<Symmetry>)>;
-
 /// The mirror image of a selection.
 #[derive(Debug)]
 pub(super) struct Mirrored {
     points: PointsOfMeshes,
     n_unmatched: usize,
-    symmetry: Symmetries,
 }
-
-/// The largest distance of a mirror image from the mirrored position, as a fraction of the bounding-box diagonal.
-const TOLERANCE: f32 = 0.01;
 
 fn mirrored(
     selected: &PointsOfMeshes,
-    meshes: &[(MeshId, Arc<Mesh>)],
     document: &Document,
-    mut symmetry: Symmetries,
+    symmetries: &Symmetries,
     task: &Task,
 ) -> Result<Mirrored, Cancelled> {
     let mut points = PointsOfMeshes::new();
     let mut n_unmatched = 0;
-    for (id, mesh) in meshes {
-        let centre = document.mirror_centre(*id, Axis::X);
-        let is_known = |(m, table): &&(Arc<Mesh>, Arc<Symmetry>)| {
-            Arc::ptr_eq(m, mesh) && table.centre() == centre
-        };
-        let known = symmetry.get(id).filter(is_known);
-        let table = match known {
-            Some((_, table)) => table.clone(),
-            None => {
-                let places = mesh.positions.iter().filter(|p| p.is_finite());
-                let (low, high) = places.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |b, p| {
-                    (b.0.min(*p), b.1.max(*p))
-                });
-                let diagonal = (high - low).max(Vec3::ZERO).length();
-                let reach = diagonal * TOLERANCE;
-                Arc::new(Symmetry::find_about(mesh, Axis::X, centre, reach, task)?)
-            }
-        };
-        symmetry.insert(*id, (mesh.clone(), table.clone()));
+    let there = selected.iter();
+    for (id, set) in there.filter(|(id, _)| document.meshes().contains_key(id)) {
+        let table = symmetries.of(document, *id, Axis::X, task)?;
         let mut others = PointSet::default();
-        for point in selected.get(id).iter().flat_map(|set| set.iter()) {
+        for point in set.iter() {
             match table.partner(point) {
                 Some(partner) => {
                     others.insert(partner);
@@ -429,6 +398,5 @@ fn mirrored(
     Ok(Mirrored {
         points,
         n_unmatched,
-        symmetry,
     })
 }

@@ -38,7 +38,7 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
         if let Some((what, task)) = editor.running() {
             let stop = ui
                 .add(Button::new("Cancel").small())
-                .on_hover_text("Cancel this job. Nothing changes.");
+                .on_hover_text("Cancel this job. The model does not change.");
             cancel = stop.clicked();
             let bar = egui::ProgressBar::new(task.fraction())
                 .desired_width(if is_narrow { 64.0 } else { 112.0 })

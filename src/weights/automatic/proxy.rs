@@ -5,7 +5,7 @@
 
 use super::places::Places;
 use super::solid::Solid;
-use crate::math::Symmetric;
+use crate::math::{DisjointSets, Symmetric};
 use glam::Vec3;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -39,7 +39,7 @@ impl Proxy {
         let grid = &solid.grid;
         let n = grid.n_nodes();
         let block = |cell: [usize; 3]| cell.map(|x| x / side);
-        let mut parent: Vec<u32> = (0..n as u32).collect();
+        let mut nodes = DisjointSets::new(n);
         let mut across = Vec::new();
         for node in 0..n as u32 {
             let cell = grid.coordinates(grid.cells[node as usize]);
@@ -54,30 +54,23 @@ impl Proxy {
                     continue;
                 };
                 if block(cell) == block(next) {
-                    let (a, b) = (find(&mut parent, node), find(&mut parent, other));
-                    parent[a.max(b) as usize] = a.min(b);
+                    nodes.join(node, other);
                 } else {
                     across.push((node, other));
                 }
             }
         }
+        let (n_nodes, node_of_cell) = nodes.numbers();
         let mut proxy = Self {
-            node_of_cell: vec![0; n],
+            node_of_cell,
+            centres: vec![Vec3::ZERO; n_nodes],
+            volumes: vec![0.0; n_nodes],
             block: grid.cell * side as f32,
             ..Self::default()
         };
         let full = (side * side * side) as f64;
-        for cell in 0..n as u32 {
-            let root = find(&mut parent, cell);
-            let node = if root == cell {
-                proxy.centres.push(Vec3::ZERO);
-                proxy.volumes.push(0.0);
-                proxy.centres.len() as u32 - 1
-            } else {
-                proxy.node_of_cell[root as usize]
-            };
-            proxy.node_of_cell[cell as usize] = node;
-            proxy.centres[node as usize] += grid.centre_of_node(cell);
+        for (cell, &node) in proxy.node_of_cell.iter().enumerate() {
+            proxy.centres[node as usize] += grid.centre_of_node(cell as u32);
             proxy.volumes[node as usize] += 1.0;
         }
         for (centre, volume) in proxy.centres.iter_mut().zip(&mut proxy.volumes) {
@@ -217,13 +210,4 @@ impl Proxy {
         // Wendland's function: smooth where it ends.
         near.powi(4) * (4.0 * r + 1.0) * self.volumes[node as usize] as f32
     }
-}
-
-fn find(parent: &mut [u32], mut node: u32) -> u32 {
-    while parent[node as usize] != node {
-        let above = parent[parent[node as usize] as usize];
-        parent[node as usize] = above;
-        node = above;
-    }
-    node
 }

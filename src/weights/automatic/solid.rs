@@ -7,6 +7,7 @@
 use super::grid::Grid;
 use super::heat::sees;
 use super::places::Places;
+use crate::math::DisjointSets;
 use crate::mesh::SurfaceIndex;
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
@@ -166,28 +167,20 @@ impl Solid {
             .iter()
             .map(|&p| self.grid.cell_of(p).unwrap_or_default().map(|x| x as u16))
             .collect();
-        let mut parent: Vec<u32> = (0..n as u32).collect();
+        let mut patches = DisjointSets::new(n);
         for place in 0..n as u32 {
             for &q in places.neighbours(place) {
                 if q > place && cell_of[q as usize] == cell_of[place as usize] {
-                    let (a, b) = (find(&mut parent, place), find(&mut parent, q));
-                    parent[a.max(b) as usize] = a.min(b);
+                    patches.join(place, q);
                 }
             }
         }
-        self.patch_of_place = vec![0; n];
-        let mut sums: Vec<(Vec3, f32)> = Vec::new();
-        for place in 0..n as u32 {
-            let root = find(&mut parent, place);
-            let patch = if root == place {
-                sums.push((Vec3::ZERO, 0.0));
-                sums.len() as u32 - 1
-            } else {
-                self.patch_of_place[root as usize]
-            };
-            self.patch_of_place[place as usize] = patch;
+        let (n_patches, patch_of_place) = patches.numbers();
+        self.patch_of_place = patch_of_place;
+        let mut sums = vec![(Vec3::ZERO, 0.0); n_patches];
+        for (&patch, &position) in self.patch_of_place.iter().zip(&places.positions) {
             let sum = &mut sums[patch as usize];
-            sum.0 += places.positions[place as usize];
+            sum.0 += position;
             sum.1 += 1.0;
         }
         let mut best = vec![(f32::INFINITY, 0u32); sums.len()];
@@ -249,13 +242,4 @@ impl Solid {
         }
         links[first..].sort_unstable();
     }
-}
-
-fn find(parent: &mut [u32], mut node: u32) -> u32 {
-    while parent[node as usize] != node {
-        let above = parent[parent[node as usize] as usize];
-        parent[node as usize] = above;
-        node = above;
-    }
-    node
 }
