@@ -16,6 +16,7 @@ pub mod finding;
 pub mod io;
 pub mod math;
 pub mod mesh;
+pub mod psd;
 pub mod sample;
 pub mod skeleton;
 pub mod skinning;

@@ -87,6 +87,8 @@ mod operating;
 mod oracle;
 #[path = "core/outputs.rs"]
 mod outputs;
+#[path = "core/pose_space.rs"]
+mod pose_space;
 #[path = "core/posing.rs"]
 mod posing;
 #[path = "core/preflight.rs"]

@@ -1,9 +1,10 @@
-//! Transforms, dual quaternions, the polar decomposition, sparse systems, the camera: used by every layer above.
+//! Transforms, dual quaternions, the polar decomposition, sparse and dense systems, the camera: used by every layer above.
 //!
 //! Invariant: right-handed, column vectors, quaternions (x, y, z, w); rotations are unit or guarded.
 
 pub mod axis;
 pub mod camera;
+pub mod dense;
 pub(crate) mod disjoint_sets;
 pub mod dual_quaternion;
 pub mod laplace;
