@@ -33,6 +33,8 @@ mod clip_edit;
 mod compensating_joints;
 #[path = "core/corrections.rs"]
 mod corrections;
+#[path = "core/correctives.rs"]
+mod correctives;
 #[path = "core/documentation.rs"]
 mod documentation;
 #[path = "core/documents.rs"]

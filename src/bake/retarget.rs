@@ -1,7 +1,7 @@
 //! Helper joints that work with any clip.
 //!
 //! A helper is the dual quaternion blend of some joints in closed form, so an engine can evaluate it in clips made
-//! later. Corrections after the skinning (bulges, smoothing) have no such form: they are left out, and the export
+//! later. Corrections after the skinning (bulges, smoothing, samples) have no such form: they are left out, and the export
 //! reports their error.
 
 use super::{BakeMode, BakeOptions};
@@ -27,6 +27,13 @@ pub struct SkinFrames {
 /// The document without corrections after its skinning; `None` where there are none.
 pub fn skinning_only(document: &Document) -> Option<Document> {
     let mut bare = None;
+    if document
+        .meshes()
+        .values()
+        .any(|item| item.correctives.acts())
+    {
+        bare = Some(document.clone().without_correctives());
+    }
     for (&mesh, item) in document.meshes() {
         let stack = StackChoice::Uncorrected.of(&item.stack);
         if stack.as_applied() != item.stack.as_applied() {

@@ -86,6 +86,7 @@ pub fn still_shapes(
         // In the space of the node, where normals belong to the unscaled shape.
         let cooked = CookedInstance {
             stack: None,
+            correctives: true,
             influences: &CookedMesh::default(),
             centres: None,
             skin_meshes: &[],

@@ -1,6 +1,7 @@
 //! What the deformer stack reads to deform one instance.
 
-use super::{CookedMesh, DeformStack, Masks};
+use super::{CookedMesh, Correctives, DeformStack, Masks};
+use crate::math::Transform;
 use crate::mesh::Mesh;
 use crate::skeleton::{JointId, Skeleton};
 use crate::skinning::{Centres, Influences};
@@ -30,6 +31,8 @@ pub struct DeformInput<'a> {
     pub stack: &'a DeformStack,
     /// The painted maps of the mesh.
     pub masks: &'a Masks,
+    /// Its corrective samples; `None`: stage 7 does not act.
+    pub correctives: Option<&'a Arc<Correctives>>,
     /// Its centres of rotation, for these or for earlier influences; without them
     /// [`super::SkinningMethod::CentresOfRotation`] moves points as dual quaternion skinning does.
     pub centres: Option<&'a Arc<Centres>>,
@@ -41,6 +44,8 @@ pub struct DeformInput<'a> {
     pub skin: Option<SkinSource<'a>>,
     /// n_joints of the skeleton: world transforms of the file's rest pose; compared by identity.
     pub rest_world: &'a Arc<Vec<DAffine3>>,
+    /// n_joints of the skeleton: local transforms of the pose, whose rotations drive the samples.
+    pub locals: &'a [Transform],
     /// n_joints of the skeleton: world transforms of the pose.
     pub world: &'a [DAffine3],
     /// One a morph target; missing ones count as 0.

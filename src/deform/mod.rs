@@ -7,9 +7,11 @@
 //! Invariant: a stage recomputes only what its key says has changed, by identity or by value.
 //! Invariant: an incremental run gives the same bits as a full one, for any number of threads.
 
+mod capture;
 pub mod choice;
 mod chunks;
 pub mod cook;
+pub mod correctives;
 pub mod diagnostics;
 pub mod input;
 pub mod mask;
@@ -20,8 +22,10 @@ pub mod stack;
 mod stage;
 
 pub use crate::skinning::{BulgeProjection, Compensation, Polynomial, TwistDamping, Variant};
+pub use capture::{Captured, capture};
 pub use choice::StackChoice;
 pub use cook::CookedMesh;
+pub use correctives::Correctives;
 pub use input::{DeformInput, SkinSource};
 pub use mask::{MaskKind, Masks, PointMask};
 pub use plan::{InstancePlan, Moved};

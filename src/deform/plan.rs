@@ -84,6 +84,11 @@ impl InstancePlan {
         self.stages.shape()
     }
 
+    /// As [`InstancePlan::positions`], before the corrective samples (stage 7): the shape on which they are sculpted.
+    pub fn base_positions(&self) -> &[Vec3] {
+        self.stages.base_shape()
+    }
+
     /// n_normals deformed normals, world space, unit; empty before the first run, and where they are left out.
     pub fn normals(&self) -> &[Vec3] {
         self.normals.as_ref().map_or(&[], Normals::normals)

@@ -19,7 +19,8 @@ pub type SkinnedMesh<'a> = (&'a Arc<Mesh>, &'a Influences);
 pub struct PosedDocument<'a> {
     /// The document whose instances are deformed.
     pub document: &'a Document,
-    /// The pose, of which only the morph weights are read; the transforms are those of `world`.
+    /// The pose, of which morph weights are read, and the local rotations that drive samples; the transforms are those of
+    /// `world`.
     pub pose: &'a Pose,
     /// n_joints of the skeleton: world transforms of the file's rest pose; compared by identity.
     pub rest_world: &'a Arc<Vec<DAffine3>>,
@@ -32,6 +33,8 @@ pub struct PosedDocument<'a> {
 pub struct CookedInstance<'a> {
     /// The stack that deforms it; `None`: the stack of its mesh.
     pub stack: Option<&'a DeformStack>,
+    /// Whether its corrective samples are applied.
+    pub correctives: bool,
     /// The influences of its mesh in the order of [`Document::joint_order`]; not read without a skin.
     pub influences: &'a CookedMesh,
     /// The centres of rotation of its mesh, where they have been computed.
@@ -56,6 +59,7 @@ impl<'a> PosedDocument<'a> {
             cooked: cooked.influences,
             stack: cooked.stack.unwrap_or(&item.stack),
             masks: &item.masks,
+            correctives: cooked.correctives.then_some(&item.correctives),
             centres: cooked.centres,
             skeleton: document.skeleton(),
             node: instance.joint,
@@ -65,6 +69,7 @@ impl<'a> PosedDocument<'a> {
                 meshes: cooked.skin_meshes,
             }),
             rest_world: self.rest_world,
+            locals: &self.pose.locals,
             world: self.world,
             morph_weights: morph_weights.map_or(&[], Vec::as_slice),
         })

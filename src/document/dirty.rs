@@ -21,6 +21,8 @@ pub struct Dirty {
     pub rig: bool,
     /// Meshes whose stack changed.
     pub stacks: BTreeSet<MeshId>,
+    /// Meshes whose corrective samples changed.
+    pub correctives: BTreeSet<MeshId>,
     /// Clips that were added, changed or removed.
     pub clips: BTreeSet<ClipId>,
 }
@@ -39,6 +41,7 @@ impl Dirty {
         self.joints |= other.joints;
         self.rig |= other.rig;
         self.stacks.extend(other.stacks);
+        self.correctives.extend(other.correctives);
         self.clips.extend(other.clips);
     }
 

@@ -3,6 +3,7 @@
 //! An [`Edit`] *swaps* its payload with the document: applied twice it restores the document bit for bit. So the same
 //! value serves do, undo and redo.
 
+use super::correctives_edit::CorrectivesEdit;
 use super::dirty::Dirty;
 use super::edit_error::{EditError, length};
 use super::influence_edit::InfluenceEdit;
@@ -47,6 +48,8 @@ pub enum Edit {
     },
     /// New values of a painted map for some points.
     Mask(MaskEdit),
+    /// New corrective samples.
+    Correctives(CorrectivesEdit),
     /// New layers of weights, or none.
     Layers(LayersEdit),
     /// A clip added (the document has none of this id), replaced, or removed (`None`).
@@ -104,6 +107,7 @@ impl Document {
                 dirty.stacks.insert(*mesh);
             }
             Edit::Mask(edit) => edit.swap(self, &mut dirty),
+            Edit::Correctives(edit) => edit.swap(self, &mut dirty),
             Edit::Layers(edit) => {
                 if let Some(item) = self.meshes.get_mut(&edit.mesh) {
                     let chunks = edit.swap(Arc::make_mut(item));
@@ -236,6 +240,7 @@ impl Edit {
                 })
             }),
             Self::Mask(edit) => edit.check(document),
+            Self::Correctives(edit) => edit.check(document),
             Self::Layers(edit) => edit.check(document),
             Self::JointName { joint, .. } => has_joint(*joint),
             Self::JointRule { joint, rule } => {
@@ -296,6 +301,10 @@ impl Edit {
             }
             (Self::Stack { mesh: a, .. }, Self::Stack { mesh: b, .. }) if *a == b => None,
             (Self::Clip { id: a, .. }, Self::Clip { id: b, .. }) if *a == b => None,
+            (Self::Correctives(a), Self::Correctives(b)) if a.mesh == b.mesh => {
+                a.absorb(&b);
+                None
+            }
             (Self::Locks(_), Self::Locks(_)) => None,
             // Of two layer stacks the earlier one is the state before both.
             (Self::Layers(a), Self::Layers(b)) if a.mesh == b.mesh => None,
@@ -338,6 +347,10 @@ impl Edit {
                 document.meshes.get(mesh).map(|item| &item.stack) == Some(stack)
             }
             Self::Locks(locked) => document.locked == *locked,
+            Self::Correctives(edit) => {
+                let item = document.meshes.get(&edit.mesh);
+                item.is_some_and(|item| Arc::ptr_eq(&item.correctives, &edit.correctives))
+            }
             Self::Layers(edit) => document.meshes.get(&edit.mesh).is_some_and(|item| {
                 let same_rows = edit
                     .plain
@@ -388,6 +401,7 @@ impl Edit {
                     + edit.touched.as_ref().map_or(0, PointSet::heap_bytes)
             }
             Self::Layers(edit) => edit.heap_bytes(),
+            Self::Correctives(edit) => edit.heap_bytes(),
             Self::JointRule { .. } => size_of::<JointRule>(),
             Self::Pose { joints, .. } => joints.len() * (4 + size_of::<Transform>()),
             Self::MorphWeights { weights, .. } => weights.len() * 4,

@@ -11,6 +11,7 @@
 pub mod brush;
 pub mod checks;
 pub mod compare;
+mod correctives_edit;
 pub mod deformation;
 mod dirty;
 pub mod edit;
@@ -38,6 +39,7 @@ pub mod validity;
 mod weighted;
 
 pub use compare::{Compare, PaneLayout};
+pub use correctives_edit::CorrectivesEdit;
 pub use deformation::{CookedInstance, PosedDocument, SkinnedMesh};
 pub use dirty::Dirty;
 pub use edit::Edit;

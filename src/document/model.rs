@@ -228,6 +228,7 @@ impl Document {
                 && a.layers == b.layers
                 && a.stack == b.stack
                 && a.masks == b.masks
+                && (Arc::ptr_eq(&a.correctives, &b.correctives) || a.correctives == b.correctives)
         };
         self.skeleton == other.skeleton
             && self.skins == other.skins

@@ -2,7 +2,7 @@
 
 use super::layers::LayerStack;
 use super::{ClipId, InstanceId, MeshId, SkinId, Source};
-use crate::deform::{DeformStack, Masks};
+use crate::deform::{Correctives, DeformStack, Masks};
 use crate::mesh::Mesh;
 use crate::skeleton::{Clip, JointId, Skeleton};
 use crate::skinning::Influences;
@@ -27,6 +27,8 @@ pub struct MeshItem {
     pub stack: Arc<DeformStack>,
     /// Painted maps: how strongly each part of the stack affects each point.
     pub masks: Masks,
+    /// Shapes sculpted at poses.
+    pub correctives: Arc<Correctives>,
     /// Morph weights of an instance that has none of its own; one per morph target.
     pub morph_weights: Vec<f32>,
 }

@@ -49,7 +49,7 @@ impl Gauge {
         self.shown.evaluate(document, pose);
         self.has_plain = comparison.plain;
         if comparison.plain {
-            let plain = with_stacks(document, DeformStack::plain);
+            let plain = with_stacks(document, DeformStack::plain).without_correctives();
             self.plain.evaluate(&plain, pose);
         }
         self.has_other = comparison.other.is_some();

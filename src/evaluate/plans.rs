@@ -75,6 +75,7 @@ impl Plans {
             world: &self.world,
         };
         let instead = view.stack.instead();
+        let correctives = view.shows_correctives();
         for (&id, instance) in document.instances() {
             let Some(item) = document.meshes().get(&instance.mesh) else {
                 continue;
@@ -88,6 +89,7 @@ impl Plans {
             let plain = view.plain.then(|| Arc::new(stack.plain()));
             let cooked = CookedInstance {
                 stack: Some(plain.as_ref().unwrap_or(stack)),
+                correctives,
                 influences: cooked,
                 centres: self.centres.get(&instance.mesh),
                 skin_meshes: &skin_meshes,

@@ -27,4 +27,10 @@ impl ViewRequest {
     pub fn own() -> Self {
         Self::default()
     }
+
+    /// Whether corrective samples are applied: on the project's own stacks, and on a kept copy of one. A preset shows
+    /// its stages alone.
+    pub fn shows_correctives(&self) -> bool {
+        !self.plain && matches!(self.stack, StackChoice::Project | StackChoice::Custom(_))
+    }
 }

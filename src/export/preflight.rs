@@ -120,7 +120,8 @@ fn affected(document: &Document) -> Vec<Affected<'_>> {
         .collect();
     let meshes = document.meshes().iter().filter_map(|(&id, item)| {
         let stack = item.stack.as_applied();
-        if stack == linear || !skinned.contains(&id) {
+        let samples = item.correctives.acts();
+        if stack == linear && !samples || !skinned.contains(&id) {
             return None;
         }
         let (mut n_blended, mut n_over) = (0, 0);
@@ -129,8 +130,8 @@ fn affected(document: &Document) -> Vec<Affected<'_>> {
             n_blended += usize::from(n > 1);
             n_over += usize::from(n > COMMON_INFLUENCES);
         }
-        // Points with one influence are where linear blend skinning puts them, but smoothing still moves them.
-        let acts = n_blended > 0 || stack.smooth.acts();
+        // Points with one influence are where linear blend skinning puts them, but smoothing and samples still move them.
+        let acts = n_blended > 0 || stack.smooth.acts() || samples;
         acts.then_some(Affected {
             id,
             item,
@@ -270,6 +271,9 @@ fn of_any_clip(affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
         if stack.smooth.acts() {
             left.push("corrective smooth");
         }
+        if mesh.item.correctives.acts() {
+            left.push("corrective samples");
+        }
         if !left.is_empty() {
             let message = format!(
                 "Helper joints that any clip can drive reproduce its skinning, but not its {}.",
@@ -407,6 +411,9 @@ impl Affected<'_> {
         }
         if self.stack.smooth.acts() {
             parts.push("corrective smooth".into());
+        }
+        if self.item.correctives.acts() {
+            parts.push("corrective samples".into());
         }
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         listed(&parts)

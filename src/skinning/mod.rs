@@ -20,6 +20,7 @@ pub mod input;
 pub mod kernels;
 pub mod leaf_points;
 pub mod palette;
+mod point_rotation;
 pub mod projection;
 mod simd;
 pub mod skin_bones;
@@ -39,6 +40,7 @@ pub use kernels::{
 };
 pub use leaf_points::LeafPoints;
 pub use palette::{Motion, SkinPalette, Stretch};
+pub use point_rotation::{dual_quaternion_rotation, linear_rotation};
 pub use projection::BulgeProjection;
 pub use simd::Backend;
 pub use skin_bones::SkinBones;

@@ -586,6 +586,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             (300..600).collect(),
             vec![0.0; 300],
         )),
+        crate::correctives::sample_edit(&document),
         Edit::JointRule {
             joint: JointId(2),
             rule: JointRule {
@@ -629,6 +630,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             | Edit::MorphWeights { .. }
             | Edit::Stack { .. }
             | Edit::Mask(_)
+            | Edit::Correctives(_)
             | Edit::Layers(_)
             | Edit::JointRule { .. }
             | Edit::Rig(_) => true,

@@ -92,6 +92,7 @@ impl Model {
                     stack: Arc::default(),
                     layers: sinew::document::LayerStack::default(),
                     masks: sinew::deform::Masks::default(),
+                    correctives: Arc::default(),
                     morph_weights: Vec::new(),
                 }),
             )]

@@ -15,12 +15,13 @@ use sinew::io::project::{
     ModelSource, Opened, apply_project, open, parse, save, to_project, to_text,
 };
 use sinew::math::Axis;
+use sinew::psd::{DriverMode, Kernel};
 use sinew::skeleton::{InBetweens, Interpolation, JointId, JointRule, Property};
 use sinew::skinning::{BulgeProjection, Compensation, Polynomial, TwistDamping, Variant};
 use sinew::task::Task;
 use sinew::weights::curve::Curve;
 use sinew::weights::falloff::Falloff;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -304,25 +305,79 @@ fn version_4_opens() {
     assert!(session.selected_joints.iter().eq(&[JointId(0), tip]));
     assert!(session.hidden_joints.iter().eq(&[mid]));
     assert_eq!(session.joint_pairs[&tip], JointId(0));
-    // It is written as it is.
-    let path = in_repository("tests/data/project-v4.ron");
-    let text = to_text(&to_project(&document, Some(&path)).unwrap()).unwrap();
-    let without_app = |text: &str| {
-        let lines = text.lines().filter(|line| !line.starts_with("    app: "));
+    assert_written_alike("project-v4.ron", &document);
+}
+
+/// Do not change `project-v5.ron`, nor what it is expected to hold: artists have such files.
+#[test]
+fn version_5_opens() {
+    let document = frozen("project-v5.ron");
+    let item = &document.meshes()[&MeshId(0)];
+    let [elbow, tip] = item.correctives.sets() else {
+        panic!("{:?}", item.correctives)
+    };
+    let (lower, new) = (JointId(1), JointId(5));
+    let driver = elbow.drivers[0];
+    assert_eq!(
+        (driver.joint, driver.relative_to),
+        (lower, Some(JointId(4)))
+    );
+    assert_eq!(
+        (driver.mode, driver.lambda),
+        (DriverMode::Hinge(DVec3::Z), 2.0)
+    );
+    assert_eq!(
+        (elbow.name.as_str(), elbow.kernel),
+        ("Elbow", Kernel::Linear)
+    );
+    assert_eq!((elbow.radius, elbow.smoothing), (1.5, 0.001));
+    assert_eq!((elbow.clamp, elbow.fade), ([-0.25, 1.25], true));
+    let [bent, back] = &elbow.samples[..] else {
+        panic!("{:?}", elbow.samples)
+    };
+    assert_eq!(
+        (bent.name.as_str(), bent.strength, bent.muted),
+        ("Bent", 1.0, false)
+    );
+    assert_eq!(bent.rotations[0].to_array(), [0.0, 0.0, 0.6, 0.8]);
+    let point = |vertex: usize| item.geometry.point_of_vertex[vertex];
+    let moved: BTreeMap<_, _> = bent.displacements.iter().collect();
+    assert_eq!(moved[&point(2)].to_array(), [0.0, 0.25, -0.5]);
+    assert_eq!(moved[&point(5)].to_array(), [0.125, 0.0, 0.0]);
+    assert_eq!(bent.beside[0].0, new);
+    assert!(!bent.is_stale(&item.stack) && back.is_stale(&item.stack));
+    assert_eq!((back.strength, back.muted), (0.5, true));
+    let driver = tip.drivers[0];
+    assert_eq!((driver.joint, driver.relative_to), (new, Some(lower)));
+    assert_eq!(
+        (driver.mode, tip.kernel),
+        (DriverMode::Ball, Kernel::MultiQuadric)
+    );
+    assert_written_alike("project-v5.ron", &document);
+}
+
+/// Saved again, the project differs from its frozen file in the versions alone.
+fn assert_written_alike(name: &str, document: &Document) {
+    let path = in_repository("tests/data").join(name);
+    let text = to_text(&to_project(document, Some(&path)).unwrap()).unwrap();
+    let without_versions = |text: &str| {
+        let is_version =
+            |line: &&str| line.starts_with("    app: ") || line.starts_with("    version: ");
+        let lines = text.lines().filter(|line| !is_version(line));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
     let saved = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(without_app(&text), without_app(&saved));
+    assert_eq!(without_versions(&text), without_versions(&saved));
 }
 
 /// Opened, saved in the newest version and opened again, every frozen project is as it was.
 #[test]
 fn every_version_is_saved_and_opens_again() {
-    for version in 1..=4 {
+    for version in 1..=5 {
         let before = frozen(&format!("project-v{version}.ron"));
         let path = in_repository(&format!("tests/data/project-v{version}.ron"));
         let text = to_text(&to_project(&before, Some(&path)).unwrap()).unwrap();
-        assert!(text.starts_with("(\n    version: 4,"), "{text}");
+        assert!(text.starts_with("(\n    version: 5,"), "{text}");
         let model = in_repository("tests/data/strip.gltf");
         let import = || {
             import_for_project(ModelSource::File(&model), &Task::new())

@@ -99,6 +99,7 @@ impl Rig {
             stack: Arc::default(),
             layers: sinew::document::LayerStack::default(),
             masks: sinew::deform::Masks::default(),
+            correctives: Arc::default(),
             morph_weights: Vec::new(),
         };
         let instance = Instance {

@@ -2,6 +2,7 @@
 
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use proptest::prelude::*;
+use sinew::deform::correctives::{Correctives, Driver, Sample, SampleSet};
 use sinew::deform::{
     CookedMesh, CorrectiveSmooth, DeformInput, DeformStack, InstancePlan, MaskKind, Masks, Moved,
     Polynomial, ScaleMode, SkinSource, SkinningMethod, TwistDamping, Variant,
@@ -9,6 +10,7 @@ use sinew::deform::{
 use sinew::document::{MeshSource, PrimitiveSource};
 use sinew::math::Transform;
 use sinew::mesh::Mesh;
+use sinew::psd::Displacements;
 use sinew::skeleton::{Joint, JointId, Pose, Skeleton};
 use sinew::skinning::{Centres, Influences, Rows};
 use sinew::task::Task;
@@ -34,6 +36,7 @@ struct Inputs {
     influences: Influences,
     stack: DeformStack,
     masks: Masks,
+    correctives: Option<Arc<Correctives>>,
     centres: Option<Arc<Centres>>,
     skeleton: Arc<Skeleton>,
     node: JointId,
@@ -42,6 +45,7 @@ struct Inputs {
     inverse_bind: Vec<DAffine3>,
     skin_mesh: Arc<Mesh>,
     rest_world: Arc<Vec<DAffine3>>,
+    locals: Vec<Transform>,
     world: Vec<DAffine3>,
     morph_weights: Vec<f32>,
 }
@@ -65,6 +69,7 @@ impl Plan {
             cooked: &self.cooked,
             stack: &inputs.stack,
             masks: &inputs.masks,
+            correctives: inputs.correctives.as_ref(),
             centres: inputs.centres.as_ref(),
             skeleton: &inputs.skeleton,
             node: inputs.node,
@@ -74,6 +79,7 @@ impl Plan {
                 meshes: &meshes,
             }),
             rest_world: &inputs.rest_world,
+            locals: &inputs.locals,
             world: &inputs.world,
             morph_weights: &inputs.morph_weights,
         })
@@ -153,7 +159,34 @@ fn skeleton(change: impl FnOnce(&mut Vec<Joint>)) -> Arc<Skeleton> {
     Arc::new(Skeleton::new(joints).unwrap())
 }
 
-/// Bent, twisted, stretched, morphed, painted, under the default stack.
+/// A sample at 1.2 radians of the middle joint, and one of another set.
+fn sculpted(
+    skeleton: &Skeleton,
+    points: std::ops::Range<u32>,
+    by: Vec3,
+    strength: f32,
+) -> Arc<Correctives> {
+    let rest = Pose::rest(skeleton);
+    let set = |joint: u32, angle: f64, points: std::ops::Range<u32>, strength| {
+        let driver = Driver::of_joint(JointId(joint), skeleton, &rest.locals);
+        let sample = Sample {
+            name: format!("bent {joint}"),
+            rotations: vec![DQuat::from_rotation_z(angle)],
+            beside: Vec::new(),
+            displacements: Displacements::new(points.map(|p| (p, by)).collect()),
+            captured_on: Arc::default(),
+            strength,
+            muted: false,
+        };
+        let mut set = SampleSet::new(format!("set {joint}"), vec![driver]);
+        set.samples.push(Arc::new(sample));
+        Arc::new(set)
+    };
+    let sets = vec![set(1, 1.2, points, strength), set(2, -1.0, 800..1000, 1.0)];
+    Arc::new(Correctives::new(sets).unwrap())
+}
+
+/// Bent, twisted, stretched, morphed, painted, sculpted, under the default stack.
 fn base() -> Inputs {
     let (geometry, influences) = tube(0.4, 1.0, 0);
     let skeleton = skeleton(|_| {});
@@ -170,6 +203,7 @@ fn base() -> Inputs {
         influences,
         stack: DeformStack::default(),
         masks: Masks::default(),
+        correctives: Some(sculpted(&skeleton, 300..900, Vec3::new(0.0, 0.2, 0.1), 1.0)),
         centres: None,
         node: JointId(4),
         has_skin: true,
@@ -177,6 +211,7 @@ fn base() -> Inputs {
         inverse_bind: rest_world[..4].iter().map(DAffine3::inverse).collect(),
         rest_world: Arc::new(rest_world),
         world,
+        locals: pose.locals,
         skeleton,
         morph_weights: vec![0.5],
     }
@@ -302,6 +337,22 @@ const CHANGES: &[Change] = &[
     ("factor", |i| i.stack.smooth.factor = 0.9),
     ("iterations", |i| i.stack.smooth.iterations = 2),
     ("strength of the smooth", |i| i.stack.smooth.strength = 0.5),
+    ("no samples", |i| i.correctives = None),
+    ("other samples", |i| {
+        let made = sculpted(&i.skeleton, 100..600, Vec3::new(0.0, 0.2, 0.1), 1.0);
+        i.correctives = Some(made);
+    }),
+    ("another sculpt", |i| {
+        let made = sculpted(&i.skeleton, 300..900, Vec3::new(0.1, 0.2, 0.1), 1.0);
+        i.correctives = Some(made);
+    }),
+    ("strength of a sample", |i| {
+        let made = sculpted(&i.skeleton, 300..900, Vec3::new(0.0, 0.2, 0.1), 0.5);
+        i.correctives = Some(made);
+    }),
+    ("rotation of a driver", |i| {
+        i.locals[2].rotation = DQuat::from_rotation_z(-0.8);
+    }),
     ("tail", |i| {
         i.skeleton = skeleton(|joints| joints[2].rule.tail = Some(DVec3::new(0.0, 2.0, 0.0)));
     }),

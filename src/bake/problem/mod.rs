@@ -53,12 +53,14 @@ pub(crate) struct Problem<'a> {
 }
 
 impl Problem<'_> {
-    /// Whether any deformer stack does more than skin: bulge compensation, projection, smoothing.
+    /// Whether any deformer stack does more than skin: bulge compensation, projection, smoothing, corrective samples.
     pub(crate) fn corrects(&self, group: &Group) -> bool {
         group.meshes.iter().any(|part| {
             let item = self.sampler.item(part.mesh);
-            let stack = item.map(|item| item.stack.as_applied());
-            stack.is_some_and(|s| s.corrects_bulges() || s.smooth.acts())
+            item.is_some_and(|item| {
+                let stack = item.stack.as_applied();
+                stack.corrects_bulges() || stack.smooth.acts() || item.correctives.acts()
+            })
         })
     }
 

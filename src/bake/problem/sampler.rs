@@ -393,6 +393,8 @@ struct FrameEvaluator<'s, 'a> {
     skin_meshes: Vec<Vec<SkinnedMesh<'a>>>,
     plans: Vec<InstancePlan>,
     normals: bool,
+    /// Whether corrective samples are applied.
+    correctives: bool,
 }
 
 impl<'s, 'a> FrameEvaluator<'s, 'a> {
@@ -418,6 +420,7 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
                 .collect(),
             plans: sampler.instances.iter().map(|_| plan()).collect(),
             normals,
+            correctives: stacks == StackChoice::Own,
         }
     }
 
@@ -439,6 +442,7 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
             };
             let cooked = CookedInstance {
                 stack: Some(&self.stacks[i]),
+                correctives: self.correctives,
                 influences: &self.sampler.cooked[i],
                 centres: self.sampler.centres.get(&drawn.mesh),
                 skin_meshes: &self.skin_meshes[i],

@@ -210,6 +210,7 @@ impl Stroked {
             layers: LayerStack::default(),
             stack: Arc::new(stack),
             masks: Masks::default(),
+            correctives: Arc::default(),
             morph_weights: Vec::new(),
         };
         let skin = Skin {
@@ -258,6 +259,7 @@ impl Stroked {
         };
         let cooked = CookedInstance {
             stack: None,
+            correctives: true,
             influences: &self.cooked,
             centres: None,
             skin_meshes: &[],

@@ -25,6 +25,7 @@ mod key;
 mod morph_targets;
 mod node_motion;
 mod normals;
+mod pose_space;
 mod posed_skin;
 mod projection;
 mod run;

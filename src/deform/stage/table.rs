@@ -3,6 +3,7 @@
 use super::changed::Changed;
 use super::corrective_smooth::SmoothStage;
 use super::node_motion::NodeStage;
+use super::pose_space::PoseSpaceStage;
 use super::run::{Run, Stage};
 use super::skinning_pass::SkinningPass;
 use crate::deform::DeformInput;
@@ -37,6 +38,7 @@ impl Default for Stages {
                 Line::of::<NodeStage>(),
                 Line::of::<SkinningPass>(),
                 Line::of::<SmoothStage>(),
+                Line::of::<PoseSpaceStage>(),
             ],
         }
     }
@@ -66,7 +68,18 @@ impl Stages {
 
     /// The shape of the last stage that acts; empty before the first run.
     pub(in crate::deform) fn shape(&self) -> &[Vec3] {
-        let acting = self.table.iter().rev().find_map(|line| line.stage.as_ref());
-        acting.map_or(&[], |stage| stage.shape())
+        shape_of(&self.table)
     }
+
+    /// The shape before stage 7, on which samples are sculpted; empty before the first run.
+    pub(in crate::deform) fn base_shape(&self) -> &[Vec3] {
+        let (_, before) = self.table.split_last().unzip();
+        shape_of(before.unwrap_or_default())
+    }
+}
+
+/// The shape of the last line that acts.
+fn shape_of(table: &[Line]) -> &[Vec3] {
+    let acting = table.iter().rev().find_map(|line| line.stage.as_ref());
+    acting.map_or(&[], |stage| stage.shape())
 }

@@ -1,6 +1,7 @@
 //! The edit of the rig.
 
 use super::measure::larger;
+use crate::deform::Correctives;
 use crate::document::validity::{check_row, check_skin};
 use crate::document::{
     ClipId, Dirty, Document, EditError, InfluenceEdit, Instance, InstanceId, MeshId, MeshItem,
@@ -27,6 +28,8 @@ pub struct RigEdit {
     pose: Arc<Pose>,
     rest_pose: Arc<Pose>,
     locked: Arc<BTreeSet<JointId>>,
+    /// Samples whose drivers changed.
+    correctives: BTreeMap<MeshId, Arc<Correctives>>,
     /// Changed rows, in the base and in each layer.
     rows: Vec<InfluenceEdit>,
     /// New joints, each with the joint whose colour, visibility and pin it copies.
@@ -39,12 +42,16 @@ pub struct RigEdit {
 }
 
 impl RigEdit {
-    /// The edit from `before` to `after`, which differ in joints, skins, instances, clips, poses, locks and rows.
+    /// The edit from `before` to `after`, which differ in joints, skins, instances, clips, poses, locks, rows
+    /// and drivers of samples.
     pub fn between(before: &Document, after: &Document) -> Self {
-        let mut rows = Vec::new();
+        let (mut rows, mut correctives) = (Vec::new(), BTreeMap::new());
         for (&mesh, item) in &after.meshes {
             if let Some(old) = before.meshes.get(&mesh) {
                 add_rows(mesh, old, item, &mut rows);
+                if !Arc::ptr_eq(&old.correctives, &item.correctives) {
+                    correctives.insert(mesh, item.correctives.clone());
+                }
             }
         }
         let mut edit = Self {
@@ -55,6 +62,7 @@ impl RigEdit {
             pose: after.pose.clone(),
             rest_pose: after.rest_pose.clone(),
             locked: after.locked.clone(),
+            correctives,
             rows,
             inherits: Vec::new(),
             moves_rest: false,
@@ -115,6 +123,9 @@ impl RigEdit {
             rows.check(&scratch)?;
         }
         check_weights(&scratch, self.restores).or_else(refused)?;
+        for (&mesh, item) in &scratch.meshes {
+            scratch.check_correctives(mesh, &item.correctives)?;
+        }
         if self.moves_rest {
             Ok(())
         } else {
@@ -133,6 +144,12 @@ impl RigEdit {
         std::mem::swap(&mut self.locked, &mut document.locked);
         for rows in &mut self.rows {
             rows.swap(document, dirty);
+        }
+        for (mesh, correctives) in &mut self.correctives {
+            if let Some(item) = document.meshes.get_mut(mesh) {
+                std::mem::swap(&mut Arc::make_mut(item).correctives, correctives);
+            }
+            dirty.correctives.insert(*mesh);
         }
         let (now, before) = (document.skeleton.clone(), &self.skeleton);
         let session = document.session_mut();
@@ -172,7 +189,11 @@ impl RigEdit {
         let per_joint = size_of::<Joint>() + 2 * size_of::<crate::math::Transform>() + 32;
         let skins = self.skins.values().map(|skin| skin.joints.len());
         let skins = skins.sum::<usize>() * (size_of::<JointId>() + size_of::<DAffine3>());
-        clips + n_joints * per_joint + skins
+        let samples = self.correctives.iter().filter_map(|(mesh, correctives)| {
+            let other = &document.meshes.get(mesh)?.correctives;
+            Some(correctives.bytes_beside(other))
+        });
+        clips + n_joints * per_joint + skins + samples.sum::<usize>()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Why the rig cannot be changed as requested.
 
 use crate::document::EditError;
+use crate::psd::PsdError;
 use crate::skeleton::SkeletonError;
 
 /// Why a change of the rig is refused; the document is unchanged.
@@ -142,6 +143,22 @@ pub enum RigError {
         /// The helper joint.
         helper: String,
     },
+    /// Corrective samples are driven by the joint, or by another relative to it.
+    #[error(
+        "“{driver}” drives the corrective samples “{set}”, and “{joint}” is that bone or the one that it rotates against: \
+         delete the samples first, or give them another driver."
+    )]
+    DrivesSamples {
+        /// The joint to remove.
+        joint: String,
+        /// The set of samples.
+        set: String,
+        /// The driver joint.
+        driver: String,
+    },
+    /// Corrective samples cannot follow.
+    #[error("The corrective samples cannot follow the bones: {0}.")]
+    Samples(#[from] PsdError),
     /// The result is not a forest.
     #[error("The bones cannot be changed: {0}.")]
     Skeleton(#[from] SkeletonError),

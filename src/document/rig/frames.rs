@@ -1,6 +1,7 @@
 //! Changes of joint frames that keep every motion.
 
 use super::content::{draws_rigidly, split};
+use super::correctives::follow_frames;
 use super::sampling::{Motion, resampling};
 use super::{RigEdit, RigError, set_joints};
 use crate::document::Document;
@@ -110,6 +111,7 @@ pub(super) fn apply_frames(
             }
         }
     }
+    follow_frames(document, frames)?;
     for (&joint, frame) in frames {
         if *frame != Frame::IDENTITY && draws_rigidly(&before, joint) {
             split(document, joint, frame.inverse())?;

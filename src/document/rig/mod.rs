@@ -11,6 +11,7 @@
 //! alone.
 
 mod content;
+mod correctives;
 mod drivers;
 mod edit;
 mod error;

@@ -1,5 +1,6 @@
 //! Changing the parent of a joint.
 
+use super::correctives::follow_parent;
 use super::frames::set_channel;
 use super::sampling::{Motion, chain, resampling};
 use super::{RigEdit, RigError, check_live, drop_invalid_inflation_parents, joints_of, set_joints};
@@ -91,6 +92,9 @@ pub(super) fn set_parent(document: &mut Document, request: &Reparent) -> Result<
         };
         let now = document.clone();
         sample_below(&before, &now, document, &sampled)?;
+    } else {
+        let was = skeleton.joint(joint).parent;
+        follow_parent(document, joint, was, request.parent)?;
     }
     drop_invalid_inflation_parents(document)?;
     Ok(())

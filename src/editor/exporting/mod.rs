@@ -243,7 +243,7 @@ impl Editor {
         let plain = DeformStack::lbs().as_applied();
         let meshes = self.skinned_meshes();
         let mut items = meshes.iter().filter_map(|m| self.document.meshes().get(m));
-        if items.any(|item| item.stack.as_applied() != plain) {
+        if items.any(|item| item.stack.as_applied() != plain || item.correctives.acts()) {
             Correction::Clips
         } else {
             Correction::None

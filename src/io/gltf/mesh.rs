@@ -209,6 +209,7 @@ fn read_mesh(
         stack: Arc::new(DeformStack::default()),
         layers: crate::document::LayerStack::default(),
         masks: Masks::default(),
+        correctives: Arc::default(),
         morph_weights,
     });
     Ok(out)

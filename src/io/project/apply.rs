@@ -4,13 +4,18 @@ use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
 use super::session::{self, Session};
 use super::types::all_finite;
-use super::v4::{
-    ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named, Project, Renamed,
-    RuleEntry, SkinJoint, StackEntry, TransformEntry,
+use super::v5::{
+    ClipEntry, CorrectiveEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named,
+    Project, Renamed, RuleEntry, SkinJoint, StackEntry, TransformEntry,
 };
-use super::{ProjectError, clips, layers, masks, points, rig, rows, rules, transforms};
-use crate::deform::{DeformStack, MaskKind};
-use crate::document::{ClipId, Document, Edit, Layer, LayerId, LayerStack, MeshId};
+use super::{
+    ProjectError, clips, correctives, layers, masks, points, rig, rows, rules, transforms,
+};
+use crate::deform::correctives::SampleSet;
+use crate::deform::{Correctives, DeformStack, MaskKind};
+use crate::document::{
+    ClipId, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId,
+};
 use crate::finding::{Finding, counted};
 use crate::skeleton::{JointId, Pose};
 use crate::task::Task;
@@ -64,6 +69,7 @@ pub(super) fn apply_within(
     opening.pass_on_removed();
     opening.stacks(project.stacks);
     opening.masks(project.masks)?;
+    opening.correctives(project.correctives)?;
     opening.pose(project.pose);
     opening.names(project.renamed);
     opening.rules(&project.rules);
@@ -384,6 +390,53 @@ impl Opening {
             }
         }
         Ok(())
+    }
+
+    /// The sample sets, after the stacks on which they were captured.
+    fn correctives(&mut self, entries: Vec<CorrectiveEntry>) -> Result<(), ProjectError> {
+        for entry in entries {
+            let place = correctives::place(&entry);
+            let Some(mesh) = self.mesh(entry.mesh, &entry.name) else {
+                continue;
+            };
+            let Some(item) = self.document.meshes().get(&mesh).cloned() else {
+                continue;
+            };
+            let (joints, findings) = (&mut self.joints, &mut self.findings);
+            let Some(restored) = correctives::restore(entry, &item, joints, findings)? else {
+                continue;
+            };
+            if restored.n_missing > 0 {
+                let n = restored.n_missing;
+                self.warn(
+                    place.as_str(),
+                    format!(
+                        "Displacements of vertices that the mesh does not have are skipped ({n})."
+                    ),
+                );
+            }
+            self.add_set(mesh, &place, restored.set);
+        }
+        Ok(())
+    }
+
+    /// Adds a sample set to a mesh; where its samples cannot be interpolated, adds an error.
+    fn add_set(&mut self, mesh: MeshId, place: &str, set: SampleSet) {
+        let Some(item) = self.document.meshes().get(&mesh) else {
+            return;
+        };
+        let mut sets = item.correctives.sets().to_vec();
+        sets.push(Arc::new(set));
+        match Correctives::new(sets) {
+            Ok(made) => {
+                let edit = CorrectivesEdit::new(&self.document, mesh, Arc::new(made));
+                self.apply(place, Edit::Correctives(edit));
+            }
+            Err(why) => {
+                let message = format!("They are skipped: {why}.");
+                self.findings.push(Finding::error(place, message));
+            }
+        }
     }
 
     fn rules(&mut self, entries: &[RuleEntry]) {

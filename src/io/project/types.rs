@@ -3,7 +3,7 @@
 //! A variant or field that is added to the document's type does not compile until it is listed here. A name in a file
 //! that no table lists is refused when the file is read (see [`super::migrate`]).
 
-use crate::{deform, math, skeleton};
+use crate::{deform, math, psd, skeleton};
 
 /// Enums of the format, each with the document's enum that has the same variants.
 macro_rules! enums {
@@ -67,6 +67,10 @@ enums! {
 
     /// The painted map of a part of the stack.
     PaintedMap = deform::MaskKind { Blend, Compensation, Projection, Smooth }
+
+    /// The radial basis function of corrective samples.
+    #[derive(Default)]
+    Kernel = psd::Kernel { #[default] MultiQuadric, Linear, Gaussian, InverseMultiQuadric, ThinPlate }
 
     /// How the transforms of joints are interpolated between keyframes.
     #[derive(Default)]

@@ -77,7 +77,7 @@ pub(super) struct Session {
 impl From<Project> for v4::Project {
     fn from(old: Project) -> Self {
         Self {
-            version: v4::VERSION,
+            version: 4,
             app: old.app,
             model: old.model,
             recovers: old.recovers,

@@ -1,0 +1,96 @@
+//! The corrective samples of a mesh, as an edit.
+
+use super::dirty::Dirty;
+use super::edit_error::EditError;
+use super::{Document, MeshId};
+use crate::deform::Correctives;
+use std::sync::Arc;
+
+/// New corrective samples for a mesh: one edit for a new sample, a stroke of a sculpting brush, a change of a set.
+#[derive(Clone, Debug)]
+pub struct CorrectivesEdit {
+    /// The mesh.
+    pub mesh: MeshId,
+    /// Its samples.
+    pub correctives: Arc<Correctives>,
+    /// Bytes that the samples before and after do not share.
+    bytes: usize,
+}
+
+impl CorrectivesEdit {
+    /// The edit that gives a mesh of `document` these samples.
+    pub fn new(document: &Document, mesh: MeshId, correctives: Arc<Correctives>) -> Self {
+        let before = document.meshes.get(&mesh).map(|item| &item.correctives);
+        // Undo and redo swap the two: the larger difference counts.
+        let bytes = before.map_or(0, |before| {
+            let forth = correctives.bytes_beside(before);
+            forth.max(before.bytes_beside(&correctives))
+        });
+        Self {
+            mesh,
+            correctives,
+            bytes,
+        }
+    }
+
+    pub(super) fn check(&self, document: &Document) -> Result<(), EditError> {
+        document.check_correctives(self.mesh, &self.correctives)
+    }
+
+    pub(super) fn swap(&mut self, document: &mut Document, dirty: &mut Dirty) {
+        if let Some(item) = document.meshes.get_mut(&self.mesh) {
+            std::mem::swap(&mut Arc::make_mut(item).correctives, &mut self.correctives);
+        }
+        dirty.correctives.insert(self.mesh);
+    }
+
+    /// Folds a later edit of the same samples into this one, which holds the state before both.
+    pub(super) fn absorb(&mut self, later: &Self) {
+        self.bytes = self.bytes.max(later.bytes);
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Document {
+    /// Whether samples fit a mesh: their drivers are joints of the document, their points are those of the mesh.
+    pub(super) fn check_correctives(
+        &self,
+        mesh: MeshId,
+        correctives: &Correctives,
+    ) -> Result<(), EditError> {
+        let item = self.meshes.get(&mesh).ok_or(EditError::NoMesh(mesh))?;
+        let n_joints = self.skeleton.n_live();
+        for (_, driver) in correctives.drivers() {
+            for joint in [Some(driver.joint), driver.relative_to]
+                .into_iter()
+                .flatten()
+            {
+                if !self.skeleton.is_live(joint) {
+                    return Err(EditError::NoJoint { joint, n_joints });
+                }
+            }
+        }
+        let n_points = item.geometry.n_points();
+        for sample in correctives.samples() {
+            let last = sample.displacements.iter().last();
+            if let Some((point, _)) = last.filter(|(point, _)| *point as usize >= n_points) {
+                return Err(EditError::Point { point, n_points });
+            }
+        }
+        Ok(())
+    }
+
+    /// The document without corrective samples.
+    #[must_use]
+    pub fn without_correctives(mut self) -> Self {
+        for item in self.meshes.values_mut() {
+            if !item.correctives.is_empty() {
+                Arc::make_mut(item).correctives = Arc::default();
+            }
+        }
+        self
+    }
+}

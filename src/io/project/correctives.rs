@@ -1,0 +1,283 @@
+//! Corrective samples <-> the project format.
+//!
+//! Few displacements of a sample are text, many are blocks, one for each span of [`keys::SPAN`] vertices of a primitive.
+//! A block holds, in ascending order of vertex: u32 steps to the next vertex, then x, y and z as f32; all as byte planes.
+//! A sample that was captured on the mesh's present stack does not store it.
+
+use super::ProjectError;
+use super::block;
+use super::joints::{self, Joints};
+use super::keys::{self, Key, SPAN};
+use super::stack::Stack;
+use super::v5::{
+    CorrectiveEntry, DriverEntry, MovedBlock, MovedPoint, Rotation, SampleEntry, SampleMode,
+};
+use crate::deform::correctives::{Driver, Sample, SampleSet};
+use crate::document::{Document, MeshId, MeshItem};
+use crate::finding::Finding;
+use crate::mesh::Mesh;
+use crate::psd::{Displacements, DriverMode};
+use glam::{DQuat, DVec3, Vec3};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// More displacements of a sample than this are encoded.
+const MAX_TEXT_POINTS: usize = 32;
+
+/// The sample sets of a mesh.
+pub(super) fn collect(
+    document: &Document,
+    id: MeshId,
+    item: &MeshItem,
+) -> Result<Vec<CorrectiveEntry>, ProjectError> {
+    let sets = item.correctives.sets().iter();
+    sets.map(|set| {
+        let drivers = set.drivers.iter().map(|driver| DriverEntry {
+            joint: joints::reference(document, driver.joint),
+            relative_to: driver.relative_to.map(|j| joints::reference(document, j)),
+            mode: mode_entry(driver.mode),
+            lambda: driver.lambda,
+            bind: driver.bind.into(),
+        });
+        let mut entry = CorrectiveEntry {
+            mesh: id.0,
+            name: item.geometry.name.clone(),
+            title: set.name.clone(),
+            drivers: drivers.collect(),
+            kernel: set.kernel.into(),
+            radius: set.radius,
+            smoothing: set.smoothing,
+            clamp: set.clamp.into(),
+            fade: set.fade,
+            samples: Vec::new(),
+        };
+        let samples = set.samples.par_iter();
+        let samples = samples.map(|sample| sample_entry(document, item, sample));
+        entry.samples = samples.collect::<Result<_, _>>().map_err(|why| {
+            let place = place(&entry);
+            ProjectError::Damaged { place, why }
+        })?;
+        Ok(entry)
+    })
+    .collect()
+}
+
+fn sample_entry(
+    document: &Document,
+    item: &MeshItem,
+    sample: &Sample,
+) -> Result<SampleEntry, String> {
+    let mesh = &item.geometry;
+    let values: HashMap<u32, Vec3> = sample.displacements.iter().collect();
+    let keys = keys::of_points(mesh, values.keys().copied().collect());
+    let value = |key: &Key| values.get(&key.point).copied().unwrap_or_default();
+    let (mut points, mut blocks) = (Vec::new(), Vec::new());
+    if keys.len() <= MAX_TEXT_POINTS {
+        points.extend(keys.iter().map(|key| MovedPoint {
+            p: key.primitive,
+            v: key.vertex,
+            d: value(key).into(),
+        }));
+    } else {
+        for keys in keys::spans(&keys) {
+            blocks.push(encode(keys, value)?);
+        }
+    }
+    let is_present =
+        Arc::ptr_eq(&sample.captured_on, &item.stack) || sample.captured_on == item.stack;
+    let beside = sample.beside.iter();
+    Ok(SampleEntry {
+        name: sample.name.clone(),
+        rotations: sample.rotations.iter().map(|q| (*q).into()).collect(),
+        beside: beside
+            .map(|(joint, q)| (joints::reference(document, *joint), (*q).into()))
+            .collect(),
+        captured_on: (!is_present).then(|| Stack::from((*sample.captured_on).clone())),
+        strength: sample.strength,
+        muted: sample.muted,
+        points,
+        blocks,
+    })
+}
+
+/// The result of [`restore`].
+pub(super) struct Restored {
+    pub(super) set: SampleSet,
+    /// Displacements for vertices that the mesh does not have.
+    pub(super) n_missing: usize,
+}
+
+/// The set of an entry in `document`, or `None` with a finding where a driver is missing. Fails for a block that cannot
+/// be decoded.
+pub(super) fn restore(
+    entry: CorrectiveEntry,
+    item: &MeshItem,
+    joints: &mut Joints,
+    findings: &mut Vec<Finding>,
+) -> Result<Option<Restored>, ProjectError> {
+    let place = place(&entry);
+    let mut drivers = Vec::with_capacity(entry.drivers.len());
+    for driver in &entry.drivers {
+        let joint = joints.find_joint(&driver.joint, findings);
+        let relative_to = driver.relative_to.as_ref();
+        let relative_to = relative_to.map(|joint| joints.find_joint(joint, findings));
+        let (Some(joint), false) = (joint, relative_to == Some(None)) else {
+            findings.push(Finding::warning(
+                place,
+                "A driver bone is missing; the samples are skipped.",
+            ));
+            return Ok(None);
+        };
+        drivers.push(Driver {
+            joint,
+            relative_to: relative_to.flatten(),
+            mode: mode(driver.mode),
+            lambda: driver.lambda,
+            bind: driver.bind.into(),
+        });
+    }
+    let mesh = &item.geometry;
+    let displacements = entry.samples.par_iter().map(|sample| {
+        let damaged = |why: String| ProjectError::Damaged {
+            place: format!("sample \"{}\" of {place}", sample.name),
+            why,
+        };
+        displacements(sample, mesh).map_err(damaged)
+    });
+    let displacements = displacements.collect::<Result<Vec<_>, _>>()?;
+    let mut n_missing = 0;
+    let mut samples = Vec::with_capacity(entry.samples.len());
+    for (sample, (displacements, missing)) in entry.samples.into_iter().zip(displacements) {
+        n_missing += missing;
+        let mut beside = Vec::new();
+        for (joint, rotation) in &sample.beside {
+            // Without the joint there is no set that it drives.
+            if let Some(joint) = joints.find_joint(joint, findings) {
+                beside.push((joint, (*rotation).into()));
+            }
+        }
+        let captured_on = sample.captured_on;
+        samples.push(Arc::new(Sample {
+            name: sample.name,
+            rotations: sample.rotations.into_iter().map(DQuat::from).collect(),
+            beside,
+            displacements,
+            captured_on: captured_on.map_or_else(|| item.stack.clone(), |s| Arc::new(s.into())),
+            strength: sample.strength,
+            muted: sample.muted,
+        }));
+    }
+    let set = SampleSet {
+        name: entry.title,
+        drivers,
+        kernel: entry.kernel.into(),
+        radius: entry.radius,
+        smoothing: entry.smoothing,
+        clamp: entry.clamp.into(),
+        fade: entry.fade,
+        samples,
+    };
+    Ok(Some(Restored { set, n_missing }))
+}
+
+/// The place of a set in the file, for messages.
+pub(super) fn place(entry: &CorrectiveEntry) -> String {
+    format!(
+        "corrective samples \"{}\" of mesh {} \"{}\"",
+        entry.title, entry.mesh, entry.name
+    )
+}
+
+/// The displacements of a sample, and how many the mesh has no vertex for.
+fn displacements(sample: &SampleEntry, mesh: &Mesh) -> Result<(Displacements, usize), String> {
+    let n_points = sample
+        .blocks
+        .iter()
+        .map(|b| u64::from(b.n_points))
+        .sum::<u64>();
+    // Displacements of vertices that the model no longer has are a finding; an implausible count is damage.
+    if n_points > 4 * mesh.n_vertices() as u64 + u64::from(SPAN) {
+        return Err(format!(
+            "it moves {n_points} of {} vertices",
+            mesh.n_vertices()
+        ));
+    }
+    let mut moved = Vec::new();
+    let mut n_missing = 0;
+    let mut add = |primitive, vertex, value: Vec3| match keys::point_of(mesh, primitive, vertex) {
+        Some(point) => moved.push((point, value)),
+        None => n_missing += 1,
+    };
+    for point in &sample.points {
+        add(point.p, point.v, point.d.into());
+    }
+    for block in &sample.blocks {
+        for (vertex, value) in decode(block)? {
+            add(block.primitive, vertex, value);
+        }
+    }
+    Ok((Displacements::new(moved), n_missing))
+}
+
+fn encode(keys: &[Key], value: impl Fn(&Key) -> Vec3) -> Result<MovedBlock, String> {
+    let mut bytes = Vec::with_capacity(16 * keys.len());
+    block::push_planes(&mut bytes, keys::steps(keys).map(u32::to_le_bytes));
+    for axis in 0..3 {
+        let values = keys.iter().map(|key| value(key)[axis].to_le_bytes());
+        block::push_planes(&mut bytes, values);
+    }
+    Ok(MovedBlock {
+        primitive: keys.first().map_or(0, |key| key.primitive),
+        n_points: keys.len() as u32,
+        data: block::to_text(&bytes)?,
+    })
+}
+
+/// (vertex, displacement) of each point of a block.
+fn decode(block: &MovedBlock) -> Result<Vec<(u32, Vec3)>, String> {
+    let n = block.n_points as usize;
+    let bytes = block::from_text(&block.data, 16 * n)?;
+    let mut rest = bytes.as_slice();
+    let short = || "its encoded data is too short".to_owned();
+    let steps = block::take_planes::<4>(&mut rest, n).ok_or_else(short)?;
+    let x = block::take_planes::<4>(&mut rest, n).ok_or_else(short)?;
+    let y = block::take_planes::<4>(&mut rest, n).ok_or_else(short)?;
+    let z = block::take_planes::<4>(&mut rest, n).ok_or_else(short)?;
+    let mut vertex = 0u32;
+    let moved = steps.zip(x).zip(y.zip(z)).map(|((step, x), (y, z))| {
+        vertex = vertex.wrapping_add(u32::from_le_bytes(step));
+        (vertex, Vec3::from([x, y, z].map(f32::from_le_bytes)))
+    });
+    Ok(moved.collect())
+}
+
+fn mode_entry(mode: DriverMode) -> SampleMode {
+    match mode {
+        DriverMode::Hinge(axis) => SampleMode::Hinge(axis.x, axis.y, axis.z),
+        DriverMode::Ball => SampleMode::Ball,
+        DriverMode::Swing(axis) => SampleMode::Swing(axis.x, axis.y, axis.z),
+        DriverMode::Twist(axis) => SampleMode::Twist(axis.x, axis.y, axis.z),
+    }
+}
+
+fn mode(entry: SampleMode) -> DriverMode {
+    match entry {
+        SampleMode::Hinge(x, y, z) => DriverMode::Hinge(DVec3::new(x, y, z)),
+        SampleMode::Ball => DriverMode::Ball,
+        SampleMode::Swing(x, y, z) => DriverMode::Swing(DVec3::new(x, y, z)),
+        SampleMode::Twist(x, y, z) => DriverMode::Twist(DVec3::new(x, y, z)),
+    }
+}
+
+impl From<DQuat> for Rotation {
+    fn from(q: DQuat) -> Self {
+        Self(q.x, q.y, q.z, q.w)
+    }
+}
+
+impl From<Rotation> for DQuat {
+    fn from(Rotation(x, y, z, w): Rotation) -> Self {
+        Self::from_xyzw(x, y, z, w)
+    }
+}
