@@ -25,6 +25,8 @@ mod centres;
 mod checks;
 #[path = "core/cli.rs"]
 mod cli;
+#[path = "core/cli_psd.rs"]
+mod cli_psd;
 #[path = "core/cli_weights.rs"]
 mod cli_weights;
 #[path = "core/clip_edit.rs"]

@@ -42,6 +42,8 @@ pub enum Command {
     Export(ExportArgs),
     /// Check a model or project: lists every finding; exit code 1 if one is an error.
     Check(CheckArgs),
+    /// Print the corrective samples of a project with their weights in a pose, or add one from a sculpted mesh.
+    Psd(PsdArgs),
     /// Measure the speed of the kernels on a generated mesh.
     Bench(BenchArgs),
     /// Generate a sample model.
@@ -117,7 +119,7 @@ pub struct CompareArgs {
     /// Model (.gltf, .glb) or project (.ron).
     pub file: PathBuf,
     /// The stacks, with commas: lbs, dqs, cor, blend, default, project; corrections are added with +, as in
-    /// dqs+compensation, dqs+projection, dqs+projection+published.
+    /// dqs+compensation, dqs+projection, dqs+projection+published, and corrective samples with +psd.
     #[arg(
         long,
         value_name = "A,B,C",
@@ -316,6 +318,31 @@ fn parse_show(text: &str) -> Result<Show, String> {
             }
         },
     }
+}
+
+/// `sinew psd`
+#[derive(Debug, Args)]
+pub struct PsdArgs {
+    /// Model (.gltf, .glb) or project (.ron).
+    pub file: PathBuf,
+    /// Machine-readable output.
+    #[arg(long)]
+    pub json: bool,
+    /// Add a sample: a mesh with the vertices of the model, sculpted in the pose of --pose or --clip.
+    #[arg(long, value_name = "TARGET", requires = "out")]
+    pub extract: Option<PathBuf>,
+    /// The project to write: .ron.
+    #[arg(long, short, requires = "extract")]
+    pub out: Option<PathBuf>,
+    /// The bones that drive the sample; default: the posed bones that move the sculpted vertices.
+    #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "extract")]
+    pub drivers: Vec<String>,
+    /// The name of the sample; an existing one of its set is replaced.
+    #[arg(long, requires = "extract")]
+    pub name: Option<String>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub pose: PoseArgs,
 }
 
 /// `sinew export`

@@ -2,7 +2,7 @@
 
 use super::args::CheckArgs;
 use super::{Failure, load};
-use crate::document::invariants;
+use crate::document::{checks, invariants};
 use crate::finding::{Severity, counted};
 use std::io::Write;
 use std::process::ExitCode;
@@ -11,6 +11,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<ExitCode, Fai
     let loaded = load::load(&args.file)?;
     let mut findings = loaded.findings;
     findings.extend(invariants::check(&loaded.document));
+    findings.extend(checks::of_correctives(&loaded.document));
     findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
     let mut seen = std::collections::HashSet::new();
     findings.retain(|f| seen.insert(f.to_string()));

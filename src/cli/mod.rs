@@ -22,6 +22,9 @@ mod measure;
 mod measuring;
 #[cfg(feature = "render")]
 mod picture;
+mod psd;
+mod psd_extract;
+mod psd_report;
 #[cfg(feature = "render")]
 mod render;
 mod sample;
@@ -103,6 +106,7 @@ fn run(command: args::Command) -> Result<ExitCode, Failure> {
         args::Command::Weights(args) => weights::run(&args, &mut out),
         args::Command::Export(args) => export::run(&args, &mut out),
         args::Command::Check(args) => check::run(&args, &mut out),
+        args::Command::Psd(args) => psd::run(&args, &mut out),
         args::Command::Bench(args) => bench::run(args.points, args.json, &mut out)
             .map(|()| ExitCode::SUCCESS)
             .map_err(Failure::from),

@@ -6,7 +6,6 @@ use super::picture::{camera_of, png, scene_meshes, shading_of};
 use super::{Failure, centres, load, scene};
 use crate::document::{Document, Image, MeshId};
 use crate::evaluate::Gauge;
-use crate::evaluate::gauge::with_stacks;
 use crate::skeleton::{JointId, bone_segments};
 use crate::view::heat_map::figures_of;
 use crate::view::scene::{Scene, ViewOptions, frame_bounds};
@@ -23,9 +22,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     let pose = scene::pose(&loaded, &args.pose)?;
     let document = &loaded.document;
     let mut gauge = Gauge::default();
-    let comparison = heat::comparison(&args.show, || {
-        with_stacks(&own, |stack| args.against.over(stack))
-    });
+    let comparison = heat::comparison(&args.show, || args.against.document(&own));
     gauge.set_centres(&centres::find(
         std::iter::once(document).chain(&comparison.other),
     ));

@@ -322,20 +322,27 @@ pub struct NamedStack {
     pub name: String,
     /// The stack; `None`: the project's own for each mesh.
     pub stack: Option<DeformStack>,
+    /// Whether corrective samples are applied.
+    pub samples: bool,
 }
 
 /// The names of [`NamedStack`].
 pub(crate) const STACK_NAMES: &str = "lbs, dqs, cor, blend, default, project, and a method with +compensation, \
-                                      +projection, +both, +published or +smooth";
+                                      +projection, +both, +published, +smooth or +psd";
 
 impl NamedStack {
-    /// The document with this stack on every mesh.
+    /// The document with this stack on every mesh, without corrective samples unless they are part of it.
     pub(crate) fn document(&self, own: &Document) -> Document {
-        with_stacks(own, |current| self.over(current))
+        let document = with_stacks(own, |current| self.over(current));
+        if self.samples {
+            document
+        } else {
+            document.without_correctives()
+        }
     }
 
     /// The stack of a mesh whose own is `current`.
-    pub(crate) fn over(&self, current: &DeformStack) -> DeformStack {
+    fn over(&self, current: &DeformStack) -> DeformStack {
         self.stack.clone().unwrap_or_else(|| current.clone())
     }
 }
@@ -357,11 +364,12 @@ impl std::str::FromStr for NamedStack {
                 return Ok(Self {
                     name: name.to_owned(),
                     stack: None,
+                    samples: true,
                 });
             }
             _ => return Err(unknown()),
         };
-        let mut published = false;
+        let (mut published, mut samples) = (false, false);
         for word in words {
             match word {
                 "compensation" => stack.compensation = Compensation::default(),
@@ -372,6 +380,7 @@ impl std::str::FromStr for NamedStack {
                 }
                 "published" => published = true,
                 "smooth" => stack.smooth.enabled = true,
+                "psd" => samples = true,
                 _ => return Err(unknown()),
             }
         }
@@ -387,6 +396,7 @@ impl std::str::FromStr for NamedStack {
         Ok(Self {
             name: name.to_owned(),
             stack: Some(stack),
+            samples,
         })
     }
 }
@@ -463,6 +473,8 @@ mod tests {
             assert_eq!(applied, Some(preset.stack().as_applied()), "{name}");
         }
         assert_eq!("project".parse::<NamedStack>().unwrap().stack, None);
+        let samples = |name: &str| name.parse::<NamedStack>().unwrap().samples;
+        assert!(samples("lbs+psd") && samples("project") && !samples("lbs"));
         for wrong in ["", "magic", "dqs+magic", "project+both", "dqs+published"] {
             assert!(wrong.parse::<NamedStack>().is_err(), "{wrong}");
         }

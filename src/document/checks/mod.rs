@@ -7,10 +7,12 @@
 //! Invariant: a finding offers a fix only if the fix changes something.
 
 mod bones;
+mod correctives;
 pub(super) mod seams;
 mod weights;
 
 pub use bones::Badges;
+pub use correctives::of_correctives;
 
 use super::{Document, MeshId, MeshItem};
 use crate::finding::{Finding, Severity};
@@ -94,6 +96,7 @@ impl ModelChecks {
         report
             .findings
             .extend(bones::findings(document, &report.badges));
+        report.findings.extend(of_correctives(document));
         report
             .findings
             .sort_by_key(|finding| std::cmp::Reverse(finding.severity));

@@ -1,0 +1,99 @@
+//! The corrective samples of a document and their weights in a pose, as text or JSON.
+
+use super::Failure;
+use crate::deform::correctives::WeightsWork;
+use crate::document::Document;
+use crate::finding::counted;
+use crate::skeleton::{JointId, Pose};
+use serde_json::{Map, Value, json};
+use std::io::Write;
+
+/// Prints all sample sets of a document with their weights in `pose`.
+pub(super) fn print(
+    document: &Document,
+    pose: &Pose,
+    is_json: bool,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let sets = sets(document, pose);
+    if is_json {
+        writeln!(out, "{:#}", json!({ "sets": sets }))?;
+        return Ok(());
+    }
+    if sets.is_empty() {
+        writeln!(out, "There are no corrective samples.")?;
+    }
+    for set in &sets {
+        let text = |key: &str| set[key].as_str().unwrap_or_default().to_owned();
+        writeln!(out, "{} ({})", text("name"), text("kernel"))?;
+        for sample in set["samples"].as_array().into_iter().flatten() {
+            writeln!(
+                out,
+                "  {:24} weight {:8.4}   {}",
+                sample["name"].as_str().unwrap_or_default(),
+                sample["weight"].as_f64().unwrap_or_default(),
+                counted(
+                    sample["points"].as_u64().unwrap_or_default() as usize,
+                    "vertex"
+                )
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn sets(document: &Document, pose: &Pose) -> Vec<Value> {
+    let skeleton = document.skeleton();
+    let node = |joint: JointId| skeleton.joint(joint).source_node;
+    let mut work = WeightsWork::default();
+    let mut sets = Vec::new();
+    for (id, item) in document.meshes() {
+        let correctives = &item.correctives;
+        let weights = correctives.weights(skeleton, &pose.locals, &mut work);
+        let mut weights = weights.iter();
+        for (set, solved) in correctives.sets().iter().zip(correctives.interpolations()) {
+            let drivers = set.drivers.iter().map(|driver| {
+                let mut entry = Map::new();
+                entry.insert("node".into(), json!(node(driver.joint)));
+                entry.insert("mode".into(), json!(driver.mode.name()));
+                entry.insert("lambda".into(), json!(driver.lambda));
+                if let Some(axis) = driver.mode.axis() {
+                    entry.insert("axis".into(), json!(axis.to_array()));
+                }
+                let parent = skeleton.joint(driver.joint).parent;
+                if driver.relative_to != parent {
+                    let other = driver.relative_to.and_then(node);
+                    entry.insert("relative_to".into(), json!(other));
+                }
+                Value::Object(entry)
+            });
+            let samples = set.samples.iter().zip(weights.by_ref());
+            let samples = samples.map(|(sample, weight)| {
+                let rotations = sample.rotations.iter().map(|q| q.to_array());
+                json!({
+                    "name": sample.name,
+                    "rotations": rotations.collect::<Vec<_>>(),
+                    "points": sample.displacements.n_points(),
+                    "weight": weight,
+                    "stale": sample.is_stale(&item.stack),
+                })
+            });
+            let samples: Vec<Value> = samples.collect();
+            let bind = set.drivers.iter().map(|driver| driver.bind.to_array());
+            sets.push(json!({
+                "mesh": id.0,
+                "name": set.name,
+                "drivers": drivers.collect::<Vec<_>>(),
+                "kernel": solved.kernel().name(),
+                "c": solved.shape(),
+                "smoothing": set.smoothing,
+                "clamp": set.clamp,
+                "fade": set.fade,
+                "condition": solved.condition(),
+                "bind": bind.collect::<Vec<_>>(),
+                "samples": samples,
+            }));
+        }
+    }
+    sets
+}

@@ -1,0 +1,333 @@
+//! Corrective samples on the command line: a sculpted mesh becomes a sample, plays, and reaches the exported file.
+
+use crate::cli::{asset, done, fails, text};
+use crate::npy::read_npy;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// The node of a bone of a .glb file.
+fn node_of(file: &str, name: &str) -> u64 {
+    let bytes = std::fs::read(file).unwrap();
+    let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let model: Value = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
+    let nodes = model["nodes"].as_array().unwrap();
+    nodes.iter().position(|node| node["name"] == name).unwrap() as u64
+}
+
+/// n vertices.
+fn read(path: &Path) -> Vec<[f32; 3]> {
+    let (shape, values) = read_npy(path);
+    assert_eq!(shape[1], 3);
+    let points = values.chunks_exact(3);
+    points
+        .map(|p| [p[0] as f32, p[1] as f32, p[2] as f32])
+        .collect()
+}
+
+struct Elbow {
+    folder: tempfile::TempDir,
+    arm: String,
+    node: u64,
+}
+
+impl Elbow {
+    fn new() -> Self {
+        let arm = asset("arm");
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            node: node_of(&arm, "forearm"),
+            arm,
+        }
+    }
+
+    fn join(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A pose file with the elbow bent about its z axis.
+    fn pose(&self, degrees: f64) -> PathBuf {
+        let (sin, cos) = (degrees.to_radians() / 2.0).sin_cos();
+        let path = self.join(&format!("pose{degrees}.json"));
+        let pose = json!({"nodes": [{"node": self.node, "rotation": [0.0, 0.0, sin, cos]}]});
+        std::fs::write(&path, pose.to_string()).unwrap();
+        path
+    }
+
+    fn skin(&self, file: &str, pose: &Path, more: &[&str]) -> Vec<[f32; 3]> {
+        let out = self.join("skin.npy");
+        let mut args = vec!["skin", file, "--out", text(&out), "--pose", text(pose)];
+        args.extend(more);
+        done(&args);
+        read(&out)
+    }
+
+    /// A sculpt of the posed shape: an OBJ-like bump on the vertices near the joint, written over a static export.
+    fn sculpt(&self, file: &str, pose: &Path, size: f32) -> (PathBuf, Vec<[f32; 3]>) {
+        let posed = self.skin(file, pose, &[]);
+        let centre = posed.iter().fold([0.0; 3], |sum: [f32; 3], p| {
+            std::array::from_fn(|k| sum[k] + p[k] / posed.len() as f32)
+        });
+        let bump = |p: &[f32; 3]| -> [f32; 3] {
+            let r2: f32 = (0..3).map(|k| (p[k] - centre[k]).powi(2)).sum();
+            let lift = (size * (1.0 - r2 / 0.01)).max(0.0);
+            [p[0], p[1] + lift, p[2] + 0.5 * lift]
+        };
+        let sculpted: Vec<[f32; 3]> = posed.iter().map(bump).collect();
+        let path = self.join(&format!("sculpt{size}.gltf"));
+        write_gltf(&path, &sculpted);
+        (path, sculpted)
+    }
+}
+
+/// A static model with these vertices, in triangles of neighbours.
+fn write_gltf(path: &Path, positions: &[[f32; 3]]) {
+    let mut bytes: Vec<u8> = positions
+        .iter()
+        .flatten()
+        .flat_map(|x| x.to_le_bytes())
+        .collect();
+    let n_bytes = bytes.len();
+    let corners = (0..positions.len() as u32 - 2).flat_map(|i| [i, i + 1, i + 2]);
+    let corners: Vec<u32> = corners.collect();
+    bytes.extend(corners.iter().flat_map(|i| i.to_le_bytes()));
+    let range = |pick: fn(f32, f32) -> f32, start: f32| {
+        positions.iter().fold([start; 3], |all, p| {
+            std::array::from_fn(|k| pick(all[k], p[k]))
+        })
+    };
+    let name = path.with_extension("bin");
+    std::fs::write(&name, &bytes).unwrap();
+    let uri = name.file_name().unwrap().to_str().unwrap();
+    let model = json!({
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0, "name": "sculpt"}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "accessors": [{
+            "bufferView": 0, "componentType": 5126, "type": "VEC3", "count": positions.len(),
+            "min": range(f32::min, f32::MAX), "max": range(f32::max, f32::MIN),
+        }, {
+            "bufferView": 1, "componentType": 5125, "type": "SCALAR", "count": corners.len(),
+        }],
+        "bufferViews": [
+            {"buffer": 0, "byteLength": n_bytes},
+            {"buffer": 0, "byteOffset": n_bytes, "byteLength": bytes.len() - n_bytes},
+        ],
+        "buffers": [{"uri": uri, "byteLength": bytes.len()}],
+    });
+    std::fs::write(path, model.to_string()).unwrap();
+}
+
+fn worst(a: &[[f32; 3]], b: &[[f32; 3]]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    let apart = a.iter().zip(b).map(|(a, b)| {
+        let squares = (0..3).map(|k| (a[k] - b[k]).powi(2));
+        squares.sum::<f32>().sqrt()
+    });
+    apart.fold(0.0, f32::max)
+}
+
+#[test]
+fn a_sculpt_is_extracted_played_and_exported() {
+    let elbow = Elbow::new();
+    let (bent, more) = (elbow.pose(70.0), elbow.pose(120.0));
+    let project = elbow.join("q.ron");
+    let (target, sculpted) = elbow.sculpt(&elbow.arm, &bent, 0.02);
+    let said = done(&[
+        "psd",
+        &elbow.arm,
+        "--extract",
+        text(&target),
+        "--pose",
+        text(&bent),
+        "--out",
+        text(&project),
+    ]);
+    assert!(
+        said.starts_with("Sample \"Sample 1\" of \"forearm\": "),
+        "{said}"
+    );
+    // A second one, into the same project.
+    let (second, sculpted_more) = elbow.sculpt(&elbow.arm, &more, 0.03);
+    done(&[
+        "psd",
+        text(&project),
+        "--extract",
+        text(&second),
+        "--pose",
+        text(&more),
+        "--out",
+        text(&project),
+        "--name",
+        "Deep",
+    ]);
+    for (pose, expected) in [(&bent, &sculpted), (&more, &sculpted_more)] {
+        let skinned = elbow.skin(text(&project), pose, &[]);
+        let error = worst(&skinned, expected);
+        assert!(error < 1e-5, "{error}");
+    }
+    let at_rest = elbow.pose(0.0);
+    let rest = elbow.skin(&elbow.arm, &at_rest, &[]);
+    assert!(worst(&elbow.skin(text(&project), &at_rest, &[]), &rest) < 1e-9);
+
+    let report = done(&["psd", text(&project), "--json", "--pose", text(&bent)]);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let set = &report["sets"][0];
+    assert_eq!(
+        set["drivers"][0],
+        json!({"node": elbow.node, "mode": "ball", "lambda": 1.0})
+    );
+    assert_eq!(
+        (&set["kernel"], &set["clamp"]),
+        (&json!("multiquadric"), &json!([-0.15, 1.15]))
+    );
+    assert_eq!(set["bind"].as_array().unwrap().len(), 1);
+    let samples = set["samples"].as_array().unwrap();
+    let weights: Vec<f64> = samples
+        .iter()
+        .map(|s| s["weight"].as_f64().unwrap())
+        .collect();
+    assert!(
+        (weights[0] - 1.0).abs() < 1e-9 && weights[1].abs() < 1e-9,
+        "{weights:?}"
+    );
+    assert_eq!(samples[1]["name"], "Deep");
+    assert!(samples[0]["points"].as_u64().unwrap() > 50);
+
+    // On another stack the samples are stale: `check` names them.
+    let checked = done(&["check", text(&project)]);
+    assert!(!checked.contains("another deformer stack"), "{checked}");
+    let odd = std::fs::read_to_string(&project)
+        .unwrap()
+        .replacen("power: 2.0", "power: 3.0", 1);
+    let odd_project = elbow.join("odd.ron");
+    std::fs::write(&odd_project, odd).unwrap();
+    let checked = done(&["check", text(&odd_project)]);
+    assert!(
+        !checked.contains("Sample 1"),
+        "a fresh sample follows its mesh: {checked}"
+    );
+
+    // Every correction has the samples in its file.
+    let still = elbow.join("still.glb");
+    done(&[
+        "export",
+        text(&project),
+        "--out",
+        text(&still),
+        "--still",
+        "--clip",
+        "0",
+        "--time",
+        "0.5",
+    ]);
+    for mode in ["clips", "frames"] {
+        let out = elbow.join(&format!("{mode}.glb"));
+        let said = done(&[
+            "export",
+            text(&project),
+            "--out",
+            text(&out),
+            "--correct",
+            mode,
+        ]);
+        assert!(said.contains('%'), "{said}");
+        for time in ["0.4", "0.8"] {
+            let shape = |file: &Path, more: &[&str]| {
+                let npy = elbow.join("played.npy");
+                let mut args = vec![
+                    "skin",
+                    text(file),
+                    "--out",
+                    text(&npy),
+                    "--clip",
+                    "0",
+                    "--time",
+                    time,
+                ];
+                args.extend(more);
+                done(&args);
+                read(&npy)
+            };
+            let (wanted, played) = (shape(&project, &[]), shape(&out, &["--method", "lbs"]));
+            let size = 0.8;
+            let error = worst(&wanted, &played) / size;
+            assert!(error < 2e-3, "{mode} at {time}: {error}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_extracted_is_one_sentence() {
+    let elbow = Elbow::new();
+    let bent = elbow.pose(70.0);
+    let project = elbow.join("q.ron");
+    let (target, _) = elbow.sculpt(&elbow.arm, &bent, 0.02);
+    let extract = |file: &str, target: &Path, more: &[&str], code| {
+        let mut args = vec![
+            "psd",
+            file,
+            "--extract",
+            text(target),
+            "--out",
+            text(&project),
+        ];
+        args.extend(more);
+        fails(&args, code)
+    };
+    let said = extract(&elbow.arm, &target, &[], 2);
+    assert!(said.contains("needs the pose"), "{said}");
+    let other = PathBuf::from(asset("hand"));
+    let said = extract(&elbow.arm, &other, &["--pose", text(&bent)], 1);
+    assert!(said.contains("has no mesh with the vertices"), "{said}");
+    let said = extract(
+        &elbow.arm,
+        &target,
+        &["--pose", text(&bent), "--drivers", "tail"],
+        2,
+    );
+    assert!(said.contains("--drivers tail"), "{said}");
+    // The same pose twice.
+    let args = [
+        "psd",
+        &elbow.arm,
+        "--extract",
+        text(&target),
+        "--pose",
+        text(&bent),
+        "--out",
+        text(&project),
+    ];
+    done(&args);
+    let said = extract(
+        text(&project),
+        &target,
+        &["--pose", text(&bent), "--name", "Twin"],
+        1,
+    );
+    assert!(
+        said.contains("\"Sample 1\" and \"Twin\" have the same driver pose"),
+        "{said}"
+    );
+    // No input is written over.
+    let said = fails(
+        &[
+            "psd",
+            &elbow.arm,
+            "--extract",
+            text(&target),
+            "--pose",
+            text(&bent),
+            "--out",
+            &elbow.arm,
+        ],
+        2,
+    );
+    assert!(said.contains(".ron"), "{said}");
+    // The pose at rest.
+    let rest = elbow.pose(0.0);
+    let (still, _) = elbow.sculpt(&elbow.arm, &rest, 0.02);
+    let said = extract(&elbow.arm, &still, &["--pose", text(&rest)], 1);
+    assert!(said.contains("correct the bind mesh"), "{said}");
+}
