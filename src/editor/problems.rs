@@ -237,6 +237,11 @@ impl Editor {
         self.start_fix_that_waits();
     }
 
+    /// Whether fixes wait for another file job or for the end of a step.
+    pub(super) fn has_waiting_fixes(&self) -> bool {
+        !self.problems.waiting.is_empty()
+    }
+
     /// Starts a waiting fix when no other file job runs and no step is open. Returns whether it did.
     pub(super) fn start_fix_that_waits(&mut self) -> bool {
         if self.job.is_some() || self.is_in_step() {

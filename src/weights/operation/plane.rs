@@ -54,7 +54,7 @@ pub(super) fn match_notes(symmetry: &Symmetry) -> Vec<String> {
         position,
         topology,
         nearest,
-        stand_in,
+        substitutes,
         ..
     } = symmetry.counts();
     let mut parts = Vec::new();
@@ -71,10 +71,10 @@ pub(super) fn match_notes(symmetry: &Symmetry) -> Vec<String> {
     if !parts.is_empty() {
         notes.push(format!("Matched {}.", parts.join(", ")));
     }
-    if stand_in > 0 {
+    if substitutes > 0 {
         notes.push(format!(
             "{} of the side with more vertices use the nearest of the other side.",
-            counted(stand_in, "vertex")
+            counted(substitutes, "vertex")
         ));
     }
     if symmetry.centre() != 0.0 {
