@@ -1,6 +1,6 @@
 //! The deformed meshes on screen.
 
-use super::weight_colours::{HeatChange, MOST_CHANGES};
+use super::weight_colours::{HeatChange, MAX_CHANGES};
 use crate::document::{Document, InstanceId};
 use crate::evaluate::{InstanceUpdate, Updated, Worker};
 use crate::math::same_bits;
@@ -38,7 +38,7 @@ pub struct Displayed {
 fn note(changes: &mut Vec<HeatChange>, generation: u64, changed: &[(u32, Vec3)]) {
     let mut chunks: Vec<u32> = changed.iter().map(|(i, _)| i / CHUNK as u32).collect();
     chunks.dedup();
-    if changes.len() == MOST_CHANGES {
+    if changes.len() == MAX_CHANGES {
         changes.remove(0);
     }
     changes.push((generation, chunks.into()));

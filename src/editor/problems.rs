@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 /// The number of messages kept.
-const MOST_MESSAGES: usize = 200;
+const MAX_MESSAGES: usize = 200;
 
 /// A notice in the message list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl Problems {
                 n_times: 1,
             }),
         }
-        if self.messages.len() > MOST_MESSAGES {
+        if self.messages.len() > MAX_MESSAGES {
             self.messages.pop_front();
         }
     }

@@ -83,7 +83,7 @@ impl From<MaskOf> for HeatOf {
 pub type HeatChange = (u64, Arc<[u32]>);
 
 /// The number of changes kept: more than the renderer misses between two frames.
-pub(super) const MOST_CHANGES: usize = 32;
+pub(super) const MAX_CHANGES: usize = 32;
 
 /// The appearance of bones.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -141,7 +141,7 @@ pub struct Heat {
     /// What it shows.
     pub of: HeatOf,
     /// n_points, 0 - 1, or [`Heat::plain`] without a value. A weight is stored as it is, a map relative to its maximum,
-    /// bones as 1, the number of influences divided by [`Heat::MOST_COUNTED`], the sum halved.
+    /// bones as 1, the number of influences divided by [`Heat::MAX_COUNTED`], the sum halved.
     pub values: Arc<Vec<f32>>,
     /// n_points: the mixed bone colours, sRGB, and the locked fraction of the weights, 255 for all of it. Empty if
     /// neither applies.
@@ -157,7 +157,7 @@ pub struct Heat {
 
 impl Heat {
     /// The largest number of influences that the colours distinguish.
-    pub const MOST_COUNTED: f32 = 16.0;
+    pub const MAX_COUNTED: f32 = 16.0;
 
     /// The weight colours `of` for the points of `item`.
     pub(super) fn new(item: &MeshItem, of: HeatOf, ink: Ink, generation: u64) -> Self {
@@ -221,7 +221,7 @@ impl Heat {
             }
         }
         let changes = Arc::make_mut(&mut self.changes);
-        if changes.len() == MOST_CHANGES {
+        if changes.len() == MAX_CHANGES {
             changes.remove(0);
         }
         changes.push((self.generation, read.into()));
@@ -254,7 +254,7 @@ fn read_values(
         HeatOf::Bones if row.weights.iter().any(|w| *w > 0.0) => 1.0,
         HeatOf::Count => match row.weights.iter().filter(|w| **w > 0.0).count() {
             0 => plain,
-            n => (n as f32 / Heat::MOST_COUNTED).min(1.0),
+            n => (n as f32 / Heat::MAX_COUNTED).min(1.0),
         },
         HeatOf::Sum if row.weights.iter().any(|w| *w > 0.0) => {
             (row.weights.iter().sum::<f32>() * 0.5).min(1.0)

@@ -60,7 +60,7 @@ impl DepthBuffer {
             return false;
         };
         let nearest = at.z.max(0.0).to_bits();
-        let farthest = if surface.faces(point, view.sight(position)) {
+        let farthest = if surface.faces(point, view.view_direction(position)) {
             u32::MAX
         } else {
             view.project_nearer(position, -4.0 * slack)

@@ -26,7 +26,7 @@ const SQUARE: (f32, f32) = (0.28, 0.50);
 /// Number of segments of a ring.
 const PIECES: usize = 96;
 /// Minimum length of an arrow on the screen: shorter ones point at the camera and are hidden.
-const SHORTEST_PX: f32 = 18.0;
+const MIN_LENGTH_PX: f32 = 18.0;
 /// Minimum cosine between a square's normal and the view: flatter ones are hidden.
 const FLATTEST: f32 = 0.15;
 
@@ -253,7 +253,7 @@ impl Builder<'_> {
     /// The end of an axis on the screen; `None` where it points at the camera.
     fn end(&self, axis: Axis) -> Option<Vec2> {
         let end = self.px(self.axes[axis.index()]);
-        (end.distance(self.centre_px) >= SHORTEST_PX).then_some(end)
+        (end.distance(self.centre_px) >= MIN_LENGTH_PX).then_some(end)
     }
 
     fn arrows(&self) -> Vec<Shape> {

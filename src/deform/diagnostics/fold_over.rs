@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 /// A second joint with at most this weight is left out.
-const LEAST_WEIGHT: f32 = 0.01;
+const MIN_WEIGHT: f32 = 0.01;
 
 /// Points in one run; fixed, so that the first of several equal ones is found for any number of threads.
 const RUN: usize = 4096;
@@ -115,7 +115,7 @@ impl Planes<'_> {
                 second = (joint, weight);
             }
         }
-        if second.1 <= LEAST_WEIGHT {
+        if second.1 <= MIN_WEIGHT {
             return None;
         }
         let is_above = self.bones.rank(first.0) < self.bones.rank(second.0);

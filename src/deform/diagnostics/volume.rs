@@ -9,10 +9,10 @@ use rayon::prelude::*;
 const RUN: usize = 4096;
 
 /// Parts with less than this share of the cubed diagonal as volume are flat.
-const LEAST_VOLUME: f64 = 1e-9;
+const MIN_VOLUME: f64 = 1e-9;
 
 /// Joints with less than this share of the rest volume have no change.
-const LEAST_SHARE: f64 = 1e-3;
+const MIN_SHARE: f64 = 1e-3;
 
 /// The closed parts of a mesh. Depends on its faces alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -193,7 +193,7 @@ impl VolumeReport {
         islands: &[([f64; 2], usize)],
         shares: &[Option<[f64; 2]>],
     ) -> Self {
-        let least = LEAST_VOLUME * shape.diagonal().powi(3);
+        let least = MIN_VOLUME * shape.diagonal().powi(3);
         let volume = |closed: bool, [rest, posed]: [f64; 2]| {
             if closed && rest.abs() > least && posed.is_finite() {
                 // An inverted surface encloses as much as one that is not.
@@ -237,7 +237,7 @@ impl VolumeReport {
                     joint: joint as u16,
                     rest,
                     posed,
-                    change: (rest > LEAST_SHARE * all[0]).then(|| posed / rest - 1.0),
+                    change: (rest > MIN_SHARE * all[0]).then(|| posed / rest - 1.0),
                 })
                 .collect(),
             parts,

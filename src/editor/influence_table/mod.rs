@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 /// More rows than this are gathered on a thread.
-const MOST_AT_ONCE: usize = 50_000;
+const MAX_AT_ONCE: usize = 50_000;
 /// Points that are counted in one task.
 const SPAN: usize = 1 << 14;
 
@@ -175,7 +175,7 @@ impl Editor {
             (None, None) => document.meshes()[&mesh].influences.len(),
         };
         let gather = move || gather(&document, rows_key, columns_key, points);
-        if n_rows <= MOST_AT_ONCE {
+        if n_rows <= MAX_AT_ONCE {
             self.table.show(gather());
         } else {
             let work = move |_: &Task| gather();

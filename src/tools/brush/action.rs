@@ -7,7 +7,7 @@ use crate::document::session::{BrushKind, BrushOptions};
 const ARRIVED: f32 = 1e-3;
 
 /// 1 over the largest factor of Ctrl+Scale.
-const LEAST_FACTOR: f32 = 1e-3;
+const MIN_FACTOR: f32 = 1e-3;
 
 /// The action of a stroke, decided when it starts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +71,7 @@ impl Action {
             BrushKind::Scale => {
                 let factor = 1.0 + (self.value - 1.0) * effect;
                 if self.invert {
-                    before / factor.max(LEAST_FACTOR)
+                    before / factor.max(MIN_FACTOR)
                 } else {
                     before * factor
                 }

@@ -24,7 +24,7 @@ use crate::document::{Document, Edit, InstanceId, MeshId, MeshItem};
 use crate::math::{Camera, Ray};
 use crate::mesh::{PointSet, SurfaceHit, Symmetry};
 use action::Action;
-use dab::Sight;
+use dab::Visibility;
 use glam::Vec2;
 use gradient::Gradient;
 use mask::MaskPaint;
@@ -102,7 +102,7 @@ struct Begun {
     /// Number of points under the brush without a mirror image.
     n_unmatched: usize,
     /// Visible points; computed on first use.
-    sight: Option<Sight>,
+    visibility: Option<Visibility>,
     gradient: Option<Gradient>,
 }
 
@@ -436,7 +436,7 @@ impl Begun {
             hidden: document.session().hidden_points.get(&mesh).cloned(),
             mirror,
             n_unmatched: 0,
-            sight: None,
+            visibility: None,
             gradient: None,
         })
     }

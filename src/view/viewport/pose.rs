@@ -73,7 +73,7 @@ impl Viewport {
             return;
         }
         let rect = response.rect;
-        let seen = self.bones_seen();
+        let seen = self.pickable_bones();
         self.hovered = self.hovered_joint(response, editor, seen);
         if response.clicked()
             && let Some(at) = response.interact_pointer_pos()

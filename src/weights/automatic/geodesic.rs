@@ -6,8 +6,8 @@
 //! smooth within a cell.
 
 use super::bones::Deformers;
-use super::places::Places;
 use super::solid::Solid;
+use super::welded_surface::WeldedSurface;
 use crate::mesh::SurfaceIndex;
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
@@ -33,7 +33,7 @@ pub(crate) enum Anchor {
     /// The nearest position on a deformer's bones: index into the deformers.
     Bone(u16),
     /// A position, with its distance from the bone.
-    Place(Vec3, f32),
+    Position(Vec3, f32),
 }
 
 /// The path from a patch to a deformer.
@@ -183,12 +183,12 @@ fn find_seeds(solid: &Solid, deformers: &Deformers, deformer: u16) -> (Vec<Seed>
 /// bones for all of them; a head gets no weight from the arms beside it.
 pub(crate) fn away(
     solid: &Solid,
-    places: &Places,
+    surface: &WeldedSurface,
     index: &SurfaceIndex,
     deformers: &Deformers,
 ) -> Vec<usize> {
     let n = deformers.list.len();
-    let little = (AWAY * places.diagonal()).max(2.0 * solid.grid.cell);
+    let little = (AWAY * surface.diagonal()).max(2.0 * solid.grid.cell);
     let outside: Vec<usize> = (0..n)
         .filter(|&d| find_seeds(solid, deformers, d as u16).1)
         .collect();
@@ -196,7 +196,7 @@ pub(crate) fn away(
         return Vec::new();
     }
     let is_near = |p: Vec3| {
-        let closest = index.closest(p, little, &places.triangles, &places.positions, |_| true);
+        let closest = index.closest(p, little, &surface.triangles, &surface.positions, |_| true);
         closest.is_some()
     };
     let is_away = |&d: &usize| {
@@ -212,7 +212,7 @@ pub(crate) fn away(
 fn length(anchor: Anchor, deformers: &Deformers, p: Vec3) -> f32 {
     match anchor {
         Anchor::Bone(deformer) => deformers.list[usize::from(deformer)].distance(p),
-        Anchor::Place(place, before) => before + place.distance(p),
+        Anchor::Position(position, before) => before + position.distance(p),
     }
 }
 
@@ -272,7 +272,7 @@ fn search(
             let is_patch = node >= first_patch || before >= first_patch;
             let start = match inherited {
                 Anchor::Bone(d) => deformers.list[usize::from(d)].nearest(position),
-                Anchor::Place(place, _) => place,
+                Anchor::Position(position, _) => position,
             };
             let straight = candidate.is_straight
                 && before < first_patch
@@ -291,7 +291,7 @@ fn search(
                         _ => solid.grid.is_straight(start, cell),
                     }
                 });
-            let bent = Anchor::Place(solid.position(before), base);
+            let bent = Anchor::Position(solid.position(before), base);
             if straight {
                 inherited
             } else if candidate.is_straight {
@@ -315,7 +315,7 @@ fn search(
             // Over the surface, paths follow edges.
             let from_patch = node >= first_patch;
             let way = if from_patch {
-                Anchor::Place(position, distance)
+                Anchor::Position(position, distance)
             } else {
                 anchor
             };
