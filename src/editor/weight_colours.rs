@@ -87,7 +87,7 @@ pub(super) const MAX_CHANGES: usize = 32;
 
 /// The appearance of bones.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Ink {
+pub(super) struct BoneAppearance {
     /// n_skin_joints: whether the weights are locked; empty if none are, or if locks are not shown.
     pub(super) locked: Vec<bool>,
     /// n_skin_joints: squared sRGB values, 0 - 1, which approximate linear colour; empty unless bones are shown by
@@ -95,7 +95,7 @@ pub(super) struct Ink {
     pub(super) colours: Vec<[f32; 3]>,
 }
 
-impl Ink {
+impl BoneAppearance {
     /// A colour in the space for mixing.
     pub(super) fn mixable(srgb: [u8; 3]) -> [f32; 3] {
         srgb.map(|c| (f32::from(c) / 255.0).powi(2))
@@ -152,7 +152,7 @@ pub struct Heat {
     pub generation: u64,
     /// The latest changes, by consecutive generation; an older generation means that everything changed.
     pub changes: Arc<Vec<HeatChange>>,
-    ink: Ink,
+    appearance: BoneAppearance,
 }
 
 impl Heat {
@@ -160,7 +160,12 @@ impl Heat {
     pub const MAX_COUNTED: f32 = 16.0;
 
     /// The weight colours `of` for the points of `item`.
-    pub(super) fn new(item: &MeshItem, of: HeatOf, ink: Ink, generation: u64) -> Self {
+    pub(super) fn new(
+        item: &MeshItem,
+        of: HeatOf,
+        appearance: BoneAppearance,
+        generation: u64,
+    ) -> Self {
         let n_points = item.influences.len();
         let plain = plain(of);
         let mut values = vec![plain; n_points];
@@ -172,12 +177,12 @@ impl Heat {
             .map(|(chunk, (values, rows))| read_values(of, item, chunk, rows, values))
             .sum();
         let mut tints = Vec::new();
-        if ink.tints() {
+        if appearance.tints() {
             tints.resize(n_points, [0; 4]);
             tints
                 .par_chunks_mut(CHUNK)
                 .zip(chunks)
-                .for_each(|(tints, rows)| read_tints(&ink, rows, tints));
+                .for_each(|(tints, rows)| read_tints(&appearance, rows, tints));
         }
         Self {
             of,
@@ -186,7 +191,7 @@ impl Heat {
             n_marked,
             generation: generation + 1,
             changes: Arc::default(),
-            ink,
+            appearance,
         }
     }
 
@@ -217,7 +222,11 @@ impl Heat {
             self.n_marked -= slots.iter().filter(|v| **v != plain).count();
             self.n_marked += read_values(self.of, item, chunk as usize, rows, slots);
             if !tints.is_empty() {
-                read_tints(&self.ink, rows, &mut tints[first..first + rows.len()]);
+                read_tints(
+                    &self.appearance,
+                    rows,
+                    &mut tints[first..first + rows.len()],
+                );
             }
         }
         let changes = Arc::make_mut(&mut self.changes);
@@ -274,9 +283,9 @@ fn read_values(
     values.iter().filter(|v| **v != plain).count()
 }
 
-fn read_tints(ink: &Ink, rows: &Rows, tints: &mut [[u8; 4]]) {
+fn read_tints(appearance: &BoneAppearance, rows: &Rows, tints: &mut [[u8; 4]]) {
     for (slot, row) in tints.iter_mut().zip(rows.iter()) {
-        *slot = ink.tint(row);
+        *slot = appearance.tint(row);
     }
 }
 
@@ -286,13 +295,15 @@ mod tests {
 
     #[test]
     fn equal_shares_of_two_bones_have_the_colour_between_and_locks_their_share() {
-        let ink = Ink {
+        let appearance = BoneAppearance {
             locked: vec![false, true],
-            colours: [[255, 0, 0], [0, 0, 255]].map(Ink::mixable).to_vec(),
+            colours: [[255, 0, 0], [0, 0, 255]]
+                .map(BoneAppearance::mixable)
+                .to_vec(),
         };
         let tint = |pairs: &[(u16, f32)]| {
             let rows: Rows = [pairs.to_vec()].into_iter().collect();
-            ink.tint(rows.row(0))
+            appearance.tint(rows.row(0))
         };
         assert_eq!(tint(&[(0, 0.5)]), [255, 0, 0, 0]);
         assert_eq!(tint(&[(0, 0.5), (1, 0.5)]), [180, 0, 180, 128]);

@@ -3,8 +3,9 @@
 //!
 //! A joint follows a screw where its rotation is [`Interpolation::Linear`] and its translation is too, or has no
 //! channel. The keyframes of both count: at each of their times the joint has the values of its channels, and from one
-//! such time to the next [`RigidInterpolation`] interpolates. `STEP` and `CUBICSPLINE` channels keep their own interpolation,
-//! and so does the other channel of such a joint; scale and morph weights are always interpolated per component.
+//! such time to the next [`RigidInterpolation`] interpolates. `STEP` and `CUBICSPLINE` channels keep their own
+//! interpolation, and so does the other channel of such a joint; scale and morph weights are always interpolated per
+//! component.
 
 use super::clip::{Channel, Clip, Interpolation, Property};
 use super::{JointId, RigidInterpolation};
@@ -47,8 +48,8 @@ pub struct ComponentWise {
 }
 
 impl Clip {
-    /// This clip with [`RigidInterpolation::Components`] and as many more keyframes as it takes to follow the screws within
-    /// `tolerance` of each joint. Channels that need none share their keyframes with this clip.
+    /// This clip with [`RigidInterpolation::Components`] and as many more keyframes as it takes to follow the screws
+    /// within `tolerance` of each joint. Channels that need none share their keyframes with this clip.
     ///
     /// Spans are bisected until linear interpolation is within the tolerance at seven times between their ends.
     pub fn component_wise(

@@ -18,7 +18,7 @@ impl Curve {
     /// Maximum number of points.
     pub const MAX_POINTS: usize = 12;
     /// Minimum distance between points, along x.
-    pub const APART: f32 = 0.01;
+    pub const MIN_SPACING: f32 = 0.01;
 
     /// The curve through `points`: sorted by distance, clamped to 0 - 1, without those that are too close to another or
     /// too many. If fewer than two are left it is that of [`Falloff::Smooth`].
@@ -29,7 +29,7 @@ impl Curve {
             .map(|p| p.clamp(Vec2::ZERO, Vec2::ONE))
             .collect();
         kept.sort_by(|a, b| a.x.total_cmp(&b.x));
-        kept.dedup_by(|b, a| b.x - a.x < Self::APART);
+        kept.dedup_by(|b, a| b.x - a.x < Self::MIN_SPACING);
         kept.truncate(Self::MAX_POINTS);
         if kept.len() < 2 {
             return Self::like(Falloff::Smooth);
@@ -88,7 +88,7 @@ impl Curve {
 
     /// Adds a point; returns the curve and the point's index, `None` if it already has the maximum number.
     pub fn with(&self, point: Vec2) -> Option<(Self, usize)> {
-        let is_free = |p: &Vec2| (p.x - point.x).abs() >= Self::APART;
+        let is_free = |p: &Vec2| (p.x - point.x).abs() >= Self::MIN_SPACING;
         if self.n_points == Self::MAX_POINTS || !self.points().iter().all(is_free) {
             return None;
         }
@@ -113,8 +113,8 @@ impl Curve {
             points[index].x
         } else {
             // Slightly more than the minimum, so that rounding does not drop it.
-            let apart = Self::APART * 1.01;
-            let (low, high) = (points[index - 1].x + apart, points[index + 1].x - apart);
+            let spacing = Self::MIN_SPACING * 1.01;
+            let (low, high) = (points[index - 1].x + spacing, points[index + 1].x - spacing);
             to.x.clamp(low.min(high), high)
         };
         points[index] = Vec2::new(x, to.y);

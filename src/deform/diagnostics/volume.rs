@@ -6,7 +6,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 /// Faces in one partial sum; fixed, so that sums do not depend on the number of threads.
-const RUN: usize = 4096;
+const FACES_PER_SUM: usize = 4096;
 
 /// Parts with less than this share of the cubed diagonal as volume are flat.
 const MIN_VOLUME: f64 = 1e-9;
@@ -159,12 +159,12 @@ impl VolumeReport {
         let centre = [mean(shape.inflated), mean(shape.posed)];
         let n_joints = shape.palette.n_joints();
         let runs: Vec<Sums> = triangles
-            .par_chunks(RUN)
+            .par_chunks(FACES_PER_SUM)
             .enumerate()
             .map(|(run, faces)| {
                 let mut sums = Sums::new(n_joints);
                 for (i, t) in faces.iter().enumerate() {
-                    let island = enclosure.island_of_face[run * RUN + i];
+                    let island = enclosure.island_of_face[run * FACES_PER_SUM + i];
                     sums.add(shape, t, island, enclosure, centre);
                 }
                 sums

@@ -306,7 +306,7 @@ impl Editor {
     }
 
     /// Ends the adjustment because of another edit.
-    fn give_way(&mut self) {
+    fn end_after_other_edit(&mut self) {
         if let Some(adjusting) = &self.operations.adjusting
             && adjusting.job.is_some()
         {
@@ -329,7 +329,7 @@ impl Editor {
         }
         // A step can be replaced only while it is the newest; a first run may wait for a pose.
         if adjusting.is_applied || !adjusting.reads_the_same(&self.document) {
-            self.give_way();
+            self.end_after_other_edit();
         } else {
             adjusting.revision = revision;
         }

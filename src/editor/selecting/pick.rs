@@ -60,7 +60,7 @@ impl Editor {
     }
 
     /// Whether picking the skin under the pointer is fast enough for every frame.
-    pub fn is_surface_at_hand(&mut self) -> bool {
+    pub fn is_picking_fast(&mut self) -> bool {
         let surfaces = surfaces(self.views.pointed_mut(), &self.document);
         surfaces.iter().all(|(_, surface)| surface.is_quick())
     }

@@ -14,14 +14,14 @@ const EXACT: f32 = 1e-5;
 const EXACT_OF_EDGE: f32 = 0.02;
 
 /// Maximum number of rounds in which positions whose nearest match was taken try the next one.
-const ROUNDS: usize = 12;
+const MAX_ROUNDS: usize = 12;
 
 /// A position whose edges do not all mirror is matched along an edge only within this fraction of the edge's length
 /// from the mirrored position.
-const PLAUSIBLE: f32 = 0.35;
+const MAX_EDGE_ERROR: f32 = 0.35;
 
 /// Where more points than this share a position they are matched in order instead of by their neighbours.
-const CROWD: usize = 32;
+const MAX_COINCIDENT: usize = 32;
 
 /// Index of no position.
 const NONE: u32 = u32::MAX;
@@ -83,7 +83,7 @@ impl<'a> Search<'a> {
                 place[next as usize] = point;
                 (at, n) = (next, n + 1);
             }
-            if n > CROWD {
+            if n > MAX_COINCIDENT {
                 crowded.insert(point);
             }
         }
@@ -147,7 +147,7 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         let positions = &self.mesh.positions;
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             task.check()?;
             if places.is_empty() {
                 break;
@@ -323,7 +323,7 @@ impl<'a> Search<'a> {
             // The same faces on both sides: the distance does not matter.
             error.is_finite()
         } else {
-            error < PLAUSIBLE && self.apart(w, best) <= tolerance * tolerance
+            error < MAX_EDGE_ERROR && self.apart(w, best) <= tolerance * tolerance
         };
         fits.then_some(Proposal {
             pair: (w.min(best), w.max(best)),
@@ -408,7 +408,7 @@ impl<'a> Search<'a> {
         }
         let mut theirs: Vec<u32> = self.members(b).collect();
         theirs.sort_unstable();
-        if ours.len() == 1 && theirs.len() == 1 || ours.len().max(theirs.len()) > CROWD {
+        if ours.len() == 1 && theirs.len() == 1 || ours.len().max(theirs.len()) > MAX_COINCIDENT {
             return ours.into_iter().zip(theirs).collect();
         }
         let around = |point: u32| -> Vec<u32> {

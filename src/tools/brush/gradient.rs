@@ -21,7 +21,7 @@ pub(super) struct Gradient {
 }
 
 /// The smallest number of points per thread.
-const PART: usize = 4096;
+const POINTS_PER_TASK: usize = 4096;
 
 impl Stroke {
     /// Draws the gradient to the pointer; restores points that only an earlier end reached.
@@ -93,7 +93,7 @@ impl Stroke {
             };
             options.strength * options.fades_to(share)
         };
-        let points = gradient.points.par_iter().with_min_len(PART);
+        let points = gradient.points.par_iter().with_min_len(POINTS_PER_TASK);
         let effects: Vec<f32> = points.map(effect_at).collect();
         for (&(point, _), effect) in gradient.points.iter().zip(effects) {
             // A point that was never reached keeps no slot.

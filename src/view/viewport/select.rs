@@ -162,7 +162,7 @@ impl Viewport {
             return None;
         }
         let (at, size) = (ndc(at, response.rect), size(response.rect));
-        if editor.is_playing() || !editor.is_surface_at_hand() {
+        if editor.is_playing() || !editor.is_picking_fast() {
             // Testing the skin in each frame would be too expensive.
             return editor
                 .pick_bone(at, size)

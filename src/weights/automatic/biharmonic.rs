@@ -23,14 +23,14 @@ use rayon::prelude::*;
 /// The ADMM penalty for a mean distance of the nodes from the nearest bone, in blocks: the stiffness of the longest
 /// waves that fit, which would otherwise converge last.
 fn penalty(mean_distance: f64) -> f64 {
-    (WAVE / mean_distance.max(0.5)).powi(4)
+    (PENALTY_WAVENUMBER / mean_distance.max(0.5)).powi(4)
 }
 
 /// Found by experiment: it needs the fewest iterations on the samples.
-const WAVE: f64 = 4.2;
+const PENALTY_WAVENUMBER: f64 = 4.2;
 
 /// Over-relaxation factor of ADMM.
-const RELAXED: f64 = 1.6;
+const OVER_RELAXATION: f64 = 1.6;
 
 /// Tolerance: iteration ends when no weight changes by more than this or violates its bounds by more.
 const TOLERANCE: f64 = 2e-3;
@@ -45,7 +45,7 @@ const COLUMNS: usize = 8;
 const MAX_NODES: usize = 8000;
 
 /// Falloff of the geodesic weights used as a fallback.
-const BEND: f32 = 0.3;
+const FALLBACK_FALLOFF: f32 = 0.3;
 
 /// The nodes that each bone constrains.
 struct Handles {
@@ -91,7 +91,8 @@ pub(crate) fn weights(
         } else {
             "The mesh has no inside: used geodesic voxel weights over its surface.".to_owned()
         });
-        let (rows, more) = voxel::weights(subject, surface, deformers, solid, BEND, task)?;
+        let (rows, more) =
+            voxel::weights(subject, surface, deformers, solid, FALLBACK_FALLOFF, task)?;
         notes.extend(more);
         return Ok((rows, notes));
     }
@@ -114,7 +115,8 @@ pub(crate) fn weights(
                 "{}: used geodesic voxel weights.",
                 solved_sentence(&failed)
             ));
-            let (rows, more) = voxel::weights(subject, surface, deformers, solid, BEND, task)?;
+            let (rows, more) =
+                voxel::weights(subject, surface, deformers, solid, FALLBACK_FALLOFF, task)?;
             notes.extend(more);
             return Ok((rows, notes));
         }
@@ -142,7 +144,7 @@ pub(crate) fn weights(
                 deformers,
                 solid,
                 &distances,
-                BEND,
+                FALLBACK_FALLOFF,
                 &mut rows,
                 Some(&missing),
             );
@@ -320,7 +322,7 @@ fn split_rounds(
         for (k, last) in last.iter_mut().enumerate() {
             let mut moved: f64 = 0.0;
             for i in k * n..(k + 1) * n {
-                let relaxed = RELAXED * w[i] + (1.0 - RELAXED) * z[i];
+                let relaxed = OVER_RELAXATION * w[i] + (1.0 - OVER_RELAXATION) * z[i];
                 let kept = (relaxed + u[i]).clamp(0.0, 1.0);
                 moved = moved.max((kept - z[i]).abs()).max((w[i] - kept).abs());
                 u[i] += relaxed - kept;
@@ -433,7 +435,7 @@ fn split_groups(
         deformers,
         solid,
         distances,
-        BEND,
+        FALLBACK_FALLOFF,
         &mut by_distance,
         None,
     );

@@ -18,7 +18,7 @@ const LONGEST: f32 = 2.5;
 /// Maximum number of surfaces that a leaf's bone passes through.
 const MAX_PASSED: usize = 8;
 /// A leaf with less room inside the mesh than this, in lengths of its parent's bone, is the end of that bone.
-const NO_ROOM: f32 = 0.1;
+const MIN_LEAF_LENGTH: f32 = 0.1;
 
 /// Names of root nodes, which move the whole model.
 const ROOTS: &[&str] = &[
@@ -398,13 +398,13 @@ impl Tree {
             let room = exit * INSIDE;
             return (
                 head + direction * room.min(length * LONGEST),
-                room > length * NO_ROOM,
+                room > length * MIN_LEAF_LENGTH,
             );
         }
         // On or outside of the surface: if the parent's bone leaves the surface there, the leaf is its end; an open
         // surface is no evidence.
-        let leaves =
-            cast(from).is_some_and(|hit| !hit.front && hit.distance <= length * (1.0 + NO_ROOM));
+        let leaves = cast(from)
+            .is_some_and(|hit| !hit.front && hit.distance <= length * (1.0 + MIN_LEAF_LENGTH));
         // Never of zero length: at the tail of the parent's bone both would be equally near.
         (head + direction * (length * 0.5), !leaves)
     }

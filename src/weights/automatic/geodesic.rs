@@ -16,16 +16,16 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Bones farther than this multiple of the nearest distance get no weight.
-pub(crate) const REACH: f32 = 3.0;
+pub(crate) const MAX_DISTANCE_RATIO: f32 = 3.0;
 
 /// Bones farther from the mesh than this fraction of the bounding-box diagonal do not belong to it.
-const AWAY: f32 = 0.02;
+const MAX_BONE_DISTANCE: f32 = 0.02;
 
 /// Number of bones searched from at a time: bounds the memory of unsorted results.
-const AT_ONCE: usize = 16;
+const BONES_AT_ONCE: usize = 16;
 
 /// Number of nodes settled between two checks for cancellation.
-const CHECK: usize = 8192;
+const NODES_PER_CHECK: usize = 8192;
 
 /// The start of the straight last part of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,12 +85,12 @@ impl Distances {
         let nearest = search(solid, deformers, &all, &|_, _| true, task)?;
         let mut limits = vec![0.0; solid.n_nodes()];
         for &(node, distance, _) in &nearest {
-            limits[node as usize] = distance * REACH + 2.0 * solid.grid.cell;
+            limits[node as usize] = distance * MAX_DISTANCE_RATIO + 2.0 * solid.grid.cell;
         }
         drop(nearest);
-        for first in (0..n).step_by(AT_ONCE) {
+        for first in (0..n).step_by(BONES_AT_ONCE) {
             task.step("Measuring distances", 0.4 + 0.5 * first as f32 / n as f32)?;
-            let some = first..(first + AT_ONCE).min(n);
+            let some = first..(first + BONES_AT_ONCE).min(n);
             let settled: Vec<Result<Vec<(u32, Label)>, Cancelled>> = some
                 .into_par_iter()
                 .map(|deformer| {
@@ -188,7 +188,7 @@ pub(crate) fn away(
     deformers: &Deformers,
 ) -> Vec<usize> {
     let n = deformers.list.len();
-    let little = (AWAY * surface.diagonal()).max(2.0 * solid.grid.cell);
+    let little = (MAX_BONE_DISTANCE * surface.diagonal()).max(2.0 * solid.grid.cell);
     let outside: Vec<usize> = (0..n)
         .filter(|&d| find_seeds(solid, deformers, d as u16).1)
         .collect();
@@ -253,7 +253,7 @@ fn search(
     let mut n = 0;
     while let Some(Reverse(candidate)) = open.pop() {
         n += 1;
-        if n % CHECK == 0 {
+        if n % NODES_PER_CHECK == 0 {
             task.check()?;
         }
         let Candidate { node, from, .. } = candidate;

@@ -27,13 +27,13 @@ const MAX_EQUAL: usize = 4;
 const NEAREST: f32 = 1e-4;
 
 /// Number of nearest bones tested for visibility.
-const TRIED: usize = 6;
+const N_TESTED_BONES: usize = 6;
 
 /// Right-hand sides solved together by one thread.
 const COLUMNS: usize = 4;
 
 /// Positions per task.
-const RUN: usize = 512;
+const POSITIONS_PER_TASK: usize = 512;
 
 /// The heat source of a position.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -88,7 +88,7 @@ fn seen(
     let mut sources = vec![Source::default(); surface.n()];
     let nearest = surface.diagonal() * NEAREST;
     sources
-        .par_chunks_mut(RUN)
+        .par_chunks_mut(POSITIONS_PER_TASK)
         .enumerate()
         .for_each(|(run, chunk)| {
             if task.is_cancelled() {
@@ -96,7 +96,7 @@ fn seen(
             }
             let mut near: Vec<(f32, u16, Vec3)> = Vec::new();
             for (i, source) in chunk.iter_mut().enumerate() {
-                let position = run * RUN + i;
+                let position = run * POSITIONS_PER_TASK + i;
                 let p = surface.positions[position];
                 near.clear();
                 near.extend(deformers.list.iter().enumerate().map(|(k, d)| {
@@ -106,9 +106,9 @@ fn seen(
                 let by_distance = |a: &(f32, u16, Vec3), b: &(f32, u16, Vec3)| {
                     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
                 };
-                if near.len() > TRIED {
-                    near.select_nth_unstable_by(TRIED, by_distance);
-                    near.truncate(TRIED);
+                if near.len() > N_TESTED_BONES {
+                    near.select_nth_unstable_by(N_TESTED_BONES, by_distance);
+                    near.truncate(N_TESTED_BONES);
                 }
                 near.sort_unstable_by(by_distance);
                 for &(distance, deformer, q) in &near {
@@ -130,8 +130,8 @@ fn seen(
     Ok(sources)
 }
 
-/// Whether the segment from `q`, a position on a bone or inside, to `position` does not cross the position's own island,
-/// and arrives from the inner side if the island has one.
+/// Whether the segment from `q`, on a bone or inside, to `position` does not cross the position's own island, and
+/// arrives from the inner side if the island has one.
 pub(crate) fn sees(
     surface: &WeldedSurface,
     index: &SurfaceIndex,

@@ -1,9 +1,9 @@
 //! Weights computed from the bones and the surface.
 //!
-//! Data flow: a subject -> `welded_surface` (seams joined) and `bones` (the joints that receive weight, and their segments) ->
-//! a method: `heat` over the surface, `voxel` through the inside (`grid` -> `solid` -> `geodesic`), or `biharmonic` on
-//! a coarse copy of the inside (`proxy`) -> `rows`: the largest few weights of each position -> an outcome that keeps
-//! locked weights.
+//! Data flow: a subject -> `welded_surface` (seams joined) and `bones` (the joints that receive weight, and their
+//! segments) -> a method: `heat` over the surface, `voxel` through the inside (`grid` -> `solid` -> `geodesic`), or
+//! `biharmonic` on a coarse copy of the inside (`proxy`) -> `rows`: the largest few weights of each position -> an
+//! outcome that keeps locked weights.
 //!
 //! Invariant: memory grows with points x influences, never with points x joints.
 //! Invariant: where a method fails a fallback is used, and the notes of the report name it and the bones or vertices.

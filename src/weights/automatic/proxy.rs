@@ -147,8 +147,8 @@ impl Proxy {
         }
         if n > 0.0 { sum / n } else { 1.0 }
     }
-    /// n_positions: the node at which each position is interpolated; `None` if its patch is connected to no inside cell, not
-    /// even over other patches.
+    /// n_positions: the node at which each position is interpolated; `None` if its patch is connected to no inside cell,
+    /// not even over other patches.
     pub(crate) fn nodes_of_positions(
         &self,
         surface: &WeldedSurface,

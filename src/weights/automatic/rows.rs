@@ -12,7 +12,7 @@ use rayon::prelude::*;
 const SMALLEST: f32 = 2e-3;
 
 /// Positions per task.
-const RUN: usize = 4096;
+const POSITIONS_PER_TASK: usize = 4096;
 
 /// The joints of the largest weights of each position: a fixed number, however many joints there are.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +59,7 @@ impl TopRows {
             task.check()?;
             let mut next = vec![(0, 0.0); self.entries.len()];
             let before = &*self;
-            next.par_chunks_mut(RUN * width)
+            next.par_chunks_mut(POSITIONS_PER_TASK * width)
                 .enumerate()
                 .for_each(|(run, chunk)| {
                     if task.is_cancelled() {
@@ -67,7 +67,7 @@ impl TopRows {
                     }
                     let mut sums: Vec<(u16, f32)> = Vec::new();
                     for (i, row) in chunk.chunks_mut(width).enumerate() {
-                        let position = (run * RUN + i) as u32;
+                        let position = (run * POSITIONS_PER_TASK + i) as u32;
                         let neighbours = surface.neighbours(position);
                         let share = strength / neighbours.len().max(1) as f32;
                         let own = if neighbours.is_empty() {

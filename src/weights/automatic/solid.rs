@@ -14,7 +14,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 /// Patches per task.
-const RUN: usize = 256;
+const PATCHES_PER_TASK: usize = 256;
 
 /// The graph.
 #[derive(Clone, Debug, Default)]
@@ -79,15 +79,15 @@ impl Solid {
         };
         task.step("Joining the surface to the cells", 0.25)?;
         solid.gather_patches(surface);
-        let runs: Vec<Vec<(u32, u32)>> = (0..solid.middles.len().div_ceil(RUN))
+        let runs: Vec<Vec<(u32, u32)>> = (0..solid.middles.len().div_ceil(PATCHES_PER_TASK))
             .into_par_iter()
             .map(|run| {
                 let mut links = Vec::new();
                 if task.is_cancelled() {
                     return links;
                 }
-                let last = ((run + 1) * RUN).min(solid.middles.len());
-                for patch in run * RUN..last {
+                let last = ((run + 1) * PATCHES_PER_TASK).min(solid.middles.len());
+                for patch in run * PATCHES_PER_TASK..last {
                     solid.link_cells(surface, index, patch as u32, &mut links);
                 }
                 links

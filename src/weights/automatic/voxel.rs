@@ -1,7 +1,7 @@
 //! Geodesic voxel binding (Dionne and de Lasa 2013): weights from distances through the inside of the mesh.
 
 use super::bones::Deformers;
-use super::geodesic::{Distances, REACH};
+use super::geodesic::{Distances, MAX_DISTANCE_RATIO};
 use super::heat::{by_distance, islands_note};
 use super::rows::TopRows;
 use super::solid::Solid;
@@ -18,12 +18,15 @@ const MAX_ITERATIONS: f32 = 12.0;
 ///
 /// The paper's x is the distance in sizes of the whole model, so that a finger's falloff is not that of a thigh and
 /// all weights reach far. Here x is the cube of `times`: of the powers tried (1, 2, 3) it comes closest to artists'
-/// weights, with an elbow's transition about as wide as its limb; and the falloff fades to nothing at [`REACH`], where
+/// weights, with an elbow's transition about as wide as its limb; and the falloff fades to nothing at [`MAX_DISTANCE_RATIO`], where
 /// the search ends.
 pub(crate) fn falloff(times: f32, falloff: f32) -> f32 {
     let times = times.max(1.0);
     let x = times * times * times;
-    let fade = 1.0 - ((times - 1.0) / (REACH - 1.0)).min(1.0).powi(2);
+    let fade = 1.0
+        - ((times - 1.0) / (MAX_DISTANCE_RATIO - 1.0))
+            .min(1.0)
+            .powi(2);
     let share = 1.0 / ((1.0 - falloff) * x + falloff * x * x);
     share * share * fade * fade
 }
@@ -138,7 +141,7 @@ mod tests {
     fn weight_falls_with_distance_to_nothing_and_faster_with_more_falloff() {
         for bend in [0.0, 0.2, 1.0] {
             assert_eq!(falloff(1.0, bend), 1.0);
-            assert_eq!(falloff(REACH, bend), 0.0);
+            assert_eq!(falloff(MAX_DISTANCE_RATIO, bend), 0.0);
             let steps = (10..30).map(|i| falloff(i as f32 * 0.1, bend));
             assert!(steps.collect::<Vec<_>>().windows(2).all(|w| w[1] < w[0]));
         }

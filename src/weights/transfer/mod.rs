@@ -12,7 +12,7 @@ pub use names::match_names;
 
 use super::automatic::{TopRows, WeldedSurface, finish, islands_note, some};
 use crate::math::FactorError;
-use crate::mesh::{PointSet, SurfaceIndex, SurfacePlace};
+use crate::mesh::{PointSet, SurfaceIndex, ClosestPosition};
 use crate::skinning::Rows;
 use crate::task::{Cancelled, Task};
 use crate::weights::outcome::{LeftOut, OperationError, Outcome};
@@ -320,7 +320,7 @@ fn normal_of(source: &TransferSource, triangle: u32) -> Vec3 {
 fn row_at(
     source: &TransferSource,
     same: &[Option<u16>],
-    position: SurfacePlace,
+    position: ClosestPosition,
 ) -> Vec<(u16, f32)> {
     let mut row: Vec<(u16, f32)> = Vec::new();
     let corners = source.triangles[position.triangle as usize];
