@@ -18,8 +18,8 @@ const MAX_ITERATIONS: f32 = 12.0;
 ///
 /// The paper's x is the distance in sizes of the whole model, so that a finger's falloff is not that of a thigh and
 /// all weights reach far. Here x is the cube of `times`: of the powers tried (1, 2, 3) it comes closest to artists'
-/// weights, with an elbow's transition about as wide as its limb; and the falloff fades to nothing at [`MAX_DISTANCE_RATIO`], where
-/// the search ends.
+/// weights, with an elbow's transition about as wide as its limb; and the falloff fades to nothing at
+/// [`MAX_DISTANCE_RATIO`], where the search ends.
 pub(crate) fn falloff(times: f32, falloff: f32) -> f32 {
     let times = times.max(1.0);
     let x = times * times * times;
