@@ -126,10 +126,12 @@ pub enum RigError {
         "“{0}” does not inherit the scale of its parent: no bone can be inserted between the two."
     )]
     CompensatesScale(String),
-    /// The world transform of a new parent is singular or not finite.
-    #[error("The scale of “{joint}” is 0 {place}: no child can keep its position.")]
+    /// The world transform of a joint is singular or not finite.
+    #[error(
+        "The scale of “{joint}” is 0 {place}: neither a child nor the mesh can keep its position."
+    )]
     Singular {
-        /// The parent.
+        /// The joint.
         joint: String,
         /// "in “Walk”", "in the rest pose" or "in the pose".
         place: String,

@@ -2,12 +2,14 @@
 
 use super::frames::set_channel;
 use super::sampling::{Motion, chain, resampling};
-use super::{RigEdit, RigError, check_live, drop_invalid_inflation_parents, joints_of, set_joints};
+use super::{
+    AtRest, RigEdit, RigError, check_live, drop_invalid_inflation_parents, joints_of, set_joints,
+};
 use crate::document::Document;
 use crate::math::polar::{largest_entry, orthonormality_error};
 use crate::math::transform::normalize_or_identity;
 use crate::math::{Transform, polar};
-use crate::skeleton::orientation::world_of;
+use crate::skeleton::orientation::{parent_world_of, world_of};
 use crate::skeleton::resample::{KeyTimes, Resampled};
 use crate::skeleton::{Clip, JointId, Pose, Property, Skeleton};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
@@ -56,7 +58,7 @@ pub fn reparent(document: &Document, request: &Reparent) -> Result<RigEdit, RigE
     let edit = RigEdit::between(document, &changed);
     Ok(match request.keep {
         Keep::Motion if !request.nearest => edit,
-        _ => edit.moving_rest(),
+        _ => edit.moving_at_rest(AtRest::All),
     })
 }
 
@@ -181,16 +183,11 @@ pub(super) fn sample_below(
                 world_of(&document.skeleton, pose, j)
             })
         };
-        let into = inverse(
-            &now.skeleton,
-            request.parent,
-            above(now, pose, request.parent),
-            || place.into(),
-        )?;
-        let map = into * above(before, old, old_parent);
+        let into = IntoLocal::new(&now.skeleton, pose, joint, || place.into())?;
+        let map = into.parent * above(before, old, old_parent);
         match Similarity::of(map).filter(|_| !compensates) {
             Some(map) => Ok(map.transform(&old.locals[joint.get()])),
-            None => splitter.split(into * world_of(&before.skeleton, old, joint)),
+            None => splitter.split(into.local(world_of(&before.skeleton, old, joint))),
         }
     };
     let mut joints = joints_of(changed);
@@ -251,11 +248,9 @@ pub(super) fn sample_below(
                 let mut here = Motion::new(now, new, &new_chain);
                 let mut fault = None;
                 let keyed = Resampled::new(&times, *tolerance, |time| {
-                    let above = request.parent;
-                    let above = above.map_or(DAffine3::IDENTITY, |p| here.world(p, time));
                     let place = || format!("in “{}”", old.name);
-                    let local = inverse(&now.skeleton, request.parent, above, place)
-                        .and_then(|into| splitter.split(into * there.world(joint, time)));
+                    let local = IntoLocal::new(&now.skeleton, here.at(time), joint, place)
+                        .and_then(|into| splitter.split(into.local(there.world(joint, time))));
                     local.unwrap_or_else(|error| {
                         fault.get_or_insert(error);
                         Transform::IDENTITY
@@ -320,23 +315,59 @@ fn moved_by(
     Similarity::of(world(now, new).inverse() * world(before, old))
 }
 
-/// The inverse of the world transform of a new parent, unless it is singular or not finite.
-fn inverse(
-    skeleton: &Skeleton,
-    parent: Option<JointId>,
-    world: DAffine3,
-    place: impl FnOnce() -> String,
-) -> Result<DAffine3, RigError> {
-    let inverse = world.inverse();
-    let size = largest_entry(world.matrix3);
-    let is_regular = world.matrix3.determinant().abs() > SINGULAR_TOLERANCE * size.powi(3);
-    match parent {
-        Some(parent) if !(is_regular && inverse.is_finite()) => Err(RigError::Singular {
+/// The map from a joint's world transform to its local transform under its parent in a pose.
+struct IntoLocal {
+    /// The inverse of the parent's world transform.
+    parent: DAffine3,
+    /// The inverse of the linear part that applies to the joint: without the parent's own stretch where the joint
+    /// compensates for it.
+    linear: DMat3,
+}
+
+impl IntoLocal {
+    /// Fails where the parent's world transform is singular or not finite.
+    fn new(
+        skeleton: &Skeleton,
+        pose: &Pose,
+        joint: JointId,
+        place: impl FnOnce() -> String,
+    ) -> Result<Self, RigError> {
+        let Some(parent) = skeleton.joint(joint).parent else {
+            return Ok(Self {
+                parent: DAffine3::IDENTITY,
+                linear: DMat3::IDENTITY,
+            });
+        };
+        let world = world_of(skeleton, pose, parent);
+        let inverse = inverse(world).ok_or_else(|| RigError::Singular {
             joint: skeleton.label(parent),
             place: place(),
-        }),
-        _ => Ok(inverse),
+        })?;
+        let linear = if skeleton.joint(joint).rule.compensates_scale {
+            parent_world_of(skeleton, pose, joint).matrix3.inverse()
+        } else {
+            inverse.matrix3
+        };
+        Ok(Self {
+            parent: inverse,
+            linear,
+        })
     }
+
+    fn local(&self, world: DAffine3) -> DAffine3 {
+        DAffine3 {
+            matrix3: self.linear * world.matrix3,
+            translation: self.parent.transform_point3(world.translation),
+        }
+    }
+}
+
+/// The inverse of `map`, unless that is singular or not finite.
+pub(super) fn inverse(map: DAffine3) -> Option<DAffine3> {
+    let inverse = map.inverse();
+    let size = largest_entry(map.matrix3);
+    let is_regular = map.matrix3.determinant().abs() > SINGULAR_TOLERANCE * size.powi(3);
+    (is_regular && inverse.is_finite()).then_some(inverse)
 }
 
 impl Similarity {
@@ -420,5 +451,55 @@ impl Splitter {
             normalize_or_identity(DQuat::from_mat3(&rotation)),
             sizes * signs,
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skeleton::{Channel, Interpolation};
+    use std::sync::Arc;
+
+    /// Two keyframes: the rest transform, and `end`.
+    fn keyed(end: Transform) -> Resampled {
+        let channel = Channel {
+            joint: JointId(0),
+            property: Property::Rotation,
+            interpolation: Interpolation::Linear,
+            times: [0.0, 1.0].into(),
+            values: Arc::from([0.0; 8]),
+        };
+        let clip = Clip {
+            channels: vec![channel],
+            ..Clip::default()
+        };
+        let tolerance = crate::skeleton::resample::Resampling {
+            length: 1.0,
+            reach: 0.0,
+        };
+        let local = |time: f64| if time > 0.5 { end } else { Transform::IDENTITY };
+        Resampled::new(&KeyTimes::of(&clip, |_| true), tolerance, local)
+    }
+
+    #[test]
+    fn rotations_too_small_for_the_dot_product_need_keyframes() {
+        let turn = DQuat::from_rotation_x(1e-8);
+        assert_eq!(1.0 - turn.dot(DQuat::IDENTITY).abs(), 0.0);
+        let rest = Transform::IDENTITY;
+        let turned = |rotation: DQuat| Transform { rotation, ..rest };
+        let needs = |end: Transform| strays(&keyed(end), &rest, Property::Rotation);
+        assert!(needs(turned(turn)));
+        assert!(!needs(turned(DQuat::from_rotation_x(1e-10))));
+        // The same rotation.
+        assert!(!needs(turned(-DQuat::IDENTITY)));
+    }
+
+    #[test]
+    fn flattened_maps_have_no_inverse() {
+        let scaled = |scale: DVec3| inverse(DAffine3::from_scale(scale)).is_some();
+        assert!(scaled(DVec3::splat(1e-9)));
+        assert!(!scaled(DVec3::new(1.0, 0.0, 1.0)));
+        assert!(!scaled(DVec3::ZERO));
+        assert!(!scaled(DVec3::NAN));
     }
 }

@@ -94,16 +94,18 @@ pub(super) fn patch_drivers(
 pub fn source_drivers(document: &Document) -> Option<Value> {
     let block = document.source()?.json.get("extras")?.get(DRIVERS)?;
     let mut json = json!({ "extras": { DRIVERS: block } });
-    follow_rig(document, &mut json);
-    Some(json)
+    follow_rig(document, &mut json).then_some(json)
 }
 
-/// Changes the block of the source as the rest pose, the parents and the inverse bind matrices of its nodes changed.
-pub(super) fn follow_rig(document: &Document, json: &mut Value) {
-    let block = json.pointer_mut(&format!("/extras/{DRIVERS}"));
-    let Some(block) = block.filter(|block| block["version"] == DRIVERS_VERSION) else {
-        return;
+/// Changes the block of the source as the rest pose, the parents and the inverse bind matrices of its nodes changed;
+/// `false` if its version is unknown.
+pub(super) fn follow_rig(document: &Document, json: &mut Value) -> bool {
+    let Some(block) = json.pointer_mut(&format!("/extras/{DRIVERS}")) else {
+        return true;
     };
+    if block["version"] != DRIVERS_VERSION {
+        return false;
+    }
     let (now, before) = (document.skeleton(), document.source_skeleton());
     let world = [
         document.rest_pose().world_matrices(now),
@@ -115,15 +117,19 @@ pub(super) fn follow_rig(document: &Document, json: &mut Value) {
         (now.is_live(joint) && joint.get() < before.len()).then_some(joint)
     };
     for skin in list_mut(block, "skins") {
+        let id = skin["skin"].as_u64().and_then(|id| u32::try_from(id).ok());
         for above in list_mut(skin, "above") {
             let matrix: Option<[f64; 16]> =
                 serde_json::from_value(above["inverseBind"].clone()).ok();
             let (Some(joint), Some(matrix)) = (joint_of(above.get("node")), matrix) else {
                 continue;
             };
-            // W' = W C, so that C^-1 keeps the skin matrix.
-            let change = world[0][joint.get()].inverse() * world[1][joint.get()];
-            if !change.abs_diff_eq(DAffine3::IDENTITY, 1e-12) {
+            let moved = id.map(|id| moved_below(document, &world, SkinId(id), joint));
+            // W' C^-1 = D W: the joint moves like the joints of the skin below it.
+            let change = world[0][joint.get()].inverse()
+                * moved.unwrap_or(DAffine3::IDENTITY)
+                * world[1][joint.get()];
+            if change.is_finite() && !change.abs_diff_eq(DAffine3::IDENTITY, 1e-12) {
                 let matrix = DMat4::from(change) * DMat4::from_cols_array(&matrix);
                 above["inverseBind"] = matrix.to_cols_array().iter().map(|&x| short(x)).collect();
             }
@@ -153,6 +159,42 @@ pub(super) fn follow_rig(document: &Document, json: &mut Value) {
             helper["pivot"] = pivot.iter().map(|&x| short(x)).collect();
         }
     }
+    true
+}
+
+/// How a change of the rig moves what the joints of a skin below `joint` deform at rest: the identity but for a new parent
+/// without the motion of the old one. `world`: the rest poses now and of the source.
+fn moved_below(
+    document: &Document,
+    world: &[Vec<DAffine3>; 2],
+    skin: SkinId,
+    joint: JointId,
+) -> DAffine3 {
+    let sides = [
+        (document.skins(), document.skeleton()),
+        (document.source_skins(), document.source_skeleton()),
+    ];
+    let skins = sides.map(|(skins, _)| skins.get(&skin));
+    let [Some(now), Some(before)] = skins else {
+        return DAffine3::IDENTITY;
+    };
+    let is_below = |j: JointId| {
+        let mut both = sides.iter().map(|(_, skeleton)| {
+            j.get() < skeleton.len() && skeleton.ancestors(j).any(|above| above == joint)
+        });
+        both.all(|below| below)
+    };
+    let slots = before.joints.iter().zip(&before.inverse_bind);
+    let mut slots = slots.zip(now.joints.iter().zip(&now.inverse_bind));
+    let found = slots.find(|((was, _), (is, _))| was == is && is_below(**is));
+    let moved = found.map(|((&j, was), (_, is))| {
+        let [now, before] = [(&world[0], is), (&world[1], was)].map(|(w, m)| w[j.get()] * *m);
+        now * before.inverse()
+    });
+    let moved = moved.filter(|moved| moved.is_finite());
+    moved
+        .filter(|moved| !moved.abs_diff_eq(DAffine3::IDENTITY, 1e-9))
+        .unwrap_or(DAffine3::IDENTITY)
 }
 
 /// Lists the joints whose parents changed as following their parents of the source: they inherit the stretch of these.
