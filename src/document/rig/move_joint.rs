@@ -1,7 +1,8 @@
 //! Moving a joint.
 
 use super::frames::{Keys, apply_frames, set_channel};
-use super::reparent::{Sampled, inverse, sample_below};
+use super::local::inverse;
+use super::reparent::{Sampled, sample_below};
 use super::{AtRest, RigEdit, RigError, check_live, joints_of, set_joints};
 use crate::document::Document;
 use crate::skeleton::{Frame, JointId, Property};
