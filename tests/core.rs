@@ -103,10 +103,14 @@ mod range_of_motion;
 mod reference;
 #[path = "core/retarget.rs"]
 mod retarget;
+#[path = "core/rig_files.rs"]
+mod rig_files;
 #[path = "core/rig_models.rs"]
 mod rig_models;
 #[path = "core/rig_operations.rs"]
 mod rig_operations;
+#[path = "core/rig_refusals.rs"]
+mod rig_refusals;
 #[path = "core/samples.rs"]
 mod samples;
 #[path = "core/seed_000.rs"]

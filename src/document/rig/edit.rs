@@ -393,3 +393,16 @@ fn corners(places: impl Iterator<Item = DVec3>) -> Option<[DVec3; 8]> {
         DVec3::new(pick(0), pick(1), pick(2))
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_box_is_of_the_finite_positions() {
+        assert_eq!(corners(std::iter::empty()), None);
+        let places = [DVec3::NAN, DVec3::X, DVec3::INFINITY, DVec3::ONE];
+        let corners = corners(places.into_iter()).unwrap();
+        assert_eq!((corners[0], corners[7]), (DVec3::X, DVec3::ONE));
+    }
+}

@@ -382,4 +382,95 @@ mod tests {
         assert_eq!(short(0.1f32.into()), json!(0.100_000_001));
         assert_eq!(short(1e-7), json!(1e-7));
     }
+
+    /// A skin of joint 1, a child of joint 0, which is above the skin; joint 2 elsewhere.
+    fn document_with_drivers() -> Document {
+        use crate::document::{Parts, Source, SourceKind};
+        use crate::math::Transform;
+        use crate::skeleton::{Joint, Skeleton};
+        use glam::{DQuat, DVec3};
+        let joint = |node: u32, parent: Option<JointId>| Joint {
+            source_node: Some(node),
+            ..Joint::new(
+                format!("{node}"),
+                parent,
+                Transform::from_rotation_translation(DQuat::from_rotation_x(0.3), DVec3::Y),
+            )
+        };
+        let joints = vec![joint(0, None), joint(1, Some(JointId(0))), joint(2, None)];
+        let identity = DMat4::IDENTITY.to_cols_array();
+        let block = json!({
+            "version": 1, "helpers": [],
+            "skins": [{"skin": 0, "unit": 1, "stretch": "blend", "above": [{"node": 0, "inverseBind": identity}]}]
+        });
+        let skin = Skin {
+            name: String::new(),
+            joints: vec![JointId(1)],
+            inverse_bind: vec![DAffine3::from_translation(DVec3::Z)],
+        };
+        Document::new(Parts {
+            source: Some(Arc::new(Source {
+                path: None,
+                sample: None,
+                fingerprint: 0,
+                kind: SourceKind::Gltf,
+                bytes: bytes::Bytes::new(),
+                json: json!({"extras": {DRIVERS: block}, "nodes": [{}, {}, {}]}),
+                buffers: Vec::new(),
+            })),
+            skeleton: Arc::new(Skeleton::new(joints).unwrap()),
+            skins: [(SkinId(0), Arc::new(skin))].into(),
+            ..Parts::default()
+        })
+        .unwrap()
+    }
+
+    /// How a node above the skin moves its space at rest.
+    fn motion_above(document: &Document, json: &Value) -> DAffine3 {
+        let matrix = &json["extras"][DRIVERS]["skins"][0]["above"][0]["inverseBind"];
+        let matrix: [f64; 16] = serde_json::from_value(matrix.clone()).unwrap();
+        let world = document.rest_pose().world_matrices(document.skeleton());
+        world[0] * DAffine3::from_mat4(DMat4::from_cols_array(&matrix))
+    }
+
+    #[test]
+    fn joints_above_a_skin_move_it_as_before() {
+        use crate::document::Edit;
+        use crate::document::rig::{self, Keep, Reparent, RigEdit};
+        use crate::skeleton::Frame;
+        use glam::DQuat;
+        let before = document_with_drivers();
+        let source = before.source().unwrap().json.clone();
+        let was = motion_above(&before, &source);
+        let edited = |edit: RigEdit| {
+            let mut document = before.clone();
+            document.apply(&mut Edit::Rig(Box::new(edit))).unwrap();
+            let json = source_drivers(&document).unwrap();
+            (motion_above(&document, &json), document)
+        };
+        let frames = [(
+            JointId(0),
+            Frame::from_rotation(DQuat::from_rotation_z(1.0)),
+        )];
+        let (now, document) = edited(rig::change_frames(&before, &frames.into(), 1e-4).unwrap());
+        assert!(now.abs_diff_eq(was, 1e-7), "{now} {was}");
+        let json = source_drivers(&document).unwrap();
+        assert_ne!(json["extras"], source["extras"]);
+        // The mesh moves with the joints, and the joint above with it.
+        let hang = Reparent {
+            joint: JointId(0),
+            parent: Some(JointId(2)),
+            keep: Keep::LocalKeys,
+            nearest: false,
+            tolerance: 1e-4,
+        };
+        let (now, document) = edited(rig::reparent(&before, &hang).unwrap());
+        let skin = |document: &Document| {
+            let world = document.rest_pose().world_matrices(document.skeleton());
+            world[1] * document.skins()[&SkinId(0)].inverse_bind[0]
+        };
+        let moved = skin(&document) * skin(&before).inverse();
+        assert!(now.abs_diff_eq(moved * was, 1e-7), "{now} {was}");
+        assert!(!now.abs_diff_eq(was, 1e-2));
+    }
 }
