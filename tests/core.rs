@@ -101,10 +101,14 @@ mod range_of_motion;
 mod reference;
 #[path = "core/retarget.rs"]
 mod retarget;
+#[path = "core/rig_files.rs"]
+mod rig_files;
 #[path = "core/rig_models.rs"]
 mod rig_models;
 #[path = "core/rig_operations.rs"]
 mod rig_operations;
+#[path = "core/rig_refusals.rs"]
+mod rig_refusals;
 #[path = "core/rigid_interpolation.rs"]
 mod rigid_interpolation;
 #[path = "core/samples.rs"]

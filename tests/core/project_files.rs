@@ -389,3 +389,17 @@ fn the_projects_of_the_repository_open_and_save_as_they_are() {
         assert!(text.ends_with(")\n") && saved.ends_with(")\n"), "{name}");
     }
 }
+
+#[test]
+fn a_project_is_never_saved_over_its_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("arm.glb");
+    let arm = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/arm.glb");
+    std::fs::copy(arm, &model).unwrap();
+    let task = Task::new();
+    let (document, _) = import_for_project(ModelSource::File(&model), &task).unwrap();
+    let before = std::fs::read(&model).unwrap();
+    let error = save(&document, &model, &task).unwrap_err().to_string();
+    assert!(error.contains("is the model itself"), "{error}");
+    assert_eq!(std::fs::read(&model).unwrap(), before);
+}

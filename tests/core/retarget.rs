@@ -10,10 +10,11 @@ use glam::{DMat3, DMat4, DQuat, DVec3, DVec4};
 use serde_json::{Value, json};
 use sinew::bake::{BakeMode, BakeOptions, training_clip};
 use sinew::deform::DeformStack;
+use sinew::document::rig::{self, Insert};
 use sinew::document::{ClipId, Document, Edit};
 use sinew::evaluate::Evaluator;
-use sinew::export::{CorrectionReport, ExportOptions, Exported, export};
-use sinew::skeleton::{JointId, Pose};
+use sinew::export::{CorrectionReport, ExportOptions, Exported, GltfFormat, export};
+use sinew::skeleton::{Clip, Frame, JointId, Pose, Property};
 use sinew::task::Task;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -379,6 +380,55 @@ fn helpers_of_a_file_are_no_free_joints_when_it_is_exported_again() {
     assert_eq!(block["helpers"].as_array().unwrap().len(), n_helpers);
     // Old and new helpers together.
     assert!(driven.max_percent <= 0.1, "{driven:?}");
+}
+
+#[test]
+fn drivers_follow_joints_whose_axes_and_parents_changed() {
+    let (exported, _) = retarget(&with_clips(sample("arm", &DeformStack::dqs()), 0));
+    let mut read = reopen(&exported);
+    // A pose that the change of the rig maps, as the end of a clip.
+    let (_, _, bent) = bent_and_twisted(&read, 4).pop().unwrap();
+    let mut clip = Clip::named("Bent");
+    let turn = bent.locals[1].rotation.to_array();
+    for time in [0.0, 1.0] {
+        clip.set_key(JointId(1), Property::Rotation, time, &turn, 0.0);
+    }
+    let id = ClipId(0);
+    let clip = Some(Arc::new(clip));
+    read.apply(&mut Edit::Clip { id, clip }).unwrap();
+    let before = Engine::new(&exported.files[0].1);
+    let helper = JointId(whole(&before.block["helpers"][0]["node"]) as u32);
+    let parent = read.skeleton().joint(helper).parent.unwrap();
+    let turn = DQuat::from_axis_angle(DVec3::new(0.6, 0.0, 0.8), 1.1);
+    let frames = [JointId(0), JointId(1), helper].map(|j| (j, Frame::from_rotation(turn)));
+    let mut edited = read.clone();
+    let edit = rig::change_frames(&edited, &frames.into(), 1e-4).unwrap();
+    edited.apply(&mut Edit::Rig(Box::new(edit))).unwrap();
+    let wanted = Insert {
+        joint: parent,
+        child: helper,
+        n: 1,
+        half_width: None,
+    };
+    let (edit, _) = rig::insert(&edited, &wanted).unwrap();
+    edited.apply(&mut Edit::Rig(Box::new(edit))).unwrap();
+    let options = ExportOptions {
+        format: GltfFormat::Glb,
+        ..ExportOptions::default()
+    };
+    let file = export(&edited, &options, &Task::new()).unwrap();
+    let after = Engine::new(&file.files[0].1);
+    let places = |engine: &Engine, document: &Document| {
+        let pose = document.pose_of_clip(&document.clips()[&id], 0.5);
+        let mut locals = engine.locals(&pose);
+        let undriven = engine.skinned(&locals);
+        engine.drive(&mut locals);
+        (engine.skinned(&locals), undriven)
+    };
+    let (driven, undriven) = places(&before, &read);
+    let off = worst(&driven, &places(&after, &edited).0) / diagonal(&driven);
+    assert!(off < 1e-5, "{off:e}");
+    assert!(worst(&driven, &undriven) > 1e-3 * diagonal(&driven));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The edited rig in the form in which a project stores it.
 
 use super::rows::change_rows;
-use super::{RigEdit, RigError, set_joints};
+use super::{AtRest, RigEdit, RigError, set_joints};
 use crate::document::{Dirty, Document, EditError, InstanceId, MeshId, Skin, SkinId};
 use crate::skeleton::{Joint, JointId};
 use crate::skinning::RowRef;
@@ -90,7 +90,7 @@ impl Document {
                 clip.channels.retain(|c| skeleton.is_live(c.joint));
             }
         }
-        let mut edit = RigEdit::between(self, &changed).moving_rest();
+        let mut edit = RigEdit::between(self, &changed).moving_at_rest(AtRest::All);
         edit.restores = true;
         edit.check(self)?;
         let mut dirty = Dirty::default();

@@ -85,11 +85,7 @@ impl WeightPaint {
                 "\"{label}\" is not a bone of the skin that moves \"{name}\"."
             ));
         };
-        let locked: Vec<bool> = skin
-            .joints
-            .iter()
-            .map(|j| document.locked().contains(j))
-            .collect();
+        let locked = document.skin_locks(drawn.mesh);
         let n_shared = document.n_skin_joints(drawn.mesh).unwrap_or(0);
         if joint >= n_shared {
             return Err(format!(
