@@ -590,7 +590,7 @@ fn clips_not_chosen_and_clips_that_stand_still_are_told_apart() {
     assert_eq!(
         said(
             &exported,
-            "1 clip without frames: not in the file, since nothing"
+            "1 clip without frames: not in the file, because nothing"
         ),
         1
     );
