@@ -158,12 +158,12 @@ impl Document {
         let removed = listed.clone().find(|&joint| !self.skeleton.is_live(joint));
         let source = &self.source_skeleton;
         let known = removed.filter(|joint| joint.get() < source.len());
-        let near = known.into_iter().flat_map(|joint| {
+        let mut near = known.into_iter().flat_map(|joint| {
             source
                 .ancestors(joint)
                 .chain(source.children(joint).iter().copied())
         });
-        let found = near.filter_map(slot_of).next();
+        let found = near.find_map(slot_of);
         let found = found.or_else(|| live.iter().position(|&live| live));
         found
             .map(|slot| slot as u16)

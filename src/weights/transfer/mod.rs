@@ -12,7 +12,7 @@ pub use names::match_names;
 
 use super::automatic::{TopRows, WeldedSurface, finish, islands_note, some};
 use crate::math::FactorError;
-use crate::mesh::{PointSet, SurfaceIndex, ClosestPosition};
+use crate::mesh::{ClosestPosition, PointSet, SurfaceIndex};
 use crate::skinning::Rows;
 use crate::task::{Cancelled, Task};
 use crate::weights::outcome::{LeftOut, OperationError, Outcome};
