@@ -101,6 +101,8 @@ mod range_of_motion;
 mod reference;
 #[path = "core/retarget.rs"]
 mod retarget;
+#[path = "core/rig_drivers.rs"]
+mod rig_drivers;
 #[path = "core/rig_files.rs"]
 mod rig_files;
 #[path = "core/rig_models.rs"]

@@ -10,17 +10,16 @@ use glam::{DMat3, DMat4, DQuat, DVec3, DVec4};
 use serde_json::{Value, json};
 use sinew::bake::{BakeMode, BakeOptions, training_clip};
 use sinew::deform::DeformStack;
-use sinew::document::rig::{self, Insert};
 use sinew::document::{ClipId, Document, Edit};
 use sinew::evaluate::Evaluator;
-use sinew::export::{CorrectionReport, ExportOptions, Exported, GltfFormat, export};
-use sinew::skeleton::{Clip, Frame, JointId, Pose, Property};
+use sinew::export::{CorrectionReport, ExportOptions, Exported, export};
+use sinew::skeleton::{JointId, Pose};
 use sinew::task::Task;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-fn sample(name: &str, stack: &DeformStack) -> Document {
+pub(crate) fn sample(name: &str, stack: &DeformStack) -> Document {
     with_stack(open(Path::new(&asset(name))), stack)
 }
 
@@ -34,7 +33,7 @@ fn with_stack(mut document: Document, stack: &DeformStack) -> Document {
 }
 
 /// The document with the first `n` of its clips.
-fn with_clips(mut document: Document, n: usize) -> Document {
+pub(crate) fn with_clips(mut document: Document, n: usize) -> Document {
     let others: Vec<ClipId> = document.clips().keys().copied().skip(n).collect();
     for id in others {
         document.apply(&mut Edit::Clip { id, clip: None }).unwrap();
@@ -42,7 +41,7 @@ fn with_clips(mut document: Document, n: usize) -> Document {
     document
 }
 
-fn retarget(document: &Document) -> (Exported, CorrectionReport) {
+pub(crate) fn retarget(document: &Document) -> (Exported, CorrectionReport) {
     let correct = BakeOptions {
         mode: BakeMode::Retarget,
         ..BakeOptions::default()
@@ -64,9 +63,9 @@ fn json_of(glb: &[u8]) -> Value {
 }
 
 /// A glTF player that drives helper joints.
-struct Engine {
+pub(crate) struct Engine {
     file: gltf::Gltf,
-    block: Value,
+    pub(crate) block: Value,
     parents: Vec<Option<usize>>,
     /// By skin: node -> inverse bind matrix.
     inverse_bind: Vec<BTreeMap<usize, DMat4>>,
@@ -80,7 +79,7 @@ struct Motion {
 }
 
 impl Engine {
-    fn new(glb: &[u8]) -> Self {
+    pub(crate) fn new(glb: &[u8]) -> Self {
         let block = json_of(glb)["extras"]["sinew_skin"].clone();
         let file = gltf::Gltf::from_slice_without_validation(glb).unwrap();
         let mut parents = vec![None; file.nodes().count()];
@@ -104,7 +103,7 @@ impl Engine {
     }
 
     /// The nodes' local transforms: those of a pose, and of helpers as the file has them at rest.
-    fn locals(&self, pose: &Pose) -> Vec<DMat4> {
+    pub(crate) fn locals(&self, pose: &Pose) -> Vec<DMat4> {
         let nodes = self.file.nodes().map(|n| matrix(&n.transform().matrix()));
         let mut locals: Vec<DMat4> = nodes.collect();
         let posed = pose.locals.iter().map(sinew::math::Transform::to_matrix);
@@ -120,7 +119,7 @@ impl Engine {
     }
 
     /// Moves the helpers: manual, "Driving helper joints".
-    fn drive(&self, locals: &mut [DMat4]) {
+    pub(crate) fn drive(&self, locals: &mut [DMat4]) {
         for helper in self.block["helpers"].as_array().unwrap() {
             let skin = whole(&helper["skins"][0]);
             let entries = self.block["skins"].as_array().unwrap();
@@ -197,7 +196,7 @@ impl Engine {
     }
 
     /// World positions of all vertices of skinned meshes, by node and primitive.
-    fn skinned(&self, locals: &[DMat4]) -> Vec<DVec3> {
+    pub(crate) fn skinned(&self, locals: &[DMat4]) -> Vec<DVec3> {
         let blob = self.file.blob.as_deref().unwrap();
         let mut places = Vec::new();
         for node in self.file.nodes() {
@@ -233,7 +232,7 @@ fn matrix(columns: &[[f32; 4]; 4]) -> DMat4 {
     DMat4::from_cols_array_2d(&columns.map(|c| c.map(f64::from)))
 }
 
-fn whole(value: &Value) -> usize {
+pub(crate) fn whole(value: &Value) -> usize {
     value.as_u64().unwrap() as usize
 }
 
@@ -260,13 +259,13 @@ fn wanted(document: &Document, pose: &Pose) -> Vec<DVec3> {
     places
 }
 
-fn worst(a: &[DVec3], b: &[DVec3]) -> f64 {
+pub(crate) fn worst(a: &[DVec3], b: &[DVec3]) -> f64 {
     assert_eq!(a.len(), b.len());
     let distances = a.iter().zip(b).map(|(a, b)| a.distance(*b));
     distances.fold(0.0, larger)
 }
 
-fn diagonal(places: &[DVec3]) -> f64 {
+pub(crate) fn diagonal(places: &[DVec3]) -> f64 {
     let low = places.iter().fold(DVec3::INFINITY, |a, p| a.min(*p));
     let high = places.iter().fold(DVec3::NEG_INFINITY, |a, p| a.max(*p));
     (high - low).length()
@@ -289,7 +288,7 @@ fn errors(document: &Document, glb: &[u8], poses: &[Pose]) -> (f64, f64) {
 }
 
 /// Bends the arm's forearm and twists it, by up to 120 and 150 degrees.
-fn bent_and_twisted(document: &Document, steps: usize) -> Vec<(JointId, DQuat, Pose)> {
+pub(crate) fn bent_and_twisted(document: &Document, steps: usize) -> Vec<(JointId, DQuat, Pose)> {
     let forearm = JointId(1);
     let poses = (0..=steps).map(|step| {
         let share = step as f64 / steps as f64;
@@ -380,55 +379,6 @@ fn helpers_of_a_file_are_no_free_joints_when_it_is_exported_again() {
     assert_eq!(block["helpers"].as_array().unwrap().len(), n_helpers);
     // Old and new helpers together.
     assert!(driven.max_percent <= 0.1, "{driven:?}");
-}
-
-#[test]
-fn drivers_follow_joints_whose_axes_and_parents_changed() {
-    let (exported, _) = retarget(&with_clips(sample("arm", &DeformStack::dqs()), 0));
-    let mut read = reopen(&exported);
-    // A pose that the change of the rig maps, as the end of a clip.
-    let (_, _, bent) = bent_and_twisted(&read, 4).pop().unwrap();
-    let mut clip = Clip::named("Bent");
-    let turn = bent.locals[1].rotation.to_array();
-    for time in [0.0, 1.0] {
-        clip.set_key(JointId(1), Property::Rotation, time, &turn, 0.0);
-    }
-    let id = ClipId(0);
-    let clip = Some(Arc::new(clip));
-    read.apply(&mut Edit::Clip { id, clip }).unwrap();
-    let before = Engine::new(&exported.files[0].1);
-    let helper = JointId(whole(&before.block["helpers"][0]["node"]) as u32);
-    let parent = read.skeleton().joint(helper).parent.unwrap();
-    let turn = DQuat::from_axis_angle(DVec3::new(0.6, 0.0, 0.8), 1.1);
-    let frames = [JointId(0), JointId(1), helper].map(|j| (j, Frame::from_rotation(turn)));
-    let mut edited = read.clone();
-    let edit = rig::change_frames(&edited, &frames.into(), 1e-4).unwrap();
-    edited.apply(&mut Edit::Rig(Box::new(edit))).unwrap();
-    let wanted = Insert {
-        joint: parent,
-        child: helper,
-        n: 1,
-        half_width: None,
-    };
-    let (edit, _) = rig::insert(&edited, &wanted).unwrap();
-    edited.apply(&mut Edit::Rig(Box::new(edit))).unwrap();
-    let options = ExportOptions {
-        format: GltfFormat::Glb,
-        ..ExportOptions::default()
-    };
-    let file = export(&edited, &options, &Task::new()).unwrap();
-    let after = Engine::new(&file.files[0].1);
-    let places = |engine: &Engine, document: &Document| {
-        let pose = document.pose_of_clip(&document.clips()[&id], 0.5);
-        let mut locals = engine.locals(&pose);
-        let undriven = engine.skinned(&locals);
-        engine.drive(&mut locals);
-        (engine.skinned(&locals), undriven)
-    };
-    let (driven, undriven) = places(&before, &read);
-    let off = worst(&driven, &places(&after, &edited).0) / diagonal(&driven);
-    assert!(off < 1e-5, "{off:e}");
-    assert!(worst(&driven, &undriven) > 1e-3 * diagonal(&driven));
 }
 
 #[test]

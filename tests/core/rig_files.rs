@@ -8,9 +8,7 @@ use serde_json::{Value, json};
 use sinew::bake::BakeOptions;
 use sinew::deform::DeformStack;
 use sinew::document::rig::measure::Compared;
-use sinew::document::rig::{
-    self, Extrude, Insert, Keep, Reparent, RigEdit, RigError, WeightRecipient,
-};
+use sinew::document::rig::{self, Extrude, Insert, Keep, Reparent, RigEdit, WeightRecipient};
 use sinew::document::{Document, Edit, MeshId};
 use sinew::export::{ExportOptions, GltfFormat, export};
 use sinew::io::gltf_export::for_file;
@@ -21,13 +19,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 const ROOT: JointId = JointId(0);
-const MIDDLE: JointId = JointId(1);
-const TIP: JointId = JointId(2);
+pub(crate) const MIDDLE: JointId = JointId(1);
+pub(crate) const TIP: JointId = JointId(2);
 /// A sibling of the tip, at the same place.
-const SIDE: JointId = JointId(3);
+pub(crate) const SIDE: JointId = JointId(3);
 
 /// Four joints of a chain along y without meshes and skins, and a clip that bends the middle.
-fn chain() -> Gltf {
+pub(crate) fn chain() -> Gltf {
     let mut gltf = Gltf::new(json!({
         "scene": 0,
         "scenes": [{"nodes": [0]}],
@@ -52,7 +50,7 @@ fn chain() -> Gltf {
 }
 
 /// Rows of six vertices at the heights 0, 0, 1, 1, 2, 2 over the slots of the root, the middle and the tip.
-fn rows(slots: [u8; 3]) -> ([[u8; 4]; 6], [[f32; 4]; 6]) {
+pub(crate) fn rows(slots: [u8; 3]) -> ([[u8; 4]; 6], [[f32; 4]; 6]) {
     let [a, b, c] = slots;
     let joints = [[a, b, c, c], [a, b, c, c], [b, a, c, c]];
     let weights = [
@@ -67,7 +65,7 @@ fn rows(slots: [u8; 3]) -> ([[u8; 4]; 6], [[f32; 4]; 6]) {
 }
 
 /// Two triangles with influences; the index of the mesh.
-fn mesh(gltf: &mut Gltf, joints: &[[u8; 4]; 6], weights: &[[f32; 4]; 6]) -> usize {
+pub(crate) fn mesh(gltf: &mut Gltf, joints: &[[u8; 4]; 6], weights: &[[f32; 4]; 6]) -> usize {
     let places: Vec<f32> = (0..6)
         .flat_map(|i| [(i % 2) as f32, (i / 2) as f32, 0.3])
         .collect();
@@ -82,7 +80,7 @@ fn mesh(gltf: &mut Gltf, joints: &[[u8; 4]; 6], weights: &[[f32; 4]; 6]) -> usiz
 }
 
 /// Inverse bind matrices of joints at these heights; the index of the accessor.
-fn matrices(gltf: &mut Gltf, heights: &[f32]) -> usize {
+pub(crate) fn matrices(gltf: &mut Gltf, heights: &[f32]) -> usize {
     let of = |y: &f32| {
         [
             1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0., 0., -y, 0., 1.,
@@ -93,18 +91,18 @@ fn matrices(gltf: &mut Gltf, heights: &[f32]) -> usize {
 }
 
 /// A node of the first scene that draws a mesh with a skin.
-fn draw(gltf: &mut Gltf, mesh: usize, skin: usize) {
+pub(crate) fn draw(gltf: &mut Gltf, mesh: usize, skin: usize) {
     let node = gltf.push("nodes", json!({"mesh": mesh, "skin": skin}));
     let list = gltf.json["scenes"][0]["nodes"].as_array_mut().unwrap();
     list.push(node.into());
 }
 
-fn open(gltf: Gltf) -> Document {
+pub(crate) fn open(gltf: Gltf) -> Document {
     let imported = import_bytes(gltf.glb(), None, None, &Task::new()).unwrap();
     Document::new(imported.parts).unwrap()
 }
 
-fn edit(document: &mut Document, edit: RigEdit) {
+pub(crate) fn edit(document: &mut Document, edit: RigEdit) {
     document.apply(&mut Edit::Rig(Box::new(edit))).unwrap();
     assert_sound(document);
 }
@@ -114,7 +112,7 @@ fn remove(document: &mut Document, joint: JointId) {
     edit(document, wanted);
 }
 
-fn turned(document: &mut Document, joint: JointId) {
+pub(crate) fn turned(document: &mut Document, joint: JointId) {
     let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize_or_zero(), 1.1);
     let frames = BTreeMap::from([(joint, Frame::from_rotation(turn))]);
     let wanted = rig::change_frames(document, &frames, 1e-4).unwrap();
@@ -122,7 +120,7 @@ fn turned(document: &mut Document, joint: JointId) {
 }
 
 /// Exports the document, and checks the file: it shows what the document shows, and its skins and influences are valid.
-fn written(document: &Document) -> (Value, Document) {
+pub(crate) fn written(document: &Document) -> (Value, Document) {
     let options = ExportOptions {
         format: GltfFormat::Glb,
         ..ExportOptions::default()
@@ -461,63 +459,4 @@ fn a_node_with_a_sheared_matrix_keeps_its_shear() {
     assert!(compared.at_rest().max < 1e-6 && compared.in_clip(clip).max < 1e-6);
     let (json, _) = written(&document);
     assert!(json["nodes"][2].get("matrix").is_some());
-}
-
-/// A driver block that names the middle and the tip.
-fn with_drivers(version: u64) -> Document {
-    let mut gltf = chain();
-    gltf.json["extras"] = json!({"sinew_skin": {
-        "version": version,
-        "skins": [{"skin": 0, "unit": 1, "stretch": "drop"}],
-        "helpers": [{
-            "node": 3, "parent": 1, "skins": [0],
-            "dlb": {"joints": [1, 2], "weights": [0.5, 0.5]}, "pivot": [0, 2, 0]
-        }]
-    }});
-    let matrices = matrices(&mut gltf, &[0.0, 1.0, 2.0, 2.0]);
-    gltf.push(
-        "skins",
-        json!({"joints": [0, 1, 2, 3], "inverseBindMatrices": matrices}),
-    );
-    let (joints, weights) = rows([0, 1, 2]);
-    let mesh = mesh(&mut gltf, &joints, &weights);
-    draw(&mut gltf, mesh, 0);
-    open(gltf)
-}
-
-#[test]
-fn joints_that_drive_helpers_are_not_removed_and_parents_of_helpers_follow() {
-    let mut document = with_drivers(1);
-    for joint in [MIDDLE, TIP, SIDE] {
-        let error = rig::remove(&document, joint, WeightRecipient::IntoParent).unwrap_err();
-        let expected = RigError::Drives {
-            joint: document.skeleton().label(joint),
-            helper: "Side".into(),
-        };
-        assert_eq!(error, expected);
-    }
-    let wanted = Insert {
-        joint: MIDDLE,
-        child: SIDE,
-        n: 1,
-        half_width: None,
-    };
-    let (wanted, made) = rig::insert(&document, &wanted).unwrap();
-    edit(&mut document, wanted);
-    let (json, read) = written(&document);
-    let helper = &json["extras"]["sinew_skin"]["helpers"][0];
-    let parent = read.skeleton().joint(SIDE).parent;
-    assert_eq!(parent.map(|parent| parent.0), Some(5));
-    assert_eq!(helper["parent"], 5);
-    assert_eq!(document.skeleton().joint(SIDE).parent, Some(made[0]));
-}
-
-#[test]
-fn drivers_of_an_unknown_version_are_said_to_be_stale() {
-    let mut document = with_drivers(7);
-    turned(&mut document, MIDDLE);
-    let exported = export(&document, &ExportOptions::default(), &Task::new()).unwrap();
-    let findings = &exported.report.findings;
-    let stale = |f: &sinew::finding::Finding| f.message.contains("unknown version");
-    assert!(findings.iter().any(stale), "{findings:?}");
 }
