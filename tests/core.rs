@@ -59,8 +59,6 @@ mod import_graph;
 mod import_models;
 #[path = "core/import_traps.rs"]
 mod import_traps;
-#[path = "core/in_betweens.rs"]
-mod in_betweens;
 #[path = "core/independent_reader.rs"]
 mod independent_reader;
 #[path = "core/influence_table.rs"]
@@ -113,6 +111,8 @@ mod rig_models;
 mod rig_operations;
 #[path = "core/rig_refusals.rs"]
 mod rig_refusals;
+#[path = "core/rigid_interpolation.rs"]
+mod rigid_interpolation;
 #[path = "core/samples.rs"]
 mod samples;
 #[path = "core/seed_000.rs"]

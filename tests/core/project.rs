@@ -688,7 +688,7 @@ fn broken_and_newer_files_are_one_sentence() {
         open(&picture, &Task::new(), import)
             .unwrap_err()
             .to_string(),
-        "The project file cannot be read at line 2, column 10: this is not text."
+        "The project file cannot be read at line 2, column 10: it is not text."
     );
     assert!(parse(&"[".repeat(100_000)).starts_with("The project file cannot be read"));
 }
@@ -767,12 +767,13 @@ proptest! {
             1..6,
         ),
         large in proptest::option::of(any::<proptest::sample::Index>()),
-        version in 0usize..3,
+        version in 0usize..4,
     ) {
-        let files: [&[u8]; 3] = [
+        let files: [&[u8]; 4] = [
             include_bytes!("../data/project-v1.ron"),
             include_bytes!("../data/project-v2.ron"),
             include_bytes!("../data/project-v3.ron"),
+            include_bytes!("../data/project-v4.ron"),
         ];
         let mut bytes = files[version].to_vec();
         for (at, byte) in damage {

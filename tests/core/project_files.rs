@@ -15,7 +15,7 @@ use sinew::io::project::{
     ModelSource, Opened, apply_project, open, parse, save, to_project, to_text,
 };
 use sinew::math::Axis;
-use sinew::skeleton::{InBetweens, Interpolation, JointId, JointRule, Property};
+use sinew::skeleton::{Interpolation, JointId, JointRule, Property, RigidInterpolation};
 use sinew::skinning::{BulgeProjection, Compensation, Polynomial, TwistDamping, Variant};
 use sinew::task::Task;
 use sinew::weights::curve::Curve;
@@ -192,8 +192,8 @@ fn version_3_opens() {
     assert!(layers[2].muted);
     let clip = &document.clips()[&ClipId(2)];
     assert_eq!(
-        (clip.in_betweens, clip.preview),
-        (InBetweens::ScrewDlb, true)
+        (clip.rigid_interpolation, clip.preview),
+        (RigidInterpolation::ScrewDlb, true)
     );
 
     let session = document.session();
@@ -242,7 +242,7 @@ fn version_3_opens() {
         gizmo: TransformKind::Move,
         space: PoseSpace::Parent,
         blend_target: BlendTarget::KeyAfter,
-        blend_way: InBetweens::Components,
+        blend_interpolation: RigidInterpolation::Components,
     };
     assert_eq!(session.pose, pose);
     assert_eq!(session.select_kind, SelectKind::Points);
