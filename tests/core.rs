@@ -63,8 +63,6 @@ mod import_graph;
 mod import_models;
 #[path = "core/import_traps.rs"]
 mod import_traps;
-#[path = "core/in_betweens.rs"]
-mod in_betweens;
 #[path = "core/independent_reader.rs"]
 mod independent_reader;
 #[path = "core/influence_table.rs"]
@@ -109,10 +107,18 @@ mod range_of_motion;
 mod reference;
 #[path = "core/retarget.rs"]
 mod retarget;
+#[path = "core/rig_drivers.rs"]
+mod rig_drivers;
+#[path = "core/rig_files.rs"]
+mod rig_files;
 #[path = "core/rig_models.rs"]
 mod rig_models;
 #[path = "core/rig_operations.rs"]
 mod rig_operations;
+#[path = "core/rig_refusals.rs"]
+mod rig_refusals;
+#[path = "core/rigid_interpolation.rs"]
+mod rigid_interpolation;
 #[path = "core/samples.rs"]
 mod samples;
 #[path = "core/seed_000.rs"]

@@ -38,7 +38,7 @@ impl SinewApp {
             },
             Command::SaveAs => self.dialog = Some(PathDialog::new(PathPurpose::Save, &self.editor)),
             Command::Export => self.open_export(ExportKind::Model),
-            Command::ExportStill => self.open_export(ExportKind::Still),
+            Command::ExportStaticMesh => self.open_export(ExportKind::StaticMesh),
             Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
 
             Command::Undo => self.editor.undo(),
@@ -268,7 +268,9 @@ impl SinewApp {
             Command::DuplicateClip => self.editor.duplicate_clip(),
             Command::RenameClip => self.timeline.start_renaming(&self.editor),
             Command::DeleteClip => self.editor.delete_clip(),
-            Command::UseInBetweens(way) => self.editor.set_in_betweens(way),
+            Command::UseRigidInterpolation(interpolation) => {
+                self.editor.set_rigid_interpolation(interpolation);
+            }
             Command::ToggleExported => {
                 let preview = self.editor.shown_clip().map(|(_, clip)| clip.preview);
                 self.editor.set_exported(preview == Some(true));
@@ -376,9 +378,9 @@ impl SinewApp {
                 alone.is_some() && alone == self.editor.active_layer()
             }
             Command::ToggleLoop => self.editor.document().session().playback.looping,
-            Command::UseInBetweens(way) => {
+            Command::UseRigidInterpolation(interpolation) => {
                 let clip = self.editor.shown_clip();
-                clip.is_some_and(|(_, clip)| clip.in_betweens == way)
+                clip.is_some_and(|(_, clip)| clip.rigid_interpolation == interpolation)
             }
             Command::ToggleExported => {
                 let clip = self.editor.shown_clip();

@@ -139,11 +139,8 @@ struct Comparer<'s, 'a> {
     matches: Vec<Option<MatchedInstance>>,
 }
 
-/// The instance of the document's file: files number instances by their nodes, and a rig edit can move what a node draws
-/// to another node.
 fn instance_in_file(sampler: &Sampler<'_>, drawn: &SkinnedInstance) -> InstanceId {
-    let node = sampler.document.skeleton().joint(drawn.node).source_node;
-    node.map_or(drawn.id, InstanceId)
+    sampler.document.instance_in_file(drawn.id, drawn.node)
 }
 
 /// The counterpart of an instance in the second document.

@@ -22,7 +22,7 @@ mod normal_angles;
 mod problem;
 mod retarget;
 mod solve;
-pub mod still;
+pub mod static_shapes;
 
 pub use compare::{Comparison, InstanceErrors};
 pub use estimate::{Estimate, estimate};

@@ -2,11 +2,11 @@
 
 use super::args::{CorrectArg, ExportArgs};
 use super::{Failure, load, scene};
-use crate::bake::still::Still;
+use crate::bake::static_shapes::StaticPose;
 use crate::bake::{BakeMode, BakeOptions};
 use crate::document::Document;
 use crate::export::{ExportOptions, GltfFormat, export_to_file};
-use crate::export::{export_still_to_file, is_obj};
+use crate::export::{export_static_mesh_to_file, is_obj};
 use crate::finding::counted;
 use crate::task::Task;
 use std::io::Write;
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     if args.still {
-        return still(args, out);
+        return static_mesh(args, out);
     }
     if is_obj(&args.out) {
         return Err(Failure::Usage(
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
 }
 
 /// Writes one frame as a static mesh.
-fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+fn static_mesh(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     if GltfFormat::of_path(&args.out).is_none() && !is_obj(&args.out) {
         return Err(Failure::Usage(format!(
             "--out {} must end in .glb, .gltf or .obj.",
@@ -93,7 +93,7 @@ fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     check_use(args)?;
     let mut loaded = load::load(&args.file)?;
     scene::apply_stack(&mut loaded.document, &args.stack)?;
-    let mut moment = Still::default();
+    let mut pose = StaticPose::default();
     let mut words = "its pose".to_owned();
     if let Some(wanted) = &args.clip {
         let (id, clip) = scene::find_clip_id(&loaded.document, wanted)?;
@@ -101,16 +101,16 @@ fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         if !time.is_finite() {
             return Err(Failure::Usage(format!("--time {time} is not a time.")));
         }
-        moment = Still {
+        pose = StaticPose {
             clip: Some(id),
             time,
         };
         words = format!("\"{}\" at {time} s", clip.name);
     }
-    let report = export_still_to_file(
+    let report = export_static_mesh_to_file(
         &loaded.document,
         &args.out,
-        &moment,
+        &pose,
         &mut loaded.outputs,
         &Task::new(),
     )

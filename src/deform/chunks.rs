@@ -1,7 +1,6 @@
 //! Work on all points of a shape, chunk by chunk.
 
 use crate::skinning::CHUNK;
-use glam::Vec3;
 use rayon::prelude::*;
 
 /// Below this many points, handing work to other threads costs more than it saves.
@@ -34,9 +33,4 @@ pub(super) fn for_chunks_with<T: Send, S: Send>(
         let chunks = chunks.with_min_len(2).enumerate();
         chunks.for_each(|(c, (chunk, state))| work(c, chunk, state));
     }
-}
-
-/// Whether two values have the same bits: zeros of either sign differ.
-pub(super) fn same_bits(a: Vec3, b: Vec3) -> bool {
-    a.to_array().map(f32::to_bits) == b.to_array().map(f32::to_bits)
 }

@@ -5,8 +5,9 @@
 //! the tangent frame of each point, is added to the smoothed pose in its frame. The points of a seam move as one; open
 //! edges are smoothed along themselves ([`Rings`]).
 
-use super::chunks::{for_chunks, same_bits};
+use super::chunks::for_chunks;
 use super::{CorrectiveSmooth, MaskKind, Masks};
+use crate::math::same_bits;
 use crate::mesh::{Mesh, Rings};
 use crate::skinning::influences::CHUNK;
 use glam::{Vec3, Vec3A};

@@ -1,7 +1,7 @@
 //! The invariants of every document, before and after every edit.
 
 use super::model::InvalidParts;
-use super::validity::{check_row, check_skin};
+use super::validity::{check_pose, check_row, check_skin};
 use super::{Document, LayerStack, LayersEdit, Parts};
 use crate::finding::{Finding, Severity, counted};
 use crate::skeleton::JointId;
@@ -38,19 +38,8 @@ pub fn check(document: &Document) -> Vec<Finding> {
         }
     }
     for (which, pose) in [("pose", &document.pose), ("rest pose", &document.rest_pose)] {
-        if pose.locals.len() != document.skeleton.len()
-            || pose.morph_weights.len() != document.skeleton.len()
-        {
-            findings.push(Finding::error(
-                which,
-                "It does not have one transform for each bone.",
-            ));
-        } else if let Some(j) = pose.locals.iter().position(|t| !t.is_finite()) {
-            let joint = document.skeleton.label(JointId(j as u32));
-            findings.push(Finding::error(
-                which,
-                format!("The transform of bone \"{joint}\" is not finite."),
-            ));
+        if let Err(why) = check_pose(pose, &document.skeleton) {
+            findings.push(Finding::error(which, format!("It is not valid: {why}.")));
         }
     }
     findings

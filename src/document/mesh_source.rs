@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Fraction of the surface with authored normals that lie along the surface, above which all normals are discarded.
-const MISFIT: f32 = 0.4;
+const MAX_WRONG_NORMALS: f32 = 0.4;
 
 /// How many different points at one position a vertex is compared with. Further vertices become points of their own, so
 /// that a file whose positions are all equal does not take quadratic time.
@@ -120,7 +120,9 @@ impl MeshSource {
 
         let mut findings = Vec::new();
         let mut authored = vertices.normals;
-        if normals::misfit(&authored, &positions, &point_of_vertex, &triangles) > MISFIT {
+        if normals::wrong_normal_fraction(&authored, &positions, &point_of_vertex, &triangles)
+            > MAX_WRONG_NORMALS
+        {
             authored.fill(Vec3::ZERO);
             for primitive in &mut primitives {
                 primitive.has_normals = false;
@@ -438,7 +440,7 @@ mod tests {
             built.mesh.normals
         );
         assert_eq!(built.findings.len(), 1);
-        // Flipped normals are no misfit: mirrored parts have them.
+        // Flipped normals are not wrong: mirrored parts have them.
         let mut source = quad([0.1, 0.2, 0.3, 0.2]);
         source.primitives[0].normals = vec![Vec3::NEG_Z; 6];
         assert!(source.build().findings.is_empty());

@@ -9,7 +9,7 @@ pub use super::paint_target::{MaskValues, PaintTarget};
 use super::{ClipId, Compare, InstanceId, LayerId, MeshId};
 use crate::math::Camera;
 use crate::mesh::PointSet;
-use crate::skeleton::{InBetweens, JointId, Skeleton};
+use crate::skeleton::{JointId, RigidInterpolation, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -125,7 +125,7 @@ pub struct PoseOptions {
     /// What poses are blended towards.
     pub blend_target: BlendTarget,
     /// How blended bones are interpolated.
-    pub blend_way: InBetweens,
+    pub blend_interpolation: RigidInterpolation,
 }
 
 impl Default for PoseOptions {
@@ -134,13 +134,13 @@ impl Default for PoseOptions {
             gizmo: TransformKind::default(),
             space: PoseSpace::default(),
             blend_target: BlendTarget::default(),
-            blend_way: DEFAULT_INTERPOLATION,
+            blend_interpolation: DEFAULT_INTERPOLATION,
         }
     }
 }
 
 /// A screw motion swings a limb round its joint between two poses.
-const DEFAULT_INTERPOLATION: InBetweens = InBetweens::Screw;
+const DEFAULT_INTERPOLATION: RigidInterpolation = RigidInterpolation::Screw;
 
 /// What clicks and the selection commands select.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

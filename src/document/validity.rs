@@ -1,7 +1,7 @@
 //! Whether rows and clips are valid for a document.
 
 use super::{Document, MeshId, Skin};
-use crate::skeleton::{Clip, Interpolation, Pose, Property, Skeleton};
+use crate::skeleton::{Clip, Interpolation, JointId, Pose, Property, Skeleton};
 use crate::skinning::RowRef;
 use glam::DAffine3;
 
@@ -47,6 +47,25 @@ pub(super) fn check_skin(skin: &Skin, skeleton: &Skeleton) -> Result<(), String>
                 "it still binds bone {}, which was removed",
                 joint.0
             ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a pose has one finite transform for each joint of `skeleton`, the rest transform for removed ones; else what
+/// is wrong.
+pub(super) fn check_pose(pose: &Pose, skeleton: &Skeleton) -> Result<(), String> {
+    if pose.locals.len() != skeleton.len() || pose.morph_weights.len() != skeleton.len() {
+        return Err("it does not have one transform for each bone".into());
+    }
+    for (joint, local) in (0..).map(JointId).zip(&pose.locals) {
+        let label = || skeleton.label(joint);
+        if !local.is_finite() {
+            return Err(format!("the transform of \"{}\" is not finite", label()));
+        }
+        let entry = skeleton.joint(joint);
+        if entry.removed && *local != entry.rest {
+            return Err(format!("it poses \"{}\", which was removed", label()));
         }
     }
     Ok(())
@@ -113,4 +132,66 @@ pub fn check_clip(clip: &Clip, rest: &Pose) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Transform;
+    use crate::skeleton::Joint;
+    use glam::DVec3;
+
+    /// A live joint and a removed one.
+    fn skeleton() -> Skeleton {
+        let joint = |removed| Joint {
+            removed,
+            ..Joint::new("bone", None, Transform::IDENTITY)
+        };
+        Skeleton::new(vec![joint(false), joint(true)]).unwrap()
+    }
+
+    #[test]
+    fn a_pose_has_a_finite_transform_for_each_joint_and_none_for_removed_ones() {
+        let skeleton = skeleton();
+        let rest = Pose::rest(&skeleton);
+        let with = |joint: usize, translation: DVec3| {
+            let mut pose = rest.clone();
+            pose.locals[joint].translation = translation;
+            check_pose(&pose, &skeleton)
+        };
+        assert_eq!(with(0, DVec3::X), Ok(()));
+        assert!(with(1, DVec3::X).unwrap_err().contains("was removed"));
+        assert!(with(0, DVec3::NAN).unwrap_err().contains("not finite"));
+        let mut short = rest.clone();
+        short.locals.pop();
+        assert!(check_pose(&short, &skeleton).is_err());
+    }
+
+    #[test]
+    fn a_skin_does_not_bind_removed_joints() {
+        let skin = |matrix: DAffine3| Skin {
+            name: String::new(),
+            joints: vec![JointId(0), JointId(1)],
+            inverse_bind: vec![DAffine3::from_translation(DVec3::X), matrix],
+        };
+        let skeleton = skeleton();
+        assert_eq!(check_skin(&skin(DAffine3::IDENTITY), &skeleton), Ok(()));
+        let bound = skin(DAffine3::from_translation(DVec3::Y));
+        let why = check_skin(&bound, &skeleton).unwrap_err();
+        assert_eq!(why, "it still binds bone 1, which was removed");
+    }
+
+    #[test]
+    fn a_row_gives_removed_joints_no_weight() {
+        let check = |weight: f32| {
+            let (joints, weights) = ([0, 1], [1.0, weight]);
+            let row = RowRef {
+                joints: &joints,
+                weights: &weights,
+            };
+            check_row(row, &[true, false])
+        };
+        assert_eq!(check(0.0), Ok(()));
+        assert!(check(0.25).unwrap_err().contains("was removed"));
+    }
 }

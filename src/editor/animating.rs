@@ -6,14 +6,14 @@ use crate::finding::counted;
 use crate::math::Transform;
 use crate::skeleton::clip_edit::SAME_KEY_SECS;
 use crate::skeleton::clip_keys::{key_marks, keys_near};
-use crate::skeleton::{Channel, Clip, InBetweens, JointId, KeyIndex, Pose, Property};
+use crate::skeleton::{Channel, Clip, JointId, KeyIndex, Pose, Property, RigidInterpolation};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Relative difference below which two values are equal: the precision of the 32-bit floats in a file.
 const SAME_VALUE: f64 = 2e-6;
 /// Distance below which two positions are equal, metres.
-const LEAST_LENGTH: f64 = 1e-9;
+const MIN_LENGTH: f64 = 1e-9;
 
 /// The keyframes being dragged along the timeline.
 #[derive(Clone, Debug)]
@@ -173,21 +173,21 @@ impl Editor {
     }
 
     /// Sets the interpolation of the clip on screen.
-    pub fn set_in_betweens(&mut self, in_betweens: InBetweens) {
+    pub fn set_rigid_interpolation(&mut self, rigid_interpolation: RigidInterpolation) {
         self.end_key_drag();
         let Some((id, clip)) = self.shown_clip() else {
             return;
         };
-        if clip.in_betweens == in_betweens {
+        if clip.rigid_interpolation == rigid_interpolation {
             return;
         }
         let label = format!(
             "Interpolation of \"{}\": {}",
             clip.name,
-            in_betweens.label()
+            rigid_interpolation.label()
         );
         let changed = Clip {
-            in_betweens,
+            rigid_interpolation,
             ..clip.clone()
         };
         self.set_clip(id, Some(changed), &label);
@@ -458,7 +458,7 @@ fn differs(pose: &Pose, base: &Pose, joint: JointId) -> bool {
 
 fn moved(a: &Transform, b: &Transform) -> bool {
     let size = a.translation.length().max(b.translation.length());
-    (a.translation - b.translation).length() > SAME_VALUE * size + LEAST_LENGTH
+    (a.translation - b.translation).length() > SAME_VALUE * size + MIN_LENGTH
 }
 
 fn turned(a: &Transform, b: &Transform) -> bool {

@@ -1,6 +1,6 @@
 //! Commands of the editor other than pointer events.
 
-use super::weight_colours::Ink;
+use super::weight_colours::BoneAppearance;
 use super::{Editor, Heat, HeatOf, WeightView};
 use crate::document::joint_colour::joint_colour;
 use crate::document::session::{BrushOptions, PaintTarget, SelectKind};
@@ -227,10 +227,10 @@ impl Editor {
                 (WeightView::Count, _) => HeatOf::Count,
                 (WeightView::Sum, _) => HeatOf::Sum,
             };
-            let mut ink = Ink::default();
+            let mut appearance = BoneAppearance::default();
             if !key.locked.is_empty() {
                 let locked = skin.joints.iter().map(|joint| key.locked.contains(joint));
-                ink.locked = locked.collect();
+                appearance.locked = locked.collect();
             }
             if of == HeatOf::Bones {
                 let session = self.document.session();
@@ -238,9 +238,10 @@ impl Editor {
                     .joints
                     .iter()
                     .map(|&joint| joint_colour(session, joint));
-                ink.colours = colours.map(Ink::mixable).collect();
+                appearance.colours = colours.map(BoneAppearance::mixable).collect();
             }
-            self.heat.insert(mesh, Heat::new(item, of, ink, generation));
+            self.heat
+                .insert(mesh, Heat::new(item, of, appearance, generation));
         }
     }
 }

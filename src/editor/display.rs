@@ -1,8 +1,9 @@
 //! The deformed meshes on screen.
 
-use super::weight_colours::{HeatChange, MOST_CHANGES};
+use super::weight_colours::{HeatChange, MAX_CHANGES};
 use crate::document::{Document, InstanceId};
 use crate::evaluate::{InstanceUpdate, Updated, Worker};
+use crate::math::same_bits;
 use crate::mesh::{Mesh, SurfaceIndex};
 use crate::skinning::influences::CHUNK;
 use glam::Vec3;
@@ -37,15 +38,10 @@ pub struct Displayed {
 fn note(changes: &mut Vec<HeatChange>, generation: u64, changed: &[(u32, Vec3)]) {
     let mut chunks: Vec<u32> = changed.iter().map(|(i, _)| i / CHUNK as u32).collect();
     chunks.dedup();
-    if changes.len() == MOST_CHANGES {
+    if changes.len() == MAX_CHANGES {
         changes.remove(0);
     }
     changes.push((generation, chunks.into()));
-}
-
-/// Whether two vectors are bitwise equal.
-fn is_same(a: Vec3, b: Vec3) -> bool {
-    a.to_array().map(f32::to_bits) == b.to_array().map(f32::to_bits)
 }
 
 /// Refitting the whole BVH is faster once more than 1 / `REFIT_DIVISOR` of the triangles moved.
@@ -54,8 +50,9 @@ const REFIT_DIVISOR: usize = 8;
 impl Displayed {
     /// Takes new positions and normals; unchanged chunks are neither copied nor uploaded again.
     fn take(&mut self, mut points: Vec<(u32, Vec3)>, mut normals: Vec<(u32, Vec3)>) {
-        points.retain(|(point, position)| !is_same(self.positions[*point as usize], *position));
-        normals.retain(|(normal, direction)| !is_same(self.normals[*normal as usize], *direction));
+        points.retain(|(point, position)| !same_bits(self.positions[*point as usize], *position));
+        normals
+            .retain(|(normal, direction)| !same_bits(self.normals[*normal as usize], *direction));
         if !points.is_empty() {
             let positions = Arc::make_mut(&mut self.positions);
             for &(point, position) in &points {

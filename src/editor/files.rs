@@ -70,7 +70,7 @@ pub enum FileJob {
         /// The destination.
         path: PathBuf,
         /// A description of the frame of a static mesh; `None` for a model.
-        moment: Option<String>,
+        frame_label: Option<String>,
         /// The job.
         job: JobHandle<Result<ExportReport, ExportError>>,
     },
@@ -206,8 +206,12 @@ impl Editor {
                 revision,
                 job,
             }) => self.finish_saving(path, revision, job.into_result()),
-            Some(FileJob::Export { path, moment, job }) => {
-                self.finish_export(path, moment, job.into_result());
+            Some(FileJob::Export {
+                path,
+                frame_label,
+                job,
+            }) => {
+                self.finish_export(path, frame_label, job.into_result());
             }
             Some(FileJob::Fix {
                 mesh,

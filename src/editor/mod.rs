@@ -49,7 +49,7 @@ pub use posing::ResetPart;
 pub use probing::PointInfluences;
 pub use probing::SurfacePlace;
 pub use problems::Message;
-pub use selecting::BonesSeen;
+pub use selecting::PickableBones;
 pub use weight_colours::{Heat, HeatOf, WeightView};
 
 use crate::document::{Dirty, Document, Edit, EditError, History, MeshId, WeightedJoints};

@@ -21,9 +21,17 @@ pub(super) struct Evaluation {
     reset: bool,
     /// Whether the last poll had nothing to do.
     is_settled: bool,
-    /// The session at the last poll.
-    session: Session,
+    /// The state that the last poll reacted to.
+    polled: Polled,
     pub(super) skin_secs: f64,
+}
+
+/// What the steps of a poll react to without a request to the lane or the worker.
+#[derive(Default)]
+struct Polled {
+    session: Session,
+    revision: u64,
+    is_in_step: bool,
 }
 
 impl Default for Evaluation {
@@ -36,7 +44,7 @@ impl Default for Evaluation {
             stale: false,
             reset: false,
             is_settled: true,
-            session: Session::default(),
+            polled: Polled::default(),
             skin_secs: 0.0,
         }
     }
@@ -92,22 +100,34 @@ impl Editor {
             did_something |= step(self);
         }
         self.evaluation.is_settled = !did_something;
-        let session = self.document.session();
-        if self.evaluation.session != *session {
-            self.evaluation.session = session.clone();
+        if !self.was_polled() {
+            self.evaluation.polled = Polled {
+                session: self.document.session().clone(),
+                revision: self.history.revision(),
+                is_in_step: self.is_in_step(),
+            };
         }
         did_something
     }
 
+    /// Whether the last poll reacted to the current session, edits and steps.
+    fn was_polled(&self) -> bool {
+        let polled = &self.evaluation.polled;
+        polled.revision == self.history.revision()
+            && polled.is_in_step == self.is_in_step()
+            && polled.session == *self.document.session()
+    }
+
     /// Whether all requested work is done and on screen: nothing is left for the lane, the worker or the next poll. Also
-    /// correct directly after a change of the session that the next poll reacts to.
+    /// correct directly after a change that the next poll reacts to.
     pub fn is_idle(&self) -> bool {
         self.evaluation.is_settled
-            && self.evaluation.session == *self.document.session()
+            && self.was_polled()
             && self.evaluation.is_current()
             && self.lane.is_idle()
             && !self.brush.is_ending()
             && !self.wants_checks()
+            && !self.has_waiting_fixes()
             && !self.exporting.wants_frame()
     }
 
@@ -215,13 +235,13 @@ mod tests {
     use std::time::{Duration, Instant};
 
     /// An editor whose polls take the steps in a given order.
-    struct Polled {
+    struct EditorSession {
         editor: Editor,
         steps: Vec<Step>,
         notices: Vec<String>,
     }
 
-    impl Polled {
+    impl EditorSession {
         fn new(steps: Vec<Step>) -> Self {
             Self {
                 editor: Editor::new(None, || {}).unwrap(),
@@ -248,7 +268,7 @@ mod tests {
 
     /// The final state of a session with each kind of job, as text.
     fn outcome(steps: Vec<Step>, folder: &Path) -> String {
-        let mut s = Polled::new(steps);
+        let mut s = EditorSession::new(steps);
         s.editor.open(OpenRequest::Sample("arm".into()));
         s.settle();
         // Work that does not change the document may run at the same time.
@@ -334,7 +354,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_is_not_done_before_a_poll_has_seen_it() {
-        let mut s = Polled::new(STEPS.to_vec());
+        let mut s = EditorSession::new(STEPS.to_vec());
         s.editor.open(OpenRequest::Sample("arm".into()));
         assert!(!s.editor.is_idle());
         s.settle();
@@ -348,6 +368,12 @@ mod tests {
         s.settle();
         let mesh = *s.editor.document().meshes().keys().next().unwrap();
         assert!(s.editor.n_without_mirror_image(mesh).is_some());
+        // The end of a step, which mirror tables, centres and fixes wait for.
+        s.editor.begin_step("Drag a slider");
+        s.settle();
+        s.editor.end_step();
+        assert!(!s.editor.is_idle());
+        s.settle();
         let estimate = *s.editor.exporting().advice().estimate().unwrap();
         // A newer request replaces the one under way.
         for tolerance in [0.05, 0.04, 0.1] {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 /// The number of messages kept.
-const MOST_MESSAGES: usize = 200;
+const MAX_MESSAGES: usize = 200;
 
 /// A notice in the message list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl Problems {
                 n_times: 1,
             }),
         }
-        if self.messages.len() > MOST_MESSAGES {
+        if self.messages.len() > MAX_MESSAGES {
             self.messages.pop_front();
         }
     }
@@ -235,6 +235,11 @@ impl Editor {
         self.problems.waiting = fixes.collect();
         self.finish_tool();
         self.start_fix_that_waits();
+    }
+
+    /// Whether fixes wait for another file job or for the end of a step.
+    pub(super) fn has_waiting_fixes(&self) -> bool {
+        !self.problems.waiting.is_empty()
     }
 
     /// Starts a waiting fix when no other file job runs and no step is open. Returns whether it did.

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) const TOLERANCE: f32 = 0.01;
 
 /// The number of symmetries kept: three axes of a few meshes. Bones that are moved often must not fill the memory.
-const MOST: usize = 12;
+const MAX_KEPT: usize = 12;
 
 /// The symmetries matched so far. Clones share them, so that jobs read them and add to them.
 #[derive(Clone, Default)]
@@ -55,7 +55,7 @@ impl Symmetries {
             mesh: geometry,
             symmetry: symmetry.clone(),
         });
-        if known.len() > MOST {
+        if known.len() > MAX_KEPT {
             known.remove(0);
         }
         Ok(symmetry)

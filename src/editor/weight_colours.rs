@@ -83,11 +83,11 @@ impl From<MaskOf> for HeatOf {
 pub type HeatChange = (u64, Arc<[u32]>);
 
 /// The number of changes kept: more than the renderer misses between two frames.
-pub(super) const MOST_CHANGES: usize = 32;
+pub(super) const MAX_CHANGES: usize = 32;
 
 /// The appearance of bones.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Ink {
+pub(super) struct BoneAppearance {
     /// n_skin_joints: whether the weights are locked; empty if none are, or if locks are not shown.
     pub(super) locked: Vec<bool>,
     /// n_skin_joints: squared sRGB values, 0 - 1, which approximate linear colour; empty unless bones are shown by
@@ -95,7 +95,7 @@ pub(super) struct Ink {
     pub(super) colours: Vec<[f32; 3]>,
 }
 
-impl Ink {
+impl BoneAppearance {
     /// A colour in the space for mixing.
     pub(super) fn mixable(srgb: [u8; 3]) -> [f32; 3] {
         srgb.map(|c| (f32::from(c) / 255.0).powi(2))
@@ -141,7 +141,7 @@ pub struct Heat {
     /// What it shows.
     pub of: HeatOf,
     /// n_points, 0 - 1, or [`Heat::plain`] without a value. A weight is stored as it is, a map relative to its maximum,
-    /// bones as 1, the number of influences divided by [`Heat::MOST_COUNTED`], the sum halved.
+    /// bones as 1, the number of influences divided by [`Heat::MAX_COUNTED`], the sum halved.
     pub values: Arc<Vec<f32>>,
     /// n_points: the mixed bone colours, sRGB, and the locked fraction of the weights, 255 for all of it. Empty if
     /// neither applies.
@@ -152,15 +152,20 @@ pub struct Heat {
     pub generation: u64,
     /// The latest changes, by consecutive generation; an older generation means that everything changed.
     pub changes: Arc<Vec<HeatChange>>,
-    ink: Ink,
+    appearance: BoneAppearance,
 }
 
 impl Heat {
     /// The largest number of influences that the colours distinguish.
-    pub const MOST_COUNTED: f32 = 16.0;
+    pub const MAX_COUNTED: f32 = 16.0;
 
     /// The weight colours `of` for the points of `item`.
-    pub(super) fn new(item: &MeshItem, of: HeatOf, ink: Ink, generation: u64) -> Self {
+    pub(super) fn new(
+        item: &MeshItem,
+        of: HeatOf,
+        appearance: BoneAppearance,
+        generation: u64,
+    ) -> Self {
         let n_points = item.influences.len();
         let plain = plain(of);
         let mut values = vec![plain; n_points];
@@ -172,12 +177,12 @@ impl Heat {
             .map(|(chunk, (values, rows))| read_values(of, item, chunk, rows, values))
             .sum();
         let mut tints = Vec::new();
-        if ink.tints() {
+        if appearance.tints() {
             tints.resize(n_points, [0; 4]);
             tints
                 .par_chunks_mut(CHUNK)
                 .zip(chunks)
-                .for_each(|(tints, rows)| read_tints(&ink, rows, tints));
+                .for_each(|(tints, rows)| read_tints(&appearance, rows, tints));
         }
         Self {
             of,
@@ -186,7 +191,7 @@ impl Heat {
             n_marked,
             generation: generation + 1,
             changes: Arc::default(),
-            ink,
+            appearance,
         }
     }
 
@@ -217,11 +222,15 @@ impl Heat {
             self.n_marked -= slots.iter().filter(|v| **v != plain).count();
             self.n_marked += read_values(self.of, item, chunk as usize, rows, slots);
             if !tints.is_empty() {
-                read_tints(&self.ink, rows, &mut tints[first..first + rows.len()]);
+                read_tints(
+                    &self.appearance,
+                    rows,
+                    &mut tints[first..first + rows.len()],
+                );
             }
         }
         let changes = Arc::make_mut(&mut self.changes);
-        if changes.len() == MOST_CHANGES {
+        if changes.len() == MAX_CHANGES {
             changes.remove(0);
         }
         changes.push((self.generation, read.into()));
@@ -254,7 +263,7 @@ fn read_values(
         HeatOf::Bones if row.weights.iter().any(|w| *w > 0.0) => 1.0,
         HeatOf::Count => match row.weights.iter().filter(|w| **w > 0.0).count() {
             0 => plain,
-            n => (n as f32 / Heat::MOST_COUNTED).min(1.0),
+            n => (n as f32 / Heat::MAX_COUNTED).min(1.0),
         },
         HeatOf::Sum if row.weights.iter().any(|w| *w > 0.0) => {
             (row.weights.iter().sum::<f32>() * 0.5).min(1.0)
@@ -274,9 +283,9 @@ fn read_values(
     values.iter().filter(|v| **v != plain).count()
 }
 
-fn read_tints(ink: &Ink, rows: &Rows, tints: &mut [[u8; 4]]) {
+fn read_tints(appearance: &BoneAppearance, rows: &Rows, tints: &mut [[u8; 4]]) {
     for (slot, row) in tints.iter_mut().zip(rows.iter()) {
-        *slot = ink.tint(row);
+        *slot = appearance.tint(row);
     }
 }
 
@@ -286,13 +295,15 @@ mod tests {
 
     #[test]
     fn equal_shares_of_two_bones_have_the_colour_between_and_locks_their_share() {
-        let ink = Ink {
+        let appearance = BoneAppearance {
             locked: vec![false, true],
-            colours: [[255, 0, 0], [0, 0, 255]].map(Ink::mixable).to_vec(),
+            colours: [[255, 0, 0], [0, 0, 255]]
+                .map(BoneAppearance::mixable)
+                .to_vec(),
         };
         let tint = |pairs: &[(u16, f32)]| {
             let rows: Rows = [pairs.to_vec()].into_iter().collect();
-            ink.tint(rows.row(0))
+            appearance.tint(rows.row(0))
         };
         assert_eq!(tint(&[(0, 0.5)]), [255, 0, 0, 0]);
         assert_eq!(tint(&[(0, 0.5), (1, 0.5)]), [180, 0, 180, 128]);

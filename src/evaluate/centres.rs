@@ -13,7 +13,7 @@ pub type CentreMap = BTreeMap<MeshId, Arc<Centres>>;
 
 /// The meshes with a skin that some of `views` skin about centres of rotation.
 pub fn meshes_about_centres(document: &Document, views: &[ViewRequest]) -> BTreeSet<MeshId> {
-    asked(document, views).collect()
+    meshes_with_repetitions(document, views).collect()
 }
 
 /// Whether `known` has the centres of a mesh for its current influences.
@@ -28,8 +28,11 @@ pub fn has_centres(document: &Document, known: &CentreMap, mesh: MeshId) -> bool
 /// Computes the centres that `views` need and `known` lacks, on this thread, and removes the others. Allocates nothing
 /// where `known` is up to date.
 pub(super) fn find(document: &Document, views: &[ViewRequest], known: &mut CentreMap) {
-    known.retain(|mesh, _| asked(document, views).any(|asked| asked == *mesh));
-    for mesh in asked(document, views) {
+    known.retain(|mesh, _| {
+        meshes_with_repetitions(document, views)
+            .any(|meshes_with_repetitions| meshes_with_repetitions == *mesh)
+    });
+    for mesh in meshes_with_repetitions(document, views) {
         if has_centres(document, known, mesh) {
             continue;
         }
@@ -42,7 +45,7 @@ pub(super) fn find(document: &Document, views: &[ViewRequest], known: &mut Centr
 }
 
 /// As [`meshes_about_centres`], with repetitions.
-fn asked<'a>(
+fn meshes_with_repetitions<'a>(
     document: &'a Document,
     views: &'a [ViewRequest],
 ) -> impl Iterator<Item = MeshId> + 'a {

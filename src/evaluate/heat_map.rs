@@ -81,7 +81,7 @@ pub struct HeatUpdate {
 }
 
 /// The ids of hidden views, which others are compared with.
-const HIDDEN: u32 = u32::MAX - 16;
+const FIRST_HIDDEN_VIEW: u32 = u32::MAX - 16;
 
 /// The state of the heat maps, beside the evaluator.
 #[derive(Default)]
@@ -125,7 +125,7 @@ fn partners(
         if let Some(known) = shown.iter().find(same) {
             return known.view;
         }
-        let view = ViewId(HIDDEN + number);
+        let view = ViewId(FIRST_HIDDEN_VIEW + number);
         if !hidden.iter().any(|r| r.view == view) {
             hidden.push(ViewRequest {
                 view,

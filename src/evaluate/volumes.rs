@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The largest number of frames that are measured; a longer clip is sampled at this many.
-const MOST_MOMENTS: usize = 600;
+const MAX_FRAMES: usize = 600;
 
 /// Whether a surface encloses a volume.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub fn study(document: &Document, fps: u32, task: &Task) -> Result<VolumeStudy, 
             let (start, end) = (f64::from(clip.start_secs()), f64::from(clip.end_secs()));
             // The ends of a clip are rounded, which must not add a frame.
             let frames = ((end - start).max(0.0) * f64::from(fps.max(1)) - 1e-3).ceil();
-            let n = (frames as usize).clamp(1, MOST_MOMENTS - 1);
+            let n = (frames as usize).clamp(1, MAX_FRAMES - 1);
             let time = |i: usize| start + (end - start) * i as f64 / n as f64;
             let times: Vec<f64> = (0..=n).map(time).collect();
             (times, Vec::new())

@@ -5,7 +5,7 @@ use crate::finding::{Finding, counted};
 use crate::io::gltf_export::ExportReport;
 use crate::mesh::Mesh;
 use crate::skeleton::screw::Tolerance;
-use crate::skeleton::{Clip, InBetweens, JointId, Pose};
+use crate::skeleton::{Clip, JointId, Pose, RigidInterpolation};
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DVec3};
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ impl WrittenClips {
                 written.findings.push(Finding::info(place(), message));
                 continue;
             }
-            if clip.in_betweens == InBetweens::Components {
+            if clip.rigid_interpolation == RigidInterpolation::Components {
                 written.clips.insert(id, clip.clone());
                 continue;
             }

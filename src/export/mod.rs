@@ -33,4 +33,4 @@ pub use preflight::{estimate, preflight};
 pub use read_back::{ReadBack, read_back};
 pub use report::{CorrectedMesh, CorrectionReport, MeasuredErrors, NormalAngles, WorstPlace};
 pub use save::{export_and_read_back, export_to_file, write_files};
-pub use static_mesh::{export_obj, export_still, export_still_to_file, is_obj};
+pub use static_mesh::{export_obj, export_static_mesh, export_static_mesh_to_file, is_obj};

@@ -79,3 +79,24 @@ pub(super) fn document_of(parts: Parts) -> Result<Document, ExportError> {
         why: error.to_string(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::{ExportOptions, export_and_read_back};
+    use crate::io::open_sample;
+    use std::path::Path;
+
+    #[test]
+    fn reading_back_can_be_cancelled() {
+        let document = open_sample("arm", &Task::new()).unwrap().document;
+        let (path, options) = (Path::new("arm.glb"), ExportOptions::default());
+        let exported = export_and_read_back(&document, path, &options, &Task::new());
+        let files = exported.unwrap().0.files;
+        assert!(read_parts(&files, &Task::new()).is_ok());
+        let task = Task::new();
+        task.cancel();
+        let cancelled = read_parts(&files, &task);
+        assert!(matches!(cancelled, Err(ExportError::Cancelled(_))));
+    }
+}

@@ -5,7 +5,7 @@ use super::options::{ExportOptions, Exported};
 use super::read_back::{document_of, read_parts};
 use super::save::{is_free_beside, save_files};
 use crate::bake::frames::place_points;
-use crate::bake::still::{Still, StillShape, still_shapes};
+use crate::bake::static_shapes::{StaticPose, StaticShape, static_shapes};
 use crate::document::{Document, InstanceId};
 use crate::finding::Finding;
 use crate::io::Outputs;
@@ -29,10 +29,10 @@ pub fn is_obj(path: &Path) -> bool {
 
 /// Exports a frame of `document` to `path`, whose extension determines the format, with the files it needs beside it;
 /// each file is written and renamed in one step, the model last.
-pub fn export_still_to_file(
+pub fn export_static_mesh_to_file(
     document: &Document,
     path: &Path,
-    still: &Still,
+    pose: &StaticPose,
     outputs: &mut Outputs,
     task: &Task,
 ) -> Result<ExportReport, ExportError> {
@@ -40,7 +40,7 @@ pub fn export_still_to_file(
     let stem = path.file_stem().map(|stem| stem.to_string_lossy());
     let name = stem.unwrap_or_default().into_owned();
     let (exported, owned) = if is_obj(path) {
-        let exported = export_obj(document, still, &name, task)?;
+        let exported = export_obj(document, pose, &name, task)?;
         (exported, files_of_obj(path))
     } else {
         let unknown = || ExportError::Extension { path: path.into() };
@@ -51,7 +51,7 @@ pub fn export_still_to_file(
         };
         let owned = files_of_model(path);
         let is_free = is_free_beside(path, &owned);
-        let exported = still_beside(document, still, &options, &is_free, task)?;
+        let exported = static_mesh_beside(document, pose, &options, &is_free, task)?;
         (exported, owned.clone())
     };
     save_files(document, path, &exported, &owned, outputs, task)?;
@@ -59,39 +59,39 @@ pub fn export_still_to_file(
 }
 
 /// Exports a frame of the document's model to memory; of `options`, only the format and the name apply.
-pub fn export_still(
+pub fn export_static_mesh(
     document: &Document,
-    still: &Still,
+    pose: &StaticPose,
     options: &ExportOptions,
     task: &Task,
 ) -> Result<Exported, ExportError> {
-    still_beside(document, still, options, &|_| true, task)
+    static_mesh_beside(document, pose, options, &|_| true, task)
 }
 
 /// Exports a frame of the document as OBJ to memory: `name`.obj, `name`.mtl if there are materials, and the images they
 /// use.
 pub fn export_obj(
     document: &Document,
-    still: &Still,
+    pose: &StaticPose,
     name: &str,
     task: &Task,
 ) -> Result<Exported, ExportError> {
-    let pose = still.pose(document).ok_or(ExportError::NoClip)?;
-    let shapes = still_shapes(document, &pose, task)?;
+    let pose = pose.pose(document).ok_or(ExportError::NoClip)?;
+    let shapes = static_shapes(document, &pose, task)?;
     let written = write_obj(document, &shapes, name, task)?;
     Ok(Exported::uncorrected(written))
 }
 
-fn still_beside(
+fn static_mesh_beside(
     document: &Document,
-    still: &Still,
+    pose: &StaticPose,
     options: &ExportOptions,
     is_free: &dyn Fn(&str) -> bool,
     task: &Task,
 ) -> Result<Exported, ExportError> {
     let document = &*for_file(document);
-    let pose = still.pose(document).ok_or(ExportError::NoClip)?;
-    let shapes = still_shapes(document, &pose, task)?;
+    let pose = pose.pose(document).ok_or(ExportError::NoClip)?;
+    let shapes = static_shapes(document, &pose, task)?;
     let destination = Destination::new(document, options.format, &options.name, is_free);
     let mut written = write_shapes(document, &pose, &shapes, &destination, task)?;
     task.step("Reading the file back", 0.95)?;
@@ -105,7 +105,7 @@ fn still_beside(
 /// Adds a finding for each mesh whose positions in `read`, the file read back, differ from `shapes`.
 fn check(
     document: &Document,
-    shapes: &BTreeMap<InstanceId, StillShape>,
+    shapes: &BTreeMap<InstanceId, StaticShape>,
     read: &Document,
     there: &dyn Fn(InstanceId) -> Option<InstanceId>,
     report: &mut ExportReport,
@@ -163,27 +163,27 @@ mod tests {
         let imported = crate::io::import_file(&path, &Task::new()).unwrap();
         let document = Document::new(imported.parts).unwrap();
         let (&id, clip) = document.clips().iter().next().unwrap();
-        let moment = Still {
+        let posed = StaticPose {
             clip: Some(id),
             time: f64::from(clip.end_secs()) * 0.4,
         };
-        let shapes = |still: &Still| {
-            let pose = still.pose(&document).unwrap();
-            still_shapes(&document, &pose, &Task::new()).unwrap()
+        let shapes = |pose: &StaticPose| {
+            let pose = pose.pose(&document).unwrap();
+            static_shapes(&document, &pose, &Task::new()).unwrap()
         };
         let options = ExportOptions::default();
-        let exported = export_still(&document, &moment, &options, &Task::new()).unwrap();
+        let exported = export_static_mesh(&document, &posed, &options, &Task::new()).unwrap();
         let read = document_of(read_parts(&exported.files, &Task::new()).unwrap()).unwrap();
         let only = *read.instances().keys().next().unwrap();
-        let findings = |still: &Still, there: Option<InstanceId>| {
+        let findings = |pose: &StaticPose, there: Option<InstanceId>| {
             let mut report = ExportReport::default();
-            check(&document, &shapes(still), &read, &|_| there, &mut report);
+            check(&document, &shapes(pose), &read, &|_| there, &mut report);
             report.findings
         };
-        assert!(findings(&moment, Some(only)).is_empty());
-        let off = findings(&Still::default(), Some(only));
+        assert!(findings(&posed, Some(only)).is_empty());
+        let off = findings(&StaticPose::default(), Some(only));
         assert!(off.len() == 1 && off[0].message.contains("of the diagonal)"));
-        let gone = findings(&moment, None);
+        let gone = findings(&posed, None);
         assert!(gone.len() == 1 && gone[0].message.contains("does not have all"));
     }
 }

@@ -5,7 +5,7 @@
 //! round-trip as f32.
 
 use super::gltf_export::{ExportReport, Written, picture_of};
-use crate::bake::still::StillShape;
+use crate::bake::static_shapes::StaticShape;
 use crate::document::{Document, Instance, InstanceId, Material, MeshItem};
 use crate::finding::Finding;
 use crate::task::{Cancelled, Task};
@@ -18,7 +18,7 @@ use std::path::Path;
 /// and the images they use.
 pub fn write_obj(
     document: &Document,
-    shapes: &BTreeMap<InstanceId, StillShape>,
+    shapes: &BTreeMap<InstanceId, StaticShape>,
     name: &str,
     task: &Task,
 ) -> Result<Written, Cancelled> {
@@ -67,7 +67,7 @@ struct Next {
 
 fn write_shape(
     text: &mut String,
-    shape: &StillShape,
+    shape: &StaticShape,
     item: &MeshItem,
     names: &[String],
     next: &mut Next,

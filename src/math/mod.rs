@@ -3,6 +3,7 @@
 //! Invariant: right-handed, column vectors, quaternions (x, y, z, w); rotations are unit or guarded.
 
 pub mod axis;
+pub(crate) mod bits;
 pub mod camera;
 pub mod dense;
 pub(crate) mod disjoint_sets;
@@ -13,6 +14,7 @@ pub mod sparse;
 pub mod transform;
 
 pub use axis::Axis;
+pub(crate) use bits::same_bits;
 pub use camera::{Camera, Ray, View};
 pub(crate) use disjoint_sets::DisjointSets;
 pub use dual_quaternion::DualQuat;

@@ -20,7 +20,7 @@ pub mod topology;
 pub use point_set::PointSet;
 pub use point_tree::PointTree;
 pub use rings::Rings;
-pub use spatial::{SurfaceHit, SurfaceIndex, SurfacePlace};
+pub use spatial::{ClosestPosition, SurfaceHit, SurfaceIndex};
 pub use symmetry::{FoundBy, Symmetry, SymmetryCounts};
 pub use topology::Topology;
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 const SAME_NORMAL_COS: f32 = 0.999_99;
 
 /// Maximum number of normals of a point that a further one is compared with.
-const CROWD: usize = 64;
+const MAX_COMPARED: usize = 64;
 
 /// Distinct normals of a mesh.
 pub(crate) struct Merged {
@@ -49,7 +49,7 @@ pub(crate) fn complete(
 
 /// The fraction of the surface, by area, whose authored normals differ from the face's by more than 60 degrees, for the
 /// better of both windings: near 0 for a sound mesh, also with hard edges. Faces without normals do not count.
-pub(crate) fn misfit(
+pub(crate) fn wrong_normal_fraction(
     normals: &[Vec3],
     positions: &[Vec3],
     point_of_vertex: &[u32],
@@ -99,7 +99,7 @@ pub(crate) fn merge(n_points: usize, point_of_vertex: &[u32], vertex_normals: &[
         for &v in &by_point[starts[p] as usize..starts[p + 1] as usize] {
             let normal = vertex_normals[v as usize];
             // Only the latest ones: a point where thousands of hard edges meet must not take quadratic time.
-            let first = first.max(merged.normals.len().saturating_sub(CROWD));
+            let first = first.max(merged.normals.len().saturating_sub(MAX_COMPARED));
             let same = merged.normals[first..]
                 .iter()
                 .position(|n| n.dot(normal) >= SAME_NORMAL_COS);
@@ -156,10 +156,12 @@ pub fn transport(
 
 /// [`transport`] of all normals on rayon's threads.
 pub fn transport_all(mesh: &Mesh, bind: &[Vec3], deformed: &[Vec3], out: &mut [Vec3]) {
-    const RUN: usize = 2048;
+    const NORMALS_PER_TASK: usize = 2048;
     mesh.topology();
-    out.par_chunks_mut(RUN).enumerate().for_each(|(i, out)| {
-        let start = i * RUN;
-        transport(mesh, bind, deformed, start..start + out.len(), out);
-    });
+    out.par_chunks_mut(NORMALS_PER_TASK)
+        .enumerate()
+        .for_each(|(i, out)| {
+            let start = i * NORMALS_PER_TASK;
+            transport(mesh, bind, deformed, start..start + out.len(), out);
+        });
 }

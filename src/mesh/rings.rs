@@ -6,13 +6,13 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Points handed to a thread at a time.
-const RUN: usize = 4096;
+const POINTS_PER_TASK: usize = 4096;
 
 /// Maximum number of points at a seam position: a file whose positions are all equal must not take quadratic time.
-const CROWD: usize = 64;
+const MAX_COINCIDENT: usize = 64;
 
 /// Points at one position that a morph target moves apart by more than this fraction of the mesh's size are no seam.
-const APART: f32 = 1e-5;
+const MORPH_TOLERANCE: f32 = 1e-5;
 
 /// The ring of neighbours of each point of a [`Mesh`], seams closed, as compressed rows.
 ///
@@ -55,12 +55,12 @@ impl Rings {
         let mut rings = Self::default();
         rings.find_seams(mesh, topology);
         let n_points = mesh.n_points();
-        let parts: Vec<Part> = (0..n_points.div_ceil(RUN))
+        let parts: Vec<Part> = (0..n_points.div_ceil(POINTS_PER_TASK))
             .into_par_iter()
             .map(|run| {
                 let mut part = Part::default();
                 let mut corners = Vec::new();
-                for point in run * RUN..((run + 1) * RUN).min(n_points) {
+                for point in run * POINTS_PER_TASK..((run + 1) * POINTS_PER_TASK).min(n_points) {
                     rings.push_row(mesh, topology, point as u32, &mut corners, &mut part);
                 }
                 part
@@ -166,7 +166,7 @@ impl Rings {
                 members.push(next);
                 at = next;
             }
-            if members.len() <= CROWD {
+            if members.len() <= MAX_COINCIDENT {
                 members.sort_unstable();
                 places.push(members);
             }
@@ -174,9 +174,9 @@ impl Rings {
         let place = |point: u32| place_of.get(&point).copied().unwrap_or(point);
         let size = bounding_size(&mesh.positions);
         let together = |a: u32, b: u32| {
-            mesh.morphs
-                .iter()
-                .all(|m| m.deltas[a as usize].distance(m.deltas[b as usize]) <= APART * size)
+            mesh.morphs.iter().all(|m| {
+                m.deltas[a as usize].distance(m.deltas[b as usize]) <= MORPH_TOLERANCE * size
+            })
         };
         let mut corners = Vec::new();
         for members in places {

@@ -105,7 +105,7 @@ impl SurfaceIndex {
         triangles: &[[u32; 3]],
         positions: &[Vec3],
         wanted: impl Fn(u32) -> bool,
-    ) -> Option<SurfacePlace> {
+    ) -> Option<ClosestPosition> {
         let target = vector(point);
         let (triangle, _) = self.bvh.find_best(
             reach,
@@ -119,7 +119,7 @@ impl SurfaceIndex {
         )?;
         let corners = corners(triangles[triangle as usize], positions);
         let (barycentric, distance) = closest_on_triangle(point, corners);
-        Some(SurfacePlace {
+        Some(ClosestPosition {
             triangle,
             barycentric,
             distance,
@@ -129,7 +129,7 @@ impl SurfaceIndex {
 
 /// A point on a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SurfacePlace {
+pub struct ClosestPosition {
     /// The triangle.
     pub triangle: u32,
     /// Weights of its corners, sum 1.
@@ -177,17 +177,17 @@ pub fn cast_ray_at_all(
     positions: &[Vec3],
     shown: impl Fn(u32) -> bool + Sync,
 ) -> Option<SurfaceHit> {
-    const RUN: usize = 8192;
+    const TRIANGLES_PER_TASK: usize = 8192;
     let nearest = |run: usize, triangles: &[[u32; 3]]| {
         let hits = triangles.iter().enumerate().filter_map(|(i, &t)| {
             let hit = intersect(ray, corners(t, positions))?;
-            let triangle = (run * RUN + i) as u32;
+            let triangle = (run * TRIANGLES_PER_TASK + i) as u32;
             shown(triangle).then_some(SurfaceHit { triangle, ..hit })
         });
         hits.min_by(nearer)
     };
     triangles
-        .par_chunks(RUN)
+        .par_chunks(TRIANGLES_PER_TASK)
         .enumerate()
         .filter_map(|(run, chunk)| nearest(run, chunk))
         .min_by(nearer)
@@ -214,7 +214,7 @@ fn bounds(triangle: [u32; 3], positions: &[Vec3]) -> Aabb {
 }
 
 /// Tolerance at a triangle's edges, so that no ray passes between two neighbours.
-const RIM: f32 = -1e-6;
+const EDGE_TOLERANCE: f32 = -1e-6;
 
 /// Ray-triangle intersection (Möller & Trumbore 1997), both sides.
 fn intersect(ray: &Ray, [a, b, c]: [Vec3; 3]) -> Option<SurfaceHit> {
@@ -229,7 +229,12 @@ fn intersect(ray: &Ray, [a, b, c]: [Vec3; 3]) -> Option<SurfaceHit> {
     let q = from_a.cross(ab);
     let v = ray.direction.dot(q) / det;
     let distance = ac.dot(q) / det;
-    if u < RIM || v < RIM || u + v > 1.0 - RIM || distance < 0.0 || !distance.is_finite() {
+    if u < EDGE_TOLERANCE
+        || v < EDGE_TOLERANCE
+        || u + v > 1.0 - EDGE_TOLERANCE
+        || distance < 0.0
+        || !distance.is_finite()
+    {
         return None;
     }
     Some(SurfaceHit {

@@ -1,7 +1,7 @@
 //! Animation clips in the form of glTF, and their sampling.
 
 use super::slerp::slerp_shortest;
-use super::{InBetweens, JointId};
+use super::{JointId, RigidInterpolation};
 use glam::DQuat;
 use std::sync::Arc;
 
@@ -52,8 +52,8 @@ pub struct Clip {
     /// At most one channel for each joint and property; of duplicates the last wins.
     pub channels: Vec<Channel>,
     /// How the transforms of joints are interpolated between keyframes of linear channels (see [`super::screw`]). glTF
-    /// has only [`InBetweens::Components`]: an export adds keyframes for the others.
-    pub in_betweens: InBetweens,
+    /// has only [`RigidInterpolation::Components`]: an export adds keyframes for the others.
+    pub rigid_interpolation: RigidInterpolation,
     /// Whether the clip is only for previewing the model; it is not exported.
     pub preview: bool,
 }

@@ -1,6 +1,6 @@
 //! Local transforms of all joints at one time, and forward kinematics.
 
-use super::{InBetweens, JointId, Skeleton};
+use super::{JointId, RigidInterpolation, Skeleton};
 use crate::math::{DualQuat, Transform};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
@@ -99,14 +99,14 @@ impl Pose {
         &self,
         to: &Self,
         t: f64,
-        way: InBetweens,
+        interpolation: RigidInterpolation,
         chosen: impl Fn(JointId) -> bool,
     ) -> Self {
         let mut pose = self.clone();
         for (j, (local, to)) in pose.locals.iter_mut().zip(&to.locals).enumerate() {
             // Equal transforms stay bit-identical.
             if chosen(JointId(j as u32)) && local != to {
-                *local = way.local(local, to, t);
+                *local = interpolation.local(local, to, t);
             }
         }
         let t = t.clamp(0.0, 1.0);

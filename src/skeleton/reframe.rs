@@ -72,7 +72,7 @@ pub enum Stretch {
     Even(DVec3),
     /// Non-uniform scale: only quarter turns keep it a scale.
     Uneven,
-    /// A matrix with shear, which is never animated.
+    /// A matrix with shear: any rotation, but only quarter turns where it is animated.
     Sheared,
 }
 
@@ -159,7 +159,7 @@ impl Reframe {
                     (back * (DVec3::from_slice(v) - offset)).to_array().into()
                 })
             }
-            Property::Scale if self.own.rotates() && self.stretch == Stretch::Uneven => {
+            Property::Scale if self.own.rotates() && !matches!(self.stretch, Stretch::Even(_)) => {
                 channel.mapped(|v, _| self.permuted(DVec3::from_slice(v)).to_array().into())
             }
             _ => channel.clone(),
@@ -252,5 +252,35 @@ mod tests {
         let made = Reframe::new(own, Frame::IDENTITY, Stretch::Uneven).transform(&local);
         close(made.to_affine(), local.to_affine() * own.to_affine(), 1e-15);
         assert!(!made.has_shear());
+    }
+
+    #[test]
+    fn a_sheared_joint_keeps_its_whole_stretch_and_permutes_its_scale_keyframes() {
+        let shear = DMat3::from_cols(DVec3::X, DVec3::new(0.5, 2.0, 0.0), DVec3::Z);
+        let local = Transform {
+            stretch: shear,
+            ..Transform::from_rotation_translation(DQuat::from_rotation_y(0.4), DVec3::ONE)
+        };
+        let parent = Frame::from_rotation(DQuat::from_rotation_z(-0.8));
+        for angle in [0.3, std::f64::consts::FRAC_PI_2] {
+            let own = Frame::from_rotation(DQuat::from_rotation_x(angle));
+            let made = Reframe::new(own, parent, Stretch::Sheared).transform(&local);
+            let expected = parent.to_affine().inverse() * local.to_affine() * own.to_affine();
+            close(made.to_affine(), expected, 1e-15);
+        }
+        let turn = DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2);
+        let map = Reframe::new(
+            Frame::from_rotation(turn),
+            Frame::IDENTITY,
+            Stretch::Sheared,
+        );
+        let keys = Channel {
+            joint: crate::skeleton::JointId(0),
+            property: Property::Scale,
+            interpolation: crate::skeleton::Interpolation::Linear,
+            times: [0.0].into(),
+            values: [1.0, 2.0, -3.0].into(),
+        };
+        assert_eq!(map.channel(&keys).values[..], [1.0, -3.0, 2.0]);
     }
 }

@@ -3,11 +3,12 @@
 //!
 //! A joint follows a screw where its rotation is [`Interpolation::Linear`] and its translation is too, or has no
 //! channel. The keyframes of both count: at each of their times the joint has the values of its channels, and from one
-//! such time to the next [`InBetweens`] interpolates. `STEP` and `CUBICSPLINE` channels keep their own interpolation,
-//! and so does the other channel of such a joint; scale and morph weights are always interpolated per component.
+//! such time to the next [`RigidInterpolation`] interpolates. `STEP` and `CUBICSPLINE` channels keep their own
+//! interpolation, and so does the other channel of such a joint; scale and morph weights are always interpolated per
+//! component.
 
 use super::clip::{Channel, Clip, Interpolation, Property};
-use super::{InBetweens, JointId};
+use super::{JointId, RigidInterpolation};
 use crate::math::Transform;
 use crate::math::transform::normalize_or_identity;
 use crate::task::{Cancelled, Task};
@@ -23,7 +24,7 @@ const MAX_HALVINGS: u32 = 14;
 /// The channels of one joint of a clip that follow a screw together.
 pub(super) struct ScrewTrack<'a> {
     pub(super) joint: JointId,
-    way: InBetweens,
+    interpolation: RigidInterpolation,
     rotation: &'a Channel,
     translation: Option<&'a Channel>,
 }
@@ -40,15 +41,15 @@ pub struct Tolerance {
 /// A clip that every player shows as intended, and its cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComponentWise {
-    /// The clip, with [`InBetweens::Components`].
+    /// The clip, with [`RigidInterpolation::Components`].
     pub clip: Clip,
     /// Added keyframes.
     pub n_keys_added: usize,
 }
 
 impl Clip {
-    /// This clip with [`InBetweens::Components`] and as many more keyframes as it takes to follow the screws within
-    /// `tolerance` of each joint. Channels that need none share their keyframes with this clip.
+    /// This clip with [`RigidInterpolation::Components`] and as many more keyframes as it takes to follow the screws
+    /// within `tolerance` of each joint. Channels that need none share their keyframes with this clip.
     ///
     /// Spans are bisected until linear interpolation is within the tolerance at seven times between their ends.
     pub fn component_wise(
@@ -58,7 +59,7 @@ impl Clip {
     ) -> Result<ComponentWise, Cancelled> {
         let mut made = ComponentWise {
             clip: Self {
-                in_betweens: InBetweens::Components,
+                rigid_interpolation: RigidInterpolation::Components,
                 ..self.clone()
             },
             n_keys_added: 0,
@@ -84,7 +85,7 @@ impl Clip {
 impl<'a> ScrewTrack<'a> {
     /// The joints of `clip` that are not interpolated per component.
     pub(super) fn all(clip: &'a Clip) -> Vec<Self> {
-        if clip.in_betweens == InBetweens::Components {
+        if clip.rigid_interpolation == RigidInterpolation::Components {
             return Vec::new();
         }
         let mut rigid: HashMap<JointId, [Option<&Channel>; 2]> = HashMap::new();
@@ -105,11 +106,12 @@ impl<'a> ScrewTrack<'a> {
         let track = |joint: JointId| {
             let [rotation, translation] = rigid[&joint];
             // A joint that only rotates follows the same path along a screw, but with DLB not at the same speed.
-            let differs = translation.is_some() || clip.in_betweens == InBetweens::ScrewDlb;
+            let differs =
+                translation.is_some() || clip.rigid_interpolation == RigidInterpolation::ScrewDlb;
             let follows = rotation.is_some_and(is_linear) && translation.is_none_or(is_linear);
             (differs && follows).then_some(Self {
                 joint,
-                way: clip.in_betweens,
+                interpolation: clip.rigid_interpolation,
                 rotation: rotation?,
                 translation,
             })
@@ -151,7 +153,10 @@ impl<'a> ScrewTrack<'a> {
             return None;
         }
         let u = (time_secs - start) / span;
-        Some(self.way.rigid(self.from(start), self.until(end), u))
+        Some(
+            self.interpolation
+                .rigid(self.from(start), self.until(end), u),
+        )
     }
 
     /// The values of the channels right after `time_secs`.
@@ -299,7 +304,7 @@ impl Denser<'_> {
             let Some(wanted) = self.track.at(t0 + (t1 - t0) * u) else {
                 return true;
             };
-            let line = InBetweens::Components.rigid(start.1, end.1, u);
+            let line = RigidInterpolation::Components.rigid(start.1, end.1, u);
             match self.property {
                 Property::Rotation => angle_between(line.0, wanted.0) <= self.tolerance.radians,
                 _ => line.1.distance(wanted.1) <= self.tolerance.length,

@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Maximum number of cells: larger screens get larger cells.
 const MAX_CELLS: f32 = 1_500_000.0;
 /// Triangles that one task rasterises.
-const RUN: usize = 4096;
+const TRIANGLES_PER_TASK: usize = 4096;
 /// Tolerance at a triangle's rim, relative to its size.
-const RIM: f32 = 1e-5;
+const EDGE_TOLERANCE: f32 = 1e-5;
 
 /// The depth of the nearest surface in each cell of the screen.
 pub struct DepthBuffer {
@@ -60,7 +60,7 @@ impl DepthBuffer {
             return false;
         };
         let nearest = at.z.max(0.0).to_bits();
-        let farthest = if surface.faces(point, view.sight(position)) {
+        let farthest = if surface.faces(point, view.view_direction(position)) {
             u32::MAX
         } else {
             view.project_nearer(position, -4.0 * slack)
@@ -82,7 +82,7 @@ impl DepthBuffer {
         let places: Vec<Vec3> = surface
             .positions
             .par_iter()
-            .with_min_len(RUN)
+            .with_min_len(TRIANGLES_PER_TASK)
             .map(|&p| {
                 view.project(p).map_or(Vec3::NAN, |at| {
                     Vec3::new(at.x * self.scale, at.y * self.scale, at.z)
@@ -94,7 +94,7 @@ impl DepthBuffer {
             .topology()
             .triangles
             .par_iter()
-            .with_min_len(RUN)
+            .with_min_len(TRIANGLES_PER_TASK)
             .for_each(|&corners| {
                 if surface.shows(corners) {
                     self.draw_triangle(corners.map(|p| places[p as usize]));
@@ -125,7 +125,7 @@ impl DepthBuffer {
                 let v = from_a.perp_dot(ac) * inverse;
                 let w = ab.perp_dot(from_a) * inverse;
                 // A little more, so that no crack opens between neighbours.
-                if v < -RIM || w < -RIM || v + w > 1.0 + RIM {
+                if v < -EDGE_TOLERANCE || w < -EDGE_TOLERANCE || v + w > 1.0 + EDGE_TOLERANCE {
                     continue;
                 }
                 let depth = a.z + (b.z - a.z) * v + (c.z - a.z) * w;

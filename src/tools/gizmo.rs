@@ -10,9 +10,9 @@ use std::f32::consts::TAU;
 /// Radius of the axis rings, length of the arrows.
 pub const RADIUS_PX: f32 = 90.0;
 /// Radius of the ring in the plane of the view, relative to the axis rings.
-const VIEW_RING: f32 = 1.2;
+const VIEW_RING_RADIUS: f32 = 1.2;
 /// Radius of the trackball, relative to the axis rings.
-const INNER: f32 = 0.85;
+const TRACKBALL_RADIUS: f32 = 0.85;
 /// Maximum distance of the pointer from a line to grab it, pixels.
 pub const REACH_PX: f32 = 7.0;
 /// Radius of the centre handle.
@@ -26,7 +26,7 @@ const SQUARE: (f32, f32) = (0.28, 0.50);
 /// Number of segments of a ring.
 const PIECES: usize = 96;
 /// Minimum length of an arrow on the screen: shorter ones point at the camera and are hidden.
-const SHORTEST_PX: f32 = 18.0;
+const MIN_LENGTH_PX: f32 = 18.0;
 /// Minimum cosine between a square's normal and the view: flatter ones are hidden.
 const FLATTEST: f32 = 0.15;
 
@@ -151,8 +151,8 @@ impl Gizmo {
             .filter(|(distance, _)| *distance <= REACH_PX)
             .min_by(|a, b| a.0.total_cmp(&b.0))
             .map(|(_, handle)| handle);
-        let inner =
-            self.kind == TransformKind::Rotate && at.distance(self.centre_px) <= RADIUS_PX * INNER;
+        let inner = self.kind == TransformKind::Rotate
+            && at.distance(self.centre_px) <= RADIUS_PX * TRACKBALL_RADIUS;
         nearest.or_else(|| {
             inner.then_some(Handle {
                 kind: self.kind,
@@ -198,11 +198,11 @@ impl Builder<'_> {
         shapes.push(Shape {
             handle: self.handle(Constraint::Free),
             lines: vec![Line {
-                points: circle(RADIUS_PX * VIEW_RING),
+                points: circle(RADIUS_PX * VIEW_RING_RADIUS),
                 front: true,
             }],
             fill: Vec::new(),
-            tip: self.centre_px + Vec2::new(0.0, -RADIUS_PX * VIEW_RING),
+            tip: self.centre_px + Vec2::new(0.0, -RADIUS_PX * VIEW_RING_RADIUS),
         });
         shapes
     }
@@ -253,7 +253,7 @@ impl Builder<'_> {
     /// The end of an axis on the screen; `None` where it points at the camera.
     fn end(&self, axis: Axis) -> Option<Vec2> {
         let end = self.px(self.axes[axis.index()]);
-        (end.distance(self.centre_px) >= SHORTEST_PX).then_some(end)
+        (end.distance(self.centre_px) >= MIN_LENGTH_PX).then_some(end)
     }
 
     fn arrows(&self) -> Vec<Shape> {
@@ -426,7 +426,7 @@ mod tests {
             assert_eq!(gizmo.hit(near), Some(shape.handle), "{:?}", shape.handle);
             assert_ne!(gizmo.hit(far), Some(shape.handle));
         }
-        let ring = RADIUS_PX * VIEW_RING;
+        let ring = RADIUS_PX * VIEW_RING_RADIUS;
         assert_eq!(hit(&gizmo, 0.0, ring + 5.0), Some(Constraint::Free));
         assert_eq!(hit(&gizmo, 0.0, ring + 9.0), None);
         assert_eq!(hit(&gizmo, 6.0, 4.0), Some(Constraint::Trackball));

@@ -31,4 +31,4 @@ pub use screen_view::ScreenView;
 pub use select::{SelectAction, SelectEvent, SelectOp, SelectShape, SelectTool};
 pub use stamped::Stamped;
 pub use surface::{Reach, SurfaceView};
-pub use transform::{Finesse, Transforming};
+pub use transform::{PointerPrecision, Transforming};

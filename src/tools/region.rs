@@ -160,7 +160,7 @@ pub fn points_in(
     depth: Option<&DepthBuffer>,
 ) -> PointSet {
     /// Words of 64 points that one task looks at.
-    const WORDS: usize = 64;
+    const WORDS_PER_TASK: usize = 64;
     let (low, high) = region.bounds();
     let seen = |point: u32, at: Vec3| {
         at.x >= low.x
@@ -183,7 +183,7 @@ pub fn points_in(
     let words = surface
         .positions
         .par_chunks(64)
-        .with_min_len(WORDS)
+        .with_min_len(WORDS_PER_TASK)
         .enumerate()
         .map(|(index, positions)| word(index, positions));
     PointSet::from_words(words.collect())

@@ -76,7 +76,7 @@ impl ScreenView {
     }
 
     /// The view direction from the camera to `point`, of any length.
-    pub(super) fn sight(&self, point: Vec3) -> Vec3 {
+    pub(super) fn view_direction(&self, point: Vec3) -> Vec3 {
         if self.camera.orthographic {
             -self.camera.backward()
         } else {

@@ -10,11 +10,11 @@ pub struct TypedNumber {
 impl TypedNumber {
     /// Adds a character; returns whether it is part of a number. A minus changes the sign at any position.
     pub fn push(&mut self, c: char) -> bool {
-        const MOST: usize = 12;
+        const MAX_CHARS: usize = 12;
         match c {
             '-' => self.negative = !self.negative,
             '0'..='9' => {
-                if self.digits.len() < MOST {
+                if self.digits.len() < MAX_CHARS {
                     self.digits.push(c);
                 }
             }

@@ -6,19 +6,19 @@ use glam::Vec2;
 /// The effect over the distance from the centre, both 0 - 1, through points: monotone cubic pieces between them, so
 /// that it never overshoots (Fritsch & Carlson 1980).
 ///
-/// It has 2 to [`Curve::MOST`] points; the first lies at distance 0 and the last at 1.
+/// It has 2 to [`Curve::MAX_POINTS`] points; the first lies at distance 0 and the last at 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Curve {
     n_points: usize,
-    points: [Vec2; Self::MOST],
-    slopes: [f32; Self::MOST],
+    points: [Vec2; Self::MAX_POINTS],
+    slopes: [f32; Self::MAX_POINTS],
 }
 
 impl Curve {
     /// Maximum number of points.
-    pub const MOST: usize = 12;
+    pub const MAX_POINTS: usize = 12;
     /// Minimum distance between points, along x.
-    pub const APART: f32 = 0.01;
+    pub const MIN_SPACING: f32 = 0.01;
 
     /// The curve through `points`: sorted by distance, clamped to 0 - 1, without those that are too close to another or
     /// too many. If fewer than two are left it is that of [`Falloff::Smooth`].
@@ -29,8 +29,8 @@ impl Curve {
             .map(|p| p.clamp(Vec2::ZERO, Vec2::ONE))
             .collect();
         kept.sort_by(|a, b| a.x.total_cmp(&b.x));
-        kept.dedup_by(|b, a| b.x - a.x < Self::APART);
-        kept.truncate(Self::MOST);
+        kept.dedup_by(|b, a| b.x - a.x < Self::MIN_SPACING);
+        kept.truncate(Self::MAX_POINTS);
         if kept.len() < 2 {
             return Self::like(Falloff::Smooth);
         }
@@ -39,8 +39,8 @@ impl Curve {
         kept[last].x = 1.0;
         let mut curve = Self {
             n_points: kept.len(),
-            points: [Vec2::ZERO; Self::MOST],
-            slopes: [0.0; Self::MOST],
+            points: [Vec2::ZERO; Self::MAX_POINTS],
+            slopes: [0.0; Self::MAX_POINTS],
         };
         curve.points[..kept.len()].copy_from_slice(&kept);
         curve.find_slopes();
@@ -88,8 +88,8 @@ impl Curve {
 
     /// Adds a point; returns the curve and the point's index, `None` if it already has the maximum number.
     pub fn with(&self, point: Vec2) -> Option<(Self, usize)> {
-        let is_free = |p: &Vec2| (p.x - point.x).abs() >= Self::APART;
-        if self.n_points == Self::MOST || !self.points().iter().all(is_free) {
+        let is_free = |p: &Vec2| (p.x - point.x).abs() >= Self::MIN_SPACING;
+        if self.n_points == Self::MAX_POINTS || !self.points().iter().all(is_free) {
             return None;
         }
         let mut points = self.points().to_vec();
@@ -113,8 +113,8 @@ impl Curve {
             points[index].x
         } else {
             // Slightly more than the minimum, so that rounding does not drop it.
-            let apart = Self::APART * 1.01;
-            let (low, high) = (points[index - 1].x + apart, points[index + 1].x - apart);
+            let spacing = Self::MIN_SPACING * 1.01;
+            let (low, high) = (points[index - 1].x + spacing, points[index + 1].x - spacing);
             to.x.clamp(low.min(high), high)
         };
         points[index] = Vec2::new(x, to.y);
@@ -138,7 +138,7 @@ impl Curve {
             let (a, b) = (self.points[i], self.points[i + 1]);
             (b.y - a.y) / (b.x - a.x)
         };
-        let mut slopes = [0.0; Self::MOST];
+        let mut slopes = [0.0; Self::MAX_POINTS];
         slopes[0] = secant(0);
         slopes[n - 1] = secant(n - 2);
         for (i, slope) in slopes.iter_mut().enumerate().take(n - 1).skip(1) {
@@ -214,7 +214,7 @@ mod tests {
             let x = 0.02 + i as f32 * 0.024;
             full = full.with(Vec2::new(x, 0.5)).map_or(full, |(c, _)| c);
         }
-        assert_eq!(full.points().len(), Curve::MOST);
+        assert_eq!(full.points().len(), Curve::MAX_POINTS);
     }
 
     #[test]

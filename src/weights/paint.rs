@@ -31,7 +31,7 @@ impl PaintRules<'_> {
 }
 
 /// Smallest weight of a new influence.
-const DUST: f32 = 1e-5;
+const MIN_NEW_WEIGHT: f32 = 1e-5;
 
 /// [`set_weights`] of one joint.
 pub fn set_weight(
@@ -193,7 +193,7 @@ fn make_room(
         let newcomers = newcomers.filter(|(_, (j, w))| *w > 0.0 && row.weight_of(*j) <= 0.0);
         let newcomer = newcomers.map(|(i, (_, w))| (i, *w)).min_by(by_weight);
         match newcomer {
-            Some((i, new)) if new <= DUST || new <= weight => {
+            Some((i, new)) if new <= MIN_NEW_WEIGHT || new <= weight => {
                 wanted.remove(i);
                 refused = true;
             }
@@ -248,7 +248,7 @@ pub fn blend_row(
     if share > 0.0 {
         let is_new = |j: u16| !rules.is_locked(j) && !row.joints.contains(&j);
         let new = mean.iter().map(|&(j, m)| (j, m * share));
-        out.extend(new.filter(|&(j, w)| w > DUST && is_new(j)));
+        out.extend(new.filter(|&(j, w)| w > MIN_NEW_WEIGHT && is_new(j)));
     }
     out.retain(|&(j, w)| w > 0.0 || rules.is_locked(j));
     limit(out, rules);

@@ -222,7 +222,7 @@ fn a_broken_edit_is_named_and_changes_nothing() {
         ),
         (
             Edit::influences(MESH, vec![9999], row(vec![])),
-            "point 9999",
+            "vertex 9999",
         ),
         (
             Edit::influences(
@@ -308,7 +308,7 @@ fn a_broken_edit_is_named_and_changes_nothing() {
         ),
         (
             Edit::mask(MESH, MaskKind::Blend, vec![9999], vec![0.5]),
-            "point 9999",
+            "vertex 9999",
         ),
         (
             Edit::mask(MESH, MaskKind::Blend, vec![3, 3], vec![0.5, 0.5]),

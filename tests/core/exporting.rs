@@ -536,25 +536,28 @@ fn a_still_is_the_moment_on_screen_and_the_command_lines() {
         let (id, clip) = h.editor.document().clips().iter().next().unwrap();
         (*id, clip.name.clone())
     };
-    assert_eq!(h.editor.moment_on_screen(), "the rest pose");
+    assert_eq!(h.editor.shown_frame_label(), "the rest pose");
     h.editor.show_clip(Some(clip));
     h.editor.set_time(0.5);
     h.settle();
     let moment = format!("\"{name}\" at 0.500 s (frame 15)");
-    assert_eq!(h.editor.moment_on_screen(), moment);
+    assert_eq!(h.editor.shown_frame_label(), moment);
     for file in ["arm.glb", "arm.gltf", "arm.obj"] {
         let mine = folder.path().join("mine").join(file);
         let theirs = folder.path().join("theirs").join(file);
         for path in [&mine, &theirs] {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         }
-        h.editor.save_still(&mine);
+        h.editor.save_static_mesh(&mine);
         assert!(h.editor.job().is_some(), "it is written elsewhere");
         h.settle();
         let told = format!("Exported {file}: {moment}.");
         assert!(h.last_notice().starts_with(&told), "{}", h.last_notice());
-        let still = h.editor.exporting().still().unwrap();
-        assert_eq!((still.name().as_str(), still.moment()), (file, &*moment));
+        let saved = h.editor.exporting().static_mesh().unwrap();
+        assert_eq!(
+            (saved.name().as_str(), saved.frame_label()),
+            (file, &*moment)
+        );
         let arm = asset("arm");
         let out = text(&theirs);
         done(&[
@@ -564,20 +567,21 @@ fn a_still_is_the_moment_on_screen_and_the_command_lines() {
     }
 
     bend(&mut h);
-    assert_eq!(h.editor.moment_on_screen(), "your own pose");
+    assert_eq!(h.editor.shown_frame_label(), "your own pose");
     let posed = folder.path().join("posed.obj");
-    h.editor.save_still(&posed);
+    h.editor.save_static_mesh(&posed);
     h.settle();
     assert!(posed.is_file());
     // A place where nothing can be written is said.
-    h.editor.save_still(&folder.path().join("nowhere/x.fbx"));
+    h.editor
+        .save_static_mesh(&folder.path().join("nowhere/x.fbx"));
     h.settle();
     assert!(h.last_notice().contains(".glb"), "{}", h.last_notice());
-    let still = h.editor.exporting().still().unwrap();
-    assert_eq!(still.name(), "posed.obj", "what was saved last");
+    let saved = h.editor.exporting().static_mesh().unwrap();
+    assert_eq!(saved.name(), "posed.obj", "what was saved last");
     h.editor.open(OpenRequest::Sample("hand".into()));
     h.settle();
-    assert!(h.editor.exporting().still().is_none());
+    assert!(h.editor.exporting().static_mesh().is_none());
 }
 
 /// Names and bytes of all files beside `path`.

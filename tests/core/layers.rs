@@ -656,7 +656,7 @@ fn layers_that_share_a_number_all_come_back() {
     assert!(
         findings
             .iter()
-            .any(|f| named(f) && f.message.contains("free one")),
+            .any(|f| named(f) && f.message.contains("new one")),
         "{findings:?}"
     );
     let layers = item(&opened).layers.layers();

@@ -84,12 +84,12 @@ impl Place {
     }
 }
 
-const MODEL: &str = "is the model itself; choose another name";
-const PART: &str = "is a file of the model; choose another name";
-const PROJECT: &str = "is the project itself; choose another name";
-const POSE: &str = "is the pose file; choose another name";
-const IMPORTED: &str = "is the weights file that is imported; choose another name";
-const TRANSFERRED: &str = "is the model that weights are transferred from; choose another name";
+const MODEL: &str = "is the model itself. Choose another name";
+const PART: &str = "is a file of the model. Choose another name";
+const PROJECT: &str = "is the project itself. Choose another name";
+const POSE: &str = "is the pose file. Choose another name";
+const IMPORTED: &str = "is the weights file that is imported. Choose another name";
+const TRANSFERRED: &str = "is the model that weights are transferred from. Choose another name";
 const TWICE: &str = "would be written twice";
 
 #[test]

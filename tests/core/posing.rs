@@ -8,11 +8,11 @@ use sinew::document::session::{PoseSpace, TransformKind};
 use sinew::document::{ClipId, Document};
 use sinew::editor::{Editor, OpenRequest, ResetPart};
 use sinew::skeleton::{JointId, Pose};
-use sinew::tools::{Axis, Constraint, Finesse, Handle, Screen, SelectOp};
+use sinew::tools::{Axis, Constraint, Handle, PointerPrecision, Screen, SelectOp};
 use std::time::{Duration, Instant};
 
 const SIZE: Vec2 = Vec2::new(1000.0, 800.0);
-const PLAIN: Finesse = Finesse {
+const PLAIN: PointerPrecision = PointerPrecision {
     snap: false,
     precise: false,
 };
@@ -505,7 +505,7 @@ fn perform(editor: &mut Editor, act: &Act) {
         }
         Act::To(x, y, snap, precise) => editor.update_transform(
             SIZE * Vec2::new(*x, *y),
-            Finesse {
+            PointerPrecision {
                 snap: *snap,
                 precise: *precise,
             },

@@ -689,7 +689,7 @@ fn broken_and_newer_files_are_one_sentence() {
         open(&picture, &Task::new(), import)
             .unwrap_err()
             .to_string(),
-        "The project file cannot be read at line 2, column 10: this is not text."
+        "The project file cannot be read at line 2, column 10: it is not text."
     );
     assert!(parse(&"[".repeat(100_000)).starts_with("The project file cannot be read"));
 }

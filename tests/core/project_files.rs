@@ -16,7 +16,7 @@ use sinew::io::project::{
 };
 use sinew::math::Axis;
 use sinew::psd::{DriverMode, Kernel};
-use sinew::skeleton::{InBetweens, Interpolation, JointId, JointRule, Property};
+use sinew::skeleton::{Interpolation, JointId, JointRule, Property, RigidInterpolation};
 use sinew::skinning::{BulgeProjection, Compensation, Polynomial, TwistDamping, Variant};
 use sinew::task::Task;
 use sinew::weights::curve::Curve;
@@ -193,8 +193,8 @@ fn version_3_opens() {
     assert!(layers[2].muted);
     let clip = &document.clips()[&ClipId(2)];
     assert_eq!(
-        (clip.in_betweens, clip.preview),
-        (InBetweens::ScrewDlb, true)
+        (clip.rigid_interpolation, clip.preview),
+        (RigidInterpolation::ScrewDlb, true)
     );
 
     let session = document.session();
@@ -243,7 +243,7 @@ fn version_3_opens() {
         gizmo: TransformKind::Move,
         space: PoseSpace::Parent,
         blend_target: BlendTarget::KeyAfter,
-        blend_way: InBetweens::Components,
+        blend_interpolation: RigidInterpolation::Components,
     };
     assert_eq!(session.pose, pose);
     assert_eq!(session.select_kind, SelectKind::Points);
@@ -443,4 +443,18 @@ fn the_projects_of_the_repository_open_and_save_as_they_are() {
         assert_eq!(without_app(&text), without_app(&saved), "{name}");
         assert!(text.ends_with(")\n") && saved.ends_with(")\n"), "{name}");
     }
+}
+
+#[test]
+fn a_project_is_never_saved_over_its_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("arm.glb");
+    let arm = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/arm.glb");
+    std::fs::copy(arm, &model).unwrap();
+    let task = Task::new();
+    let (document, _) = import_for_project(ModelSource::File(&model), &task).unwrap();
+    let before = std::fs::read(&model).unwrap();
+    let error = save(&document, &model, &task).unwrap_err().to_string();
+    assert!(error.contains("is the model itself"), "{error}");
+    assert_eq!(std::fs::read(&model).unwrap(), before);
 }

@@ -256,6 +256,35 @@ fn new_joints_follow_their_parents_in_a_changed_source() {
     assert!(skin.joints.contains(&find("Thumb")));
 }
 
+/// The new vertices of a longer model follow a bone that the project removed: the bone above it gets their weights.
+#[test]
+fn weights_that_a_changed_model_gives_removed_joints_pass_on() {
+    let mut document = source();
+    let arm = JointId(1);
+    let change = remove(&document, arm, WeightRecipient::IntoParent).unwrap();
+    rig(&mut document, change);
+    let longer = strip(90, &NAMES, path());
+    let (opened, findings) = apply_text(&longer, &text_of(&document)).unwrap();
+    let said = "to bones that the project removed; the bones above them have the weights now.";
+    assert!(
+        findings.iter().any(|f| f.message.contains(said)),
+        "{findings:?}"
+    );
+    let broken = invariants::check(&opened);
+    let mut broken = broken.iter().filter(|f| f.severity == Severity::Error);
+    assert_eq!(broken.next(), None);
+    let before = &longer.meshes()[&MeshId(0)].influences;
+    let after = &opened.meshes()[&MeshId(0)].influences;
+    let (mut n_passed, mut total) = (0, 0.0);
+    for (was, now) in before.iter().zip(after.iter()) {
+        assert_eq!(now.weight_of(1), 0.0);
+        assert_eq!(now.weight_of(0), was.weight_of(0) + was.weight_of(1));
+        n_passed += usize::from(was.weight_of(1) > 0.0);
+        total += was.weight_of(1);
+    }
+    assert!(n_passed > 40 && total > 20.0, "{n_passed} {total}");
+}
+
 #[test]
 fn broken_joints_are_findings() {
     let (document, _) = rigged();

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-fn sample(name: &str, stack: &DeformStack) -> Document {
+pub(crate) fn sample(name: &str, stack: &DeformStack) -> Document {
     with_stack(open(Path::new(&asset(name))), stack)
 }
 
@@ -33,7 +33,7 @@ fn with_stack(mut document: Document, stack: &DeformStack) -> Document {
 }
 
 /// The document with the first `n` of its clips.
-fn with_clips(mut document: Document, n: usize) -> Document {
+pub(crate) fn with_clips(mut document: Document, n: usize) -> Document {
     let others: Vec<ClipId> = document.clips().keys().copied().skip(n).collect();
     for id in others {
         document.apply(&mut Edit::Clip { id, clip: None }).unwrap();
@@ -41,7 +41,7 @@ fn with_clips(mut document: Document, n: usize) -> Document {
     document
 }
 
-fn retarget(document: &Document) -> (Exported, CorrectionReport) {
+pub(crate) fn retarget(document: &Document) -> (Exported, CorrectionReport) {
     let correct = BakeOptions {
         mode: BakeMode::Retarget,
         ..BakeOptions::default()
@@ -63,9 +63,9 @@ fn json_of(glb: &[u8]) -> Value {
 }
 
 /// A glTF player that drives helper joints.
-struct Engine {
+pub(crate) struct Engine {
     file: gltf::Gltf,
-    block: Value,
+    pub(crate) block: Value,
     parents: Vec<Option<usize>>,
     /// By skin: node -> inverse bind matrix.
     inverse_bind: Vec<BTreeMap<usize, DMat4>>,
@@ -79,7 +79,7 @@ struct Motion {
 }
 
 impl Engine {
-    fn new(glb: &[u8]) -> Self {
+    pub(crate) fn new(glb: &[u8]) -> Self {
         let block = json_of(glb)["extras"]["sinew_skin"].clone();
         let file = gltf::Gltf::from_slice_without_validation(glb).unwrap();
         let mut parents = vec![None; file.nodes().count()];
@@ -103,7 +103,7 @@ impl Engine {
     }
 
     /// The nodes' local transforms: those of a pose, and of helpers as the file has them at rest.
-    fn locals(&self, pose: &Pose) -> Vec<DMat4> {
+    pub(crate) fn locals(&self, pose: &Pose) -> Vec<DMat4> {
         let nodes = self.file.nodes().map(|n| matrix(&n.transform().matrix()));
         let mut locals: Vec<DMat4> = nodes.collect();
         let posed = pose.locals.iter().map(sinew::math::Transform::to_matrix);
@@ -119,7 +119,7 @@ impl Engine {
     }
 
     /// Moves the helpers: manual, "Driving helper joints".
-    fn drive(&self, locals: &mut [DMat4]) {
+    pub(crate) fn drive(&self, locals: &mut [DMat4]) {
         for helper in self.block["helpers"].as_array().unwrap() {
             let skin = whole(&helper["skins"][0]);
             let entries = self.block["skins"].as_array().unwrap();
@@ -196,7 +196,7 @@ impl Engine {
     }
 
     /// World positions of all vertices of skinned meshes, by node and primitive.
-    fn skinned(&self, locals: &[DMat4]) -> Vec<DVec3> {
+    pub(crate) fn skinned(&self, locals: &[DMat4]) -> Vec<DVec3> {
         let blob = self.file.blob.as_deref().unwrap();
         let mut places = Vec::new();
         for node in self.file.nodes() {
@@ -232,7 +232,7 @@ fn matrix(columns: &[[f32; 4]; 4]) -> DMat4 {
     DMat4::from_cols_array_2d(&columns.map(|c| c.map(f64::from)))
 }
 
-fn whole(value: &Value) -> usize {
+pub(crate) fn whole(value: &Value) -> usize {
     value.as_u64().unwrap() as usize
 }
 
@@ -259,13 +259,13 @@ fn wanted(document: &Document, pose: &Pose) -> Vec<DVec3> {
     places
 }
 
-fn worst(a: &[DVec3], b: &[DVec3]) -> f64 {
+pub(crate) fn worst(a: &[DVec3], b: &[DVec3]) -> f64 {
     assert_eq!(a.len(), b.len());
     let distances = a.iter().zip(b).map(|(a, b)| a.distance(*b));
     distances.fold(0.0, larger)
 }
 
-fn diagonal(places: &[DVec3]) -> f64 {
+pub(crate) fn diagonal(places: &[DVec3]) -> f64 {
     let low = places.iter().fold(DVec3::INFINITY, |a, p| a.min(*p));
     let high = places.iter().fold(DVec3::NEG_INFINITY, |a, p| a.max(*p));
     (high - low).length()
@@ -288,7 +288,7 @@ fn errors(document: &Document, glb: &[u8], poses: &[Pose]) -> (f64, f64) {
 }
 
 /// Bends the arm's forearm and twists it, by up to 120 and 150 degrees.
-fn bent_and_twisted(document: &Document, steps: usize) -> Vec<(JointId, DQuat, Pose)> {
+pub(crate) fn bent_and_twisted(document: &Document, steps: usize) -> Vec<(JointId, DQuat, Pose)> {
     let forearm = JointId(1);
     let poses = (0..=steps).map(|step| {
         let share = step as f64 / steps as f64;

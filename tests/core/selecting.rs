@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3};
 use proptest::prelude::*;
 use sinew::document::session::SelectKind;
 use sinew::document::{MeshId, MeshSource, PrimitiveSource};
-use sinew::editor::{BonesSeen, OpenRequest};
+use sinew::editor::{OpenRequest, PickableBones};
 use sinew::io::project::{apply_project, parse, to_project, to_text};
 use sinew::math::Camera;
 use sinew::mesh::{Mesh, PointSet, SurfaceIndex, islands};
@@ -21,7 +21,7 @@ const SIZE: Vec2 = Vec2::new(1000.0, 800.0);
 
 impl EditorHarness {
     fn select(&mut self, kind: PointerKind, ndc: Vec2, op: SelectOp) {
-        let seen = BonesSeen::Through;
+        let seen = PickableBones::XRay;
         self.editor.select_pointer(kind, ndc, SIZE, op, seen);
         self.check();
     }
@@ -264,14 +264,14 @@ fn a_click_on_a_bone_selects_it_and_one_beside_it_the_bone_that_moves_the_skin()
         at,
         SIZE,
         SelectOp::Replace,
-        BonesSeen::None,
+        PickableBones::None,
     );
     h.editor.select_pointer(
         PointerKind::Release,
         at,
         SIZE,
         SelectOp::Replace,
-        BonesSeen::None,
+        PickableBones::None,
     );
     assert_eq!(h.editor.document().session().active_joint, Some(in_skin));
     // Hidden, it is passed over.

@@ -5,13 +5,13 @@ use crate::reference::larger;
 use crate::shared::shared_dir;
 use glam::{DAffine3, DVec3, Vec3};
 use serde_json::{Value, json};
-use sinew::bake::still::{Still, still_shapes};
+use sinew::bake::static_shapes::{StaticPose, static_shapes};
 use sinew::bake::{BakeMode, BakeOptions};
 use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, Edit};
 use sinew::export::export_obj;
-use sinew::export::export_still_to_file;
-use sinew::export::{ExportOptions, Exported, GltfFormat, export, export_still};
+use sinew::export::export_static_mesh_to_file;
+use sinew::export::{ExportOptions, Exported, GltfFormat, export, export_static_mesh};
 use sinew::io::Outputs;
 use sinew::io::import_bytes;
 use sinew::skeleton::{Clip, Property};
@@ -34,21 +34,21 @@ fn with_stack(mut document: Document, stack: &DeformStack) -> Document {
 }
 
 /// 0.37 of the way through a clip.
-fn moment_of(document: &Document, clip: usize) -> Still {
+fn moment_of(document: &Document, clip: usize) -> StaticPose {
     let Some((&id, clip)) = document.clips().iter().nth(clip) else {
-        return Still::default();
+        return StaticPose::default();
     };
     let (start, end) = (f64::from(clip.start_secs()), f64::from(clip.end_secs()));
-    Still {
+    StaticPose {
         clip: Some(id),
         time: start + 0.37 * (end - start),
     }
 }
 
 /// World positions and normals of all vertices, by instance and in the order of the file.
-fn seen(document: &Document, still: &Still) -> Vec<(Vec<Vec3>, Vec<Vec3>)> {
+fn seen(document: &Document, still: &StaticPose) -> Vec<(Vec<Vec3>, Vec<Vec3>)> {
     let pose = still.pose(document).unwrap();
-    let shapes = still_shapes(document, &pose, &Task::new()).unwrap();
+    let shapes = static_shapes(document, &pose, &Task::new()).unwrap();
     let vertices = shapes.iter().map(|(id, shape)| {
         let mesh = &document.meshes()[&document.instances()[id].mesh].geometry;
         let at = |list: &[Vec3], of: &[u32]| of.iter().map(|&i| list[i as usize]).collect();
@@ -88,16 +88,16 @@ fn diagonal(drawn: &[(Vec<Vec3>, Vec<Vec3>)]) -> f32 {
     (high - low).length()
 }
 
-fn still_of(document: &Document, still: &Still, format: GltfFormat) -> Exported {
+fn still_of(document: &Document, still: &StaticPose, format: GltfFormat) -> Exported {
     let options = ExportOptions {
         format,
         ..ExportOptions::default()
     };
-    export_still(document, still, &options, &Task::new()).unwrap()
+    export_static_mesh(document, still, &options, &Task::new()).unwrap()
 }
 
 /// The file must show what the stacks show, and nothing that moves. `normals`: the source has some of its own.
-fn agrees(document: &Document, still: &Still, normals: bool, name: &str) {
+fn agrees(document: &Document, still: &StaticPose, normals: bool, name: &str) {
     for format in [GltfFormat::Glb, GltfFormat::Gltf] {
         let exported = still_of(document, still, format);
         assert_eq!(said(&exported, "as read back"), 0, "{name}");
@@ -128,7 +128,7 @@ fn an_arm_stands_still_as_its_stack_bends_it() {
     for clip in 0..document.clips().len() {
         agrees(&document, &moment_of(&document, clip), true, "arm");
     }
-    let rest = Still::default();
+    let rest = StaticPose::default();
     agrees(&document, &rest, true, "arm at rest");
     let size = |e: Exported| e.files[0].1.len();
     let source = document.source().unwrap().bytes.len();
@@ -191,7 +191,7 @@ fn an_obj_has_every_number_of_the_moment() {
         let exported = export_obj(&document, &still, "x", &Task::new()).unwrap();
         let text = std::str::from_utf8(&exported.files[0].1).unwrap();
         let (v, n_uvs, vn, corners) = read_obj(text);
-        let shapes = still_shapes(&document, &still.pose(&document).unwrap(), &Task::new());
+        let shapes = static_shapes(&document, &still.pose(&document).unwrap(), &Task::new());
         let shapes = shapes.unwrap();
         let positions: Vec<Vec3> = shapes.values().flat_map(|s| s.positions.clone()).collect();
         assert_eq!(v, positions);
@@ -229,20 +229,20 @@ fn stills_are_replaced_with_their_files_and_never_the_source() {
     std::fs::copy(asset("arm"), &source).unwrap();
     let document = open(&source);
     let still = moment_of(&document, 0);
-    let write = |name: &str, still: &Still| {
+    let write = |name: &str, still: &StaticPose| {
         let mut outputs = Outputs::of(&document);
         let path = folder.path().join(name);
-        export_still_to_file(&document, &path, still, &mut outputs, &Task::new())
+        export_static_mesh_to_file(&document, &path, still, &mut outputs, &Task::new())
     };
-    write("a.obj", &Still::default()).unwrap();
+    write("a.obj", &StaticPose::default()).unwrap();
     write("a.obj", &still).unwrap();
     write("a.gltf", &still).unwrap();
-    write("a.gltf", &Still::default()).unwrap();
+    write("a.gltf", &StaticPose::default()).unwrap();
     let refused = write("source/arm.glb", &still).unwrap_err().to_string();
     assert!(refused.contains("is the model itself"), "{refused}");
     let refused = write("a.fbx", &still).unwrap_err().to_string();
     assert!(refused.contains("neither the extension"), "{refused}");
-    let gone = Still {
+    let gone = StaticPose {
         clip: Some(ClipId(99)),
         time: 0.0,
     };
@@ -252,7 +252,7 @@ fn stills_are_replaced_with_their_files_and_never_the_source() {
     );
     let task = Task::new();
     task.cancel();
-    let stopped = export_still_to_file(
+    let stopped = export_static_mesh_to_file(
         &document,
         &folder.path().join("c.obj"),
         &still,
@@ -407,7 +407,7 @@ fn plays_frames(document: &Document, clips: Vec<ClipId>) -> (Exported, Document)
         }
     }
     // What is drawn without a clip is the rest pose, and the clips last as long as they did.
-    let (ours, theirs) = (seen(document, &Still::default()), shown(&read));
+    let (ours, theirs) = (seen(document, &StaticPose::default()), shown(&read));
     for ((a, _), (b, _)) in ours.iter().zip(&theirs) {
         let off = a
             .iter()
@@ -504,7 +504,7 @@ fn what_a_file_without_skins_cannot_keep_goes_and_is_said() {
     let alone = changed(&asset("arm"), |json| {
         json["extras"] = json!({ "sinew_skin": {"version": 1} });
     });
-    let read = reopen(&still_of(&alone, &Still::default(), GltfFormat::Glb));
+    let read = reopen(&still_of(&alone, &StaticPose::default(), GltfFormat::Glb));
     assert!(read.source().unwrap().json.get("extras").is_none());
 }
 
@@ -562,7 +562,7 @@ fn a_compressed_mesh_drawn_with_and_without_a_skin_plays_frames() {
         assert!(primitive.get("extensions").is_none());
         assert!(primitive["attributes"].get("WEIGHTS_0").is_none());
     }
-    let (ours, theirs) = (seen(&document, &Still::default()), shown(&read));
+    let (ours, theirs) = (seen(&document, &StaticPose::default()), shown(&read));
     assert_eq!((ours.len(), theirs.len()), (2, 2));
     for ((a, _), (b, _)) in ours.iter().zip(&theirs) {
         assert_eq!(a.len(), b.len());
@@ -590,7 +590,7 @@ fn clips_not_chosen_and_clips_that_stand_still_are_told_apart() {
     assert_eq!(
         said(
             &exported,
-            "1 clip without frames: not in the file, since nothing"
+            "1 clip without frames: not in the file, because nothing"
         ),
         1
     );
@@ -626,7 +626,7 @@ fn frames_need_clips_and_skins() {
             .to_string()
     };
     let arm = open(&asset("arm"));
-    let still = reopen(&still_of(&arm, &Still::default(), GltfFormat::Glb));
+    let still = reopen(&still_of(&arm, &StaticPose::default(), GltfFormat::Glb));
     assert!(refused(&still).contains("no clip"));
     let task = Task::new();
     task.cancel();

@@ -223,7 +223,7 @@ fn what_is_picked_is_what_the_view_shows() {
             (sinew::tools::PointerKind::Drag, Vec2::splat(1.0)),
             (sinew::tools::PointerKind::Release, Vec2::splat(1.0)),
         ] {
-            let seen = sinew::editor::BonesSeen::Through;
+            let seen = sinew::editor::PickableBones::XRay;
             let size = Vec2::new(800.0, 600.0);
             h.editor
                 .select_pointer(kind.0, kind.1, size, SelectOp::Replace, seen);

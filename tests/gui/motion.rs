@@ -6,7 +6,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use glam::DQuat;
 use sinew::document::session::BlendTarget;
 use sinew::editor::Editor;
-use sinew::skeleton::{InBetweens, JointId, Pose};
+use sinew::skeleton::{JointId, Pose, RigidInterpolation};
 use sinew::view::commands::Command;
 use sinew::view::mode::Mode;
 
@@ -20,9 +20,9 @@ fn undo_label(window: &Window) -> String {
 }
 
 /// The clip on screen: its way, and whether it is a preview.
-fn clip(window: &Window) -> (InBetweens, bool) {
+fn clip(window: &Window) -> (RigidInterpolation, bool) {
     let (_, clip) = window.editor().shown_clip().expect("a clip");
-    (clip.in_betweens, clip.preview)
+    (clip.rigid_interpolation, clip.preview)
 }
 
 fn show_first_clip(window: &mut Window) -> String {
@@ -49,18 +49,18 @@ fn the_way_between_keys_is_chosen_beside_the_clip() {
     window.click(Role::ComboBox, "Interpolation");
     window.picture("in-betweens");
     window.click(Role::Button, "Screw");
-    assert_eq!(clip(&window).0, InBetweens::Screw);
+    assert_eq!(clip(&window).0, RigidInterpolation::Screw);
     assert_eq!(
         undo_label(&window),
         format!("Interpolation of \"{name}\": Screw")
     );
     // The same by its command.
-    window.find_and_run(Command::UseInBetweens(InBetweens::ScrewDlb));
+    window.find_and_run(Command::UseRigidInterpolation(RigidInterpolation::ScrewDlb));
     window.settle();
-    assert_eq!(clip(&window).0, InBetweens::ScrewDlb);
-    let is_on = |way| window.app().is_on(Command::UseInBetweens(way));
-    assert_eq!(is_on(InBetweens::ScrewDlb), Some(true));
-    assert_eq!(is_on(InBetweens::Screw), Some(false));
+    assert_eq!(clip(&window).0, RigidInterpolation::ScrewDlb);
+    let is_on = |way| window.app().is_on(Command::UseRigidInterpolation(way));
+    assert_eq!(is_on(RigidInterpolation::ScrewDlb), Some(true));
+    assert_eq!(is_on(RigidInterpolation::Screw), Some(false));
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn what_is_not_there_says_why_and_is_not_offered() {
     assert!(window.editor().playback().unkeyed);
     assert_eq!(window.document().shown_pose().locals, wanted.locals);
     assert_eq!(
-        window.editor().pose_options().blend_way,
-        InBetweens::Components
+        window.editor().pose_options().blend_interpolation,
+        RigidInterpolation::Components
     );
 }

@@ -31,7 +31,7 @@ pub(super) enum PathUse {
     /// The Export page: a model.
     Export,
     /// The Export page: a static mesh.
-    ExportStill,
+    ExportStaticMesh,
 }
 
 /// A path field. Without a system dialog, typing still works.
@@ -76,7 +76,7 @@ impl PathField {
             ) => String::new(),
             PathUse::Dialog(PathPurpose::ExportWeights) => beside("weights.json"),
             PathUse::Dialog(PathPurpose::Save) => beside("ron"),
-            PathUse::Export | PathUse::ExportStill => {
+            PathUse::Export | PathUse::ExportStaticMesh => {
                 // Never propose the source: exporting over it would lose it.
                 let stem = beside("");
                 let what = if path_use == PathUse::Export {
@@ -229,7 +229,7 @@ impl PathField {
             self.path_use,
             PathUse::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)
                 | PathUse::Export
-                | PathUse::ExportStill
+                | PathUse::ExportStaticMesh
         );
         if writes {
             let mut outputs = editor.outputs();
@@ -280,12 +280,14 @@ impl PathField {
             PathUse::Export if GltfFormat::of_path(&typed).is_none() => {
                 Some("A model must end in .glb or .gltf.".to_owned())
             }
-            PathUse::ExportStill if GltfFormat::of_path(&typed).is_none() && !is_obj(&typed) => {
+            PathUse::ExportStaticMesh
+                if GltfFormat::of_path(&typed).is_none() && !is_obj(&typed) =>
+            {
                 Some("A static mesh must end in .glb, .gltf or .obj.".to_owned())
             }
             PathUse::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)
             | PathUse::Export
-            | PathUse::ExportStill => folder
+            | PathUse::ExportStaticMesh => folder
                 .filter(|folder| !folder.is_dir())
                 .map(|folder| format!("The folder \"{}\" does not exist.", folder.display())),
         }
@@ -327,7 +329,7 @@ impl PathField {
                         .add_filter("glTF", &["glb", "gltf"])
                         .set_file_name(name)
                         .save_file(),
-                    PathUse::ExportStill => dialog
+                    PathUse::ExportStaticMesh => dialog
                         .add_filter("glTF and Wavefront OBJ", &["glb", "gltf", "obj"])
                         .set_file_name(name)
                         .save_file(),

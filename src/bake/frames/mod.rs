@@ -13,7 +13,7 @@ pub use estimate::estimate_frames;
 
 use crate::bake::problem::key_times::key_times;
 use crate::bake::problem::sampler::{Clips, Sampler};
-use crate::bake::still::into_node;
+use crate::bake::static_shapes::into_node;
 use crate::deform::InstancePlan;
 use crate::document::{ClipId, Document, InstanceId};
 use crate::skeleton::{Channel, Clip, JointId, Pose};

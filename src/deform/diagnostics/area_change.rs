@@ -4,14 +4,14 @@ use super::{ShapeView, for_each};
 use glam::DVec3;
 
 /// Faces smaller than this share of the squared diagonal are left out.
-const LEAST_AREA: f64 = 1e-14;
+const MIN_AREA: f64 = 1e-14;
 
 /// A face that collapses counts as 2^-16 of its area: a mean over faces stays finite.
-const LEAST_RATIO: f64 = 1.0 / 65536.0;
+const MIN_RATIO: f64 = 1.0 / 65536.0;
 
 /// `log2(A' / A)` of the faces at a point, weighted by their area at rest; NaN where no face has one.
 pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
-    let least = LEAST_AREA * shape.diagonal().powi(2);
+    let least = MIN_AREA * shape.diagonal().powi(2);
     let triangles = shape.triangles();
     let topology = shape.mesh.topology();
     for_each(buffer, shape.n_points(), |point| {
@@ -24,7 +24,7 @@ pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
             let rest = area(corners.map(|p| shape.at_rest(p)));
             if rest > least {
                 let ratio = area(corners.map(|p| shape.in_pose(p))) / rest;
-                sum += rest * ratio.max(LEAST_RATIO).log2();
+                sum += rest * ratio.max(MIN_RATIO).log2();
                 all += rest;
             }
         }

@@ -4,17 +4,17 @@ use super::{Segment, ShapeView, for_each};
 use glam::DVec3;
 
 /// Joints of a point with at most this weight are left out.
-const LEAST_WEIGHT: f32 = 0.01;
+const MIN_WEIGHT: f32 = 0.01;
 
 /// The smallest rest distance, as a share of the diagonal of the model: a point on a bone has no radius.
-const LEAST_RADIUS: f64 = 1e-3;
+const MIN_RADIUS: f64 = 1e-3;
 
 /// `(D'(v') - D(v)) / max(D(v), eps)`, D the distance to the nearest bone of the joints that move the point with a
 /// weight above 0.01. NaN for points that no joint with a bone moves.
 ///
 /// Of the heaviest joint alone, the metric would jump where another becomes the heaviest.
 pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
-    let least = LEAST_RADIUS * shape.diagonal();
+    let least = MIN_RADIUS * shape.diagonal();
     for_each(buffer, shape.n_points(), |point| {
         if point >= shape.influences.len() {
             return f64::NAN;
@@ -22,7 +22,7 @@ pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
         let (mut rest, mut posed) = (f64::INFINITY, f64::INFINITY);
         let (p, q) = (shape.at_rest(point), shape.in_pose(point));
         for (joint, weight) in shape.influences.row(point as u32).iter() {
-            if weight <= LEAST_WEIGHT {
+            if weight <= MIN_WEIGHT {
                 continue;
             }
             for Segment {
@@ -51,7 +51,7 @@ pub(super) fn radius(shape: &ShapeView<'_>, point: u32) -> Option<f64> {
     }
     let p = shape.at_rest(index);
     let row = shape.influences.row(point).iter();
-    row.filter(|(_, weight)| *weight > LEAST_WEIGHT)
+    row.filter(|(_, weight)| *weight > MIN_WEIGHT)
         .flat_map(|(joint, _)| shape.segments.of(joint))
         .map(|segment| distance_to_segment(p, segment.inflated))
         .reduce(f64::min)

@@ -4,7 +4,7 @@ use super::{ShapeView, for_each};
 
 /// Edges shorter than this share of the diagonal of the model are left out as seams: rounding of their positions would
 /// look like a jump.
-const LEAST_EDGE: f64 = 1e-6;
+const MIN_EDGE: f64 = 1e-6;
 
 /// Edges shorter than this share of the longest edge they meet are measured as if they had that length.
 const SLIVER: f64 = 0.25;
@@ -20,7 +20,7 @@ pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let Some(plain) = shape.plain.filter(|p| p.len() >= n) else {
         return vec![f32::NAN; n];
     };
-    let least = LEAST_EDGE * shape.diagonal();
+    let least = MIN_EDGE * shape.diagonal();
     let length = |p: usize, q: u32| shape.at_rest(p).distance(shape.at_rest(q as usize));
     let longest = for_each(Vec::new(), n, |point| {
         let edges = shape.neighbours(point).iter();

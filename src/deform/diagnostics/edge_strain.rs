@@ -3,11 +3,11 @@
 use super::{ShapeView, for_each};
 
 /// Edges shorter than this share of the diagonal of the model are left out: positions do not resolve their strain.
-const LEAST_EDGE: f64 = 1e-6;
+const MIN_EDGE: f64 = 1e-6;
 
 /// `|e'| / |e| - 1`, of the edges at a point the value of largest magnitude; NaN without edges.
 pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
-    let least = LEAST_EDGE * shape.diagonal();
+    let least = MIN_EDGE * shape.diagonal();
     for_each(buffer, shape.n_points(), |point| {
         let (p, q) = (shape.at_rest(point), shape.in_pose(point));
         let mut worst = f64::NAN;

@@ -9,10 +9,10 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 /// A second joint with at most this weight is left out.
-const LEAST_WEIGHT: f32 = 0.01;
+const MIN_WEIGHT: f32 = 0.01;
 
 /// Points in one run; fixed, so that the first of several equal ones is found for any number of threads.
-const RUN: usize = 4096;
+const POINTS_PER_RUN: usize = 4096;
 
 /// The inverted part of a surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -78,7 +78,7 @@ fn deepest(shape: &ShapeView<'_>) -> Option<(f64, u32)> {
             bones,
             known: Vec::new(),
         };
-        let points = first..(first + RUN).min(n);
+        let points = first..(first + POINTS_PER_RUN).min(n);
         points.fold(None, |best: Option<(f64, u32)>, point| {
             let depth = planes.depth(point).filter(|d| *d > 0.0);
             match depth {
@@ -87,9 +87,9 @@ fn deepest(shape: &ShapeView<'_>) -> Option<(f64, u32)> {
             }
         })
     };
-    let runs: Vec<_> = (0..n.div_ceil(RUN))
+    let runs: Vec<_> = (0..n.div_ceil(POINTS_PER_RUN))
         .into_par_iter()
-        .map(|run| in_run(run * RUN))
+        .map(|run| in_run(run * POINTS_PER_RUN))
         .collect();
     let found = runs.into_iter().flatten();
     found.reduce(|best, next| if next.0 > best.0 { next } else { best })
@@ -115,7 +115,7 @@ impl Planes<'_> {
                 second = (joint, weight);
             }
         }
-        if second.1 <= LEAST_WEIGHT {
+        if second.1 <= MIN_WEIGHT {
             return None;
         }
         let is_above = self.bones.rank(first.0) < self.bones.rank(second.0);

@@ -6,13 +6,13 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 /// Faces in one partial sum; fixed, so that sums do not depend on the number of threads.
-const RUN: usize = 4096;
+const FACES_PER_SUM: usize = 4096;
 
 /// Parts with less than this share of the cubed diagonal as volume are flat.
-const LEAST_VOLUME: f64 = 1e-9;
+const MIN_VOLUME: f64 = 1e-9;
 
 /// Joints with less than this share of the rest volume have no change.
-const LEAST_SHARE: f64 = 1e-3;
+const MIN_SHARE: f64 = 1e-3;
 
 /// The closed parts of a mesh. Depends on its faces alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -159,12 +159,12 @@ impl VolumeReport {
         let centre = [mean(shape.inflated), mean(shape.posed)];
         let n_joints = shape.palette.n_joints();
         let runs: Vec<Sums> = triangles
-            .par_chunks(RUN)
+            .par_chunks(FACES_PER_SUM)
             .enumerate()
             .map(|(run, faces)| {
                 let mut sums = Sums::new(n_joints);
                 for (i, t) in faces.iter().enumerate() {
-                    let island = enclosure.island_of_face[run * RUN + i];
+                    let island = enclosure.island_of_face[run * FACES_PER_SUM + i];
                     sums.add(shape, t, island, enclosure, centre);
                 }
                 sums
@@ -193,7 +193,7 @@ impl VolumeReport {
         islands: &[([f64; 2], usize)],
         shares: &[Option<[f64; 2]>],
     ) -> Self {
-        let least = LEAST_VOLUME * shape.diagonal().powi(3);
+        let least = MIN_VOLUME * shape.diagonal().powi(3);
         let volume = |closed: bool, [rest, posed]: [f64; 2]| {
             if closed && rest.abs() > least && posed.is_finite() {
                 // An inverted surface encloses as much as one that is not.
@@ -237,7 +237,7 @@ impl VolumeReport {
                     joint: joint as u16,
                     rest,
                     posed,
-                    change: (rest > LEAST_SHARE * all[0]).then(|| posed / rest - 1.0),
+                    change: (rest > MIN_SHARE * all[0]).then(|| posed / rest - 1.0),
                 })
                 .collect(),
             parts,

@@ -1,7 +1,7 @@
 //! Stage 10: the normals of the bind shape, carried to the deformed one.
 
 use super::changed::Changed;
-use crate::deform::chunks::same_bits;
+use crate::math::same_bits;
 use crate::mesh::{Mesh, normals};
 use glam::Vec3;
 

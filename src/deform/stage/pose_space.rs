@@ -3,9 +3,10 @@
 use super::changed::Changed;
 use super::key::{Identity, LastKey, refill};
 use super::run::{Run, Stage};
-use crate::deform::chunks::{FEW_CHUNKS, for_chunks, same_bits};
+use crate::deform::chunks::{FEW_CHUNKS, for_chunks};
 use crate::deform::correctives::{BlendedRotation, Correctives, WeightsWork};
 use crate::deform::{DeformInput, MaskKind, SkinningMethod};
+use crate::math::same_bits;
 use crate::psd::DisplacementChunk;
 use crate::skinning::CHUNK;
 use glam::Vec3;

@@ -5,7 +5,8 @@ use super::changed::Changed;
 use super::run::{Run, Stage};
 use super::skinning::Skinning;
 use crate::deform::DeformInput;
-use crate::deform::chunks::{FEW_CHUNKS, for_chunks_with, same_bits};
+use crate::deform::chunks::{FEW_CHUNKS, for_chunks_with};
+use crate::math::same_bits;
 use crate::skinning::{
     self, BonePose, CHUNK, CookedChunk, CorrectionPose, SkinBones, SkinInput, SkinPalette,
 };

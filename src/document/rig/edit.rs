@@ -2,7 +2,7 @@
 
 use super::measure::larger;
 use crate::deform::Correctives;
-use crate::document::validity::{check_row, check_skin};
+use crate::document::validity::{check_pose, check_row, check_skin};
 use crate::document::{
     ClipId, Dirty, Document, EditError, InfluenceEdit, Instance, InstanceId, MeshId, MeshItem,
     Skin, SkinId,
@@ -34,11 +34,23 @@ pub struct RigEdit {
     rows: Vec<InfluenceEdit>,
     /// New joints, each with the joint whose colour, visibility and pin it copies.
     pub(super) inherits: Vec<(JointId, JointId)>,
-    /// Whether the edit changes skin matrices of the rest pose on purpose.
-    pub(super) moves_rest: bool,
+    /// What the edit may move in the rest pose.
+    pub(super) at_rest: AtRest,
     /// Whether the rows of removed joints are restored later.
     pub(super) restores: bool,
     bytes: usize,
+}
+
+/// What a change of the rig may move in the rest pose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum AtRest {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Rigid meshes, which follow their joints; skinned ones stay.
+    RigidMeshes,
+    /// Every mesh.
+    All,
 }
 
 impl RigEdit {
@@ -65,7 +77,7 @@ impl RigEdit {
             correctives,
             rows,
             inherits: Vec::new(),
-            moves_rest: false,
+            at_rest: AtRest::Nothing,
             restores: false,
             bytes: 0,
         };
@@ -73,10 +85,10 @@ impl RigEdit {
         edit
     }
 
-    /// The edit, marked as one that moves the rest-pose mesh on purpose.
+    /// The edit, marked as one that moves meshes in the rest pose on purpose.
     #[must_use]
-    pub(super) fn moving_rest(mut self) -> Self {
-        self.moves_rest = true;
+    pub(super) fn moving_at_rest(mut self, what: AtRest) -> Self {
+        self.at_rest = what;
         self
     }
 
@@ -126,11 +138,11 @@ impl RigEdit {
         for (&mesh, item) in &scratch.meshes {
             scratch.check_correctives(mesh, &item.correctives)?;
         }
-        if self.moves_rest {
-            Ok(())
-        } else {
-            check_rest(document, &scratch).or_else(refused)
+        if self.at_rest == AtRest::All {
+            return Ok(());
         }
+        let rigid_follow = self.at_rest == AtRest::RigidMeshes;
+        check_rest(document, &scratch, rigid_follow).or_else(refused)
     }
 
     /// Exchanges the payload with the document's.
@@ -255,18 +267,7 @@ fn check_arena(before: &Skeleton, after: &Skeleton) -> Result<(), String> {
 fn check_poses(document: &Document) -> Result<(), String> {
     let skeleton = &document.skeleton;
     for (which, pose) in [("pose", &document.pose), ("rest pose", &document.rest_pose)] {
-        if pose.locals.len() != skeleton.len() || pose.morph_weights.len() != skeleton.len() {
-            return Err(format!(
-                "the {which} does not have one transform for each bone"
-            ));
-        }
-        if let Some(joint) = skeleton
-            .live_joints()
-            .find(|j| !pose.locals[j.get()].is_finite())
-        {
-            let label = skeleton.label(joint);
-            return Err(format!("the {which} of \"{label}\" is not finite"));
-        }
+        check_pose(pose, skeleton).map_err(|why| format!("the {which} is not valid: {why}"))?;
     }
     let differs = |j: &JointId| document.rest_pose.locals[j.get()] != skeleton.joint(*j).rest;
     match skeleton.live_joints().find(differs) {
@@ -346,16 +347,18 @@ fn check_weights(document: &Document, restored: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Skin matrices of the rest pose, and the nodes of rigid meshes, stay the same, measured at the corners of the bounding
-/// boxes of what they move.
-fn check_rest(before: &Document, after: &Document) -> Result<(), String> {
+/// Skin matrices of the rest pose, and the nodes of rigid meshes unless these follow their joints, stay the same, measured
+/// at the corners of the bounding boxes of what they move.
+fn check_rest(before: &Document, after: &Document, rigid_follow: bool) -> Result<(), String> {
     let world = [before, after].map(|d| d.rest_pose.world_matrices(&d.skeleton));
     for (id, instance) in &after.instances {
         let (Some(was), Some(item)) = (before.instances.get(id), after.meshes.get(&instance.mesh))
         else {
             continue;
         };
-        let corners = corners(item.geometry.positions.iter().map(|p| p.as_dvec3()));
+        let Some(corners) = corners(item.geometry.positions.iter().map(|p| p.as_dvec3())) else {
+            continue;
+        };
         let check = |joint: JointId, matrices: [DAffine3; 2]| {
             let places = corners.map(|c| matrices.map(|m| m.transform_point3(c)));
             let diagonal = places[0][0].distance(places[7][0]);
@@ -377,6 +380,9 @@ fn check_rest(before: &Document, after: &Document) -> Result<(), String> {
             Some((old, new))
         });
         let Some((old, new)) = skins else {
+            if rigid_follow {
+                continue;
+            }
             let nodes = [world[0][was.joint.get()], world[1][instance.joint.get()]];
             check(instance.joint, nodes)?;
             continue;
@@ -392,12 +398,12 @@ fn check_rest(before: &Document, after: &Document) -> Result<(), String> {
     Ok(())
 }
 
-/// The corners of the bounding box of some positions, the lowest first and the highest last.
-fn corners(places: impl Iterator<Item = DVec3>) -> [DVec3; 8] {
-    let (low, high) = places.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| {
-        (low.min(p), high.max(p))
-    });
-    std::array::from_fn(|i| {
+/// The corners of the bounding box of the finite ones of some positions, the lowest first and the highest last; `None`
+/// where there are none.
+fn corners(places: impl Iterator<Item = DVec3>) -> Option<[DVec3; 8]> {
+    let bounds = places.filter(|p| p.is_finite()).map(|p| (p, p));
+    let (low, high) = bounds.reduce(|(low, high), (p, _)| (low.min(p), high.max(p)))?;
+    Some(std::array::from_fn(|i| {
         let pick = |axis: usize| {
             if i >> axis & 1 == 0 {
                 low[axis]
@@ -406,5 +412,18 @@ fn corners(places: impl Iterator<Item = DVec3>) -> [DVec3; 8] {
             }
         };
         DVec3::new(pick(0), pick(1), pick(2))
-    })
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_box_is_of_the_finite_positions() {
+        assert_eq!(corners(std::iter::empty()), None);
+        let places = [DVec3::NAN, DVec3::X, DVec3::INFINITY, DVec3::ONE];
+        let corners = corners(places.into_iter()).unwrap();
+        assert_eq!((corners[0], corners[7]), (DVec3::X, DVec3::ONE));
+    }
 }

@@ -33,7 +33,9 @@ pub enum RigError {
         ratio: f64,
     },
     /// A joint's scale mirrors at some keyframes and not at others.
-    #[error("“{joint}” is mirrored at only some keyframes of “{clip}”; its axes cannot rotate.")]
+    #[error(
+        "“{joint}” is mirrored at only some keyframes of “{clip}”; its axes can only rotate by quarter turns."
+    )]
     MirrorsInClip {
         /// The joint.
         joint: String,
@@ -120,17 +122,21 @@ pub enum RigError {
         skin: String,
     },
     /// The scale of the artist's pose mirrors differently from the rest pose.
-    #[error("“{0}” is mirrored only in the pose or only in the rest pose; its axes cannot rotate.")]
+    #[error(
+        "“{0}” is mirrored only in the pose or only in the rest pose; its axes can only rotate by quarter turns."
+    )]
     MirrorsInPose(String),
     /// A child does not inherit the scale of its parent, which an inserted joint would pass on to it.
     #[error(
         "“{0}” does not inherit the scale of its parent: no bone can be inserted between the two."
     )]
     CompensatesScale(String),
-    /// The world transform of a new parent is singular or not finite.
-    #[error("The scale of “{joint}” is 0 {place}: no child can keep its position.")]
+    /// The world transform of a joint is singular or not finite.
+    #[error(
+        "The scale of “{joint}” is 0 {place}: neither a child nor the mesh can keep its position."
+    )]
     Singular {
-        /// The parent.
+        /// The joint.
         joint: String,
         /// "in “Walk”", "in the rest pose" or "in the pose".
         place: String,

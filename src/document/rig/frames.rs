@@ -6,8 +6,10 @@ use super::sampling::{Motion, resampling};
 use super::{RigEdit, RigError, set_joints};
 use crate::document::Document;
 use crate::skeleton::resample::{Resampled, Resampling};
-use crate::skeleton::{Channel, Clip, Frame, Joint, JointId, Property, Reframe, Stretch};
-use glam::DVec3;
+use crate::skeleton::{
+    Channel, Clip, Frame, Interpolation, Joint, JointId, Property, Reframe, Stretch,
+};
+use glam::{DVec3, Vec3};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -215,9 +217,7 @@ fn stretch_for(document: &Document, joint: JointId, own: Frame) -> Result<Stretc
     for clip in document.clips.values() {
         let scales = clip.channels.iter();
         for channel in scales.filter(|c| c.joint == joint && c.property == Property::Scale) {
-            for key in 0..channel.times.len() {
-                let key: Vec<f64> = channel.key(key).iter().map(|&v| f64::from(v)).collect();
-                let scale = DVec3::from_slice(&key);
+            for scale in scales_of(channel) {
                 if mirrors(scale) {
                     any_mirrors = true;
                     if !own.is_quarter_turn() {
@@ -242,6 +242,26 @@ fn stretch_for(document: &Document, joint: JointId, own: Frame) -> Result<Stretc
         Some(clip) => RigError::StretchedInClip { joint, ratio, clip },
         None => RigError::StretchedAtRest { joint, ratio },
     })
+}
+
+/// The scales at the keyframes of a channel; of splines, which can differ more between keyframes, some of those too.
+fn scales_of(channel: &Channel) -> Vec<DVec3> {
+    let keys = (0..channel.times.len()).map(|k| {
+        let key = channel.key(k);
+        Vec3::from_slice(key).as_dvec3()
+    });
+    let mut scales: Vec<DVec3> = keys.collect();
+    if channel.interpolation == Interpolation::CubicSpline {
+        for pair in channel.times.windows(2) {
+            let [from, to] = [pair[0], pair[1]].map(f64::from);
+            for x in [0.25, 0.5, 0.75] {
+                let mut scale = [0.0; 3];
+                channel.sample(from + (to - from) * x, &mut scale);
+                scales.push(scale.into());
+            }
+        }
+    }
+    scales
 }
 
 /// The least uniform scale so far.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::document::Document;
 use crate::math::Transform;
-use crate::skeleton::{Joint, JointId, Property};
+use crate::skeleton::{Joint, JointId, Property, Skeleton};
 use glam::{DAffine3, DVec3};
 use std::sync::Arc;
 
@@ -54,9 +54,8 @@ pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<Joi
     let mut made = Vec::new();
     let mut above = joint;
     for _ in 0..n {
-        let names = crate::skeleton::Skeleton::new(joints.clone());
-        let names = names.as_ref().unwrap_or(&skeleton);
-        let name = next_name(names, &joints[above.get()].name);
+        let names = Skeleton::new(joints.clone())?;
+        let name = next_name(&names, &joints[above.get()].name);
         let rest = Transform {
             translation: step,
             ..Transform::IDENTITY

@@ -6,6 +6,7 @@ use crate::skeleton::{Clip, JointId};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Frames of a clip that are compared.
 const N_FRAMES: usize = 24;
@@ -95,7 +96,7 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// Those of points that one of the two does not have.
+    /// Those of points that only one of the two has.
     pub const UNKNOWN: Self = Self {
         max: f64::INFINITY,
         squares: f64::INFINITY,
@@ -124,7 +125,7 @@ pub struct Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
-    /// Two documents with the same meshes and instances.
+    /// Two states of a document, or a document ([`Document::with_nodes`]) and its file as read back.
     pub fn new(before: &'a Document, after: &'a Document) -> Self {
         Self {
             before,
@@ -177,8 +178,15 @@ impl<'a> Compared<'a> {
         if self.after.instances.len() != self.before.instances.len() {
             return Distances::UNKNOWN;
         }
+        let in_file = |document: &Document, (&id, instance): (&InstanceId, &Arc<Instance>)| {
+            document.instance_in_file(id, instance.joint)
+        };
+        let theirs = self.after.instances.iter();
+        let theirs: BTreeMap<InstanceId, &Arc<Instance>> = theirs
+            .map(|entry| (in_file(self.after, entry), entry.1))
+            .collect();
         for (id, instance) in &self.before.instances {
-            let Some(other) = self.after.instances.get(id) else {
+            let Some(other) = theirs.get(&in_file(self.before, (id, instance))) else {
                 return Distances::UNKNOWN;
             };
             let positions = [
@@ -189,8 +197,8 @@ impl<'a> Compared<'a> {
                 return Distances::UNKNOWN;
             }
             for (a, b) in positions[0].iter().zip(&positions[1]) {
-                let apart = a.distance_squared(*b);
-                all.max = larger(all.max, apart);
+                let apart = larger(0.0, a.distance_squared(*b));
+                all.max = all.max.max(apart);
                 all.squares += apart;
                 all.n += 1;
             }
@@ -292,4 +300,28 @@ pub(super) fn reach(document: &Document, joint: JointId) -> f64 {
         }
     }
     reach
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_or_no_number_is_infinitely_far() {
+        assert_eq!(larger(1.0, 2.0), 2.0);
+        assert_eq!(larger(f64::NAN, 2.0), f64::INFINITY);
+        assert_eq!(larger(2.0, f64::NAN), f64::INFINITY);
+        let document = Document::default();
+        let compared = Compared::new(&document, &document);
+        assert_eq!(compared.at_rest(), Distances::default());
+        assert_eq!(compared.in_clip(ClipId(9)), Distances::UNKNOWN);
+        let mut all = Distances::default();
+        all.merge(Distances::UNKNOWN);
+        assert_eq!((all.max, all.rms()), (f64::INFINITY, f64::INFINITY));
+        let report = RigReport {
+            in_clips: [(ClipId(0), f64::NAN)].into(),
+            ..RigReport::default()
+        };
+        assert_eq!(report.worst(), f64::INFINITY);
+    }
 }

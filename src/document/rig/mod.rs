@@ -18,6 +18,7 @@ mod error;
 mod extrude;
 mod frames;
 mod insert;
+mod local;
 pub mod measure;
 mod move_joint;
 mod nodes;
@@ -28,6 +29,7 @@ mod restore;
 mod rows;
 mod sampling;
 
+use edit::AtRest;
 pub use edit::RigEdit;
 pub use error::RigError;
 pub use extrude::{Extrude, extrude};
@@ -144,4 +146,30 @@ fn next_name(skeleton: &Skeleton, name: &str) -> String {
         .map(|n| format!("{bare}{separator}{:0width$}{side}", first + n))
         .find(|wanted| !is_taken(wanted))
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Transform;
+
+    #[test]
+    fn a_name_gets_the_next_free_number_and_keeps_its_side() {
+        let next = |names: &[&str], name: &str| {
+            let joint = |name: &&str| Joint::new(*name, None, Transform::IDENTITY);
+            let skeleton = Skeleton::new(names.iter().map(joint).collect()).unwrap();
+            next_name(&skeleton, name)
+        };
+        assert_eq!(next(&[], "arm"), "arm_01");
+        assert_eq!(next(&["arm_01"], "arm"), "arm_02");
+        assert_eq!(next(&["arm.l"], "arm.l"), "arm_01.l");
+        assert_eq!(next(&["spine9", "spine10"], "spine9"), "spine11");
+        assert_eq!(next(&[], "bone.007_R"), "bone.008_R");
+        assert_eq!(next(&[], ""), "_01");
+        assert_eq!(next(&[], "é.l"), "é_01.l");
+        // More digits than a number has.
+        assert_eq!(next(&[], "rig4294967295"), "rig4294967296");
+        let long = "rig99999999999999999999999999";
+        assert_eq!(next(&[], long), format!("{long}_01"));
+    }
 }

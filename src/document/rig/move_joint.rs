@@ -1,11 +1,12 @@
 //! Moving a joint.
 
 use super::frames::{Keys, apply_frames, set_channel};
+use super::local::inverse;
 use super::reparent::{Sampled, sample_below};
-use super::{RigEdit, RigError, check_live, joints_of, set_joints};
+use super::{AtRest, RigEdit, RigError, check_live, joints_of, set_joints};
 use crate::document::Document;
 use crate::skeleton::{Frame, JointId, Property};
-use glam::{DAffine3, DVec3};
+use glam::DVec3;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -61,7 +62,8 @@ pub fn move_joint(document: &Document, request: &Move) -> Result<RigEdit, RigErr
         }
         (Intent::NewPivot, Children::Follow) => {
             follow(&mut changed, request)?;
-            return Ok(RigEdit::between(document, &changed).moving_rest());
+            let edit = RigEdit::between(document, &changed);
+            return Ok(edit.moving_at_rest(AtRest::RigidMeshes));
         }
         (Intent::NewPivot, Children::Stay) => {
             apply_frames(&mut changed, &frames, Keys::NewPivot)?;
@@ -101,8 +103,11 @@ fn follow(document: &mut Document, request: &Move) -> Result<(), RigError> {
         for (&j, matrix) in skin.joints.iter().zip(&mut skin.inverse_bind) {
             if is_below(j) {
                 // W'^-1 W is the joint's change of frame, so the skin matrix K stays.
-                let change: DAffine3 = after[j.get()].inverse() * before[j.get()];
-                *matrix = change * *matrix;
+                let inverse = inverse(after[j.get()]).ok_or_else(|| RigError::Singular {
+                    joint: skeleton.label(j),
+                    place: "in the rest pose".into(),
+                })?;
+                *matrix = inverse * before[j.get()] * *matrix;
             }
         }
     }

@@ -1,11 +1,18 @@
 //! The nodes in a file of the joints made in Sinew.
 
-use crate::document::Document;
+use crate::document::{Document, InstanceId};
 use crate::skeleton::{JointId, Skeleton};
 use std::borrow::Cow;
 use std::sync::Arc;
 
 impl Document {
+    /// The id in the document's file of an instance that `joint` draws. Files number instances by their nodes, and a
+    /// change of the rig can move what a node draws to another node.
+    pub fn instance_in_file(&self, id: InstanceId, joint: JointId) -> InstanceId {
+        let node = self.skeleton.joint(joint).source_node;
+        node.map_or(id, InstanceId)
+    }
+
     /// The document with a node for each joint made in Sinew, from `first_node` on; borrowed where there are none. Of
     /// removed joints only those that `is_listed` in a skin of the file get one.
     ///

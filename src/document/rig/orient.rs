@@ -8,6 +8,7 @@ use crate::skeleton::orientation::orientation;
 use crate::skeleton::{Frame, JointId};
 use crate::skinning::RowRef;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 /// The smallest sine of a bend that defines a plane.
@@ -91,10 +92,11 @@ pub fn orient(document: &Document, request: &Orient) -> Result<RigEdit, RigError
     for &joint in &joints {
         check_live(document, joint)?;
     }
+    let weights = LazyCell::new(|| weight_of_joints(document));
     // Joints without children get the new axes of their parents.
     joints.sort_by_key(|&joint| skeleton.rank(joint));
     for joint in joints {
-        let rotation = match aimed_child(document, joint) {
+        let rotation = match aimed_child(document, joint, || &weights) {
             Some(child) => aimed(document, &world, joint, child, request),
             None if request.leaves_stay => continue,
             None => skeleton.joint(joint).parent.map(|parent| {
@@ -174,12 +176,17 @@ fn proper(matrix: DMat3) -> DQuat {
 }
 
 /// The child at the tail of a joint's bone: the only child, else the one whose subtree has most weight.
-fn aimed_child(document: &Document, joint: JointId) -> Option<JointId> {
+/// `weights`: [`weight_of_joints`], read only where there are several.
+fn aimed_child<'a>(
+    document: &Document,
+    joint: JointId,
+    weights: impl FnOnce() -> &'a [f64],
+) -> Option<JointId> {
     let children = document.skeleton.children(joint);
     if children.len() < 2 {
         return children.first().copied();
     }
-    let weights = weight_of_joints(document);
+    let weights = weights();
     let below = |child: JointId| -> f64 {
         let mut open = vec![child];
         let mut sum = 0.0;

@@ -2,26 +2,21 @@
 
 use super::correctives::follow_parent;
 use super::frames::set_channel;
+use super::local::{IntoLocal, Similarity, Splitter, signs};
 use super::sampling::{Motion, chain, resampling};
-use super::{RigEdit, RigError, check_live, drop_invalid_inflation_parents, joints_of, set_joints};
+use super::{
+    AtRest, RigEdit, RigError, check_live, drop_invalid_inflation_parents, joints_of, set_joints,
+};
 use crate::document::Document;
-use crate::math::polar::{largest_entry, orthonormality_error};
-use crate::math::transform::normalize_or_identity;
-use crate::math::{Transform, polar};
+use crate::math::Transform;
 use crate::skeleton::orientation::world_of;
 use crate::skeleton::resample::{KeyTimes, Resampled};
-use crate::skeleton::{Clip, JointId, Pose, Property, Skeleton};
-use glam::{DAffine3, DMat3, DQuat, DVec3};
+use crate::skeleton::{Clip, JointId, Pose, Property};
+use glam::DAffine3;
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The largest off-diagonal entry of a stretch, as a fraction of the matrix norm, that does not count as shear.
-const SHEAR_TOLERANCE: f64 = 1e-4;
-/// The largest deviation of a transform from a similarity, as a fraction.
-const SIMILAR_TOLERANCE: f64 = 1e-9;
-/// A determinant below this fraction of the cube of the largest entry makes a matrix singular.
-const SINGULAR_TOLERANCE: f64 = 1e-12;
 /// A property that varies less than this from its rest value, as a fraction, needs no channel.
 const CONSTANT_TOLERANCE: f64 = 1e-9;
 
@@ -57,7 +52,7 @@ pub fn reparent(document: &Document, request: &Reparent) -> Result<RigEdit, RigE
     let edit = RigEdit::between(document, &changed);
     Ok(match request.keep {
         Keep::Motion if !request.nearest => edit,
-        _ => edit.moving_rest(),
+        _ => edit.moving_at_rest(AtRest::All),
     })
 }
 
@@ -185,16 +180,11 @@ pub(super) fn sample_below(
                 world_of(&document.skeleton, pose, j)
             })
         };
-        let into = inverse(
-            &now.skeleton,
-            request.parent,
-            above(now, pose, request.parent),
-            || place.into(),
-        )?;
-        let map = into * above(before, old, old_parent);
+        let into = IntoLocal::new(&now.skeleton, pose, joint, || place.into())?;
+        let map = into.parent * above(before, old, old_parent);
         match Similarity::of(map).filter(|_| !compensates) {
             Some(map) => Ok(map.transform(&old.locals[joint.get()])),
-            None => splitter.split(into * world_of(&before.skeleton, old, joint)),
+            None => splitter.split(into.local(world_of(&before.skeleton, old, joint))),
         }
     };
     let mut joints = joints_of(changed);
@@ -255,11 +245,9 @@ pub(super) fn sample_below(
                 let mut here = Motion::new(now, new, &new_chain);
                 let mut fault = None;
                 let keyed = Resampled::new(&times, *tolerance, |time| {
-                    let above = request.parent;
-                    let above = above.map_or(DAffine3::IDENTITY, |p| here.world(p, time));
                     let place = || format!("in “{}”", old.name);
-                    let local = inverse(&now.skeleton, request.parent, above, place)
-                        .and_then(|into| splitter.split(into * there.world(joint, time)));
+                    let local = IntoLocal::new(&now.skeleton, here.at(time), joint, place)
+                        .and_then(|into| splitter.split(into.local(there.world(joint, time))));
                     local.unwrap_or_else(|error| {
                         fault.get_or_insert(error);
                         Transform::IDENTITY
@@ -302,13 +290,6 @@ fn strays(keyed: &Resampled, rest: &Transform, property: Property) -> bool {
     })
 }
 
-/// A similarity between two parents' spaces, which every keyframe can follow: rotation, translation and uniform scale.
-struct Similarity {
-    rotation: DQuat,
-    scale: f64,
-    map: DAffine3,
-}
-
 /// M = W_q^-1 W_p in the rest pose; `None` where it mirrors or is not uniform.
 fn moved_by(
     before: &Document,
@@ -324,105 +305,44 @@ fn moved_by(
     Similarity::of(world(now, new).inverse() * world(before, old))
 }
 
-/// The inverse of the world transform of a new parent, unless it is singular or not finite.
-fn inverse(
-    skeleton: &Skeleton,
-    parent: Option<JointId>,
-    world: DAffine3,
-    place: impl FnOnce() -> String,
-) -> Result<DAffine3, RigError> {
-    let inverse = world.inverse();
-    let size = largest_entry(world.matrix3);
-    let is_regular = world.matrix3.determinant().abs() > SINGULAR_TOLERANCE * size.powi(3);
-    match parent {
-        Some(parent) if !(is_regular && inverse.is_finite()) => Err(RigError::Singular {
-            joint: skeleton.label(parent),
-            place: place(),
-        }),
-        _ => Ok(inverse),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skeleton::{Channel, Interpolation};
+    use glam::DQuat;
+    use std::sync::Arc;
 
-impl Similarity {
-    /// The map, if it is one.
-    fn of(map: DAffine3) -> Option<Self> {
-        let determinant = map.matrix3.determinant();
-        if !map.is_finite() || determinant <= 0.0 {
-            return None;
-        }
-        let scale = determinant.cbrt();
-        let rotation = map.matrix3 * (1.0 / scale);
-        (orthonormality_error(rotation) < SIMILAR_TOLERANCE).then(|| Self {
-            rotation: normalize_or_identity(DQuat::from_mat3(&rotation)),
-            scale,
-            map,
-        })
+    /// Two keyframes: the rest transform, and `end`.
+    fn keyed(end: Transform) -> Resampled {
+        let channel = Channel {
+            joint: JointId(0),
+            property: Property::Rotation,
+            interpolation: Interpolation::Linear,
+            times: [0.0, 1.0].into(),
+            values: Arc::from([0.0; 8]),
+        };
+        let clip = Clip {
+            channels: vec![channel],
+            ..Clip::default()
+        };
+        let tolerance = crate::skeleton::resample::Resampling {
+            length: 1.0,
+            reach: 0.0,
+        };
+        let local = |time: f64| if time > 0.5 { end } else { Transform::IDENTITY };
+        Resampled::new(&KeyTimes::of(&clip, |_| true), tolerance, local)
     }
 
-    /// M L, with all of its stretch.
-    fn transform(&self, local: &Transform) -> Transform {
-        Transform {
-            translation: self.map.transform_point3(local.translation),
-            rotation: self.rotation * local.rotation,
-            stretch: local.stretch * self.scale,
-        }
-    }
-
-    fn channel(&self, channel: &crate::skeleton::Channel) -> crate::skeleton::Channel {
-        match channel.property {
-            Property::Rotation => {
-                channel.mapped(|v, _| (self.rotation * DQuat::from_slice(v)).to_array().into())
-            }
-            Property::Translation => channel.mapped(|v, is_value| {
-                let v = DVec3::from_slice(v);
-                let moved = if is_value {
-                    self.map.transform_point3(v)
-                } else {
-                    self.map.transform_vector3(v)
-                };
-                moved.to_array().into()
-            }),
-            Property::Scale => channel.mapped(|v, _| v.iter().map(|v| v * self.scale).collect()),
-            Property::MorphWeights => channel.clone(),
-        }
-    }
-}
-
-fn signs(scale: DVec3) -> DVec3 {
-    scale.map(|s| if s < 0.0 { -1.0 } else { 1.0 })
-}
-
-/// Decomposes affine transforms into translation, rotation and scale, with the signs of the joint's own scale.
-struct Splitter {
-    label: String,
-    signs: DVec3,
-    nearest: bool,
-}
-
-impl Splitter {
-    fn split(&self, map: DAffine3) -> Result<Transform, RigError> {
-        let linear = map.matrix3;
-        let mut signs = self.signs;
-        if (linear * DMat3::from_diagonal(signs)).determinant() < 0.0 {
-            signs = -signs;
-        }
-        let mirror = DMat3::from_diagonal(signs);
-        let (rotation, stretch) = polar(linear * mirror);
-        let sizes = DVec3::new(stretch.x_axis.x, stretch.y_axis.y, stretch.z_axis.z);
-        let off = stretch - DMat3::from_diagonal(sizes);
-        let shear = largest_entry(off) / largest_entry(stretch).max(f64::MIN_POSITIVE);
-        // Not finite, it is no transform at all.
-        let is_held = shear <= SHEAR_TOLERANCE || (self.nearest && shear.is_finite());
-        if !is_held || !map.is_finite() {
-            return Err(RigError::Shear {
-                joint: self.label.clone(),
-                shear,
-            });
-        }
-        Ok(Transform::from_trs(
-            map.translation,
-            normalize_or_identity(DQuat::from_mat3(&rotation)),
-            sizes * signs,
-        ))
+    #[test]
+    fn rotations_too_small_for_the_dot_product_need_keyframes() {
+        let turn = DQuat::from_rotation_x(1e-8);
+        assert_eq!(1.0 - turn.dot(DQuat::IDENTITY).abs(), 0.0);
+        let rest = Transform::IDENTITY;
+        let turned = |rotation: DQuat| Transform { rotation, ..rest };
+        let needs = |end: Transform| strays(&keyed(end), &rest, Property::Rotation);
+        assert!(needs(turned(turn)));
+        assert!(!needs(turned(DQuat::from_rotation_x(1e-10))));
+        // The same rotation.
+        assert!(!needs(turned(-DQuat::IDENTITY)));
     }
 }

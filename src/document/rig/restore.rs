@@ -1,7 +1,7 @@
 //! The edited rig in the form in which a project stores it.
 
 use super::rows::change_rows;
-use super::{RigEdit, RigError, set_joints};
+use super::{AtRest, RigEdit, RigError, set_joints};
 use crate::document::{Dirty, Document, EditError, InstanceId, MeshId, Skin, SkinId};
 use crate::skeleton::{Joint, JointId};
 use crate::skinning::RowRef;
@@ -90,7 +90,7 @@ impl Document {
                 clip.channels.retain(|c| skeleton.is_live(c.joint));
             }
         }
-        let mut edit = RigEdit::between(self, &changed).moving_rest();
+        let mut edit = RigEdit::between(self, &changed).moving_at_rest(AtRest::All);
         edit.restores = true;
         edit.check(self)?;
         let mut dirty = Dirty::default();
@@ -158,12 +158,12 @@ impl Document {
         let removed = listed.clone().find(|&joint| !self.skeleton.is_live(joint));
         let source = &self.source_skeleton;
         let known = removed.filter(|joint| joint.get() < source.len());
-        let near = known.into_iter().flat_map(|joint| {
+        let mut near = known.into_iter().flat_map(|joint| {
             source
                 .ancestors(joint)
                 .chain(source.children(joint).iter().copied())
         });
-        let found = near.filter_map(slot_of).next();
+        let found = near.find_map(slot_of);
         let found = found.or_else(|| live.iter().position(|&live| live));
         found
             .map(|slot| slot as u16)

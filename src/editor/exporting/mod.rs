@@ -2,68 +2,43 @@
 //!
 //! Data flow: [`ExportSettings`] -> [`Editor::compute_export`] on the lane -> [`ExportResult`]: the files'
 //! bytes, what the export found, and the model read back from these bytes, which a view shows as a player does ->
-//! [`Editor::save_export`]. A frame as a static mesh is saved in one step ([`Editor::save_still`]).
+//! [`Editor::save_export`]. A frame as a static mesh is saved in one step ([`Editor::save_static_mesh`]).
 //!
 //! Invariant: the saved bytes are the reviewed ones, as long as neither the model nor the options changed since.
 
 mod advice;
+mod result;
 mod settings;
-mod still;
+mod static_mesh;
 
 pub use advice::Advice;
+pub use result::{ExportResult, Standing};
 pub use settings::{Correction, ExportKind, ExportSettings};
-pub use still::SavedStill;
+pub use static_mesh::SavedStaticMesh;
 
 use super::Editor;
 use super::files::{FileJob, file_name};
 use super::jobs::EditorJob;
 use crate::bake::diagonal_at_rest;
 use crate::deform::DeformStack;
-use crate::document::{Document, InstanceId, PaneLayout};
+use crate::document::{InstanceId, PaneLayout};
 use crate::evaluate::{ExportedModel, JobError, JobHandle};
-use crate::export::{
-    CorrectionReport, ExportError, ExportOptions, ExportReport, Exported, GltfFormat,
-    export_and_read_back, write_files,
-};
+use crate::export::{ExportError, ExportOptions, ExportReport, GltfFormat, write_files};
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
+use result::compute;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The size of the region framed around the largest error, to each side, as a fraction of the diagonal.
 const FRAMED_RADIUS: f64 = 0.12;
 
-/// A computed export.
-#[derive(Clone, Debug)]
-pub struct ExportResult {
-    path: PathBuf,
-    revision: u64,
-    options: ExportOptions,
-    exported: Arc<Exported>,
-    model: Arc<ExportedModel>,
-}
-
-/// Whether a computed export is current.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Nothing was computed.
-    None,
-    /// It is what a save would write.
-    Current,
-    /// The model was edited since.
-    ModelChanged,
-    /// The options were changed since.
-    OptionsChanged,
-    /// The path changed, which names the accompanying files.
-    PlaceChanged,
-}
-
 /// The export settings, the computed export, and how it is shown.
 #[derive(Default)]
 pub struct Exporting {
     settings: ExportSettings,
     result: Option<ExportResult>,
-    still: Option<SavedStill>,
+    static_mesh: Option<SavedStaticMesh>,
     /// The layout of the result beside the model; `None` if it is not shown.
     beside: Option<PaneLayout>,
     /// The point to frame once it is on screen.
@@ -90,47 +65,6 @@ struct Computing {
     job: JobHandle<Result<ExportResult, ExportError>>,
 }
 
-impl ExportResult {
-    /// Names and bytes of the files; the model comes first.
-    pub fn exported(&self) -> &Exported {
-        &self.exported
-    }
-
-    /// The report of the export.
-    pub fn report(&self) -> &ExportReport {
-        &self.exported.report
-    }
-
-    /// The report of the correction, if one was chosen.
-    pub fn correction(&self) -> Option<&CorrectionReport> {
-        self.exported.correction.as_ref()
-    }
-
-    /// The model read back from the files.
-    pub fn model(&self) -> &ExportedModel {
-        &self.model
-    }
-
-    /// The total size of all files, bytes.
-    pub fn n_bytes(&self) -> usize {
-        self.exported.files.iter().map(|(_, b)| b.len()).sum()
-    }
-}
-
-impl Standing {
-    /// The message about an outdated result; `None` if it is current.
-    pub fn sentence(self) -> Option<&'static str> {
-        match self {
-            Self::None | Self::Current => None,
-            Self::ModelChanged => Some("The model changed. Compute again."),
-            Self::OptionsChanged => Some("The options changed. Compute again."),
-            Self::PlaceChanged => {
-                Some("The path changed, and with it the names of the file's parts. Compute again.")
-            }
-        }
-    }
-}
-
 impl Exporting {
     /// The advice on the chosen export.
     pub fn advice(&self) -> &Advice {
@@ -143,8 +77,8 @@ impl Exporting {
     }
 
     /// The latest static mesh saved from this model.
-    pub fn still(&self) -> Option<&SavedStill> {
-        self.still.as_ref()
+    pub fn static_mesh(&self) -> Option<&SavedStaticMesh> {
+        self.static_mesh.as_ref()
     }
 
     /// The export settings.
@@ -189,7 +123,7 @@ impl Exporting {
         self.settings.forget_model();
         self.advice.forget();
         self.result = None;
-        self.still = None;
+        self.static_mesh = None;
         self.beside = None;
         self.frame = None;
         if let Diagonal::Asked(job) = std::mem::take(&mut self.diagonal) {
@@ -197,28 +131,6 @@ impl Exporting {
         }
         was_computing
     }
-}
-
-/// Computes an export in memory and reads it back from its bytes.
-fn compute(
-    document: &Document,
-    path: &Path,
-    revision: u64,
-    options: ExportOptions,
-    task: &Task,
-) -> Result<ExportResult, ExportError> {
-    let (exported, read) = export_and_read_back(document, path, &options, task)?;
-    Ok(ExportResult {
-        path: path.to_owned(),
-        revision,
-        options,
-        exported: Arc::new(exported),
-        model: Arc::new(ExportedModel::new(
-            read.document,
-            read.clips,
-            read.instances,
-        )),
-    })
 }
 
 impl Editor {
@@ -466,7 +378,7 @@ impl Editor {
             });
         self.job = Some(FileJob::Export {
             path: path.to_owned(),
-            moment: None,
+            frame_label: None,
             job,
         });
     }
@@ -475,16 +387,16 @@ impl Editor {
     pub(super) fn finish_export(
         &mut self,
         path: PathBuf,
-        moment: Option<String>,
+        frame_label: Option<String>,
         result: Result<Result<ExportReport, ExportError>, JobError>,
     ) {
         match result {
             Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
-            Ok(Ok(report)) => match moment {
-                Some(moment) => {
-                    let still = SavedStill::new(path, moment, report);
-                    self.notify(still.notice());
-                    self.exporting.still = Some(still);
+            Ok(Ok(report)) => match frame_label {
+                Some(frame_label) => {
+                    let saved = SavedStaticMesh::new(path, frame_label, report);
+                    self.notify(saved.notice());
+                    self.exporting.static_mesh = Some(saved);
                 }
                 None => {
                     let text = format!("Exported {}. {}", file_name(&path), report.closing());

@@ -10,18 +10,18 @@ pub enum ExportKind {
     #[default]
     Model,
     /// The frame on screen, as a static mesh.
-    Still,
+    StaticMesh,
 }
 
 impl ExportKind {
     /// All kinds, in the order of menus.
-    pub const ALL: [Self; 2] = [Self::Model, Self::Still];
+    pub const ALL: [Self; 2] = [Self::Model, Self::StaticMesh];
 
     /// The label.
     pub fn label(self) -> &'static str {
         match self {
             Self::Model => "Model",
-            Self::Still => "Static mesh",
+            Self::StaticMesh => "Static mesh",
         }
     }
 
@@ -29,7 +29,7 @@ impl ExportKind {
     pub fn about(self) -> &'static str {
         match self {
             Self::Model => "The opened model with your weights, clips and names.",
-            Self::Still => {
+            Self::StaticMesh => {
                 "The frame on screen as a mesh, deformed as you see it. No bones, skin, clips or morph targets."
             }
         }

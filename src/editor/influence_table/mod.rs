@@ -24,9 +24,9 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 /// More rows than this are gathered on a thread.
-const MOST_AT_ONCE: usize = 50_000;
+const MAX_AT_ONCE: usize = 50_000;
 /// Points that are counted in one task.
-const SPAN: usize = 1 << 14;
+const POINTS_PER_TASK: usize = 1 << 14;
 
 /// The sort key of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -175,7 +175,7 @@ impl Editor {
             (None, None) => document.meshes()[&mesh].influences.len(),
         };
         let gather = move || gather(&document, rows_key, columns_key, points);
-        if n_rows <= MOST_AT_ONCE {
+        if n_rows <= MAX_AT_ONCE {
             self.table.show(gather());
         } else {
             let work = move |_: &Task| gather();
@@ -269,7 +269,7 @@ fn gather(
     let skin = document.skin_of_mesh(mesh);
     let joints = skin.map_or(&[][..], |(_, skin)| &skin.joints);
     let spans: Vec<Vec<bool>> = points
-        .par_chunks(SPAN)
+        .par_chunks(POINTS_PER_TASK)
         .map(|span| {
             let mut moves = vec![false; joints.len()];
             for (joint, weight) in span.iter().flat_map(|&p| influences.row(p).iter()) {

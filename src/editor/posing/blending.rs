@@ -5,7 +5,7 @@ use crate::document::session::BlendTarget;
 use crate::finding::counted;
 use crate::skeleton::clip_edit::SAME_KEY_SECS;
 use crate::skeleton::clip_keys::key_marks;
-use crate::skeleton::{InBetweens, JointId, Pose};
+use crate::skeleton::{JointId, Pose, RigidInterpolation};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ pub(super) struct Blend {
 
 impl Blend {
     /// The pose at `fraction` between `start` and the target.
-    fn pose(&self, start: &Pose, fraction: f64, way: InBetweens) -> Pose {
+    fn pose(&self, start: &Pose, fraction: f64, interpolation: RigidInterpolation) -> Pose {
         let is_chosen = |joint| self.joints.is_empty() || self.joints.contains(&joint);
-        start.blended(&self.target, fraction, way, is_chosen)
+        start.blended(&self.target, fraction, interpolation, is_chosen)
     }
 }
 
@@ -31,8 +31,8 @@ impl Editor {
     }
 
     /// Sets the interpolation of blends.
-    pub fn set_blend_way(&mut self, way: InBetweens) {
-        self.document.session_mut().pose.blend_way = way;
+    pub fn set_blend_interpolation(&mut self, interpolation: RigidInterpolation) {
+        self.document.session_mut().pose.blend_interpolation = interpolation;
     }
 
     /// The time of the keyframe that is the target of blends, before or after the current time: of the selected bones,
@@ -119,14 +119,14 @@ impl Editor {
 
     /// Sets the fraction of the current blend, 0 - 1, relative to its start.
     pub fn set_blend(&mut self, fraction: f64) {
-        let way = self.pose_options().blend_way;
+        let interpolation = self.pose_options().blend_interpolation;
         let Some(running) = &mut self.posing.running else {
             return;
         };
         let Some(blend) = running.blend.as_ref().filter(|_| fraction.is_finite()) else {
             return;
         };
-        running.next = blend.pose(&running.start, fraction, way);
+        running.next = blend.pose(&running.start, fraction, interpolation);
         self.show_next();
     }
 }

@@ -140,7 +140,7 @@ impl Names {
         for joint in skeleton.live_joints() {
             let name = &skeleton.joint(joint).name;
             exact.entry(name.clone()).or_insert(joint);
-            loose.entry(loosely(name)).or_insert(joint);
+            loose.entry(without_namespace(name)).or_insert(joint);
         }
         Self { exact, loose }
     }
@@ -158,12 +158,12 @@ impl Names {
         }
         let exact = self.exact.get(&copy.name);
         exact
-            .or_else(|| self.loose.get(&loosely(&copy.name)))
+            .or_else(|| self.loose.get(&without_namespace(&copy.name)))
             .copied()
     }
 }
 
-fn loosely(name: &str) -> String {
+fn without_namespace(name: &str) -> String {
     let own = name.rsplit(':').next().unwrap_or(name);
     own.to_lowercase()
 }

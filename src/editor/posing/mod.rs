@@ -18,7 +18,7 @@ use crate::skeleton::mirror::Mirror;
 use crate::skeleton::orientation::orientation;
 use crate::skeleton::{JointId, Pose, Skeleton};
 use crate::tools::transform::step_label;
-use crate::tools::{Axis, Finesse, Handle, Screen, Transforming};
+use crate::tools::{Axis, Handle, PointerPrecision, Screen, Transforming};
 use blending::Blend;
 use chains::ChainEnd;
 use clipboard::PoseCopy;
@@ -232,9 +232,9 @@ impl Editor {
     }
 
     /// Moves the current transform with the pointer.
-    pub fn update_transform(&mut self, at_px: Vec2, finesse: Finesse) {
+    pub fn update_transform(&mut self, at_px: Vec2, precision: PointerPrecision) {
         if let Some(tool) = self.tool_mut() {
-            tool.pointer(at_px, finesse);
+            tool.pointer(at_px, precision);
             self.show_transform();
         }
     }

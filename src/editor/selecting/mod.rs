@@ -9,7 +9,7 @@ mod operations;
 mod pick;
 mod visibility;
 
-pub use pick::BonesSeen;
+pub use pick::PickableBones;
 
 use super::pointer::surfaces;
 use super::{Displayed, Editor};
@@ -78,7 +78,7 @@ impl Editor {
         ndc: Vec2,
         size_px: Vec2,
         op: SelectOp,
-        bones: BonesSeen,
+        bones: PickableBones,
     ) {
         let view = ScreenView::new(&self.document.session().camera, size_px);
         let at = view.pixel_of(ndc);
@@ -130,7 +130,7 @@ impl Editor {
             Vec2::ZERO,
             Vec2::ONE,
             SelectOp::Replace,
-            BonesSeen::Through,
+            PickableBones::XRay,
         );
     }
 
@@ -258,11 +258,11 @@ impl Editor {
         view: &ScreenView,
         op: SelectOp,
         mut base: Selection,
-        bones: BonesSeen,
+        bones: PickableBones,
     ) {
         match self.select_kind() {
             SelectKind::Bones => {
-                let found = if bones == BonesSeen::None {
+                let found = if bones == PickableBones::None {
                     BTreeSet::new()
                 } else {
                     region::joints_in(region, view, &self.bones())

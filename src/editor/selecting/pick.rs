@@ -14,15 +14,15 @@ use std::sync::Arc;
 /// a click picks a bone of the clicked limb, not of an arm behind the body.
 const DEPTH_SHARE: f32 = 0.08;
 
-/// The visible bones, which a click can pick.
+/// The bones that a click can pick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BonesSeen {
+pub enum PickableBones {
     /// None.
     None,
     /// Those that nothing occludes.
-    InFront,
+    Unoccluded,
     /// All, drawn through the skin.
-    Through,
+    XRay,
 }
 
 impl Editor {
@@ -32,7 +32,7 @@ impl Editor {
         &mut self,
         ndc: Vec2,
         size_px: Vec2,
-        seen: BonesSeen,
+        seen: PickableBones,
     ) -> Option<JointId> {
         let hit = self.hit(ndc, size_px);
         let bone = self.pick_seen_bone(ndc, size_px, seen, hit.map(|(_, hit)| hit));
@@ -60,13 +60,13 @@ impl Editor {
     }
 
     /// Whether picking the skin under the pointer is fast enough for every frame.
-    pub fn is_surface_at_hand(&mut self) -> bool {
+    pub fn is_picking_fast(&mut self) -> bool {
         let surfaces = surfaces(self.views.pointed_mut(), &self.document);
         surfaces.iter().all(|(_, surface)| surface.is_quick())
     }
 
     /// Selects the target of a click.
-    pub(super) fn pick(&mut self, ndc: Vec2, size_px: Vec2, op: SelectOp, seen: BonesSeen) {
+    pub(super) fn pick(&mut self, ndc: Vec2, size_px: Vec2, op: SelectOp, seen: PickableBones) {
         match self.select_kind() {
             SelectKind::Bones => {
                 let joint = self.pick_for_selection(ndc, size_px, seen);
@@ -127,10 +127,10 @@ impl Editor {
         &self,
         ndc: Vec2,
         size_px: Vec2,
-        seen: BonesSeen,
+        seen: PickableBones,
         hit: Option<SurfaceHit>,
     ) -> Option<JointId> {
-        if seen == BonesSeen::None {
+        if seen == PickableBones::None {
             return None;
         }
         let camera = &self.document.session().camera;
@@ -142,8 +142,8 @@ impl Editor {
                 let behind = bone_segments::distance_along(&ray, bone) - hit.distance;
                 match seen {
                     // A click on the skin does not target a helper behind it.
-                    BonesSeen::Through if bone.helper => behind <= bone.radius,
-                    BonesSeen::Through => behind <= (spread * DEPTH_SHARE).max(2.0 * bone.radius),
+                    PickableBones::XRay if bone.helper => behind <= bone.radius,
+                    PickableBones::XRay => behind <= (spread * DEPTH_SHARE).max(2.0 * bone.radius),
                     _ => behind <= bone.radius,
                 }
             });

@@ -94,16 +94,18 @@ pub(super) fn patch_drivers(
 pub fn source_drivers(document: &Document) -> Option<Value> {
     let block = document.source()?.json.get("extras")?.get(DRIVERS)?;
     let mut json = json!({ "extras": { DRIVERS: block } });
-    follow_rig(document, &mut json);
-    Some(json)
+    follow_rig(document, &mut json).then_some(json)
 }
 
-/// Changes the block of the source as the rest pose, the parents and the inverse bind matrices of its nodes changed.
-pub(super) fn follow_rig(document: &Document, json: &mut Value) {
-    let block = json.pointer_mut(&format!("/extras/{DRIVERS}"));
-    let Some(block) = block.filter(|block| block["version"] == DRIVERS_VERSION) else {
-        return;
+/// Changes the block of the source as the rest pose, the parents and the inverse bind matrices of its nodes changed;
+/// `false` if its version is unknown.
+pub(super) fn follow_rig(document: &Document, json: &mut Value) -> bool {
+    let Some(block) = json.pointer_mut(&format!("/extras/{DRIVERS}")) else {
+        return true;
     };
+    if block["version"] != DRIVERS_VERSION {
+        return false;
+    }
     let (now, before) = (document.skeleton(), document.source_skeleton());
     let world = [
         document.rest_pose().world_matrices(now),
@@ -115,15 +117,19 @@ pub(super) fn follow_rig(document: &Document, json: &mut Value) {
         (now.is_live(joint) && joint.get() < before.len()).then_some(joint)
     };
     for skin in list_mut(block, "skins") {
+        let id = skin["skin"].as_u64().and_then(|id| u32::try_from(id).ok());
         for above in list_mut(skin, "above") {
             let matrix: Option<[f64; 16]> =
                 serde_json::from_value(above["inverseBind"].clone()).ok();
             let (Some(joint), Some(matrix)) = (joint_of(above.get("node")), matrix) else {
                 continue;
             };
-            // W' = W C, so that C^-1 keeps the skin matrix.
-            let change = world[0][joint.get()].inverse() * world[1][joint.get()];
-            if !change.abs_diff_eq(DAffine3::IDENTITY, 1e-12) {
+            let moved = id.map(|id| moved_below(document, &world, SkinId(id), joint));
+            // W' C^-1 = D W: the joint moves like the joints of the skin below it.
+            let change = world[0][joint.get()].inverse()
+                * moved.unwrap_or(DAffine3::IDENTITY)
+                * world[1][joint.get()];
+            if change.is_finite() && !change.abs_diff_eq(DAffine3::IDENTITY, 1e-12) {
                 let matrix = DMat4::from(change) * DMat4::from_cols_array(&matrix);
                 above["inverseBind"] = matrix.to_cols_array().iter().map(|&x| short(x)).collect();
             }
@@ -153,6 +159,42 @@ pub(super) fn follow_rig(document: &Document, json: &mut Value) {
             helper["pivot"] = pivot.iter().map(|&x| short(x)).collect();
         }
     }
+    true
+}
+
+/// How a change of the rig moves what the joints of a skin below `joint` deform at rest: the identity but for a new parent
+/// without the motion of the old one. `world`: the rest poses now and of the source.
+fn moved_below(
+    document: &Document,
+    world: &[Vec<DAffine3>; 2],
+    skin: SkinId,
+    joint: JointId,
+) -> DAffine3 {
+    let sides = [
+        (document.skins(), document.skeleton()),
+        (document.source_skins(), document.source_skeleton()),
+    ];
+    let skins = sides.map(|(skins, _)| skins.get(&skin));
+    let [Some(now), Some(before)] = skins else {
+        return DAffine3::IDENTITY;
+    };
+    let is_below = |j: JointId| {
+        let mut both = sides.iter().map(|(_, skeleton)| {
+            j.get() < skeleton.len() && skeleton.ancestors(j).any(|above| above == joint)
+        });
+        both.all(|below| below)
+    };
+    let slots = before.joints.iter().zip(&before.inverse_bind);
+    let mut slots = slots.zip(now.joints.iter().zip(&now.inverse_bind));
+    let found = slots.find(|((was, _), (is, _))| was == is && is_below(**is));
+    let moved = found.map(|((&j, was), (_, is))| {
+        let [now, before] = [(&world[0], is), (&world[1], was)].map(|(w, m)| w[j.get()] * *m);
+        now * before.inverse()
+    });
+    let moved = moved.filter(|moved| moved.is_finite());
+    moved
+        .filter(|moved| !moved.abs_diff_eq(DAffine3::IDENTITY, 1e-9))
+        .unwrap_or(DAffine3::IDENTITY)
 }
 
 /// Lists the joints whose parents changed as following their parents of the source: they inherit the stretch of these.
@@ -339,5 +381,96 @@ mod tests {
         assert_eq!(short(1.0), json!(1));
         assert_eq!(short(0.1f32.into()), json!(0.100_000_001));
         assert_eq!(short(1e-7), json!(1e-7));
+    }
+
+    /// A skin of joint 1, a child of joint 0, which is above the skin; joint 2 elsewhere.
+    fn document_with_drivers() -> Document {
+        use crate::document::{Parts, Source, SourceKind};
+        use crate::math::Transform;
+        use crate::skeleton::{Joint, Skeleton};
+        use glam::{DQuat, DVec3};
+        let joint = |node: u32, parent: Option<JointId>| Joint {
+            source_node: Some(node),
+            ..Joint::new(
+                format!("{node}"),
+                parent,
+                Transform::from_rotation_translation(DQuat::from_rotation_x(0.3), DVec3::Y),
+            )
+        };
+        let joints = vec![joint(0, None), joint(1, Some(JointId(0))), joint(2, None)];
+        let identity = DMat4::IDENTITY.to_cols_array();
+        let block = json!({
+            "version": 1, "helpers": [],
+            "skins": [{"skin": 0, "unit": 1, "stretch": "blend", "above": [{"node": 0, "inverseBind": identity}]}]
+        });
+        let skin = Skin {
+            name: String::new(),
+            joints: vec![JointId(1)],
+            inverse_bind: vec![DAffine3::from_translation(DVec3::Z)],
+        };
+        Document::new(Parts {
+            source: Some(Arc::new(Source {
+                path: None,
+                sample: None,
+                fingerprint: 0,
+                kind: SourceKind::Gltf,
+                bytes: bytes::Bytes::new(),
+                json: json!({"extras": {DRIVERS: block}, "nodes": [{}, {}, {}]}),
+                buffers: Vec::new(),
+            })),
+            skeleton: Arc::new(Skeleton::new(joints).unwrap()),
+            skins: [(SkinId(0), Arc::new(skin))].into(),
+            ..Parts::default()
+        })
+        .unwrap()
+    }
+
+    /// How a node above the skin moves its space at rest.
+    fn motion_above(document: &Document, json: &Value) -> DAffine3 {
+        let matrix = &json["extras"][DRIVERS]["skins"][0]["above"][0]["inverseBind"];
+        let matrix: [f64; 16] = serde_json::from_value(matrix.clone()).unwrap();
+        let world = document.rest_pose().world_matrices(document.skeleton());
+        world[0] * DAffine3::from_mat4(DMat4::from_cols_array(&matrix))
+    }
+
+    #[test]
+    fn joints_above_a_skin_move_it_as_before() {
+        use crate::document::Edit;
+        use crate::document::rig::{self, Keep, Reparent, RigEdit};
+        use crate::skeleton::Frame;
+        use glam::DQuat;
+        let before = document_with_drivers();
+        let source = before.source().unwrap().json.clone();
+        let was = motion_above(&before, &source);
+        let edited = |edit: RigEdit| {
+            let mut document = before.clone();
+            document.apply(&mut Edit::Rig(Box::new(edit))).unwrap();
+            let json = source_drivers(&document).unwrap();
+            (motion_above(&document, &json), document)
+        };
+        let frames = [(
+            JointId(0),
+            Frame::from_rotation(DQuat::from_rotation_z(1.0)),
+        )];
+        let (now, document) = edited(rig::change_frames(&before, &frames.into(), 1e-4).unwrap());
+        assert!(now.abs_diff_eq(was, 1e-7), "{now} {was}");
+        let json = source_drivers(&document).unwrap();
+        assert_ne!(json["extras"], source["extras"]);
+        // The mesh moves with the joints, and the joint above with it.
+        let hang = Reparent {
+            joint: JointId(0),
+            parent: Some(JointId(2)),
+            keep: Keep::LocalKeys,
+            nearest: false,
+            tolerance: 1e-4,
+        };
+        let (now, document) = edited(rig::reparent(&before, &hang).unwrap());
+        let skin = |document: &Document| {
+            let world = document.rest_pose().world_matrices(document.skeleton());
+            world[1] * document.skins()[&SkinId(0)].inverse_bind[0]
+        };
+        let moved = skin(&document) * skin(&before).inverse();
+        assert!(now.abs_diff_eq(moved * was, 1e-7), "{now} {was}");
+        assert!(!now.abs_diff_eq(was, 1e-2));
     }
 }

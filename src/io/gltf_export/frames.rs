@@ -57,7 +57,13 @@ pub fn write_frames(
     let mut report = ExportReport::default();
     let mut package = Package::new(source, destination, &mut report.findings);
     let mut patch = package.patch(Policy::Compact);
-    patch_joints(document, &FileSlots::new(document), &mut patch, &mut report);
+    patch_joints(
+        document,
+        &FileSlots::new(document),
+        None,
+        &mut patch,
+        &mut report,
+    );
     patch_names(document, &mut patch.json);
     let WrittenMeshes {
         freed,

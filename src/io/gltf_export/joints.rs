@@ -10,6 +10,7 @@ use super::nodes::{node_of, write_transform};
 use super::patch::{NewAccessor, Patch};
 use super::report::ExportReport;
 use super::slots::FileSlots;
+use crate::bake::Baked;
 use crate::document::{Document, Skin, SkinId};
 use crate::finding::{Finding, counted};
 use crate::io::gltf_json::ComponentType;
@@ -21,6 +22,7 @@ use glam::DAffine3;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The members of a node that move with the joint that carries its content.
 const CONTENT: [&str; 4] = ["mesh", "skin", "weights", "camera"];
@@ -35,10 +37,12 @@ pub fn for_file(document: &Document) -> Cow<'_, Document> {
     document.with_nodes(n_nodes as u32, |joint| kept.contains_key(&joint))
 }
 
-/// Writes the changes of joints and skins; `document` is the result of [`for_file`].
+/// Writes the changes of joints and skins; `document` is the result of [`for_file`]. The inverse bind matrices of skins
+/// with `baked` helper joints are written with those.
 pub(super) fn patch_joints(
     document: &Document,
     slots: &FileSlots,
+    baked: Option<&Baked>,
     patch: &mut Patch,
     report: &mut ExportReport,
 ) {
@@ -50,8 +54,13 @@ pub(super) fn patch_joints(
     patch_children(document, &slots.kept_removed(document), &mut patch.json);
     patch_roots(document, &mut patch.json);
     move_content(document, &mut patch.json);
-    patch_skins(document, slots, patch);
-    drivers::follow_rig(document, &mut patch.json);
+    patch_skins(document, slots, baked, patch);
+    if !drivers::follow_rig(document, &mut patch.json) {
+        report.findings.push(Finding::warning(
+            "extras",
+            "The file's drivers of helper joints have an unknown version; they do not follow the changed bones.",
+        ));
+    }
     let n_removed = document.skeleton().len() - document.skeleton().n_live();
     if n_removed > 0 {
         report.findings.push(Finding::info(
@@ -175,14 +184,13 @@ fn patch_roots(document: &Document, json: &mut Value) {
         let Some(entry) = entry_mut(json, "scenes", scene) else {
             continue;
         };
-        let Some(list) = entry.get("nodes").and_then(Value::as_array) else {
-            continue;
-        };
+        let list = entry.get("nodes").and_then(Value::as_array);
+        let list = list.cloned().unwrap_or_default();
         let there: BTreeSet<u32> = list
             .iter()
             .filter_map(|n| u32::try_from(n.as_u64()?).ok())
             .collect();
-        let mut made = list.clone();
+        let mut made = list;
         for &node in &added {
             // A new root joins the scene that the file shows.
             let is_shown = root_before(node).map_or(scene == shown, |root| there.contains(&root));
@@ -239,16 +247,25 @@ fn move_content(document: &Document, json: &mut Value) {
     }
 }
 
-fn patch_skins(document: &Document, slots: &FileSlots, patch: &mut Patch) {
+fn patch_skins(document: &Document, slots: &FileSlots, baked: Option<&Baked>, patch: &mut Patch) {
+    // A removed joint whose matrix was the identity leaves its skin as it was, but not the skin of the file.
+    let is_changed = |id: &SkinId, skin: &Arc<Skin>| {
+        document.source_skins().get(id) != Some(skin)
+            || slots.of_skin(*id).is_some_and(|slots| !slots.keeps_all())
+    };
     let changed: Vec<(SkinId, &Skin)> = document
         .skins()
         .iter()
-        .filter(|(id, skin)| document.source_skins().get(id) != Some(skin))
+        .filter(|(id, skin)| is_changed(id, skin))
         .map(|(&id, skin)| (id, skin.as_ref()))
         .collect();
+    let is_written_later = |id: &SkinId| baked.is_some_and(|baked| baked.skins.contains_key(id));
     let old: Vec<Option<usize>> = changed
         .iter()
         .map(|(id, _)| {
+            if is_written_later(id) {
+                return None;
+            }
             let entry = entry_mut(&mut patch.json, "skins", id.0 as usize);
             let old = entry.and_then(|entry| index(entry.get("inverseBindMatrices")));
             patch.release(old);
@@ -260,7 +277,8 @@ fn patch_skins(document: &Document, slots: &FileSlots, patch: &mut Patch) {
             continue;
         };
         let matrices: Vec<DAffine3> = slots.kept(&skin.inverse_bind).copied().collect();
-        let is_needed = replaces.is_some() || matrices.iter().any(|m| *m != DAffine3::IDENTITY);
+        let is_needed = !is_written_later(&id)
+            && (replaces.is_some() || matrices.iter().any(|m| *m != DAffine3::IDENTITY));
         let accessor = is_needed.then(|| put_matrices(&matrices, replaces, patch));
         let joints: Vec<Value> = slots
             .kept(&skin.joints)

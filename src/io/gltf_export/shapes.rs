@@ -15,7 +15,7 @@ use super::referenced::add_referenced;
 use super::report::ExportReport;
 use super::slots::FileSlots;
 use super::uncompress;
-use crate::bake::still::{StillShape, into_node};
+use crate::bake::static_shapes::{StaticShape, into_node};
 use crate::document::{Document, InstanceId, MeshId, MeshItem};
 use crate::finding::{Finding, counted};
 use crate::io::gltf_json::{ComponentType, Target, at, members};
@@ -38,7 +38,7 @@ pub const WITHOUT_TANGENTS: &str =
 pub fn write_shapes(
     document: &Document,
     pose: &Pose,
-    shapes: &BTreeMap<InstanceId, StillShape>,
+    shapes: &BTreeMap<InstanceId, StaticShape>,
     destination: &Destination<'_>,
     task: &Task,
 ) -> Result<Written, GltfWriteError> {
@@ -46,7 +46,13 @@ pub fn write_shapes(
     let mut report = ExportReport::default();
     let mut package = Package::new(source, destination, &mut report.findings);
     let mut patch = package.patch(Policy::Compact);
-    patch_joints(document, &FileSlots::new(document), &mut patch, &mut report);
+    patch_joints(
+        document,
+        &FileSlots::new(document),
+        None,
+        &mut patch,
+        &mut report,
+    );
     patch_names(document, &mut patch.json);
     patch_transforms(document, pose, &mut patch.json, &mut report);
     let mut placed = Placed::default();
@@ -117,7 +123,7 @@ pub(super) struct LocalShape {
 
 impl LocalShape {
     /// `shape` transformed by `into` from world space to node space.
-    pub(super) fn of(item: &MeshItem, shape: &StillShape, into: DAffine3) -> Self {
+    pub(super) fn of(item: &MeshItem, shape: &StaticShape, into: DAffine3) -> Self {
         let mesh = &item.geometry;
         let local = |p: &Vec3| into.transform_point3(p.as_dvec3()).as_vec3();
         let positions: Vec<Vec3> = shape.positions.iter().map(local).collect();
@@ -144,7 +150,7 @@ fn variants_of(
     document: &Document,
     mesh: MeshId,
     item: &MeshItem,
-    shapes: &BTreeMap<InstanceId, StillShape>,
+    shapes: &BTreeMap<InstanceId, StaticShape>,
 ) -> Vec<Variant> {
     let mut variants: Vec<Variant> = Vec::new();
     let drawn = document.instances().iter();

@@ -2,6 +2,11 @@
 //!
 //! A skin of the document keeps the slot of a removed joint, with an identity inverse bind matrix and no weight. A file
 //! leaves the slot out where every skin that shares rows of influences with it has a removed joint there.
+//!
+//! Where another of these skins has a live joint in the slot, the removed joint stays in the list of its skin in the
+//! file: JOINTS_n of a shared mesh are indices into each of the lists, so all of them leave out the same slots, and the
+//! other skin must not lose a joint. Nothing has weight for such a slot. Its node becomes a child of the first joint of
+//! the skin that was not removed, since the joints of a skin need a common root (glTF 2.0, 3.7.3.2).
 
 use crate::document::{Document, MeshId, SkinId};
 use crate::skeleton::JointId;
@@ -35,6 +40,11 @@ impl SlotMap {
     pub(super) fn kept<'a, T>(&'a self, all: &'a [T]) -> impl Iterator<Item = &'a T> + Clone {
         let pairs = all.iter().zip(&self.slots);
         pairs.filter_map(|(item, slot)| slot.map(|_| item))
+    }
+
+    /// Whether no slot is left out.
+    pub(super) fn keeps_all(&self) -> bool {
+        self.n_kept == self.slots.len()
     }
 
     /// Whether slots below `n` keep their numbers.
@@ -89,7 +99,7 @@ impl FileSlots {
     /// of helper joints included.
     pub(super) fn of_mesh(&self, document: &Document, mesh: MeshId) -> Option<&SlotMap> {
         let map = self.of_skin(document.skin_of_mesh(mesh)?.0)?;
-        (map.n_kept != map.slots.len()).then_some(map)
+        (!map.keeps_all()).then_some(map)
     }
 
     /// Whether indices that the source stores for a mesh name other joints in the file, or none.

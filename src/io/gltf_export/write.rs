@@ -64,7 +64,7 @@ pub fn write_model(
     let limit = changes.influences.clamp(1, 8);
     let baked = changes.baked.map(|(baked, _)| baked);
     let slots = FileSlots::new(document);
-    joints::patch_joints(document, &slots, &mut patch, &mut report);
+    joints::patch_joints(document, &slots, baked, &mut patch, &mut report);
     weights::patch_weights(
         document,
         baked,

@@ -33,7 +33,7 @@ pub(super) fn collect(document: &Document) -> Result<(Vec<ClipEntry>, Vec<Named>
                 clip: id.0,
                 name: clip.name.clone(),
                 replaces: source.get(&id).map(|before| before.name.clone()),
-                in_betweens: clip.in_betweens.into(),
+                rigid_interpolation: clip.rigid_interpolation.into(),
                 preview: clip.preview,
                 channels: channels.map_err(|why| ProjectError::Damaged {
                     place: place(id.0, &clip.name),
@@ -88,7 +88,7 @@ impl Reader {
         Ok(Clip {
             name: entry.name.clone(),
             channels,
-            in_betweens: entry.in_betweens.into(),
+            rigid_interpolation: entry.rigid_interpolation.into(),
             preview: entry.preview,
         })
     }

@@ -6,7 +6,7 @@
 use super::brush::Brush;
 use super::joints::{self, JointRef, Joints};
 use super::stack::{self, StackChoice};
-use super::types::{InBetweens, all_finite, enums, is_default, structs};
+use super::types::{RigidInterpolation, all_finite, enums, is_default, structs};
 use crate::document::{
     ClipId, Compare as LiveCompare, Document, InstanceId, LayerId, MeshId, PaneLayout,
     Session as LiveSession, session as live,
@@ -53,8 +53,8 @@ structs! {
         space: PoseSpace,
         #[serde(skip_serializing_if = "is_default")]
         blend_target: BlendTarget,
-        #[serde(skip_serializing_if = "is_screw")]
-        blend_way: InBetweens,
+        #[serde(rename = "blend_way", skip_serializing_if = "is_screw")]
+        blend_interpolation: RigidInterpolation,
     }
 }
 
@@ -64,7 +64,7 @@ impl Default for PoseOptions {
             gizmo: TransformKind::Rotate,
             space: PoseSpace::Local,
             blend_target: BlendTarget::Rest,
-            blend_way: InBetweens::Screw,
+            blend_interpolation: RigidInterpolation::Screw,
         }
     }
 }
@@ -73,8 +73,8 @@ impl Default for PoseOptions {
     clippy::trivially_copy_pass_by_ref,
     reason = "the signature that serde expects"
 )]
-fn is_screw(way: &InBetweens) -> bool {
-    *way == InBetweens::Screw
+fn is_screw(interpolation: &RigidInterpolation) -> bool {
+    *interpolation == RigidInterpolation::Screw
 }
 
 structs! {

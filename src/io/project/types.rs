@@ -74,7 +74,7 @@ enums! {
 
     /// How the transforms of joints are interpolated between keyframes.
     #[derive(Default)]
-    InBetweens = skeleton::InBetweens { #[default] Components, Screw, ScrewDlb }
+    RigidInterpolation = skeleton::RigidInterpolation { #[default] Components, Screw, ScrewDlb }
 
     /// What a channel animates.
     Property = skeleton::Property { Translation, Rotation, Scale, MorphWeights }

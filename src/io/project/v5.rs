@@ -7,7 +7,9 @@
 use super::joints::{JointKey, JointRef};
 use super::session::Session;
 use super::stack::Stack;
-use super::types::{Axis, InBetweens, Interpolation, Kernel, PaintedMap, Property, is_default};
+use super::types::{
+    Axis, Interpolation, Kernel, PaintedMap, Property, RigidInterpolation, is_default,
+};
 use serde::{Deserialize, Serialize};
 
 /// The number of this version.
@@ -563,7 +565,8 @@ pub(super) struct ClipEntry {
     pub(super) replaces: Option<String>,
     /// The interpolation of rotation and translation; omitted where it is per component.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub(super) in_betweens: InBetweens,
+    #[serde(rename = "in_betweens")]
+    pub(super) rigid_interpolation: RigidInterpolation,
     /// Whether it is a preview, which is not exported.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) preview: bool,

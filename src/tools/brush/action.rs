@@ -4,10 +4,10 @@ use crate::document::session::{BrushKind, BrushOptions};
 
 /// Snapping distance to the brush's value: repeated blending would never reach it, and a point with its default value
 /// needs no space in a file.
-const ARRIVED: f32 = 1e-3;
+const SNAP_DISTANCE: f32 = 1e-3;
 
 /// 1 over the largest factor of Ctrl+Scale.
-const LEAST_FACTOR: f32 = 1e-3;
+const MIN_FACTOR: f32 = 1e-3;
 
 /// The action of a stroke, decided when it starts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +71,7 @@ impl Action {
             BrushKind::Scale => {
                 let factor = 1.0 + (self.value - 1.0) * effect;
                 if self.invert {
-                    before / factor.max(LEAST_FACTOR)
+                    before / factor.max(MIN_FACTOR)
                 } else {
                     before * factor
                 }
@@ -94,7 +94,7 @@ impl Action {
     }
 
     /// The reason why nothing changed, if the brush itself is the reason.
-    pub(super) fn idle(&self) -> Option<&'static str> {
+    pub(super) fn no_effect_reason(&self) -> Option<&'static str> {
         let scales_by_1 = self.kind == BrushKind::Scale && self.value == 1.0;
         scales_by_1.then_some("Scaling by 1 changes nothing. Set another value for the brush.")
     }
@@ -103,7 +103,7 @@ impl Action {
 /// Linear interpolation from `before` to `goal` by `effect`; never beyond either.
 fn toward(before: f32, goal: f32, effect: f32) -> f32 {
     let value = before + (goal - before) * effect;
-    if effect >= 1.0 || (goal - value).abs() < ARRIVED {
+    if effect >= 1.0 || (goal - value).abs() < SNAP_DISTANCE {
         goal
     } else {
         value.clamp(before.min(goal), before.max(goal))

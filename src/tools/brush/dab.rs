@@ -9,18 +9,18 @@ use crate::tools::{
 use glam::Vec2;
 
 /// The visible points of everything on screen at the start of a stroke.
-pub(super) struct Sight {
+pub(super) struct Visibility {
     pub(super) view: ScreenView,
     depth: DepthBuffer,
 }
 
-impl std::fmt::Debug for Sight {
+impl std::fmt::Debug for Visibility {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sight").finish_non_exhaustive()
+        f.debug_struct("Visibility").finish_non_exhaustive()
     }
 }
 
-impl Sight {
+impl Visibility {
     /// The view of `camera` in a viewport of `size_px`.
     pub(super) fn new(camera: &Camera, size_px: Vec2, context: &ToolContext<'_>) -> Self {
         let view = ScreenView::new(camera, size_px);
@@ -30,7 +30,7 @@ impl Sight {
     }
 
     /// Whether `point` of `surface` is visible.
-    pub(super) fn sees(&self, surface: &SurfaceView<'_>, point: u32) -> bool {
+    pub(super) fn is_visible(&self, surface: &SurfaceView<'_>, point: u32) -> bool {
         self.depth.sees(&self.view, surface, point)
     }
 }
@@ -78,9 +78,9 @@ impl Stroke {
         if let Some(metres) = metres_per_px {
             self.radius_px = (options.radius_on_screen(metres) * size).max(1e-3);
         }
-        let needs_sight = options.falloff_shape != FalloffShape::Surface && !options.xray;
-        if needs_sight && begun.sight.is_none() {
-            begun.sight = Some(Sight::new(context.camera, event.size_px, context));
+        let needs_visibility = options.falloff_shape != FalloffShape::Surface && !options.xray;
+        if needs_visibility && begun.visibility.is_none() {
+            begun.visibility = Some(Visibility::new(context.camera, event.size_px, context));
         }
         let on = begun.instance;
         let surface = context.surfaces.iter_mut().find(|(id, _)| *id == on);
@@ -129,7 +129,9 @@ impl Stroke {
 impl Begun {
     /// Whether a point is visible, if the settings require that.
     pub(super) fn is_seen(&self, surface: &SurfaceView<'_>, point: u32) -> bool {
-        self.sight.as_ref().is_none_or(|s| s.sees(surface, point))
+        self.visibility
+            .as_ref()
+            .is_none_or(|v| v.is_visible(surface, point))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Gradients: from the start of the drag to the pointer, over all visible points.
 
-use super::dab::Sight;
+use super::dab::Visibility;
 use super::{Stroke, nearest};
 use crate::document::InstanceId;
 use crate::document::session::BrushKind;
@@ -9,7 +9,7 @@ use glam::Vec2;
 use rayon::prelude::*;
 
 /// Minimum length of a drag to draw a gradient, pixels.
-const SHORTEST_PX: f32 = 2.0;
+const MIN_LENGTH_PX: f32 = 2.0;
 
 /// The points that a gradient may change.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) struct Gradient {
 }
 
 /// The smallest number of points per thread.
-const PART: usize = 4096;
+const POINTS_PER_TASK: usize = 4096;
 
 impl Stroke {
     /// Draws the gradient to the pointer; restores points that only an earlier end reached.
@@ -49,7 +49,7 @@ impl Stroke {
         let view = ScreenView::new(context.camera, event.size_px);
         if begun.gradient.is_none() {
             if !options.xray {
-                begun.sight = Some(Sight::new(context.camera, event.size_px, context));
+                begun.visibility = Some(Visibility::new(context.camera, event.size_px, context));
             }
             let on = begun.instance;
             let surface = context.surfaces.iter().find(|(id, _)| *id == on);
@@ -60,7 +60,7 @@ impl Stroke {
                     let at = view.project(position)?.truncate();
                     let reaches = begun.may_paint(point)
                         && (!options.front_faces_only
-                            || surface.faces(point, view.sight(position)))
+                            || surface.faces(point, view.view_direction(position)))
                         && begun.is_seen(surface, point);
                     reaches.then_some((point, at))
                 });
@@ -77,14 +77,14 @@ impl Stroke {
         let length = line.length();
         let Some(mut gradient) = begun.gradient.take_if(|gradient| {
             // Already drawn, or too short.
-            gradient.drawn_to != Some(to) && !(length < SHORTEST_PX && begun.touched.is_empty())
+            gradient.drawn_to != Some(to) && !(length < MIN_LENGTH_PX && begun.touched.is_empty())
         }) else {
             return;
         };
         gradient.drawn_to = Some(to);
         let kind = self.action.kind;
         let effect_at = |&(_, at): &(u32, Vec2)| {
-            let share = if length < SHORTEST_PX {
+            let share = if length < MIN_LENGTH_PX {
                 f32::INFINITY
             } else if kind == BrushKind::Radial {
                 at.distance(from) / length
@@ -93,7 +93,7 @@ impl Stroke {
             };
             options.strength * options.fades_to(share)
         };
-        let points = gradient.points.par_iter().with_min_len(PART);
+        let points = gradient.points.par_iter().with_min_len(POINTS_PER_TASK);
         let effects: Vec<f32> = points.map(effect_at).collect();
         for (&(point, _), effect) in gradient.points.iter().zip(effects) {
             // A point that was never reached keeps no slot.

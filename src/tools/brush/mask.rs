@@ -139,7 +139,7 @@ impl MaskPaint {
         if self.any {
             return None;
         }
-        if let Some(why) = self.action.idle() {
+        if let Some(why) = self.action.no_effect_reason() {
             return Some(why.to_owned());
         }
         if self.action.kind.averages() {

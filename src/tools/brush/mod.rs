@@ -24,7 +24,7 @@ use crate::document::{Document, Edit, InstanceId, MeshId, MeshItem};
 use crate::math::{Camera, Ray};
 use crate::mesh::{PointSet, SurfaceHit, Symmetry};
 use action::Action;
-use dab::Sight;
+use dab::Visibility;
 use glam::Vec2;
 use gradient::Gradient;
 use mask::MaskPaint;
@@ -32,14 +32,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use touched::Touched;
-use weights::{Ground, WeightPaint};
+use weights::{StrokeTarget, WeightPaint};
 
 /// Time budget of the dabs of one pointer event; the rest of the path is painted at the next event, or once a frame
 /// after the button was released.
 const EVENT_BUDGET: Duration = Duration::from_millis(8);
 
 /// Minimum number of dabs painted when the button is released: most strokes end there.
-const AT_ONCE: usize = 16;
+const MIN_DABS_AT_RELEASE: usize = 16;
 
 /// The brush.
 #[derive(Debug, Default)]
@@ -102,7 +102,7 @@ struct Begun {
     /// Number of points under the brush without a mirror image.
     n_unmatched: usize,
     /// Visible points; computed on first use.
-    sight: Option<Sight>,
+    visibility: Option<Visibility>,
     gradient: Option<Gradient>,
 }
 
@@ -175,7 +175,7 @@ impl Brush {
                 if let Some(stroke) = &mut self.stroke {
                     stroke.ending = Some((*event, *context.camera));
                 }
-                self.go_on(context, Some(EVENT_BUDGET), AT_ONCE)
+                self.go_on(context, Some(EVENT_BUDGET), MIN_DABS_AT_RELEASE)
             }
             PointerKind::Cancel => self
                 .stroke
@@ -436,7 +436,7 @@ impl Begun {
             hidden: document.session().hidden_points.get(&mesh).cloned(),
             mirror,
             n_unmatched: 0,
-            sight: None,
+            visibility: None,
             gradient: None,
         })
     }
@@ -498,13 +498,13 @@ impl Begun {
             Paint::Mask(paint) => paint.update(item, &self.touched, slots, &dirty),
             Paint::Weights(paint) => {
                 if let Some(rows) = document.paint_rows(self.mesh) {
-                    let ground = Ground {
+                    let target = StrokeTarget {
                         item,
                         rows,
                         touched: &self.touched,
                         slots,
                     };
-                    paint.update(ground, &dirty);
+                    paint.update(target, &dirty);
                 }
             }
         }

@@ -35,7 +35,7 @@ pub(super) struct WeightPaint {
     /// The present rows of the slots that changed.
     now: ChangedRows,
     /// The reason why the last dab did not change each slot.
-    stuck: Vec<Option<Stuck>>,
+    blocked: Vec<Option<Blocked>>,
     /// Slots that changed since the last edit.
     changed: Vec<u32>,
     any: bool,
@@ -47,7 +47,7 @@ pub(super) struct WeightPaint {
 
 /// The target of a stroke.
 #[derive(Clone, Copy)]
-pub(super) struct Ground<'a> {
+pub(super) struct StrokeTarget<'a> {
     pub(super) item: &'a MeshItem,
     pub(super) rows: PaintRows<'a>,
     pub(super) touched: &'a Touched,
@@ -85,11 +85,7 @@ impl WeightPaint {
                 "\"{label}\" is not a bone of the skin that moves \"{name}\"."
             ));
         };
-        let locked: Vec<bool> = skin
-            .joints
-            .iter()
-            .map(|j| document.locked().contains(j))
-            .collect();
+        let locked = document.skin_locks(drawn.mesh);
         let n_shared = document.n_skin_joints(drawn.mesh).unwrap_or(0);
         if joint >= n_shared {
             return Err(format!(
@@ -144,7 +140,7 @@ impl WeightPaint {
             before: Rows::default(),
             was_empty: Vec::new(),
             now: ChangedRows::default(),
-            stuck: Vec::new(),
+            blocked: Vec::new(),
             changed: Vec::new(),
             any: false,
             limited: PointSet::default(),
@@ -166,35 +162,35 @@ impl WeightPaint {
         self.before.push(rows.row(point));
         self.was_empty.push(rows.layer.row(point).is_empty());
         self.now.push();
-        self.stuck.push(None);
+        self.blocked.push(None);
     }
 
     /// Computes the new rows of the slots.
-    pub(super) fn update(&mut self, ground: Ground<'_>, dirty: &[u32]) {
+    pub(super) fn update(&mut self, target: StrokeTarget<'_>, dirty: &[u32]) {
         let this = &*self;
-        let parts: Vec<Part> = if dirty.len() <= PART {
-            vec![this.part_of(dirty, ground)]
+        let parts: Vec<Part> = if dirty.len() <= SLOTS_PER_TASK {
+            vec![this.part_of(dirty, target)]
         } else {
-            let parts = dirty.par_chunks(PART);
-            parts.map(|dirty| this.part_of(dirty, ground)).collect()
+            let parts = dirty.par_chunks(SLOTS_PER_TASK);
+            parts.map(|dirty| this.part_of(dirty, target)).collect()
         };
-        for (dirty, part) in dirty.chunks(PART).zip(parts) {
+        for (dirty, part) in dirty.chunks(SLOTS_PER_TASK).zip(parts) {
             let mut begin = 0;
             for (&slot, (end, what)) in dirty.iter().zip(part.ends) {
                 let row = &part.entries[begin..end];
                 begin = end;
-                self.take(slot, what, row, ground);
+                self.take(slot, what, row, target);
             }
         }
     }
 
     /// The new rows of some slots.
-    fn part_of(&self, dirty: &[u32], ground: Ground<'_>) -> Part {
+    fn part_of(&self, dirty: &[u32], target: StrokeTarget<'_>) -> Part {
         let (mut scratch, mut out) = (Scratch::default(), Row::new());
         let mut part = Part::default();
         for &slot in dirty {
-            let what = self.row_of(slot, ground, &mut scratch, &mut out);
-            if what == What::New {
+            let what = self.row_of(slot, target, &mut scratch, &mut out);
+            if what == DabResult::New {
                 part.entries.extend_from_slice(&out);
             }
             part.ends.push((part.entries.len(), what));
@@ -203,18 +199,18 @@ impl WeightPaint {
     }
 
     /// Stores the new row of a slot.
-    fn take(&mut self, slot: u32, what: What, row: &[(u16, f32)], ground: Ground<'_>) {
+    fn take(&mut self, slot: u32, what: DabResult, row: &[(u16, f32)], target: StrokeTarget<'_>) {
         let index = slot as usize;
-        self.stuck[index] = match what {
-            What::Stuck(why) => Some(why),
-            What::New | What::Same => None,
+        self.blocked[index] = match what {
+            DabResult::Blocked(why) => Some(why),
+            DabResult::New | DabResult::Same => None,
         };
         let now = self.now.get(index);
-        if what == What::New {
+        if what == DabResult::New {
             self.any = true;
             let n_before = self.before.row(index).len();
             if n_before > self.max_influences && row.len() < n_before {
-                self.limited.insert(ground.touched.points[index]);
+                self.limited.insert(target.touched.points[index]);
             }
             if now != Some(row) {
                 self.now.set(index, row);
@@ -227,9 +223,15 @@ impl WeightPaint {
     }
 
     /// Writes to `out` the new row of a slot if it differs from its start.
-    fn row_of(&self, slot: u32, ground: Ground<'_>, scratch: &mut Scratch, out: &mut Row) -> What {
-        let point = ground.touched.points[slot as usize];
-        let effects = ground.touched.effects[slot as usize];
+    fn row_of(
+        &self,
+        slot: u32,
+        target: StrokeTarget<'_>,
+        scratch: &mut Scratch,
+        out: &mut Row,
+    ) -> DabResult {
+        let point = target.touched.points[slot as usize];
+        let effects = target.touched.effects[slot as usize];
         let rules = self.rules();
         let Scratch {
             joints,
@@ -241,10 +243,10 @@ impl WeightPaint {
         self.base(slot, joints, weights);
         let base = RowRef { joints, weights };
         if self.action.kind.averages() {
-            ring(ground.item, point, near);
-            self.mean_of(near, ground, mean);
+            ring(target.item, point, near);
+            self.mean_of(near, target, mean);
             if mean.is_empty() {
-                return What::Same;
+                return DabResult::Same;
             }
         }
         if self.all {
@@ -255,7 +257,11 @@ impl WeightPaint {
                 -effect
             };
             let is_new = effect > 0.0 && blend_row(base, mean, share, &rules, out);
-            return if is_new { What::New } else { What::Same };
+            return if is_new {
+                DabResult::New
+            } else {
+                DabResult::Same
+            };
         }
         wanted.clear();
         for (side, &effect) in effects.iter().enumerate() {
@@ -264,9 +270,9 @@ impl WeightPaint {
             }
         }
         if set_weights(base, wanted, &rules, out) {
-            What::New
+            DabResult::New
         } else {
-            why_stuck(base, wanted, &rules).map_or(What::Same, What::Stuck)
+            why_blocked(base, wanted, &rules).map_or(DabResult::Same, DabResult::Blocked)
         }
     }
 
@@ -331,7 +337,7 @@ impl WeightPaint {
     }
 
     /// The mean of the rows of some points, as a dab starts from them.
-    fn mean_of(&self, points: &[u32], ground: Ground<'_>, mean: &mut Row) {
+    fn mean_of(&self, points: &[u32], target: StrokeTarget<'_>, mean: &mut Row) {
         mean.clear();
         let share = 1.0 / points.len().max(1) as f32;
         let mut add = |joint: u16, weight: f32| match mean.iter_mut().find(|m| m.0 == joint) {
@@ -339,7 +345,7 @@ impl WeightPaint {
             None => mean.push((joint, weight * share)),
         };
         for &point in points {
-            let slot = ground.slots.get(point).map(|slot| slot as usize);
+            let slot = target.slots.get(point).map(|slot| slot as usize);
             match (slot, slot.and_then(|slot| self.now.get(slot))) {
                 (Some(_), Some(row)) if self.accumulate => {
                     for &(joint, weight) in row {
@@ -350,7 +356,7 @@ impl WeightPaint {
                     self.before.row(slot).iter().for_each(|(j, w)| add(j, w));
                 }
                 (None, _) => {
-                    let row = ground.rows.row(point);
+                    let row = target.rows.row(point);
                     row.iter().for_each(|(j, w)| add(j, w));
                 }
             }
@@ -426,16 +432,16 @@ impl WeightPaint {
                 "{n} vertices had more influences than the brush allows; the smallest were dropped."
             ));
         }
-        if let Some(idle) = self.action.idle().filter(|_| !self.any) {
-            return Some(idle.to_owned());
+        if let Some(reason) = self.action.no_effect_reason().filter(|_| !self.any) {
+            return Some(reason.to_owned());
         }
-        let count = |why: Stuck| {
-            let slots = self.stuck.iter().enumerate();
-            let stuck =
-                slots.filter(|(slot, stuck)| **stuck == Some(why) && self.now.get(*slot).is_none());
-            stuck.count()
+        let count = |why: Blocked| {
+            let slots = self.blocked.iter().enumerate();
+            let blocked = slots
+                .filter(|(slot, blocked)| **blocked == Some(why) && self.now.get(*slot).is_none());
+            blocked.count()
         };
-        let alone = count(Stuck::Alone);
+        let alone = count(Blocked::Alone);
         if alone > 0 {
             let follow = if alone == 1 { "follows" } else { "follow" };
             return Some(format!(
@@ -443,14 +449,14 @@ impl WeightPaint {
                 counted(alone, "vertex")
             ));
         }
-        let locked = count(Stuck::Locked);
+        let locked = count(Blocked::Locked);
         if locked > 0 {
             return Some(format!(
                 "Locked bones have all weight of {}. Unlock one to move weight there.",
                 counted(locked, "vertex")
             ));
         }
-        let full = count(Stuck::Full);
+        let full = count(Blocked::Full);
         (full > 0 && !self.any).then(|| {
             format!(
                 "{} already have {} stronger influences, the brush's limit. Use more strength or raise the limit.",
@@ -463,7 +469,7 @@ impl WeightPaint {
 
 /// The reason why a point does not change although the dab reaches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stuck {
+enum Blocked {
     /// No other bone could take its weight.
     Alone,
     /// Locked bones leave no other weight.
@@ -474,10 +480,10 @@ enum Stuck {
 
 /// The result of a dab at a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+enum DabResult {
     New,
     Same,
-    Stuck(Stuck),
+    Blocked(Blocked),
 }
 
 /// The results of dabs at some slots.
@@ -486,17 +492,17 @@ struct Part {
     /// One new row after the other.
     entries: Row,
     /// For each slot the end of its row, and its result.
-    ends: Vec<(usize, What)>,
+    ends: Vec<(usize, DabResult)>,
 }
 
 /// Number of slots that one thread computes at a time.
-const PART: usize = 512;
+const SLOTS_PER_TASK: usize = 512;
 
 /// Smallest change of a weight that counts as missing.
 const NOTICEABLE: f32 = 1e-3;
 
 /// The reason why the row `base` does not change although other weights are requested.
-fn why_stuck(base: RowRef<'_>, wanted: &[(u16, f32)], rules: &PaintRules<'_>) -> Option<Stuck> {
+fn why_blocked(base: RowRef<'_>, wanted: &[(u16, f32)], rules: &PaintRules<'_>) -> Option<Blocked> {
     let is_asked = |&(joint, weight): &(u16, f32)| {
         let change = weight.clamp(0.0, 1.0) - base.weight_of(joint);
         !rules.is_locked(joint) && change.abs() > NOTICEABLE
@@ -508,11 +514,11 @@ fn why_stuck(base: RowRef<'_>, wanted: &[(u16, f32)], rules: &PaintRules<'_>) ->
     let weighted = || base.iter().filter(|e| e.1 > 0.0);
     Some(
         if weighted().any(|(j, _)| !rules.is_locked(j) && !is_wanted(j)) {
-            Stuck::Full
+            Blocked::Full
         } else if weighted().any(|(j, _)| rules.is_locked(j)) {
-            Stuck::Locked
+            Blocked::Locked
         } else {
-            Stuck::Alone
+            Blocked::Alone
         },
     )
 }

@@ -17,7 +17,7 @@ pub(super) const PRECISE: f64 = 0.1;
 /// Rotation of the trackball for one pixel, radians.
 const TRACKBALL_PER_PX: f64 = 0.01;
 /// Smallest absolute scale.
-const LEAST_SCALE: f64 = 1e-3;
+const MIN_SCALE: f64 = 1e-3;
 /// Below this cosine a ring counts as edge-on and is dragged along its tangent.
 pub(super) const EDGE_ON: f32 = 0.2;
 
@@ -149,10 +149,10 @@ impl Transforming {
         } else {
             factor
         };
-        if self.typed.value().is_some() && factor.abs() >= LEAST_SCALE {
+        if self.typed.value().is_some() && factor.abs() >= MIN_SCALE {
             return factor;
         }
-        factor.max(LEAST_SCALE)
+        factor.max(MIN_SCALE)
     }
 
     /// Whether the pointer started on the positive side of an axis.

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 
 /// The precision of the pointer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Finesse {
+pub struct PointerPrecision {
     /// Ctrl: in steps.
     pub snap: bool,
     /// Shift: a tenth.
@@ -218,14 +218,14 @@ impl Transforming {
     }
 
     /// Follows the pointer.
-    pub fn pointer(&mut self, at_px: Vec2, finesse: Finesse) {
-        let factor = if finesse.precise { PRECISE } else { 1.0 };
+    pub fn pointer(&mut self, at_px: Vec2, precision: PointerPrecision) {
+        let factor = if precision.precise { PRECISE } else { 1.0 };
         let delta = at_px - self.last_px;
         self.virtual_px += delta * factor as f32;
         self.turned += self.angle_between(self.last_px, at_px) * factor;
         self.last_px = at_px;
-        self.snap = finesse.snap;
-        self.precise = finesse.precise;
+        self.snap = precision.snap;
+        self.precise = precision.precise;
     }
 
     /// An axis key; `plane` with Shift. Pressed again it uses the other orientation, a third time no constraint.

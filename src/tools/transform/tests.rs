@@ -151,7 +151,7 @@ fn scale_keeps_clear_of_shear_and_of_nothing() {
 fn the_pointer_rotates_about_the_view_axis_and_in_steps_or_tenths() {
     // The first joint is in the middle of the view.
     let middle = SIZE * 0.5;
-    let turn = |finesse: Finesse, axis: Option<Axis>| {
+    let turn = |precision: PointerPrecision, axis: Option<Axis>| {
         let at = middle + Vec2::new(100.0, 0.0);
         let mut tool = begin(TransformKind::Rotate, PoseSpace::World, &[0], at);
         if let Some(axis) = axis {
@@ -161,17 +161,17 @@ fn the_pointer_rotates_about_the_view_axis_and_in_steps_or_tenths() {
             let angle = (degrees as f32).to_radians();
             // Counter-clockwise on the screen.
             let at = Vec2::new(angle.cos(), -angle.sin()) * 100.0;
-            tool.pointer(middle + at, finesse);
+            tool.pointer(middle + at, precision);
         }
         let (axis, angle) = applied(&tool).locals[0].rotation.to_axis_angle();
         (axis * angle.to_degrees(), tool.readout())
     };
-    let plain = Finesse::default();
-    let snap = Finesse {
+    let plain = PointerPrecision::default();
+    let snap = PointerPrecision {
         snap: true,
         ..plain
     };
-    let precise = Finesse {
+    let precise = PointerPrecision {
         precise: true,
         ..plain
     };
@@ -194,7 +194,7 @@ fn an_edge_on_ring_follows_its_tangent() {
         kind: TransformKind::Rotate,
         constraint: Constraint::Axis(Axis::Y),
     });
-    tool.pointer(middle + Vec2::new(45.0, 0.0), Finesse::default());
+    tool.pointer(middle + Vec2::new(45.0, 0.0), PointerPrecision::default());
     let turn = applied(&tool).locals[0].rotation.to_scaled_axis();
     assert!(turn.abs_diff_eq(DVec3::Y * 0.5, 1e-5), "{turn}");
 }
@@ -218,7 +218,7 @@ fn what_is_moved_freely_stays_under_the_pointer() {
     )
     .unwrap();
     let to = start + Vec2::new(37.0, -21.0);
-    tool.pointer(to, Finesse::default());
+    tool.pointer(to, PointerPrecision::default());
     let mut pose = rest.clone();
     tool.apply(&mut pose);
     let at = pose.world_matrices(&skeleton)[2].translation.as_vec3();

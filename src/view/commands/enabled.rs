@@ -34,7 +34,7 @@ impl Command {
             | Self::Welcome
             | Self::Manual
             | Self::About => true,
-            Self::Save | Self::SaveAs | Self::Export | Self::ExportStill => {
+            Self::Save | Self::SaveAs | Self::Export | Self::ExportStaticMesh => {
                 has_model && document.source().is_some()
             }
             Self::Undo => {
@@ -59,7 +59,7 @@ impl Command {
             | Self::RenameClip
             | Self::DeleteClip
             | Self::DeleteKeys
-            | Self::UseInBetweens(_)
+            | Self::UseRigidInterpolation(_)
             | Self::ToggleExported
             | Self::ShowMyPose => has_clip,
             Self::AdjustLast => editor.adjusting().is_some(),

@@ -18,7 +18,7 @@ use crate::document::PaneLayout;
 use crate::document::session::{BrushKind, FalloffShape, PaintTarget};
 use crate::editor::{Editor, OperationKind, WeightView};
 use crate::math::Axis;
-use crate::skeleton::InBetweens;
+use crate::skeleton::RigidInterpolation;
 use table::{Group, Row, TABLE};
 
 /// A command that a menu, a button or a key can run.
@@ -36,7 +36,7 @@ pub enum Command {
     /// Show the Export page for a model.
     Export,
     /// Show the Export page for a static mesh.
-    ExportStill,
+    ExportStaticMesh,
     /// Quit the program.
     Quit,
 
@@ -304,7 +304,7 @@ pub enum Command {
     /// Delete the clip.
     DeleteClip,
     /// Set the interpolation of bones in the clip.
-    UseInBetweens(InBetweens),
+    UseRigidInterpolation(RigidInterpolation),
     /// Toggle whether exports contain the clip.
     ToggleExported,
     /// Make a clip that bends and twists bones.

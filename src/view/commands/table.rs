@@ -7,7 +7,7 @@ use crate::document::PaneLayout;
 use crate::document::session::{BrushKind, FalloffShape, PaintTarget};
 use crate::editor::{OperationKind, WeightView};
 use crate::math::Axis;
-use crate::skeleton::InBetweens;
+use crate::skeleton::RigidInterpolation;
 use crate::view::chord::Chord;
 use crate::view::frame::{PanelKind, Workspace};
 use crate::view::heat::Ramp;
@@ -164,7 +164,7 @@ pub const TABLE: &[Row] = &[
     row(Group::File, Command::Save, "file.save", "Save project", "Save your changes as a project. The model file itself stays untouched.").keys(&[Chord::key(Key::S).ctrl()]).part(),
     row(Group::File, Command::SaveAs, "file.save_as", "Save project as…", "Save the project under a new name.").keys(&[Chord::key(Key::S).ctrl().shift()]),
     row(Group::File, Command::Export, "file.export", "Export glTF…", "Export a glTF file with your weights, clips and names. Everything else stays as imported.").keys(&[Chord::key(Key::E).ctrl()]),
-    row(Group::File, Command::ExportStill, "file.export_still", "Export static mesh…", "Export the frame on screen as a mesh without bones: glTF or Wavefront OBJ.").keys(&[Chord::key(Key::E).ctrl().shift()]),
+    row(Group::File, Command::ExportStaticMesh, "file.export_still", "Export static mesh…", "Export the frame on screen as a mesh without bones: glTF or Wavefront OBJ.").keys(&[Chord::key(Key::E).ctrl().shift()]),
     row(Group::File, Command::Quit, "file.quit", "Quit", "Quit Sinew.").keys(&[Chord::key(Key::Q).ctrl()]).part(),
     row(Group::Edit, Command::Undo, "edit.undo", "Undo", "Undo the last step.").presets(&[Chord::key(Key::Z).ctrl()], &[Chord::key(Key::Z).ctrl(), Chord::key(Key::Z)]),
     row(Group::Edit, Command::Redo, "edit.redo", "Redo", "Redo the last undone step.").presets(&[Chord::key(Key::Z).ctrl().shift(), Chord::key(Key::Y).ctrl()], &[Chord::key(Key::Z).ctrl().shift(), Chord::key(Key::Y).ctrl(), Chord::key(Key::Z).shift()]),
@@ -350,9 +350,9 @@ pub const TABLE: &[Row] = &[
     row(Group::Animation, Command::DuplicateClip, "animate.duplicate", "Duplicate clip", "Duplicate the clip and show the copy."),
     row(Group::Animation, Command::RenameClip, "animate.rename", "Rename clip", "Rename the current clip."),
     row(Group::Animation, Command::DeleteClip, "animate.delete", "Delete clip", "Delete the current clip."),
-    row(Group::Animation, Command::UseInBetweens(InBetweens::Components), "animate.in_betweens_components", "Interpolate per component", "Interpolate location and rotation separately, as glTF players do: a rotating bone moves on a straight line.").under("Interpolation").part(),
-    row(Group::Animation, Command::UseInBetweens(InBetweens::Screw), "animate.in_betweens_screw", "Interpolate by screw motion", "Interpolate along a screw motion (ScLERP): a rotating bone moves on an arc at constant speed, like a hinge. Exports add keyframes so that every player matches.").under("Interpolation"),
-    row(Group::Animation, Command::UseInBetweens(InBetweens::ScrewDlb), "animate.in_betweens_dlb", "Interpolate by screw motion (DLB)", "Interpolate along the same arc by dual quaternion blending (DLB): slower near the keyframes, faster between them.").under("Interpolation"),
+    row(Group::Animation, Command::UseRigidInterpolation(RigidInterpolation::Components), "animate.in_betweens_components", "Interpolate per component", "Interpolate location and rotation separately, as glTF players do: a rotating bone moves on a straight line.").under("Interpolation").part(),
+    row(Group::Animation, Command::UseRigidInterpolation(RigidInterpolation::Screw), "animate.in_betweens_screw", "Interpolate by screw motion", "Interpolate along a screw motion (ScLERP): a rotating bone moves on an arc at constant speed, like a hinge. Exports add keyframes so that every player matches.").under("Interpolation"),
+    row(Group::Animation, Command::UseRigidInterpolation(RigidInterpolation::ScrewDlb), "animate.in_betweens_dlb", "Interpolate by screw motion (DLB)", "Interpolate along the same arc by dual quaternion blending (DLB): slower near the keyframes, faster between them.").under("Interpolation"),
     row(Group::Animation, Command::ToggleExported, "animate.exported", "Export this clip", "Include the clip in exported files. When off, it stays in the project as a preview."),
     row(Group::Animation, Command::RangeOfMotion, "animate.range_of_motion", "Range of motion…", "Make a preview clip that bends and twists the selected bones, or all bones. Use it to test the skin.").part(),
     row(Group::Animation, Command::ShowMyPose, "animate.my_pose", "Show my pose", "Show your own pose without a clip.").part(),

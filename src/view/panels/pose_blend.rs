@@ -2,7 +2,7 @@
 
 use crate::document::session::BlendTarget;
 use crate::editor::Editor;
-use crate::skeleton::InBetweens;
+use crate::skeleton::RigidInterpolation;
 use crate::view::theme;
 use egui::{ComboBox, Id, Key, RichText, Role, Slider, Ui, WidgetInfo};
 
@@ -16,21 +16,21 @@ pub(super) fn pose_blend_ui(ui: &mut Ui, editor: &mut Editor) {
     slider_ui(ui, editor);
     ui.horizontal_wrapped(|ui| {
         ui.label("Interpolation");
-        let chosen = editor.pose_options().blend_way;
-        for way in [
-            InBetweens::Screw,
-            InBetweens::ScrewDlb,
-            InBetweens::Components,
+        let chosen = editor.pose_options().blend_interpolation;
+        for interpolation in [
+            RigidInterpolation::Screw,
+            RigidInterpolation::ScrewDlb,
+            RigidInterpolation::Components,
         ] {
             let response = ui
-                .selectable_label(chosen == way, way.label())
-                .on_hover_text(way.about());
+                .selectable_label(chosen == interpolation, interpolation.label())
+                .on_hover_text(interpolation.about());
             response.widget_info(|| {
-                let label = format!("Interpolation: {}", way.label());
-                WidgetInfo::selected(Role::RadioButton, true, chosen == way, label)
+                let label = format!("Interpolation: {}", interpolation.label());
+                WidgetInfo::selected(Role::RadioButton, true, chosen == interpolation, label)
             });
             if response.clicked() {
-                editor.set_blend_way(way);
+                editor.set_blend_interpolation(interpolation);
             }
         }
     });

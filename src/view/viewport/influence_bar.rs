@@ -32,7 +32,7 @@ impl Viewport {
         let Some(at) = response.hover_pos() else {
             return;
         };
-        if !editor.is_surface_at_hand() {
+        if !editor.is_picking_fast() {
             return;
         }
         let rect = response.rect;

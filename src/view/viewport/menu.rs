@@ -103,7 +103,7 @@ impl Viewport {
             && let Some(at) = response.interact_pointer_pos()
         {
             // The menu applies to the element under the pointer.
-            let seen = self.bones_seen();
+            let seen = self.pickable_bones();
             let (at, size) = (ndc(at, response.rect), size(response.rect));
             let bone = editor.pick_for_selection(at, size, seen);
             let is_other = |bone| !editor.document().session().selected_joints.contains(&bone);

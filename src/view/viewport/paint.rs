@@ -237,7 +237,7 @@ impl Viewport {
     /// Reads the value under the brush.
     fn probe(&mut self, ui: &Ui, response: &Response, at: Pos2, editor: &mut Editor) {
         let here = response.contains_pointer() || self.drag == Drag::Stroke;
-        let value = if here && editor.is_surface_at_hand() {
+        let value = if here && editor.is_picking_fast() {
             editor.value_at(ndc(at, response.rect), size(response.rect))
         } else {
             None
@@ -294,7 +294,7 @@ impl Viewport {
         } else if is_drawn {
             let on_surface = self.adjust.is_none()
                 && brush.falloff_shape != FalloffShape::Screen
-                && editor.is_surface_at_hand();
+                && editor.is_picking_fast();
             let places = on_surface
                 .then(|| editor.brush_places(ndc(at, rect), size(rect)))
                 .flatten();

@@ -4,7 +4,7 @@ use super::{Drag, Viewport, ndc, size};
 use crate::document::session::TransformKind;
 use crate::editor::Editor;
 use crate::skeleton::JointId;
-use crate::tools::{Axis, Finesse, Gizmo, Handle, Screen, SelectOp};
+use crate::tools::{Axis, Gizmo, Handle, PointerPrecision, Screen, SelectOp};
 use crate::view::commands::Command;
 use crate::view::keymap;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Response, Ui};
@@ -73,7 +73,7 @@ impl Viewport {
             return;
         }
         let rect = response.rect;
-        let seen = self.bones_seen();
+        let seen = self.pickable_bones();
         self.hovered = self.hovered_joint(response, editor, seen);
         if response.clicked()
             && let Some(at) = response.interact_pointer_pos()
@@ -184,11 +184,11 @@ impl Viewport {
         let rect = response.rect;
         let (at, modifiers) = ui.input(|i| (i.pointer.latest_pos(), i.modifiers));
         if let Some(at) = at {
-            let finesse = Finesse {
+            let precision = PointerPrecision {
                 snap: modifiers.command || modifiers.ctrl,
                 precise: modifiers.shift,
             };
-            editor.update_transform(px(at, rect), finesse);
+            editor.update_transform(px(at, rect), precision);
         }
         let ended = take_keys(ui, editor, size(rect), at.map(|at| px(at, rect)));
         let (pressed, released, right) = ui.input(|i| {

@@ -2,7 +2,7 @@
 
 use super::{Drag, Viewport, ndc, size};
 use crate::document::session::SelectKind;
-use crate::editor::{BonesSeen, Editor};
+use crate::editor::{Editor, PickableBones};
 use crate::finding::counted;
 use crate::tools::{PointerKind, Region, SelectOp, SelectShape};
 use crate::view::chord::take_escape;
@@ -25,7 +25,7 @@ impl Viewport {
     /// drag.
     pub(super) fn select(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
         let rect = response.rect;
-        let seen = self.bones_seen();
+        let seen = self.pickable_bones();
         self.hovered = self.hovered_joint(response, editor, seen);
         let (modifiers, down, pressed, at) = ui.input(|i| {
             (
@@ -141,11 +141,11 @@ impl Viewport {
     }
 
     /// Which bones are visible to the user.
-    pub(super) fn bones_seen(&self) -> BonesSeen {
+    pub(super) fn pickable_bones(&self) -> PickableBones {
         match (self.options.show_bones, self.options.xray_bones) {
-            (false, _) => BonesSeen::None,
-            (true, false) => BonesSeen::InFront,
-            (true, true) => BonesSeen::Through,
+            (false, _) => PickableBones::None,
+            (true, false) => PickableBones::Unoccluded,
+            (true, true) => PickableBones::XRay,
         }
     }
 
@@ -154,7 +154,7 @@ impl Viewport {
         &self,
         response: &Response,
         editor: &mut Editor,
-        seen: BonesSeen,
+        seen: PickableBones,
     ) -> Option<crate::skeleton::JointId> {
         let is_free = self.drag == Drag::None && editor.select_tool().armed().is_none();
         let at = response.hover_pos().filter(|_| is_free)?;
@@ -162,11 +162,11 @@ impl Viewport {
             return None;
         }
         let (at, size) = (ndc(at, response.rect), size(response.rect));
-        if editor.is_playing() || !editor.is_surface_at_hand() {
+        if editor.is_playing() || !editor.is_picking_fast() {
             // Testing the skin in each frame would be too expensive.
             return editor
                 .pick_bone(at, size)
-                .filter(|_| seen != BonesSeen::None);
+                .filter(|_| seen != PickableBones::None);
         }
         editor.pick_for_selection(at, size, seen)
     }

@@ -31,7 +31,7 @@ const STEP: f32 = 18.0;
 /// Maximum number of bones listed.
 const MOST_BONES: usize = 12;
 /// Influence counts from 1 to this have their own colour.
-const MOST_COUNTED: u8 = 8;
+const MAX_COUNTED: u8 = 8;
 /// Background and stripes of locked weights.
 const LOCKED: [[f32; 3]; 2] = [hex(0x9A9DA1), hex(0x404244)];
 
@@ -301,7 +301,7 @@ fn bones_ui(pen: &Pen<'_>, at: Pos2, room: f32, editor: &Editor) -> (f32, String
 /// Draws one swatch per number of influences.
 fn counts_ui(pen: &Pen<'_>, at: Pos2, ramp: Ramp, limit: usize) -> (f32, String) {
     let mut top = at.y;
-    for count in 1..=MOST_COUNTED {
+    for count in 1..=MAX_COUNTED {
         top -= SWATCH + 2.0;
         let place = Rect::from_min_size(Pos2::new(at.x, top), Vec2::splat(SWATCH));
         let fill = count_color(ramp, count);
@@ -312,7 +312,7 @@ fn counts_ui(pen: &Pen<'_>, at: Pos2, ramp: Ramp, limit: usize) -> (f32, String)
             pen.edge(place);
         }
         let label = match count {
-            MOST_COUNTED => "8 or more".to_owned(),
+            MAX_COUNTED => "8 or more".to_owned(),
             n if usize::from(n) == limit => format!("{n}, the limit"),
             n => n.to_string(),
         };

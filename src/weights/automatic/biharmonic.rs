@@ -8,12 +8,12 @@
 
 use super::bones::Deformers;
 use super::geodesic::Distances;
-use super::places::Places;
 use super::proxy::Proxy;
 use super::rows::TopRows;
 use super::solid::Solid;
 use super::solved;
 use super::voxel::{self, share};
+use super::welded_surface::WeldedSurface;
 use crate::math::{Factor, FactorError, Symmetric};
 use crate::task::{Cancelled, Task};
 use crate::weights::outcome::OperationError;
@@ -23,29 +23,29 @@ use rayon::prelude::*;
 /// The ADMM penalty for a mean distance of the nodes from the nearest bone, in blocks: the stiffness of the longest
 /// waves that fit, which would otherwise converge last.
 fn penalty(mean_distance: f64) -> f64 {
-    (WAVE / mean_distance.max(0.5)).powi(4)
+    (PENALTY_WAVENUMBER / mean_distance.max(0.5)).powi(4)
 }
 
 /// Found by experiment: it needs the fewest iterations on the samples.
-const WAVE: f64 = 4.2;
+const PENALTY_WAVENUMBER: f64 = 4.2;
 
 /// Over-relaxation factor of ADMM.
-const RELAXED: f64 = 1.6;
+const OVER_RELAXATION: f64 = 1.6;
 
 /// Tolerance: iteration ends when no weight changes by more than this or violates its bounds by more.
 const TOLERANCE: f64 = 2e-3;
 
 /// Maximum number of iterations.
-const MOST_ROUNDS: usize = 300;
+const MAX_ITERATIONS: usize = 300;
 
 /// Bones solved together by one thread.
 const COLUMNS: usize = 8;
 
 /// Maximum number of nodes: more take too long to factor.
-const MOST_NODES: usize = 8000;
+const MAX_NODES: usize = 8000;
 
 /// Falloff of the geodesic weights used as a fallback.
-const BEND: f32 = 0.3;
+const FALLBACK_FALLOFF: f32 = 0.3;
 
 /// The nodes that each bone constrains.
 struct Handles {
@@ -60,7 +60,7 @@ struct Handles {
 /// The weights of each position, and the fallback where the solution has no value.
 pub(crate) fn weights(
     subject: &Subject<'_>,
-    places: &Places,
+    surface: &WeldedSurface,
     deformers: &Deformers,
     solid: &Solid,
     side: usize,
@@ -70,7 +70,7 @@ pub(crate) fn weights(
     let mut side = side.max(1);
     let mut proxy = Proxy::new(solid, side);
     let one_block = solid.grid.dims.into_iter().max().unwrap_or(0);
-    while proxy.n() > MOST_NODES && side < one_block {
+    while proxy.n() > MAX_NODES && side < one_block {
         task.check()?;
         side += 1 + side / 4;
         proxy = Proxy::new(solid, side);
@@ -80,7 +80,7 @@ pub(crate) fn weights(
         }
     }
     // Disconnected parts stay separate nodes however large the blocks are.
-    let too_many = proxy.n() > MOST_NODES;
+    let too_many = proxy.n() > MAX_NODES;
     if proxy.n() == 0 || too_many {
         notes.clear();
         notes.push(if too_many {
@@ -91,7 +91,8 @@ pub(crate) fn weights(
         } else {
             "The mesh has no inside: used geodesic voxel weights over its surface.".to_owned()
         });
-        let (rows, more) = voxel::weights(subject, places, deformers, solid, BEND, task)?;
+        let (rows, more) =
+            voxel::weights(subject, surface, deformers, solid, FALLBACK_FALLOFF, task)?;
         notes.extend(more);
         return Ok((rows, notes));
     }
@@ -102,7 +103,7 @@ pub(crate) fn weights(
             if let Some(most) = open.iter().map(|o| o.1).max_by(f64::total_cmp) {
                 let bones: Vec<usize> = open.iter().map(|o| o.0).collect();
                 notes.push(format!(
-                    "Not converged after {MOST_ROUNDS} iterations, last change up to {most:.3}: {}.",
+                    "Not converged after {MAX_ITERATIONS} iterations, last change up to {most:.3}: {}.",
                     deformers.labels(subject, &bones)
                 ));
             }
@@ -114,7 +115,8 @@ pub(crate) fn weights(
                 "{}: used geodesic voxel weights.",
                 solved_sentence(&failed)
             ));
-            let (rows, more) = voxel::weights(subject, places, deformers, solid, BEND, task)?;
+            let (rows, more) =
+                voxel::weights(subject, surface, deformers, solid, FALLBACK_FALLOFF, task)?;
             notes.extend(more);
             return Ok((rows, notes));
         }
@@ -127,22 +129,22 @@ pub(crate) fn weights(
     }
     task.step("Reading weights at the surface", 0.85)?;
     let (mut rows, missing) = read(
-        places, deformers, solid, &proxy, &handles, &fields, subject, task,
+        surface, deformers, solid, &proxy, &handles, &fields, subject, task,
     )?;
     if !handles.lost.is_empty() || !missing.is_empty() {
         let distances = Distances::new(solid, deformers, task)?;
         if !handles.lost.is_empty() {
             split_groups(
-                places, deformers, solid, &distances, &handles, subject, &mut rows,
+                surface, deformers, solid, &distances, &handles, subject, &mut rows,
             );
         }
         if !missing.is_empty() {
             let unreached = share(
-                places,
+                surface,
                 deformers,
                 solid,
                 &distances,
-                BEND,
+                FALLBACK_FALLOFF,
                 &mut rows,
                 Some(&missing),
             );
@@ -150,10 +152,10 @@ pub(crate) fn weights(
                 "{} positions are connected to no part of the inside that contains a bone: used geodesic distances.",
                 missing.len()
             ));
-            notes.extend(voxel::unreached_note(places, &unreached));
+            notes.extend(voxel::unreached_note(surface, &unreached));
         }
     }
-    rows.smooth(places, 1, 0.5, task)?;
+    rows.smooth(surface, 1, 0.5, task)?;
     Ok((rows, notes))
 }
 
@@ -311,7 +313,7 @@ fn split_rounds(
         return Ok((z, last));
     }
     let mut w = vec![0.0; n * n_columns];
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ITERATIONS {
         task.check()?;
         for (i, w) in w.iter_mut().enumerate() {
             *w = fixed[i] + penalty[i % n] * (z[i] - u[i]);
@@ -320,7 +322,7 @@ fn split_rounds(
         for (k, last) in last.iter_mut().enumerate() {
             let mut moved: f64 = 0.0;
             for i in k * n..(k + 1) * n {
-                let relaxed = RELAXED * w[i] + (1.0 - RELAXED) * z[i];
+                let relaxed = OVER_RELAXATION * w[i] + (1.0 - OVER_RELAXATION) * z[i];
                 let kept = (relaxed + u[i]).clamp(0.0, 1.0);
                 moved = moved.max((kept - z[i]).abs()).max((w[i] - kept).abs());
                 u[i] += relaxed - kept;
@@ -338,7 +340,7 @@ fn split_rounds(
 /// The fields at each position, and the positions where they have no value.
 #[allow(clippy::too_many_arguments)] // The inputs of one computation.
 fn read(
-    places: &Places,
+    surface: &WeldedSurface,
     deformers: &Deformers,
     solid: &Solid,
     proxy: &Proxy,
@@ -347,24 +349,24 @@ fn read(
     subject: &Subject<'_>,
     task: &Task,
 ) -> Result<(TopRows, Vec<u32>), Cancelled> {
-    const LEAST: f32 = 1e-3;
+    const MIN_WEIGHT: f32 = 1e-3;
     let n = proxy.n();
     let per_node: Vec<Vec<(u16, f32)>> = (0..n)
         .into_par_iter()
         .map(|node| {
             let fields = fields.iter().enumerate();
             let here = fields.filter_map(|(d, f)| Some((d as u16, f.as_ref()?[node])));
-            here.filter(|h| h.1 > LEAST).collect()
+            here.filter(|h| h.1 > MIN_WEIGHT).collect()
         })
         .collect();
     debug_assert_eq!(handles.owner.len(), n);
-    let nodes = proxy.nodes_of_places(places, solid);
-    let mut by_node: Vec<(u32, u32)> = Vec::with_capacity(places.n());
+    let nodes = proxy.nodes_of_positions(surface, solid);
+    let mut by_node: Vec<(u32, u32)> = Vec::with_capacity(surface.n());
     let mut missing = Vec::new();
-    for (place, node) in nodes.iter().enumerate() {
+    for (position, node) in nodes.iter().enumerate() {
         match node {
-            Some(node) => by_node.push((*node, place as u32)),
-            None => missing.push(place as u32),
+            Some(node) => by_node.push((*node, position as u32)),
+            None => missing.push(position as u32),
         }
     }
     by_node.sort_unstable();
@@ -377,8 +379,8 @@ fn read(
             return read;
         }
         proxy.around(node, &mut around);
-        for &(_, place) in *group {
-            let p = places.positions[place as usize];
+        for &(_, position) in *group {
+            let p = surface.positions[position as usize];
             let mut sums: Vec<(u16, f32)> = Vec::new();
             let mut total = 0.0;
             for &other in &around {
@@ -398,19 +400,19 @@ fn read(
             for sum in &mut sums {
                 sum.1 /= total;
             }
-            read.push((place, sums));
+            read.push((position, sums));
         }
         read
     };
     let read: Vec<_> = groups.par_iter().map(read_group).collect();
     task.check()?;
-    let mut rows = TopRows::new(places.n(), subject.max_influences);
-    for (place, sums) in read.into_iter().flatten() {
+    let mut rows = TopRows::new(surface.n(), subject.max_influences);
+    for (position, sums) in read.into_iter().flatten() {
         for (d, w) in &sums {
-            rows.offer(place, deformers.list[usize::from(*d)].joint, *w);
+            rows.offer(position, deformers.list[usize::from(*d)].joint, *w);
         }
         if sums.is_empty() {
-            missing.push(place);
+            missing.push(position);
         }
     }
     missing.sort_unstable();
@@ -419,7 +421,7 @@ fn read(
 
 /// Divides the weight of a bone among the bones of its group, by distance.
 fn split_groups(
-    places: &Places,
+    surface: &WeldedSurface,
     deformers: &Deformers,
     solid: &Solid,
     distances: &Distances,
@@ -427,13 +429,13 @@ fn split_groups(
     subject: &Subject<'_>,
     rows: &mut TopRows,
 ) {
-    let mut by_distance = TopRows::new(places.n(), usize::MAX);
+    let mut by_distance = TopRows::new(surface.n(), usize::MAX);
     share(
-        places,
+        surface,
         deformers,
         solid,
         distances,
-        BEND,
+        FALLBACK_FALLOFF,
         &mut by_distance,
         None,
     );
@@ -452,18 +454,21 @@ fn split_groups(
             .find(|g| g.0 == joint)
             .map_or(u16::MAX, |g| g.1)
     };
-    let mut next = TopRows::new(places.n(), subject.max_influences);
-    for place in 0..places.n() as u32 {
-        for &(joint, weight) in rows.row(place) {
+    let mut next = TopRows::new(surface.n(), subject.max_influences);
+    for position in 0..surface.n() as u32 {
+        for &(joint, weight) in rows.row(position) {
             let own = group(joint);
-            let members = by_distance.row(place).iter().filter(|m| group(m.0) == own);
+            let members = by_distance
+                .row(position)
+                .iter()
+                .filter(|m| group(m.0) == own);
             let total: f32 = members.clone().map(|m| m.1).sum();
             if total <= 0.0 {
-                next.offer(place, joint, weight);
+                next.offer(position, joint, weight);
                 continue;
             }
             for &(member, by_distance) in members {
-                next.offer(place, member, weight * by_distance / total);
+                next.offer(position, member, weight * by_distance / total);
             }
         }
     }

@@ -4,7 +4,7 @@
 //! Blender's head and tail); a leaf's continues the parent's to the surface. As Blender ignores bones without
 //! *Deform*, joints that have no weight now and look like helpers (roots, chain ends, controls) are left out.
 
-use super::places::Places;
+use super::welded_surface::WeldedSurface;
 use crate::math::Ray;
 use crate::mesh::SurfaceIndex;
 use crate::skeleton::JointId;
@@ -16,9 +16,9 @@ const INSIDE: f32 = 0.9;
 /// Maximum length of a leaf's bone, in lengths of its parent's bone.
 const LONGEST: f32 = 2.5;
 /// Maximum number of surfaces that a leaf's bone passes through.
-const MOST_PASSED: usize = 8;
+const MAX_PASSED: usize = 8;
 /// A leaf with less room inside the mesh than this, in lengths of its parent's bone, is the end of that bone.
-const NO_ROOM: f32 = 0.1;
+const MIN_LEAF_LENGTH: f32 = 0.1;
 
 /// Names of root nodes, which move the whole model.
 const ROOTS: &[&str] = &[
@@ -83,8 +83,8 @@ impl Segment {
 impl Deformer {
     /// The position on its bones nearest to `p`.
     pub(crate) fn nearest(&self, p: Vec3) -> Vec3 {
-        let places = self.segments.iter().map(|s| s.nearest(p));
-        places
+        let nearest = self.segments.iter().map(|s| s.nearest(p));
+        nearest
             .min_by(|a, b| a.distance_squared(p).total_cmp(&b.distance_squared(p)))
             .unwrap_or(p)
     }
@@ -97,8 +97,12 @@ impl Deformer {
 
 impl Deformers {
     /// The unlocked joints that receive weight.
-    pub(crate) fn new(subject: &Subject<'_>, places: &Places, index: &SurfaceIndex) -> Self {
-        Tree::new(subject, places).deformers(subject, places, index)
+    pub(crate) fn new(
+        subject: &Subject<'_>,
+        surface: &WeldedSurface,
+        index: &SurfaceIndex,
+    ) -> Self {
+        Tree::new(subject, surface).deformers(subject, surface, index)
     }
 
     /// Removes deformers (indices, ascending) and notes it.
@@ -161,7 +165,7 @@ enum Helper {
 }
 
 impl Tree {
-    fn new(subject: &Subject<'_>, places: &Places) -> Self {
+    fn new(subject: &Subject<'_>, surface: &WeldedSurface) -> Self {
         let n = subject.joints.len().min(subject.bind.len());
         let heads: Vec<Vec3> = subject.bind[..n]
             .iter()
@@ -198,11 +202,16 @@ impl Tree {
             above,
             children,
             carries,
-            same_place: places.diagonal() * 1e-5,
+            same_place: surface.diagonal() * 1e-5,
         }
     }
 
-    fn deformers(&self, subject: &Subject<'_>, places: &Places, index: &SurfaceIndex) -> Deformers {
+    fn deformers(
+        &self,
+        subject: &Subject<'_>,
+        surface: &WeldedSurface,
+        index: &SurfaceIndex,
+    ) -> Deformers {
         let n = self.heads.len();
         let mut helpers: Vec<Option<Helper>> =
             (0..n).map(|k| self.named_helper(subject, k)).collect();
@@ -215,7 +224,7 @@ impl Tree {
             if !moving.is_empty() {
                 continue;
             }
-            let (tail, has_room) = self.leaf_tail(subject, places, index, k);
+            let (tail, has_room) = self.leaf_tail(subject, surface, index, k);
             tails[k] = Some(tail);
             let spare = !self.carries[k] && self.above[k].is_some();
             if !has_room && spare {
@@ -334,7 +343,7 @@ impl Tree {
     fn leaf_tail(
         &self,
         subject: &Subject<'_>,
-        places: &Places,
+        surface: &WeldedSurface,
         index: &SurfaceIndex,
         k: usize,
     ) -> (Vec3, bool) {
@@ -345,8 +354,8 @@ impl Tree {
         if joint.get() < subject.skeleton.len()
             && let [child] = subject.skeleton.children(joint)
         {
-            let place = subject.skeleton.joint(*child).rest.translation;
-            let tail = subject.bind[k].transform_point3(place).as_vec3();
+            let position = subject.skeleton.joint(*child).rest.translation;
+            let tail = subject.bind[k].transform_point3(position).as_vec3();
             let is_bone = subject.joints.contains(child);
             if !is_bone && tail.is_finite() && elsewhere(&tail) {
                 return (tail, true);
@@ -365,12 +374,12 @@ impl Tree {
         };
         let cast = |origin: Vec3| {
             let ray = Ray { origin, direction };
-            index.cast_ray(&ray, &places.triangles, &places.positions, |_| true)
+            index.cast_ray(&ray, &surface.triangles, &surface.positions, |_| true)
         };
         // Surfaces inside others - teeth, the pieces of a puppet - are passed through: the last exit counts.
         let mut exit = None;
         let mut passed = 0.0;
-        for _ in 0..MOST_PASSED {
+        for _ in 0..MAX_PASSED {
             let Some(hit) = cast(head + direction * passed) else {
                 break;
             };
@@ -389,13 +398,13 @@ impl Tree {
             let room = exit * INSIDE;
             return (
                 head + direction * room.min(length * LONGEST),
-                room > length * NO_ROOM,
+                room > length * MIN_LEAF_LENGTH,
             );
         }
         // On or outside of the surface: if the parent's bone leaves the surface there, the leaf is its end; an open
         // surface is no evidence.
-        let leaves =
-            cast(from).is_some_and(|hit| !hit.front && hit.distance <= length * (1.0 + NO_ROOM));
+        let leaves = cast(from)
+            .is_some_and(|hit| !hit.front && hit.distance <= length * (1.0 + MIN_LEAF_LENGTH));
         // Never of zero length: at the tail of the parent's bone both would be equally near.
         (head + direction * (length * 0.5), !leaves)
     }

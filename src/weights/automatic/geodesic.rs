@@ -6,8 +6,8 @@
 //! smooth within a cell.
 
 use super::bones::Deformers;
-use super::places::Places;
 use super::solid::Solid;
+use super::welded_surface::WeldedSurface;
 use crate::mesh::SurfaceIndex;
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
@@ -16,16 +16,16 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Bones farther than this multiple of the nearest distance get no weight.
-pub(crate) const REACH: f32 = 3.0;
+pub(crate) const MAX_DISTANCE_RATIO: f32 = 3.0;
 
 /// Bones farther from the mesh than this fraction of the bounding-box diagonal do not belong to it.
-const AWAY: f32 = 0.02;
+const MAX_BONE_DISTANCE: f32 = 0.02;
 
 /// Number of bones searched from at a time: bounds the memory of unsorted results.
-const AT_ONCE: usize = 16;
+const BONES_AT_ONCE: usize = 16;
 
 /// Number of nodes settled between two checks for cancellation.
-const CHECK: usize = 8192;
+const NODES_PER_CHECK: usize = 8192;
 
 /// The start of the straight last part of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub(crate) enum Anchor {
     /// The nearest position on a deformer's bones: index into the deformers.
     Bone(u16),
     /// A position, with its distance from the bone.
-    Place(Vec3, f32),
+    Position(Vec3, f32),
 }
 
 /// The path from a patch to a deformer.
@@ -85,12 +85,12 @@ impl Distances {
         let nearest = search(solid, deformers, &all, &|_, _| true, task)?;
         let mut limits = vec![0.0; solid.n_nodes()];
         for &(node, distance, _) in &nearest {
-            limits[node as usize] = distance * REACH + 2.0 * solid.grid.cell;
+            limits[node as usize] = distance * MAX_DISTANCE_RATIO + 2.0 * solid.grid.cell;
         }
         drop(nearest);
-        for first in (0..n).step_by(AT_ONCE) {
+        for first in (0..n).step_by(BONES_AT_ONCE) {
             task.step("Measuring distances", 0.4 + 0.5 * first as f32 / n as f32)?;
-            let some = first..(first + AT_ONCE).min(n);
+            let some = first..(first + BONES_AT_ONCE).min(n);
             let settled: Vec<Result<Vec<(u32, Label)>, Cancelled>> = some
                 .into_par_iter()
                 .map(|deformer| {
@@ -183,12 +183,12 @@ fn find_seeds(solid: &Solid, deformers: &Deformers, deformer: u16) -> (Vec<Seed>
 /// bones for all of them; a head gets no weight from the arms beside it.
 pub(crate) fn away(
     solid: &Solid,
-    places: &Places,
+    surface: &WeldedSurface,
     index: &SurfaceIndex,
     deformers: &Deformers,
 ) -> Vec<usize> {
     let n = deformers.list.len();
-    let little = (AWAY * places.diagonal()).max(2.0 * solid.grid.cell);
+    let little = (MAX_BONE_DISTANCE * surface.diagonal()).max(2.0 * solid.grid.cell);
     let outside: Vec<usize> = (0..n)
         .filter(|&d| find_seeds(solid, deformers, d as u16).1)
         .collect();
@@ -196,7 +196,7 @@ pub(crate) fn away(
         return Vec::new();
     }
     let is_near = |p: Vec3| {
-        let closest = index.closest(p, little, &places.triangles, &places.positions, |_| true);
+        let closest = index.closest(p, little, &surface.triangles, &surface.positions, |_| true);
         closest.is_some()
     };
     let is_away = |&d: &usize| {
@@ -212,7 +212,7 @@ pub(crate) fn away(
 fn length(anchor: Anchor, deformers: &Deformers, p: Vec3) -> f32 {
     match anchor {
         Anchor::Bone(deformer) => deformers.list[usize::from(deformer)].distance(p),
-        Anchor::Place(place, before) => before + place.distance(p),
+        Anchor::Position(position, before) => before + position.distance(p),
     }
 }
 
@@ -253,7 +253,7 @@ fn search(
     let mut n = 0;
     while let Some(Reverse(candidate)) = open.pop() {
         n += 1;
-        if n % CHECK == 0 {
+        if n % NODES_PER_CHECK == 0 {
             task.check()?;
         }
         let Candidate { node, from, .. } = candidate;
@@ -272,7 +272,7 @@ fn search(
             let is_patch = node >= first_patch || before >= first_patch;
             let start = match inherited {
                 Anchor::Bone(d) => deformers.list[usize::from(d)].nearest(position),
-                Anchor::Place(place, _) => place,
+                Anchor::Position(position, _) => position,
             };
             let straight = candidate.is_straight
                 && before < first_patch
@@ -291,7 +291,7 @@ fn search(
                         _ => solid.grid.is_straight(start, cell),
                     }
                 });
-            let bent = Anchor::Place(solid.position(before), base);
+            let bent = Anchor::Position(solid.position(before), base);
             if straight {
                 inherited
             } else if candidate.is_straight {
@@ -315,7 +315,7 @@ fn search(
             // Over the surface, paths follow edges.
             let from_patch = node >= first_patch;
             let way = if from_patch {
-                Anchor::Place(position, distance)
+                Anchor::Position(position, distance)
             } else {
                 anchor
             };

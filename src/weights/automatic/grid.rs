@@ -5,13 +5,13 @@
 //! Beyond the paper, two neighbouring cells are connected only if no outside lies between their centres: fingers closer
 //! than a cell stay apart.
 
-use super::places::Places;
+use super::welded_surface::WeldedSurface;
 use crate::task::{Cancelled, Task};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 /// Maximum number of cells in the bounding box: finer grids cost more memory than they gain.
-const MOST_CELLS: f64 = 1.4e8;
+const MAX_CELLS: f64 = 1.4e8;
 
 const INSIDE: u8 = 1;
 /// One bit for each axis: the next cell along it is connected with this one.
@@ -45,8 +45,12 @@ struct Crossing {
 
 impl Grid {
     /// Cells such that the longest side of the bounds has `resolution` of them, plus one on every side.
-    pub(crate) fn new(places: &Places, resolution: u32, task: &Task) -> Result<Self, Cancelled> {
-        let (low, high) = places.bounds();
+    pub(crate) fn new(
+        surface: &WeldedSurface,
+        resolution: u32,
+        task: &Task,
+    ) -> Result<Self, Cancelled> {
+        let (low, high) = surface.bounds();
         let (low, high) = (low.as_dvec3(), high.as_dvec3());
         let size = high - low;
         let longest = size.max_element();
@@ -55,7 +59,7 @@ impl Grid {
         }
         let mut cell = longest / f64::from(resolution.max(1));
         let count = |cell: f64| (size / cell).ceil() + 2.0;
-        while count(cell).element_product() > MOST_CELLS {
+        while count(cell).element_product() > MAX_CELLS {
             cell *= 1.05;
         }
         let dims = count(cell);
@@ -67,7 +71,7 @@ impl Grid {
             ..Self::default()
         };
         grid.flags = vec![0; grid.dims.iter().product()];
-        grid.fill(places, task)?;
+        grid.fill(surface, task)?;
         Ok(grid)
     }
 
@@ -205,11 +209,11 @@ impl Grid {
     }
 
     /// Finds the inside cells and their connections.
-    fn fill(&mut self, places: &Places, task: &Task) -> Result<(), Cancelled> {
+    fn fill(&mut self, surface: &WeldedSurface, task: &Task) -> Result<(), Cancelled> {
         task.step("Filling the mesh with cells", 0.1)?;
         let crossings: Vec<Vec<Crossing>> = (0..3)
             .into_par_iter()
-            .map(|axis| self.crossings(places, axis, task))
+            .map(|axis| self.crossings(surface, axis, task))
             .collect();
         task.check()?;
         // Two bits count the votes for inside, two the valid lines.
@@ -256,17 +260,17 @@ impl Grid {
     }
 
     /// All crossings of the lines along `axis`, by line and position.
-    fn crossings(&self, places: &Places, axis: usize, task: &Task) -> Vec<Crossing> {
+    fn crossings(&self, surface: &WeldedSurface, axis: usize, task: &Task) -> Vec<Crossing> {
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
         let n_u = self.dims[u];
         let mut crossings = Vec::new();
-        for (t, triangle) in places.triangles.iter().enumerate() {
+        for (t, triangle) in surface.triangles.iter().enumerate() {
             if t % 4096 == 0 && task.is_cancelled() {
                 break;
             }
             // In cells, centres at whole numbers.
             let corners = triangle.map(|p| {
-                let p = places.positions[p as usize].as_dvec3();
+                let p = surface.positions[p as usize].as_dvec3();
                 (p - self.origin) / f64::from(self.cell) - 0.5
             });
             let (low, high) = (
@@ -381,11 +385,11 @@ fn cross(corners: [DVec3; 3], [u, v, w]: [usize; 3], at: [f64; 2]) -> Option<(f3
         return None;
     }
     let total = ab.1 + bc.1 + ca.1;
-    let place = if total == 0.0 {
+    let position = if total == 0.0 {
         (a[w] + b[w] + c[w]) / 3.0
     } else {
         (a[w] * bc.1 + b[w] * ca.1 + c[w] * ab.1) / total
     };
     // Counter-clockwise seen from the far end: the normal points along the line, out of the mesh.
-    Some((place as f32, if ab.0 { -1 } else { 1 }))
+    Some((position as f32, if ab.0 { -1 } else { 1 }))
 }

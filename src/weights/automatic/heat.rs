@@ -2,9 +2,9 @@
 //! which their nearest bone is visible, (-Laplace + H) w = H p.
 
 use super::bones::{Deformers, Segment};
-use super::places::Places;
 use super::rows::TopRows;
 use super::solved;
+use super::welded_surface::WeldedSurface;
 use crate::math::{Factor, Ray, SurfaceLaplacian, Symmetric};
 use crate::mesh::SurfaceIndex;
 use crate::task::{Cancelled, Task};
@@ -21,25 +21,25 @@ const CONDUCTION: f64 = 3.0;
 const EQUAL: f32 = 1e-3;
 
 /// Maximum number of equally near bones of a position.
-const MOST_EQUAL: usize = 4;
+const MAX_EQUAL: usize = 4;
 
 /// Minimum distance of a bone, as a fraction of the bounding-box diagonal: bounds its heat.
 const NEAREST: f32 = 1e-4;
 
 /// Number of nearest bones tested for visibility.
-const TRIED: usize = 6;
+const N_TESTED_BONES: usize = 6;
 
 /// Right-hand sides solved together by one thread.
 const COLUMNS: usize = 4;
 
 /// Positions per task.
-const RUN: usize = 512;
+const POSITIONS_PER_TASK: usize = 512;
 
 /// The heat source of a position.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Source {
     /// The nearest visible bones, equally near; the first `n` are valid.
-    deformers: [u16; MOST_EQUAL],
+    deformers: [u16; MAX_EQUAL],
     n: u8,
     /// The distance to them.
     distance: f32,
@@ -48,24 +48,24 @@ struct Source {
 /// The weights of each position, and the fallback where no bone is visible.
 pub(crate) fn weights(
     subject: &Subject<'_>,
-    places: &Places,
+    surface: &WeldedSurface,
     deformers: &Deformers,
     index: &SurfaceIndex,
     task: &Task,
 ) -> Result<(TopRows, Vec<String>), OperationError> {
     task.step("Finding the nearest bones", 0.05)?;
-    let mut sources = seen(places, deformers, index, task)?;
-    let notes = fall_back(places, deformers, &mut sources, task)?;
+    let mut sources = seen(surface, deformers, index, task)?;
+    let notes = fall_back(surface, deformers, &mut sources, task)?;
     task.step("Measuring the surface", 0.3)?;
-    let laplacian = SurfaceLaplacian::new(&places.positions, &places.triangles);
-    let islands = Islands::new(places, &laplacian);
-    let mut rows = TopRows::new(places.n(), subject.max_influences);
+    let laplacian = SurfaceLaplacian::new(&surface.positions, &surface.triangles);
+    let islands = Islands::new(surface, &laplacian);
+    let mut rows = TopRows::new(surface.n(), subject.max_influences);
     let mut done = 0;
-    for island in 0..places.n_islands {
+    for island in 0..surface.n_islands {
         let members = islands.members(island);
         task.step(
             "Solving for heat",
-            0.35 + 0.6 * done as f32 / places.n().max(1) as f32,
+            0.35 + 0.6 * done as f32 / surface.n().max(1) as f32,
         )?;
         solve(
             &islands, island, &laplacian, &sources, deformers, &mut rows, task,
@@ -80,15 +80,15 @@ pub(crate) fn weights(
 /// Only the position's own island can occlude a bone: a shirt is heated by the bones of the body inside it. On islands
 /// whose normals point outwards the ray to the bone must start inwards.
 fn seen(
-    places: &Places,
+    surface: &WeldedSurface,
     deformers: &Deformers,
     index: &SurfaceIndex,
     task: &Task,
 ) -> Result<Vec<Source>, Cancelled> {
-    let mut sources = vec![Source::default(); places.n()];
-    let nearest = places.diagonal() * NEAREST;
+    let mut sources = vec![Source::default(); surface.n()];
+    let nearest = surface.diagonal() * NEAREST;
     sources
-        .par_chunks_mut(RUN)
+        .par_chunks_mut(POSITIONS_PER_TASK)
         .enumerate()
         .for_each(|(run, chunk)| {
             if task.is_cancelled() {
@@ -96,8 +96,8 @@ fn seen(
             }
             let mut near: Vec<(f32, u16, Vec3)> = Vec::new();
             for (i, source) in chunk.iter_mut().enumerate() {
-                let place = run * RUN + i;
-                let p = places.positions[place];
+                let position = run * POSITIONS_PER_TASK + i;
+                let p = surface.positions[position];
                 near.clear();
                 near.extend(deformers.list.iter().enumerate().map(|(k, d)| {
                     let q = d.nearest(p);
@@ -106,17 +106,17 @@ fn seen(
                 let by_distance = |a: &(f32, u16, Vec3), b: &(f32, u16, Vec3)| {
                     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
                 };
-                if near.len() > TRIED {
-                    near.select_nth_unstable_by(TRIED, by_distance);
-                    near.truncate(TRIED);
+                if near.len() > N_TESTED_BONES {
+                    near.select_nth_unstable_by(N_TESTED_BONES, by_distance);
+                    near.truncate(N_TESTED_BONES);
                 }
                 near.sort_unstable_by(by_distance);
                 for &(distance, deformer, q) in &near {
                     let n = usize::from(source.n);
-                    if n == MOST_EQUAL || (n > 0 && distance > source.distance * (1.0 + EQUAL)) {
+                    if n == MAX_EQUAL || (n > 0 && distance > source.distance * (1.0 + EQUAL)) {
                         break;
                     }
-                    if sees(places, index, place, p, q) {
+                    if sees(surface, index, position, p, q) {
                         if n == 0 {
                             source.distance = distance.max(nearest);
                         }
@@ -130,17 +130,23 @@ fn seen(
     Ok(sources)
 }
 
-/// Whether the segment from `q`, a position on a bone or inside, to `place` does not cross the position's own island,
-/// and arrives from the inner side if the island has one.
-pub(crate) fn sees(places: &Places, index: &SurfaceIndex, place: usize, p: Vec3, q: Vec3) -> bool {
-    let island = places.islands[place];
+/// Whether the segment from `q`, on a bone or inside, to `position` does not cross the position's own island, and
+/// arrives from the inner side if the island has one.
+pub(crate) fn sees(
+    surface: &WeldedSurface,
+    index: &SurfaceIndex,
+    position: usize,
+    p: Vec3,
+    q: Vec3,
+) -> bool {
+    let island = surface.islands[position];
     let way = p - q;
     let length = way.length();
     let Some(direction) = way.try_normalize() else {
         return true;
     };
-    let outward = places.outward[island as usize];
-    let against = direction.dot(places.normals[place]);
+    let outward = surface.outward[island as usize];
+    let against = direction.dot(surface.normals[position]);
     if outward && against < -0.2 {
         return false;
     }
@@ -148,8 +154,8 @@ pub(crate) fn sees(places: &Places, index: &SurfaceIndex, place: usize, p: Vec3,
         origin: q,
         direction,
     };
-    let own = |t: u32| places.islands[places.triangles[t as usize][0] as usize] == island;
-    match index.cast_ray(&ray, &places.triangles, &places.positions, own) {
+    let own = |t: u32| surface.islands[surface.triangles[t as usize][0] as usize] == island;
+    match index.cast_ray(&ray, &surface.triangles, &surface.positions, own) {
         Some(hit) if hit.distance < length * 0.999 - 1e-6 => false,
         // At a corner the normals of its faces are more reliable than their mean.
         Some(hit) if hit.distance < length * 1.001 => !(outward && hit.front),
@@ -159,39 +165,39 @@ pub(crate) fn sees(places: &Places, index: &SurfaceIndex, place: usize, p: Vec3,
 
 /// Islands from which no bone is visible are heated by their nearest bones.
 fn fall_back(
-    places: &Places,
+    surface: &WeldedSurface,
     deformers: &Deformers,
     sources: &mut [Source],
     task: &Task,
 ) -> Result<Vec<String>, Cancelled> {
-    let mut sees = vec![false; places.n_islands];
-    for (place, source) in sources.iter().enumerate() {
-        sees[places.islands[place] as usize] |= source.n > 0;
+    let mut sees = vec![false; surface.n_islands];
+    for (position, source) in sources.iter().enumerate() {
+        sees[surface.islands[position] as usize] |= source.n > 0;
     }
-    let sizes = places.island_sizes();
-    let blind: Vec<usize> = (0..places.n_islands)
+    let sizes = surface.island_sizes();
+    let blind: Vec<usize> = (0..surface.n_islands)
         .filter(|&i| !sees[i] && sizes[i] > 0)
         .collect();
     if blind.is_empty() {
         return Ok(Vec::new());
     }
     task.check()?;
-    let islands = &places.islands;
-    let least = places.diagonal() * NEAREST;
+    let islands = &surface.islands;
+    let least = surface.diagonal() * NEAREST;
     sources
         .par_iter_mut()
         .enumerate()
-        .for_each(|(place, source)| {
-            if sees[islands[place] as usize] {
+        .for_each(|(position, source)| {
+            if sees[islands[position] as usize] {
                 return;
             }
-            let p = places.positions[place];
+            let p = surface.positions[position];
             let nearest = deformers.list.iter().map(|d| d.distance(p)).enumerate();
             if let Some((k, distance)) =
                 nearest.min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)))
             {
                 *source = Source {
-                    deformers: [k as u16; MOST_EQUAL],
+                    deformers: [k as u16; MAX_EQUAL],
                     n: 1,
                     distance: distance.max(least),
                 };
@@ -222,27 +228,27 @@ pub(crate) fn islands_note(sizes: &[usize], fault: &str, instead: &str) -> Strin
 struct Islands {
     starts: Vec<usize>,
     members: Vec<u32>,
-    /// n_places: its number within its island.
+    /// n_positions: its number within its island.
     local: Vec<u32>,
     edge_starts: Vec<usize>,
     edges: Vec<u32>,
 }
 
 impl Islands {
-    fn new(places: &Places, laplacian: &SurfaceLaplacian) -> Self {
-        let island_of = |place: u32| places.islands[place as usize] as usize;
-        let (starts, members) = sorted(places.n_islands, places.n() as u32, island_of);
-        let mut local = vec![0; places.n()];
-        for island in 0..places.n_islands {
-            for (i, &place) in members[starts[island]..starts[island + 1]]
+    fn new(surface: &WeldedSurface, laplacian: &SurfaceLaplacian) -> Self {
+        let island_of = |position: u32| surface.islands[position as usize] as usize;
+        let (starts, members) = sorted(surface.n_islands, surface.n() as u32, island_of);
+        let mut local = vec![0; surface.n()];
+        for island in 0..surface.n_islands {
+            for (i, &position) in members[starts[island]..starts[island + 1]]
                 .iter()
                 .enumerate()
             {
-                local[place as usize] = i as u32;
+                local[position as usize] = i as u32;
             }
         }
         let of_edge = |e: u32| island_of(laplacian.edges[e as usize].0);
-        let (edge_starts, edges) = sorted(places.n_islands, laplacian.edges.len() as u32, of_edge);
+        let (edge_starts, edges) = sorted(surface.n_islands, laplacian.edges.len() as u32, of_edge);
         Self {
             starts,
             members,
@@ -293,24 +299,24 @@ fn solve(
     let members = islands.members(island);
     let heat: Vec<f64> = members
         .iter()
-        .map(|&place| {
-            let source = &sources[place as usize];
+        .map(|&position| {
+            let source = &sources[position as usize];
             let d = f64::from(source.distance).max(1e-20);
-            f64::from(source.n) * CONDUCTION / (d * d) * laplacian.areas[place as usize]
+            f64::from(source.n) * CONDUCTION / (d * d) * laplacian.areas[position as usize]
         })
         .collect();
     let mut warm: Vec<u16> = members
         .iter()
-        .flat_map(|&place| {
-            let source = sources[place as usize];
+        .flat_map(|&position| {
+            let source = sources[position as usize];
             source.deformers.into_iter().take(usize::from(source.n))
         })
         .collect();
     warm.sort_unstable();
     warm.dedup();
     if let [only] = warm[..] {
-        for &place in members {
-            rows.offer(place, deformers.list[usize::from(only)].joint, 1.0);
+        for &position in members {
+            rows.offer(position, deformers.list[usize::from(only)].joint, 1.0);
         }
         return Ok(());
     }
@@ -333,8 +339,8 @@ fn solve(
         let solve_columns = |bones: &[u16]| {
             let mut columns = vec![0.0; n * bones.len()];
             for (column, &bone) in columns.chunks_mut(n).zip(bones) {
-                for (i, &place) in members.iter().enumerate() {
-                    let source = &sources[place as usize];
+                for (i, &position) in members.iter().enumerate() {
+                    let source = &sources[position as usize];
                     let bones = &source.deformers[..usize::from(source.n)];
                     if bones.contains(&bone) {
                         column[i] = heat[i] / f64::from(source.n);
@@ -348,9 +354,9 @@ fn solve(
         for (bones, columns) in some.chunks(COLUMNS).zip(&solutions) {
             for (&bone, column) in bones.iter().zip(columns.chunks(n)) {
                 let joint = deformers.list[usize::from(bone)].joint;
-                for (&place, &w) in members.iter().zip(column) {
+                for (&position, &w) in members.iter().zip(column) {
                     if w > 1e-5 {
-                        rows.offer(place, joint, w as f32);
+                        rows.offer(position, joint, w as f32);
                     }
                 }
             }

@@ -1,9 +1,9 @@
 //! Weights computed from the bones and the surface.
 //!
-//! Data flow: a subject -> `places` (seams joined) and `bones` (the joints that receive weight, and their segments) ->
-//! a method: `heat` over the surface, `voxel` through the inside (`grid` -> `solid` -> `geodesic`), or `biharmonic` on
-//! a coarse copy of the inside (`proxy`) -> `rows`: the largest few weights of each position -> an outcome that keeps
-//! locked weights.
+//! Data flow: a subject -> `welded_surface` (seams joined) and `bones` (the joints that receive weight, and their
+//! segments) -> a method: `heat` over the surface, `voxel` through the inside (`grid` -> `solid` -> `geodesic`), or
+//! `biharmonic` on a coarse copy of the inside (`proxy`) -> `rows`: the largest few weights of each position -> an
+//! outcome that keeps locked weights.
 //!
 //! Invariant: memory grows with points x influences, never with points x joints.
 //! Invariant: where a method fails a fallback is used, and the notes of the report name it and the bones or vertices.
@@ -13,16 +13,16 @@ mod bones;
 mod geodesic;
 mod grid;
 mod heat;
-mod places;
 mod proxy;
 mod rows;
 mod solid;
 mod voxel;
+mod welded_surface;
 
 pub(crate) use bones::some;
 pub(crate) use heat::islands_note;
-pub(crate) use places::Places;
 pub(crate) use rows::{TopRows, finish};
+pub(crate) use welded_surface::WeldedSurface;
 
 use crate::math::FactorError;
 use crate::task::Task;
@@ -61,10 +61,10 @@ impl Automatic {
     /// notes of the report). Fails if no joint can.
     pub fn run(&self, subject: &Subject<'_>, task: &Task) -> Result<Outcome, OperationError> {
         task.step("Reading the mesh", 0.0)?;
-        let places = Places::new(subject);
-        let index = places.index();
+        let surface = WeldedSurface::new(subject);
+        let index = surface.index();
         task.check()?;
-        let mut deformers = Deformers::new(subject, &places, &index);
+        let mut deformers = Deformers::new(subject, &surface, &index);
         if deformers.list.is_empty() {
             return Err(OperationError::Refused(format!(
                 "No bone of \"{}\" can receive weight: {}.",
@@ -77,28 +77,28 @@ impl Automatic {
             )));
         }
         let (rows, more) = match *self {
-            Self::Heat => heat::weights(subject, &places, &deformers, &index, task)?,
+            Self::Heat => heat::weights(subject, &surface, &deformers, &index, task)?,
             Self::Voxel {
                 resolution,
                 falloff,
             } => {
-                let solid = Solid::new(&places, &index, resolution.clamp(32, 512), task)?;
-                deformers.leave_out(subject, &away(&solid, &places, &index, &deformers));
+                let solid = Solid::new(&surface, &index, resolution.clamp(32, 512), task)?;
+                deformers.leave_out(subject, &away(&solid, &surface, &index, &deformers));
                 let bend = falloff.clamp(0.0, 1.0);
-                voxel::weights(subject, &places, &deformers, &solid, bend, task)?
+                voxel::weights(subject, &surface, &deformers, &solid, bend, task)?
             }
             Self::Biharmonic { resolution } => {
                 let resolution = resolution.clamp(16, FINEST);
                 let side = (FINEST / resolution).clamp(1, 4);
-                let solid = Solid::new(&places, &index, resolution * side, task)?;
-                deformers.leave_out(subject, &away(&solid, &places, &index, &deformers));
-                biharmonic::weights(subject, &places, &deformers, &solid, side as usize, task)?
+                let solid = Solid::new(&surface, &index, resolution * side, task)?;
+                deformers.leave_out(subject, &away(&solid, &surface, &index, &deformers));
+                biharmonic::weights(subject, &surface, &deformers, &solid, side as usize, task)?
             }
         };
         task.step("Writing rows", 0.97)?;
         let mut notes = deformers.notes;
         notes.extend(more);
-        Ok(finish(subject, &places, &rows, notes))
+        Ok(finish(subject, &surface, &rows, notes))
     }
 }
 

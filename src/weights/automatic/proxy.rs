@@ -3,8 +3,8 @@
 //! Blocks of cells become nodes, one for each connected part of the block: a node never spans two fingers. A node's
 //! volume and its faces with others are the sums over its cells (a finite volume discretisation).
 
-use super::places::Places;
 use super::solid::Solid;
+use super::welded_surface::WeldedSurface;
 use crate::math::{DisjointSets, Symmetric};
 use glam::Vec3;
 use std::cmp::Reverse;
@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 const RADIUS: f32 = 2.2;
 
 /// Minimum volume of a node as a fraction of a block: keeps slivers from dominating.
-const LEAST_VOLUME: f64 = 0.1;
+const MIN_VOLUME: f64 = 0.1;
 
 /// The nodes.
 #[derive(Clone, Debug, Default)]
@@ -75,7 +75,7 @@ impl Proxy {
         }
         for (centre, volume) in proxy.centres.iter_mut().zip(&mut proxy.volumes) {
             *centre /= *volume as f32;
-            *volume = (*volume / full).max(LEAST_VOLUME);
+            *volume = (*volume / full).max(MIN_VOLUME);
         }
         proxy.gather_faces(across, side);
         proxy
@@ -147,9 +147,13 @@ impl Proxy {
         }
         if n > 0.0 { sum / n } else { 1.0 }
     }
-    /// n_places: the node at which each position is interpolated; `None` if its patch is connected to no inside cell, not
-    /// even over other patches.
-    pub(crate) fn nodes_of_places(&self, places: &Places, solid: &Solid) -> Vec<Option<u32>> {
+    /// n_positions: the node at which each position is interpolated; `None` if its patch is connected to no inside cell,
+    /// not even over other patches.
+    pub(crate) fn nodes_of_positions(
+        &self,
+        surface: &WeldedSurface,
+        solid: &Solid,
+    ) -> Vec<Option<u32>> {
         let n = solid.middles.len();
         let mut node_of_patch: Vec<Option<u32>> = vec![None; n];
         let mut open = BinaryHeap::new();
@@ -180,8 +184,8 @@ impl Proxy {
                 }
             }
         }
-        let patches = solid.patch_of_place.iter();
-        debug_assert_eq!(patches.len(), places.n());
+        let patches = solid.patch_of_position.iter();
+        debug_assert_eq!(patches.len(), surface.n());
         patches
             .map(|&patch| node_of_patch[patch as usize])
             .collect()

@@ -1,6 +1,6 @@
 //! The largest weights of each position, and the rows made from them.
 
-use super::places::Places;
+use super::welded_surface::WeldedSurface;
 use crate::mesh::PointSet;
 use crate::skinning::RowRef;
 use crate::task::{Cancelled, Task};
@@ -12,44 +12,44 @@ use rayon::prelude::*;
 const SMALLEST: f32 = 2e-3;
 
 /// Positions per task.
-const RUN: usize = 4096;
+const POSITIONS_PER_TASK: usize = 4096;
 
 /// The joints of the largest weights of each position: a fixed number, however many joints there are.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TopRows {
     width: usize,
-    /// n_places x width, the largest first; weight 0: empty.
+    /// n_positions x width, the largest first; weight 0: empty.
     entries: Vec<(u16, f32)>,
 }
 
 impl TopRows {
     /// No weights; with capacity for the influences of a row and a few more, which smoothing needs.
-    pub(crate) fn new(n_places: usize, max_influences: usize) -> Self {
+    pub(crate) fn new(n_positions: usize, max_influences: usize) -> Self {
         let width = max_influences.clamp(1, 32) + 2;
         Self {
             width,
-            entries: vec![(0, 0.0); n_places * width],
+            entries: vec![(0, 0.0); n_positions * width],
         }
     }
 
     /// The entries of a position, the largest first.
-    pub(crate) fn row(&self, place: u32) -> &[(u16, f32)] {
-        let start = place as usize * self.width;
+    pub(crate) fn row(&self, position: u32) -> &[(u16, f32)] {
+        let start = position as usize * self.width;
         let row = &self.entries[start..start + self.width];
         let end = row.iter().position(|e| e.1 <= 0.0).unwrap_or(row.len());
         &row[..end]
     }
     /// Adds a joint that the position does not have yet; if there are too many the smallest is dropped. The result does not
     /// depend on the order of the calls: of equal weights the lower joint comes first.
-    pub(crate) fn offer(&mut self, place: u32, joint: u16, weight: f32) {
-        let start = place as usize * self.width;
+    pub(crate) fn offer(&mut self, position: u32, joint: u16, weight: f32) {
+        let start = position as usize * self.width;
         insert(&mut self.entries[start..start + self.width], joint, weight);
     }
 
     /// Averages each position with its neighbours, by `strength` towards their mean, the given number of iterations.
     pub(crate) fn smooth(
         &mut self,
-        places: &Places,
+        surface: &WeldedSurface,
         iterations: usize,
         strength: f32,
         task: &Task,
@@ -59,7 +59,7 @@ impl TopRows {
             task.check()?;
             let mut next = vec![(0, 0.0); self.entries.len()];
             let before = &*self;
-            next.par_chunks_mut(RUN * width)
+            next.par_chunks_mut(POSITIONS_PER_TASK * width)
                 .enumerate()
                 .for_each(|(run, chunk)| {
                     if task.is_cancelled() {
@@ -67,8 +67,8 @@ impl TopRows {
                     }
                     let mut sums: Vec<(u16, f32)> = Vec::new();
                     for (i, row) in chunk.chunks_mut(width).enumerate() {
-                        let place = (run * RUN + i) as u32;
-                        let neighbours = places.neighbours(place);
+                        let position = (run * POSITIONS_PER_TASK + i) as u32;
+                        let neighbours = surface.neighbours(position);
                         let share = strength / neighbours.len().max(1) as f32;
                         let own = if neighbours.is_empty() {
                             1.0
@@ -86,7 +86,7 @@ impl TopRows {
                                 }
                             }
                         };
-                        add(before.row(place), own);
+                        add(before.row(position), own);
                         for &q in neighbours {
                             add(before.row(q), share);
                         }
@@ -119,7 +119,7 @@ fn insert(row: &mut [(u16, f32)], joint: u16, weight: f32) {
 /// computed weights and the others the rest in their old proportion.
 pub(crate) fn finish(
     subject: &Subject<'_>,
-    places: &Places,
+    surface: &WeldedSurface,
     computed: &TopRows,
     notes: Vec<String>,
 ) -> Outcome {
@@ -133,8 +133,8 @@ pub(crate) fn finish(
         }
         considered += 1;
         let before = subject.row(point);
-        let place = places.of_point[point as usize];
-        match compose(subject, before, computed.row(place), &mut row) {
+        let position = surface.of_point[point as usize];
+        match compose(subject, before, computed.row(position), &mut row) {
             Composed::Done => gathering.add(point, before, &row),
             Composed::Full => drop(full.insert(point)),
             Composed::Bare => drop(bare.insert(point)),

@@ -6,7 +6,7 @@
 
 use super::grid::Grid;
 use super::heat::sees;
-use super::places::Places;
+use super::welded_surface::WeldedSurface;
 use crate::math::DisjointSets;
 use crate::mesh::SurfaceIndex;
 use crate::task::{Cancelled, Task};
@@ -14,15 +14,15 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 /// Patches per task.
-const RUN: usize = 256;
+const PATCHES_PER_TASK: usize = 256;
 
 /// The graph.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Solid {
     /// The grid.
     pub(crate) grid: Grid,
-    /// n_places: the patch of each.
-    pub(crate) patch_of_place: Vec<u32>,
+    /// n_positions: the patch of each.
+    pub(crate) patch_of_position: Vec<u32>,
     /// n_patches: the position nearest to its centre.
     pub(crate) middles: Vec<u32>,
     /// n_patches: the coordinates of that position.
@@ -67,28 +67,28 @@ impl Links {
 impl Solid {
     /// The graph of a mesh, with `resolution` cells along the longest side of its bounds.
     pub(crate) fn new(
-        places: &Places,
+        surface: &WeldedSurface,
         index: &SurfaceIndex,
         resolution: u32,
         task: &Task,
     ) -> Result<Self, Cancelled> {
-        let grid = Grid::new(places, resolution, task)?;
+        let grid = Grid::new(surface, resolution, task)?;
         let mut solid = Self {
             grid,
             ..Self::default()
         };
         task.step("Joining the surface to the cells", 0.25)?;
-        solid.gather_patches(places);
-        let runs: Vec<Vec<(u32, u32)>> = (0..solid.middles.len().div_ceil(RUN))
+        solid.gather_patches(surface);
+        let runs: Vec<Vec<(u32, u32)>> = (0..solid.middles.len().div_ceil(PATCHES_PER_TASK))
             .into_par_iter()
             .map(|run| {
                 let mut links = Vec::new();
                 if task.is_cancelled() {
                     return links;
                 }
-                let last = ((run + 1) * RUN).min(solid.middles.len());
-                for patch in run * RUN..last {
-                    solid.link_cells(places, index, patch as u32, &mut links);
+                let last = ((run + 1) * PATCHES_PER_TASK).min(solid.middles.len());
+                for patch in run * PATCHES_PER_TASK..last {
+                    solid.link_cells(surface, index, patch as u32, &mut links);
                 }
                 links
             })
@@ -160,49 +160,49 @@ impl Solid {
     }
 
     /// Joins the connected positions of each cell to patches.
-    fn gather_patches(&mut self, places: &Places) {
-        let n = places.n();
-        let cell_of: Vec<[u16; 3]> = places
+    fn gather_patches(&mut self, surface: &WeldedSurface) {
+        let n = surface.n();
+        let cell_of: Vec<[u16; 3]> = surface
             .positions
             .iter()
             .map(|&p| self.grid.cell_of(p).unwrap_or_default().map(|x| x as u16))
             .collect();
         let mut patches = DisjointSets::new(n);
-        for place in 0..n as u32 {
-            for &q in places.neighbours(place) {
-                if q > place && cell_of[q as usize] == cell_of[place as usize] {
-                    patches.join(place, q);
+        for position in 0..n as u32 {
+            for &q in surface.neighbours(position) {
+                if q > position && cell_of[q as usize] == cell_of[position as usize] {
+                    patches.join(position, q);
                 }
             }
         }
-        let (n_patches, patch_of_place) = patches.numbers();
-        self.patch_of_place = patch_of_place;
+        let (n_patches, patch_of_position) = patches.numbers();
+        self.patch_of_position = patch_of_position;
         let mut sums = vec![(Vec3::ZERO, 0.0); n_patches];
-        for (&patch, &position) in self.patch_of_place.iter().zip(&places.positions) {
+        for (&patch, &position) in self.patch_of_position.iter().zip(&surface.positions) {
             let sum = &mut sums[patch as usize];
             sum.0 += position;
             sum.1 += 1.0;
         }
         let mut best = vec![(f32::INFINITY, 0u32); sums.len()];
-        for place in 0..n as u32 {
-            let patch = self.patch_of_place[place as usize] as usize;
+        for position in 0..n as u32 {
+            let patch = self.patch_of_position[position as usize] as usize;
             let middle = sums[patch].0 / sums[patch].1;
-            let distance = middle.distance_squared(places.positions[place as usize]);
+            let distance = middle.distance_squared(surface.positions[position as usize]);
             if distance < best[patch].0 {
-                best[patch] = (distance, place);
+                best[patch] = (distance, position);
             }
         }
         self.middles = best.into_iter().map(|b| b.1).collect();
         self.positions = self
             .middles
             .iter()
-            .map(|&m| places.positions[m as usize])
+            .map(|&m| surface.positions[m as usize])
             .collect();
         let mut pairs = Vec::new();
-        for place in 0..n as u32 {
-            let patch = self.patch_of_place[place as usize];
-            for &q in places.neighbours(place) {
-                let other = self.patch_of_place[q as usize];
+        for position in 0..n as u32 {
+            let patch = self.patch_of_position[position as usize];
+            for &q in surface.neighbours(position) {
+                let other = self.patch_of_position[q as usize];
                 if other != patch {
                     pairs.push((patch, other));
                 }
@@ -216,13 +216,13 @@ impl Solid {
     /// The inside cells in and around the cell of a patch that are visible from its centre.
     fn link_cells(
         &self,
-        places: &Places,
+        surface: &WeldedSurface,
         index: &SurfaceIndex,
         patch: u32,
         links: &mut Vec<(u32, u32)>,
     ) {
-        let place = self.middles[patch as usize] as usize;
-        let p = places.positions[place];
+        let position = self.middles[patch as usize] as usize;
+        let p = surface.positions[position];
         let Some(cell) = self.grid.cell_of(p) else {
             return;
         };
@@ -234,7 +234,7 @@ impl Solid {
                         continue;
                     };
                     let centre = self.grid.centre([x, y, z]);
-                    if sees(places, index, place, p, centre) {
+                    if sees(surface, index, position, p, centre) {
                         links.push((patch, node));
                     }
                 }

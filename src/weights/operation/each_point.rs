@@ -1,6 +1,6 @@
 //! Runs a function on many points, on all threads, and collects the results.
 
-use super::settle::{Rules, Verdict};
+use super::settle::{RowResult, Rules};
 use super::{LeftOut, Outcome, Report};
 use crate::finding::counted;
 use crate::mesh::PointSet;
@@ -46,7 +46,7 @@ pub(super) fn each_point(
     rules: &Rules<'_>,
     task: &Task,
     label: &str,
-    change: impl Fn(u32, RowRef<'_>, &mut Pen) -> Verdict + Sync,
+    change: impl Fn(u32, RowRef<'_>, &mut Pen) -> RowResult + Sync,
 ) -> Result<Tally, Cancelled> {
     let subject = rules.subject;
     each_of(rules, task, label, |point| subject.includes(point), change)
@@ -58,7 +58,7 @@ pub(super) fn each_of(
     task: &Task,
     label: &str,
     included: impl Fn(u32) -> bool + Sync,
-    change: impl Fn(u32, RowRef<'_>, &mut Pen) -> Verdict + Sync,
+    change: impl Fn(u32, RowRef<'_>, &mut Pen) -> RowResult + Sync,
 ) -> Result<Tally, Cancelled> {
     let n_points = rules.subject.n_points();
     let n_chunks = n_points.div_ceil(CHUNK);
@@ -76,13 +76,13 @@ pub(super) fn each_of(
             part.considered += 1;
             pen.remarks.clear();
             match change(point, rules.subject.row(point), &mut pen) {
-                Verdict::Same => {}
-                Verdict::New { lost } => {
+                RowResult::Same => {}
+                RowResult::New { lost } => {
                     part.points.push(point);
                     part.rows.push_pairs(pen.row.iter().copied());
                     part.n_lost += usize::from(lost);
                 }
-                Verdict::Left(why) => part.left.push((why, point)),
+                RowResult::Left(why) => part.left.push((why, point)),
             }
             part.left
                 .extend(pen.remarks.drain(..).map(|why| (why, point)));

@@ -1,7 +1,7 @@
 //! Moves, merges and swaps the weights of joints.
 
 use super::each_point::each_point;
-use super::settle::{Rules, Sum, Verdict};
+use super::settle::{RowResult, Rules, Sum};
 use super::{OperationError, Outcome, Subject, share};
 use crate::skeleton::JointId;
 use crate::task::Task;
@@ -47,7 +47,7 @@ pub(super) fn give(
             *weight -= goes;
         }
         if given <= 0.0 {
-            return Verdict::Same;
+            return RowResult::Same;
         }
         let sum = f64::from(before.weight_of(to)) + given;
         super::set(row, to, sum as f32);

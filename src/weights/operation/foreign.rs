@@ -8,7 +8,7 @@ use glam::Vec3;
 use std::collections::BTreeMap;
 
 /// Maximum number of names in a note.
-const FEW: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// The bone of the skin for each foreign joint.
 pub(in crate::weights) struct Names {
@@ -113,9 +113,9 @@ impl Names {
 
 /// The first few names.
 fn listed(names: &[String]) -> String {
-    let few = names.iter().take(FEW).map(|n| format!("\"{n}\""));
+    let few = names.iter().take(MAX_NAMES).map(|n| format!("\"{n}\""));
     let mut few: Vec<String> = few.collect();
-    if names.len() > FEW {
+    if names.len() > MAX_NAMES {
         few.push("...".into());
     }
     few.join(", ")

@@ -6,13 +6,13 @@ use crate::mesh::PointSet;
 use crate::task::Task;
 
 /// A point whose weights differ from the mean around it by less is no outlier.
-const STANDS_OUT: f32 = 0.2;
+const MIN_DIFFERENCE: f32 = 0.2;
 
 /// The factor by which an outlier's difference exceeds the median difference of its neighbours.
-const TIMES: f32 = 2.0;
+const OUTLIER_RATIO: f32 = 2.0;
 
 /// Number of smoothing iterations of the filled rows.
-const EVENED: u32 = 12;
+const SMOOTHING_ITERATIONS: u32 = 12;
 
 /// The point has no unchanged neighbours.
 const ALONE: &str = "without unchanged neighbours";
@@ -70,8 +70,11 @@ pub(super) fn run(subject: &Subject<'_>, task: &Task) -> Result<Outcome, Operati
     let points = field.points().iter().copied();
     let alone: PointSet = points.filter(|&point| !known.contains(point)).collect();
     if n > n_open {
-        for i in 0..EVENED {
-            task.step("Hammering", 0.5 + 0.5 * i as f32 / EVENED as f32)?;
+        for i in 0..SMOOTHING_ITERATIONS {
+            task.step(
+                "Hammering",
+                0.5 + 0.5 * i as f32 / SMOOTHING_ITERATIONS as f32,
+            )?;
             field.pass(1.0, |_| true, |q| known.contains(q), task)?;
         }
     }
@@ -108,7 +111,7 @@ fn outliers(field: &Surroundings<'_>, task: &Task) -> Result<Vec<u32>, Operation
     let mut found = Vec::new();
     for &point in field.points() {
         let own = differences[point as usize];
-        if own <= STANDS_OUT {
+        if own <= MIN_DIFFERENCE {
             continue;
         }
         around.clear();
@@ -116,7 +119,7 @@ fn outliers(field: &Surroundings<'_>, task: &Task) -> Result<Vec<u32>, Operation
         around.extend(ring.map(|&q| differences[q as usize]));
         around.sort_by(f32::total_cmp);
         let usual = around.get(around.len() / 2).copied().unwrap_or(own);
-        if own > TIMES * usual {
+        if own > OUTLIER_RATIO * usual {
             found.push(point);
         }
     }

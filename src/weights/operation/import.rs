@@ -2,7 +2,7 @@
 
 use super::each_point::each_point;
 use super::foreign::Names;
-use super::settle::{Rules, Verdict};
+use super::settle::{RowResult, Rules};
 use super::{OperationError, Outcome, Subject};
 use crate::mesh::point_tree::PointTree;
 use crate::task::Task;
@@ -11,9 +11,9 @@ use glam::Vec3;
 use std::sync::Arc;
 
 /// Tolerance of equal positions, as a fraction of the bounding-box diagonal: other programs round.
-const SAME_PLACE: f32 = 1e-5;
+const POSITION_TOLERANCE: f32 = 1e-5;
 /// Maximum distance of the nearest point of the file, as a fraction of the diagonal.
-const REACH: f32 = 0.02;
+const MAX_DISTANCE: f32 = 0.02;
 /// Points without one in the file.
 const FAR: &str = "without a nearby vertex in the file";
 
@@ -60,7 +60,7 @@ impl Import {
         let rules = Rules::new(subject);
         let tally = each_point(&rules, task, "Importing weights", |point, before, pen| {
             let Some(from) = matching.of_point(source, subject, point) else {
-                return Verdict::Left(FAR);
+                return RowResult::Left(FAR);
             };
             pen.other.clear();
             bones.add(source.rows.row(from as usize), 1.0, &mut pen.other);
@@ -92,14 +92,14 @@ impl Matching {
                 .positions
                 .iter()
                 .zip(positions)
-                .all(|(a, b)| a.distance(*b) <= SAME_PLACE * diagonal);
+                .all(|(a, b)| a.distance(*b) <= POSITION_TOLERANCE * diagonal);
         let tree = || {
             let all = (0..source.positions.len() as u32).collect();
             PointTree::new(&source.positions, all)
         };
         Self {
             tree: (!is_same).then(tree),
-            reach: REACH * diagonal,
+            reach: MAX_DISTANCE * diagonal,
         }
     }
 

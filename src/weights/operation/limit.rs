@@ -1,7 +1,7 @@
 //! Limits the number of influences.
 
 use super::each_point::each_point;
-use super::settle::{Rules, Sum, Verdict, drop_smallest};
+use super::settle::{RowResult, Rules, Sum, drop_smallest};
 use super::{OperationError, Outcome, Subject};
 use crate::task::Task;
 
@@ -33,7 +33,7 @@ pub(super) fn run(
             pen.remarks.push(KEPT);
         }
         if row.len() == before.len() {
-            return Verdict::Same;
+            return RowResult::Same;
         }
         rules.settle(before, row, Sum::Kept, |joint| {
             u8::from(!subject.acts_on(joint))

@@ -2,7 +2,7 @@
 
 use super::each_point::{Pen, each_of};
 use super::plane;
-use super::settle::{Rules, Sum, Verdict};
+use super::settle::{RowResult, Rules, Sum};
 use super::{Mirroring, OperationError, Outcome, Subject};
 use crate::mesh::Symmetry;
 use crate::skeleton::JointId;
@@ -20,7 +20,7 @@ const LOCKED: &str = "whose locked bones keep weights that differ from the other
 const TOO_MANY: &str = "on the centre line that need more influences than the limit";
 
 /// Locked weights that differ by less are equal.
-const ALIKE: f32 = 1e-4;
+const EQUAL_TOLERANCE: f32 = 1e-4;
 
 /// The mirror image of each joint of the skin.
 struct Sides {
@@ -212,15 +212,15 @@ pub(super) fn mirror(
                 return centred(&rules, &sides, before, pen);
             }
             let Some(source) = symmetry.source(point) else {
-                return Verdict::Left(NO_PARTNER);
+                return RowResult::Left(NO_PARTNER);
             };
             if is_given(point, partner) {
-                return Verdict::Same;
+                return RowResult::Same;
             }
             // The source of an unmatched point must not change itself.
             let other = symmetry.partner(source);
             if partner.is_none() && (other == Some(source) || !is_given(source, other)) {
-                return Verdict::Left(NO_PARTNER);
+                return RowResult::Left(NO_PARTNER);
             }
             take(&rules, &sides, before, subject.row(source), true, pen)
         },
@@ -247,7 +247,7 @@ pub(super) fn flip(
         |point| is_included(subject, &symmetry, point),
         |point, before, pen| match symmetry.source(point) {
             Some(source) => take(&rules, &sides, before, subject.row(source), false, pen),
-            None => Verdict::Left(NO_PARTNER),
+            None => RowResult::Left(NO_PARTNER),
         },
     )?;
     let mut notes = plane::match_notes(&symmetry);
@@ -263,7 +263,7 @@ fn take(
     source: RowRef<'_>,
     hand_on: bool,
     pen: &mut Pen,
-) -> Verdict {
+) -> RowResult {
     let Pen {
         row,
         other,
@@ -271,11 +271,11 @@ fn take(
     } = pen;
     sides.image(source, hand_on, other);
     let differs = |&(joint, weight): &(u16, f32)| {
-        rules.subject.is_locked(joint) && (before.weight_of(joint) - weight).abs() > ALIKE
+        rules.subject.is_locked(joint) && (before.weight_of(joint) - weight).abs() > EQUAL_TOLERANCE
     };
     let is_kept = |(joint, weight): (u16, f32)| {
         rules.subject.is_locked(joint)
-            && weight > ALIKE
+            && weight > EQUAL_TOLERANCE
             && other.iter().all(|(image, _)| *image != joint)
     };
     if other.iter().any(differs) || before.iter().any(is_kept) {
@@ -285,7 +285,7 @@ fn take(
 }
 
 /// Makes the weights of a point on the centre line symmetric. If one side is locked the other follows it.
-fn centred(rules: &Rules<'_>, sides: &Sides, before: RowRef<'_>, pen: &mut Pen) -> Verdict {
+fn centred(rules: &Rules<'_>, sides: &Sides, before: RowRef<'_>, pen: &mut Pen) -> RowResult {
     let row = &mut pen.row;
     row.clear();
     row.extend(before.iter());
@@ -318,12 +318,12 @@ fn centred(rules: &Rules<'_>, sides: &Sides, before: RowRef<'_>, pen: &mut Pen) 
     }
     row.retain(|&(joint, weight)| weight > 0.0 || before.joints.contains(&joint));
     if super::settle::is_same(before, row) {
-        return Verdict::Same;
+        return RowResult::Same;
     }
     row.retain(|&(joint, weight)| weight > 0.0 || rules.subject.is_locked(joint));
     let lost = row.len() > rules.most;
     if lost && !keep_largest(rules, sides, row, image, follows) {
-        return Verdict::Left(TOO_MANY);
+        return RowResult::Left(TOO_MANY);
     }
     match rules.settle(before, row, Sum::Kept, |joint| {
         if follows(joint) {
@@ -332,7 +332,7 @@ fn centred(rules: &Rules<'_>, sides: &Sides, before: RowRef<'_>, pen: &mut Pen) 
             u8::from(sides.is_in_scope(joint))
         }
     }) {
-        Verdict::New { lost: more } => Verdict::New { lost: lost || more },
+        RowResult::New { lost: more } => RowResult::New { lost: lost || more },
         other => other,
     }
 }

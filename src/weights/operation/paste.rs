@@ -2,7 +2,7 @@
 
 use super::each_point::each_point;
 use super::foreign::{ForeignSurface, Names};
-use super::settle::{Rules, Verdict};
+use super::settle::{RowResult, Rules};
 use super::{Copied, OperationError, Outcome, PasteBy, Subject};
 use crate::finding::thousands;
 use crate::mesh::SurfaceIndex;
@@ -74,10 +74,10 @@ pub(super) fn run(
         if let Some(surface) = &surface {
             let at = subject.mesh.positions[point as usize];
             if is_beside(at) {
-                return Verdict::Same;
+                return RowResult::Same;
             }
             if !surface.row_at(at, &names, wanted) {
-                return Verdict::Left(NOT_COPIED);
+                return RowResult::Left(NOT_COPIED);
             }
         } else {
             let found = copied.points.binary_search(&point);
@@ -85,13 +85,13 @@ pub(super) fn run(
                 _ if single => 0,
                 Ok(row) => row,
                 // Without a scope only the copied points are in scope.
-                Err(_) if subject.points.is_none() => return Verdict::Same,
-                Err(_) => return Verdict::Left(NOT_COPIED),
+                Err(_) if subject.points.is_none() => return RowResult::Same,
+                Err(_) => return RowResult::Left(NOT_COPIED),
             };
             names.add(copied.rows.row(row), 1.0, wanted);
         }
         if wanted.is_empty() {
-            return Verdict::Left(NO_BONES);
+            return RowResult::Left(NO_BONES);
         }
         rules.adopt(before, wanted, |joint| subject.acts_on(joint), &mut pen.row)
     })?;

@@ -9,7 +9,7 @@ use glam::Vec3;
 
 /// The smallest distance of the plane from the origin, as a fraction of the diagonal of the bounds, at which the joints
 /// define it.
-const BESIDE: f32 = 0.02;
+const MIN_OFFSET: f32 = 0.02;
 
 impl Subject<'_> {
     /// The coordinate of the mirror plane on an axis in bind pose, metres: 0, unless mesh and joint pairs are both centred
@@ -23,7 +23,7 @@ impl Subject<'_> {
         };
         let centre = centre as f32;
         let agrees = (middle[i] - centre).abs() < middle[i].abs();
-        if size.is_finite() && centre.abs() > BESIDE * size && agrees {
+        if size.is_finite() && centre.abs() > MIN_OFFSET * size && agrees {
             centre
         } else {
             0.0
@@ -54,7 +54,7 @@ pub(super) fn match_notes(symmetry: &Symmetry) -> Vec<String> {
         position,
         topology,
         nearest,
-        stand_in,
+        substitutes,
         ..
     } = symmetry.counts();
     let mut parts = Vec::new();
@@ -71,10 +71,10 @@ pub(super) fn match_notes(symmetry: &Symmetry) -> Vec<String> {
     if !parts.is_empty() {
         notes.push(format!("Matched {}.", parts.join(", ")));
     }
-    if stand_in > 0 {
+    if substitutes > 0 {
         notes.push(format!(
             "{} of the side with more vertices use the nearest of the other side.",
-            counted(stand_in, "vertex")
+            counted(substitutes, "vertex")
         ));
     }
     if symmetry.centre() != 0.0 {

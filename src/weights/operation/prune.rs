@@ -1,7 +1,7 @@
 //! Removes small weights.
 
 use super::each_point::each_point;
-use super::settle::{Rules, Sum, Verdict};
+use super::settle::{RowResult, Rules, Sum};
 use super::{OperationError, Outcome, Subject, share};
 use crate::task::Task;
 
@@ -25,7 +25,7 @@ pub(super) fn run(
         });
         row.extend(kept.map(|(_, entry)| entry));
         if row.len() == before.len() {
-            return Verdict::Same;
+            return RowResult::Same;
         }
         rules.settle(before, row, Sum::Kept, |joint| {
             u8::from(!subject.acts_on(joint))

@@ -1,7 +1,7 @@
 //! Rounds weights to steps.
 
 use super::each_point::each_point;
-use super::settle::{Rules, Sum, Verdict, drop_smallest, total};
+use super::settle::{RowResult, Rules, Sum, drop_smallest, total};
 use super::{OperationError, Outcome, Subject};
 use crate::task::Task;
 
@@ -37,7 +37,7 @@ pub(super) fn run(
         let kept = total(row) - asked;
         let room = target - kept;
         if asked <= 0.0 || room <= 0.0 {
-            return Verdict::Same;
+            return RowResult::Same;
         }
         let whole = (room * n + 1e-4).floor();
         let rest = room - whole / n;
@@ -78,7 +78,7 @@ pub(super) fn run(
             u8::from(!subject.acts_on(joint))
         });
         match verdict {
-            Verdict::New { .. } => Verdict::New {
+            RowResult::New { .. } => RowResult::New {
                 lost: row_before && before.len() > rules.most,
             },
             other => other,

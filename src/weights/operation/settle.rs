@@ -4,7 +4,7 @@ use super::Subject;
 use crate::skinning::RowRef;
 
 /// The largest error of a sum that is left as it is, so that rows keep their bits.
-const CLOSE: f64 = 1e-6;
+const SUM_TOLERANCE: f64 = 1e-6;
 
 /// Locked weights leave no remainder.
 pub(super) const FULL: &str = "whose locked weights leave nothing to share";
@@ -26,7 +26,7 @@ pub(super) enum Sum {
 
 /// The result for a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum RowResult {
     /// Unchanged to the bit.
     Same,
     /// Changed.
@@ -62,9 +62,9 @@ impl<'a> Rules<'a> {
         row: &mut Vec<(u16, f32)>,
         sum: Sum,
         tier: impl Fn(u16) -> u8,
-    ) -> Verdict {
+    ) -> RowResult {
         if sum != Sum::One && is_same(before, row) {
-            return Verdict::Same;
+            return RowResult::Same;
         }
         let is_locked = |joint: u16| self.subject.is_locked(joint);
         row.retain(|&(joint, weight)| weight > 0.0 || is_locked(joint));
@@ -79,15 +79,15 @@ impl<'a> Rules<'a> {
         if let Some(target) = target
             && let Err(why) = self.fit(row, target, &tier)
         {
-            return Verdict::Left(why);
+            return RowResult::Left(why);
         }
         row.retain(|&(joint, weight)| weight > 0.0 || is_locked(joint));
         if !is_same(before, row) {
-            Verdict::New { lost }
+            RowResult::New { lost }
         } else if sum == Sum::One {
-            Verdict::Same
+            RowResult::Same
         } else {
-            Verdict::Left(NO_TAKER)
+            RowResult::Left(NO_TAKER)
         }
     }
 
@@ -128,7 +128,7 @@ impl<'a> Rules<'a> {
                 sums[usize::from(tier(joint).min(2))] += f64::from(weight);
             }
         }
-        if (locked + sums.iter().sum::<f64>() - target).abs() <= CLOSE {
+        if (locked + sums.iter().sum::<f64>() - target).abs() <= SUM_TOLERANCE {
             return Ok(());
         }
         let unlocked = sums.iter().sum::<f64>();
@@ -146,7 +146,7 @@ impl<'a> Rules<'a> {
                 }
             }
             sums[usize::from(level)] = need;
-            if need > 0.0 || (locked + others - target).abs() <= CLOSE {
+            if need > 0.0 || (locked + others - target).abs() <= SUM_TOLERANCE {
                 return Ok(());
             }
         }
@@ -166,7 +166,7 @@ impl<'a> Rules<'a> {
         wanted: &[(u16, f32)],
         asked: impl Fn(u16) -> bool,
         row: &mut Vec<(u16, f32)>,
-    ) -> Verdict {
+    ) -> RowResult {
         row.clear();
         row.extend(before.iter().filter(|&(joint, _)| !asked(joint)));
         row.extend(wanted.iter().filter(|(joint, _)| asked(*joint)));

@@ -2,7 +2,7 @@
 
 use super::Subject;
 use super::each_point::each_of;
-use super::settle::{Rules, Sum, Verdict};
+use super::settle::{RowResult, Rules, Sum};
 use super::{OperationError, Outcome};
 use crate::mesh::{PointSet, Rings};
 use crate::skinning::{CHUNK, RowRef, Rows};
@@ -11,16 +11,16 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Smallest weight of a new influence.
-const DUST: f64 = 1e-6;
+const MIN_NEW_WEIGHT: f64 = 1e-6;
 
 /// Smallest change: a row that would change by less keeps every bit.
-const STILL: f64 = 1e-7;
+const MIN_CHANGE: f64 = 1e-7;
 
 /// Maximum number of influences of a row during the iterations.
 const WIDEST: usize = 32;
 
 /// Where more points than this share a position, seams are not searched.
-const CROWD: usize = 64;
+const MAX_COINCIDENT: usize = 64;
 
 /// Index of a point that does not change.
 const OUTSIDE: u32 = u32::MAX;
@@ -119,7 +119,7 @@ impl<'a> Surroundings<'a> {
         let mut all = vec![point];
         let mut at = point;
         while let Some(next) = topology.next_coincident(at).filter(|&q| q != point) {
-            if all.len() > CROWD {
+            if all.len() > MAX_COINCIDENT {
                 all.truncate(1);
                 break;
             }
@@ -215,7 +215,7 @@ impl<'a> Surroundings<'a> {
             for &joint in &scratch.touched {
                 let mean = std::mem::take(&mut scratch.sums[usize::from(joint)]) / total;
                 let step = strength * mean;
-                if step > DUST {
+                if step > MIN_NEW_WEIGHT {
                     moved = moved.max(step);
                     row.push((joint, step as f32));
                 }
@@ -224,11 +224,11 @@ impl<'a> Surroundings<'a> {
         for joint in scratch.touched.drain(..) {
             scratch.sums[usize::from(joint)] = 0.0;
         }
-        if moved <= STILL {
+        if moved <= MIN_CHANGE {
             return false;
         }
         let acts_on = |joint: u16| self.subject.acts_on(joint);
-        row.retain(|&(joint, weight)| f64::from(weight) > DUST || !acts_on(joint));
+        row.retain(|&(joint, weight)| f64::from(weight) > MIN_NEW_WEIGHT || !acts_on(joint));
         while row.iter().filter(|e| acts_on(e.0)).count() > WIDEST {
             let asked = row.iter().enumerate().filter(|(_, e)| acts_on(e.0));
             let smallest = asked.min_by(|(_, a), (_, b)| a.1.total_cmp(&b.1));
@@ -404,10 +404,10 @@ impl<'a> Surroundings<'a> {
             |point| subject.includes(point),
             |point, before, pen| {
                 if let Some(why) = left(point) {
-                    return Verdict::Left(why);
+                    return RowResult::Left(why);
                 }
                 if !this.is_inside(point) {
-                    return Verdict::Same;
+                    return RowResult::Same;
                 }
                 pen.row.clear();
                 pen.row.extend(this.row(point).iter());
@@ -438,7 +438,7 @@ fn shared_rings(subject: &Subject<'_>, rings: &Rings) -> HashMap<u32, Vec<u32>> 
             members.push(next);
             at = next;
         }
-        if members.len() > CROWD {
+        if members.len() > MAX_COINCIDENT {
             continue;
         }
         members.sort_unstable();

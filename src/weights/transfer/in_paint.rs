@@ -5,31 +5,31 @@
 
 use crate::math::{Factor, FactorError, SurfaceLaplacian, Symmetric};
 use crate::task::Task;
-use crate::weights::automatic::{Places, TopRows};
+use crate::weights::automatic::{TopRows, WeldedSurface};
 use rayon::prelude::*;
 
 /// Maximum number of unknowns with the second part of Q, whose factor needs much memory.
-const MOST_BENT: usize = 200_000;
+const MAX_BENT: usize = 200_000;
 
 /// Right-hand sides solved together by one thread.
 const COLUMNS: usize = 4;
 
 /// Fills in the rows of positions that are not `known`, on islands with a known one; returns whether slopes were kept.
 ///
-/// `wanted`: n_places: the positions to fill in. `rows` hold the known ones.
+/// `wanted`: n_positions: the positions to fill in. `rows` hold the known ones.
 pub(super) fn in_paint(
-    places: &Places,
+    surface: &WeldedSurface,
     known: &[bool],
     wanted: &[bool],
     rows: &mut TopRows,
     task: &Task,
 ) -> Result<bool, FactorError> {
-    let mut index = vec![u32::MAX; places.n()];
+    let mut index = vec![u32::MAX; surface.n()];
     let mut unknown = Vec::new();
-    for place in 0..places.n() {
-        if wanted[place] && !known[place] {
-            index[place] = unknown.len() as u32;
-            unknown.push(place as u32);
+    for position in 0..surface.n() {
+        if wanted[position] && !known[position] {
+            index[position] = unknown.len() as u32;
+            unknown.push(position as u32);
         }
     }
     let n = unknown.len();
@@ -37,12 +37,12 @@ pub(super) fn in_paint(
         return Ok(true);
     }
     task.step("Measuring the surface", 0.5)?;
-    let laplacian = SurfaceLaplacian::new(&places.positions, &places.triangles);
-    let keeps_slopes = n <= MOST_BENT;
-    let zeros = vec![0.0; places.n()];
+    let laplacian = SurfaceLaplacian::new(&surface.positions, &surface.triangles);
+    let keeps_slopes = n <= MAX_BENT;
+    let zeros = vec![0.0; surface.n()];
     let stiffness = Symmetric::laplacian(&zeros, &laplacian.edges);
     // Scaled by area, so that the ratio of both parts of Q does not depend on scale and density.
-    let mean = laplacian.areas.iter().sum::<f64>() / places.n().max(1) as f64;
+    let mean = laplacian.areas.iter().sum::<f64>() / surface.n().max(1) as f64;
     let (mut matrix, mut to_known) = stiffness.split(&index, n);
     if keeps_slopes {
         let inverse: Vec<f64> = laplacian.areas.iter().map(|a| mean / a).collect();
@@ -54,11 +54,11 @@ pub(super) fn in_paint(
     let factor = Factor::new(matrix, task)?;
     let mut joints: Vec<u16> = to_known
         .iter()
-        .flat_map(|&(_, place, _)| rows.row(place).iter().map(|e| e.0))
+        .flat_map(|&(_, position, _)| rows.row(position).iter().map(|e| e.0))
         .collect();
     joints.sort_unstable();
     joints.dedup();
-    let shares: Vec<f32> = (0..places.n() as u32)
+    let shares: Vec<f32> = (0..surface.n() as u32)
         .map(|p| {
             rows.row(p)
                 .iter()
@@ -74,9 +74,9 @@ pub(super) fn in_paint(
         let solve = |joints: &[u16]| {
             let mut columns = vec![0.0; n * joints.len()];
             for (column, &joint) in columns.chunks_mut(n).zip(joints) {
-                for &(row, place, value) in &to_known {
-                    let entry = rows.row(place).iter().find(|e| e.0 == joint);
-                    let weight = entry.map_or(0.0, |e| e.1 / shares[place as usize]);
+                for &(row, position, value) in &to_known {
+                    let entry = rows.row(position).iter().find(|e| e.0 == joint);
+                    let weight = entry.map_or(0.0, |e| e.1 / shares[position as usize]);
                     column[row as usize] -= value * f64::from(weight);
                 }
             }
@@ -88,12 +88,12 @@ pub(super) fn in_paint(
             for (&joint, column) in joints.iter().zip(columns.chunks(n)) {
                 let weights = unknown.iter().zip(column);
                 let weights = weights.filter(|w| *w.1 > 1e-4);
-                filled.extend(weights.map(|(&place, &w)| (place, joint, w.min(1.0) as f32)));
+                filled.extend(weights.map(|(&position, &w)| (position, joint, w.min(1.0) as f32)));
             }
         }
     }
-    for (place, joint, weight) in filled {
-        rows.offer(place, joint, weight);
+    for (position, joint, weight) in filled {
+        rows.offer(position, joint, weight);
     }
     Ok(keeps_slopes)
 }

@@ -10,9 +10,9 @@ mod names;
 
 pub use names::match_names;
 
-use super::automatic::{Places, TopRows, finish, islands_note, some};
+use super::automatic::{TopRows, WeldedSurface, finish, islands_note, some};
 use crate::math::FactorError;
-use crate::mesh::{PointSet, SurfaceIndex, SurfacePlace};
+use crate::mesh::{ClosestPosition, PointSet, SurfaceIndex};
 use crate::skinning::Rows;
 use crate::task::{Cancelled, Task};
 use crate::weights::outcome::{LeftOut, OperationError, Outcome};
@@ -79,19 +79,21 @@ impl Transfer {
         let same = match_names(&source.joints, &ours);
         let mut notes = Vec::new();
         self.note_names(&same, &mut notes)?;
-        let mut places = Places::new(subject);
-        places.transform(subject.to_world);
-        let known = Known::find(self, &places, &same, subject, task)?;
+        let mut surface = WeldedSurface::new(subject);
+        surface.transform(subject.to_world);
+        let known = Known::find(self, &surface, &same, subject, task)?;
         let mut rows = known.rows;
-        let mut wanted = vec![false; places.n()];
+        let mut wanted = vec![false; surface.n()];
         for point in 0..subject.n_points() as u32 {
-            wanted[places.of_point[point as usize] as usize] |= subject.includes(point);
+            wanted[surface.of_point[point as usize] as usize] |= subject.includes(point);
         }
         let mut is_known = known.has_row;
         let unmatched = |is_known: &[bool]| {
             let points = 0..subject.n_points() as u32;
             points
-                .filter(|&p| subject.includes(p) && !is_known[places.of_point[p as usize] as usize])
+                .filter(|&p| {
+                    subject.includes(p) && !is_known[surface.of_point[p as usize] as usize]
+                })
                 .collect::<PointSet>()
         };
         let far = unmatched(&is_known);
@@ -100,10 +102,10 @@ impl Transfer {
             let why = format!("without a match on \"{}\"", source.name);
             left_out.push(LeftOut { why, points: far });
         } else if !far.is_empty() {
-            let blind = known.closest.islands_without(&places, &is_known, &wanted);
+            let blind = known.closest.islands_without(&surface, &is_known, &wanted);
             if !blind.is_empty() {
                 known.closest.take(&blind, &mut rows, &mut is_known);
-                let sizes: Vec<usize> = island_sizes(&places, &blind);
+                let sizes: Vec<usize> = island_sizes(&surface, &blind);
                 notes.push(islands_note(
                     &sizes,
                     &format!("had no match on \"{}\"", source.name),
@@ -111,7 +113,7 @@ impl Transfer {
                 ));
             }
             let n_filled = unmatched(&is_known).count();
-            match in_paint(&places, &is_known, &wanted, &mut rows, task) {
+            match in_paint(&surface, &is_known, &wanted, &mut rows, task) {
                 Ok(keeps_slopes) if n_filled > 0 => {
                     let how = if keeps_slopes {
                         ""
@@ -125,7 +127,7 @@ impl Transfer {
                 Ok(_) => {}
                 Err(FactorError::Cancelled(cancelled)) => return Err(cancelled.into()),
                 Err(failed) => {
-                    let rest: Vec<u32> = (0..places.n() as u32)
+                    let rest: Vec<u32> = (0..surface.n() as u32)
                         .filter(|&p| wanted[p as usize] && !is_known[p as usize])
                         .collect();
                     known.closest.take(&rest, &mut rows, &mut is_known);
@@ -136,7 +138,7 @@ impl Transfer {
             }
         }
         task.step("Writing rows", 0.97)?;
-        let mut outcome = finish(subject, &places, &rows, notes);
+        let mut outcome = finish(subject, &surface, &rows, notes);
         // Points without a match are reported already; that they have no row is the same fact.
         let untouched = left_out.first().map(|l: &LeftOut| l.points.clone());
         outcome
@@ -188,7 +190,7 @@ impl Transfer {
 /// The rows at the closest positions that are within the limits.
 struct Known {
     rows: TopRows,
-    /// n_places: whether the position has a row.
+    /// n_positions: whether the position has a row.
     has_row: Vec<bool>,
     closest: Closest,
 }
@@ -201,7 +203,7 @@ struct Closest {
 impl Known {
     fn find(
         transfer: &Transfer,
-        places: &Places,
+        surface: &WeldedSurface,
         same: &[Option<u16>],
         subject: &Subject<'_>,
         task: &Task,
@@ -216,28 +218,28 @@ impl Known {
                 .fold(start, |(low, high), &p| (low.min(p), high.max(p)))
         };
         let (low, high) = low_high(&source.positions);
-        let reach = transfer.max_distance.max(0.0) * low.distance(high).max(places.diagonal());
+        let reach = transfer.max_distance.max(0.0) * low.distance(high).max(surface.diagonal());
         let least = transfer
             .max_angle_degrees
             .clamp(0.0, 180.0)
             .to_radians()
             .cos();
         let mut found: Vec<(Vec<(u16, f32)>, bool)> = Vec::new();
-        let all: Vec<u32> = (0..places.n() as u32).collect();
-        let find = |&place: &u32| {
+        let all: Vec<u32> = (0..surface.n() as u32).collect();
+        let find = |&position: &u32| {
             if task.is_cancelled() {
                 return (Vec::new(), false);
             }
-            let p = places.positions[place as usize];
-            let normal = places.normals[place as usize];
+            let p = surface.positions[position as usize];
+            let normal = surface.normals[position as usize];
             let agrees = |t: u32| {
                 let theirs = normal_of(source, t);
                 normal == Vec3::ZERO || theirs == Vec3::ZERO || theirs.dot(normal) >= least
             };
             let at = |wanted: &dyn Fn(u32) -> bool, reach: f32| {
-                let place =
+                let position =
                     index.closest(p, reach, &source.triangles, &source.positions, wanted)?;
-                Some(row_at(source, same, place)).filter(|row| !row.is_empty())
+                Some(row_at(source, same, position)).filter(|row| !row.is_empty())
             };
             match at(&agrees, reach) {
                 Some(row) => (row, true),
@@ -250,13 +252,13 @@ impl Known {
             .into_iter()
             .for_each(|some| found.extend(some));
         task.check()?;
-        let mut rows = TopRows::new(places.n(), subject.max_influences.max(8));
-        let mut is_known = Vec::with_capacity(places.n());
-        for (place, (row, known)) in found.iter().enumerate() {
+        let mut rows = TopRows::new(surface.n(), subject.max_influences.max(8));
+        let mut is_known = Vec::with_capacity(surface.n());
+        for (position, (row, known)) in found.iter().enumerate() {
             is_known.push(*known);
             if *known {
                 for &(joint, weight) in row {
-                    rows.offer(place as u32, joint, weight);
+                    rows.offer(position as u32, joint, weight);
                 }
             }
         }
@@ -273,32 +275,37 @@ impl Known {
 
 impl Closest {
     /// The positions of islands that have positions to fill in but no known one.
-    fn islands_without(&self, places: &Places, is_known: &[bool], wanted: &[bool]) -> Vec<u32> {
-        let mut has = vec![false; places.n_islands];
-        for (place, known) in is_known.iter().enumerate() {
-            has[places.islands[place] as usize] |= known;
+    fn islands_without(
+        &self,
+        surface: &WeldedSurface,
+        is_known: &[bool],
+        wanted: &[bool],
+    ) -> Vec<u32> {
+        let mut has = vec![false; surface.n_islands];
+        for (position, known) in is_known.iter().enumerate() {
+            has[surface.islands[position] as usize] |= known;
         }
-        let without = |&p: &u32| wanted[p as usize] && !has[places.islands[p as usize] as usize];
+        let without = |&p: &u32| wanted[p as usize] && !has[surface.islands[p as usize] as usize];
         (0..self.rows.len() as u32).filter(without).collect()
     }
 
     /// Uses the closest row for the positions `those`, at any distance.
     fn take(&self, those: &[u32], rows: &mut TopRows, is_known: &mut [bool]) {
-        for &place in those {
-            let row = &self.rows[place as usize];
+        for &position in those {
+            let row = &self.rows[position as usize];
             for &(joint, weight) in row {
-                rows.offer(place, joint, weight);
+                rows.offer(position, joint, weight);
             }
-            is_known[place as usize] = true;
+            is_known[position as usize] = true;
         }
     }
 }
 
 /// The number of positions on each island that `those` touch.
-fn island_sizes(places: &Places, those: &[u32]) -> Vec<usize> {
-    let mut sizes = vec![0; places.n_islands];
-    for &place in those {
-        sizes[places.islands[place as usize] as usize] += 1;
+fn island_sizes(surface: &WeldedSurface, those: &[u32]) -> Vec<usize> {
+    let mut sizes = vec![0; surface.n_islands];
+    for &position in those {
+        sizes[surface.islands[position as usize] as usize] += 1;
     }
     sizes.retain(|&n| n > 0);
     sizes
@@ -310,10 +317,14 @@ fn normal_of(source: &TransferSource, triangle: u32) -> Vec3 {
 }
 
 /// The interpolated rows of a triangle's corners, with joints of the subject.
-fn row_at(source: &TransferSource, same: &[Option<u16>], place: SurfacePlace) -> Vec<(u16, f32)> {
+fn row_at(
+    source: &TransferSource,
+    same: &[Option<u16>],
+    position: ClosestPosition,
+) -> Vec<(u16, f32)> {
     let mut row: Vec<(u16, f32)> = Vec::new();
-    let corners = source.triangles[place.triangle as usize];
-    for (corner, share) in corners.into_iter().zip(place.barycentric.to_array()) {
+    let corners = source.triangles[position.triangle as usize];
+    for (corner, share) in corners.into_iter().zip(position.barycentric.to_array()) {
         for (joint, weight) in source.rows.row(corner as usize).iter() {
             let Some(joint) = same.get(usize::from(joint)).copied().flatten() else {
                 continue;

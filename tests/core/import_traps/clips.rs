@@ -98,7 +98,7 @@ fn keys_are_put_in_order_and_broken_ones_left_out() {
     let channel = &channels(&parts)[0];
     assert_eq!(channel.times[..], [-1.0, 0.0, 1.0]);
     assert_eq!(channel.values[..], [-1., -1., -1., 0., 0., 0., 1., 1., 1.]);
-    assert_found(&findings, "2 keys that are not finite");
+    assert_found(&findings, "2 keyframes that are not finite");
     assert_found(&findings, "do not ascend");
     assert_found(&findings, "before time 0");
 }

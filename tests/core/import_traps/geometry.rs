@@ -239,7 +239,7 @@ fn unknown_required_extensions_are_named() {
     assert_eq!(findings.len(), 1);
     assert_found(&findings, "The file requires ACME_hair");
     gltf.json["accessors"] = json!([]);
-    assert!(refused(gltf).ends_with("the file requires ACME_hair, which is not known here."));
+    assert!(refused(gltf).ends_with("the file requires ACME_hair, which Sinew does not support."));
 }
 
 /// A Draco stream of a triangle: positions (id 0), joints (id 1) as bytes, weights (id 2) as normalised bytes.

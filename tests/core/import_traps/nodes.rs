@@ -29,7 +29,7 @@ fn matrices_are_taken_apart_exactly_and_trs_is_kept() {
     assert_eq!(trs.scale(), DVec3::new(100., -1., 0.01));
     assert!(!trs.has_shear());
     assert_eq!(joints[2].rest.rotation, DQuat::IDENTITY);
-    assert_found(&findings, "nodes[2].rotation has the length 0.000");
+    assert_found(&findings, "nodes[2].rotation has length 0.000");
     assert_found(&findings, "nodes[3].matrix should be 16 numbers.");
     assert_found(&findings, "nodes[4].scale should be 3 numbers.");
 }
@@ -51,7 +51,7 @@ fn cycles_second_parents_and_missing_children_are_left_out() {
     assert_found(&findings, "The index 99 of nodes[0].children[1]");
     assert_found(
         &findings,
-        "nodes[0] has node 2 as a child, which is above it",
+        "nodes[0] has node 2 as a child, which is its ancestor",
     );
     assert_found(
         &findings,
@@ -117,5 +117,5 @@ fn names_may_be_absent_equal_or_odd() {
         .map(|j| j.name.as_str())
         .collect();
     assert_eq!(names, ["", "a", "a", "ф\u{0}\"", ""]);
-    assert_found(&findings, "nodes[4].name should be a text.");
+    assert_found(&findings, "nodes[4].name should be a string.");
 }

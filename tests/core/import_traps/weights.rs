@@ -50,7 +50,7 @@ fn joints_out_of_range_and_broken_weights_are_dropped() {
     }
     assert_found(
         &findings,
-        "Vertex 0 of meshes[0].primitives[0] follows joint 7",
+        "Vertex 0 of meshes[0].primitives[0] references joint 7",
     );
     assert_found(&findings, "2 weights that are negative or not a number");
 }

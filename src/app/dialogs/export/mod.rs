@@ -28,7 +28,7 @@ const SHARE: f32 = 0.45;
 /// The Export page and its state.
 pub(in crate::app) struct ExportPage {
     model_field: PathField,
-    still_field: PathField,
+    static_mesh_field: PathField,
     /// The model for which the paths were proposed.
     model: u64,
     is_open: bool,
@@ -51,7 +51,7 @@ impl ExportPage {
     pub(in crate::app) fn new(editor: &Editor) -> Self {
         Self {
             model_field: PathField::new(PathUse::Export, editor),
-            still_field: PathField::new(PathUse::ExportStill, editor),
+            static_mesh_field: PathField::new(PathUse::ExportStaticMesh, editor),
             model: editor.model_serial(),
             is_open: false,
             was_free: false,
@@ -74,7 +74,7 @@ impl ExportPage {
     fn use_kind(&mut self, kind: ExportKind, editor: &mut Editor) {
         editor.export_settings_mut().kind = kind;
         self.field(kind).ask_focus();
-        if kind == ExportKind::Still {
+        if kind == ExportKind::StaticMesh {
             // The comparison and the preflight of a model end.
             editor.show_exported(None);
             editor.stop_advising();
@@ -85,7 +85,7 @@ impl ExportPage {
     fn field(&mut self, kind: ExportKind) -> &mut PathField {
         match kind {
             ExportKind::Model => &mut self.model_field,
-            ExportKind::Still => &mut self.still_field,
+            ExportKind::StaticMesh => &mut self.static_mesh_field,
         }
     }
 
@@ -105,7 +105,7 @@ impl ExportPage {
     fn follow_model(&mut self, editor: &mut Editor) {
         if self.model != editor.model_serial() {
             self.model_field = PathField::new(PathUse::Export, editor);
-            self.still_field = PathField::new(PathUse::ExportStill, editor);
+            self.static_mesh_field = PathField::new(PathUse::ExportStaticMesh, editor);
             self.model = editor.model_serial();
             editor.measure_diagonal();
         }
@@ -124,7 +124,7 @@ impl ExportPage {
         ui.horizontal(|ui| {
             ui.heading(match editor.exporting().settings().kind {
                 ExportKind::Model => "Export glTF",
-                ExportKind::Still => "Export static mesh",
+                ExportKind::StaticMesh => "Export static mesh",
             });
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 let button = Button::new(icons::ICON_CLOSE.rich_text().size(16.0)).frame(false);
@@ -148,8 +148,12 @@ impl ExportPage {
                 ui.separator();
                 match kind {
                     ExportKind::Model => self.model_ui(ui, editor, is_coloured, &mut requests),
-                    ExportKind::Still => {
-                        static_mesh::static_mesh_ui(ui, editor, is_obj(&self.still_field.typed()));
+                    ExportKind::StaticMesh => {
+                        static_mesh::static_mesh_ui(
+                            ui,
+                            editor,
+                            is_obj(&self.static_mesh_field.typed()),
+                        );
                         Self::progress_ui(ui, editor);
                         static_mesh::saved_ui(ui, editor);
                     }
@@ -219,7 +223,7 @@ impl ExportPage {
                 "A glTF text file; buffers and textures are separate files beside it.",
             ),
         ];
-        if kind == ExportKind::Still {
+        if kind == ExportKind::StaticMesh {
             let about =
                 "A Wavefront OBJ text file, readable by every modelling and sculpting program.";
             formats.push(("obj", is_obj(&path), "OBJ (.obj)", about));
@@ -349,7 +353,7 @@ impl ExportPage {
             }
             let (verb, about) = if asks {
                 ("Replace", "Overwrite the existing file.")
-            } else if kind == ExportKind::Still {
+            } else if kind == ExportKind::StaticMesh {
                 ("Save", "Write the frame on screen.")
             } else if editor.export_standing(&self.model_field.typed()) == Standing::Current {
                 ("Save", "Write the computed file.")
@@ -406,7 +410,7 @@ impl ExportPage {
         if let Some(path) = self.field(kind).chosen(editor) {
             match kind {
                 ExportKind::Model => editor.save_export(&path),
-                ExportKind::Still => editor.save_still(&path),
+                ExportKind::StaticMesh => editor.save_static_mesh(&path),
             }
         }
     }

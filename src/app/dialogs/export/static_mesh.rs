@@ -11,10 +11,10 @@ use egui_material_icons::icons;
 pub(super) fn static_mesh_ui(ui: &mut Ui, editor: &Editor, is_obj: bool) {
     let dim = theme::palette(ui).text_dim;
     ui.strong("Frame");
-    let moment = format!("On screen: {}.", editor.moment_on_screen());
+    let frame = format!("On screen: {}.", editor.shown_frame_label());
     let about = "Use the timeline or pose the model to choose another frame. During playback, Save exports the frame \
                  at that time.";
-    let label = ui.add(Label::new(moment).wrap());
+    let label = ui.add(Label::new(frame).wrap());
     label.on_hover_text(about);
     ui.add_space(2.0);
     let holds = if is_obj {
@@ -28,14 +28,14 @@ pub(super) fn static_mesh_ui(ui: &mut Ui, editor: &Editor, is_obj: bool) {
 
 /// Draws the result of the last saved static mesh.
 pub(super) fn saved_ui(ui: &mut Ui, editor: &Editor) {
-    let Some(still) = editor.exporting().still() else {
+    let Some(saved) = editor.exporting().static_mesh() else {
         return;
     };
     ui.separator();
-    let text = format!("Saved {}: {}.", still.name(), still.moment());
+    let text = format!("Saved {}: {}.", saved.name(), saved.frame_label());
     let colour = theme::palette(ui).text;
     icon_text_ui(ui, icons::ICON_CHECK, colour, &text);
-    for finding in &still.report().findings {
+    for finding in &saved.report().findings {
         finding_ui(ui, finding);
     }
 }

@@ -23,8 +23,8 @@ pub(super) fn clip_ui(ui: &mut Ui, editor: &Editor) {
         fact_ui(
             ui,
             "Interpolation",
-            clip.in_betweens.label(),
-            clip.in_betweens.about(),
+            clip.rigid_interpolation.label(),
+            clip.rigid_interpolation.about(),
         );
         let (exported, about) = if clip.preview {
             ("No (preview)", "The clip stays in the project.")

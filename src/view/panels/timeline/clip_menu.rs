@@ -2,7 +2,7 @@
 
 use super::BUTTON;
 use crate::editor::Editor;
-use crate::skeleton::InBetweens;
+use crate::skeleton::RigidInterpolation;
 use crate::view::commands::Command;
 use crate::view::panels::item_ui;
 use egui::containers::menu::MenuButton;
@@ -31,20 +31,22 @@ pub(super) fn clip_menu_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Comm
 }
 
 /// Draws the interpolation of the clip; disabled without a clip.
-pub(super) fn in_betweens_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
-    let chosen = editor.shown_clip().map(|(_, clip)| clip.in_betweens);
+pub(super) fn rigid_interpolation_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
+    let chosen = editor
+        .shown_clip()
+        .map(|(_, clip)| clip.rigid_interpolation);
     let label = chosen.unwrap_or_default().label();
     ui.add_enabled_ui(chosen.is_some(), |ui| {
         let combo = ComboBox::from_id_salt("in-betweens")
             .width(112.0)
             .selected_text(label)
             .show_ui(ui, |ui| {
-                for way in InBetweens::ALL {
+                for interpolation in RigidInterpolation::ALL {
                     let row = ui
-                        .selectable_label(chosen == Some(way), way.label())
-                        .on_hover_text(way.about());
-                    if row.clicked() && chosen != Some(way) {
-                        commands.push(Command::UseInBetweens(way));
+                        .selectable_label(chosen == Some(interpolation), interpolation.label())
+                        .on_hover_text(interpolation.about());
+                    if row.clicked() && chosen != Some(interpolation) {
+                        commands.push(Command::UseRigidInterpolation(interpolation));
                     }
                 }
             });

@@ -63,7 +63,7 @@ pub(super) fn transport_ui(
         room_ui(ui, WIDTH);
         picker.show_ui(ui, editor);
         room_ui(ui, 114.0);
-        clip_menu::in_betweens_ui(ui, editor, commands);
+        clip_menu::rigid_interpolation_ui(ui, editor, commands);
         room_ui(ui, 5.0 * (BUTTON.x + 2.0));
         for (command, icon) in [
             (Command::NewClip, icons::ICON_ADD),

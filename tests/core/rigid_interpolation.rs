@@ -13,7 +13,8 @@ use sinew::math::transform::normalize_or_identity;
 use sinew::math::{DualQuat, Transform};
 use sinew::skeleton::screw::Tolerance;
 use sinew::skeleton::{
-    Channel, Clip, InBetweens, Interpolation, Joint, JointId, JointRule, Pose, Property, Skeleton,
+    Channel, Clip, Interpolation, Joint, JointId, JointRule, Pose, Property, RigidInterpolation,
+    Skeleton,
 };
 use sinew::task::Task;
 use std::path::Path;
@@ -65,16 +66,16 @@ fn translations(joint: u32, keys: &[(f32, DVec3)]) -> Channel {
     )
 }
 
-fn screwing(channels: Vec<Channel>, in_betweens: InBetweens) -> Clip {
+fn screwing(channels: Vec<Channel>, rigid_interpolation: RigidInterpolation) -> Clip {
     Clip {
         channels,
-        in_betweens,
+        rigid_interpolation,
         ..Clip::named("Door")
     }
 }
 
 /// A joint that goes round, up and on: keys of both channels, not all at the same times.
-fn door(in_betweens: InBetweens) -> Clip {
+fn door(rigid_interpolation: RigidInterpolation) -> Clip {
     let axis = DVec3::new(0.2, 1.0, -0.1).normalize_or_zero();
     let turn = |degrees: f64| DQuat::from_axis_angle(axis, degrees.to_radians());
     screwing(
@@ -93,7 +94,7 @@ fn door(in_betweens: InBetweens) -> Clip {
                 ],
             ),
         ],
-        in_betweens,
+        rigid_interpolation,
     )
 }
 
@@ -117,8 +118,8 @@ fn degrees_between(a: DQuat, b: DQuat) -> f64 {
 
 #[test]
 fn between_two_keys_of_either_channel_a_joint_goes_along_one_screw() {
-    let components = door(InBetweens::Components);
-    let screw = door(InBetweens::Screw);
+    let components = door(RigidInterpolation::Components);
+    let screw = door(RigidInterpolation::Screw);
     // Keys of either channel are where they were.
     for time in [-1.0, 0.0, 0.5, 1.0, 2.0, 2.5, 9.0] {
         let (a, b) = (
@@ -156,7 +157,10 @@ fn between_two_keys_of_either_channel_a_joint_goes_along_one_screw() {
 
 #[test]
 fn linear_blending_goes_along_the_same_screw_at_another_speed() {
-    let (screw, dlb) = (door(InBetweens::Screw), door(InBetweens::ScrewDlb));
+    let (screw, dlb) = (
+        door(RigidInterpolation::Screw),
+        door(RigidInterpolation::ScrewDlb),
+    );
     for (start, end) in [(0.0, 0.5), (0.5, 1.0), (1.0, 2.0)] {
         let at = |clip: &Clip, u: f64| motion(&locals_at(clip, start + (end - start) * u, 2)[1]);
         let middle = at(&screw, 0.5).to_affine();
@@ -202,8 +206,8 @@ fn steps_splines_scale_and_morphs_stay_component_by_component() {
         vec![turning()],
         vec![translations(1, &[(0.0, DVec3::ZERO), (1.0, DVec3::Y)])],
     ] {
-        let plain = screwing(channels.clone(), InBetweens::Components);
-        let screw = screwing(channels, InBetweens::Screw);
+        let plain = screwing(channels.clone(), RigidInterpolation::Components);
+        let screw = screwing(channels, RigidInterpolation::Screw);
         for time in [0.0, 0.2, 0.7, 1.0] {
             assert_eq!(locals_at(&screw, time, 2), locals_at(&plain, time, 2));
         }
@@ -228,7 +232,7 @@ fn a_jump_stays_a_jump_and_the_way_to_it_leads_to_its_first_key() {
                 ],
             ),
         ],
-        InBetweens::Screw,
+        RigidInterpolation::Screw,
     );
     let before = locals_at(&clip, 1.0 - 1e-9, 1)[0].translation;
     assert!(before.abs_diff_eq(DVec3::Y, 1e-6), "{before}");
@@ -281,14 +285,17 @@ fn play(clip: &Clip, joint: u32, time: f32) -> (DQuat, DVec3) {
 
 #[test]
 fn keys_are_put_in_until_players_follow() {
-    for way in [InBetweens::Screw, InBetweens::ScrewDlb] {
+    for way in [RigidInterpolation::Screw, RigidInterpolation::ScrewDlb] {
         let clip = door(way);
         let tolerance = Tolerance {
             radians: 0.05f64.to_radians(),
             length: 2e-4,
         };
         let made = clip.component_wise(|_| tolerance, &Task::new()).unwrap();
-        assert_eq!(made.clip.in_betweens, InBetweens::Components);
+        assert_eq!(
+            made.clip.rigid_interpolation,
+            RigidInterpolation::Components
+        );
         assert!(
             (10..400).contains(&made.n_keys_added),
             "{}",
@@ -298,7 +305,7 @@ fn keys_are_put_in_until_players_follow() {
         assert_eq!(n(&made.clip) - n(&clip), made.n_keys_added);
         // A screw turns as slerp does: that channel is the same one.
         let same = Arc::ptr_eq(&made.clip.channels[0].times, &clip.channels[0].times);
-        assert_eq!(same, way == InBetweens::Screw);
+        assert_eq!(same, way == RigidInterpolation::Screw);
         for i in 0..=5000u16 {
             let time = f32::from(i) / 2000.0;
             let wanted = &locals_at(&clip, f64::from(time), 2)[1];
@@ -314,7 +321,7 @@ fn keys_are_put_in_until_players_follow() {
         }
     }
     // Nothing to do: nothing changed but the word.
-    let plain = door(InBetweens::Components);
+    let plain = door(RigidInterpolation::Components);
     let tolerance = Tolerance {
         radians: 1e-3,
         length: 1e-3,
@@ -324,7 +331,7 @@ fn keys_are_put_in_until_players_follow() {
     let task = Task::new();
     task.cancel();
     assert!(
-        door(InBetweens::Screw)
+        door(RigidInterpolation::Screw)
             .component_wise(|_| tolerance, &task)
             .is_err()
     );
@@ -344,7 +351,7 @@ fn set_clip(document: &mut Document, id: u32, clip: Clip) {
 }
 
 /// The last joint of the arm swings round while it moves.
-fn swinging(document: &Document, in_betweens: InBetweens) -> (u32, Clip) {
+fn swinging(document: &Document, rigid_interpolation: RigidInterpolation) -> (u32, Clip) {
     let joint = document.skeleton().len() as u32 - 1;
     let rest = document.skeleton().joint(JointId(joint)).rest;
     let turned = rest.rotation * DQuat::from_rotation_z(2.0);
@@ -358,7 +365,7 @@ fn swinging(document: &Document, in_betweens: InBetweens) -> (u32, Clip) {
             ],
         ),
     ];
-    (joint, screwing(channels, in_betweens))
+    (joint, screwing(channels, rigid_interpolation))
 }
 
 #[test]
@@ -371,7 +378,7 @@ fn an_exported_clip_follows_its_screws_in_any_player() {
             (low.min(m.translation), high.max(m.translation))
         });
     let size = (high - low).length();
-    for way in [InBetweens::Screw, InBetweens::ScrewDlb] {
+    for way in [RigidInterpolation::Screw, RigidInterpolation::ScrewDlb] {
         let (joint, clip) = swinging(&document, way);
         set_clip(&mut document, 40, clip.clone());
         let out = export(&document, &ExportOptions::default(), &Task::new()).unwrap();
@@ -381,7 +388,7 @@ fn an_exported_clip_follows_its_screws_in_any_player() {
         assert!(closing.contains(&keys), "{closing}");
         let again = reopen(&out);
         let written = again.clips().values().find(|c| c.name == "Door").unwrap();
-        assert_eq!(written.in_betweens, InBetweens::Components);
+        assert_eq!(written.rigid_interpolation, RigidInterpolation::Components);
         for i in 0..=1000u16 {
             let time = f32::from(i) / 1000.0;
             let wanted = &document.pose_of_clip(&clip, f64::from(time)).locals[joint as usize];
@@ -407,7 +414,7 @@ fn a_clip_whose_screws_are_none_leaves_the_file_as_it_is() {
     let ids: Vec<u32> = document.clips().keys().map(|id| id.0).collect();
     for id in ids {
         let clip = Clip {
-            in_betweens: InBetweens::Screw,
+            rigid_interpolation: RigidInterpolation::Screw,
             ..Clip::clone(&document.clips()[&ClipId(id)])
         };
         set_clip(&mut document, id, clip);
@@ -424,7 +431,7 @@ fn a_clip_whose_screws_are_none_leaves_the_file_as_it_is() {
 fn preview_clips_stay_out_of_the_file_until_asked_for() {
     let mut document = sample("arm");
     let n = document.clips().len();
-    let (_, clip) = swinging(&document, InBetweens::Components);
+    let (_, clip) = swinging(&document, RigidInterpolation::Components);
     let preview = Clip {
         preview: true,
         ..clip.clone()
@@ -457,12 +464,12 @@ fn a_project_keeps_the_way_of_a_clip_and_says_nothing_of_the_usual_one() {
     let path = Path::new("models/strip.gltf");
     let mut document = strip(12, &["Root", "Mid", "Tip"], path);
     let text = |document: &Document| ron::to_string(&to_project(document, None).unwrap()).unwrap();
-    set_clip(&mut document, 7, door(InBetweens::Components));
+    set_clip(&mut document, 7, door(RigidInterpolation::Components));
     let plain = text(&document);
     assert!(!plain.contains("in_betweens") && !plain.contains("preview"));
-    for way in [InBetweens::Screw, InBetweens::ScrewDlb] {
+    for way in [RigidInterpolation::Screw, RigidInterpolation::ScrewDlb] {
         let clip = Clip {
-            preview: way == InBetweens::Screw,
+            preview: way == RigidInterpolation::Screw,
             ..door(way)
         };
         set_clip(&mut document, 7, clip);
@@ -477,7 +484,10 @@ fn a_project_keeps_the_way_of_a_clip_and_says_nothing_of_the_usual_one() {
     let read = ron::from_str(&plain).unwrap();
     let fresh = strip(12, &["Root", "Mid", "Tip"], path);
     let (again, _) = apply_project(fresh, read).unwrap();
-    assert_eq!(*again.clips()[&ClipId(7)], door(InBetweens::Components));
+    assert_eq!(
+        *again.clips()[&ClipId(7)],
+        door(RigidInterpolation::Components)
+    );
 }
 
 fn editor_on(sample: &str) -> Editor {
@@ -498,12 +508,15 @@ fn the_way_of_a_clip_and_whether_it_is_exported_can_be_undone() {
     let id = *e.document().clips().keys().next().unwrap();
     e.show_clip(Some(id));
     let before = e.document().clone();
-    e.set_in_betweens(InBetweens::Screw);
+    e.set_rigid_interpolation(RigidInterpolation::Screw);
     let name = before.clips()[&id].name.clone();
     let label = e.history().undo_label().map(str::to_owned);
     assert_eq!(label, Some(format!("Interpolation of \"{name}\": Screw")));
-    assert_eq!(e.shown_clip().unwrap().1.in_betweens, InBetweens::Screw);
-    e.set_in_betweens(InBetweens::Screw);
+    assert_eq!(
+        e.shown_clip().unwrap().1.rigid_interpolation,
+        RigidInterpolation::Screw
+    );
+    e.set_rigid_interpolation(RigidInterpolation::Screw);
     e.set_exported(false);
     assert!(e.shown_clip().unwrap().1.preview);
     assert_eq!(e.history().n_undo(), 2);
@@ -511,14 +524,14 @@ fn the_way_of_a_clip_and_whether_it_is_exported_can_be_undone() {
     e.undo();
     assert!(e.document().same_content(&before));
     // What else is done with a clip keeps both.
-    e.set_in_betweens(InBetweens::ScrewDlb);
+    e.set_rigid_interpolation(RigidInterpolation::ScrewDlb);
     e.set_exported(false);
     e.rename_clip("Other");
     e.duplicate_clip();
     let clip = e.shown_clip().unwrap().1;
     assert_eq!(
-        (clip.in_betweens, clip.preview),
-        (InBetweens::ScrewDlb, true)
+        (clip.rigid_interpolation, clip.preview),
+        (RigidInterpolation::ScrewDlb, true)
     );
 }
 

@@ -1,25 +1,25 @@
 //! Saving the current frame as a static mesh: one step, since the result does not depend on how a player deforms it.
 
 use super::Editor;
-use crate::bake::still::Still;
+use crate::bake::static_shapes::StaticPose;
 use crate::editor::files::{FileJob, file_name};
 use crate::editor::jobs::EditorJob;
-use crate::export::{ExportReport, export_still_to_file};
+use crate::export::{ExportReport, export_static_mesh_to_file};
 use std::path::{Path, PathBuf};
 
 /// A saved static mesh.
 #[derive(Clone, Debug)]
-pub struct SavedStill {
+pub struct SavedStaticMesh {
     path: PathBuf,
-    moment: String,
+    frame_label: String,
     report: ExportReport,
 }
 
-impl SavedStill {
-    pub(super) fn new(path: PathBuf, moment: String, report: ExportReport) -> Self {
+impl SavedStaticMesh {
+    pub(super) fn new(path: PathBuf, frame_label: String, report: ExportReport) -> Self {
         Self {
             path,
-            moment,
+            frame_label,
             report,
         }
     }
@@ -30,8 +30,8 @@ impl SavedStill {
     }
 
     /// A description of the frame it holds.
-    pub fn moment(&self) -> &str {
-        &self.moment
+    pub fn frame_label(&self) -> &str {
+        &self.frame_label
     }
 
     /// The report of the export.
@@ -41,7 +41,7 @@ impl SavedStill {
 
     /// The notice shown once it is saved.
     pub(super) fn notice(&self) -> String {
-        let text = format!("Exported {}: {}.", self.name(), self.moment);
+        let text = format!("Exported {}: {}.", self.name(), self.frame_label);
         let text = format!("{text} {}", self.report.closing());
         text.trim_end().to_owned()
     }
@@ -49,7 +49,7 @@ impl SavedStill {
 
 impl Editor {
     /// A description of the frame on screen, without a full stop.
-    pub fn moment_on_screen(&self) -> String {
+    pub fn shown_frame_label(&self) -> String {
         let playback = self.playback();
         match self.shown_clip() {
             _ if self.document().skeleton().is_empty() => "the model".to_owned(),
@@ -70,24 +70,30 @@ impl Editor {
     }
 
     /// Saves the current frame as a static mesh to `path`, in the background; later changes are not included.
-    pub fn save_still(&mut self, path: &Path) {
+    pub fn save_static_mesh(&mut self, path: &Path) {
         if !self.can_start_file_job() {
             return;
         }
         self.finish_tool();
         let (document, target) = (self.document.clone(), path.to_owned());
         let mut outputs = self.outputs();
-        let moment = self.moment_on_screen();
+        let frame_label = self.shown_frame_label();
         let label = format!("Exporting {}", file_name(path));
         let job = self
             .lane
             .submit(EditorJob::WriteExport, &label, move |task| {
                 // Without a clip, the file holds the document's pose.
-                export_still_to_file(&document, &target, &Still::default(), &mut outputs, task)
+                export_static_mesh_to_file(
+                    &document,
+                    &target,
+                    &StaticPose::default(),
+                    &mut outputs,
+                    task,
+                )
             });
         self.job = Some(FileJob::Export {
             path: path.to_owned(),
-            moment: Some(moment),
+            frame_label: Some(frame_label),
             job,
         });
     }

@@ -9,7 +9,7 @@ use glam::{DQuat, DVec3};
 /// A joint that only rotates, or only translates, follows the same path in all of them: its motion relative to the
 /// start is a screw without pitch, or without rotation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum InBetweens {
+pub enum RigidInterpolation {
     /// Rotation by slerp and translation by lerp, independently, as in glTF.
     #[default]
     Components,
@@ -20,7 +20,7 @@ pub enum InBetweens {
     ScrewDlb,
 }
 
-impl InBetweens {
+impl RigidInterpolation {
     /// All interpolations, the default first.
     pub const ALL: [Self; 3] = [Self::Components, Self::Screw, Self::ScrewDlb];
 
@@ -111,12 +111,12 @@ mod tests {
         // A quarter turn about the world's z axis, at a distance of one metre.
         let from = (DQuat::IDENTITY, DVec3::X);
         let to = (DQuat::from_rotation_z(FRAC_PI_2), DVec3::Y);
-        for way in [InBetweens::Screw, InBetweens::ScrewDlb] {
-            let (rotation, at) = way.rigid(from, to, 0.5);
+        for interpolation in [RigidInterpolation::Screw, RigidInterpolation::ScrewDlb] {
+            let (rotation, at) = interpolation.rigid(from, to, 0.5);
             assert!((at.length() - 1.0).abs() < 1e-12 && (at.x - at.y).abs() < 1e-12);
             assert!(rotation.abs_diff_eq(DQuat::from_rotation_z(FRAC_PI_2 / 2.0), 1e-12));
         }
-        let (_, at) = InBetweens::Components.rigid(from, to, 0.5);
+        let (_, at) = RigidInterpolation::Components.rigid(from, to, 0.5);
         assert!(at.abs_diff_eq(DVec3::new(0.5, 0.5, 0.0), 1e-12));
     }
 
@@ -124,15 +124,16 @@ mod tests {
     fn a_bone_that_only_rotates_or_only_moves_has_the_same_path_in_all() {
         let place = DVec3::new(0.3, -2.0, 0.1);
         let turned = DQuat::from_rotation_y(2.0);
-        let slerp = InBetweens::Components.rigid((DQuat::IDENTITY, place), (turned, place), 0.3);
-        let screw = InBetweens::Screw.rigid((DQuat::IDENTITY, place), (turned, place), 0.3);
+        let slerp =
+            RigidInterpolation::Components.rigid((DQuat::IDENTITY, place), (turned, place), 0.3);
+        let screw = RigidInterpolation::Screw.rigid((DQuat::IDENTITY, place), (turned, place), 0.3);
         assert_eq!(slerp, screw);
-        for way in InBetweens::ALL {
-            let (rotation, at) = way.rigid((turned, DVec3::ZERO), (turned, place), 0.25);
-            assert!(at.abs_diff_eq(place * 0.25, 1e-12), "{way:?}");
-            assert!(rotation.abs_diff_eq(turned, 1e-12), "{way:?}");
-            let (_, at) = way.rigid((DQuat::IDENTITY, place), (turned, place), 0.3);
-            assert_eq!(at, place, "{way:?}");
+        for interpolation in RigidInterpolation::ALL {
+            let (rotation, at) = interpolation.rigid((turned, DVec3::ZERO), (turned, place), 0.25);
+            assert!(at.abs_diff_eq(place * 0.25, 1e-12), "{interpolation:?}");
+            assert!(rotation.abs_diff_eq(turned, 1e-12), "{interpolation:?}");
+            let (_, at) = interpolation.rigid((DQuat::IDENTITY, place), (turned, place), 0.3);
+            assert_eq!(at, place, "{interpolation:?}");
         }
     }
 
@@ -140,10 +141,13 @@ mod tests {
     fn the_ends_are_exact_and_scale_is_linear() {
         let from = Transform::from_trs(DVec3::X, DQuat::from_rotation_x(0.2), DVec3::ONE);
         let to = Transform::from_trs(DVec3::Y, DQuat::from_rotation_z(3.0), DVec3::splat(3.0));
-        for way in InBetweens::ALL {
-            assert_eq!(way.local(&from, &to, 0.0), from);
-            assert_eq!(way.local(&from, &to, 1.0), to);
-            assert_eq!(way.local(&from, &to, 0.5).scale(), DVec3::splat(2.0));
+        for interpolation in RigidInterpolation::ALL {
+            assert_eq!(interpolation.local(&from, &to, 0.0), from);
+            assert_eq!(interpolation.local(&from, &to, 1.0), to);
+            assert_eq!(
+                interpolation.local(&from, &to, 0.5).scale(),
+                DVec3::splat(2.0)
+            );
         }
     }
 }

@@ -9,16 +9,16 @@ use glam::{DAffine3, Vec3};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A frame.
+/// The pose of a static mesh.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Still {
+pub struct StaticPose {
     /// A clip; `None`: the pose on screen.
     pub clip: Option<ClipId>,
     /// The time in the clip, seconds.
     pub time: f64,
 }
 
-impl Still {
+impl StaticPose {
     /// The pose at that time; `None` if the document has no such clip.
     pub fn pose(&self, document: &Document) -> Option<Arc<Pose>> {
         let Some(clip) = self.clip else {
@@ -31,7 +31,7 @@ impl Still {
 
 /// An instance as a static mesh.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct StillShape {
+pub struct StaticShape {
     /// n_points, world, metres.
     pub positions: Vec<Vec3>,
     /// n_normals, world, normalised.
@@ -46,11 +46,11 @@ pub struct StillShape {
 
 /// The shape of each instance of `document` in `pose`, deformed by the stacks. Computes the centres of rotation of
 /// stacks that need them.
-pub fn still_shapes(
+pub fn static_shapes(
     document: &Document,
     pose: &Pose,
     task: &Task,
-) -> Result<BTreeMap<InstanceId, StillShape>, Cancelled> {
+) -> Result<BTreeMap<InstanceId, StaticShape>, Cancelled> {
     task.step("Deforming", 0.0)?;
     let sampler = Sampler::new(document, task)?;
     let played = pose.world_matrices(&sampler.player_skeleton);
@@ -63,7 +63,7 @@ pub fn still_shapes(
     let mut shapes = BTreeMap::new();
     for (drawn, (positions, normals)) in sampler.instances.iter().zip(skinned.into_iter().flatten())
     {
-        let shape = StillShape {
+        let shape = StaticShape {
             positions,
             normals,
             mirrored: false,
@@ -101,7 +101,7 @@ pub fn still_shapes(
         let back = place.matrix3.inverse().transpose();
         let positions = plan.positions().iter();
         let normals = plan.normals().iter();
-        let shape = StillShape {
+        let shape = StaticShape {
             positions: positions
                 .map(|p| place.transform_point3(p.as_dvec3()).as_vec3())
                 .collect(),

@@ -1,8 +1,8 @@
-//! Mirror images of points in bind pose.
+//! The search for mirror images: by position, by topology, then the nearest.
 
-use super::point_tree::PointTree;
-use super::{Mesh, PointSet, Topology};
 use crate::math::Axis;
+use crate::mesh::point_tree::PointTree;
+use crate::mesh::{Mesh, PointSet, Topology};
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
 use rayon::prelude::*;
@@ -14,14 +14,14 @@ const EXACT: f32 = 1e-5;
 const EXACT_OF_EDGE: f32 = 0.02;
 
 /// Maximum number of rounds in which positions whose nearest match was taken try the next one.
-const ROUNDS: usize = 12;
+const MAX_ROUNDS: usize = 12;
 
 /// A position whose edges do not all mirror is matched along an edge only within this fraction of the edge's length
 /// from the mirrored position.
-const PLAUSIBLE: f32 = 0.35;
+const MAX_EDGE_ERROR: f32 = 0.35;
 
 /// Where more points than this share a position they are matched in order instead of by their neighbours.
-const CROWD: usize = 32;
+const MAX_COINCIDENT: usize = 32;
 
 /// Index of no position.
 const NONE: u32 = u32::MAX;
@@ -37,172 +37,19 @@ pub enum FoundBy {
     Nearest,
 }
 
-/// The number of points by result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SymmetryCounts {
-    /// Points on the centre line: their own counterpart.
-    pub centre: usize,
-    /// Points with a counterpart at the mirrored position.
-    pub position: usize,
-    /// Points matched by the surrounding edges.
-    pub topology: usize,
-    /// Points matched with the nearest one.
-    pub nearest: usize,
-    /// Points without a counterpart that have a substitute ([`Symmetry::source`]).
-    pub stand_in: usize,
-    /// Points with neither.
-    pub unmatched: usize,
-}
-
-/// The mirror images of the points of a mesh across a plane of its bind pose.
-///
-/// It depends on the bind positions and the faces only, never on the pose shown.
-///
-/// Invariant: the counterpart of a point's counterpart is the point.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Symmetry {
-    axis: Axis,
-    centre: f32,
+/// The result of a search.
+pub(super) struct Matches {
     /// n_points: the counterpart; itself on the centre line; `None` if there is none.
-    partners: Vec<Option<(u32, FoundBy)>>,
+    pub(super) partners: Vec<Option<(u32, FoundBy)>>,
     /// For points without a counterpart, ascending: the closest substitute.
-    stand_ins: Vec<(u32, u32)>,
-}
-
-impl Symmetry {
-    /// Finds every point's counterpart across the plane through the origin: by position, then by topology, then the
-    /// nearest within `tolerance`, metres.
-    pub fn find(mesh: &Mesh, axis: Axis, tolerance: f32, task: &Task) -> Result<Self, Cancelled> {
-        Self::find_about(mesh, axis, 0.0, tolerance, task)
-    }
-
-    /// The same across the plane where the coordinate is `centre`, metres.
-    pub fn find_about(
-        mesh: &Mesh,
-        axis: Axis,
-        centre: f32,
-        tolerance: f32,
-        task: &Task,
-    ) -> Result<Self, Cancelled> {
-        task.step("Finding mirrored points", 0.0)?;
-        let mut search = Search::new(mesh, axis, centre);
-        let all = search.unmatched();
-        search.by_position(all, exactness(mesh), FoundBy::Position, task)?;
-        task.step("Finding mirrored points", 0.5)?;
-        search.by_topology(tolerance, task)?;
-        task.step("Finding mirrored points", 0.8)?;
-        let rest = search.unmatched();
-        search.by_position(rest, tolerance, FoundBy::Nearest, task)?;
-        task.step("Finding mirrored points", 0.9)?;
-        search.finish(tolerance, task)
-    }
-
-    /// The axis perpendicular to the plane.
-    pub fn axis(&self) -> Axis {
-        self.axis
-    }
-
-    /// The coordinate of the plane, metres.
-    pub fn centre(&self) -> f32 {
-        self.centre
-    }
-
-    /// Number of points of the mesh.
-    pub fn n_points(&self) -> usize {
-        self.partners.len()
-    }
-
-    /// The counterpart of a point; itself on the centre line.
-    pub fn partner(&self, point: u32) -> Option<u32> {
-        self.found(point).map(|(partner, _)| partner)
-    }
-
-    /// The same, and how it was found.
-    pub fn found(&self, point: u32) -> Option<(u32, FoundBy)> {
-        *self.partners.get(point as usize)?
-    }
-    /// The point whose mirrored weights fit this one: its counterpart; if the other side has fewer points here, the
-    /// counterpart of a point at the same position, else the nearest one within the tolerance.
-    pub fn source(&self, point: u32) -> Option<u32> {
-        self.partner(point).or_else(|| {
-            let at = self.stand_ins.binary_search_by_key(&point, |&(p, _)| p);
-            at.ok().map(|i| self.stand_ins[i].1)
-        })
-    }
-
-    /// Points without a counterpart, ascending, with the substitute of [`Symmetry::source`].
-    pub fn stand_ins(&self) -> &[(u32, u32)] {
-        &self.stand_ins
-    }
-
-    /// Points without a counterpart.
-    pub fn unmatched(&self) -> PointSet {
-        self.points_where(Option::is_none)
-    }
-
-    /// Points on the centre line.
-    pub fn centre_points(&self) -> PointSet {
-        let points = self.partners.iter().enumerate();
-        points
-            .filter(|(p, partner)| matches!(partner, Some((q, _)) if *q as usize == *p))
-            .map(|(p, _)| p as u32)
-            .collect()
-    }
-
-    /// The number of points by result.
-    pub fn counts(&self) -> SymmetryCounts {
-        let mut counts = SymmetryCounts::default();
-        for (point, partner) in self.partners.iter().enumerate() {
-            *match partner {
-                Some((q, _)) if *q as usize == point => &mut counts.centre,
-                Some((_, FoundBy::Position)) => &mut counts.position,
-                Some((_, FoundBy::Topology)) => &mut counts.topology,
-                Some((_, FoundBy::Nearest)) => &mut counts.nearest,
-                None => &mut counts.unmatched,
-            } += 1;
-        }
-        counts.stand_in = self.stand_ins.len();
-        counts.unmatched -= counts.stand_in;
-        counts
-    }
-
-    fn points_where(&self, is_in: impl Fn(&Option<(u32, FoundBy)>) -> bool + Sync) -> PointSet {
-        let word = |partners: &[Option<(u32, FoundBy)>]| {
-            let bits = partners.iter().enumerate();
-            bits.fold(0, |word, (i, p)| word | u64::from(is_in(p)) << i)
-        };
-        PointSet::from_words(self.partners.par_chunks(64).map(word).collect())
-    }
-}
-
-/// Tolerance of mirrored positions, metres.
-fn exactness(mesh: &Mesh) -> f32 {
-    let positions = &mesh.positions;
-    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    for &p in positions {
-        low = low.min(p);
-        high = high.max(p);
-    }
-    let of_bounds = EXACT * low.distance(high);
-    // A few thousand edges suffice for the median.
-    let step = mesh.triangles.len() / 4096 + 1;
-    let at = |v: u32| positions[mesh.point_of_vertex[v as usize] as usize];
-    let edges = mesh.triangles.iter().step_by(step);
-    let mut lengths: Vec<f32> = edges.map(|t| at(t[0]).distance(at(t[1]))).collect();
-    if lengths.is_empty() {
-        return of_bounds;
-    }
-    let middle = lengths.len() / 2;
-    let (_, usual, _) = lengths.select_nth_unstable_by(middle, f32::total_cmp);
-    of_bounds.min(EXACT_OF_EDGE * *usual)
+    pub(super) substitutes: Vec<(u32, u32)>,
 }
 
 /// The state of a search. It matches *places*: bind positions, each represented by the lowest of its points.
-struct Search<'a> {
+pub(super) struct Search<'a> {
     mesh: &'a Mesh,
     topology: &'a Topology,
     axis: usize,
-    named: Axis,
     centre: f32,
     /// n_points: the lowest point at the same position.
     place: Vec<u32>,
@@ -221,7 +68,7 @@ struct Proposal {
 }
 
 impl<'a> Search<'a> {
-    fn new(mesh: &'a Mesh, axis: Axis, centre: f32) -> Self {
+    pub(super) fn new(mesh: &'a Mesh, axis: Axis, centre: f32) -> Self {
         let topology = mesh.topology();
         let mut place: Vec<u32> = (0..mesh.n_points() as u32).collect();
         let mut crowded = PointSet::default();
@@ -236,7 +83,7 @@ impl<'a> Search<'a> {
                 place[next as usize] = point;
                 (at, n) = (next, n + 1);
             }
-            if n > CROWD {
+            if n > MAX_COINCIDENT {
                 crowded.insert(point);
             }
         }
@@ -244,7 +91,6 @@ impl<'a> Search<'a> {
             mesh,
             topology,
             axis: axis.index(),
-            named: axis,
             centre,
             place,
             crowded,
@@ -283,14 +129,14 @@ impl<'a> Search<'a> {
     }
 
     /// Places without a counterpart, ascending.
-    fn unmatched(&self) -> Vec<u32> {
+    pub(super) fn unmatched(&self) -> Vec<u32> {
         (0..self.place.len() as u32)
             .filter(|&p| self.place[p as usize] == p && !self.is_matched(p))
             .collect()
     }
 
     /// Matches mutual nearest neighbours of `places` across the plane, within `reach`, until none is left.
-    fn by_position(
+    pub(super) fn by_position(
         &mut self,
         mut places: Vec<u32>,
         reach: f32,
@@ -301,7 +147,7 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         let positions = &self.mesh.positions;
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             task.check()?;
             if places.is_empty() {
                 break;
@@ -377,7 +223,7 @@ impl<'a> Search<'a> {
     }
 
     /// Propagates matches along mirrored faces and edges to unmatched places.
-    fn by_topology(&mut self, tolerance: f32, task: &Task) -> Result<(), Cancelled> {
+    pub(super) fn by_topology(&mut self, tolerance: f32, task: &Task) -> Result<(), Cancelled> {
         let mut frontier: Vec<u32> = (0..self.place.len() as u32)
             .into_par_iter()
             .filter(|&p| {
@@ -477,7 +323,7 @@ impl<'a> Search<'a> {
             // The same faces on both sides: the distance does not matter.
             error.is_finite()
         } else {
-            error < PLAUSIBLE && self.apart(w, best) <= tolerance * tolerance
+            error < MAX_EDGE_ERROR && self.apart(w, best) <= tolerance * tolerance
         };
         fits.then_some(Proposal {
             pair: (w.min(best), w.max(best)),
@@ -501,7 +347,7 @@ impl<'a> Search<'a> {
     }
 
     /// Converts matches of places to matches of points.
-    fn finish(self, tolerance: f32, task: &Task) -> Result<Symmetry, Cancelled> {
+    pub(super) fn finish(self, tolerance: f32, task: &Task) -> Result<Matches, Cancelled> {
         let mut partners: Vec<Option<(u32, FoundBy)>> = vec![None; self.place.len()];
         for place in 0..self.place.len() as u32 {
             let other = self.partner[place as usize];
@@ -518,7 +364,7 @@ impl<'a> Search<'a> {
         let alone: Vec<u32> = (0..self.place.len() as u32)
             .filter(|&p| partners[p as usize].is_none())
             .collect();
-        let mut stand_ins = Vec::new();
+        let mut substitutes = Vec::new();
         if !alone.is_empty() {
             let places = (0..self.place.len() as u32).filter(|&p| self.place[p as usize] == p);
             let tree = PointTree::new(&self.mesh.positions, places.collect());
@@ -543,14 +389,12 @@ impl<'a> Search<'a> {
                 (near != place).then_some((point, near))
             };
             let found: Vec<_> = alone.par_iter().with_min_len(512).map(found).collect();
-            stand_ins.extend(found.into_iter().flatten());
+            substitutes.extend(found.into_iter().flatten());
         }
         task.step("Finding mirrored points", 1.0)?;
-        Ok(Symmetry {
-            axis: self.named,
-            centre: self.centre,
+        Ok(Matches {
             partners,
-            stand_ins,
+            substitutes,
         })
     }
 
@@ -564,7 +408,7 @@ impl<'a> Search<'a> {
         }
         let mut theirs: Vec<u32> = self.members(b).collect();
         theirs.sort_unstable();
-        if ours.len() == 1 && theirs.len() == 1 || ours.len().max(theirs.len()) > CROWD {
+        if ours.len() == 1 && theirs.len() == 1 || ours.len().max(theirs.len()) > MAX_COINCIDENT {
             return ours.into_iter().zip(theirs).collect();
         }
         let around = |point: u32| -> Vec<u32> {
@@ -596,227 +440,24 @@ impl<'a> Search<'a> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A sheet of (2 n + 1) x n points around x = 0, its quads cut towards the middle on both sides.
-    fn sheet(n: u32) -> Mesh {
-        let wide = 2 * n + 1;
-        let point = |x: u32, y: u32| y * wide + x;
-        let positions = (0..wide * n)
-            .map(|i| {
-                let (x, y) = ((i % wide) as f32 - n as f32, (i / wide) as f32);
-                Vec3::new(x * 0.1, y * 0.1, (x.abs() * 0.7 + y * 1.3).sin() * 0.05)
-            })
-            .collect();
-        let mut triangles = Vec::new();
-        for y in 0..n - 1 {
-            for x in 0..wide - 1 {
-                let [a, b, c, d] = [
-                    point(x, y),
-                    point(x + 1, y),
-                    point(x + 1, y + 1),
-                    point(x, y + 1),
-                ];
-                triangles.extend(if x < n {
-                    [[a, b, c], [a, c, d]]
-                } else {
-                    [[a, b, d], [b, c, d]]
-                });
-            }
-        }
-        mesh(positions, triangles)
+/// Tolerance of mirrored positions, metres.
+pub(super) fn exact_tolerance(mesh: &Mesh) -> f32 {
+    let positions = &mesh.positions;
+    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for &p in positions {
+        low = low.min(p);
+        high = high.max(p);
     }
-
-    fn mesh(positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Mesh {
-        let n = positions.len();
-        Mesh {
-            point_of_vertex: (0..n as u32).collect(),
-            normal_of_vertex: vec![0; n],
-            normals: vec![Vec3::Z],
-            point_of_normal: vec![0],
-            positions,
-            triangles,
-            ..Mesh::default()
-        }
+    let of_bounds = EXACT * low.distance(high);
+    // A few thousand edges suffice for the median.
+    let step = mesh.triangles.len() / 4096 + 1;
+    let at = |v: u32| positions[mesh.point_of_vertex[v as usize] as usize];
+    let edges = mesh.triangles.iter().step_by(step);
+    let mut lengths: Vec<f32> = edges.map(|t| at(t[0]).distance(at(t[1]))).collect();
+    if lengths.is_empty() {
+        return of_bounds;
     }
-
-    fn found(mesh: &Mesh, tolerance: f32) -> Symmetry {
-        let symmetry = Symmetry::find(mesh, Axis::X, tolerance, &Task::new()).unwrap();
-        for p in 0..mesh.n_points() as u32 {
-            if let Some(q) = symmetry.partner(p) {
-                assert_eq!(symmetry.partner(q), Some(p), "{p} - {q}");
-            }
-        }
-        symmetry
-    }
-
-    fn image(n: u32, point: u32) -> u32 {
-        let wide = 2 * n + 1;
-        point / wide * wide + (wide - 1 - point % wide)
-    }
-
-    #[test]
-    fn a_symmetric_sheet_matches_by_position() {
-        let mesh = sheet(10);
-        let symmetry = found(&mesh, 0.01);
-        for p in 0..210 {
-            assert_eq!(symmetry.found(p), Some((image(10, p), FoundBy::Position)));
-        }
-        let counts = symmetry.counts();
-        assert_eq!(
-            (counts.centre, counts.position, counts.unmatched),
-            (10, 200, 0)
-        );
-        assert_eq!(symmetry.centre_points().count(), 10);
-        assert!(symmetry.unmatched().is_empty());
-        let other = Symmetry::find(&mesh, Axis::Y, 0.0, &Task::new()).unwrap();
-        assert!(other.counts().unmatched > 100);
-    }
-
-    #[test]
-    fn a_sheet_beside_the_origin_needs_its_centre() {
-        let mut mesh = sheet(6);
-        mesh.positions.iter_mut().for_each(|p| p.x += 3.0);
-        assert_eq!(found(&mesh, 0.001).counts().position, 0);
-        let about = Symmetry::find_about(&mesh, Axis::X, 3.0, 0.0, &Task::new()).unwrap();
-        assert_eq!(about.counts().unmatched, 0);
-        assert_eq!(about.partner(0), Some(12));
-    }
-
-    #[test]
-    fn a_side_that_was_moved_matches_by_its_faces() {
-        let n = 12;
-        let mut mesh = sheet(n);
-        // One side is bent away, farther than the next points are apart, and jittered.
-        for (i, p) in mesh
-            .positions
-            .iter_mut()
-            .enumerate()
-            .filter(|(_, p)| p.x > 0.05)
-        {
-            let jitter = Vec3::new((i as f32).sin(), (i as f32 * 1.7).cos(), 0.0) * 0.01;
-            *p += Vec3::new(0.0, -0.4 * p.x, 0.5 * p.x * p.x) + jitter;
-        }
-        let symmetry = found(&mesh, 0.001);
-        for p in 0..mesh.n_points() as u32 {
-            assert_eq!(symmetry.partner(p), Some(image(n, p)), "{p}");
-        }
-        let counts = symmetry.counts();
-        assert_eq!(counts.topology, 2 * 12 * 12);
-    }
-
-    #[test]
-    fn quads_cut_the_same_way_on_both_sides_still_match() {
-        let n = 8;
-        let mut mesh = sheet(n);
-        let wide = 2 * n + 1;
-        mesh.triangles = (0..n - 1)
-            .flat_map(|y| (0..wide - 1).map(move |x| y * wide + x))
-            .flat_map(|a| [[a, a + 1, a + wide + 1], [a, a + wide + 1, a + wide]])
-            .collect();
-        for (i, p) in mesh
-            .positions
-            .iter_mut()
-            .enumerate()
-            .filter(|(_, p)| p.x > 0.05)
-        {
-            *p += Vec3::new((i as f32).sin(), (i as f32 * 1.7).cos(), 0.0) * 0.01;
-        }
-        let symmetry = found(&mesh, 0.05);
-        for p in 0..mesh.n_points() as u32 {
-            assert_eq!(symmetry.partner(p), Some(image(n, p)), "{p}");
-        }
-    }
-
-    #[test]
-    fn the_sides_of_a_seam_find_their_own() {
-        // Columns 2 and 6 of nine are cut: each point stands there twice.
-        let n = 4;
-        let mut mesh = sheet(n);
-        let wide = 2 * n + 1;
-        for (column, left_of) in [(2, true), (6, false)] {
-            for y in 0..n {
-                let (old, new) = (y * wide + column, mesh.positions.len() as u32);
-                mesh.positions.push(mesh.positions[old as usize]);
-                for triangle in &mut mesh.triangles {
-                    let is_outer = triangle.iter().filter(|&&c| c < wide * n).any(|&c| {
-                        if left_of {
-                            c % wide < column
-                        } else {
-                            c % wide > column
-                        }
-                    });
-                    if is_outer {
-                        triangle
-                            .iter_mut()
-                            .filter(|c| **c == old)
-                            .for_each(|c| *c = new);
-                    }
-                }
-            }
-        }
-        let n_points = mesh.positions.len();
-        mesh.point_of_vertex = (0..n_points as u32).collect();
-        mesh.normal_of_vertex = vec![0; n_points];
-        let symmetry = found(&mesh, 0.01);
-        assert_eq!(symmetry.counts().unmatched, 0);
-        for y in 0..n {
-            assert_eq!(symmetry.partner(y * wide + 2), Some(y * wide + 6));
-            assert_eq!(symmetry.partner(wide * n + y), Some(wide * n + n + y));
-        }
-    }
-
-    #[test]
-    fn what_one_side_has_alone_is_told_and_gets_a_stand_in() {
-        let n = 5;
-        let mut mesh = sheet(n);
-        let tip = mesh.positions.len() as u32;
-        // A seam side without its like, a spike within the tolerance and one beyond it.
-        mesh.positions.push(mesh.positions[1]);
-        mesh.positions.push(mesh.positions[1] + Vec3::Z * 0.02);
-        mesh.positions.push(mesh.positions[1] + Vec3::Z * 5.0);
-        mesh.triangles.extend([[tip, tip + 1, tip + 2]]);
-        mesh.point_of_vertex = (0..tip + 3).collect();
-        mesh.normal_of_vertex = vec![0; tip as usize + 3];
-        let symmetry = found(&mesh, 0.05);
-        assert_eq!(
-            symmetry.unmatched().iter().collect::<Vec<_>>(),
-            [tip, tip + 1, tip + 2]
-        );
-        let other = symmetry.partner(1).unwrap();
-        assert_eq!(symmetry.source(tip), Some(other));
-        assert_eq!(symmetry.source(tip + 1), Some(other));
-        assert_eq!(symmetry.source(tip + 2), None);
-        let counts = symmetry.counts();
-        assert_eq!((counts.stand_in, counts.unmatched), (2, 1));
-    }
-
-    #[test]
-    fn one_place_for_all_points_takes_no_time() {
-        let n = 20_000;
-        let mut all = mesh(vec![Vec3::X; n], Vec::new());
-        assert_eq!(found(&all, 0.1).counts().unmatched, n);
-        all.positions.fill(Vec3::ZERO);
-        all = mesh(all.positions, Vec::new());
-        assert_eq!(found(&all, 0.1).counts().centre, n);
-    }
-
-    #[test]
-    fn it_stops_when_asked_and_gives_the_same_on_any_number_of_threads() {
-        let task = Task::new();
-        task.cancel();
-        assert!(Symmetry::find(&sheet(4), Axis::X, 0.01, &task).is_err());
-        let mut mesh = sheet(20);
-        for (i, p) in mesh.positions.iter_mut().enumerate() {
-            *p += Vec3::splat((i as f32 * 0.37).sin() * 0.004);
-        }
-        let on = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-            pool.unwrap().install(|| found(&mesh, 0.1))
-        };
-        assert_eq!(on(1), on(2));
-        assert_eq!(on(1), on(7));
-    }
+    let middle = lengths.len() / 2;
+    let (_, usual, _) = lengths.select_nth_unstable_by(middle, f32::total_cmp);
+    of_bounds.min(EXACT_OF_EDGE * *usual)
 }

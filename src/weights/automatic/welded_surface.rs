@@ -4,18 +4,18 @@ use crate::mesh::{SurfaceIndex, Topology};
 use crate::weights::subject::Subject;
 use glam::{DAffine3, DVec3, Vec3};
 
-/// Bind positions, each once, and the surface over them.
+/// The surface of a mesh with all points at one bind position welded, whatever their weights.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct WeldedSurface {
     /// n_points.
     pub(crate) of_point: Vec<u32>,
-    /// n_places, mesh space.
+    /// n_positions, mesh space.
     pub(crate) positions: Vec<Vec3>,
-    /// n_places unit normals, zero where there are none.
+    /// n_positions unit normals, zero where there are none.
     pub(crate) normals: Vec<Vec3>,
     /// Triangles of positions; may be degenerate.
     pub(crate) triangles: Vec<[u32; 3]>,
-    /// n_places: the island of each position, identified by its lowest position.
+    /// n_positions: the island of each position, identified by its lowest position.
     pub(crate) islands: Vec<u32>,
     /// Number of islands.
     pub(crate) n_islands: usize,
@@ -25,34 +25,34 @@ pub(crate) struct Places {
     neighbours: Vec<u32>,
 }
 
-impl Places {
-    /// The positions of a mesh.
+impl WeldedSurface {
+    /// The welded surface of a mesh.
     pub(crate) fn new(subject: &Subject<'_>) -> Self {
         let topology = subject.mesh.topology();
         let n_points = subject.n_points();
-        let mut places = Self {
+        let mut surface = Self {
             of_point: vec![u32::MAX; n_points],
             ..Self::default()
         };
         let islands = topology.islands(n_points);
         for point in 0..n_points as u32 {
-            if places.of_point[point as usize] != u32::MAX {
+            if surface.of_point[point as usize] != u32::MAX {
                 continue;
             }
-            let place = places.positions.len() as u32;
-            places
+            let position = surface.positions.len() as u32;
+            surface
                 .positions
                 .push(subject.mesh.positions[point as usize]);
-            places.islands.push(islands[point as usize]);
+            surface.islands.push(islands[point as usize]);
             let mut at = point;
-            while places.of_point[at as usize] == u32::MAX {
-                places.of_point[at as usize] = place;
+            while surface.of_point[at as usize] == u32::MAX {
+                surface.of_point[at as usize] = position;
                 at = topology.next_coincident(at).unwrap_or(point);
             }
         }
-        places.n_islands = places.islands.iter().max().map_or(0, |&i| i as usize + 1);
-        places.cover(topology);
-        places
+        surface.n_islands = surface.islands.iter().max().map_or(0, |&i| i as usize + 1);
+        surface.cover(topology);
+        surface
     }
 
     /// Triangles, normals and neighbours.
@@ -135,9 +135,10 @@ impl Places {
         self.positions.len()
     }
 
-    /// The positions that share an edge with `place`, ascending.
-    pub(crate) fn neighbours(&self, place: u32) -> &[u32] {
-        let range = self.starts[place as usize] as usize..self.starts[place as usize + 1] as usize;
+    /// The positions that share an edge with `position`, ascending.
+    pub(crate) fn neighbours(&self, position: u32) -> &[u32] {
+        let range =
+            self.starts[position as usize] as usize..self.starts[position as usize + 1] as usize;
         &self.neighbours[range]
     }
 
@@ -167,8 +168,8 @@ impl Places {
     /// Number of mesh points of each island.
     pub(crate) fn island_sizes(&self) -> Vec<usize> {
         let mut sizes = vec![0; self.n_islands];
-        for &place in &self.of_point {
-            sizes[self.islands[place as usize] as usize] += 1;
+        for &position in &self.of_point {
+            sizes[self.islands[position as usize] as usize] += 1;
         }
         sizes
     }
