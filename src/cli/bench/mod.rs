@@ -184,6 +184,7 @@ mod tests {
         "centres precomputation",
         "pose, all points and normals",
         "pose, default stack",
+        "pose, default stack, 16 samples",
         "stroke on 1% contiguous",
         "stroke on 1% scattered",
         "stroke on 0.01% contiguous",

@@ -2,16 +2,18 @@
 
 use super::tube::{self, Rig};
 use super::{BenchRow, thread_counts};
+use crate::deform::correctives::{Correctives, Driver, Sample, SampleSet};
 use crate::deform::{CookedMesh, CorrectiveSmooth, DeformStack, InstancePlan, Masks, Smoother};
 use crate::document::{
-    CookedInstance, Document, Edit, Instance, InstanceId, LayerStack, MeshId, MeshItem, Parts,
-    PosedDocument, Skin, SkinId,
+    CookedInstance, CorrectivesEdit, Document, Edit, Instance, InstanceId, LayerStack, MeshId,
+    MeshItem, Parts, PosedDocument, Skin, SkinId,
 };
 use crate::mesh::{Mesh, Topology, normals};
+use crate::psd::Displacements;
 use crate::skeleton::{JointId, Pose};
 use crate::skinning::{Centres, Influences, Rows};
 use crate::task::Task;
-use glam::{DAffine3, Quat, Vec3};
+use glam::{DAffine3, DQuat, Quat, Vec3};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -167,13 +169,16 @@ fn strokes(mesh: &Arc<Mesh>, influences: Influences, rounds: usize) -> io::Resul
     take_turns(n_points, &mut items)
 }
 
-/// Another pose of the whole mesh under the default stack: what an artist waits for in a frame.
+/// Another pose of the whole mesh under the default stack, what an artist waits for in a frame; and the same with 16
+/// corrective samples on a tenth of the points.
 fn default_pose(
     mesh: &Arc<Mesh>,
     influences: Influences,
     rounds: usize,
 ) -> io::Result<Vec<BenchRow>> {
-    let mut bench = Stroked::new(mesh.clone(), influences, DeformStack::default())?;
+    let mut bench = Stroked::new(mesh.clone(), influences.clone(), DeformStack::default())?;
+    let mut sampled = Stroked::new(mesh.clone(), influences, DeformStack::default())?;
+    sampled.add_samples().map_err(io::Error::other)?;
     let pose = Item {
         name: "pose, default stack",
         n_counted: mesh.n_points(),
@@ -184,7 +189,17 @@ fn default_pose(
             timed(|| bench.stroke())
         }),
     };
-    take_turns(mesh.n_points(), &mut [pose])
+    let samples = Item {
+        name: "pose, default stack, 16 samples",
+        n_counted: mesh.n_points(),
+        rounds,
+        warms_up: true,
+        run: Box::new(move || {
+            sampled.turn();
+            timed(|| sampled.stroke())
+        }),
+    };
+    take_turns(mesh.n_points(), &mut [pose, samples])
 }
 
 /// A document of the tube, and its plan.
@@ -267,6 +282,38 @@ impl Stroked {
         if let Some(input) = posed.deform_input(instance, cooked) {
             std::hint::black_box(self.plan.run(&input));
         }
+    }
+
+    /// Gives a tenth of the points 16 samples of one driver joint, and poses it between them.
+    fn add_samples(&mut self) -> Result<(), String> {
+        const N_SAMPLES: u32 = 16;
+        let (skeleton, rest) = (self.document.skeleton(), &self.document.rest_pose().locals);
+        let driver = Driver::of_joint(JointId(1), skeleton, rest);
+        let n_points = self.document.meshes()[&MeshId(0)].geometry.n_points() as u32;
+        let points = n_points * 2 / 5..n_points / 2;
+        let mut set = SampleSet::new("bench".into(), vec![driver]);
+        for s in 0..N_SAMPLES {
+            let angle = 0.3 * f64::from(s + 1);
+            let moved = points
+                .clone()
+                .map(|p| (p, Vec3::new(0.0, 0.01, 0.001 * s as f32)));
+            set.samples.push(Arc::new(Sample {
+                name: s.to_string(),
+                rotations: vec![driver.bind * DQuat::from_rotation_x(angle)],
+                beside: Vec::new(),
+                displacements: Displacements::new(moved.collect()),
+                captured_on: Arc::default(),
+                strength: 1.0,
+                muted: false,
+            }));
+        }
+        let correctives = Correctives::new(vec![Arc::new(set)]).map_err(|e| e.to_string())?;
+        let edit = CorrectivesEdit::new(&self.document, MeshId(0), Arc::new(correctives));
+        let applied = self.document.apply(&mut Edit::Correctives(edit));
+        applied.map_err(|e| e.to_string())?;
+        let local = &mut Arc::make_mut(&mut self.pose).locals[1];
+        local.rotation *= DQuat::from_rotation_x(2.5);
+        Ok(())
     }
 
     /// Another pose: rotates the whole chain a little.
