@@ -163,7 +163,7 @@ impl Document {
                 .ancestors(joint)
                 .chain(source.children(joint).iter().copied())
         });
-        let found = near.filter_map(slot_of).next();
+        let found = near.find_map(slot_of);
         let found = found.or_else(|| live.iter().position(|&live| live));
         found
             .map(|slot| slot as u16)
