@@ -269,7 +269,7 @@ impl SinewApp {
             Command::RenameClip => self.timeline.start_renaming(&self.editor),
             Command::DeleteClip => self.editor.delete_clip(),
             Command::UseRigidInterpolation(interpolation) => {
-                self.editor.set_rigid_interpolation(interpolation)
+                self.editor.set_rigid_interpolation(interpolation);
             }
             Command::ToggleExported => {
                 let preview = self.editor.shown_clip().map(|(_, clip)| clip.preview);

@@ -1,7 +1,7 @@
 //! The joints that influence any point.
 
 use super::{Document, MeshId, SkinId};
-use crate::skinning::{Influences, Rows};
+use crate::skinning::{Influences, RowRef, Rows};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ struct ChunkJoints {
 impl ChunkJoints {
     fn read(rows: &Arc<Rows>) -> Self {
         let mut used = Vec::new();
-        for (joint, _) in rows.iter().flat_map(|row| row.iter()) {
+        for (joint, _) in rows.iter().flat_map(RowRef::iter) {
             let joint = usize::from(joint);
             if joint >= used.len() {
                 used.resize(joint + 1, false);

@@ -22,8 +22,10 @@ pub(super) struct Mirrors {
     n_unmatched: BTreeMap<MeshId, usize>,
     /// The source of each requested table, including failed ones.
     requested: BTreeMap<MeshId, Source>,
-    job: Option<(MeshId, JobHandle<Result<Arc<Symmetry>, Cancelled>>)>,
+    job: Option<(MeshId, TableJob)>,
 }
+
+type TableJob = JobHandle<Result<Arc<Symmetry>, Cancelled>>;
 
 /// What a table depends on: the points, and the bones that place the mirror plane.
 struct Source {

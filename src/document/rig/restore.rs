@@ -158,7 +158,7 @@ impl Document {
         let removed = listed.clone().find(|&joint| !self.skeleton.is_live(joint));
         let source = &self.source_skeleton;
         let known = removed.filter(|joint| joint.get() < source.len());
-        let near = known.into_iter().flat_map(|joint| {
+        let mut near = known.into_iter().flat_map(|joint| {
             source
                 .ancestors(joint)
                 .chain(source.children(joint).iter().copied())

@@ -200,7 +200,7 @@ impl Tracks {
             let at = pos2(content.left() + 4.0, content.top() + 1.5 * ROW);
             if at.y + 0.5 * ROW <= visible.bottom() {
                 let font = TextStyle::Small.resolve(ui.style());
-                let text = "Select bones to see their keyframes in separate rows.";
+                let text = "Select bones for separate rows.";
                 ui.painter_at(visible)
                     .text(at, Align2::LEFT_CENTER, text, font, palette.text_dim);
             }
