@@ -203,18 +203,18 @@ fn add_sample(
         .apply(&mut Edit::Correctives(edit))
         .map_err(Failure::input)?;
     let lengths = captured.displacements.iter().map(|(_, d)| d.length());
-    let mut line = format!(
-        "Sample \"{name}\" of \"{title}\": {}, moved by up to {:.4} m.",
+    let collapsed = match captured.n_singular {
+        0 => String::new(),
+        n => format!(
+            " Linear skinning collapses {} in this pose; they follow their heaviest bone.",
+            counted(n, "vertex")
+        ),
+    };
+    Ok(format!(
+        "Sample \"{name}\" of \"{title}\": {}, moved by up to {:.4} m.{collapsed}",
         counted(captured.displacements.n_points(), "vertex"),
         lengths.fold(0.0, f32::max)
-    );
-    if captured.n_singular > 0 {
-        line += &format!(
-            " Linear skinning collapses {} in this pose; they follow their heaviest bone.",
-            counted(captured.n_singular, "vertex")
-        );
-    }
-    Ok(line)
+    ))
 }
 
 fn refused(why: impl std::fmt::Display) -> Failure {

@@ -5,6 +5,7 @@ use crate::deform::correctives::WeightsWork;
 use crate::document::Document;
 use crate::finding::counted;
 use crate::skeleton::{JointId, Pose};
+use glam::DQuat;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 
@@ -69,7 +70,7 @@ fn sets(document: &Document, pose: &Pose) -> Vec<Value> {
             });
             let samples = set.samples.iter().zip(weights.by_ref());
             let samples = samples.map(|(sample, weight)| {
-                let rotations = sample.rotations.iter().map(|q| q.to_array());
+                let rotations = sample.rotations.iter().map(DQuat::to_array);
                 json!({
                     "name": sample.name,
                     "rotations": rotations.collect::<Vec<_>>(),

@@ -368,7 +368,7 @@ fn check(set: &PoseSet<'_>) -> Result<(), PsdError> {
             return wrong(format!("the weight {lambda} of a driver is not above 0"));
         }
         if let Some(axis) = mode.axis()
-            && !((axis.length() - 1.0).abs() < 1e-6)
+            && ((axis.length() - 1.0).abs() > 1e-6 || !axis.is_finite())
         {
             return wrong(format!(
                 "the axis {axis} of a driver does not have length 1"

@@ -365,9 +365,7 @@ fn indices_of_vertices_that_nobody_edited_name_the_joints_that_are_left() {
     );
     let (joints, mut weights) = rows([0, 1, 2]);
     // The tip is listed with a weight of 0 everywhere.
-    for row in &mut weights {
-        *row = [0.75, 0.25, 0.0, 0.0];
-    }
+    weights.fill([0.75, 0.25, 0.0, 0.0]);
     let mesh = mesh(&mut gltf, &joints, &weights);
     draw(&mut gltf, mesh, 0);
     for joint in [ROOT, TIP] {

@@ -451,8 +451,23 @@ fn an_inverse_bind_matrix_without_numbers_is_bound_once() {
     assert_eq!(plan.run(&inputs), Moved::Nothing);
 }
 
-/// What touches some chunks of the large tube, or all of them.
+/// Gives the last ring of the third chunk of the large tube, where joints 0 and 1 meet, the second weight `second`.
+fn set_last_ring_of_chunk(inputs: &mut Inputs, second: f32) {
+    let points: Vec<u32> = (3072 - N_SIDES as u32..3072).collect();
+    let mut rows: Rows = points
+        .iter()
+        .map(|_| vec![(0, 1.0 - second), (1, second)])
+        .collect();
+    inputs.influences.swap_rows(&points, &mut rows);
+}
+
+/// Changes of some chunks of the large tube, or of all of them.
 const CHANGES_OF_MANY_CHUNKS: &[Change] = &[
+    ("a steep edge between two chunks", |i| {
+        set_last_ring_of_chunk(i, 0.01);
+    }),
+    // The chunk on the other side, whose weights stay, has measured its slope, too.
+    ("the same edge, flat", |i| set_last_ring_of_chunk(i, 0.42)),
     ("influences here and there", |i| {
         let points: Vec<u32> = (0..i.influences.len() as u32).step_by(300).collect();
         let mut rows: Rows = points.iter().map(|_| vec![(0, 0.3), (1, 0.7)]).collect();

@@ -154,7 +154,7 @@ mod tests {
     use glam::Vec3;
 
     /// Every method and stage, positions and positions with normals, and the strokes.
-    const NAMES: [&str; 33] = [
+    const NAMES: [&str; 34] = [
         "floor",
         "lbs",
         "lbs positions",

@@ -14,6 +14,7 @@ pub(super) use rotation::BlendedRotation;
 pub use sample::{Driver, Sample, SampleSet};
 
 use crate::math::Transform;
+use crate::math::transform::normalize_or_identity;
 use crate::psd::{JointSolve, NamedPose, PoseInterpolation, PoseSet, PsdError, PsdWarning, Work};
 use crate::skeleton::{JointId, Skeleton};
 use glam::DQuat;
@@ -139,7 +140,9 @@ impl Correctives {
         let maps: BTreeMap<JointId, (DQuat, DQuat)> = maps.collect();
         let map = |joint: JointId, q: DQuat| {
             let known = maps.get(&joint);
-            known.map_or(q, |&(before, after)| (before * q * after).normalize())
+            known.map_or(q, |&(before, after)| {
+                normalize_or_identity(before * q * after)
+            })
         };
         let sets = self.sets.iter().map(|set| {
             let mut set = SampleSet::clone(set);
@@ -156,7 +159,7 @@ impl Correctives {
                 driver.bind = map(driver.joint, driver.bind);
                 if let Some(axis) = driver.mode.axis() {
                     let turned = axes(driver.joint).conjugate() * axis;
-                    driver.mode = driver.mode.with_axis(turned.normalize());
+                    driver.mode = driver.mode.with_axis(turned.normalize_or(axis));
                 }
             }
             Arc::new(set)

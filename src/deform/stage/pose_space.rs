@@ -192,7 +192,7 @@ fn displace(
     let Some(chunk) = run.skin.chunks().get(index) else {
         return;
     };
-    if active.iter().filter_map(chunk_of).next().is_none() {
+    if active.iter().find_map(chunk_of).is_none() {
         return;
     }
     let mut sums = [Vec3::ZERO; CHUNK];

@@ -1,6 +1,6 @@
 //! The edit of the rig.
 
-use super::measure::larger;
+use super::larger::larger;
 use crate::deform::Correctives;
 use crate::document::validity::{check_pose, check_row, check_skin};
 use crate::document::{

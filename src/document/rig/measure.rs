@@ -1,6 +1,7 @@
 //! The effect of a change of the rig on the posed model, by linear blend skinning in f64.
 
 use super::RigEdit;
+use super::larger::larger;
 use crate::document::{ClipId, Document, Instance, InstanceId};
 use crate::skeleton::{Clip, JointId};
 use glam::{DAffine3, DVec3};
@@ -72,15 +73,6 @@ pub fn report(document: &Document, edit: &RigEdit) -> RigReport {
 pub fn n_keys(document: &Document) -> usize {
     let channels = document.clips.values().flat_map(|clip| &clip.channels);
     channels.map(|channel| channel.times.len()).sum()
-}
-
-/// The larger of two distances; infinite where one is not a number.
-pub(super) fn larger(a: f64, b: f64) -> f64 {
-    if a.is_nan() || b.is_nan() {
-        f64::INFINITY
-    } else {
-        a.max(b)
-    }
 }
 
 /// Statistics of distances between the points of two documents, metres. A point without a finite position in both counts
@@ -308,9 +300,6 @@ mod tests {
 
     #[test]
     fn what_is_missing_or_no_number_is_infinitely_far() {
-        assert_eq!(larger(1.0, 2.0), 2.0);
-        assert_eq!(larger(f64::NAN, 2.0), f64::INFINITY);
-        assert_eq!(larger(2.0, f64::NAN), f64::INFINITY);
         let document = Document::default();
         let compared = Compared::new(&document, &document);
         assert_eq!(compared.at_rest(), Distances::default());

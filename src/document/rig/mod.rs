@@ -18,6 +18,7 @@ mod error;
 mod extrude;
 mod frames;
 mod insert;
+mod larger;
 mod local;
 pub mod measure;
 mod move_joint;

@@ -191,10 +191,9 @@ fn moved_below(
         let [now, before] = [(&world[0], is), (&world[1], was)].map(|(w, m)| w[j.get()] * *m);
         now * before.inverse()
     });
-    let moved = moved.filter(|moved| moved.is_finite());
-    moved
-        .filter(|moved| !moved.abs_diff_eq(DAffine3::IDENTITY, 1e-9))
-        .unwrap_or(DAffine3::IDENTITY)
+    let is_motion =
+        |moved: &DAffine3| moved.is_finite() && !moved.abs_diff_eq(DAffine3::IDENTITY, 1e-9);
+    moved.filter(is_motion).unwrap_or(DAffine3::IDENTITY)
 }
 
 /// Lists the joints whose parents changed as following their parents of the source: they inherit the stretch of these.
