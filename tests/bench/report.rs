@@ -90,7 +90,7 @@ fn machine(today: &str) -> String {
         ("date", today.to_owned()),
         ("processor", field("/proc/cpuinfo", "model name")),
         ("threads", threads.to_string()),
-        ("memory", field("/proc/meminfo", "MemTotal")),
+        ("memory", gibibytes(&field("/proc/meminfo", "MemTotal"))),
         ("system", first_line("uname", &["-sm"])),
         ("compiler", first_line("rustc", &["--version"])),
         (
@@ -103,6 +103,16 @@ fn machine(today: &str) -> String {
         let _ = writeln!(out, "| {name} | {value} |");
     }
     out
+}
+
+/// A number of `kB` of `/proc/meminfo`, which counts 1,024 bytes each, in GiB.
+fn gibibytes(field: &str) -> String {
+    let number = field
+        .strip_suffix(" kB")
+        .and_then(|n| n.parse::<f64>().ok());
+    number.map_or(field.to_owned(), |kib| {
+        format!("{:.1} GiB", kib / (1024.0 * 1024.0))
+    })
 }
 
 /// The table of corrected exports.
