@@ -161,11 +161,6 @@ fn skinning(rows: &[Value]) -> String {
     );
     for (label, name, part) in [
         ("another pose, default stack", "pose, default stack", 1.0),
-        (
-            "another pose, DQS alone",
-            "pose, all points and normals",
-            1.0,
-        ),
         ("a stroke over neighbours", "stroke on 1% contiguous", 0.01),
         (
             "a stroke over neighbours",
