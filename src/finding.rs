@@ -41,6 +41,20 @@ pub enum Place {
         /// The points.
         points: Arc<[u32]>,
     },
+    /// Some corrective samples of a mesh: indices into all its samples, ascending.
+    Samples {
+        /// The mesh.
+        mesh: u32,
+        /// The samples.
+        samples: Arc<[u32]>,
+    },
+    /// A set of corrective samples.
+    SampleSet {
+        /// The mesh.
+        mesh: u32,
+        /// Its index among the sets of the mesh.
+        set: u32,
+    },
 }
 
 /// A one-click fix for a [`Finding`]. It applies to the [`Place`] of the finding.
@@ -55,6 +69,24 @@ pub enum Fix {
     Limit(u8),
     /// Gives all points at one position the average of their weights.
     Weld,
+    /// A change of corrective samples.
+    Samples(SampleFix),
+}
+
+/// A one-click fix for a [`Finding`] about corrective samples, or about a set of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SampleFix {
+    /// Captures the samples again on the present deformer stack: the sculpted shape stays.
+    Retarget,
+    /// Accepts the displacements of the samples on the present deformer stack.
+    Keep,
+    /// Deletes the samples.
+    Delete,
+    /// Deletes the set of samples.
+    DeleteSet,
+    /// Gives the set of samples the linear kernel.
+    UseLinear,
 }
 
 impl Fix {
@@ -65,6 +97,7 @@ impl Fix {
             Self::GiveToNearest => "Assign to nearest bone".into(),
             Self::Limit(most) => format!("Limit to {most}"),
             Self::Weld => "Weld weights".into(),
+            Self::Samples(fix) => fix.label().into(),
         }
     }
 
@@ -84,6 +117,35 @@ impl Fix {
             Self::Weld => {
                 "Average the weights of the vertices at each of these positions.".into()
             }
+            Self::Samples(fix) => fix.about().into(),
+        }
+    }
+}
+
+impl SampleFix {
+    /// The label of its button.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Retarget => "Re-target",
+            Self::Keep => "Keep",
+            Self::Delete => "Delete sample",
+            Self::DeleteSet => "Delete set",
+            Self::UseLinear => "Use linear kernel",
+        }
+    }
+
+    /// A description in one sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Retarget => {
+                "Capture these samples again on the present deformer stack, so that the vertices they move keep their sculpted shape."
+            }
+            Self::Keep => {
+                "Keep the displacements of these samples as they are on the present deformer stack."
+            }
+            Self::Delete => "Delete this corrective sample.",
+            Self::DeleteSet => "Delete this set of corrective samples from the project.",
+            Self::UseLinear => "Interpolate the samples of this set with the linear kernel.",
         }
     }
 }
@@ -145,6 +207,9 @@ pub struct Finding {
     /// The fix, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
+    /// Another way to fix it, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_fix: Option<Fix>,
 }
 
 impl Finding {
@@ -156,6 +221,7 @@ impl Finding {
             message: message.into(),
             target: None,
             fix: None,
+            other_fix: None,
         }
     }
 
@@ -171,6 +237,18 @@ impl Finding {
     pub fn fixed_by(mut self, fix: Option<Fix>) -> Self {
         self.fix = fix;
         self
+    }
+
+    /// The finding with a second fix to choose from.
+    #[must_use]
+    pub fn or_by(mut self, fix: Fix) -> Self {
+        self.other_fix = Some(fix);
+        self
+    }
+
+    /// Its fixes, the recommended one first.
+    pub fn fixes(&self) -> impl DoubleEndedIterator<Item = Fix> {
+        [self.fix, self.other_fix].into_iter().flatten()
     }
 
     /// A finding of severity `info`.

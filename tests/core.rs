@@ -37,6 +37,8 @@ mod compensating_joints;
 mod corrections;
 #[path = "core/correctives.rs"]
 mod correctives;
+#[path = "core/correctives_mirror.rs"]
+mod correctives_mirror;
 #[path = "core/documentation.rs"]
 mod documentation;
 #[path = "core/documents.rs"]

@@ -322,6 +322,7 @@ fn parse_show(text: &str) -> Result<Show, String> {
 
 /// `sinew psd`
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // flags of the command line, each on its own
 pub struct PsdArgs {
     /// Model (.gltf, .glb) or project (.ron).
     pub file: PathBuf,
@@ -329,16 +330,34 @@ pub struct PsdArgs {
     #[arg(long)]
     pub json: bool,
     /// Add a sample: a mesh with the vertices of the model, sculpted in the pose of --pose or --clip.
-    #[arg(long, value_name = "TARGET", requires = "out")]
+    #[arg(long, value_name = "TARGET", requires = "out", groups = ["adds", "edits"])]
     pub extract: Option<PathBuf>,
+    /// Add a sample: the shape of another stack in that pose, as for --against.
+    #[arg(long, value_name = "STACK", requires = "out", groups = ["adds", "edits"])]
+    pub from_stack: Option<NamedStack>,
+    /// Add a sample: what a morph target of the model adds in that pose.
+    #[arg(long, value_name = "MORPH", requires = "out", groups = ["adds", "edits"])]
+    pub from_morph: Option<String>,
+    /// Copy all samples across x = 0 to the other side, from positive to negative.
+    #[arg(long, requires = "out", group = "edits")]
+    pub mirror: bool,
+    /// Exchange the samples of the two sides.
+    #[arg(long, requires = "out", group = "edits")]
+    pub flip: bool,
+    /// Capture samples of another deformer stack again, so that the sculpted shape stays.
+    #[arg(long, requires = "out", group = "edits")]
+    pub retarget: bool,
+    /// Accept the displacements of samples of another deformer stack as they are.
+    #[arg(long, requires = "out", group = "edits")]
+    pub keep: bool,
     /// The project to write: .ron.
-    #[arg(long, short, requires = "extract")]
+    #[arg(long, short, requires = "edits")]
     pub out: Option<PathBuf>,
     /// The bones that drive the sample; default: the posed bones that move the sculpted vertices.
-    #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "extract")]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "adds")]
     pub drivers: Vec<String>,
     /// The name of the sample; an existing one of its set is replaced.
-    #[arg(long, requires = "extract")]
+    #[arg(long, requires = "adds")]
     pub name: Option<String>,
     #[command(flatten)]
     #[allow(missing_docs)]

@@ -23,7 +23,7 @@ mod measuring;
 #[cfg(feature = "render")]
 mod picture;
 mod psd;
-mod psd_extract;
+mod psd_edit;
 mod psd_report;
 #[cfg(feature = "render")]
 mod render;

@@ -1,13 +1,13 @@
 //! `sinew psd`: corrective samples.
 
 use super::args::PsdArgs;
-use super::{Failure, load, psd_extract, psd_report, scene};
+use super::{Failure, load, psd_edit, psd_report, scene};
 use std::io::Write;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &PsdArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
-    if let Some(target) = &args.extract {
-        return psd_extract::run(args, target, out);
+    if let Some(path) = &args.out {
+        return psd_edit::run(args, path, out);
     }
     let loaded = load::load(&args.file)?;
     let pose = scene::pose(&loaded, &args.pose)?;

@@ -1,10 +1,10 @@
-//! A sculpted shape -> the displacements of a sample.
+//! A sculpted shape <-> the displacements of a sample.
 
 use super::correctives::BlendedRotation;
 use super::{DeformStack, InstancePlan, MaskKind, Masks};
 use crate::psd::Displacements;
 use crate::skinning::CHUNK;
-use glam::Vec3;
+use glam::{DQuat, Vec3};
 
 /// The result of [`capture`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,22 +26,13 @@ pub fn capture(
     masks: &Masks,
     sculpted: &[(u32, Vec3)],
 ) -> Captured {
-    let base = plan.base_positions();
     let mut n_singular = 0;
     let mut moved = Vec::with_capacity(sculpted.len());
     for &(point, place) in sculpted {
-        let (c, i) = (point as usize / CHUNK, point as usize % CHUNK);
-        let (Some(from), Some(chunk)) = (base.get(point as usize), plan.chunks().get(c)) else {
+        let Some((from, rotation)) = frame(plan, stack, masks, point) else {
             continue;
         };
-        let rotation = BlendedRotation {
-            method: stack.method,
-            blend: stack.blend,
-            mask: masks.chunk(MaskKind::Blend, c),
-            chunk,
-            palette: plan.palette(),
-        };
-        let rotation = rotation.at(i).unwrap_or_else(|heaviest| {
+        let rotation = rotation.unwrap_or_else(|heaviest| {
             n_singular += 1;
             heaviest
         });
@@ -55,4 +46,40 @@ pub fn capture(
         displacements: Displacements::new(moved),
         n_singular,
     }
+}
+
+/// The points that displacements move, with their sculpted positions `s = F + R d`, world, metres: the inverse of
+/// [`capture`], in the pose of the latest run of `plan`.
+pub fn sculpted(
+    plan: &InstancePlan,
+    stack: &DeformStack,
+    masks: &Masks,
+    displacements: &Displacements,
+) -> Vec<(u32, Vec3)> {
+    let places = displacements.iter().filter_map(|(point, d)| {
+        let (from, rotation) = frame(plan, stack, masks, point)?;
+        let rotation = rotation.unwrap_or_else(|heaviest| heaviest);
+        let place = from.as_dvec3() + rotation * d.as_dvec3();
+        Some((point, place.as_vec3()))
+    });
+    places.collect()
+}
+
+/// The position of a point before stage 7 and its blended rotation ([`BlendedRotation::at`]); `None` without a skin.
+fn frame(
+    plan: &InstancePlan,
+    stack: &DeformStack,
+    masks: &Masks,
+    point: u32,
+) -> Option<(Vec3, Result<DQuat, DQuat>)> {
+    let (c, i) = (point as usize / CHUNK, point as usize % CHUNK);
+    let from = plan.base_positions().get(point as usize)?;
+    let rotation = BlendedRotation {
+        method: stack.method,
+        blend: stack.blend,
+        mask: masks.chunk(MaskKind::Blend, c),
+        chunk: plan.chunks().get(c)?,
+        palette: plan.palette(),
+    };
+    Some((*from, rotation.at(i)))
 }

@@ -22,7 +22,7 @@ pub mod stack;
 mod stage;
 
 pub use crate::skinning::{BulgeProjection, Compensation, Polynomial, TwistDamping, Variant};
-pub use capture::{Captured, capture};
+pub use capture::{Captured, capture, sculpted};
 pub use choice::StackChoice;
 pub use cook::CookedMesh;
 pub use correctives::Correctives;

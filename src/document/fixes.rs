@@ -44,6 +44,8 @@ pub fn fix(
         ),
         Fix::Limit(_) => ("Limit influences", "limited"),
         Fix::Weld => ("Weld weights", "welded"),
+        // They deform the mesh: `correctives::fix` has them.
+        Fix::Samples(_) => ("Fix corrective samples", "fixed"),
     };
     task.step(label, 0.0)?;
     let Some(item) = document.meshes().get(&mesh) else {
@@ -57,6 +59,7 @@ pub fn fix(
     let points: Vec<u32> = points.iter().copied().filter(|&p| p < n_points).collect();
     let locked = document.skin_locks(mesh);
     let rows = match fix {
+        Fix::Samples(_) => Vec::new(),
         Fix::Weld => welded(item, &points, &locked, task)?,
         Fix::GiveToNearest => {
             let segments = segments(document, mesh, item, &locked);

@@ -2,6 +2,7 @@
 
 use super::jobs::EditorJob;
 use super::{Editor, FileJob};
+use crate::correctives;
 use crate::document::MeshId;
 use crate::document::checks::{ModelChecks, ModelReport};
 use crate::document::fixes::{self, Fixed};
@@ -43,7 +44,7 @@ pub(super) struct Problems {
     report: Arc<ModelReport>,
     findings: Arc<Vec<Finding>>,
     messages: VecDeque<Message>,
-    /// Fixes waiting for the one under way.
+    /// Fixes waiting for the one under way: points, samples or a set of a mesh.
     waiting: VecDeque<(MeshId, Arc<[u32]>, Fix)>,
 }
 
@@ -75,7 +76,13 @@ impl Problems {
             running.job.task().cancel();
         }
         // The checks report these themselves, as long as they apply.
-        imported.retain(|finding| finding.fix.is_none());
+        imported.retain(|finding| {
+            let is_of_samples = matches!(
+                finding.target,
+                Some(Place::Samples { .. } | Place::SampleSet { .. })
+            );
+            finding.fix.is_none() && !is_of_samples
+        });
         imported.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         self.imported = imported;
         self.waiting.clear();
@@ -193,17 +200,19 @@ impl Editor {
         true
     }
 
-    /// Fixes the problem of `finding`: one undo step once the fix is computed.
-    pub fn fix(&mut self, finding: &Finding) {
-        let (Some(fix), Some(Place::Points { mesh, points })) = (finding.fix, &finding.target)
-        else {
-            return;
+    /// Fixes the problem of `finding` in one of its ways: one undo step once the fix is computed.
+    pub fn fix(&mut self, finding: &Finding, fix: Fix) {
+        let (mesh, points) = match &finding.target {
+            Some(Place::Points { mesh, points }) => (mesh, points.clone()),
+            Some(Place::Samples { mesh, samples }) => (mesh, samples.clone()),
+            Some(Place::SampleSet { mesh, set }) => (mesh, [*set].into()),
+            _ => return,
         };
         if !self.can_start_file_job() {
             return;
         }
         self.finish_tool();
-        self.start_fix(MeshId(*mesh), points.clone(), fix);
+        self.start_fix(MeshId(*mesh), points, fix);
     }
 
     /// The number of points whose weights do not sum to 1, as of the last check.
@@ -257,9 +266,12 @@ impl Editor {
 
     fn start_fix(&mut self, mesh: MeshId, points: Arc<[u32]>, fix: Fix) {
         let (document, theirs) = (self.document.clone(), points.clone());
-        let job = self.lane.submit(EditorJob::Fix, &fix.label(), move |task| {
-            fixes::fix(&document, mesh, &theirs, fix, task)
-        });
+        let job = self
+            .lane
+            .submit(EditorJob::Fix, &fix.label(), move |task| match fix {
+                Fix::Samples(fix) => correctives::fix(&document, mesh, &theirs, fix, task),
+                _ => fixes::fix(&document, mesh, &theirs, fix, task),
+            });
         self.job = Some(FileJob::Fix {
             mesh,
             points,
@@ -286,6 +298,10 @@ impl Editor {
                 self.problems.waiting.clear();
                 self.notify("The fix was cancelled. Nothing changed.");
             }
+            // The samples may be others now.
+            Ok(Ok(_)) if revision != self.history.revision() && matches!(fix, Fix::Samples(_)) => {
+                self.notify("The document changed. Nothing was fixed.");
+            }
             Ok(Ok(_)) if revision != self.history.revision() => self.start_fix(mesh, points, fix),
             Ok(Ok(Fixed {
                 edit,
@@ -307,7 +323,9 @@ impl Editor {
                 self.select_joints(joints.iter().copied(), joints.first().copied());
                 self.frame_selected();
             }
-            Some(Place::Mesh(mesh)) => {
+            Some(
+                Place::Mesh(mesh) | Place::Samples { mesh, .. } | Place::SampleSet { mesh, .. },
+            ) => {
                 self.document.session_mut().active_mesh = Some(MeshId(*mesh));
                 self.frame_points_of(MeshId(*mesh), None);
             }

@@ -73,6 +73,7 @@ pub struct PoseInterpolation {
     /// n_samples x (n_nodes + n_tail), by rows.
     coefficients: Vec<f64>,
     condition: f64,
+    cardinality: f64,
     warnings: Vec<PsdWarning>,
 }
 
@@ -102,6 +103,7 @@ impl PoseInterpolation {
             nodes,
             coefficients: Vec::new(),
             condition: 1.0,
+            cardinality: 0.0,
             warnings,
         };
         if set.poses.is_empty() {
@@ -137,8 +139,9 @@ impl PoseInterpolation {
                 return Err(refused(condition));
             }
         }
+        solved.cardinality = solved.error(set.poses);
         if set.smoothing > 0.0 {
-            let error = solved.error(set.poses);
+            let error = solved.cardinality;
             solved.warnings.push(PsdWarning::Inexact {
                 set: set.name.to_owned(),
                 smoothing: set.smoothing,
@@ -166,6 +169,12 @@ impl PoseInterpolation {
     /// The condition number of the solved system.
     pub fn condition(&self) -> f64 {
         self.condition
+    }
+
+    /// The largest deviation of the weights at the samples' own poses from 1, and at the other samples' poses from 0;
+    /// NaN where a weight is not a number.
+    pub fn cardinality(&self) -> f64 {
+        self.cardinality
     }
 
     /// What works, but not as it should.
@@ -272,14 +281,19 @@ impl PoseInterpolation {
         self.condition
     }
 
-    /// The largest deviation of the weights at the samples from 1 and 0.
+    /// The largest deviation of the weights at the samples from 1 and 0; NaN stays.
     fn error(&self, poses: &[NamedPose<'_>]) -> f64 {
         let (mut work, mut weights) = (Work::default(), vec![0.0; poses.len()]);
         let mut error: f64 = 0.0;
         for (s, pose) in poses.iter().enumerate() {
             self.weights(pose.rotations.iter().copied(), &mut work, &mut weights);
             for (t, weight) in weights.iter().enumerate() {
-                error = error.max((weight - f64::from(u8::from(s == t))).abs());
+                let apart = (weight - f64::from(u8::from(s == t))).abs();
+                // `f64::max` alone would drop a NaN.
+                if apart.is_nan() {
+                    return apart;
+                }
+                error = error.max(apart);
             }
         }
         error

@@ -2,13 +2,17 @@
 
 use crate::models::tube;
 use glam::{DMat3, DQuat, DVec3, Vec3};
+use sinew::correctives;
 use sinew::deform::correctives::{Correctives, Driver, Sample, SampleSet};
 use sinew::deform::{DeformStack, ScaleMode, SkinningMethod, StackPreset, Variant, capture};
+use sinew::document::checks;
 use sinew::document::rig::{self, WeightRecipient};
 use sinew::document::{CorrectivesEdit, Document, Edit, InstanceId, MeshId};
 use sinew::evaluate::Evaluator;
+use sinew::finding::SampleFix;
 use sinew::psd::{DriverMode, Kernel, PsdError};
 use sinew::skeleton::{Frame, JointId, Pose};
+use sinew::task::Task;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -186,6 +190,69 @@ fn a_sculpt_comes_back_under_every_stack_and_bind_stays() {
                 .iter()
                 .all(|s| !s.is_stale(&stack))
         );
+    }
+}
+
+/// Re-targeted samples keep the shape of their sculpt on any other stack, also beside another set.
+#[test]
+fn a_retargeted_sample_keeps_its_sculpt_and_a_kept_one_its_displacements() {
+    let plain = tube(40);
+    let poses = [
+        posed(&plain, DQuat::from_rotation_z(1.2), DQuat::IDENTITY),
+        posed(
+            &plain,
+            DQuat::from_rotation_z(0.7),
+            DQuat::from_rotation_y(-0.9),
+        ),
+    ];
+    let mut sculpted = plain.clone();
+    let mut sculpts = Vec::new();
+    for ((pose, joint), size) in poses.iter().zip([1, 2]).zip([0.2, 0.1]) {
+        sculpts.push(sculpt(&plain, pose, size));
+        let last = sculpts.last().unwrap();
+        sculpted = with_sample(&sculpted, pose, &[joint], last);
+    }
+    assert!(correctives::stale(&sculpted, MESH).is_empty());
+    let mut smooth = DeformStack::default();
+    smooth.smooth.enabled = true;
+    for stack in [DeformStack::lbs(), DeformStack::dqs(), smooth] {
+        let mut document = sculpted.clone();
+        let stack = Arc::new(stack);
+        let mut edit = Edit::Stack {
+            mesh: MESH,
+            stack: stack.clone(),
+        };
+        document.apply(&mut edit).unwrap();
+        let stale = correctives::stale(&document, MESH);
+        assert_eq!(stale.len(), 2, "{stack:?}");
+        let findings = checks::of_correctives(&document);
+        let found = findings[0].to_string();
+        assert!(
+            found.contains("on another deformer stack") && found.contains("Re-target"),
+            "{found}"
+        );
+        let which: Vec<u32> = stale.iter().map(|&s| s as u32).collect();
+        let fixed = |fix| {
+            let fixed = correctives::fix(&document, MESH, &which, fix, &Task::new()).unwrap();
+            let mut document = document.clone();
+            document.apply(&mut fixed.edit.unwrap()).unwrap();
+            assert!(correctives::stale(&document, MESH).is_empty());
+            assert_eq!(checks::of_correctives(&document), []);
+            document
+        };
+        let retargeted = fixed(SampleFix::Retarget);
+        for (pose, sculpt) in poses.iter().zip(&sculpts) {
+            let error = worst(&shape(&retargeted, pose), sculpt);
+            assert!(error <= 1e-5 * diagonal(&plain), "{error} under {stack:?}");
+        }
+        let kept = fixed(SampleFix::Keep);
+        let of = |document: &Document| {
+            let samples = document.meshes()[&MESH].correctives.samples().to_vec();
+            let all = samples.iter().map(|s| s.displacements.clone());
+            all.collect::<Vec<_>>()
+        };
+        assert_eq!(of(&kept), of(&sculpted));
+        assert_ne!(of(&retargeted), of(&sculpted));
     }
 }
 

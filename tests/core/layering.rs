@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["document"],
     &["bake", "sample"],
     &["tools", "evaluate", "io"],
-    &["export"],
+    &["export", "correctives"],
     &["editor"],
     &["view"],
     &["app", "cli"],

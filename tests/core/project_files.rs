@@ -1,6 +1,7 @@
 //! Project files that must open for ever, with the models they refer to.
 
 use glam::{DMat3, DVec3, Vec2};
+use sinew::correctives;
 use sinew::deform::{
     CorrectiveSmooth, DeformStack, MaskKind, ScaleMode, SkinningMethod, StackChoice, StackPreset,
 };
@@ -10,6 +11,7 @@ use sinew::document::session::{
     TransformKind,
 };
 use sinew::document::{ClipId, Document, InstanceId, LayerId, MeshId, PaneLayout};
+use sinew::finding::{Place, SampleFix};
 use sinew::io::import_for_project;
 use sinew::io::project::{
     ModelSource, Opened, apply_project, open, parse, save, to_project, to_text,
@@ -356,18 +358,93 @@ fn version_5_opens() {
     assert_written_alike("project-v5.ron", &document);
 }
 
+/// A set that cannot be solved, and one whose driver bone is gone, are off; saved again they are as they were, and they
+/// act again when mended.
+#[test]
+fn sample_sets_that_are_off_stay_in_the_project() {
+    let path = in_repository("tests/data/project-v5.ron");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let model = in_repository("tests/data/strip.gltf");
+    let open = |text: &str| {
+        let source = ModelSource::File(&model);
+        let (document, _) = import_for_project(source, &Task::new()).unwrap();
+        apply_project(document, parse(text).unwrap()).unwrap()
+    };
+    let up = "(name: \"Up\", rotations: [(0.6, 0.0, 0.0, 0.8)]";
+    let at_bind = "(name: \"Up\", rotations: [(0.0, 0.0, 0.0, 1.0)]";
+    let lower = "(joint: (1, \"Lower\"), relative_to";
+    let gone = "(joint: (77, \"Gone\"), relative_to";
+    let faulty = text.replacen(up, at_bind, 1).replacen(lower, gone, 1);
+    assert!(faulty.contains(at_bind) && faulty.contains(gone));
+    let (document, findings) = open(&faulty);
+    let said: Vec<_> = findings.iter().map(ToString::to_string).collect();
+    let [elbow, tip] = &said[..] else {
+        panic!("{said:?}")
+    };
+    assert!(
+        elbow.starts_with("error: corrective samples \"Elbow\" of mesh \"Strip\": The set is off, its 2 samples stay"),
+        "{elbow}"
+    );
+    assert!(
+        elbow.contains("the driver bone \"Gone\" is missing"),
+        "{elbow}"
+    );
+    assert!(
+        tip.contains("\"Tip\"") && tip.contains("correct the bind mesh"),
+        "{tip}"
+    );
+    assert_written_alike_text(&faulty, &path, &document);
+    // They move nothing, and Problems has them with a fix.
+    let correctives = document.meshes()[&MeshId(0)].correctives.clone();
+    assert!(!correctives.acts() && correctives.off().count() == 2);
+    assert!(
+        findings
+            .iter()
+            .all(|f| f.fix.is_some() && f.target.is_some())
+    );
+    // The fix of the second deletes its sample at bind; undo brings it back.
+    let Some(Place::Samples { samples, .. }) = &findings[1].target else {
+        panic!("{:?}", findings[1])
+    };
+    let fix = correctives::fix(
+        &document,
+        MeshId(0),
+        samples,
+        SampleFix::Delete,
+        &Task::new(),
+    );
+    let mut edit = fix.unwrap().edit.unwrap();
+    let mut mended = document.clone();
+    mended.apply(&mut edit).unwrap();
+    let now = &mended.meshes()[&MeshId(0)].correctives;
+    let off: Vec<_> = now.off().map(|(set, _)| set.name.as_str()).collect();
+    assert_eq!(off, ["Elbow"]);
+    mended.apply(&mut edit).unwrap();
+    assert!(mended.same_content(&document));
+    // With its bone the first set is what it was.
+    let saved = to_text(&to_project(&document, Some(&path)).unwrap()).unwrap();
+    let back = saved.replacen(gone, lower, 1).replacen(at_bind, up, 1);
+    let (healed, findings) = open(&back);
+    assert_eq!(findings, []);
+    assert_written_alike_text(&text, &path, &healed);
+}
+
 /// Saved again, the project differs from its frozen file in the versions alone.
 fn assert_written_alike(name: &str, document: &Document) {
     let path = in_repository("tests/data").join(name);
-    let text = to_text(&to_project(document, Some(&path)).unwrap()).unwrap();
+    let saved = std::fs::read_to_string(&path).unwrap();
+    assert_written_alike_text(&saved, &path, document);
+}
+
+fn assert_written_alike_text(saved: &str, path: &Path, document: &Document) {
+    let text = to_text(&to_project(document, Some(path)).unwrap()).unwrap();
     let without_versions = |text: &str| {
         let is_version =
             |line: &&str| line.starts_with("    app: ") || line.starts_with("    version: ");
         let lines = text.lines().filter(|line| !is_version(line));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
-    let saved = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(without_versions(&text), without_versions(&saved));
+    assert_eq!(without_versions(&text), without_versions(saved));
 }
 
 /// Opened, saved in the newest version and opened again, every frozen project is as it was.

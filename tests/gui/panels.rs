@@ -9,7 +9,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use sinew::document::{Document, Edit, MeshId};
 use sinew::editor::{Editor, OpenRequest};
-use sinew::finding::Fix;
+use sinew::finding::{Fix, SampleFix};
 use sinew::skeleton::JointId;
 use sinew::skinning::Rows;
 use sinew::view::WindowlessGl;
@@ -566,6 +566,11 @@ fn every_fix_says_what_it_does() {
         Fix::Limit(4),
         Fix::Limit(8),
         Fix::Weld,
+        Fix::Samples(SampleFix::Retarget),
+        Fix::Samples(SampleFix::Keep),
+        Fix::Samples(SampleFix::Delete),
+        Fix::Samples(SampleFix::DeleteSet),
+        Fix::Samples(SampleFix::UseLinear),
     ];
     let labels: std::collections::BTreeSet<String> = all.iter().map(|f| f.label()).collect();
     assert_eq!(labels.len(), all.len());

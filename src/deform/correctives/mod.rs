@@ -6,10 +6,13 @@
 //!
 //! Invariant: `v' = F(v; X) + R(X) d(X)` and `d = R^T (s - F)`: at a sample's pose the sculpt comes back whatever the
 //! stages below are, whether they can be inverted or not.
+//! Invariant: a set that cannot be solved when a project opens is off with its [`Fault`]; nothing of it is lost.
 
+mod fault;
 mod rotation;
 mod sample;
 
+pub use fault::Fault;
 pub(super) use rotation::BlendedRotation;
 pub use sample::{Driver, Sample, SampleSet};
 
@@ -24,8 +27,9 @@ use std::sync::Arc;
 /// The sample sets of a mesh, checked and solved.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Correctives {
+    /// Those that are off come last.
     sets: Vec<Arc<SampleSet>>,
-    /// One a set.
+    /// One a set that is not off.
     solved: Vec<PoseInterpolation>,
     joint_solve: JointSolve,
     /// The samples of all sets, in order.
@@ -42,8 +46,57 @@ pub struct WeightsWork {
 
 impl Correctives {
     /// Checks and solves sets of samples. Fails where a number is out of its range, sets share a joint, or samples
-    /// cannot be told apart.
+    /// cannot be told apart. A set that is off is solved if that is possible now, else it stays off and goes last.
     pub fn new(sets: Vec<Arc<SampleSet>>) -> Result<Self, PsdError> {
+        let (sound, off): (Vec<_>, Vec<_>) = sets.into_iter().partition(|set| set.fault.is_none());
+        let mut correctives = Self::solve_all(sound)?;
+        let mut still_off = Vec::new();
+        for mut set in off {
+            if let Some(Fault::Unsolved(known)) = &set.fault {
+                let mut mended = SampleSet::clone(&set);
+                mended.fault = None;
+                let mut sets = correctives.sets.clone();
+                sets.push(Arc::new(mended));
+                match Self::solve_all(sets) {
+                    Ok(all) => {
+                        correctives = all;
+                        continue;
+                    }
+                    Err(why) if why != *known => {
+                        Arc::make_mut(&mut set).fault = Some(Fault::Unsolved(why));
+                    }
+                    Err(_) => {}
+                }
+            }
+            still_off.push(set);
+        }
+        for set in still_off {
+            correctives.samples.extend(set.samples.iter().cloned());
+            correctives.sets.push(set);
+        }
+        Ok(correctives)
+    }
+
+    /// These sets and one more of a project, which is off where it cannot be solved beside them.
+    #[must_use]
+    pub fn with_set(&self, set: SampleSet) -> Self {
+        let with = |set: SampleSet| {
+            let mut sets = self.sets.clone();
+            sets.push(Arc::new(set));
+            Self::new(sets)
+        };
+        let mut off = set.clone();
+        with(set)
+            .or_else(|why| {
+                off.fault = Some(Fault::Unsolved(why));
+                with(off)
+            })
+            // Sets that are off cannot fail.
+            .unwrap_or_else(|_| self.clone())
+    }
+
+    /// Sets none of which is off.
+    fn solve_all(sets: Vec<Arc<SampleSet>>) -> Result<Self, PsdError> {
         check_drivers(&sets)?;
         let mut solved = Vec::with_capacity(sets.len());
         for set in &sets {
@@ -61,12 +114,12 @@ impl Correctives {
         Ok(correctives)
     }
 
-    /// The sets.
+    /// The sets; those that are off come last.
     pub fn sets(&self) -> &[Arc<SampleSet>] {
         &self.sets
     }
 
-    /// The interpolation of each set.
+    /// The interpolation of each set that is not off.
     pub fn interpolations(&self) -> &[PoseInterpolation] {
         &self.solved
     }
@@ -86,9 +139,17 @@ impl Correctives {
         self.sets.is_empty()
     }
 
+    /// The sets that are off, each with its fault.
+    pub fn off(&self) -> impl Iterator<Item = (&Arc<SampleSet>, &Fault)> {
+        let sets = self.sets.iter();
+        sets.filter_map(|set| Some((set, set.fault.as_ref()?)))
+    }
+
     /// Whether some sample moves a point.
     pub fn acts(&self) -> bool {
-        self.samples.iter().any(|sample| sample.acts())
+        let sets = self.sets.iter().filter(|set| set.fault.is_none());
+        let mut samples = sets.flat_map(|set| &set.samples);
+        samples.any(|sample| sample.acts())
     }
 
     /// What works, but not as it should.
@@ -96,7 +157,7 @@ impl Correctives {
         self.solved.iter().flat_map(PoseInterpolation::warnings)
     }
 
-    /// The weight of each of [`Correctives::samples`] in a pose, before its strength. `locals`: n_joints of the skeleton.
+    /// The weight of each of [`Correctives::samples`] in a pose, before its strength; 0 in sets that are off. `locals`: n_joints of the skeleton.
     /// From the second call on it allocates nothing.
     pub fn weights<'a>(
         &self,
@@ -127,6 +188,56 @@ impl Correctives {
     pub fn drivers(&self) -> impl Iterator<Item = (&Arc<SampleSet>, &Driver)> {
         let sets = self.sets.iter();
         sets.flat_map(|set| set.drivers.iter().map(move |driver| (set, driver)))
+    }
+
+    /// Rotates the drivers of a sample, and those of other sets beside it, as they were when it was sculpted. `locals`:
+    /// n_joints, the rest pose at first.
+    pub fn pose(
+        &self,
+        set: &SampleSet,
+        sample: &Sample,
+        skeleton: &Skeleton,
+        locals: &mut [Transform],
+    ) {
+        let own = set.drivers.iter().zip(sample.rotations.iter().copied());
+        let beside = sample.beside.iter().filter_map(|(joint, rotation)| {
+            let (_, driver) = self.drivers().find(|(_, d)| d.joint == *joint)?;
+            Some((driver, *rotation))
+        });
+        let mut drivers: Vec<(&Driver, DQuat)> = own.chain(beside).collect();
+        // Parents first: the rotation of a driver may pass over others.
+        drivers.sort_by_key(|(driver, _)| skeleton.rank(driver.joint));
+        for (driver, rotation) in drivers {
+            driver.pose(rotation, skeleton, locals);
+        }
+    }
+
+    /// The sets with each sample replaced by `change`, given its index among [`Correctives::samples`]; `None` deletes
+    /// it. Fails where the new samples cannot be solved.
+    pub fn map_samples(
+        &self,
+        mut change: impl FnMut(usize, &Arc<Sample>) -> Option<Arc<Sample>>,
+    ) -> Result<Self, PsdError> {
+        let mut index = 0;
+        let sets = self.sets.iter().map(|set| {
+            let samples = set.samples.iter().filter_map(|sample| {
+                index += 1;
+                change(index - 1, sample)
+            });
+            let samples: Vec<_> = samples.collect();
+            let is_same = samples.len() == set.samples.len()
+                && samples
+                    .iter()
+                    .zip(&set.samples)
+                    .all(|(a, b)| Arc::ptr_eq(a, b));
+            if is_same {
+                return set.clone();
+            }
+            let mut set = SampleSet::clone(set);
+            set.samples = samples;
+            Arc::new(set)
+        });
+        Self::new(sets.collect())
     }
 
     /// The sets after the axes of joints rotated, `W' = W C`: `q' = C_b^-1 q C_a` for a driver a relative to b, so that

@@ -1,5 +1,6 @@
 //! Sample sets: driver joints, and shapes sculpted at their poses.
 
+use super::Fault;
 use crate::deform::DeformStack;
 use crate::math::Transform;
 use crate::math::transform::normalize_or_identity;
@@ -62,6 +63,8 @@ pub struct SampleSet {
     pub fade: bool,
     /// The samples.
     pub samples: Vec<Arc<Sample>>,
+    /// Why it is off; `None`: it is solved.
+    pub fault: Option<Fault>,
 }
 
 impl Driver {
@@ -104,6 +107,15 @@ impl Driver {
         normalize_or_identity(rotation)
     }
 
+    /// Rotates the joint in `locals` so that [`Driver::rotation`] is `rotation`.
+    pub fn pose(&self, rotation: DQuat, skeleton: &Skeleton, locals: &mut [Transform]) {
+        if let Some(local) = locals.get_mut(self.joint.get()) {
+            local.rotation = DQuat::IDENTITY;
+            let above = self.rotation(skeleton, locals);
+            locals[self.joint.get()].rotation = normalize_or_identity(above.conjugate() * rotation);
+        }
+    }
+
     /// A rotation of [`Driver::rotation`] from bind, in the joint's own space.
     pub fn from_bind(&self, rotation: DQuat) -> DQuat {
         normalize_or_identity(self.bind.conjugate() * rotation)
@@ -134,6 +146,15 @@ impl SampleSet {
             clamp: [-0.15, 1.15],
             fade: false,
             samples: Vec::new(),
+            fault: None,
+        }
+    }
+
+    /// The number of its samples, in the project too where a driver bone is missing.
+    pub fn n_samples(&self) -> usize {
+        match &self.fault {
+            Some(Fault::NoBone { n_samples, .. }) => *n_samples,
+            _ => self.samples.len(),
         }
     }
 

@@ -1,39 +1,162 @@
 //! Problems of corrective samples.
 
-use crate::document::Document;
-use crate::finding::{Finding, Place, counted};
-use crate::psd::PsdWarning;
+use crate::deform::correctives::{Fault, SampleSet};
+use crate::document::{Document, MeshId, MeshItem};
+use crate::finding::{Finding, Fix, Place, SampleFix, counted};
+use crate::psd::{PsdError, PsdWarning};
 
-/// Samples that are close to each other, ill-conditioned or inexact, and those captured on another stack.
+/// The largest deviation of weights from 1 and 0 at the samples, without smoothing.
+const CARDINALITY: f64 = 1e-9;
+
+/// Sets that are off; samples that are close to each other, ill-conditioned or inexact, and those captured on another
+/// stack.
 pub fn of_correctives(document: &Document) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (id, item) in document.meshes() {
+    let mut findings = sets_that_are_off(document);
+    for (&id, item) in document.meshes() {
         let correctives = &item.correctives;
-        for (set, solved) in correctives.sets().iter().zip(correctives.interpolations()) {
-            let name = &item.geometry.name;
-            let place = format!("corrective samples \"{}\" of mesh \"{name}\"", set.name);
+        let sets = correctives.sets().iter();
+        let mut first = 0;
+        for ((index, set), solved) in (0..).zip(sets).zip(correctives.interpolations()) {
+            let place = place(item, set);
+            let of_set = Place::SampleSet {
+                mesh: id.0,
+                set: index,
+            };
             for warning in solved.warnings() {
                 let message = warning.to_string();
                 findings.push(match warning {
-                    PsdWarning::Inexact { .. } => Finding::info(&place, message),
-                    _ => Finding::warning(&place, message),
+                    PsdWarning::Inexact { .. } => {
+                        Finding::info(&place, message).at(Place::Mesh(id.0))
+                    }
+                    PsdWarning::Close { .. } => {
+                        Finding::warning(&place, message).at(Place::Mesh(id.0))
+                    }
+                    PsdWarning::LinearInstead { .. } => Finding::warning(&place, message)
+                        .at(of_set.clone())
+                        .fixed_by(Some(Fix::Samples(SampleFix::UseLinear))),
                 });
             }
-            let stale = set.samples.iter().filter(|s| s.is_stale(&item.stack));
-            let stale: Vec<_> = stale.map(|s| format!("\"{}\"", s.name)).collect();
-            if !stale.is_empty() {
-                let were = if stale.len() == 1 { "was" } else { "were" };
+            let error = solved.cardinality();
+            // NaN counts as an error.
+            let is_exact = error <= CARDINALITY;
+            if !is_exact && (set.smoothing <= 0.0 || error.is_nan()) {
                 let message = format!(
-                    "{} {were} sculpted on another deformer stack, so the shape differs from the sculpt: {}.",
-                    counted(stale.len(), "sample"),
-                    stale.join(", ")
+                    "The weights miss the samples by {error:.1e} of their displacements (condition {:.1e}).",
+                    solved.condition()
                 );
-                findings.push(Finding::warning(&place, message));
+                findings.push(Finding::error(&place, message).at(Place::Mesh(id.0)));
             }
-            for finding in &mut findings {
-                finding.target.get_or_insert(Place::Mesh(id.0));
-            }
+            findings.extend(stale(id, item, set, first));
+            first += set.samples.len() as u32;
+        }
+        let condition = correctives.joint_condition();
+        // NaN counts as ill-conditioned.
+        let is_told_apart = condition <= 1e8;
+        if !is_told_apart {
+            let message = format!(
+                "Samples of different sets are hard to tell apart (condition {condition:.1e}): put them into one set with \
+                 the driver bones of both."
+            );
+            let place = format!("corrective samples of mesh \"{}\"", item.geometry.name);
+            findings.push(Finding::warning(place, message).at(Place::Mesh(id.0)));
         }
     }
     findings
+}
+
+/// Sets of samples that are off because they cannot be solved or a driver bone is missing.
+pub fn sets_that_are_off(document: &Document) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (&id, item) in document.meshes() {
+        let mut first = 0;
+        for (index, set) in (0..).zip(item.correctives.sets()) {
+            if let Some(fault) = &set.fault {
+                findings.push(off(id, item, (index, set), fault, first));
+            }
+            first += set.samples.len() as u32;
+        }
+    }
+    findings
+}
+
+/// The finding of a set that is off. `first`: the index of its first sample among all of the mesh.
+fn off(
+    id: MeshId,
+    item: &MeshItem,
+    (index, set): (u32, &SampleSet),
+    fault: &Fault,
+    first: u32,
+) -> Finding {
+    let n = counted(set.n_samples(), "sample");
+    let message = format!("The set is off, its {n} stay in the project: {fault}.");
+    let named = |name: &String| {
+        let at = set.samples.iter().rposition(|s| s.name == *name)?;
+        Some(Place::Samples {
+            mesh: id.0,
+            samples: [first + at as u32].into(),
+        })
+    };
+    let of_set = Place::SampleSet {
+        mesh: id.0,
+        set: index,
+    };
+    let (target, fix) = match fault {
+        Fault::NoBone { .. } => (
+            Some(of_set.clone()),
+            Some(Fix::Samples(SampleFix::DeleteSet)),
+        ),
+        Fault::Unsolved(PsdError::Duplicate { b, .. }) => {
+            (named(b), Some(Fix::Samples(SampleFix::Delete)))
+        }
+        Fault::Unsolved(PsdError::AtBind { sample, .. }) => {
+            (named(sample), Some(Fix::Samples(SampleFix::Delete)))
+        }
+        Fault::Unsolved(PsdError::Conditioning { .. } | PsdError::ThinPlate { .. }) => (
+            Some(of_set.clone()),
+            Some(Fix::Samples(SampleFix::UseLinear)),
+        ),
+        Fault::Unsolved(_) => (None, None),
+    };
+    let finding = Finding::error(place(item, set), message);
+    match target {
+        Some(target) => finding.at(target).fixed_by(fix),
+        // What to delete is the artist's choice.
+        None => finding.at(of_set),
+    }
+}
+
+/// Samples of a set that were captured on another stack. `first`: the index of its first sample among all of the mesh.
+fn stale(id: MeshId, item: &MeshItem, set: &SampleSet, first: u32) -> Option<Finding> {
+    let samples = (first..).zip(&set.samples);
+    let stale = samples.filter(|(_, s)| s.is_stale(&item.stack));
+    let (samples, names): (Vec<u32>, Vec<String>) =
+        stale.map(|(i, s)| (i, format!("\"{}\"", s.name))).unzip();
+    if samples.is_empty() {
+        return None;
+    }
+    let were = if samples.len() == 1 { "was" } else { "were" };
+    let message = format!(
+        "{} {were} sculpted on another deformer stack, so the shape differs from the sculpt: {}. Re-target keeps the \
+         shape, Keep keeps the displacements.",
+        counted(samples.len(), "sample"),
+        names.join(", ")
+    );
+    let finding = Finding::warning(place(item, set), message);
+    let target = Place::Samples {
+        mesh: id.0,
+        samples: samples.into(),
+    };
+    Some(
+        finding
+            .at(target)
+            .fixed_by(Some(Fix::Samples(SampleFix::Retarget)))
+            .or_by(Fix::Samples(SampleFix::Keep)),
+    )
+}
+
+fn place(item: &MeshItem, set: &SampleSet) -> String {
+    format!(
+        "corrective samples \"{}\" of mesh \"{}\"",
+        set.name, item.geometry.name
+    )
 }

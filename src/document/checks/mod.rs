@@ -12,7 +12,7 @@ pub(super) mod seams;
 mod weights;
 
 pub use bones::Badges;
-pub use correctives::of_correctives;
+pub use correctives::{of_correctives, sets_that_are_off};
 
 use super::{Document, MeshId, MeshItem};
 use crate::finding::{Finding, Severity};

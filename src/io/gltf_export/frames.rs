@@ -1,20 +1,17 @@
 //! Writes clips as morph targets, for players without skinning: skins and joints are removed, each skinned mesh gets a
 //! target per frame.
 
-use super::allocator::Policy;
 use super::clips::patch_clips;
 use super::destination::{Destination, Written};
 use super::error::GltfWriteError;
-use super::joints::patch_joints;
 use super::json::{MESHOPT, each, entry_mut, place};
-use super::nodes::{AddedNodes, node_of, patch_names};
+use super::nodes::{AddedNodes, node_of};
 use super::package::{Package, Packed};
 use super::patch::Patch;
 use super::prune::{kept_nodes, prune_nodes};
 use super::referenced::add_referenced;
 use super::report::ExportReport;
 use super::shapes::{LocalShape, drop_skins, drop_weights, free, strip, write_primitive};
-use super::slots::FileSlots;
 use super::targets::Writer;
 use super::uncompress::uncompress_once;
 use crate::bake::BakeOptions;
@@ -55,16 +52,7 @@ pub fn write_frames(
 ) -> Result<WrittenFrames, GltfWriteError> {
     let source = document.source().ok_or(GltfWriteError::NoSource)?;
     let mut report = ExportReport::default();
-    let mut package = Package::new(source, destination, &mut report.findings);
-    let mut patch = package.patch(Policy::Compact);
-    patch_joints(
-        document,
-        &FileSlots::new(document),
-        None,
-        &mut patch,
-        &mut report,
-    );
-    patch_names(document, &mut patch.json);
+    let (package, mut patch) = Package::without_skins(document, source, destination, &mut report);
     let WrittenMeshes {
         freed,
         nodes,

@@ -5,10 +5,14 @@ use super::destination::Destination;
 use super::error::GltfWriteError;
 use super::format::GltfFormat;
 use super::glb::{Chunks, glb};
+use super::joints::patch_joints;
 use super::json::{MESHOPT, each, entry_mut, index};
+use super::nodes::patch_names;
 use super::patch::{Patch, Patched};
+use super::report::ExportReport;
+use super::slots::FileSlots;
 use super::{external, text};
-use crate::document::{Source, SourceKind};
+use crate::document::{Document, Source, SourceKind};
 use crate::finding::Finding;
 use crate::io::gltf_json::{value, view};
 use bytes::Bytes;
@@ -92,6 +96,26 @@ impl Package {
             }
         }
         package
+    }
+
+    /// The source with the document's joints and names, for a file that will have no skins, and its JSON to patch.
+    pub(super) fn without_skins(
+        document: &Document,
+        source: &Source,
+        destination: &Destination<'_>,
+        report: &mut ExportReport,
+    ) -> (Self, Patch) {
+        let mut package = Self::new(source, destination, &mut report.findings);
+        let mut patch = package.patch(Policy::Compact);
+        patch_joints(
+            document,
+            &FileSlots::new(document),
+            None,
+            &mut patch,
+            report,
+        );
+        patch_names(document, &mut patch.json);
+        (package, patch)
     }
 
     /// The JSON to patch; `policy`: the handling of unreferenced bytes.

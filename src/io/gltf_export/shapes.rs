@@ -1,19 +1,16 @@
 //! Writes a static model: the source with given shapes, without skins, clips and morph targets.
 
-use super::allocator::Policy;
 use super::destination::{Destination, Written};
 use super::drivers::drop_drivers;
 use super::error::GltfWriteError;
-use super::joints::patch_joints;
 use super::json::{MESHOPT, each, entry_mut, index, place};
-use super::nodes::{node_of, patch_names, patch_transforms};
+use super::nodes::{node_of, patch_transforms};
 use super::package::{Package, Packed};
 use super::patch::{NewAccessor, Patch};
 use super::primitives::{attributes_mut, points_of, primitive_mut};
 use super::prune::{kept_nodes, prune_nodes};
 use super::referenced::add_referenced;
 use super::report::ExportReport;
-use super::slots::FileSlots;
 use super::uncompress;
 use crate::bake::static_shapes::{StaticShape, into_node};
 use crate::document::{Document, InstanceId, MeshId, MeshItem};
@@ -44,16 +41,7 @@ pub fn write_shapes(
 ) -> Result<Written, GltfWriteError> {
     let source = document.source().ok_or(GltfWriteError::NoSource)?;
     let mut report = ExportReport::default();
-    let mut package = Package::new(source, destination, &mut report.findings);
-    let mut patch = package.patch(Policy::Compact);
-    patch_joints(
-        document,
-        &FileSlots::new(document),
-        None,
-        &mut patch,
-        &mut report,
-    );
-    patch_names(document, &mut patch.json);
+    let (package, mut patch) = Package::without_skins(document, source, destination, &mut report);
     patch_transforms(document, pose, &mut patch.json, &mut report);
     let mut placed = Placed::default();
     for (done, (&mesh, item)) in document.meshes().iter().enumerate() {

@@ -12,9 +12,9 @@ use super::{
     ProjectError, clips, correctives, layers, masks, points, rig, rows, rules, transforms,
 };
 use crate::deform::correctives::SampleSet;
-use crate::deform::{Correctives, DeformStack, MaskKind};
+use crate::deform::{DeformStack, MaskKind};
 use crate::document::{
-    ClipId, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId,
+    ClipId, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId, checks,
 };
 use crate::finding::{Finding, counted};
 use crate::skeleton::{JointId, Pose};
@@ -403,9 +403,7 @@ impl Opening {
                 continue;
             };
             let (joints, findings) = (&mut self.joints, &mut self.findings);
-            let Some(restored) = correctives::restore(entry, &item, joints, findings)? else {
-                continue;
-            };
+            let restored = correctives::restore(entry, &item, joints, findings)?;
             if restored.n_missing > 0 {
                 let n = restored.n_missing;
                 self.warn(
@@ -417,26 +415,19 @@ impl Opening {
             }
             self.add_set(mesh, &place, restored.set);
         }
+        self.findings
+            .extend(checks::sets_that_are_off(&self.document));
         Ok(())
     }
 
-    /// Adds a sample set to a mesh; where its samples cannot be interpolated, adds an error.
+    /// Adds a sample set to a mesh, which is off where its samples cannot be interpolated.
     fn add_set(&mut self, mesh: MeshId, place: &str, set: SampleSet) {
         let Some(item) = self.document.meshes().get(&mesh) else {
             return;
         };
-        let mut sets = item.correctives.sets().to_vec();
-        sets.push(Arc::new(set));
-        match Correctives::new(sets) {
-            Ok(made) => {
-                let edit = CorrectivesEdit::new(&self.document, mesh, Arc::new(made));
-                self.apply(place, Edit::Correctives(edit));
-            }
-            Err(why) => {
-                let message = format!("They are skipped: {why}.");
-                self.findings.push(Finding::error(place, message));
-            }
-        }
+        let made = item.correctives.with_set(set);
+        let edit = CorrectivesEdit::new(&self.document, mesh, Arc::new(made));
+        self.apply(place, Edit::Correctives(edit));
     }
 
     fn rules(&mut self, entries: &[RuleEntry]) {

@@ -2,17 +2,19 @@
 //!
 //! Few displacements of a sample are text, many are blocks, one for each span of [`keys::SPAN`] vertices of a primitive.
 //! A block holds, in ascending order of vertex: u32 steps to the next vertex, then x, y and z as f32; all as byte planes.
-//! A sample that was captured on the mesh's present stack does not store it.
+//! A sample that was captured on the mesh's present stack does not store it. A set with a missing driver bone is kept as
+//! its entry.
 
 use super::ProjectError;
 use super::block;
-use super::joints::{self, Joints};
+use super::joints::{self, JointRef, Joints};
 use super::keys::{self, Key, SPAN};
+use super::migrate::from_ron;
 use super::stack::Stack;
 use super::v5::{
     CorrectiveEntry, DriverEntry, MovedBlock, MovedPoint, Rotation, SampleEntry, SampleMode,
 };
-use crate::deform::correctives::{Driver, Sample, SampleSet};
+use crate::deform::correctives::{Driver, Fault, Sample, SampleSet};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::Finding;
 use crate::mesh::Mesh;
@@ -33,6 +35,13 @@ pub(super) fn collect(
 ) -> Result<Vec<CorrectiveEntry>, ProjectError> {
     let sets = item.correctives.sets().iter();
     sets.map(|set| {
+        if let Some(Fault::NoBone { entry, .. }) = &set.fault {
+            let mut entry: CorrectiveEntry = from_ron(entry)?;
+            entry.mesh = id.0;
+            entry.name.clone_from(&item.geometry.name);
+            entry.title.clone_from(&set.name);
+            return Ok(entry);
+        }
         let drivers = set.drivers.iter().map(|driver| DriverEntry {
             joint: joints::reference(document, driver.joint),
             relative_to: driver.relative_to.map(|j| joints::reference(document, j)),
@@ -108,35 +117,34 @@ pub(super) struct Restored {
     pub(super) n_missing: usize,
 }
 
-/// The set of an entry in `document`, or `None` with a finding where a driver is missing. Fails for a block that cannot
-/// be decoded.
+/// The set of an entry, which is off where a driver is missing. Fails for a block that cannot be decoded.
 pub(super) fn restore(
     entry: CorrectiveEntry,
     item: &MeshItem,
     joints: &mut Joints,
     findings: &mut Vec<Finding>,
-) -> Result<Option<Restored>, ProjectError> {
+) -> Result<Restored, ProjectError> {
     let place = place(&entry);
     let mut drivers = Vec::with_capacity(entry.drivers.len());
+    let mut about_bones = Vec::new();
     for driver in &entry.drivers {
-        let joint = joints.find_joint(&driver.joint, findings);
-        let relative_to = driver.relative_to.as_ref();
-        let relative_to = relative_to.map(|joint| joints.find_joint(joint, findings));
-        let (Some(joint), false) = (joint, relative_to == Some(None)) else {
-            findings.push(Finding::warning(
-                place,
-                "A driver bone is missing; the samples are skipped.",
-            ));
-            return Ok(None);
+        let mut find = |reference: &JointRef| {
+            let found = joints.find_joint(reference, &mut about_bones);
+            found.ok_or_else(|| reference.clone())
         };
-        drivers.push(Driver {
-            joint,
-            relative_to: relative_to.flatten(),
-            mode: mode(driver.mode),
-            lambda: driver.lambda,
-            bind: driver.bind.into(),
-        });
+        let relative_to = driver.relative_to.as_ref().map(&mut find).transpose();
+        match (find(&driver.joint), relative_to) {
+            (Ok(joint), Ok(relative_to)) => drivers.push(Driver {
+                joint,
+                relative_to,
+                mode: mode(driver.mode),
+                lambda: driver.lambda,
+                bind: driver.bind.into(),
+            }),
+            (Err(bone), _) | (_, Err(bone)) => return without_bone(&entry, bone),
+        }
     }
+    findings.append(&mut about_bones);
     let mesh = &item.geometry;
     let displacements = entry.samples.par_iter().map(|sample| {
         let damaged = |why: String| ProjectError::Damaged {
@@ -177,8 +185,28 @@ pub(super) fn restore(
         clamp: entry.clamp.into(),
         fade: entry.fade,
         samples,
+        fault: None,
     };
-    Ok(Some(Restored { set, n_missing }))
+    Ok(Restored { set, n_missing })
+}
+
+/// The set of an entry that has a driver bone which the model has not.
+fn without_bone(
+    entry: &CorrectiveEntry,
+    JointRef(key, name): JointRef,
+) -> Result<Restored, ProjectError> {
+    let text = ron::to_string(entry).map_err(|error| ProjectError::Damaged {
+        place: place(entry),
+        why: error.to_string(),
+    })?;
+    let mut set = SampleSet::new(entry.title.clone(), Vec::new());
+    set.fault = Some(Fault::NoBone {
+        bone: name.unwrap_or_else(|| key.to_string()),
+        n_samples: entry.samples.len(),
+        entry: text.into(),
+    });
+    let n_missing = 0;
+    Ok(Restored { set, n_missing })
 }
 
 /// The place of a set in the file, for messages.

@@ -152,7 +152,7 @@ fn findings_ui(ui: &mut Ui, editor: &mut Editor, memory: &mut Memory) {
             colour,
         );
         let mut right = rect.right() - 4.0;
-        if let Some(how) = finding.fix {
+        for how in finding.fixes().rev() {
             let label = how.label();
             let width = text_width(ui, &label) + 16.0;
             let place = egui::Rect::from_min_size(
@@ -172,7 +172,7 @@ fn findings_ui(ui: &mut Ui, editor: &mut Editor, memory: &mut Memory) {
                 WidgetInfo::labeled(Role::Button, may_fix, label)
             });
             if response.on_hover_text(how.about()).clicked() {
-                fix = Some(finding);
+                fix = Some((finding, how));
             }
             right = place.left() - 8.0;
         }
@@ -218,8 +218,8 @@ fn findings_ui(ui: &mut Ui, editor: &mut Editor, memory: &mut Memory) {
             .on_hover_text(format!("{}\n{}{click}", finding.place, finding.message));
     });
     memory.cursor = cursor;
-    if let Some(finding) = fix {
-        editor.fix(finding);
+    if let Some((finding, how)) = fix {
+        editor.fix(finding, how);
     } else if let Some(row) = chosen {
         editor.go_to(shown[row]);
     }

@@ -1,0 +1,177 @@
+//! `sinew psd --out`: samples added, mirrored or captured again, written as a project.
+
+use super::args::PsdArgs;
+use super::load::Loaded;
+use super::{Failure, load, psd_report, scene};
+use crate::correctives::{self, NewSample, sculpt};
+use crate::deform::Captured;
+use crate::document::{Document, Edit, MeshId};
+use crate::finding::counted;
+use crate::io::project;
+use crate::skeleton::{JointId, Pose};
+use crate::task::Task;
+use crate::weights::operation::Mirroring;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(super) fn run(args: &PsdArgs, path: &Path, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    if !crate::io::is_project(path) {
+        return Err(Failure::Usage(
+            "psd writes a project: give --out a name that ends in .ron.".into(),
+        ));
+    }
+    let adds = args.extract.is_some() || args.from_stack.is_some() || args.from_morph.is_some();
+    if adds && args.pose.clip.is_none() && args.pose.pose.is_none() {
+        return Err(Failure::Usage(
+            "A new sample needs the pose that it corrects: --pose or --clip.".into(),
+        ));
+    }
+    let mut loaded = load::load(&args.file)?;
+    if let Some(pose) = &args.pose.pose {
+        loaded.outputs.protect(pose, "the pose file");
+    }
+    let sculpted = args.extract.as_deref().map(load::load).transpose()?;
+    if let Some((target, sculpted)) = args.extract.as_ref().zip(sculpted.as_ref()) {
+        loaded.outputs.protect(target, "the sculpted mesh");
+        let what = "the model of the sculpted mesh";
+        loaded.outputs.protect_model(&sculpted.document, what);
+    }
+    let output = loaded.outputs.claim_project(path).map_err(Failure::input)?;
+    let pose = scene::pose(&loaded, &args.pose)?;
+    let captured = captured(args, &loaded, sculpted.as_ref(), &pose)?;
+    let mut document = loaded.document;
+    let new = NewSample {
+        name: args.name.clone(),
+        drivers: drivers(&document, &args.drivers)?,
+    };
+    let mut lines = Vec::new();
+    for (mesh, captured) in captured {
+        let added = correctives::add_sample(&document, mesh, &captured, &pose, &new);
+        let mut added = added.map_err(Failure::Input)?;
+        document.apply(&mut added.edit).map_err(Failure::input)?;
+        lines.push(added.message);
+    }
+    if args.mirror || args.flip {
+        lines.extend(mirror(&mut document, args.flip)?);
+    }
+    if args.retarget || args.keep {
+        lines.push(settle_stale(&mut document, args.retarget)?);
+    }
+    project::save(&document, output.path(), &Task::new()).map_err(Failure::input)?;
+    if args.json {
+        psd_report::print(&document, &pose, true, out)?;
+    } else {
+        for line in lines {
+            writeln!(out, "{line}")?;
+        }
+        writeln!(out, "Wrote {}", path.display())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What each skinned mesh gets from the sculpt, stack or morph target of the flags.
+fn captured(
+    args: &PsdArgs,
+    loaded: &Loaded,
+    sculpted: Option<&Loaded>,
+    pose: &Pose,
+) -> Result<BTreeMap<MeshId, Captured>, Failure> {
+    let (document, task) = (&loaded.document, Task::new());
+    if let Some((target, sculpted)) = args.extract.as_ref().zip(sculpted) {
+        return sculpt::of_sculpted_model(document, pose, &sculpted.document, &task)
+            .map_err(|why| Failure::Input(format!("{} {why}.", target.display())));
+    }
+    let mut found = BTreeMap::new();
+    let mut why_not = None;
+    let skinned = document.meshes().keys();
+    let skinned = skinned.filter(|id| document.skin_of_mesh(**id).is_some());
+    for &mesh in skinned {
+        let result = if let Some(stack) = &args.from_stack {
+            let fuller = stack.document(document);
+            let result = sculpt::of_stack(document, mesh, pose, &fuller, &task);
+            result.map_err(|why| format!("The stack \"{}\" {why}.", stack.name))
+        } else if let Some(name) = &args.from_morph {
+            let item = &document.meshes()[&mesh];
+            let mut morphs = item.geometry.morphs.iter();
+            match morphs.position(|morph| morph.name == *name) {
+                Some(target) => sculpt::of_morph_target(document, mesh, pose, target, &task)
+                    .map_err(|why| format!("The morph target \"{name}\" {why}.")),
+                None => Err(format!("No skinned mesh has the morph target \"{name}\".")),
+            }
+        } else {
+            return Ok(found);
+        };
+        match result {
+            Ok(captured) => {
+                found.insert(mesh, captured);
+            }
+            Err(why) => why_not = Some(why),
+        }
+    }
+    match why_not {
+        Some(why) if found.is_empty() => Err(Failure::Input(why)),
+        _ => Ok(found),
+    }
+}
+
+/// Copies all samples to the other side, or exchanges the sides.
+fn mirror(document: &mut Document, flips: bool) -> Result<Vec<String>, Failure> {
+    let mut lines = Vec::new();
+    let meshes: Vec<_> = document.meshes().keys().copied().collect();
+    for mesh in meshes {
+        let n = document.meshes()[&mesh].correctives.samples().len();
+        if n == 0 {
+            continue;
+        }
+        let (all, across) = ((0..n).collect(), Mirroring::default());
+        let mirrored = correctives::mirror(document, mesh, &all, across, flips, &Task::new());
+        let mirrored = mirrored.map_err(Failure::input)?;
+        lines.push(mirrored.summary());
+        if let Some(mut edit) = mirrored.edit {
+            document.apply(&mut edit).map_err(Failure::input)?;
+        }
+    }
+    Ok(lines)
+}
+
+/// Captures stale samples again, or accepts their displacements.
+fn settle_stale(document: &mut Document, retargets: bool) -> Result<String, Failure> {
+    let mut n = 0;
+    let meshes: Vec<_> = document.meshes().keys().copied().collect();
+    for mesh in meshes {
+        let stale = correctives::stale(document, mesh);
+        if stale.is_empty() {
+            continue;
+        }
+        n += stale.len();
+        let made = if retargets {
+            correctives::retarget(document, mesh, &stale, &Task::new()).map_err(Failure::input)?
+        } else {
+            correctives::keep(document, mesh, &stale)
+        };
+        let mut edit: Edit = correctives::edit_of(document, mesh, made.map_err(Failure::input)?);
+        document.apply(&mut edit).map_err(Failure::input)?;
+    }
+    let done = if retargets { "re-targeted" } else { "kept" };
+    Ok(format!("{} {done}.", counted(n, "stale sample")))
+}
+
+/// The joints of these names or nodes.
+fn drivers(document: &Document, wanted: &[String]) -> Result<BTreeSet<JointId>, Failure> {
+    let skeleton = document.skeleton();
+    let by_name = |name: &String| {
+        let number = name
+            .parse()
+            .ok()
+            .and_then(|node| skeleton.joint_of_node(node));
+        let named = skeleton.live_joints().find(|&j| skeleton.label(j) == *name);
+        named
+            .or(number.filter(|&j| skeleton.is_live(j)))
+            .ok_or_else(|| {
+                Failure::Usage(format!("--drivers {name}: there is no bone of that name."))
+            })
+    };
+    wanted.iter().map(by_name).collect()
+}
