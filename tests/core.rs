@@ -35,6 +35,8 @@ mod clip_edit;
 mod compensating_joints;
 #[path = "core/corrections.rs"]
 mod corrections;
+#[path = "core/corrective_jobs.rs"]
+mod corrective_jobs;
 #[path = "core/correctives.rs"]
 mod correctives;
 #[path = "core/correctives_mirror.rs"]

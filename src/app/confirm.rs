@@ -5,7 +5,7 @@ use super::dialogs::path::{Answer, PathDialog, PathPurpose};
 use super::dialogs::unsaved::{Unsaved, unsaved_ui};
 use super::dialogs::welcome::Chosen;
 use super::dialogs::{about, recovery};
-use crate::editor::OpenRequest;
+use crate::editor::{OpenRequest, SampleTask};
 use crate::view::commands::Command;
 use eframe::egui;
 use egui::ViewportCommand;
@@ -106,6 +106,9 @@ impl SinewApp {
                         }
                         Some(PathPurpose::Transfer) => self.editor.transfer_from(&path),
                         Some(PathPurpose::ImportWeights) => self.editor.import_weights(&path),
+                        Some(PathPurpose::ImportSculpt) => {
+                            self.editor.change_samples(SampleTask::ImportSculpt(path));
+                        }
                         Some(PathPurpose::ExportWeights) => self.editor.export_weights(&path),
                         None => {}
                     }

@@ -11,7 +11,7 @@ use crate::document::LayerStack;
 use crate::document::session::{BrushOptions, SelectKind, TransformKind};
 use crate::editor::exporting::ExportKind;
 use crate::editor::operations::Adjusting;
-use crate::editor::{OpenRequest, ResetPart};
+use crate::editor::{OpenRequest, ResetPart, SampleTask};
 use crate::finding::counted;
 use crate::tools::SelectShape;
 use crate::view::commands::Command;
@@ -238,6 +238,17 @@ impl SinewApp {
             Command::ExportWeights => {
                 self.dialog = Some(PathDialog::new(PathPurpose::ExportWeights, &self.editor));
             }
+            Command::ImportSculpt => {
+                self.dialog = Some(PathDialog::new(PathPurpose::ImportSculpt, &self.editor));
+            }
+            Command::SampleFromStack(preset) => {
+                let stack = preset.stack();
+                self.editor.change_samples(SampleTask::FromStack(stack));
+            }
+            Command::MirrorSamples => self.editor.change_samples(SampleTask::Mirror),
+            Command::FlipSamples => self.editor.change_samples(SampleTask::Flip),
+            Command::RetargetSamples => self.editor.change_samples(SampleTask::Retarget),
+            Command::KeepSamples => self.editor.change_samples(SampleTask::Keep),
             Command::CopyWeights => {
                 let n = self.editor.copy_weights();
                 // With an empty system clipboard, Ctrl+V would not reach the window.

@@ -21,6 +21,7 @@ pub mod frames;
 mod normal_angles;
 mod problem;
 mod retarget;
+mod sample_targets;
 mod solve;
 pub mod static_shapes;
 
@@ -29,6 +30,7 @@ pub use estimate::{Estimate, estimate};
 pub use normal_angles::Angles;
 pub use problem::training_poses::{TRAINING_CLIP, training_clip};
 pub use retarget::{SkinFrames, skinning_only};
+pub use sample_targets::sample_targets;
 
 use crate::deform::DeformStack;
 use crate::document::{ClipId, Document, Edit, MeshId, SkinId};
@@ -137,6 +139,8 @@ pub struct HelperJoint {
 /// A morph target: its nonzero entries, ascending, mesh space.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BakedTarget {
+    /// A label; if empty, it is named as a correction.
+    pub name: String,
     /// Points and displacements.
     pub positions: Vec<(u32, Vec3)>,
     /// Entries of the mesh's `normals` and their deltas.

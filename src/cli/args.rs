@@ -412,6 +412,9 @@ pub struct ExportArgs {
     /// Maximum number of influences of a vertex in a rewritten primitive.
     #[arg(long, default_value = "4", value_parser = ["4", "8"])]
     pub influences: String,
+    /// Add the corrective samples as morph targets with their names, which nothing drives.
+    #[arg(long, conflicts_with = "still")]
+    pub sample_targets: bool,
     /// Write the project's pose into the nodes as the rest pose.
     #[arg(long)]
     pub write_pose_as_rest: bool,

@@ -35,6 +35,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         format,
         influences: if args.influences == "8" { 8 } else { 4 },
         write_pose_as_rest: args.write_pose_as_rest,
+        sample_targets: args.sample_targets,
         correct: correction(args, &loaded.document)?,
         ..ExportOptions::default()
     };
@@ -189,6 +190,12 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
 
 /// The options of the correction; `None` without one.
 fn correction(args: &ExportArgs, document: &Document) -> Result<Option<BakeOptions>, Failure> {
+    if args.sample_targets && args.correct != CorrectArg::None {
+        return Err(Failure::Usage(
+            "--sample-targets cannot be used with --correct, which plays the samples in the clips."
+                .into(),
+        ));
+    }
     if args.correct == CorrectArg::None {
         return Ok(None);
     }

@@ -32,9 +32,13 @@ pub(super) fn run(args: &PsdArgs, path: &Path, out: &mut dyn Write) -> Result<Ex
     if let Some(pose) = &args.pose.pose {
         loaded.outputs.protect(pose, "the pose file");
     }
-    let sculpted = args.extract.as_deref().map(load::load).transpose()?;
-    if let Some((target, sculpted)) = args.extract.as_ref().zip(sculpted.as_ref()) {
+    let is_model = |path: &&Path| !sculpt::is_obj(path);
+    let model = args.extract.as_deref().filter(is_model);
+    let sculpted = model.map(load::load).transpose()?;
+    if let Some(target) = &args.extract {
         loaded.outputs.protect(target, "the sculpted mesh");
+    }
+    if let Some(sculpted) = &sculpted {
         let what = "the model of the sculpted mesh";
         loaded.outputs.protect_model(&sculpted.document, what);
     }
@@ -79,9 +83,12 @@ fn captured(
     pose: &Pose,
 ) -> Result<BTreeMap<MeshId, Captured>, Failure> {
     let (document, task) = (&loaded.document, Task::new());
-    if let Some((target, sculpted)) = args.extract.as_ref().zip(sculpted) {
-        return sculpt::of_sculpted_model(document, pose, &sculpted.document, &task)
-            .map_err(|why| Failure::Input(format!("{} {why}.", target.display())));
+    if let Some(target) = &args.extract {
+        return match sculpted {
+            Some(sculpted) => sculpt::of_sculpted_model(document, pose, &sculpted.document, &task)
+                .map_err(|why| Failure::Input(format!("{} {why}.", target.display()))),
+            None => sculpt::of_file(document, pose, target, &task).map_err(Failure::Input),
+        };
     }
     let mut found = BTreeMap::new();
     let mut why_not = None;

@@ -26,6 +26,12 @@ pub(super) fn print(
     }
     for set in &sets {
         let text = |key: &str| set[key].as_str().unwrap_or_default().to_owned();
+        if let Some(fault) = set["off"].as_str() {
+            let n = set["n_samples"].as_u64().unwrap_or_default() as usize;
+            let n = counted(n, "sample");
+            writeln!(out, "{} is off with its {n}: {fault}.", text("name"))?;
+            continue;
+        }
         writeln!(out, "{} ({})", text("name"), text("kernel"))?;
         for sample in set["samples"].as_array().into_iter().flatten() {
             writeln!(
@@ -91,10 +97,19 @@ fn sets(document: &Document, pose: &Pose) -> Vec<Value> {
                 "clamp": set.clamp,
                 "fade": set.fade,
                 "condition": solved.condition(),
+                "cardinality": solved.cardinality(),
                 "bind": bind.collect::<Vec<_>>(),
                 "samples": samples,
             }));
         }
+        sets.extend(correctives.off().map(|(set, fault)| {
+            json!({
+                "mesh": id.0,
+                "name": set.name,
+                "off": fault.to_string(),
+                "n_samples": set.n_samples(),
+            })
+        }));
     }
     sets
 }

@@ -5,13 +5,39 @@ use crate::deform::{Captured, DeformStack, InstancePlan, capture};
 use crate::document::{Document, Instance, InstanceId, MeshId, MeshItem};
 use crate::evaluate::Evaluator;
 use crate::evaluate::gauge::with_stacks;
+use crate::io::{open_any, read_obj_positions};
 use crate::skeleton::Pose;
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// A point that is closer to the posed shape was not sculpted, as a fraction of the diagonal.
 const UNMOVED: f32 = 1e-6;
+
+/// What was sculpted of each skinned mesh of `document` in `pose`: the rest pose of the model or project at `path`, or the
+/// positions of an OBJ file. Fails with a sentence.
+pub fn of_file(
+    document: &Document,
+    pose: &Pose,
+    path: &Path,
+    task: &Task,
+) -> Result<BTreeMap<MeshId, Captured>, String> {
+    let captured = if is_obj(path) {
+        let positions = read_obj_positions(path, task).map_err(|why| format!("{why}."))?;
+        of_positions(document, pose, &positions, task)
+    } else {
+        let opened = open_any(path, task).map_err(|why| why.to_string())?;
+        of_sculpted_model(document, pose, &opened.document, task)
+    };
+    captured.map_err(|why| format!("{} {why}.", path.display()))
+}
+
+/// Whether a path is that of an OBJ file.
+pub fn is_obj(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("obj"))
+}
 
 /// Why there is nothing to capture.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -78,6 +104,71 @@ pub fn of_sculpted_model(
         return Err(SculptError::Same);
     }
     Ok(found)
+}
+
+/// What was sculpted of each skinned mesh of `document` in `pose`: world positions as an OBJ file lists them, of the points
+/// of all instances in order, or of the points or vertices of one skinned mesh.
+pub fn of_positions(
+    document: &Document,
+    pose: &Pose,
+    positions: &[Vec3],
+    task: &Task,
+) -> Result<BTreeMap<MeshId, Captured>, SculptError> {
+    let mut posed = Evaluator::default();
+    task.step("Posing the model", 0.0)?;
+    posed.evaluate(document, pose);
+    task.check()?;
+    let n_points = |mesh: MeshId| document.meshes()[&mesh].geometry.n_points();
+    let instances = document.instances().iter();
+    let n_all: usize = instances.map(|(_, i)| n_points(i.mesh)).sum();
+    let mut first = 0;
+    let mut found = BTreeMap::new();
+    let mut any_like = false;
+    for (&id, instance) in document.instances() {
+        let item = &document.meshes()[&instance.mesh];
+        let n = n_points(instance.mesh);
+        let of_all = positions
+            .get(first..first + n)
+            .filter(|_| positions.len() == n_all);
+        first += n;
+        if instance.skin.is_none() || found.contains_key(&instance.mesh) {
+            continue;
+        }
+        let Some(plan) = posed.plan(id) else {
+            continue;
+        };
+        let of_points = of_all.or((positions.len() == n).then_some(positions));
+        let is_of_vertices = positions.len() == item.geometry.n_vertices();
+        let of_vertices = is_of_vertices.then(|| {
+            let vertices = item.geometry.first_vertex_of_point();
+            let places = vertices.iter().map(|&v| positions[v as usize]);
+            places.collect::<Vec<Vec3>>()
+        });
+        // A mesh without seams has as many points as vertices: the nearer order is meant.
+        let distance = |places: &Vec<Vec3>| {
+            let pairs = places.iter().zip(plan.base_positions());
+            pairs
+                .map(|(a, b)| f64::from(a.distance_squared(*b)))
+                .sum::<f64>()
+        };
+        let candidates = of_points
+            .map(<[Vec3]>::to_vec)
+            .into_iter()
+            .chain(of_vertices);
+        let Some(places) = candidates.min_by(|a, b| distance(a).total_cmp(&distance(b))) else {
+            continue;
+        };
+        any_like = true;
+        let captured = difference(plan, item, places.into_iter());
+        if !captured.displacements.is_empty() {
+            found.insert(instance.mesh, captured);
+        }
+    }
+    match (any_like, found.is_empty()) {
+        (false, _) => Err(SculptError::Unlike),
+        (_, true) => Err(SculptError::Same),
+        _ => Ok(found),
+    }
 }
 
 /// The difference of a mesh's shape in `fuller`, the same model with other stacks, from its own shape without samples.

@@ -2,8 +2,8 @@
 
 use super::Editor;
 use super::jobs::EditorJob;
-use crate::document::MeshId;
 use crate::document::fixes::Fixed;
+use crate::document::{Edit, MeshId};
 use crate::evaluate::{JobError, JobHandle};
 use crate::export::{ExportError, ExportReport};
 use crate::finding::{Fix, Severity, counted};
@@ -87,7 +87,19 @@ pub enum FileJob {
         /// The job.
         job: JobHandle<Result<Fixed, Cancelled>>,
     },
+    /// Corrective samples are being computed.
+    Samples {
+        /// The label of the undo step.
+        label: &'static str,
+        /// The history revision of the snapshot.
+        revision: u64,
+        /// The job.
+        job: JobHandle<SampleResult>,
+    },
 }
+
+/// The edits of a task on corrective samples and a message about them, or a sentence why there are none.
+pub(super) type SampleResult = Result<(Vec<Edit>, String), String>;
 
 impl FileJob {
     /// The progress, which can cancel the job.
@@ -97,6 +109,7 @@ impl FileJob {
             Self::Save { job, .. } => job.task(),
             Self::Export { job, .. } => job.task(),
             Self::Fix { job, .. } => job.task(),
+            Self::Samples { job, .. } => job.task(),
         }
     }
 
@@ -106,6 +119,7 @@ impl FileJob {
             Self::Save { job, .. } => job.has_ended(),
             Self::Export { job, .. } => job.has_ended(),
             Self::Fix { job, .. } => job.has_ended(),
+            Self::Samples { job, .. } => job.has_ended(),
         }
     }
 
@@ -115,6 +129,7 @@ impl FileJob {
             Self::Save { job, .. } => job.label(),
             Self::Export { job, .. } => job.label(),
             Self::Fix { job, .. } => job.label(),
+            Self::Samples { job, .. } => job.label(),
         }
     }
 }
@@ -220,6 +235,14 @@ impl Editor {
                 revision,
                 job,
             }) => self.finish_fix((mesh, points, fix), revision, job.into_result()),
+            Some(FileJob::Samples {
+                label,
+                revision,
+                job,
+            }) => {
+                let is_cancelled = job.task().is_cancelled();
+                self.finish_samples(label, revision, is_cancelled, job.into_result());
+            }
         }
     }
 

@@ -14,6 +14,7 @@ mod bones;
 mod centres;
 mod commands;
 mod comparing;
+pub mod corrective_jobs;
 mod deforming;
 pub mod display;
 pub mod exporting;
@@ -40,6 +41,7 @@ mod symmetries;
 pub mod views;
 pub mod weight_colours;
 
+pub use corrective_jobs::SampleTask;
 pub use deforming::StackScope;
 pub use display::{Displayed, DisplayedMeshes};
 pub use files::{FileJob, OpenRequest, Relink};

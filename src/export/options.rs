@@ -17,6 +17,8 @@ pub struct ExportOptions {
     pub influences: usize,
     /// Writes the current pose as the rest pose of the file.
     pub write_pose_as_rest: bool,
+    /// Adds the corrective samples as morph targets with their names, which nothing drives; not with a correction.
+    pub sample_targets: bool,
     /// Bakes the difference between the stacks and linear blend skinning into the file.
     pub correct: Option<BakeOptions>,
 }
@@ -28,6 +30,7 @@ impl Default for ExportOptions {
             name: String::new(),
             influences: 4,
             write_pose_as_rest: false,
+            sample_targets: false,
             correct: None,
         }
     }

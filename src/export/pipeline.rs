@@ -9,7 +9,7 @@ use super::read_back::{document_of, read_parts};
 use super::report::{CorrectionReport, add_correction_findings, add_jump_findings};
 use super::verify::{Verified, verify_frames, verify_skin};
 use crate::bake::frames::frames;
-use crate::bake::{BakeMode, BakeOptions, Baked, bake};
+use crate::bake::{BakeMode, BakeOptions, Baked, bake, sample_targets};
 use crate::document::Document;
 use crate::io::gltf_export::{
     Changes, Destination, Framed, Written, copy_source, for_file, size_of_source, write_frames,
@@ -46,7 +46,11 @@ pub(super) fn make(
     let destination = Destination::new(document, options.format, &options.name, is_free);
     match &options.correct {
         None => {
-            let mut written = write(document, &plan, None, &destination, task)?;
+            let targets = options.sample_targets;
+            let targets = targets.then(|| sample_targets(document, &plan.clips.clips));
+            let (targets, as_targets) = (targets.flatten(), BakeOptions::default());
+            let with = targets.as_ref().map(|targets| (targets, &as_targets));
+            let mut written = write(document, &plan, with, &destination, task)?;
             plan.clips.add_findings(&mut written.report);
             let exported = Exported::uncorrected(written);
             Ok(Made {

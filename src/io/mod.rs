@@ -16,12 +16,14 @@ pub mod gltf_build;
 pub mod gltf_export;
 mod gltf_json;
 pub mod obj;
+mod obj_positions;
 mod open;
 mod outputs;
 pub mod project;
 pub mod weights_file;
 
 pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
+pub use obj_positions::{ObjError, read_obj_positions};
 pub use open::{
     OpenError, OpenedModel, import_for_project, is_model, is_project, open_any, open_autosave,
     open_relinked, open_sample, project_path,

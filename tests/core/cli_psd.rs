@@ -331,3 +331,128 @@ fn what_cannot_be_extracted_is_one_sentence() {
     let said = extract(&elbow.arm, &still, &["--pose", text(&rest)], 1);
     assert!(said.contains("correct the bind mesh"), "{said}");
 }
+
+#[test]
+fn samples_come_from_other_stacks_and_from_obj_files() {
+    let elbow = Elbow::new();
+    let bent = elbow.pose(90.0);
+    let project = elbow.join("q.ron");
+    let add = |file: &str, how: &[&str], more: &[&str]| {
+        let mut args = vec!["psd", file, "--pose", text(&bent), "--out", text(&project)];
+        args.extend(how);
+        args.extend(more);
+        args.iter().map(|&arg| arg.to_owned()).collect::<Vec<_>>()
+    };
+    let run = |args: Vec<String>| done(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    let said = run(add(&elbow.arm, &["--from-stack", "lbs"], &[]));
+    assert!(
+        said.starts_with("Sample \"Sample 1\" of \"forearm\": "),
+        "{said}"
+    );
+    let linear = elbow.skin(&elbow.arm, &bent, &["--method", "lbs"]);
+    let error = worst(&elbow.skin(text(&project), &bent, &[]), &linear);
+    assert!(error < 1e-5, "{error}");
+    // Its own stack is not another shape.
+    let refused =
+        |args: Vec<String>, code| fails(&args.iter().map(String::as_str).collect::<Vec<_>>(), code);
+    let said = refused(add(&elbow.arm, &["--from-stack", "project"], &[]), 1);
+    assert!(said.contains("does not differ"), "{said}");
+    let said = refused(add(&elbow.arm, &["--from-morph", "smile"], &[]), 1);
+    assert!(said.contains("has the morph target \"smile\""), "{said}");
+    let said = refused(add(&elbow.arm, &["--mirror", "--flip"], &[]), 2);
+    assert!(said.contains("cannot be used with"), "{said}");
+
+    let (_, sculpted) = elbow.sculpt(&elbow.arm, &bent, 0.02);
+    let lines = sculpted.iter().map(|[x, y, z]| format!("v {x} {y} {z}\n"));
+    let target = elbow.join("sculpt.obj");
+    std::fs::write(&target, lines.collect::<String>()).unwrap();
+    run(add(&elbow.arm, &["--extract", text(&target)], &[]));
+    let error = worst(&elbow.skin(text(&project), &bent, &[]), &sculpted);
+    assert!(error < 1e-5, "{error}");
+    std::fs::write(&target, "# bad\nv 1 2\n").unwrap();
+    let said = refused(add(&elbow.arm, &["--extract", text(&target)], &[]), 1);
+    assert!(said.contains("sculpt.obj, line 2"), "{said}");
+}
+
+#[test]
+fn samples_are_mirrored_and_captured_again() {
+    let elbow = Elbow::new();
+    let body = asset("mannequin");
+    let node = node_of(&body, "forearm.L");
+    let pose = elbow.join("left.json");
+    let rotation = [0.0, 0.6, 0.0, 0.8];
+    let bent = json!({"nodes": [{"node": node, "rotation": rotation}]});
+    std::fs::write(&pose, bent.to_string()).unwrap();
+    let (first, both) = (elbow.join("first.ron"), elbow.join("both.ron"));
+    let (pose, first, both) = (text(&pose), text(&first), text(&both));
+    done(&[
+        "psd",
+        &body,
+        "--from-stack",
+        "lbs",
+        "--pose",
+        pose,
+        "--out",
+        first,
+    ]);
+    let said = done(&["psd", first, "--mirror", "--out", both]);
+    assert!(said.starts_with("1 sample mirrored."), "{said}");
+    let report: Value = serde_json::from_str(&done(&["psd", both, "--json"])).unwrap();
+    let names = report["sets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|set| &set["name"]);
+    assert!(names.eq(["forearm.L", "forearm.R"]), "{report}");
+    let said = done(&["psd", both, "--retarget", "--out", both]);
+    assert!(said.starts_with("0 stale samples re-targeted."), "{said}");
+}
+
+/// A sample becomes a morph target of the file, and a morph target a sample again.
+#[test]
+fn samples_become_morph_targets_and_come_back() {
+    let elbow = Elbow::new();
+    let bent = elbow.pose(60.0);
+    let (project, file) = (elbow.join("q.ron"), elbow.join("targets.glb"));
+    let (target, _) = elbow.sculpt(&elbow.arm, &bent, 0.02);
+    let (project, file) = (text(&project), text(&file));
+    let (target, pose) = (text(&target), text(&bent));
+    let add = ["psd", &elbow.arm, "--extract", target, "--pose", pose];
+    done(&[&add[..], &["--out", project, "--name", "Bump"]].concat());
+    done(&["export", project, "--out", file, "--sample-targets"]);
+    let bytes = std::fs::read(file).unwrap();
+    let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let model: Value = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
+    let mesh = &model["meshes"][0];
+    assert_eq!(mesh["extras"]["targetNames"], json!(["Bump"]));
+    for primitive in mesh["primitives"].as_array().unwrap() {
+        assert_eq!(primitive["targets"].as_array().unwrap().len(), 1);
+    }
+    // The displacement is that of the sample, carried by skinning instead of added after it.
+    let again = elbow.join("again.ron");
+    let back = ["psd", file, "--from-morph", "Bump", "--pose", pose];
+    done(&[&back[..], &["--out", text(&again)]].concat());
+    let (first, second) = (
+        elbow.skin(project, &bent, &[]),
+        elbow.skin(text(&again), &bent, &[]),
+    );
+    let plain = elbow.skin(&elbow.arm, &bent, &[]);
+    let moved = worst(&first, &plain);
+    assert!(moved > 0.01);
+    // Bulge compensation and projection see the shape of the target, which a sample is added to.
+    let error = worst(&first, &second);
+    assert!(error < 0.2 * moved, "{error} of {moved}");
+    let said = fails(
+        &[
+            "export",
+            project,
+            "--out",
+            file,
+            "--sample-targets",
+            "--correct",
+            "clips",
+        ],
+        2,
+    );
+    assert!(said.contains("--sample-targets cannot be used"), "{said}");
+}

@@ -38,6 +38,10 @@ impl PathDialog {
             PathPurpose::ExportWeights => {
                 "A weights file (.json): the weights of all vertices, with bones by name.".to_owned()
             }
+            PathPurpose::ImportSculpt => {
+                "A mesh (.gltf, .glb, .obj) with the vertices of the model, sculpted in the pose on screen."
+                    .to_owned()
+            }
             PathPurpose::Relink => match editor.relink() {
                 Some(relink) => format!(
                     "The project's model {} is missing. Choose its new location.",
@@ -65,6 +69,7 @@ impl PathDialog {
             PathPurpose::Transfer => ("Transfer weights from", "Transfer"),
             PathPurpose::ImportWeights => ("Import weights", "Import"),
             PathPurpose::ExportWeights => ("Export weights", "Export"),
+            PathPurpose::ImportSculpt => ("Import sculpt", "Import"),
         };
         let (mut chosen, mut cancelled) = (None, false);
         let modal = modal(ctx, "path dialog").show(ctx, |ui| {

@@ -21,6 +21,8 @@ pub(in crate::app) enum PathPurpose {
     Transfer,
     ImportWeights,
     ExportWeights,
+    /// A mesh that was sculpted in the pose on screen.
+    ImportSculpt,
 }
 
 /// The owner of a path field.
@@ -72,7 +74,8 @@ impl PathField {
                 PathPurpose::Open
                 | PathPurpose::Relink
                 | PathPurpose::Transfer
-                | PathPurpose::ImportWeights,
+                | PathPurpose::ImportWeights
+                | PathPurpose::ImportSculpt,
             ) => String::new(),
             PathUse::Dialog(PathPurpose::ExportWeights) => beside("weights.json"),
             PathUse::Dialog(PathPurpose::Save) => beside("ron"),
@@ -261,7 +264,8 @@ impl PathField {
                 PathPurpose::Open
                 | PathPurpose::Relink
                 | PathPurpose::Transfer
-                | PathPurpose::ImportWeights,
+                | PathPurpose::ImportWeights
+                | PathPurpose::ImportSculpt,
             ) => {
                 let missing = || format!("The file \"{}\" does not exist.", typed.display());
                 (!typed.exists()).then(missing)
@@ -314,6 +318,9 @@ impl PathField {
                     PathUse::Dialog(PathPurpose::Relink) => {
                         dialog.add_filter("Models", &["glb", "gltf"]).pick_file()
                     }
+                    PathUse::Dialog(PathPurpose::ImportSculpt) => dialog
+                        .add_filter("Meshes", &["glb", "gltf", "obj"])
+                        .pick_file(),
                     PathUse::Dialog(PathPurpose::ImportWeights) => {
                         dialog.add_filter("Weights", &["json"]).pick_file()
                     }

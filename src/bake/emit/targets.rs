@@ -53,6 +53,7 @@ impl<'a> MorphTargets<'a> {
             .collect();
         let offset = ranges.iter().any(|r| r.0 < 0.0);
         let entries = |d: &dyn Fn(&[DVec3]) -> DVec3| BakedTarget {
+            name: String::new(),
             positions: entries(&part.active, k, &solved.b, d),
             normals: entries(&normal_deltas.normals, k, &normal_deltas.d, d),
         };

@@ -125,7 +125,7 @@ pub(super) fn add_targets(
             list.extend(targets);
         }
     }
-    widen_defaults(document, mesh, n_own, baked.targets.len(), &mut patch.json);
+    widen_defaults(document, mesh, item, baked, &mut patch.json);
     Ok(())
 }
 
@@ -143,8 +143,15 @@ fn spread(entries: &[(u32, Vec3)], n: usize) -> Vec<Vec3> {
     all
 }
 
-/// Extends the default weights and names, if present, to the new targets.
-fn widen_defaults(document: &Document, mesh: MeshId, own: usize, new: usize, json: &mut Value) {
+/// Extends the default weights and names, if present, to the new targets; names of new targets are always written.
+fn widen_defaults(
+    document: &Document,
+    mesh: MeshId,
+    item: &MeshItem,
+    baked: &BakedMesh,
+    json: &mut Value,
+) {
+    let (own, new) = (item.geometry.morphs.len(), baked.targets.len());
     let widen = |entry: &mut Map<String, Value>| {
         if let Some(weights) = entry.get_mut("weights").and_then(Value::as_array_mut) {
             weights.resize(own + new, 0.into());
@@ -152,6 +159,14 @@ fn widen_defaults(document: &Document, mesh: MeshId, own: usize, new: usize, jso
     };
     if let Some(entry) = entry_mut(json, "meshes", mesh.0 as usize) {
         widen(entry);
+        let is_named = baked.targets.iter().any(|target| !target.name.is_empty());
+        let extras = is_named.then(|| entry.entry("extras").or_insert_with(|| json!({})));
+        if let Some(extras) = extras.and_then(Value::as_object_mut) {
+            let morphs = item.geometry.morphs.iter();
+            let own = morphs.map(|morph| morph.name.as_str());
+            let own = || json!(own.collect::<Vec<_>>());
+            extras.entry("targetNames").or_insert_with(own);
+        }
         let names = entry
             .get_mut("extras")
             .and_then(|e| e.get_mut("targetNames"));
@@ -159,7 +174,13 @@ fn widen_defaults(document: &Document, mesh: MeshId, own: usize, new: usize, jso
             .and_then(Value::as_array_mut)
             .filter(|n| n.len() == own)
         {
-            names.extend((1..=new).map(|i| Value::from(format!("Correction {i}"))));
+            names.extend((1..).zip(&baked.targets).map(|(i, target)| {
+                if target.name.is_empty() {
+                    Value::from(format!("Correction {i}"))
+                } else {
+                    Value::from(target.name.as_str())
+                }
+            }));
         }
     }
     for instance in document.instances().values().filter(|i| i.mesh == mesh) {

@@ -76,6 +76,9 @@ impl Command {
                         _ => true,
                     }
             }
+            Self::ImportSculpt | Self::SampleFromStack(_) => has_skin,
+            Self::MirrorSamples | Self::FlipSamples => editor.has_samples(),
+            Self::RetargetSamples | Self::KeepSamples => editor.has_stale_samples(),
             Self::TransferFrom | Self::ImportWeights | Self::ExportWeights | Self::CopyWeights => {
                 has_skin
             }

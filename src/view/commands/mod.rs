@@ -323,6 +323,18 @@ pub enum Command {
     PasteStack,
     /// Measure volume and bulge over the clip.
     MeasureVolume,
+    /// Choose the sculpted mesh to import as a corrective sample.
+    ImportSculpt,
+    /// Add a corrective sample with the shape of another stack.
+    SampleFromStack(StackPreset),
+    /// Copy the corrective samples to the other side.
+    MirrorSamples,
+    /// Exchange the corrective samples of the two sides.
+    FlipSamples,
+    /// Capture stale corrective samples again.
+    RetargetSamples,
+    /// Accept stale corrective samples.
+    KeepSamples,
 
     // Window
     /// Set the mode.

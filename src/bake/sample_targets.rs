@@ -1,0 +1,87 @@
+//! Corrective samples as morph targets of the file, for programs that drive targets on their own.
+
+use super::{Baked, BakedMesh, BakedTarget};
+use crate::deform::correctives::{Sample, SampleSet};
+use crate::document::{ClipId, Document, MeshItem};
+use crate::skeleton::{Channel, Clip, JointId, Property};
+use glam::Vec3;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The samples of each mesh as morph targets with their names: at weight 1 their displacement in the bind pose times their
+/// strength. `None` where no sample acts. Muted samples and those of sets that are off are left out.
+///
+/// Weight channels of `clips` get zeros for the new targets; nothing else changes.
+pub fn sample_targets(document: &Document, clips: &BTreeMap<ClipId, Arc<Clip>>) -> Option<Baked> {
+    let mut baked = Baked::default();
+    for (&id, item) in document.meshes() {
+        let targets = targets(item);
+        if !targets.is_empty() {
+            let mesh = BakedMesh {
+                influences: item.influences.clone(),
+                reweighted: false,
+                targets,
+            };
+            baked.meshes.insert(id, mesh);
+        }
+    }
+    if baked.meshes.is_empty() {
+        return None;
+    }
+    let widths: BTreeMap<JointId, (usize, usize)> = document
+        .instances()
+        .values()
+        .filter_map(|instance| {
+            let own = document.meshes().get(&instance.mesh)?;
+            let new = baked.meshes.get(&instance.mesh)?.targets.len();
+            Some((instance.joint, (own.geometry.morphs.len(), new)))
+        })
+        .collect();
+    let clips = clips.iter().map(|(&id, clip)| (id, widened(clip, &widths)));
+    baked.clips = clips.collect();
+    Some(baked)
+}
+
+fn targets(item: &MeshItem) -> Vec<BakedTarget> {
+    let sets = item.correctives.sets().iter();
+    let sets = sets.filter(|set| set.fault.is_none());
+    let samples = sets.flat_map(|set| set.samples.iter().map(move |sample| (set, sample)));
+    let acting: Vec<_> = samples.filter(|(_, sample)| sample.acts()).collect();
+    let is_alone = |name: &str| acting.iter().filter(|(_, s)| s.name == name).count() < 2;
+    let target = |(set, sample): &(&Arc<SampleSet>, &Arc<Sample>)| {
+        let moved = sample.displacements.iter();
+        let moved = moved.map(|(point, d)| (point, d * sample.strength));
+        BakedTarget {
+            name: if is_alone(&sample.name) {
+                sample.name.clone()
+            } else {
+                format!("{} {}", set.name, sample.name)
+            },
+            positions: moved.filter(|(_, d)| *d != Vec3::ZERO).collect(),
+            normals: Vec::new(),
+        }
+    };
+    acting.iter().map(target).collect()
+}
+
+/// The clip with zeros for new targets. `widths`: for each joint that draws a mesh, its targets so far and the new ones.
+fn widened(clip: &Arc<Clip>, widths: &BTreeMap<JointId, (usize, usize)>) -> Arc<Clip> {
+    let width = |channel: &Channel| {
+        let is_weights = channel.property == Property::MorphWeights;
+        let known = widths.get(&channel.joint).copied();
+        known.filter(|(own, _)| is_weights && *own > 0)
+    };
+    if clip.channels.iter().all(|channel| width(channel).is_none()) {
+        return clip.clone();
+    }
+    let mut clip = Clip::clone(clip);
+    for channel in &mut clip.channels {
+        if let Some((own, new)) = width(channel) {
+            let rows = channel.values.chunks(own);
+            let wide =
+                rows.flat_map(|row| row.iter().copied().chain(std::iter::repeat_n(0.0, new)));
+            channel.values = wide.collect();
+        }
+    }
+    Arc::new(clip)
+}

@@ -1,0 +1,230 @@
+//! Commands that make corrective samples from other shapes, mirror them, or capture them again: one job on the lane and
+//! one undo step each.
+
+use super::files::SampleResult;
+use super::jobs::EditorJob;
+use super::{Editor, FileJob};
+use crate::correctives::{self, NewSample, sculpt};
+use crate::deform::{Captured, DeformStack};
+use crate::document::{Document, MeshId};
+use crate::evaluate::JobError;
+use crate::evaluate::gauge::with_stacks;
+use crate::finding::counted;
+use crate::skeleton::Pose;
+use crate::task::Task;
+use crate::weights::operation::{Mirroring, OperationError};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A change of the corrective samples that deforms the model.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SampleTask {
+    /// Adds a sample at the pose on screen: a mesh file with the vertices of the model, sculpted in that pose.
+    ImportSculpt(PathBuf),
+    /// Adds a sample at the pose on screen: the shape that another deformer stack has there.
+    FromStack(DeformStack),
+    /// Adds a sample at the pose on screen: what a morph target, by name, adds there.
+    FromMorph(String),
+    /// Copies all samples to the other side of the body.
+    Mirror,
+    /// Exchanges the samples of the two sides.
+    Flip,
+    /// Captures all samples of another deformer stack again: the sculpted shapes stay.
+    Retarget,
+    /// Accepts the displacements of all samples of another deformer stack.
+    Keep,
+}
+
+impl SampleTask {
+    /// The label of its undo step.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::ImportSculpt(_) => "Import sculpt",
+            Self::FromStack(_) => "Sample from stack",
+            Self::FromMorph(_) => "Sample from morph target",
+            Self::Mirror => "Mirror samples",
+            Self::Flip => "Flip samples",
+            Self::Retarget => "Re-target samples",
+            Self::Keep => "Keep displacements of samples",
+        }
+    }
+}
+
+impl Editor {
+    /// Starts a task on the corrective samples: one undo step once it is computed.
+    pub fn change_samples(&mut self, what: SampleTask) {
+        if !self.can_start_file_job() {
+            return;
+        }
+        self.finish_tool();
+        let (document, pose) = (self.document.clone(), self.document.shown_pose());
+        let label = what.label();
+        let job = self.lane.submit(EditorJob::Fix, label, move |task| {
+            run(&document, &pose, &what, task)
+        });
+        self.job = Some(FileJob::Samples {
+            label,
+            revision: self.history.revision(),
+            job,
+        });
+    }
+
+    /// Whether some sample was captured on another deformer stack than its mesh has.
+    pub fn has_stale_samples(&self) -> bool {
+        let mut meshes = self.document.meshes().keys();
+        meshes.any(|&mesh| !correctives::stale(&self.document, mesh).is_empty())
+    }
+
+    /// Whether the document has corrective samples.
+    pub fn has_samples(&self) -> bool {
+        let mut meshes = self.document.meshes().values();
+        meshes.any(|item| !item.correctives.samples().is_empty())
+    }
+
+    /// Applies the edits of a task; nothing where the document changed since.
+    pub(super) fn finish_samples(
+        &mut self,
+        label: &'static str,
+        revision: u64,
+        is_cancelled: bool,
+        result: Result<SampleResult, JobError>,
+    ) {
+        let cancelled = || format!("{label} was cancelled. Nothing changed.");
+        match result {
+            Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
+            Err(JobError::Cancelled) => self.notify(cancelled()),
+            Ok(_) if is_cancelled => self.notify(cancelled()),
+            Ok(_) if revision != self.history.revision() => {
+                self.notify("The document changed meanwhile. Nothing was added.");
+            }
+            Ok(Err(why)) => self.notify_error(why),
+            Ok(Ok((edits, message))) => {
+                self.begin_step(label);
+                for edit in edits {
+                    if let Err(error) = self.apply(edit, label) {
+                        self.notify_error(error.to_string());
+                    }
+                }
+                self.end_step();
+                self.notify(message);
+            }
+        }
+    }
+}
+
+fn run(document: &Document, pose: &Pose, what: &SampleTask, task: &Task) -> SampleResult {
+    match what {
+        SampleTask::ImportSculpt(path) => {
+            let captured = sculpt::of_file(document, pose, path, task)?;
+            add(document, pose, captured)
+        }
+        SampleTask::FromStack(stack) => {
+            let fuller = with_stacks(document, |_| stack.clone()).without_correctives();
+            each_skinned(document, "The other stack", |mesh| {
+                sculpt::of_stack(document, mesh, pose, &fuller, task)
+            })
+            .and_then(|captured| add(document, pose, captured))
+        }
+        SampleTask::FromMorph(name) => {
+            let place = format!("The morph target \"{name}\"");
+            each_skinned(document, &place, |mesh| {
+                let morphs = &document.meshes()[&mesh].geometry.morphs;
+                let target = morphs.iter().position(|morph| morph.name == *name);
+                let target = target.ok_or(sculpt::SculptError::Unlike)?;
+                sculpt::of_morph_target(document, mesh, pose, target, task)
+            })
+            .and_then(|captured| add(document, pose, captured))
+        }
+        SampleTask::Mirror | SampleTask::Flip => mirror(document, *what == SampleTask::Flip, task),
+        SampleTask::Retarget | SampleTask::Keep => {
+            settle_stale(document, *what == SampleTask::Retarget, task)
+        }
+    }
+}
+
+/// What each skinned mesh captures; an error of `place` where none captures anything.
+fn each_skinned(
+    document: &Document,
+    place: &str,
+    capture: impl Fn(MeshId) -> Result<Captured, sculpt::SculptError>,
+) -> Result<BTreeMap<MeshId, Captured>, String> {
+    let mut found = BTreeMap::new();
+    let mut why_not = sculpt::SculptError::Unlike;
+    let skinned = document.meshes().keys();
+    for &mesh in skinned.filter(|id| document.skin_of_mesh(**id).is_some()) {
+        match capture(mesh) {
+            Ok(captured) => {
+                found.insert(mesh, captured);
+            }
+            Err(why) => why_not = why,
+        }
+    }
+    if found.is_empty() {
+        return Err(format!("{place} {why_not}."));
+    }
+    Ok(found)
+}
+
+fn add(document: &Document, pose: &Pose, captured: BTreeMap<MeshId, Captured>) -> SampleResult {
+    let (mut edits, mut lines) = (Vec::new(), Vec::new());
+    for (mesh, captured) in captured {
+        let new = NewSample::default();
+        let added = correctives::add_sample(document, mesh, &captured, pose, &new)?;
+        edits.push(added.edit);
+        lines.push(added.message);
+    }
+    Ok((edits, lines.join(" ")))
+}
+
+fn mirror(document: &Document, flips: bool, task: &Task) -> SampleResult {
+    let axis = document.session().brush.symmetry.unwrap_or_default();
+    let across = Mirroring {
+        axis,
+        ..Mirroring::default()
+    };
+    let (mut edits, mut lines) = (Vec::new(), Vec::new());
+    for (&mesh, item) in document.meshes() {
+        let n = item.correctives.samples().len();
+        if n == 0 {
+            continue;
+        }
+        let mirrored = correctives::mirror(document, mesh, &(0..n).collect(), across, flips, task);
+        let mirrored = mirrored.map_err(|why| match why {
+            OperationError::Refused(why) => why,
+            OperationError::Cancelled(why) => why.to_string(),
+        })?;
+        lines.push(mirrored.summary());
+        edits.extend(mirrored.edit);
+    }
+    if lines.is_empty() {
+        return Err("There are no corrective samples to mirror.".into());
+    }
+    Ok((edits, lines.join(" ")))
+}
+
+fn settle_stale(document: &Document, retargets: bool, task: &Task) -> SampleResult {
+    let (mut edits, mut n) = (Vec::new(), 0);
+    for &mesh in document.meshes().keys() {
+        let stale = correctives::stale(document, mesh);
+        if stale.is_empty() {
+            continue;
+        }
+        n += stale.len();
+        let made = if retargets {
+            correctives::retarget(document, mesh, &stale, task).map_err(|why| why.to_string())?
+        } else {
+            correctives::keep(document, mesh, &stale)
+        };
+        let made = made.map_err(|why| format!("Nothing changed: {why}."))?;
+        edits.push(correctives::edit_of(document, mesh, made));
+    }
+    if edits.is_empty() {
+        return Err("Every sample fits the present deformer stack.".into());
+    }
+    let done = if retargets {
+        "re-targeted"
+    } else {
+        "kept as they are"
+    };
+    Ok((edits, format!("{} {done}.", counted(n, "sample"))))
+}
