@@ -76,9 +76,13 @@ impl Command {
                         _ => true,
                     }
             }
-            Self::ImportSculpt | Self::SampleFromStack(_) => has_skin,
-            Self::MirrorSamples | Self::FlipSamples => editor.has_samples(),
-            Self::RetargetSamples | Self::KeepSamples => editor.has_stale_samples(),
+            // Without samples they say so.
+            Self::ImportSculpt
+            | Self::SampleFromStack(_)
+            | Self::MirrorSamples
+            | Self::FlipSamples
+            | Self::RetargetSamples
+            | Self::KeepSamples => has_skin,
             Self::TransferFrom | Self::ImportWeights | Self::ExportWeights | Self::CopyWeights => {
                 has_skin
             }
