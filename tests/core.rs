@@ -111,6 +111,8 @@ mod range_of_motion;
 mod reference;
 #[path = "core/retarget.rs"]
 mod retarget;
+#[path = "core/retarget_samples.rs"]
+mod retarget_samples;
 #[path = "core/rig_drivers.rs"]
 mod rig_drivers;
 #[path = "core/rig_files.rs"]

@@ -29,7 +29,7 @@ pub use compare::{Comparison, InstanceErrors};
 pub use estimate::{Estimate, estimate};
 pub use normal_angles::Angles;
 pub use problem::training_poses::{TRAINING_CLIP, training_clip};
-pub use retarget::{SkinFrames, skinning_only};
+pub use retarget::{SkinFrames, driven_part};
 pub use sample_targets::sample_targets;
 
 use crate::deform::DeformStack;
@@ -53,8 +53,9 @@ pub enum BakeMode {
     /// Its own clips: helper joints with tracks, and morph targets.
     #[default]
     Clips,
-    /// Any clip: helper joints follow blends of other joints, which an engine evaluates from the drivers in the file.
-    /// They also have tracks for the file's own clips. No morph targets.
+    /// Any clip: helper joints follow blends of other joints, and the morph targets of corrective samples follow the
+    /// rotations of driver joints; an engine evaluates both from the drivers in the file. They also have tracks for the
+    /// file's own clips. No other morph targets.
     Retarget,
     /// Players without skinning: one morph target a frame and no skin. Made by [`frames`], not by [`bake`].
     Frames,
@@ -169,6 +170,9 @@ pub struct Baked {
     pub frames: BTreeMap<SkinId, SkinFrames>,
     /// The meshes that change.
     pub meshes: BTreeMap<MeshId, BakedMesh>,
+    /// For each mesh whose targets are corrective samples that engines drive: the sample of each target, as an index
+    /// into those of the document's mesh.
+    pub samples: BTreeMap<MeshId, Vec<usize>>,
     /// All clips of the file.
     pub clips: BTreeMap<ClipId, Arc<Clip>>,
     /// Antipodal flips, by clip and time.
@@ -230,8 +234,12 @@ pub fn bake(
             ..Baked::default()
         };
         for mut group in Group::all(problem.sampler) {
-            if let Some(solved) = problem.solve(&mut group)? {
-                emit::add(&mut baked, problem, &group, &solved)?;
+            let solved = problem.solve(&mut group)?;
+            if let Some(solved) = &solved {
+                emit::add(&mut baked, problem, &group, solved)?;
+            }
+            if options.mode == BakeMode::Retarget {
+                emit::samples::add(&mut baked, problem, &group, solved.as_ref(), document)?;
             }
         }
         // The training clip is not in the file.

@@ -1,8 +1,8 @@
 //! Helper joints that work with any clip.
 //!
 //! A helper is the dual quaternion blend of some joints in closed form, so an engine can evaluate it in clips made
-//! later. Corrections after the skinning (bulges, smoothing, samples) have no such form: they are left out, and the export
-//! reports their error.
+//! later. Corrective samples are morph targets whose weights depend on the rotations of a few joints. The corrections in
+//! between (bulges, smoothing) have no such form: they are left out, and the export reports their error.
 
 use super::{BakeMode, BakeOptions};
 use crate::bake::problem::sampler::StackChoice;
@@ -24,16 +24,9 @@ pub struct SkinFrames {
     pub follows: Vec<(JointId, JointId)>,
 }
 
-/// The document without corrections after its skinning; `None` where there are none.
-pub fn skinning_only(document: &Document) -> Option<Document> {
+/// What a file for any clip plays: the document without bulge corrections and smoothing; `None` where there are none.
+pub fn driven_part(document: &Document) -> Option<Document> {
     let mut bare = None;
-    if document
-        .meshes()
-        .values()
-        .any(|item| item.correctives.acts())
-    {
-        bare = Some(document.clone().without_correctives());
-    }
     for (&mesh, item) in document.meshes() {
         let stack = StackChoice::Uncorrected.of(&item.stack);
         if stack.as_applied() != item.stack.as_applied() {
@@ -45,7 +38,18 @@ pub fn skinning_only(document: &Document) -> Option<Document> {
     bare
 }
 
-/// The options for the mode: morph targets belong to clips.
+/// What helper joints are fitted to: the document without any correction after its skinning; `None` where there are none.
+pub(super) fn skinning_only(document: &Document) -> Option<Document> {
+    let driven = driven_part(document);
+    let mut meshes = document.meshes().values();
+    if meshes.any(|item| item.correctives.acts()) {
+        let driven = driven.unwrap_or_else(|| document.clone());
+        return Some(driven.without_correctives());
+    }
+    driven
+}
+
+/// The options for the mode: fitted morph targets belong to clips.
 pub(super) fn options_for(options: &BakeOptions) -> BakeOptions {
     let mut options = options.clone();
     if options.mode == BakeMode::Retarget {

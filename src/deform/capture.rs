@@ -15,6 +15,18 @@ pub struct Captured {
     pub n_singular: usize,
 }
 
+/// The rotation R of stage 7 at a point: from bind to the pose of the latest run of `plan`. `stack`, `masks`: those of that
+/// run. The heaviest joint's where the blended matrix is nearly singular; `None` for a point without a skin.
+pub fn point_rotation(
+    plan: &InstancePlan,
+    stack: &DeformStack,
+    masks: &Masks,
+    point: u32,
+) -> Option<DQuat> {
+    let (_, rotation) = frame(plan, stack, masks, point)?;
+    Some(rotation.unwrap_or_else(|heaviest| heaviest))
+}
+
 /// The displacements `d = R^T (s - F)` that move the shape before stage 7 to a sculpted one, in the pose of the latest
 /// run of `plan`.
 ///

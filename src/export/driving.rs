@@ -1,8 +1,9 @@
-//! Driving helper joints from the driver block of a written file, as an engine does.
+//! Driving helper joints and corrective samples from the driver block of a written file, as an engine does.
 //!
 //! The manual documents the format ("Driving helper joints"). This reads only what was written, so that the
 //! verification of an export shows whether the file alone is sufficient for an engine.
 
+use super::driving_samples::MeshSamples;
 use crate::document::{Document, Skin, SkinId};
 use crate::io::gltf_export::{DRIVERS, DRIVERS_VERSION};
 use crate::math::dual_quaternion::quat_from_rotation;
@@ -22,6 +23,8 @@ pub(super) struct Drivers {
     skins: Vec<SkinEntry>,
     #[serde(default)]
     helpers: Vec<HelperEntry>,
+    #[serde(default)]
+    psd: Vec<MeshSamples>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -81,7 +84,7 @@ impl Drivers {
         (drivers.version == DRIVERS_VERSION).then_some(drivers)
     }
 
-    /// The clip with channels for the helpers of `document`, at the times of its first channel.
+    /// The clip with channels for the helpers and samples of `document`, at the times of its first channel.
     pub(super) fn driven(&self, document: &Document, clip: &Clip) -> Clip {
         let times = clip.channels.first().map(|c| c.times.clone());
         let times: Arc<[f32]> = times.unwrap_or_else(|| Arc::from([0.0]));
@@ -101,6 +104,9 @@ impl Drivers {
             }
         }
         let mut driven = clip.clone();
+        for samples in &self.psd {
+            samples.drive(document, &times, &mut driven);
+        }
         for (node, values) in tracks {
             let Some(joint) = document.skeleton().joint_of_node(node) else {
                 continue;

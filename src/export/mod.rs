@@ -12,6 +12,7 @@
 
 mod clip_keys;
 mod driving;
+mod driving_samples;
 mod error;
 mod frames;
 mod options;

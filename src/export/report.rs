@@ -9,8 +9,8 @@ use serde::Serialize;
 /// rest pose, over all points of its skinned meshes, at all keyframes, midway between them and at further times,
 /// measured on the file as read back.
 ///
-/// A file for any clip is compared with the stacks' skinning only: helper joints cannot represent the operations after
-/// it.
+/// A file for any clip is compared with the skinning and the corrective samples of the stacks: drivers cannot represent
+/// the operations in between.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CorrectionReport {
     /// The kind of correction.
@@ -54,7 +54,7 @@ pub struct CorrectionReport {
     /// Errors of a file for any clip when its driver block drives the helper joints through poses outside its clips:
     /// each bone rotated up to 110 degrees about each axis, and all at once.
     pub driven: Option<MeasuredErrors>,
-    /// Errors of a file for any clip against the complete stacks, if these have operations besides skinning.
+    /// Errors of a file for any clip against the complete stacks, if these have bulge corrections or smoothing.
     pub whole_stack: Option<MeasuredErrors>,
     /// Size of the source and the files it references, bytes.
     pub source_bytes: usize,

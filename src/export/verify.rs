@@ -6,7 +6,7 @@ use super::read_back::document_of;
 use super::report::MeasuredErrors;
 use crate::bake::compare::{Comparison, compare, uncorrected};
 use crate::bake::frames::compare_frames;
-use crate::bake::{BakeMode, BakeOptions, Baked, TRAINING_CLIP, skinning_only, training_clip};
+use crate::bake::{BakeMode, BakeOptions, Baked, TRAINING_CLIP, driven_part, training_clip};
 use crate::document::{ClipId, Document, Parts};
 use crate::io::gltf_export::{ExportReport, WrittenFrames, source_drivers};
 use crate::skeleton::Clip;
@@ -19,9 +19,9 @@ pub(super) struct Verified {
     /// Without correction.
     pub(super) before: Comparison,
     pub(super) after: Comparison,
-    /// A file for any clip, with its helper joints driven through poses outside its clips.
+    /// A file for any clip, with its helper joints and samples driven through poses outside its clips.
     pub(super) driven: Option<MeasuredErrors>,
-    /// A file for any clip against the complete stacks, if these have operations besides skinning.
+    /// A file for any clip against the complete stacks, if these have bulge corrections or smoothing.
     pub(super) whole_stack: Option<MeasuredErrors>,
 }
 
@@ -37,9 +37,9 @@ pub(super) fn verify_skin(
     task: &Task,
 ) -> Result<Verified, ExportError> {
     let retarget = options.mode == BakeMode::Retarget;
-    // Helper joints that any clip can drive represent the skinning only, not the operations after it.
-    let skinning = retarget.then(|| skinning_only(document)).flatten();
-    let wanted = skinning.as_ref().unwrap_or(document);
+    // What any clip can drive: the skinning and the corrective samples, not the operations in between.
+    let part = retarget.then(|| driven_part(document)).flatten();
+    let wanted = part.as_ref().unwrap_or(document);
     let is_there = |id: &ClipId| report.clips.contains(id);
     let there = clips.iter().filter(|(id, _)| is_there(id));
     let there = there.map(|(id, clip)| (*id, clip.clone())).collect();
@@ -50,7 +50,7 @@ pub(super) fn verify_skin(
     };
     let driven = (retarget && baked.is_some()).then(|| verify_driving(wanted, parts, read, task));
     let driven = driven.transpose()?;
-    let whole_stack = match &skinning {
+    let whole_stack = match &part {
         Some(_) => {
             let whole = compare(document, read, &there, &options.clips, task)?;
             Some(MeasuredErrors::new(&whole, None))

@@ -166,6 +166,18 @@ impl PoseInterpolation {
         self.shape
     }
 
+    /// The mean distance of the poses, bind included, from their nearest neighbours.
+    pub fn nearest(&self) -> f64 {
+        self.nearest
+    }
+
+    /// n_samples x (1 + n_samples + n_tail), by rows: the factors of the kernels at bind and at the samples, then of the
+    /// polynomial tail.
+    pub fn coefficients(&self) -> impl Iterator<Item = &[f64]> {
+        let width = self.n_nodes() + self.n_tail();
+        self.coefficients.chunks_exact(width)
+    }
+
     /// The condition number of the solved system.
     pub fn condition(&self) -> f64 {
         self.condition

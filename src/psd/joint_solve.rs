@@ -64,6 +64,12 @@ impl JointSolve {
         self.condition
     }
 
+    /// n x n, by rows: M^-T, which maps the weights of each set to those of the captured displacements; `None` for the
+    /// identity.
+    pub fn matrix(&self) -> Option<&[f64]> {
+        (!self.inverse_transpose.is_empty()).then_some(&self.inverse_transpose[..])
+    }
+
     /// Replaces the weights of the samples by those of the captured displacements. `scratch`: a buffer.
     pub fn apply(&self, weights: &mut [f64], scratch: &mut Vec<f64>) {
         if self.inverse_transpose.is_empty() {

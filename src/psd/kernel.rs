@@ -20,11 +20,24 @@ pub enum Kernel {
 
 /// The polynomial that is added to the sum of radial basis functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tail {
+pub enum Tail {
+    /// None.
     None,
+    /// A constant.
     Constant,
     /// A constant and one coefficient for each hinge.
     Linear,
+}
+
+impl Tail {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Constant => "constant",
+            Self::Linear => "linear",
+        }
+    }
 }
 
 impl Kernel {
@@ -59,7 +72,7 @@ impl Kernel {
     }
 
     /// Its value at the squared distance `r2`, with a shape parameter of [`Kernel::shape`].
-    pub(super) fn value(self, r2: f64, shape: f64) -> f64 {
+    pub fn value(self, r2: f64, shape: f64) -> f64 {
         match self {
             Self::MultiQuadric => -(r2 + shape * shape).sqrt(),
             Self::Linear => -r2.sqrt(),
@@ -70,7 +83,8 @@ impl Kernel {
         }
     }
 
-    pub(super) fn tail(self) -> Tail {
+    /// The polynomial that goes with it.
+    pub fn tail(self) -> Tail {
         match self {
             Self::MultiQuadric | Self::Linear => Tail::Constant,
             Self::Gaussian | Self::InverseMultiQuadric => Tail::None,

@@ -23,4 +23,4 @@ pub use driver::DriverMode;
 pub use error::{PsdError, PsdWarning};
 pub use interpolation::{NamedPose, PoseInterpolation, PoseSet, Work};
 pub use joint_solve::JointSolve;
-pub use kernel::Kernel;
+pub use kernel::{Kernel, Tail};

@@ -57,7 +57,7 @@ pub(crate) fn retarget(document: &Document) -> (Exported, CorrectionReport) {
 }
 
 /// The JSON of a .glb.
-fn json_of(glb: &[u8]) -> Value {
+pub(crate) fn json_of(glb: &[u8]) -> Value {
     let length = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
     serde_json::from_slice(&glb[20..20 + length]).unwrap()
 }
@@ -245,7 +245,7 @@ fn rotation_of(mut m: DMat3) -> DMat3 {
 }
 
 /// World positions of all vertices of skinned meshes as the document's stack has them.
-fn wanted(document: &Document, pose: &Pose) -> Vec<DVec3> {
+pub(crate) fn wanted(document: &Document, pose: &Pose) -> Vec<DVec3> {
     let mut evaluator = Evaluator::default();
     evaluator.evaluate(document, pose);
     let mut places = Vec::new();
@@ -483,21 +483,20 @@ fn the_command_line_knows_the_mode() {
     assert_eq!(json_of(&file)["extras"]["sinew_skin"]["tolerance"], 0.005);
 }
 
-/// Runs the manual's driver in three.js on a clip that the file does not have.
-#[cfg(unix)]
-#[test]
-fn three_js_drives_the_arm_through_a_clip_that_the_file_never_saw() {
+/// What three.js draws with the manual's driver, at the keys of a clip that the file does not have: vertices by key.
+/// `None`, said: there is no three.js.
+fn three_js(
+    exported: &Exported,
+    keys: &[(JointId, DQuat, Pose)],
+    test: &str,
+) -> Option<Vec<Vec<DVec3>>> {
     let Some(tools) = std::env::var_os("SINEW_THREE").map(PathBuf::from) else {
-        println!(
-            "skipped: three_js_drives_the_arm_through_a_clip_that_the_file_never_saw needs SINEW_THREE=folder of \
-             three_lib.mjs and its node_modules"
-        );
-        return;
+        println!("skipped: {test} needs SINEW_THREE=folder of three_lib.mjs and its node_modules");
+        return None;
     };
-    let document = with_clips(sample("arm", &DeformStack::dqs()), 1);
-    let (exported, _) = retarget(&document);
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
+    #[cfg(unix)]
     std::os::unix::fs::symlink(tools.join("node_modules"), at("node_modules")).unwrap();
     std::fs::write(at("package.json"), r#"{"type": "module"}"#).unwrap();
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -505,12 +504,11 @@ fn three_js_drives_the_arm_through_a_clip_that_the_file_never_saw() {
         std::fs::copy(fixtures.join(name), at(name)).unwrap();
     }
     std::fs::write(at("arm.glb"), &exported.files[0].1).unwrap();
-    let keys = bent_and_twisted(&document, 24);
     let times: Vec<f64> = (0..keys.len()).map(|k| 0.125 * k as f64).collect();
-    let turns: Vec<f64> = keys.iter().flat_map(|k| k.1.to_array()).collect();
+    let rotations: Vec<f64> = keys.iter().flat_map(|k| k.1.to_array()).collect();
     let clip = json!({
         "moments": times,
-        "tracks": [{"node": keys[0].0.0, "kind": "quaternion", "times": times, "values": turns}]
+        "tracks": [{"node": keys[0].0.0, "kind": "quaternion", "times": times, "values": rotations}]
     });
     std::fs::write(at("clip.json"), clip.to_string()).unwrap();
     let run = std::process::Command::new("node")
@@ -525,17 +523,44 @@ fn three_js_drives_the_arm_through_a_clip_that_the_file_never_saw() {
     );
     let played: Vec<Vec<f64>> =
         serde_json::from_slice(&std::fs::read(at("out.json")).unwrap()).unwrap();
+    assert_eq!(played.len(), keys.len());
+    let vertices = |played: &Vec<f64>| played.chunks_exact(3).map(DVec3::from_slice).collect();
+    Some(played.iter().map(vertices).collect())
+}
+
+/// The largest distance of what three.js draws at keys of a clip from the document's stack, percent of the diagonal.
+pub(crate) fn played_by_three_js(
+    document: &Document,
+    exported: &Exported,
+    keys: &[(JointId, DQuat, Pose)],
+    test: &str,
+) -> Option<f64> {
+    let played = three_js(exported, keys, test)?;
+    let size = diagonal(&wanted(document, document.rest_pose()));
+    let keys = played.iter().zip(keys);
+    let off = keys.map(|(played, (_, _, pose))| worst(played, &wanted(document, pose)));
+    Some(100.0 * off.fold(0.0, larger) / size)
+}
+
+/// Runs the manual's driver in three.js on a clip that the file does not have.
+#[test]
+fn three_js_drives_the_arm_through_a_clip_that_the_file_never_saw() {
+    let document = with_clips(sample("arm", &DeformStack::dqs()), 1);
+    let (exported, _) = retarget(&document);
+    let keys = bent_and_twisted(&document, 24);
+    let name = "three_js_drives_the_arm_through_a_clip_that_the_file_never_saw";
+    let Some(played) = three_js(&exported, &keys, name) else {
+        return;
+    };
     let engine = Engine::new(&exported.files[0].1);
     let size = diagonal(&wanted(&document, document.rest_pose()));
     let (mut off, mut apart) = (0.0f64, 0.0f64);
-    for (played, (_, _, pose)) in played.iter().zip(&keys) {
-        let places: Vec<DVec3> = played.chunks_exact(3).map(DVec3::from_slice).collect();
-        off = larger(off, worst(&places, &wanted(&document, pose)) / size);
+    for (places, (_, _, pose)) in played.iter().zip(&keys) {
+        off = larger(off, worst(places, &wanted(&document, pose)) / size);
         let mut locals = engine.locals(pose);
         engine.drive(&mut locals);
-        apart = larger(apart, worst(&places, &engine.skinned(&locals)) / size);
+        apart = larger(apart, worst(places, &engine.skinned(&locals)) / size);
     }
-    assert_eq!(played.len(), keys.len());
     println!(
         "three.js: {:.4} % off, {:.1e} from our own driver",
         100.0 * off,

@@ -3,6 +3,7 @@
 mod drivers;
 mod normals;
 mod rows;
+pub(crate) mod samples;
 mod targets;
 mod tracks;
 
@@ -85,6 +86,12 @@ pub(crate) fn add(
             baked.meshes.insert(part.mesh, baked_mesh);
         }
     }
+    add_tracks(baked, problem, tracks);
+    Ok(())
+}
+
+/// Adds channels to the clips of the file, by clip; they replace channels of the same property.
+fn add_tracks(baked: &mut Baked, problem: &Problem<'_>, tracks: Vec<Vec<Channel>>) {
     for (id, tracks) in problem.clips.ids.iter().zip(tracks) {
         if let Some(clip) = baked.clips.get_mut(id).filter(|_| !tracks.is_empty()) {
             let clip = Arc::make_mut(clip);
@@ -97,5 +104,4 @@ pub(crate) fn add(
             }
         }
     }
-    Ok(())
 }

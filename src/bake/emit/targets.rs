@@ -5,6 +5,7 @@ use crate::bake::BakedTarget;
 use crate::bake::problem::Problem;
 use crate::bake::problem::group::GroupMesh;
 use crate::bake::solve::MeshSolution;
+use crate::mesh::Mesh;
 use crate::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use glam::{DVec3, Vec3};
 
@@ -81,6 +82,28 @@ impl<'a> MorphTargets<'a> {
             offset,
             unit_scale,
             n_source: part.geometry.morphs.len(),
+        }
+    }
+
+    /// Finished targets, with the weights of their tracks in `solved`.
+    pub(crate) fn of_samples(
+        targets: Vec<BakedTarget>,
+        solved: &'a MeshSolution,
+        geometry: &Mesh,
+        unit_scale: f64,
+    ) -> Self {
+        let reach = targets.iter().map(|target| {
+            let lengths = target.positions.iter().map(|(_, d)| f64::from(d.length()));
+            lengths.fold(0.0, f64::max)
+        });
+        Self {
+            reach: reach.collect(),
+            ranges: vec![(0.0, 1.0); targets.len()],
+            targets,
+            solved,
+            offset: false,
+            unit_scale,
+            n_source: geometry.morphs.len(),
         }
     }
 

@@ -123,7 +123,7 @@ impl Group {
     }
 
     /// Joints whose tracks move the group: those of its skins, their ancestors, and the nodes with morph weights.
-    pub(super) fn movers(&self, sampler: &Sampler<'_>) -> BTreeSet<u32> {
+    pub(crate) fn movers(&self, sampler: &Sampler<'_>) -> BTreeSet<u32> {
         let skeleton = sampler.document.skeleton();
         let joints = self
             .joint_sets

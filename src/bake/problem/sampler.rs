@@ -346,6 +346,41 @@ impl<'a> Sampler<'a> {
         Ok(rows.into_iter().flatten().collect())
     }
 
+    /// The joints of a joint set in the pose in which `plans` (one an instance) last ran. `world`: the joints of a player
+    /// in that pose.
+    pub(crate) fn joint_set_frame(
+        &self,
+        joint_set: usize,
+        plans: &[InstancePlan],
+        world: &[DAffine3],
+    ) -> JointSetFrame {
+        let set = &self.joint_sets[joint_set];
+        let n = set.joints.len();
+        let mut motions = vec![Motion::IDENTITY; n];
+        let mut known = vec![false; n];
+        let mut unit_scale = None;
+        for (i, (drawn, plan)) in self.instances.iter().zip(plans).enumerate() {
+            if drawn.joint_set != joint_set || plan.palette().n_joints() != n {
+                continue;
+            }
+            unit_scale.get_or_insert(plan.palette().unit_scale());
+            // Each from an instance that the joint influences.
+            let bound = self.cooked[i].bound(n);
+            for (j, motion) in plan.palette().motions().iter().enumerate() {
+                if bound[j] && !known[j] {
+                    motions[j] = *motion;
+                    known[j] = true;
+                }
+            }
+        }
+        let joints = set.joints.iter().zip(&set.inverse_bind);
+        JointSetFrame {
+            matrices: joints.map(|(j, ibm)| world[j.get()] * *ibm).collect(),
+            motions,
+            unit_scale: unit_scale.unwrap_or(1.0),
+        }
+    }
+
     /// The diagonal of the bounding box of everything in the rest pose, metres; 1 for an empty document.
     pub(crate) fn diagonal(&self) -> f64 {
         let mut runner = FrameEvaluator::new(self, StackChoice::Linear, false);
@@ -466,15 +501,8 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
         self.run(&pose, chosen);
         let written = sampler.pose(&clips.written, time);
         let world = written.world_matrices(&sampler.player_skeleton);
-        let joint_sets = sampler.joint_sets.iter().enumerate();
-        let joint_sets = joint_sets.map(|(u, joint_set)| {
-            let joints = joint_set.joints.iter().zip(&joint_set.inverse_bind);
-            JointSetFrame {
-                matrices: joints.map(|(j, ibm)| world[j.get()] * *ibm).collect(),
-                motions: self.motions(u),
-                unit_scale: self.plan_of(u).map_or(1.0, |p| p.palette().unit_scale()),
-            }
-        });
+        let joint_sets = 0..sampler.joint_sets.len();
+        let joint_sets = joint_sets.map(|u| sampler.joint_set_frame(u, &self.plans, &world));
         let joint_sets = joint_sets.collect();
         let uncorrected: Vec<Vec<Vec3>> = match bare {
             Some(bare) => {
@@ -501,35 +529,6 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
             world,
             joint_sets,
         }
-    }
-
-    fn plan_of(&self, joint_set: usize) -> Option<&InstancePlan> {
-        let of_unit = |(d, plan): &(&SkinnedInstance, &InstancePlan)| {
-            d.joint_set == joint_set
-                && plan.palette().n_joints() == self.sampler.joint_sets[joint_set].joints.len()
-        };
-        let mut plans = self.sampler.instances.iter().zip(&self.plans);
-        plans.find(of_unit).map(|(_, plan)| plan)
-    }
-
-    /// The motions of a joint set's joints, each from an instance that the joint influences.
-    fn motions(&self, joint_set: usize) -> Vec<Motion> {
-        let n = self.sampler.joint_sets[joint_set].joints.len();
-        let mut motions = vec![Motion::IDENTITY; n];
-        let mut known = vec![false; n];
-        for (i, (drawn, plan)) in self.sampler.instances.iter().zip(&self.plans).enumerate() {
-            if drawn.joint_set != joint_set || plan.palette().n_joints() != n {
-                continue;
-            }
-            let bound = self.sampler.cooked[i].bound(n);
-            for (j, motion) in plan.palette().motions().iter().enumerate() {
-                if bound[j] && !known[j] {
-                    motions[j] = *motion;
-                    known[j] = true;
-                }
-            }
-        }
-        motions
     }
 }
 

@@ -124,6 +124,11 @@ impl Correctives {
         &self.solved
     }
 
+    /// The joint solve of all sets.
+    pub fn joint_solve(&self) -> &JointSolve {
+        &self.joint_solve
+    }
+
     /// The condition number of the joint solve of all sets.
     pub fn joint_condition(&self) -> f64 {
         self.joint_solve.condition()
@@ -157,8 +162,8 @@ impl Correctives {
         self.solved.iter().flat_map(PoseInterpolation::warnings)
     }
 
-    /// The weight of each of [`Correctives::samples`] in a pose, before its strength; 0 in sets that are off. `locals`: n_joints of the skeleton.
-    /// From the second call on it allocates nothing.
+    /// The weight of each of [`Correctives::samples`] in a pose, before its strength; 0 in sets that are off. `locals`:
+    /// n_joints of the skeleton. From the second call on it allocates nothing.
     pub fn weights<'a>(
         &self,
         skeleton: &Skeleton,

@@ -13,10 +13,6 @@ pub(super) fn check_drivers(document: &Document, joint: JointId) -> Result<(), R
     let (Some(block), Some(node)) = (block, skeleton.joint(joint).source_node) else {
         return Ok(());
     };
-    let list = |value: &Value, key: &str| -> Vec<Value> {
-        let list = value.get(key).and_then(Value::as_array);
-        list.cloned().unwrap_or_default()
-    };
     let is_node = |value: Option<&Value>| value.and_then(Value::as_u64) == Some(u64::from(node));
     let helpers = list(block, "helpers");
     let named = helpers.iter().find(|helper| {
@@ -37,7 +33,7 @@ pub(super) fn check_drivers(document: &Document, joint: JointId) -> Result<(), R
         helpers.iter().find(|h| list(h, "skins").contains(skin))
     };
     let Some(helper) = named.or_else(of_skin) else {
-        return Ok(());
+        return check_samples(document, joint, block, is_node);
     };
     let helper = helper.get("node").and_then(Value::as_u64);
     let helper = helper.and_then(|node| skeleton.joint_of_node(u32::try_from(node).ok()?));
@@ -45,4 +41,31 @@ pub(super) fn check_drivers(document: &Document, joint: JointId) -> Result<(), R
         joint: skeleton.label(joint),
         helper: helper.map_or_else(String::new, |helper| skeleton.label(helper)),
     })
+}
+
+/// Refuses to remove a joint that drives corrective samples of the source.
+fn check_samples(
+    document: &Document,
+    joint: JointId,
+    block: &Value,
+    is_node: impl Fn(Option<&Value>) -> bool,
+) -> Result<(), RigError> {
+    let sets = list(block, "psd")
+        .into_iter()
+        .flat_map(|entry| list(&entry, "sets"));
+    for set in sets {
+        let mut drivers = list(&set, "drivers").into_iter();
+        if drivers.any(|driver| is_node(driver.get("node")) || is_node(driver.get("relativeTo"))) {
+            return Err(RigError::DrivesTargets {
+                joint: document.skeleton.label(joint),
+                set: set["name"].as_str().unwrap_or_default().to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn list(value: &Value, key: &str) -> Vec<Value> {
+    let list = value.get(key).and_then(Value::as_array);
+    list.cloned().unwrap_or_default()
 }

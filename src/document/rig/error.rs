@@ -149,6 +149,14 @@ pub enum RigError {
         /// The helper joint.
         helper: String,
     },
+    /// Morph targets of the source follow the joint.
+    #[error("“{joint}” drives the morph targets of the corrective samples “{set}” of the file.")]
+    DrivesTargets {
+        /// The joint to remove.
+        joint: String,
+        /// The set of samples.
+        set: String,
+    },
     /// Corrective samples are driven by the joint, or by another relative to it.
     #[error(
         "“{driver}” drives the corrective samples “{set}”, and “{joint}” is that bone or the one that it rotates against: \

@@ -1,16 +1,19 @@
-//! The driver block in the file's root `extras`: how engines drive helper joints in clips outside the file.
+//! The driver block in the file's root `extras`: how engines drive helper joints and samples in clips outside the file.
 //!
 //! The manual documents the format ("Driving helper joints").
 
-use super::json::number;
+use super::json::{list_mut, number};
 use super::nodes::{AddedNodes, node_of};
 use super::patch::Patch;
 use super::report::ExportReport;
+use super::sample_drivers;
 use crate::bake::{BakeOptions, Baked, SkinFrames};
 use crate::document::{Document, Skin, SkinId};
 use crate::finding::Finding;
+use crate::math::dual_quaternion::quat_from_rotation;
+use crate::math::polar;
 use crate::skeleton::{JointId, Pose};
-use glam::{DAffine3, DMat4};
+use glam::{DAffine3, DMat4, DQuat};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +24,8 @@ pub const DRIVERS: &str = "sinew_skin";
 pub const DRIVERS_VERSION: u64 = 1;
 /// The note for programs that do not read the drivers.
 const FALLBACK: &str = "Helpers that nothing drives and no clip moves stay with their parents: the skin bends wrongly \
-                        around them. Drive them, or play the clips that have tracks for them.";
+                        around them. Samples that nothing drives have weight 0. Drive both, or play the clips that \
+                        have tracks for them.";
 
 /// Removes the block from files without the skins that it references.
 pub(super) fn drop_drivers(json: &mut Value) {
@@ -45,7 +49,7 @@ pub(super) fn patch_drivers(
     patch: &mut Patch,
     report: &mut ExportReport,
 ) {
-    if baked.joints.is_empty() {
+    if baked.joints.is_empty() && baked.samples.is_empty() {
         return;
     }
     let Some(root) = patch.json.as_object_mut() else {
@@ -72,6 +76,13 @@ pub(super) fn patch_drivers(
     block.insert("skins".into(), skins.collect());
     let helpers = (0..baked.joints.len()).map(|helper| helper_of(document, baked, added, helper));
     block.insert("helpers".into(), helpers.collect());
+    let samples = baked.samples.iter();
+    let samples =
+        samples.filter_map(|(&mesh, driven)| sample_drivers::entry(document, mesh, driven));
+    let samples: Vec<Value> = samples.collect();
+    if !samples.is_empty() {
+        block.insert("psd".into(), samples.into());
+    }
     block.insert("fallback".into(), FALLBACK.into());
     match extras.get_mut(DRIVERS) {
         Some(old) if old.get("version").and_then(Value::as_u64) == Some(DRIVERS_VERSION) => {
@@ -137,6 +148,19 @@ pub(super) fn follow_rig(document: &Document, json: &mut Value) -> bool {
         if skin["stretch"] == "blend" {
             follow_old_parents(document, skin);
         }
+    }
+    let change = |node: Option<&Value>| {
+        let Some(joint) = joint_of(node) else {
+            return DQuat::IDENTITY;
+        };
+        let change = world[1][joint.get()].inverse() * world[0][joint.get()];
+        let rotation = quat_from_rotation(polar(change.matrix3).0);
+        // Rounding of the rest pose is no change.
+        let is_same = rotation.abs_diff_eq(DQuat::IDENTITY, 1e-9);
+        if is_same { DQuat::IDENTITY } else { rotation }
+    };
+    for entry in list_mut(block, "psd") {
+        sample_drivers::follow_axes(entry, change);
     }
     for helper in list_mut(block, "helpers") {
         let Some(joint) = joint_of(helper.get("node")) else {
@@ -217,11 +241,6 @@ fn follow_old_parents(document: &Document, skin: &mut Value) {
     }
 }
 
-fn list_mut<'a>(value: &'a mut Value, key: &str) -> impl Iterator<Item = &'a mut Value> {
-    let list = value.get_mut(key).and_then(Value::as_array_mut);
-    list.into_iter().flatten().filter(|entry| entry.is_object())
-}
-
 fn skin_of(document: &Document, skin: SkinId, frames: &SkinFrames) -> Value {
     let mut entry = Map::new();
     entry.insert("skin".into(), skin.0.into());
@@ -285,9 +304,9 @@ fn merge(old: &mut Value, new: Map<String, Value>) {
                     None => old[&key] = json!({ "max": largest }),
                 }
             }
-            ("helpers", Value::Array(helpers)) => match old[&key].as_array_mut() {
-                Some(list) => list.extend(helpers),
-                None => old[&key] = Value::Array(helpers),
+            ("helpers" | "psd", Value::Array(new)) => match old[&key].as_array_mut() {
+                Some(list) => list.extend(new),
+                None => old[&key] = Value::Array(new),
             },
             ("skins", Value::Array(skins)) => {
                 for mut skin in skins {

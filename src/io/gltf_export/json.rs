@@ -98,6 +98,12 @@ pub(super) fn is_used(value: &Value, name: &str) -> bool {
     }
 }
 
+/// The objects of a list of an object; none where there is no list.
+pub(super) fn list_mut<'a>(value: &'a mut Value, key: &str) -> impl Iterator<Item = &'a mut Value> {
+    let list = value.get_mut(key).and_then(Value::as_array_mut);
+    list.into_iter().flatten().filter(|entry| entry.is_object())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -38,6 +38,7 @@ mod ranges;
 mod referenced;
 mod report;
 mod rows;
+mod sample_drivers;
 mod shapes;
 mod slots;
 mod targets;
