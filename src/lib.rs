@@ -18,9 +18,11 @@ pub mod io;
 pub mod math;
 pub mod mesh;
 pub mod psd;
+pub mod relax;
 pub mod sample;
 pub mod skeleton;
 pub mod skinning;
+pub mod suggest;
 pub mod task;
 pub mod tools;
 #[cfg(feature = "render")]

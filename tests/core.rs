@@ -167,6 +167,8 @@ mod stacks;
 mod stage_keys;
 #[path = "core/still.rs"]
 mod still;
+#[path = "core/suggest.rs"]
+mod suggest;
 #[path = "core/views.rs"]
 mod views;
 #[path = "core/weight_documents.rs"]

@@ -42,7 +42,7 @@ pub enum Command {
     Export(ExportArgs),
     /// Check a model or project: lists every finding; exit code 1 if one is an error.
     Check(CheckArgs),
-    /// Print the corrective samples of a project with their weights in a pose, or add one from a sculpted mesh.
+    /// Print the corrective samples of a project with their weights in a pose, add one from a sculpted mesh, or suggest some.
     Psd(PsdArgs),
     /// Measure the speed of the kernels on a generated mesh.
     Bench(BenchArgs),
@@ -350,6 +350,10 @@ pub struct PsdArgs {
     /// Accept the displacements of samples of another deformer stack as they are.
     #[arg(long, requires = "out", group = "edits")]
     pub keep: bool,
+    /// Suggest samples for a bone, by name or node number: relaxed shapes in the poses where it bends badly. With --out
+    /// those without crossing triangles are added.
+    #[arg(long, value_name = "BONE", group = "edits")]
+    pub suggest: Option<String>,
     /// The project to write: .ron.
     #[arg(long, short, requires = "edits")]
     pub out: Option<PathBuf>,

@@ -25,6 +25,7 @@ mod picture;
 mod psd;
 mod psd_edit;
 mod psd_report;
+mod psd_suggest;
 #[cfg(feature = "render")]
 mod render;
 mod sample;

@@ -1,11 +1,14 @@
 //! `sinew psd`: corrective samples.
 
 use super::args::PsdArgs;
-use super::{Failure, load, psd_edit, psd_report, scene};
+use super::{Failure, load, psd_edit, psd_report, psd_suggest, scene};
 use std::io::Write;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &PsdArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    if let Some(joint) = &args.suggest {
+        return psd_suggest::run(args, joint, out);
+    }
     if let Some(path) = &args.out {
         return psd_edit::run(args, path, out);
     }

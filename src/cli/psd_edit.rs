@@ -167,18 +167,10 @@ fn settle_stale(document: &mut Document, retargets: bool) -> Result<String, Fail
 
 /// The joints of these names or nodes.
 fn drivers(document: &Document, wanted: &[String]) -> Result<BTreeSet<JointId>, Failure> {
-    let skeleton = document.skeleton();
     let by_name = |name: &String| {
-        let number = name
-            .parse()
-            .ok()
-            .and_then(|node| skeleton.joint_of_node(node));
-        let named = skeleton.live_joints().find(|&j| skeleton.label(j) == *name);
-        named
-            .or(number.filter(|&j| skeleton.is_live(j)))
-            .ok_or_else(|| {
-                Failure::Usage(format!("--drivers {name}: there is no bone of that name."))
-            })
+        scene::find_joint(document, name).ok_or_else(|| {
+            Failure::Usage(format!("--drivers {name}: there is no bone of that name."))
+        })
     };
     wanted.iter().map(by_name).collect()
 }

@@ -7,7 +7,7 @@ use super::stack_args::StackArgs;
 use crate::deform::DeformStack;
 use crate::document::{ClipId, Document, Edit};
 use crate::math::transform::normalize_or_identity;
-use crate::skeleton::{Clip, Pose};
+use crate::skeleton::{Clip, JointId, Pose};
 use glam::{DMat3, DQuat, DVec3};
 use serde::Deserialize;
 use std::path::Path;
@@ -61,6 +61,18 @@ pub(crate) fn pose(loaded: &Loaded, args: &PoseArgs) -> Result<Arc<Pose>, Failur
     } else {
         document.rest_pose().clone()
     })
+}
+
+/// A joint by name or by the number of its node.
+pub(crate) fn find_joint(document: &Document, wanted: &str) -> Option<JointId> {
+    let skeleton = document.skeleton();
+    let mut joints = skeleton.live_joints();
+    let named = joints.find(|&j| skeleton.label(j) == wanted);
+    let by_number = || {
+        let joint = skeleton.joint_of_node(wanted.parse().ok()?)?;
+        skeleton.is_live(joint).then_some(joint)
+    };
+    named.or_else(by_number)
 }
 
 /// A clip by number or name.

@@ -95,3 +95,18 @@ fn frame(
     };
     Some((*from, rotation.at(i)))
 }
+
+/// The blended rotation R of some points, world from mesh space at bind, in the pose of the latest run of `plan`: what
+/// carries displacements. `stack`, `masks`: those of that run; the identity for a mesh without a skin.
+pub fn blended_rotations(
+    plan: &InstancePlan,
+    stack: &DeformStack,
+    masks: &Masks,
+    points: &[u32],
+) -> Vec<DQuat> {
+    let of_point = |&point: &u32| {
+        let rotation = frame(plan, stack, masks, point).map(|(_, rotation)| rotation);
+        rotation.map_or(DQuat::IDENTITY, |q| q.unwrap_or_else(|heaviest| heaviest))
+    };
+    points.iter().map(of_point).collect()
+}

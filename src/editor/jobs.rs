@@ -25,6 +25,8 @@ pub(super) enum EditorJob {
     Operation,
     /// Runs an operation on weights that takes longer.
     SlowOperation,
+    /// Suggests corrective samples.
+    Suggest,
     /// Computes the centres of rotation of a mesh.
     Centres,
     /// Matches mirror images of points, for painting with symmetry.
@@ -55,7 +57,9 @@ impl JobKind for EditorJob {
             // Started by the editor itself: jobs that the artist starts never wait for these.
             Self::Centres | Self::Estimate => Priority::Background,
             // Started by the artist, may take minutes: these may wait for each other.
-            Self::ComputeExport | Self::SlowOperation | Self::Volume => Priority::Long,
+            Self::ComputeExport | Self::SlowOperation | Self::Suggest | Self::Volume => {
+                Priority::Long
+            }
             // Take seconds, and the artist waits for them.
             Self::Open | Self::ReadWeights => Priority::Normal,
             _ => Priority::Quick,
@@ -142,6 +146,7 @@ impl Editor {
                 EditorJob::ComputeExport => self.take_computed_export(),
                 EditorJob::ReadWeights | EditorJob::WriteWeights => self.take_weights_file(),
                 EditorJob::Operation | EditorJob::SlowOperation => self.take_operation(),
+                EditorJob::Suggest => self.take_suggestions(),
                 EditorJob::Centres => self.take_centres(),
                 EditorJob::MirrorTable => self.take_mirror_table(),
                 EditorJob::MirrorSelection => self.take_mirrored_selection(),

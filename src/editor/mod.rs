@@ -37,6 +37,7 @@ mod problems;
 mod range_of_motion;
 mod rules;
 pub mod selecting;
+mod suggesting;
 mod symmetries;
 pub mod views;
 pub mod weight_colours;
@@ -114,6 +115,7 @@ pub struct Editor {
     operations: operations::Operations,
     mirrors: mirrors::Mirrors,
     symmetries: symmetries::Symmetries,
+    suggesting: suggesting::Suggesting,
     relink: Option<Relink>,
     /// A model that is ready but would replace edits made during loading.
     opened: Option<(OpenRequest, OpenedModel)>,
@@ -181,6 +183,7 @@ impl Editor {
             operations: operations::Operations::default(),
             mirrors: mirrors::Mirrors::default(),
             symmetries: symmetries::Symmetries::default(),
+            suggesting: suggesting::Suggesting::default(),
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
@@ -394,6 +397,7 @@ impl Editor {
         self.views.clear();
         self.centres.clear();
         self.operations.forget_model();
+        self.suggesting.forget_model();
         self.mirrors.clear();
         // Jobs of the previous model keep the old list.
         self.symmetries = symmetries::Symmetries::default();

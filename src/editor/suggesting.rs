@@ -1,0 +1,243 @@
+//! Suggested corrective samples: computed on the job lane, held until they are accepted or dropped.
+//!
+//! Invariant: suggestions change the document only when they are accepted, in one undo step.
+
+use super::Editor;
+use super::jobs::EditorJob;
+use crate::document::{Document, Edit};
+use crate::evaluate::{JobError, JobHandle};
+use crate::finding::counted;
+use crate::skeleton::JointId;
+use crate::suggest::{SuggestError, SuggestSettings, Suggestion, suggest};
+use crate::task::Task;
+use std::sync::Arc;
+
+/// The suggestions, their settings and the computation under way.
+#[derive(Default)]
+pub(super) struct Suggesting {
+    settings: SuggestSettings,
+    found: Vec<Suggestion>,
+    /// The document that they were computed for.
+    base: Option<Document>,
+    /// Why there are none.
+    failure: Option<String>,
+    job: Option<Running>,
+}
+
+/// A computation under way.
+struct Running {
+    joint: JointId,
+    base: Document,
+    job: JobHandle<Result<Vec<Suggestion>, SuggestError>>,
+}
+
+impl Suggesting {
+    /// Drops everything but the settings, for another model.
+    pub(super) fn forget_model(&mut self) {
+        if let Some(running) = &self.job {
+            running.job.task().cancel();
+        }
+        *self = Self {
+            settings: self.settings,
+            ..Self::default()
+        };
+    }
+}
+
+impl Editor {
+    /// Starts computing corrective samples for the active bone, on the job lane. They replace those held.
+    pub fn suggest_correctives(&mut self) {
+        match self.document.session().active_joint {
+            Some(joint) => self.suggest_for(joint),
+            None => {
+                self.notify(
+                    "Select a bone first: samples are suggested for the joint at its head.",
+                );
+            }
+        }
+    }
+
+    /// The settings of suggestions.
+    pub fn suggest_settings(&self) -> &SuggestSettings {
+        &self.suggesting.settings
+    }
+
+    /// Changes the settings; suggestions that are held or computed are computed anew.
+    pub fn set_suggest_settings(&mut self, settings: SuggestSettings) {
+        if self.suggesting.settings == settings {
+            return;
+        }
+        self.suggesting.settings = settings;
+        let running = self.suggesting.job.as_ref().map(|running| running.joint);
+        if let Some(joint) = running.or(self.suggesting.found.first().map(|s| s.joint)) {
+            self.suggest_for(joint);
+        }
+    }
+
+    /// The suggestions, one for each mesh that the joint bends. [`crate::suggest::Proposal::is_recommended`] says which
+    /// proposals are ticked.
+    pub fn suggestions(&self) -> &[Suggestion] {
+        &self.suggesting.found
+    }
+
+    /// Why the latest computation has no result.
+    pub fn suggest_failure(&self) -> Option<&str> {
+        self.suggesting.failure.as_deref()
+    }
+
+    /// The joint for which suggestions are computed, and the progress.
+    pub fn suggesting(&self) -> Option<(JointId, &Task)> {
+        let running = self.suggesting.job.as_ref()?;
+        Some((running.joint, running.job.task()))
+    }
+
+    /// Cancels the computation of suggestions.
+    pub fn cancel_suggesting(&mut self) {
+        if let Some(running) = self.suggesting.job.take() {
+            running.job.task().cancel();
+        }
+    }
+
+    /// Ticks a proposal of a suggestion, or unticks it; both by index.
+    pub fn tick_proposal(&mut self, suggestion: usize, proposal: usize, ticked: bool) {
+        let found = self.suggesting.found.get_mut(suggestion);
+        if let Some(found) = found.and_then(|s| s.proposals.get_mut(proposal)) {
+            found.is_recommended = ticked;
+        }
+    }
+
+    /// Drops a proposal of a suggestion; both by index.
+    pub fn drop_proposal(&mut self, suggestion: usize, proposal: usize) {
+        if let Some(found) = self.suggesting.found.get_mut(suggestion)
+            && proposal < found.proposals.len()
+        {
+            found.proposals.remove(proposal);
+        }
+    }
+
+    /// Drops all suggestions.
+    pub fn drop_suggestions(&mut self) {
+        self.suggesting.forget_model();
+    }
+
+    /// Adds one proposal of a suggestion (both by index) as a corrective sample: one undo step.
+    pub fn accept_proposal(&mut self, suggestion: usize, proposal: usize) {
+        self.accept("Accept corrective sample", |s, p| {
+            (s, p) == (suggestion, proposal)
+        });
+    }
+
+    /// Adds all ticked proposals as corrective samples: one undo step.
+    pub fn accept_ticked_proposals(&mut self) {
+        let ticked = self.suggesting.found.iter();
+        let ticked: Vec<Vec<bool>> = ticked
+            .map(|s| s.proposals.iter().map(|p| p.is_recommended).collect())
+            .collect();
+        self.accept("Accept corrective samples", |s, p| ticked[s][p]);
+    }
+
+    fn suggest_for(&mut self, joint: JointId) {
+        self.cancel_suggesting();
+        let (base, settings) = (self.document.clone(), self.suggesting.settings);
+        let label = format!("Suggest correctives for {}", base.skeleton().label(joint));
+        let document = base.clone();
+        let job = self.lane.submit(EditorJob::Suggest, &label, move |task| {
+            suggest(&document, joint, &settings, task)
+        });
+        self.suggesting.failure = None;
+        self.suggesting.job = Some(Running { joint, base, job });
+    }
+
+    /// Takes the suggestions of a computation that has ended.
+    pub(super) fn take_suggestions(&mut self) {
+        let job = &mut self.suggesting.job;
+        let Some(ended) = job.take_if(|running| running.job.has_ended()) else {
+            return;
+        };
+        match ended.job.into_result() {
+            Ok(Ok(found)) => {
+                self.suggesting.found = found;
+                self.suggesting.base = Some(ended.base);
+            }
+            Ok(Err(SuggestError::Cancelled(_))) | Err(JobError::Cancelled) => {}
+            Ok(Err(why)) => {
+                self.suggesting.found.clear();
+                self.suggesting.failure = Some(why.to_string());
+                self.notify(why.to_string());
+            }
+            Err(why @ JobError::Failed) => self.notify_error(why.to_string()),
+        }
+    }
+
+    /// Adds the chosen proposals (suggestion, proposal) and drops them from those held.
+    fn accept(&mut self, label: &str, accepts: impl Fn(usize, usize) -> bool) {
+        self.finish_tool();
+        let fits = self.suggesting.base.as_ref();
+        if !fits.is_some_and(|base| bends_the_same(base, &self.document)) {
+            self.notify(
+                "The model changed since these samples were computed. Suggest correctives again.",
+            );
+            return;
+        }
+        let found = self.suggesting.found.clone();
+        let mut edits = Vec::new();
+        let mut n_accepted = 0;
+        for (s, suggestion) in found.iter().enumerate() {
+            let n = (0..suggestion.proposals.len())
+                .filter(|&p| accepts(s, p))
+                .count();
+            if n == 0 {
+                continue;
+            }
+            n_accepted += n;
+            match suggestion.accept(&self.document, |p| accepts(s, p)) {
+                Ok(edit) => edits.push(Edit::Correctives(edit)),
+                Err(why) => {
+                    self.notify_error(format!("The samples were not added: {why}."));
+                    return;
+                }
+            }
+        }
+        if edits.is_empty() {
+            self.notify("No sample is ticked.");
+            return;
+        }
+        self.history.begin(&self.document, label);
+        for edit in edits {
+            if let Err(why) = self.apply(edit, label) {
+                let dirty = self.history.cancel(&mut self.document);
+                self.refresh(&dirty);
+                self.notify_error(format!("The samples were not added: {why}."));
+                return;
+            }
+        }
+        self.history.commit(&self.document);
+        for (s, suggestion) in self.suggesting.found.iter_mut().enumerate() {
+            let mut index = 0..;
+            suggestion
+                .proposals
+                .retain(|_| index.next().is_some_and(|p| !accepts(s, p)));
+        }
+        self.notify(format!(
+            "{} added.",
+            counted(n_accepted, "corrective sample")
+        ));
+    }
+}
+
+/// Whether the skin moves alike in both documents, before corrective samples.
+fn bends_the_same(a: &Document, b: &Document) -> bool {
+    let same_meshes = a.meshes().len() == b.meshes().len()
+        && a.meshes().iter().zip(b.meshes()).all(|((i, a), (j, b))| {
+            let (rows, other) = (a.influences.chunks(), b.influences.chunks());
+            i == j
+                && Arc::ptr_eq(&a.geometry, &b.geometry)
+                && a.stack == b.stack
+                && a.masks == b.masks
+                && rows.len() == other.len()
+                && rows.iter().zip(other).all(|(a, b)| Arc::ptr_eq(a, b))
+        });
+    same_meshes
+        && Arc::ptr_eq(a.skeleton(), b.skeleton())
+        && (Arc::ptr_eq(a.rest_pose(), b.rest_pose()) || a.rest_pose() == b.rest_pose())
+}

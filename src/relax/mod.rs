@@ -1,0 +1,40 @@
+//! Relaxation of the skin around a joint: from the skinned surface at a pose to one that keeps its shape, its volume and
+//! its outline, and does not cross itself.
+//!
+//! Data flow: a joint's weights on the bind surface -> [`Neighbourhood`] (the surface around it, its radius, geodesic
+//! distances) -> [`Region`] (which points move, the systems of one joint, shared by its poses) -> [`relax`] with a
+//! [`Posed`] surface -> [`Relaxed`] -> [`Metrics`] before and after.
+//!
+//! The energy is as-rigid-as-possible (Sorkine & Alexa 2007) with smoothed rotations (Levi & Gotsman 2015), on the
+//! surface alone; beside it stand the volume of the region, contacts of the surface with itself, and the outline of the
+//! skinned shape where the skin is stretched.
+//!
+//! Invariant: the same input gives the same bits for any number of threads.
+//! Invariant: held points stay where skinning put them.
+//! Invariant: a rotated and moved pose gives the rotated and moved shape, up to rounding.
+
+mod box_tree;
+mod coarse;
+mod contact;
+mod crossing;
+mod energy;
+mod metrics;
+mod neighbourhood;
+mod outline;
+mod posed;
+mod region;
+mod settings;
+mod solve;
+mod surface;
+mod triangle;
+mod volume;
+mod winding;
+
+pub use coarse::Coarse;
+pub use metrics::{BoneAxes, Metrics};
+pub use neighbourhood::{Bending, Neighbourhood, NeighbourhoodError};
+pub use posed::Posed;
+pub use region::{REACHES, Region};
+pub use settings::RelaxSettings;
+pub use solve::{Relaxed, relax};
+pub use surface::Surface;

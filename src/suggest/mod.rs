@@ -1,0 +1,20 @@
+//! Suggested corrective samples: poses at which a joint bends badly, and relaxed shapes there.
+//!
+//! Data flow: a joint and a mesh of a document -> [`JointSkin`] (the welded surface around the joint) -> [`Range`] (rays of
+//! poses, from clips) -> [`Poser`] (its skinned points in each pose, by the deformer stack) -> `crate::relax` ->
+//! [`suggest()`], which picks the few poses whose interpolation carries the others -> [`Suggestion`]; accepting one gives
+//! an edit.
+//!
+//! Invariant: the document does not change before a proposal is accepted.
+//! Invariant: the same document gives the same bits for any number of threads.
+
+mod accept;
+mod proposal;
+mod propose;
+mod rays;
+mod skin;
+
+pub use proposal::{Proposal, SuggestError, SuggestSettings, Suggestion};
+pub use propose::suggest;
+pub use rays::{Range, Ray};
+pub use skin::{JointSkin, OutlineOf, Poser};
