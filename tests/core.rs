@@ -39,6 +39,8 @@ mod corrections;
 mod corrective_jobs;
 #[path = "core/correctives.rs"]
 mod correctives;
+#[path = "core/correctives_editor.rs"]
+mod correctives_editor;
 #[path = "core/correctives_mirror.rs"]
 mod correctives_mirror;
 #[path = "core/documentation.rs"]

@@ -1,6 +1,6 @@
 //! Undo and redo.
 
-use super::session::PointsOfMeshes;
+use super::session::{ActiveSample, PointsOfMeshes};
 use super::{Dirty, Document, Edit, EditError, LayerId, MeshId};
 use crate::mesh::PointSet;
 use crate::skeleton::JointId;
@@ -16,6 +16,7 @@ struct Selection {
     unkeyed: bool,
     points: PointsOfMeshes,
     layers: BTreeMap<MeshId, LayerId>,
+    samples: BTreeMap<MeshId, ActiveSample>,
 }
 
 impl Selection {
@@ -28,6 +29,7 @@ impl Selection {
             unkeyed: session.playback.unkeyed,
             points: session.selected_points.clone(),
             layers: session.active_layers.clone(),
+            samples: session.active_samples.clone(),
         }
     }
 
@@ -43,6 +45,7 @@ impl Selection {
         session.selected_joints.clone_from(&self.joints);
         session.selected_points.clone_from(&self.points);
         session.active_layers.clone_from(&self.layers);
+        session.active_samples.clone_from(&self.samples);
         // Hidden items stay hidden, and hidden or removed items are never selected.
         session.deselect_hidden();
         let skeleton = document.skeleton().clone();

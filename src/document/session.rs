@@ -155,6 +155,15 @@ pub enum SelectKind {
 /// Points of several meshes; no mesh has an empty set. Cloning shares the sets.
 pub type PointsOfMeshes = BTreeMap<MeshId, Arc<PointSet>>;
 
+/// The corrective sample that is shown and sculpted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActiveSample {
+    /// The index of its set.
+    pub set: usize,
+    /// Its index in the set; `None`: only the set is chosen.
+    pub sample: Option<usize>,
+}
+
 /// The state of the window when the project was saved.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session {
@@ -170,6 +179,8 @@ pub struct Session {
     pub active_mesh: Option<MeshId>,
     /// The painted layer of each mesh that has layers.
     pub active_layers: BTreeMap<MeshId, LayerId>,
+    /// The chosen corrective sample of each mesh. Not saved.
+    pub active_samples: BTreeMap<MeshId, ActiveSample>,
     /// The selection.
     pub selected_joints: BTreeSet<JointId>,
     /// The posing tools.

@@ -15,6 +15,7 @@ mod centres;
 mod commands;
 mod comparing;
 pub mod corrective_jobs;
+mod correctives;
 mod deforming;
 pub mod display;
 pub mod exporting;
@@ -100,6 +101,7 @@ pub struct Editor {
     /// What the weight colours show.
     weight_view: WeightView,
     layering: layers::Layering,
+    correcting: correctives::Correcting,
     heat_generation: u64,
     world: Vec<DAffine3>,
     problems: Problems,
@@ -169,6 +171,7 @@ impl Editor {
             heat_key: commands::HeatKey::default(),
             weight_view: WeightView::default(),
             layering: layers::Layering::default(),
+            correcting: correctives::Correcting::default(),
             heat_generation: 0,
             world: Vec::new(),
             problems: Problems::default(),
@@ -403,6 +406,7 @@ impl Editor {
         self.symmetries = symmetries::Symmetries::default();
         self.heat_maps.clear();
         self.layering.forget_model();
+        self.correcting = correctives::Correcting::default();
         self.measuring.forget();
         self.table.forget();
         if self.exporting.forget_model() {

@@ -514,7 +514,7 @@ impl Editor {
     }
 
     /// Shows another pose: one undo step. Returns whether anything changed.
-    fn pose_at_once(&mut self, next: Pose, label: &str) -> bool {
+    pub(super) fn pose_at_once(&mut self, next: Pose, label: &str) -> bool {
         let start = self.document.shown_pose();
         if next == *start {
             return false;

@@ -208,6 +208,7 @@ pub(super) fn collect(document: &Document) -> Session {
         active_joint,
         active_mesh,
         active_layers,
+        active_samples: _,
         selected_joints,
         pose,
         pins,
@@ -345,6 +346,7 @@ pub(super) fn restore(
             .map(|(mesh, layer)| (MeshId(mesh), LayerId(layer)))
             .filter(|(mesh, layer)| document.layer(*mesh, *layer).is_some())
             .collect(),
+        active_samples: BTreeMap::new(),
         selected_joints,
         pose: session.pose.into(),
         pins,
