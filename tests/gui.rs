@@ -6,6 +6,8 @@ mod app;
 mod commands;
 #[path = "gui/comparing.rs"]
 mod comparing;
+#[path = "gui/correctives.rs"]
+mod correctives;
 #[path = "gui/deformation.rs"]
 mod deformation;
 #[path = "gui/exporting.rs"]

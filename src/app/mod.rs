@@ -32,7 +32,9 @@ use crate::view::frame::{PanelKind, Workspace};
 use crate::view::keymap;
 use crate::view::layout::{Arrangement, Dock};
 use crate::view::mode::Mode;
-use crate::view::panels::{Hierarchy, InfluencesPanel, LayersPanel, Timeline, VolumePanel};
+use crate::view::panels::{
+    CorrectivesPanel, Hierarchy, InfluencesPanel, LayersPanel, Timeline, VolumePanel,
+};
 use crate::view::pie::Pie;
 use crate::view::scene::Shading;
 use crate::view::theme;
@@ -125,6 +127,7 @@ pub struct SinewApp {
     volume: VolumePanel,
     influences: InfluencesPanel,
     layers: LayersPanel,
+    correctives: CorrectivesPanel,
     dock: Dock,
     settings: SettingsFile,
     toasts: Toasts,
@@ -215,6 +218,7 @@ impl SinewApp {
             volume: VolumePanel::default(),
             influences: InfluencesPanel::default(),
             layers: LayersPanel::default(),
+            correctives: CorrectivesPanel::default(),
             dock,
             toasts: Toasts::default(),
             memory: Memory::default(),

@@ -183,18 +183,13 @@ impl SinewApp {
             Command::ClearMap => self.editor.clear_map(),
             Command::InvertMap => self.editor.invert_map(),
             Command::AddLayer => {
-                // If its panel is closed, the result would be invisible.
-                if !self.dock.is_open(PanelKind::Layers) {
-                    self.dock.toggle(PanelKind::Layers);
-                }
+                self.open_panel(PanelKind::Layers);
                 self.editor.add_layer();
             }
             Command::DuplicateLayer => self.editor.duplicate_layer(),
             Command::DeleteLayer => self.editor.delete_layer(),
             Command::RenameLayer => {
-                if !self.dock.is_open(PanelKind::Layers) {
-                    self.dock.toggle(PanelKind::Layers);
-                }
+                self.open_panel(PanelKind::Layers);
                 self.layers.start_renaming(&self.editor);
             }
             Command::LayerUp => self.editor.move_layer(true),
@@ -237,6 +232,32 @@ impl SinewApp {
             }
             Command::ExportWeights => {
                 self.dialog = Some(PathDialog::new(PathPurpose::ExportWeights, &self.editor));
+            }
+            Command::AddSample => {
+                self.open_panel(PanelKind::Correctives);
+                self.editor.add_sample();
+            }
+            Command::GoToSample => self.editor.go_to_sample(),
+            Command::UpdateSample => self.editor.update_sample(),
+            Command::DuplicateSample => {
+                self.editor.duplicate_sample();
+            }
+            Command::RenameSample => {
+                self.open_panel(PanelKind::Correctives);
+                self.correctives.start_renaming(&self.editor);
+            }
+            Command::DeleteSample => self.editor.delete_sample(),
+            Command::SampleUp => self.editor.move_sample(true),
+            Command::SampleDown => self.editor.move_sample(false),
+            Command::AddSampleSet => {
+                self.open_panel(PanelKind::Correctives);
+                self.editor.add_set();
+            }
+            Command::AddDrivers => self.editor.add_drivers(),
+            Command::DeleteSampleSet => self.editor.delete_set(),
+            Command::SuggestCorrectives => {
+                self.open_panel(PanelKind::Correctives);
+                self.editor.suggest_correctives();
             }
             Command::ImportSculpt => {
                 self.dialog = Some(PathDialog::new(PathPurpose::ImportSculpt, &self.editor));
@@ -337,6 +358,13 @@ impl SinewApp {
             }
             Command::Manual => self.manual = Some(Manual::default()),
             Command::About => self.shows_about = true,
+        }
+    }
+
+    /// Opens a panel if it is closed: the result of a command would be invisible.
+    fn open_panel(&mut self, panel: PanelKind) {
+        if !self.dock.is_open(panel) {
+            self.dock.open(panel);
         }
     }
 

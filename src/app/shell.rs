@@ -217,6 +217,10 @@ impl PanelHost for SinewApp {
             PanelKind::History => panels::history_ui(ui, &mut self.editor),
             PanelKind::Volume => self.volume.show_ui(ui, &mut self.editor),
             PanelKind::Influences => self.influences.show_ui(ui, &mut self.editor),
+            PanelKind::Correctives => {
+                let commands = self.correctives.show_ui(ui, &mut self.editor);
+                self.commands.extend(commands);
+            }
             PanelKind::Layers => {
                 let commands = self.layers.show_ui(ui, &mut self.editor);
                 self.commands.extend(commands);

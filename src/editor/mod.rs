@@ -44,6 +44,7 @@ pub mod views;
 pub mod weight_colours;
 
 pub use corrective_jobs::SampleTask;
+pub use correctives::PoseSpace;
 pub use deforming::StackScope;
 pub use display::{Displayed, DisplayedMeshes};
 pub use files::{FileJob, OpenRequest, Relink};

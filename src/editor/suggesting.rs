@@ -218,6 +218,7 @@ impl Editor {
                 .proposals
                 .retain(|_| index.next().is_some_and(|p| !accepts(s, p)));
         }
+        self.suggesting.found.retain(|s| !s.proposals.is_empty());
         self.notify(format!(
             "{} added.",
             counted(n_accepted, "corrective sample")

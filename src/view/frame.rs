@@ -24,11 +24,13 @@ pub enum PanelKind {
     Influences,
     /// Weight layers.
     Layers,
+    /// Corrective samples at poses.
+    Correctives,
 }
 
 impl PanelKind {
     /// All panels.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Viewport,
         Self::Hierarchy,
         Self::Properties,
@@ -38,6 +40,7 @@ impl PanelKind {
         Self::Volume,
         Self::Influences,
         Self::Layers,
+        Self::Correctives,
     ];
 
     /// The title of the panel.
@@ -52,6 +55,7 @@ impl PanelKind {
             Self::Volume => "Volume",
             Self::Influences => "Influences",
             Self::Layers => "Layers",
+            Self::Correctives => "Correctives",
         }
     }
 }
@@ -66,6 +70,8 @@ pub enum Workspace {
     Rig,
     /// Painting weights.
     Weights,
+    /// Correcting the shape at poses.
+    Correctives,
     /// Posing and keyframing.
     Animate,
     /// Comparing stacks side by side.
@@ -74,13 +80,20 @@ pub enum Workspace {
 
 impl Workspace {
     /// All workspaces, in tab order.
-    pub const ALL: [Self; 4] = [Self::Rig, Self::Weights, Self::Animate, Self::Compare];
+    pub const ALL: [Self; 5] = [
+        Self::Rig,
+        Self::Weights,
+        Self::Correctives,
+        Self::Animate,
+        Self::Compare,
+    ];
 
     /// The name of the workspace.
     pub fn label(self) -> &'static str {
         match self {
             Self::Rig => "Rig",
             Self::Weights => "Weights",
+            Self::Correctives => "Correctives",
             Self::Animate => "Animate",
             Self::Compare => "Compare",
         }
@@ -91,7 +104,7 @@ impl Workspace {
         match self {
             Self::Rig | Self::Compare => Mode::Select,
             Self::Weights => Mode::Paint,
-            Self::Animate => Mode::Pose,
+            Self::Correctives | Self::Animate => Mode::Pose,
         }
     }
 }

@@ -7,8 +7,11 @@
 //! Invariant: undo restores the active sample with its step.
 
 mod drivers;
+mod pose_space;
 mod samples;
 mod sets;
+
+pub use pose_space::PoseSpace;
 
 use super::Editor;
 use crate::deform::correctives::{Correctives, SampleSet, WeightsWork};

@@ -212,6 +212,13 @@ impl Editor {
         sets.get(set).map_or(&[][..], |set| &set.samples)
     }
 
+    /// Whether a sample was added on another deformer stack than that of the object.
+    pub fn is_sample_stale(&self, sample: &Sample) -> bool {
+        let mesh = self.corrected_mesh();
+        let item = mesh.and_then(|mesh| self.document.meshes().get(&mesh));
+        item.is_some_and(|item| sample.is_stale(&item.stack))
+    }
+
     /// The displacements that all samples together add in the pose on screen.
     pub fn shown_correction(&self) -> Displacements {
         let samples = self.correctives().map_or(&[][..], |c| c.samples());

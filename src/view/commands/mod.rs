@@ -323,6 +323,30 @@ pub enum Command {
     PasteStack,
     /// Measure volume and bulge over the clip.
     MeasureVolume,
+    /// Add a corrective sample at the pose on screen.
+    AddSample,
+    /// Pose the driver bones as the active sample has them.
+    GoToSample,
+    /// Move the active sample to the pose on screen.
+    UpdateSample,
+    /// Duplicate the active sample at the pose on screen.
+    DuplicateSample,
+    /// Rename the active sample.
+    RenameSample,
+    /// Delete the active sample.
+    DeleteSample,
+    /// Move the active sample up.
+    SampleUp,
+    /// Move the active sample down.
+    SampleDown,
+    /// Add a sample set driven by the selected bones.
+    AddSampleSet,
+    /// Add the selected bones to the drivers of the active set.
+    AddDrivers,
+    /// Delete the active sample set.
+    DeleteSampleSet,
+    /// Compute corrective samples for the active bone.
+    SuggestCorrectives,
     /// Choose the sculpted mesh to import as a corrective sample.
     ImportSculpt,
     /// Add a corrective sample with the shape of another stack.

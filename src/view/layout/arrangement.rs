@@ -93,6 +93,7 @@ impl Arrangement {
         let (side, list, below) = match workspace {
             Workspace::Rig => (288.0, 600.0, 150.0),
             Workspace::Weights => (288.0, 450.0, 150.0),
+            Workspace::Correctives => (288.0, 420.0, 248.0),
             Workspace::Animate => (288.0, 560.0, 224.0),
             Workspace::Compare => (288.0, 340.0, 150.0),
         };
@@ -110,24 +111,33 @@ impl Arrangement {
             PanelKind::Influences,
         ];
         let mut tabs = tabs.map(panel).to_vec();
-        let below_view = if workspace == Workspace::Weights {
-            // In one column with the properties, because both are used while painting.
-            let layers = panel(PanelKind::Layers);
-            Node::Row(vec![
-                (BESIDE_LAYERS, Node::Tabs(0, tabs)),
-                (WHOLE - BESIDE_LAYERS, layers),
-            ])
-        } else {
-            tabs.push(panel(PanelKind::Layers));
-            Node::Tabs(0, tabs)
+        let (layers, correctives) = (PanelKind::Layers, PanelKind::Correctives);
+        let below_view = match workspace {
+            Workspace::Weights => {
+                tabs.push(panel(correctives));
+                // In one column with the properties, because both are used while painting.
+                Node::Row(vec![
+                    (BESIDE_LAYERS, Node::Tabs(0, tabs)),
+                    (WHOLE - BESIDE_LAYERS, panel(layers)),
+                ])
+            }
+            Workspace::Correctives => {
+                tabs.insert(0, panel(correctives));
+                tabs.push(panel(layers));
+                Node::Tabs(0, tabs)
+            }
+            Workspace::Rig | Workspace::Animate | Workspace::Compare => {
+                tabs.extend([layers, correctives].map(panel));
+                Node::Tabs(0, tabs)
+            }
         };
         // Other panels are closed; the Window menu opens them.
-        let (volume, influences, layers) =
-            (PanelKind::Volume, PanelKind::Influences, PanelKind::Layers);
+        let (volume, influences) = (PanelKind::Volume, PanelKind::Influences);
         let closed = match workspace {
-            Workspace::Animate | Workspace::Compare => [influences, layers].into(),
-            Workspace::Rig => [volume, influences, layers].into(),
-            Workspace::Weights => [volume].into(),
+            Workspace::Animate | Workspace::Compare => [influences, layers, correctives].into(),
+            Workspace::Rig => [volume, influences, layers, correctives].into(),
+            Workspace::Weights => [volume, correctives].into(),
+            Workspace::Correctives => [volume, influences, layers].into(),
         };
         Self {
             root: Node::Column(vec![(WHOLE, above), (below, below_view)]),

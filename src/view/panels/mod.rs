@@ -3,6 +3,7 @@
 //! A panel reads the editor, changes only its own state (a filter, a brush slider) and returns the
 //! [`crate::view::commands::Command`]s that the user requested.
 
+mod correctives;
 mod header;
 mod hierarchy;
 mod history;
@@ -21,6 +22,7 @@ mod timeline;
 mod tool_bar;
 mod volume;
 
+pub use correctives::CorrectivesPanel;
 pub use header::header_ui;
 pub use hierarchy::Hierarchy;
 pub use history::history_ui;

@@ -1,0 +1,256 @@
+//! Suggested samples: progress, the list with its measures, and the settings.
+
+use super::fields::{Number, named_ui, pick_ui};
+use super::{CorrectivesPanel, heading_ui};
+use crate::editor::Editor;
+use crate::suggest::{OutlineOf, Proposal, SuggestSettings};
+use crate::view::commands::Command;
+use crate::view::theme;
+use egui::{Align, Button, Checkbox, Label, Layout, ProgressBar, RichText, Role, Ui, WidgetInfo};
+
+const OUTLINES: [(OutlineOf, &str, &str); 2] = [
+    (
+        OutlineOf::ThisStack,
+        "This stack",
+        "Stretched skin keeps the outline that the object's own deformer stack gives it.",
+    ),
+    (
+        OutlineOf::DefaultStack,
+        "Default stack",
+        "Stretched skin keeps the outline of the default stack: fuller joints under linear blend skinning.",
+    ),
+];
+
+/// One of the settings.
+type Field = fn(&mut SuggestSettings) -> &mut f64;
+
+/// Whether there is something to draw.
+pub(super) fn are_shown(editor: &Editor) -> bool {
+    let waits = editor
+        .suggestions()
+        .iter()
+        .any(|s| !s.proposals.is_empty() || !s.notes.is_empty());
+    waits || editor.suggesting().is_some() || editor.suggest_failure().is_some()
+}
+
+impl CorrectivesPanel {
+    /// Draws the suggestions that wait for an answer, or the computation under way.
+    pub(super) fn suggestions_ui(
+        &mut self,
+        ui: &mut Ui,
+        editor: &mut Editor,
+        commands: &mut Vec<Command>,
+    ) {
+        if let Some((joint, task)) = editor.suggesting() {
+            let label = editor.document().skeleton().label(joint);
+            heading_ui(ui, "Suggested samples", &label);
+            let (fraction, what) = (task.fraction(), task.label());
+            ui.horizontal(|ui| {
+                let cancel = ui.button("Cancel");
+                if cancel.on_hover_text("Cancel the computation.").clicked() {
+                    editor.cancel_suggesting();
+                }
+                let bar = ProgressBar::new(fraction)
+                    .desired_width(140.0)
+                    .desired_height(16.0)
+                    .show_percentage();
+                ui.add(bar).widget_info(|| {
+                    WidgetInfo::labeled(Role::ProgressIndicator, true, "Suggesting correctives")
+                });
+                let dim = theme::palette(ui).text_dim;
+                ui.add(Label::new(RichText::new(what).color(dim)).truncate());
+            });
+            return;
+        }
+        let found = editor.suggestions().to_vec();
+        let joint = found.first().map(|s| s.joint);
+        let label = joint.map_or_else(String::new, |j| editor.document().skeleton().label(j));
+        heading_ui(ui, "Suggested samples", &label);
+        let dim = theme::palette(ui).text_dim;
+        if let Some(why) = editor.suggest_failure() {
+            ui.add(Label::new(why).wrap());
+        }
+        let proposals = || found.iter().flat_map(|s| &s.proposals);
+        let n_proposals = proposals().count();
+        let n_ticked = proposals().filter(|p| p.is_recommended).count();
+        ui.horizontal_wrapped(|ui| {
+            if n_proposals > 0 {
+                let accept = ui.add_enabled(n_ticked > 0, Button::new("Accept ticked"));
+                let about = "Add all ticked samples to the object, as one undo step.";
+                if accept.on_hover_text(about).clicked() {
+                    editor.accept_ticked_proposals();
+                }
+            }
+            let close = if n_proposals > 0 { "Drop all" } else { "Close" };
+            let about = "Close the list. The object stays as it is.";
+            if ui.button(close).on_hover_text(about).clicked() {
+                editor.drop_suggestions();
+            }
+            let settings = Button::selectable(self.shows_settings, "Settings");
+            let about = "Show how the samples are computed.";
+            if ui.add(settings).on_hover_text(about).clicked() {
+                self.shows_settings = !self.shows_settings;
+            }
+            let again = Command::SuggestCorrectives;
+            let again_button = ui.add_enabled(again.is_enabled(editor), Button::new("Again"));
+            let about = "Compute the samples for the active bone again.";
+            if again_button.on_hover_text(about).clicked() {
+                commands.push(again);
+            }
+        });
+        if self.shows_settings {
+            settings_ui(ui, editor);
+        }
+        let mut drops = None;
+        let mut accepts = None;
+        for (s, suggestion) in found.iter().enumerate() {
+            for (p, proposal) in suggestion.proposals.iter().enumerate() {
+                ui.push_id(("proposal", s, p), |ui| {
+                    match proposal_ui(ui, editor, (s, p), proposal) {
+                        Some(Answer::Accept) => accepts = Some((s, p)),
+                        Some(Answer::Drop) => drops = Some((s, p)),
+                        None => {}
+                    }
+                });
+            }
+            for note in &suggestion.notes {
+                ui.add(Label::new(RichText::new(note).color(dim)).wrap());
+            }
+        }
+        if let Some((s, p)) = accepts {
+            editor.accept_proposal(s, p);
+        }
+        if let Some((s, p)) = drops {
+            editor.drop_proposal(s, p);
+        }
+    }
+}
+
+/// Draws how samples are computed; a change computes them again.
+fn settings_ui(ui: &mut Ui, editor: &mut Editor) {
+    let mut settings = *editor.suggest_settings();
+    let about = "The shape whose outline stretched skin keeps.";
+    named_ui(ui, "Outline of", about, |ui| {
+        let width = ui.available_width();
+        let (_, chosen) = pick_ui(ui, "Outline of", width, settings.outline, &OUTLINES);
+        settings.outline = chosen.unwrap_or(settings.outline);
+    });
+    let fields: [(&str, f64, f64, Field, &str); 4] = [
+        (
+            "Stiffness",
+            1.0,
+            100.0,
+            |s| &mut s.relax.stiffness,
+            "How alike neighbouring vertices rotate. Higher values spread the bend and soften creases.",
+        ),
+        (
+            "Outline",
+            1.0,
+            100.0,
+            |s| &mut s.relax.outline,
+            "How strongly stretched skin keeps its outline.",
+        ),
+        (
+            "Volume",
+            2.0,
+            100.0,
+            |s| &mut s.relax.volume,
+            "The volume around the joint, as a share of that in the bind pose.",
+        ),
+        (
+            "Gap",
+            0.5,
+            100.0,
+            |s| &mut s.relax.gap,
+            "The gap between surfaces that touch, as a share of the limb's radius.",
+        ),
+    ];
+    for (name, most, percent, field, about) in fields {
+        let shown = *field(&mut settings);
+        let number = Number {
+            label: name,
+            range: 0.0..=most * percent,
+            speed: 0.2,
+            decimals: 1,
+            suffix: " %",
+            about,
+            step: "",
+        };
+        named_ui(ui, name, about, |ui| {
+            // Settings are no edits of the document: no undo step.
+            if let Some(value) = number.show_free_ui(ui, shown * percent) {
+                *field(&mut settings) = value / percent;
+            }
+        });
+    }
+    editor.set_suggest_settings(settings);
+}
+
+/// What was answered.
+enum Answer {
+    Accept,
+    Drop,
+}
+
+/// Draws a proposal; returns the answer.
+fn proposal_ui(
+    ui: &mut Ui,
+    editor: &mut Editor,
+    (s, p): (usize, usize),
+    proposal: &Proposal,
+) -> Option<Answer> {
+    let palette = theme::palette(ui);
+    let mut answer = None;
+    ui.horizontal(|ui| {
+        let mut ticked = proposal.is_recommended;
+        let tick = ui.add(Checkbox::without_text(&mut ticked));
+        let label = format!("Accept {}", proposal.name);
+        tick.widget_info(|| WidgetInfo::selected(Role::CheckBox, true, ticked, &label));
+        if tick
+            .on_hover_text("Whether Accept ticked adds it.")
+            .changed()
+        {
+            editor.tick_proposal(s, p, ticked);
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            for (text, about, is_accept) in [
+                ("Drop", "Remove it from the list.", false),
+                ("Accept", "Add this sample to the object.", true),
+            ] {
+                let button = ui.button(text);
+                let label = format!("{text} {}", proposal.name);
+                button.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
+                if button.on_hover_text(about).clicked() {
+                    answer = Some(if is_accept {
+                        Answer::Accept
+                    } else {
+                        Answer::Drop
+                    });
+                }
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.add(Label::new(&proposal.name).truncate());
+            });
+        });
+    });
+    let (before, after) = (&proposal.before, &proposal.after);
+    let measures = format!(
+        "{} to {} crossing triangles · volume {:+.1} to {:+.1} % · strain {:.0} to {:.0} %",
+        before.crossings,
+        after.crossings,
+        100.0 * before.volume,
+        100.0 * after.volume,
+        100.0 * before.strain,
+        100.0 * after.strain,
+    );
+    let dim = palette.text_dim;
+    ui.add(Label::new(RichText::new(measures).color(dim)).wrap())
+        .on_hover_text(
+            "Triangles that cross the skin around the joint, the change of its volume, and the 99th percentile of the \
+             change of edge lengths, before and with the sample.",
+        );
+    for note in &proposal.notes {
+        ui.add(Label::new(RichText::new(note).color(dim)).wrap());
+    }
+    answer
+}
