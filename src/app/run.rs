@@ -244,7 +244,9 @@ impl SinewApp {
             }
             Command::RenameSample => {
                 self.open_panel(PanelKind::Correctives);
-                self.correctives.start_renaming(&self.editor);
+                if self.editor.sample_to_change().is_some() {
+                    self.correctives.start_renaming(&self.editor);
+                }
             }
             Command::DeleteSample => self.editor.delete_sample(),
             Command::SampleUp => self.editor.move_sample(true),

@@ -3,7 +3,6 @@
 use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use glam::DQuat;
 use sinew::document::session::{PaintTarget, SelectKind};
 use sinew::view::chord::Chord;
 use sinew::view::commands::Command;
@@ -244,15 +243,6 @@ fn every_command_runs_by_its_label_and_leaves_a_working_window() {
                     let below = editor.layers().map(|stack| stack.layers()[1].id);
                     editor.set_active_layer(below.unwrap());
                 }
-            }
-            if command.row().submenu == "Correctives" {
-                let mut local = window.document().shown_pose().locals[bone.get()];
-                local.rotation *= DQuat::from_rotation_x(0.5);
-                let editor = window.harness.state_mut().editor_mut();
-                editor.begin_pose_field(bone, "Rotate");
-                editor.set_pose_field(bone, local);
-                editor.confirm_transform();
-                editor.add_sample();
             }
             window.settle();
         }

@@ -186,6 +186,7 @@ impl Editor {
     pub fn move_sample(&mut self, up: bool) {
         self.finish_tool();
         let Some((index, sample)) = self.active_set().zip(self.active_sample()) else {
+            self.sample_to_change();
             return;
         };
         let other = if up {
@@ -236,7 +237,7 @@ impl Editor {
     }
 
     /// The active sample; without one it says so.
-    fn sample_to_change(&mut self) -> Option<Arc<Sample>> {
+    pub fn sample_to_change(&mut self) -> Option<Arc<Sample>> {
         let place = self.active_set().zip(self.active_sample());
         let sample = place.and_then(|(set, sample)| self.samples_of(set).get(sample).cloned());
         if sample.is_none() {

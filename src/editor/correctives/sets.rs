@@ -33,6 +33,7 @@ impl Editor {
     pub fn delete_set(&mut self) {
         self.finish_tool();
         let Some(index) = self.active_set() else {
+            self.notify("Add a sample set first.");
             return;
         };
         let active = ActiveSample {

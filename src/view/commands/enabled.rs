@@ -79,20 +79,21 @@ impl Command {
             // Without samples they say so.
             Self::AddSample
             | Self::AddSampleSet
+            | Self::GoToSample
+            | Self::UpdateSample
+            | Self::DuplicateSample
+            | Self::RenameSample
+            | Self::DeleteSample
+            | Self::SampleUp
+            | Self::SampleDown
+            | Self::AddDrivers
+            | Self::DeleteSampleSet
             | Self::ImportSculpt
             | Self::SampleFromStack(_)
             | Self::MirrorSamples
             | Self::FlipSamples
             | Self::RetargetSamples
             | Self::KeepSamples => has_skin,
-            Self::GoToSample
-            | Self::UpdateSample
-            | Self::DuplicateSample
-            | Self::RenameSample
-            | Self::DeleteSample
-            | Self::SampleUp
-            | Self::SampleDown => editor.active_sample().is_some(),
-            Self::AddDrivers | Self::DeleteSampleSet => editor.active_set().is_some(),
             Self::SuggestCorrectives => has_joint && has_skin,
             Self::TransferFrom | Self::ImportWeights | Self::ExportWeights | Self::CopyWeights => {
                 has_skin

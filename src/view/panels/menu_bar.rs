@@ -10,6 +10,8 @@ use egui_material_icons::icons;
 
 /// Below this width menus and tabs are spaced more tightly, points.
 const NARROW: f32 = 800.0;
+/// The least width for the name of the model, points.
+const MODEL_NAME: f32 = 32.0;
 
 /// Draws the menus; returns the requested commands. `is_on` is the state of toggle commands.
 pub fn menu_bar_ui(
@@ -21,7 +23,7 @@ pub fn menu_bar_ui(
     let mut commands = Vec::new();
     egui::MenuBar::new().ui(ui, |ui| {
         if ui.available_width() < NARROW {
-            ui.spacing_mut().item_spacing.x = 2.0;
+            ui.spacing_mut().item_spacing.x = 0.0;
         }
         for group in Group::ALL {
             ui.menu_button(group.label(), |ui| {
@@ -37,6 +39,10 @@ pub fn menu_bar_ui(
         ui.separator();
         for tab in Workspace::ALL {
             workspace_tab_ui(ui, tab, tab == workspace, &mut commands);
+        }
+        // The title of the window has the name too.
+        if ui.available_width() < MODEL_NAME {
+            return;
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let name = editor.model_name();
