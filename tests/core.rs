@@ -129,6 +129,8 @@ mod rig_refusals;
 mod rigid_interpolation;
 #[path = "core/samples.rs"]
 mod samples;
+#[path = "core/sculpt.rs"]
+mod sculpt;
 #[path = "core/seed_000.rs"]
 mod seed_000;
 #[path = "core/seed_001.rs"]

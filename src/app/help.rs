@@ -1,6 +1,6 @@
 //! The help (F1): keys and mouse gestures of the mode.
 
-use crate::document::session::BrushOptions;
+use crate::document::session::Session;
 use crate::view::commands::Command;
 use crate::view::commands::table::Group;
 use crate::view::hints::hints;
@@ -11,7 +11,7 @@ use eframe::egui;
 use egui::{Grid, Modal, Modifiers, RichText, ScrollArea};
 
 /// Draws the help over the window; returns whether it stays open.
-pub(super) fn help_ui(ctx: &egui::Context, mode: Mode, brush: &BrushOptions) -> bool {
+pub(super) fn help_ui(ctx: &egui::Context, mode: Mode, session: &Session) -> bool {
     let map = keymap::of(ctx);
     let mut close = false;
     let modal = Modal::new(egui::Id::unique("help")).show(ctx, |ui| {
@@ -38,7 +38,7 @@ pub(super) fn help_ui(ctx: &egui::Context, mode: Mode, brush: &BrushOptions) -> 
                 ui.horizontal_top(|ui| {
                     let columns = if ui.available_width() > 700.0 { 3 } else { 2 };
                     let width = (ui.available_width() / columns as f32 - 12.0).max(160.0);
-                    let mut parts = vec![mouse_part(mode, map.preset, brush)];
+                    let mut parts = vec![mouse_part(mode, map.preset, session)];
                     parts.extend(Group::ALL.map(|group| key_part(group, mode, &map)));
                     parts.retain(|(_, rows)| !rows.is_empty());
                     for column in share(parts, columns) {
@@ -57,7 +57,7 @@ pub(super) fn help_ui(ctx: &egui::Context, mode: Mode, brush: &BrushOptions) -> 
 
 type Part = (String, Vec<(String, String)>);
 
-fn mouse_part(mode: Mode, preset: Preset, brush: &BrushOptions) -> Part {
+fn mouse_part(mode: Mode, preset: Preset, session: &Session) -> Part {
     let held = [
         Modifiers::NONE,
         Modifiers::CTRL,
@@ -67,7 +67,7 @@ fn mouse_part(mode: Mode, preset: Preset, brush: &BrushOptions) -> Part {
     let mut rows: Vec<(String, String)> = Vec::new();
     let hints = held
         .iter()
-        .flat_map(|&held| hints(mode, held, preset, brush));
+        .flat_map(|&held| hints(mode, held, preset, session));
     for (what, does) in hints {
         if rows.iter().all(|(known, _)| *known != what) {
             rows.push((what.to_owned(), does.to_owned()));

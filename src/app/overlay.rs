@@ -70,11 +70,7 @@ impl SinewApp {
                     false
                 }
             },
-            Overlay::Help => help_ui(
-                ctx,
-                self.viewport.mode,
-                &self.editor.document().session().brush,
-            ),
+            Overlay::Help => help_ui(ctx, self.viewport.mode, self.editor.document().session()),
             Overlay::Preferences(dialog) => {
                 let settings = &mut self.settings.settings;
                 dialog.show(ctx, |ui| chosen = interface_ui(ui, settings))

@@ -151,7 +151,10 @@ impl SinewApp {
             Command::TogglePin => self.editor.toggle_pins(),
 
             Command::BrushRadius | Command::BrushStrength | Command::BrushWeight => {
-                self.set_mode(Mode::Paint);
+                let sculpts = self.viewport.mode == Mode::Sculpt;
+                if !sculpts || command == Command::BrushWeight {
+                    self.set_mode(Mode::Paint);
+                }
                 self.viewport.pointer_commands.push(command);
             }
             Command::SampleWeight | Command::PickBone => {
@@ -168,6 +171,10 @@ impl SinewApp {
             Command::UseBrush(kind) => {
                 self.set_mode(Mode::Paint);
                 *self.editor.brush_mut().kind_mut() = kind;
+            }
+            Command::UseSculpt(kind) => {
+                self.set_mode(Mode::Sculpt);
+                self.editor.use_sculpt(kind);
             }
             Command::UseFalloffShape(shape) => self.editor.brush_mut().falloff_shape = shape,
             Command::UseSymmetry(axis) => self.editor.brush_mut().symmetry = axis,
@@ -235,7 +242,9 @@ impl SinewApp {
             }
             Command::AddSample => {
                 self.open_panel(PanelKind::Correctives);
-                self.editor.add_sample();
+                if self.editor.add_sample() {
+                    self.set_mode(Mode::Sculpt);
+                }
             }
             Command::GoToSample => self.editor.go_to_sample(),
             Command::UpdateSample => self.editor.update_sample(),
@@ -409,6 +418,7 @@ impl SinewApp {
             Command::Paint(target) => self.editor.paint_target() == target,
             Command::AdjustLast => self.editor.adjusting().is_some_and(|a| !a.is_hidden()),
             Command::UseBrush(kind) => self.brush().kind() == kind,
+            Command::UseSculpt(kind) => self.editor.sculpt_kind() == kind,
             Command::UseFalloffShape(shape) => self.brush().falloff_shape == shape,
             Command::UseSymmetry(axis) => self.brush().symmetry == axis,
             Command::ToggleBrushXray => self.brush().xray,
@@ -446,7 +456,7 @@ impl SinewApp {
             return;
         }
         self.mode_before = was;
-        if self.editor.select_tool().armed().is_some() && mode == Mode::Paint {
+        if self.editor.select_tool().armed().is_some() && mode.has_brush() {
             self.editor.arm_select(None);
         }
         let shading = &mut self.viewport.options.shading;

@@ -75,8 +75,8 @@ impl Document {
         }
         let n_points = item.geometry.n_points();
         for sample in correctives.samples() {
-            let last = sample.displacements.iter().last();
-            if let Some((point, _)) = last.filter(|(point, _)| *point as usize >= n_points) {
+            let last = sample.displacements.last_point();
+            if let Some(point) = last.filter(|point| *point as usize >= n_points) {
                 return Err(EditError::Point { point, n_points });
             }
         }

@@ -2,9 +2,9 @@
 //!
 //! Evaluation, bakes and static-mesh exports all build this input here, so that they agree on what deforms an instance.
 
-use super::{Document, Instance, MeshId, Skin, SkinId};
+use super::{Document, Instance, InstanceId, MeshId, Skin, SkinId};
 use crate::deform::cook::joint_order;
-use crate::deform::{CookedMesh, DeformInput, DeformStack, SkinSource};
+use crate::deform::{CookedMesh, DeformInput, DeformStack, PointRotations, SkinSource};
 use crate::mesh::Mesh;
 use crate::skeleton::Pose;
 use crate::skinning::{Centres, Influences};
@@ -77,6 +77,31 @@ impl<'a> PosedDocument<'a> {
 }
 
 impl Document {
+    /// The blended rotations of the points of an instance in the pose on screen; `None` without a skin.
+    pub fn point_rotations(&self, instance: InstanceId) -> Option<PointRotations> {
+        let instance = self.instances().get(&instance)?;
+        let item = self.meshes().get(&instance.mesh)?;
+        let skin = self.skins().get(&instance.skin?)?;
+        let source = SkinSource {
+            joints: &skin.joints,
+            inverse_bind: &skin.inverse_bind,
+            meshes: &[],
+        };
+        let skeleton = self.skeleton();
+        let worlds = (
+            &self.rest_pose().world_matrices(skeleton)[..],
+            &self.shown_pose().world_matrices(skeleton)[..],
+        );
+        Some(PointRotations::new(
+            skeleton,
+            &source,
+            worlds,
+            &item.influences,
+            &item.stack,
+            &item.masks,
+        ))
+    }
+
     /// For each joint of a skin its index in the skin's joints sorted parents first: the order in which [`CookedMesh`]
     /// stores influences.
     pub fn joint_order(&self, skin: &Skin) -> Vec<u32> {

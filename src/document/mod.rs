@@ -31,6 +31,7 @@ mod paint_target;
 mod painting;
 pub mod parts;
 pub mod rig;
+mod sculpt_kind;
 pub mod session;
 pub mod source;
 pub mod subject;

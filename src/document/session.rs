@@ -6,6 +6,7 @@ pub use super::brush::{
 };
 
 pub use super::paint_target::{MaskValues, PaintTarget};
+pub use super::sculpt_kind::SculptKind;
 use super::{ClipId, Compare, InstanceId, LayerId, MeshId};
 use crate::math::Camera;
 use crate::mesh::PointSet;
@@ -181,6 +182,8 @@ pub struct Session {
     pub active_layers: BTreeMap<MeshId, LayerId>,
     /// The chosen corrective sample of each mesh. Not saved.
     pub active_samples: BTreeMap<MeshId, ActiveSample>,
+    /// What a sculpting stroke does; its other settings are those of the brush. Not saved.
+    pub sculpt_kind: SculptKind,
     /// The selection.
     pub selected_joints: BTreeSet<JointId>,
     /// The posing tools.

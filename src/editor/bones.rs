@@ -202,7 +202,7 @@ impl Editor {
         if self.is_dragging_keys() {
             self.cancel_key_drag();
         }
-        if self.brush.is_active() {
+        if self.is_painting() {
             self.cancel_tool();
         }
         if self.is_posing() {

@@ -28,7 +28,7 @@ impl Editor {
             self.cancel_key_drag();
             return;
         }
-        if self.brush.is_active() {
+        if self.is_painting() {
             self.cancel_tool();
             return;
         }
@@ -46,7 +46,7 @@ impl Editor {
 
     /// Redoes the step undone last.
     pub fn redo(&mut self) {
-        if self.brush.is_active() || self.is_dragging_keys() || self.is_posing() {
+        if self.is_painting() || self.is_dragging_keys() || self.is_posing() {
             return;
         }
         self.take_back_select();

@@ -63,7 +63,7 @@ use crate::finding::Finding;
 use crate::io::project::Autosaves;
 use crate::io::{OpenedModel, Outputs};
 use crate::skeleton::{Bone, JointId};
-use crate::tools::Brush;
+use crate::tools::{Brush, Sculpt};
 use autosave::Autosave;
 use glam::DAffine3;
 use jobs::EditorJob;
@@ -91,6 +91,7 @@ pub struct Editor {
     worker: Worker,
     lane: Lane<EditorJob>,
     brush: Brush,
+    sculpt: Sculpt,
     posing: posing::Posing,
     deforming: deforming::Deforming,
     selecting: Selecting,
@@ -163,6 +164,7 @@ impl Editor {
             worker: Worker::spawn(move || theirs())?,
             lane: Lane::spawn(move || wake())?,
             brush: Brush::default(),
+            sculpt: Sculpt::default(),
             posing: posing::Posing::default(),
             deforming: deforming::Deforming::default(),
             selecting: Selecting::default(),
@@ -390,6 +392,7 @@ impl Editor {
         project_path: Option<PathBuf>,
     ) {
         self.brush = Brush::default();
+        self.sculpt = Sculpt::default();
         self.posing.forget_model();
         self.reset_selecting();
         self.document = document;

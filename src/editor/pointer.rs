@@ -3,8 +3,11 @@
 use super::{Displayed, Editor};
 use crate::document::session::BrushKind;
 use crate::document::{Document, InstanceId};
+use crate::evaluate::ViewId;
 use crate::skeleton::{JointId, bone_segments};
-use crate::tools::{Brush, PointerEvent, PointerKind, SurfaceView, ToolAction, ToolContext};
+use crate::tools::{
+    Brush, PointerEvent, PointerKind, Sculpt, SurfaceView, ToolAction, ToolContext,
+};
 use glam::{Vec2, Vec3};
 use std::collections::BTreeMap;
 
@@ -17,21 +20,44 @@ impl Editor {
         if event.kind == PointerKind::Press {
             self.end_stroke(true);
         }
+        if self.sculpt.is_active() {
+            self.with_sculpt(|sculpt, context| sculpt.pointer(event, context));
+            return;
+        }
         if self.sample_with_brush(event) {
             return;
         }
         self.with_brush(|brush, context| brush.pointer(event, context));
     }
 
+    /// Starts a sculpting stroke on the active corrective sample; further events go to [`Editor::pointer`]. A clip that
+    /// plays is paused.
+    pub fn begin_sculpt(&mut self, event: &PointerEvent) {
+        self.end_stroke(true);
+        if self.is_playing() {
+            self.pause();
+        }
+        if self.views.pointed() != ViewId::OWN {
+            self.notify(
+                "Sculpt in the view of the object's own deformer stack, not in a comparison.",
+            );
+            return;
+        }
+        self.with_sculpt(|sculpt, context| sculpt.pointer(event, context));
+    }
+
     /// Whether a stroke is still being painted after the button was released.
     pub fn is_ending_stroke(&self) -> bool {
-        self.brush.is_ending()
+        self.brush.is_ending() || self.sculpt.is_ending()
     }
 
     /// Paints more of a stroke whose button was released before it was painted completely; all of it if `is_urgent`.
     pub(super) fn end_stroke(&mut self, is_urgent: bool) {
         if self.brush.is_ending() {
             self.with_brush(|brush, context| brush.end(is_urgent, context));
+        }
+        if self.sculpt.is_ending() {
+            self.with_sculpt(|sculpt, context| sculpt.end(is_urgent, context));
         }
     }
 
@@ -49,6 +75,23 @@ impl Editor {
             mirrors: self.mirrors.known(),
         };
         let actions = work(&mut self.brush, &mut context);
+        self.perform(actions);
+    }
+
+    fn with_sculpt(
+        &mut self,
+        work: impl FnOnce(&mut Sculpt, &mut ToolContext<'_>) -> Vec<ToolAction>,
+    ) {
+        let release_camera = self.sculpt.release_camera();
+        let camera = release_camera.unwrap_or(self.document.session().camera);
+        let mut surfaces = surfaces(self.views.pointed_mut(), &self.document);
+        let mut context = ToolContext {
+            document: &self.document,
+            camera: &camera,
+            surfaces: &mut surfaces,
+            mirrors: self.mirrors.known(),
+        };
+        let actions = work(&mut self.sculpt, &mut context);
         self.perform(actions);
     }
 
@@ -73,6 +116,8 @@ impl Editor {
         self.end_stroke(true);
         let actions = self.brush.finish(&self.document);
         self.perform(actions);
+        let actions = self.sculpt.finish();
+        self.perform(actions);
         self.confirm_transform();
         // A step that a slider keeps open.
         self.history.commit(&self.document);
@@ -93,6 +138,7 @@ impl Editor {
     /// Records a pointer position since the last event of a stroke.
     pub fn trace_stroke(&mut self, event: &PointerEvent) {
         self.brush.trace(event);
+        self.sculpt.trace(event);
     }
 
     /// Samples the value under the pointer if the Sample brush is active, which changes nothing. Returns whether it is.
@@ -112,9 +158,9 @@ impl Editor {
         true
     }
 
-    /// Whether a stroke is under way.
+    /// Whether a stroke is under way, of a brush that paints or sculpts.
     pub fn is_painting(&self) -> bool {
-        self.brush.is_active()
+        self.brush.is_active() || self.sculpt.is_active()
     }
 
     /// The bone under a viewport position.

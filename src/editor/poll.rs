@@ -125,14 +125,14 @@ impl Editor {
             && self.was_polled()
             && self.evaluation.is_current()
             && self.lane.is_idle()
-            && !self.brush.is_ending()
+            && !self.is_ending_stroke()
             && !self.wants_checks()
             && !self.has_waiting_fixes()
             && !self.exporting.wants_frame()
     }
 
     fn go_on_with_stroke(&mut self) -> bool {
-        let is_ending = self.brush.is_ending();
+        let is_ending = self.is_ending_stroke();
         self.end_stroke(false);
         is_ending
     }

@@ -56,6 +56,49 @@ impl Displacements {
         self.chunks.get(chunk)?.as_ref()
     }
 
+    /// The displacement of a point, if it has one.
+    pub fn get(&self, point: u32) -> Option<Vec3> {
+        let chunk = self.chunk(point as usize / CHUNK)?;
+        let own = (point as usize % CHUNK) as u16;
+        let at = chunk.points.binary_search(&own).ok()?;
+        Some(chunk.values[at])
+    }
+
+    /// The last point with a displacement.
+    pub fn last_point(&self) -> Option<u32> {
+        let chunk = self.chunks.last()?.as_ref()?;
+        let first = (self.chunks.len() - 1) * CHUNK;
+        Some(first as u32 + u32::from(*chunk.points.last()?))
+    }
+
+    /// These with the displacements of some points, in any order, each once, replaced; zeros are left out. Shares the
+    /// chunks of all others.
+    #[must_use]
+    pub fn with(&self, mut changed: Vec<(u32, Vec3)>) -> Self {
+        changed.sort_unstable_by_key(|(point, _)| *point);
+        let mut made = self.clone();
+        for part in changed.chunk_by(|a, b| a.0 as usize / CHUNK == b.0 as usize / CHUNK) {
+            let c = part[0].0 as usize / CHUNK;
+            let known = self.chunk(c).map(|chunk| chunk.iter().collect::<Vec<_>>());
+            let known = known.unwrap_or_default();
+            let is_changed = |i: usize| {
+                let point = (c * CHUNK + i) as u32;
+                part.binary_search_by_key(&point, |part| part.0).is_ok()
+            };
+            let kept = known.into_iter().filter(|(i, _)| !is_changed(*i));
+            let kept = kept.map(|(i, value)| ((c * CHUNK + i) as u32, value));
+            let all = Self::new(kept.chain(part.iter().copied()).collect());
+            if made.chunks.len() <= c {
+                made.chunks.resize(c + 1, None);
+            }
+            made.chunks[c] = all.chunks.into_iter().nth(c).flatten();
+        }
+        while made.chunks.last().is_some_and(Option::is_none) {
+            made.chunks.pop();
+        }
+        made
+    }
+
     /// No point of this chunk or of a later one has a displacement.
     pub fn n_chunks(&self) -> usize {
         self.chunks.len()
@@ -114,5 +157,27 @@ mod tests {
         assert_eq!(made.bytes_beside(None), 28);
         assert_eq!(made.bytes_beside(Some(&made.clone())), 0);
         assert!(Displacements::new(Vec::new()).is_empty());
+    }
+
+    #[test]
+    fn changed_points_leave_other_chunks_shared() {
+        let v = Vec3::new(0.5, 0.0, -1.0);
+        let before = Displacements::new(vec![(7, v), (9, Vec3::X), (3000, v)]);
+        let after = before.with(vec![(9, Vec3::ZERO), (8, Vec3::Y)]);
+        assert_eq!(
+            after.iter().collect::<Vec<_>>(),
+            [(7, v), (8, Vec3::Y), (3000, v)]
+        );
+        assert!(Arc::ptr_eq(
+            before.chunk(2).unwrap(),
+            after.chunk(2).unwrap()
+        ));
+        assert_eq!((after.get(8), after.get(9)), (Some(Vec3::Y), None));
+        assert_eq!((after.last_point(), after.n_chunks()), (Some(3000), 3));
+        let none = after.with(vec![(7, Vec3::ZERO), (8, Vec3::ZERO), (3000, Vec3::ZERO)]);
+        assert!(none.is_empty());
+        assert_eq!(none.last_point(), None);
+        let far = none.with(vec![(5000, v)]);
+        assert_eq!(far, Displacements::new(vec![(5000, v)]));
     }
 }

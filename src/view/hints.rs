@@ -2,17 +2,22 @@
 
 use super::keymap::Preset;
 use super::mode::Mode;
-use crate::document::session::{BrushKind, BrushOptions};
+use crate::document::session::{BrushKind, BrushOptions, SculptKind, Session};
 use egui::Modifiers;
 
 /// A gesture and its effect.
 pub type Hint = (&'static str, &'static str);
 
-/// The gestures of `mode` while `modifiers` are held, the most useful first. In Paint mode they describe `brush`.
-pub fn hints(mode: Mode, modifiers: Modifiers, preset: Preset, brush: &BrushOptions) -> Vec<Hint> {
+/// The gestures of `mode` while `modifiers` are held, the most useful first. In modes with a brush they describe
+/// that of `session`.
+pub fn hints(mode: Mode, modifiers: Modifiers, preset: Preset, session: &Session) -> Vec<Hint> {
     let (ctrl, shift) = (modifiers.ctrl || modifiers.command, modifiers.shift);
-    if mode == Mode::Paint && !modifiers.alt {
-        return paint_hints(brush, ctrl, shift, preset);
+    if !modifiers.alt {
+        match mode {
+            Mode::Paint => return paint_hints(&session.brush, ctrl, shift, preset),
+            Mode::Sculpt => return sculpt_hints(session.sculpt_kind, ctrl, shift, preset),
+            Mode::Select | Mode::Pose => {}
+        }
     }
     fixed(mode, modifiers, preset).to_vec()
 }
@@ -39,13 +44,48 @@ fn paint_hints(brush: &BrushOptions, ctrl: bool, shift: bool, preset: Preset) ->
             if !kind.averages() {
                 hints.push(("Shift", "smooth"));
             }
-            hints.push(("Right", "brush"));
-            match preset {
-                Preset::Maya => hints.extend([("B M", "radius, strength"), ("Alt+left", "orbit")]),
-                Preset::Blender => hints.extend([("[ ]", "radius"), ("Middle", "orbit")]),
-            }
+            hints.extend(brush_hints(preset));
             hints
         }
+    }
+}
+
+/// The gestures of sculpting.
+fn sculpt_hints(kind: SculptKind, ctrl: bool, shift: bool, preset: Preset) -> Vec<Hint> {
+    match (ctrl, shift, kind.inverse()) {
+        (_, true, _) => vec![("Shift+drag", "smooth"), ("Shift+middle", "pan")],
+        (true, false, Some(inverse)) => vec![("Ctrl+drag", inverse)],
+        (_, false, inverse) => {
+            let does = match kind {
+                SculptKind::Grab => "grab",
+                SculptKind::Inflate => "inflate",
+                SculptKind::Smooth => "smooth",
+                SculptKind::Relax => "relax to rest",
+                SculptKind::Flatten => "flatten",
+                SculptKind::Pinch => "pinch",
+                SculptKind::Slide => "slide along the surface",
+                SculptKind::Erase => "erase the correction",
+            };
+            let mut hints = vec![("Drag", does)];
+            hints.extend(inverse.map(|inverse| ("Ctrl", inverse)));
+            if kind != SculptKind::Smooth {
+                hints.push(("Shift", "smooth"));
+            }
+            hints.extend(brush_hints(preset));
+            hints
+        }
+    }
+}
+
+/// The gestures of all brushes.
+fn brush_hints(preset: Preset) -> [Hint; 3] {
+    match preset {
+        Preset::Maya => [
+            ("Right", "brush"),
+            ("B M", "radius, strength"),
+            ("Alt+left", "orbit"),
+        ],
+        Preset::Blender => [("Right", "brush"), ("[ ]", "radius"), ("Middle", "orbit")],
     }
 }
 
@@ -122,7 +162,7 @@ fn fixed(mode: Mode, modifiers: Modifiers, preset: Preset) -> &'static [Hint] {
             ("Right", "menu"),
             ("Middle", "orbit"),
         ],
-        (Mode::Paint, ..) => &[("Middle", "orbit")],
+        (Mode::Paint | Mode::Sculpt, ..) => &[("Middle", "orbit")],
     }
 }
 
@@ -134,17 +174,15 @@ mod tests {
 
     #[test]
     fn maps_are_not_spoken_of_as_weights() {
-        let mut brush = BrushOptions {
-            target: PaintTarget::Mask(MaskKind::Smooth),
-            ..BrushOptions::default()
-        };
+        let mut session = Session::default();
+        session.brush.target = PaintTarget::Mask(MaskKind::Smooth);
         let ctrl =
-            |brush: &BrushOptions| hints(Mode::Paint, Modifiers::CTRL, Preset::Blender, brush)[0].1;
-        assert_eq!(ctrl(&brush), "towards 1");
-        *brush.value_mut() = 0.5;
-        assert_eq!(ctrl(&brush), "towards 0");
-        brush.target = PaintTarget::Weights;
-        assert_eq!(ctrl(&brush), "subtract");
+            |session: &Session| hints(Mode::Paint, Modifiers::CTRL, Preset::Blender, session)[0].1;
+        assert_eq!(ctrl(&session), "towards 1");
+        *session.brush.value_mut() = 0.5;
+        assert_eq!(ctrl(&session), "towards 0");
+        session.brush.target = PaintTarget::Weights;
+        assert_eq!(ctrl(&session), "subtract");
     }
 
     #[test]
@@ -159,12 +197,11 @@ mod tests {
                         ..Modifiers::NONE
                     };
                     // Ctrl+Shift alone has no gesture of its own.
-                    for kind in BrushKind::ALL {
-                        let brush = BrushOptions {
-                            weights_kind: kind,
-                            ..BrushOptions::default()
-                        };
-                        assert!(!hints(mode, modifiers, preset, &brush).is_empty());
+                    let mut session = Session::default();
+                    for (kind, sculpt) in BrushKind::ALL.into_iter().zip(SculptKind::ALL) {
+                        session.brush.weights_kind = kind;
+                        session.sculpt_kind = sculpt;
+                        assert!(!hints(mode, modifiers, preset, &session).is_empty());
                     }
                 }
             }

@@ -15,11 +15,16 @@ pub enum Mode {
     Pose,
     /// Paints weights.
     Paint,
+    /// Sculpts the active corrective sample.
+    Sculpt,
 }
 
 impl Mode {
     /// All modes, in the order of the toolbar.
-    pub const ALL: [Self; 3] = [Self::Select, Self::Pose, Self::Paint];
+    pub const ALL: [Self; 4] = [Self::Select, Self::Pose, Self::Paint, Self::Sculpt];
+
+    /// Those with a brush.
+    pub const BRUSHES: [Self; 2] = [Self::Paint, Self::Sculpt];
 
     /// The name of the mode.
     pub fn label(self) -> &'static str {
@@ -27,6 +32,7 @@ impl Mode {
             Self::Select => "Select",
             Self::Pose => "Pose",
             Self::Paint => "Paint",
+            Self::Sculpt => "Sculpt",
         }
     }
 
@@ -36,6 +42,12 @@ impl Mode {
             Self::Select => icons::ICON_ARROW_SELECTOR_TOOL,
             Self::Pose => icons::ICON_ACCESSIBILITY_NEW,
             Self::Paint => icons::ICON_BRUSH,
+            Self::Sculpt => icons::ICON_GESTURE,
         }
+    }
+
+    /// Whether the left mouse button moves a brush.
+    pub fn has_brush(self) -> bool {
+        Self::BRUSHES.contains(&self)
     }
 }

@@ -23,7 +23,7 @@ const SIZE: Vec2 = Vec2::new(1000.0, 800.0);
 const N_AROUND: usize = 24;
 const N_RINGS: usize = 41;
 /// Metres.
-const FINGER: f32 = 0.008;
+pub(crate) const FINGER: f32 = 0.008;
 const GAP: f32 = 0.001;
 const HEIGHT: f32 = 0.08;
 
@@ -96,7 +96,7 @@ fn fingers() -> SampleModel {
 }
 
 /// The editor on the two fingers, seen from the front, the left one active.
-fn on_fingers() -> EditorHarness {
+pub(crate) fn on_fingers() -> EditorHarness {
     on(&fingers())
 }
 
@@ -113,13 +113,13 @@ fn on(model: &SampleModel) -> EditorHarness {
     h
 }
 
-fn ndc(h: &EditorHarness, place: Vec3) -> Vec2 {
+pub(crate) fn ndc(h: &EditorHarness, place: Vec3) -> Vec2 {
     let camera = h.editor.document().session().camera;
     let clip = camera.clip_from_world(SIZE.x / SIZE.y);
     clip.project_point3(place).truncate()
 }
 
-fn event(kind: PointerKind, ndc: Vec2) -> PointerEvent {
+pub(crate) fn event(kind: PointerKind, ndc: Vec2) -> PointerEvent {
     PointerEvent {
         kind,
         ndc,
@@ -130,7 +130,7 @@ fn event(kind: PointerKind, ndc: Vec2) -> PointerEvent {
     }
 }
 
-fn send(h: &mut EditorHarness, event: PointerEvent) {
+pub(crate) fn send(h: &mut EditorHarness, event: PointerEvent) {
     h.editor.pointer(&event);
     h.editor.poll(0.0);
 }
@@ -158,7 +158,7 @@ fn changed(before: &Document, after: &Document) -> Vec<u32> {
     points.filter(|&p| old.row(p) != new.row(p)).collect()
 }
 
-fn bind(document: &Document, point: u32) -> Vec3 {
+pub(crate) fn bind(document: &Document, point: u32) -> Vec3 {
     let item = document.meshes().values().next().unwrap();
     item.geometry.positions[point as usize]
 }

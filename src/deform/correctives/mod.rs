@@ -18,7 +18,9 @@ pub use sample::{Driver, Sample, SampleSet};
 
 use crate::math::Transform;
 use crate::math::transform::normalize_or_identity;
-use crate::psd::{JointSolve, NamedPose, PoseInterpolation, PoseSet, PsdError, PsdWarning, Work};
+use crate::psd::{
+    Displacements, JointSolve, NamedPose, PoseInterpolation, PoseSet, PsdError, PsdWarning, Work,
+};
 use crate::skeleton::{JointId, Skeleton};
 use glam::DQuat;
 use std::collections::{BTreeMap, BTreeSet};
@@ -243,6 +245,19 @@ impl Correctives {
             Arc::new(set)
         });
         Self::new(sets.collect())
+    }
+
+    /// The sets with other displacements for a sample, which change no weight.
+    #[must_use]
+    pub fn with_displacements(&self, set: usize, sample: usize, made: Displacements) -> Self {
+        let mut correctives = self.clone();
+        let first: usize = self.sets.iter().take(set).map(|s| s.samples.len()).sum();
+        let slot = correctives.sets.get_mut(set).map(Arc::make_mut);
+        if let Some(slot) = slot.and_then(|set| set.samples.get_mut(sample)) {
+            Arc::make_mut(slot).displacements = made;
+            correctives.samples[first + sample] = slot.clone();
+        }
+        correctives
     }
 
     /// The sets after the axes of joints rotated, `W' = W C`: `q' = C_b^-1 q C_a` for a driver a relative to b, so that

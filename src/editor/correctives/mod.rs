@@ -15,7 +15,7 @@ pub use pose_space::PoseSpace;
 
 use super::Editor;
 use crate::deform::correctives::{Correctives, SampleSet, WeightsWork};
-use crate::document::session::ActiveSample;
+use crate::document::session::{ActiveSample, SculptKind};
 use crate::document::{CorrectivesEdit, Edit, MeshId};
 use std::sync::Arc;
 
@@ -66,6 +66,26 @@ impl Editor {
             set,
             sample: Some(sample),
         });
+    }
+
+    /// What a sculpting stroke does.
+    pub fn sculpt_kind(&self) -> SculptKind {
+        self.document.session().sculpt_kind
+    }
+
+    /// Sets what a sculpting stroke does.
+    pub fn use_sculpt(&mut self, kind: SculptKind) {
+        self.document.session_mut().sculpt_kind = kind;
+    }
+
+    /// The name of the active sample, and its weight in the pose on screen before its strength.
+    pub fn sculpted_sample(&self) -> Option<(String, f64)> {
+        let (set, sample) = self.active_set().zip(self.active_sample())?;
+        let name = self.samples_of(set).get(sample)?.name.clone();
+        let sets = self.correctives()?.sets();
+        let first: usize = sets[..set].iter().map(|set| set.samples.len()).sum();
+        let weight = self.sample_weights().get(first + sample).copied()?;
+        Some((name, weight))
     }
 
     /// The weight of each sample of the object in the pose on screen, before its strength; in the order of

@@ -209,6 +209,7 @@ pub(super) fn collect(document: &Document) -> Session {
         active_mesh,
         active_layers,
         active_samples: _,
+        sculpt_kind: _,
         selected_joints,
         pose,
         pins,
@@ -347,6 +348,7 @@ pub(super) fn restore(
             .filter(|(mesh, layer)| document.layer(*mesh, *layer).is_some())
             .collect(),
         active_samples: BTreeMap::new(),
+        sculpt_kind: live::SculptKind::default(),
         selected_joints,
         pose: session.pose.into(),
         pins,

@@ -1,16 +1,18 @@
 //! One dab of the brush: the points it reaches, and its effect on each.
 
-use super::{Begun, PathPoint, Stroke, nearest};
+use super::{Begun, Stroke, nearest};
 use crate::document::session::{BrushOptions, FalloffShape, Pressure};
 use crate::math::Camera;
+use crate::mesh::SurfaceHit;
+use crate::tools::stroke_path::PathPoint;
 use crate::tools::{
     DepthBuffer, PointerEvent, Reach, ScreenView, Stamped, SurfaceView, ToolAction, ToolContext,
 };
 use glam::Vec2;
 
 /// The visible points of everything on screen at the start of a stroke.
-pub(super) struct Visibility {
-    pub(super) view: ScreenView,
+pub(in crate::tools) struct Visibility {
+    pub(in crate::tools) view: ScreenView,
     depth: DepthBuffer,
 }
 
@@ -22,7 +24,7 @@ impl std::fmt::Debug for Visibility {
 
 impl Visibility {
     /// The view of `camera` in a viewport of `size_px`.
-    pub(super) fn new(camera: &Camera, size_px: Vec2, context: &ToolContext<'_>) -> Self {
+    pub(in crate::tools) fn new(camera: &Camera, size_px: Vec2, context: &ToolContext<'_>) -> Self {
         let view = ScreenView::new(camera, size_px);
         let surfaces = context.surfaces.iter().map(|(_, surface)| surface);
         let depth = DepthBuffer::new(&view, surfaces);
@@ -30,7 +32,7 @@ impl Visibility {
     }
 
     /// Whether `point` of `surface` is visible.
-    pub(super) fn is_visible(&self, surface: &SurfaceView<'_>, point: u32) -> bool {
+    pub(in crate::tools) fn is_visible(&self, surface: &SurfaceView<'_>, point: u32) -> bool {
         self.depth.sees(&self.view, surface, point)
     }
 }
@@ -85,25 +87,18 @@ impl Stroke {
         let on = begun.instance;
         let surface = context.surfaces.iter_mut().find(|(id, _)| *id == on);
         let Some((_, surface)) = surface else { return };
-        let radius = match (options.falloff_shape, hit, metres_per_px) {
-            (FalloffShape::Surface, Some(hit), Some(metres)) => {
-                let radius = options.radius_in_world(metres) * size;
-                surface.within(&hit, radius, reach);
-                radius
-            }
-            (FalloffShape::Volume, Some(hit), Some(metres)) => {
-                let radius = options.radius_in_world(metres) * size;
-                surface.prepare();
-                surface.in_ball(hit.position, radius, reach);
-                radius
-            }
-            (FalloffShape::Screen, ..) => {
-                surface.prepare();
-                let view = ScreenView::new(context.camera, event.size_px);
-                surface.in_circle(&view, view.pixel_of(position.ndc), self.radius_px, reach);
-                self.radius_px
-            }
-            _ => return,
+        let under = hit.zip(metres_per_px).map(|(hit, metres)| {
+            let radius = options.radius_in_world(metres) * size;
+            (hit, radius)
+        });
+        let on_screen = OnScreen {
+            camera: context.camera,
+            size_px: event.size_px,
+            ndc: position.ndc,
+            radius_px: self.radius_px,
+        };
+        let Some(radius) = find(surface, options.falloff_shape, under, &on_screen, reach) else {
+            return;
         };
         let Some(item) = context.document.meshes().get(&begun.mesh) else {
             return;
@@ -135,8 +130,46 @@ impl Begun {
     }
 }
 
+/// A dab on the screen.
+pub(in crate::tools) struct OnScreen<'a> {
+    pub(in crate::tools) camera: &'a Camera,
+    pub(in crate::tools) size_px: Vec2,
+    pub(in crate::tools) ndc: Vec2,
+    pub(in crate::tools) radius_px: f32,
+}
+
+/// Finds the points of a dab with their distances, and returns its radius in the unit of those. `under`: the position
+/// under the pointer, and the radius there, metres; `None` beside the surface.
+pub(in crate::tools) fn find(
+    surface: &mut SurfaceView<'_>,
+    shape: FalloffShape,
+    under: Option<(SurfaceHit, f32)>,
+    on_screen: &OnScreen<'_>,
+    reach: &mut Reach,
+) -> Option<f32> {
+    match (shape, under) {
+        (FalloffShape::Surface, Some((hit, radius))) => {
+            surface.within(&hit, radius, reach);
+            Some(radius)
+        }
+        (FalloffShape::Volume, Some((hit, radius))) => {
+            surface.prepare();
+            surface.in_ball(hit.position, radius, reach);
+            Some(radius)
+        }
+        (FalloffShape::Screen, _) => {
+            surface.prepare();
+            let view = ScreenView::new(on_screen.camera, on_screen.size_px);
+            let at = view.pixel_of(on_screen.ndc);
+            surface.in_circle(&view, at, on_screen.radius_px, reach);
+            Some(on_screen.radius_px)
+        }
+        (_, None) => None,
+    }
+}
+
 /// The factors of a pen's pressure on strength and radius.
-fn pressed(options: &BrushOptions, pressure: Option<f32>) -> (f32, f32) {
+pub(in crate::tools) fn pressed(options: &BrushOptions, pressure: Option<f32>) -> (f32, f32) {
     /// Minimum factor of the radius: the lightest pressure still paints.
     const SMALLEST: f32 = 0.05;
     let Some(force) = pressure.filter(|f| f.is_finite()) else {

@@ -32,10 +32,7 @@ impl Stroke {
         slots: &mut Stamped<u32>,
         actions: &mut Vec<ToolAction>,
     ) {
-        if let Some(&newest) = self.path.back() {
-            self.at = newest;
-        }
-        self.path.clear();
+        self.path.skip_to_end();
         if self.begun.is_none() {
             let Some(instance) = self.object_of(event, context) else {
                 return;
@@ -72,7 +69,10 @@ impl Stroke {
         let Some(item) = context.document.meshes().get(&begun.mesh) else {
             return;
         };
-        let (from, to) = (view.pixel_of(self.start.ndc), view.pixel_of(self.at.ndc));
+        let (from, to) = (
+            view.pixel_of(self.start.ndc),
+            view.pixel_of(self.path.at.ndc),
+        );
         let line = to - from;
         let length = line.length();
         let Some(mut gradient) = begun.gradient.take_if(|gradient| {
@@ -112,7 +112,7 @@ impl Stroke {
             nearest(context.surfaces, &ray).map(|(instance, _)| instance)
         };
         let found = under(self.start.ndc);
-        let here = found.or_else(|| under(self.at.ndc));
+        let here = found.or_else(|| under(self.path.at.ndc));
         let document = context.document;
         let active = document.session().active_mesh;
         let is_active = |id: &InstanceId| {

@@ -12,12 +12,13 @@
 
 mod action;
 mod changed_rows;
-mod dab;
+pub(super) mod dab;
 mod gradient;
 mod mask;
 mod touched;
 mod weights;
 
+use super::stroke_path::{PathPoint, StrokePath};
 use super::{PointerEvent, PointerKind, Reach, Stamped, SurfaceView, ToolAction, ToolContext};
 use crate::document::session::{BrushOptions, PaintMask, PaintTarget};
 use crate::document::{Document, Edit, InstanceId, MeshId, MeshItem};
@@ -28,7 +29,6 @@ use dab::Visibility;
 use glam::Vec2;
 use gradient::Gradient;
 use mask::MaskPaint;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use touched::Touched;
@@ -49,22 +49,6 @@ pub struct Brush {
     slots: Stamped<u32>,
 }
 
-/// A position on the path of the pointer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct PathPoint {
-    ndc: Vec2,
-    pressure: Option<f32>,
-}
-
-impl PathPoint {
-    fn of(event: &PointerEvent) -> Self {
-        Self {
-            ndc: event.ndc,
-            pressure: event.pressure,
-        }
-    }
-}
-
 #[derive(Debug)]
 struct Stroke {
     /// The settings at its start, so that a point never changes in both directions.
@@ -72,12 +56,7 @@ struct Stroke {
     action: Action,
     /// The position of the press.
     start: PathPoint,
-    /// The position up to which the path is painted.
-    at: PathPoint,
-    /// Pixels from the last dab to `at`; `None` before the first one.
-    since: Option<f32>,
-    /// The rest of the path.
-    path: VecDeque<PathPoint>,
+    path: StrokePath,
     /// The radius of the last dab, pixels.
     radius_px: f32,
     /// The target, once the stroke has hit one.
@@ -197,6 +176,7 @@ impl Brush {
         let ending = self.stroke.as_ref().and_then(|stroke| stroke.ending);
         ending.map(|(_, camera)| camera)
     }
+
     /// Continues a stroke that is ending, and ends it once all is painted. Call once a frame, with the camera of
     /// [`Self::release_camera`] in the context. `is_urgent`: paints all of it now.
     pub fn end(&mut self, is_urgent: bool, context: &mut ToolContext<'_>) -> Vec<ToolAction> {
@@ -214,7 +194,7 @@ impl Brush {
             return Vec::new();
         };
         let mut actions = self.advance(&event, context, budget, n_at_least);
-        let is_done = self.stroke.as_ref().is_none_or(|s| s.path.is_empty());
+        let is_done = self.stroke.as_ref().is_none_or(|s| s.path.is_done());
         if is_done {
             actions.extend(self.finish(context.document));
         }
@@ -255,9 +235,7 @@ impl Brush {
             options,
             action: Action::new(&options, event.smooth, event.invert),
             start: position,
-            at: position,
-            since: None,
-            path: [position].into(),
+            path: StrokePath::new(position),
             radius_px: options.radius_px,
             begun: None,
             refused: false,
@@ -274,9 +252,8 @@ impl Brush {
     fn note(&mut self, position: PathPoint) {
         if let Some(stroke) = &mut self.stroke
             && stroke.ending.is_none()
-            && stroke.path.back().unwrap_or(&stroke.at).ndc != position.ndc
         {
-            stroke.path.push_back(position);
+            stroke.path.push(position);
         }
     }
 
@@ -331,34 +308,10 @@ fn nothing_under(options: &BrushOptions) -> &'static str {
 }
 
 impl Stroke {
-    /// The position of the next dab: evenly spaced along the path, independent of the events.
+    /// The position of the next dab.
     fn next_dab(&mut self, size_px: Vec2) -> Option<PathPoint> {
         let spacing = (self.radius_px * self.options.spacing).max(1.0);
-        loop {
-            let to = *self.path.front()?;
-            let Some(since) = self.since else {
-                self.path.pop_front();
-                (self.since, self.at) = (Some(0.0), to);
-                return Some(to);
-            };
-            let length = ((to.ndc - self.at.ndc) * size_px * 0.5).length();
-            if since + length < spacing {
-                self.path.pop_front();
-                (self.since, self.at) = (Some(since + length), to);
-                continue;
-            }
-            let share = ((spacing - since) / length.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
-            let pressure = match (self.at.pressure, to.pressure) {
-                (Some(a), Some(b)) => Some(a + (b - a) * share),
-                (a, b) => b.or(a),
-            };
-            self.at = PathPoint {
-                ndc: self.at.ndc.lerp(to.ndc, share),
-                pressure,
-            };
-            self.since = Some(0.0);
-            return Some(self.at);
-        }
+        self.path.next_dab(spacing, size_px)
     }
 
     /// Starts on `instance`; returns whether it can.
@@ -523,7 +476,7 @@ impl Begun {
 }
 
 /// The points that may change; `None`: all.
-fn paint_mask(
+pub(super) fn paint_mask(
     document: &Document,
     mesh: MeshId,
     item: &MeshItem,
@@ -562,7 +515,7 @@ fn ring(item: &MeshItem, point: u32, near: &mut Vec<u32>) {
 }
 
 /// The surface that `ray` hits first.
-fn nearest(
+pub(super) fn nearest(
     surfaces: &mut [(InstanceId, SurfaceView<'_>)],
     ray: &Ray,
 ) -> Option<(InstanceId, SurfaceHit)> {

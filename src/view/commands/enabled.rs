@@ -79,6 +79,7 @@ impl Command {
             // Without samples they say so.
             Self::AddSample
             | Self::AddSampleSet
+            | Self::UseSculpt(_)
             | Self::GoToSample
             | Self::UpdateSample
             | Self::DuplicateSample

@@ -15,7 +15,7 @@ use super::theme::ThemeChoice;
 use crate::deform::diagnostics::Metric;
 use crate::deform::{SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
-use crate::document::session::{BrushKind, FalloffShape, PaintTarget};
+use crate::document::session::{BrushKind, FalloffShape, PaintTarget, SculptKind};
 use crate::editor::{Editor, OperationKind, WeightView};
 use crate::math::Axis;
 use crate::skeleton::RigidInterpolation;
@@ -193,6 +193,8 @@ pub enum Command {
     Paint(PaintTarget),
     /// Set the brush.
     UseBrush(BrushKind),
+    /// Set the sculpting brush.
+    UseSculpt(SculptKind),
     /// Set the falloff shape of the brush.
     UseFalloffShape(FalloffShape),
     /// Set the symmetry axis of the brush.

@@ -4,7 +4,7 @@ use super::Command;
 use crate::deform::diagnostics::Metric;
 use crate::deform::{MaskKind, SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
-use crate::document::session::{BrushKind, FalloffShape, PaintTarget};
+use crate::document::session::{BrushKind, FalloffShape, PaintTarget, SculptKind};
 use crate::editor::{OperationKind, WeightView};
 use crate::math::Axis;
 use crate::skeleton::RigidInterpolation;
@@ -298,8 +298,8 @@ pub const TABLE: &[Row] = &[
     row(Group::Weights, Command::EraseFromLayer, "layer.erase", "Erase from layer", "Clear the active layer on the selected vertices, or everywhere.").under("Layers"),
     row(Group::Weights, Command::MergeLayerDown, "layer.merge_down", "Merge layer down", "Merge the active layer into the one below. The result looks the same.").under("Layers"),
     row(Group::Weights, Command::FlattenLayers, "layer.flatten", "Flatten layers", "Merge all layers into the base weights. The result looks the same.").under("Layers"),
-    row(Group::Weights, Command::BrushRadius, "paint.radius", "Brush radius", "Move the pointer to set the brush radius. Click confirms, Esc cancels.").presets(&[Chord::key(Key::F)], &[Chord::key(Key::B)]).only_in(&[Mode::Paint]).under("Adjust brush"),
-    row(Group::Weights, Command::BrushStrength, "paint.strength", "Brush strength", "Move the pointer to set the brush strength. Click confirms, Esc cancels.").presets(&[Chord::key(Key::F).shift()], &[Chord::key(Key::M)]).only_in(&[Mode::Paint]).under("Adjust brush"),
+    row(Group::Weights, Command::BrushRadius, "paint.radius", "Brush radius", "Move the pointer to set the brush radius. Click confirms, Esc cancels.").presets(&[Chord::key(Key::F)], &[Chord::key(Key::B)]).only_in(&Mode::BRUSHES).under("Adjust brush"),
+    row(Group::Weights, Command::BrushStrength, "paint.strength", "Brush strength", "Move the pointer to set the brush strength. Click confirms, Esc cancels.").presets(&[Chord::key(Key::F).shift()], &[Chord::key(Key::M)]).only_in(&Mode::BRUSHES).under("Adjust brush"),
     row(Group::Weights, Command::BrushWeight, "paint.weight", "Brush weight", "Move the pointer to set the brush weight. Click confirms, Esc cancels.").presets(&[Chord::key(Key::F).ctrl()], &[Chord::key(Key::N)]).only_in(&[Mode::Paint]).under("Adjust brush"),
     row(Group::Weights, Command::SmallerBrush, "paint.smaller", "Smaller brush", "Reduce the brush radius.").keys(&[Chord::key(Key::OpenBracket)]).under("Adjust brush"),
     row(Group::Weights, Command::LargerBrush, "paint.larger", "Larger brush", "Increase the brush radius.").keys(&[Chord::key(Key::CloseBracket)]).under("Adjust brush"),
@@ -388,9 +388,18 @@ pub const TABLE: &[Row] = &[
     row(Group::Skinning, Command::FlipSamples, "skin.flip_samples", "Flip samples", "Exchange the corrective samples of the two sides.").under("Correctives"),
     row(Group::Skinning, Command::RetargetSamples, "skin.retarget_samples", "Re-target samples", "Capture all samples of another deformer stack again, so that the vertices they move keep their sculpted shape.").under("Correctives"),
     row(Group::Skinning, Command::KeepSamples, "skin.keep_samples", "Keep displacements", "Keep the displacements of all samples of another deformer stack as they are.").under("Correctives"),
+    row(Group::Skinning, Command::UseSculpt(SculptKind::Grab), "sculpt.grab", "Grab brush", "Drag the vertices under the brush with the pointer. Shift smooths.").keys(&[Chord::key(Key::Num1).alt()]).only_in(&[Mode::Sculpt]).under("Sculpt brush"),
+    row(Group::Skinning, Command::UseSculpt(SculptKind::Inflate), "sculpt.inflate", "Inflate brush", "Move vertices outwards along their normals. Ctrl moves them inwards, Shift smooths.").keys(&[Chord::key(Key::Num2).alt()]).only_in(&[Mode::Sculpt]).under("Sculpt brush"),
+    row(Group::Skinning, Command::UseSculpt(SculptKind::Smooth), "sculpt.smooth", "Smooth sculpt brush", "Move vertices towards the mean of their neighbours.").keys(&[Chord::key(Key::Num3).alt()]).only_in(&[Mode::Sculpt]).under("Sculpt brush"),
+    row(Group::Skinning, Command::UseSculpt(SculptKind::Relax), "sculpt.relax", "Relax to rest brush", "Move vertices to where their edges regain the shape of the rest pose. Shift smooths.").keys(&[Chord::key(Key::Num4).alt()]).only_in(&[Mode::Sculpt]).under("Sculpt brush"),
+    row(Group::Skinning, Command::UseSculpt(SculptKind::Flatten), "sculpt.flatten", "Flatten brush", "Move vertices onto their mean plane. Ctrl moves them away from it, Shift smooths.").keys(&[Chord::key(Key::Num5).alt()]).only_in(&[Mode::Sculpt]).under("Sculpt brush"),
+    row(Group::Skinning, Command::UseSculpt(SculptKind::Pinch), "sculpt.pinch", "Pinch brush", "Move vertices towards the centre of the brush, along the surface. Ctrl moves them away, Shift smooths.").keys(&[Chord::key(Key::Num6).alt()]).only_in(&[Mode::Sculpt]).under("Sculpt brush"),
+    row(Group::Skinning, Command::UseSculpt(SculptKind::Slide), "sculpt.slide", "Slide brush", "Drag the vertices under the brush along the surface. Shift smooths.").keys(&[Chord::key(Key::Num7).alt()]).only_in(&[Mode::Sculpt]).under("Sculpt brush"),
+    row(Group::Skinning, Command::UseSculpt(SculptKind::Erase), "sculpt.erase", "Erase correction brush", "Remove the displacements of the sample under the brush. Shift smooths.").keys(&[Chord::key(Key::Num8).alt()]).only_in(&[Mode::Sculpt]).under("Sculpt brush"),
     row(Group::Window, Command::SetMode(Mode::Select), "mode.select", "Select mode", "Select bones and vertices by click, box or lasso.").presets(&[], &[Chord::key(Key::Q)]),
     row(Group::Window, Command::SetMode(Mode::Pose), "mode.pose", "Pose mode", "Move, rotate and scale bones with the gizmo."),
     row(Group::Window, Command::SetMode(Mode::Paint), "mode.paint", "Paint mode", "Paint the weights of the active bone or a strength map. Ctrl inverts the brush, Shift smooths."),
+    row(Group::Window, Command::SetMode(Mode::Sculpt), "mode.sculpt", "Sculpt mode", "Sculpt the active corrective sample on the posed surface. Ctrl inverts the brush, Shift smooths."),
     row(Group::Window, Command::SwapMode, "mode.swap", "Previous mode", "Switch back to the previous mode.").keys(&[Chord::key(Key::Tab)]).part(),
     row(Group::Window, Command::ModePie, "mode.pie", "Modes…", "Choose a mode in a pie menu.").keys(&[Chord::key(Key::Tab).ctrl()]),
     row(Group::Window, Command::UseWorkspace(Workspace::Rig), "window.workspace_rig", "Rig workspace", "Inspect the model and select bones.").under("Workspaces").part(),

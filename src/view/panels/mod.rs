@@ -32,7 +32,7 @@ pub use menu_bar::{item_ui, menu_bar_ui};
 pub use operation::operation_ui;
 pub use pose::pose_properties_ui;
 pub use problems::{problems_title, problems_ui};
-pub use properties::{brush_popover_ui, brush_ui, properties_ui, target_label};
+pub use properties::{brush_popover_ui, brush_ui, properties_ui, sculpt_popover_ui, target_label};
 pub use status_bar::{Status, status_bar_ui};
 pub use timeline::Timeline;
 pub use tool_bar::{TOOL_BAR_WIDTH, tool_bar_ui};

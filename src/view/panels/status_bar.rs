@@ -74,7 +74,7 @@ fn hints_ui(ui: &mut Ui, editor: &Editor, mode: Mode) {
     let palette = theme::palette(ui);
     let modifiers = ui.input(|i| i.modifiers);
     let preset = keymap::of(ui.ctx()).preset;
-    let brush = &editor.document().session().brush;
+    let session = editor.document().session();
     let font = TextStyle::Body.resolve(ui.style());
     let format = |colour| TextFormat::simple(font.clone(), colour);
     let mut job = LayoutJob::default();
@@ -84,7 +84,7 @@ fn hints_ui(ui: &mut Ui, editor: &Editor, mode: Mode) {
         ui.add(Label::new(job).truncate().selectable(false));
         return;
     }
-    for (i, (what, does)) in hints(mode, modifiers, preset, brush).iter().enumerate() {
+    for (i, (what, does)) in hints(mode, modifiers, preset, session).iter().enumerate() {
         // Spaces, so that screen readers separate the words.
         let gap = if i == 0 { "     " } else { "   " };
         job.append(&format!("{gap}{what} "), 0.0, format(palette.text));

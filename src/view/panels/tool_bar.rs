@@ -1,6 +1,6 @@
 //! The toolbar: the modes, and the tools of the mode.
 
-use crate::document::session::BrushKind;
+use crate::document::session::{BrushKind, SculptKind};
 use crate::editor::Editor;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
@@ -58,6 +58,34 @@ fn tools(mode: Mode) -> &'static [&'static [(Command, MaterialIcon)]] {
             &[
                 (Command::LockActive, icons::ICON_LOCK),
                 (Command::UnlockAll, icons::ICON_LOCK_OPEN),
+            ],
+        ],
+        Mode::Sculpt => &[
+            &[
+                (Command::UseSculpt(SculptKind::Grab), icons::ICON_BACK_HAND),
+                (
+                    Command::UseSculpt(SculptKind::Inflate),
+                    icons::ICON_BUBBLE_CHART,
+                ),
+                (Command::UseSculpt(SculptKind::Smooth), icons::ICON_BLUR_ON),
+                (Command::UseSculpt(SculptKind::Relax), icons::ICON_SPA),
+                (
+                    Command::UseSculpt(SculptKind::Flatten),
+                    icons::ICON_COMPRESS,
+                ),
+                (
+                    Command::UseSculpt(SculptKind::Pinch),
+                    icons::ICON_CLOSE_FULLSCREEN,
+                ),
+                (Command::UseSculpt(SculptKind::Slide), icons::ICON_SWIPE),
+                (
+                    Command::UseSculpt(SculptKind::Erase),
+                    icons::ICON_INK_ERASER,
+                ),
+            ],
+            &[
+                (Command::AddSample, icons::ICON_ADD_CIRCLE),
+                (Command::GoToSample, icons::ICON_MY_LOCATION),
             ],
         ],
     }

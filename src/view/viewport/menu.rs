@@ -74,6 +74,17 @@ const PAINT: &[&[Command]] = &[
     ],
 ];
 
+/// The commands for the sculpted sample.
+const SCULPT: &[&[Command]] = &[
+    &[
+        Command::AddSample,
+        Command::GoToSample,
+        Command::UpdateSample,
+        Command::MirrorSamples,
+    ],
+    &[Command::FrameSelected],
+];
+
 /// Draws the entry that activates the bone under the pointer for painting.
 fn bone_ui(ui: &mut Ui, bone: JointId, editor: &mut Editor) {
     if editor.document().session().active_joint == Some(bone) {
@@ -97,7 +108,7 @@ impl Viewport {
             return;
         }
         let mode = self.mode;
-        if mode != Mode::Paint
+        if !mode.has_brush()
             && response.secondary_clicked()
             && editor.select_kind() == SelectKind::Bones
             && let Some(at) = response.interact_pointer_pos()
@@ -123,6 +134,11 @@ impl Viewport {
             let parts = match mode {
                 Mode::Select => SELECT,
                 Mode::Pose => POSE,
+                Mode::Sculpt => {
+                    panels::sculpt_popover_ui(ui, editor);
+                    ui.separator();
+                    SCULPT
+                }
                 Mode::Paint => {
                     panels::brush_popover_ui(ui, editor);
                     ui.separator();

@@ -197,9 +197,11 @@ impl Viewport {
         }
         self.frame_worst_of_pane(editor);
         self.heat_probe_ui(ui, &response, editor);
-        if self.mode == Mode::Paint && !self.is_selecting(editor) {
+        if self.mode.has_brush() && !self.is_selecting(editor) {
             self.brush_circle(ui, &response, editor);
-            self.influence_bar_ui(ui, &response, editor);
+            if self.mode == Mode::Paint {
+                self.influence_bar_ui(ui, &response, editor);
+            }
         } else {
             Self::select_overlay(ui, &response, editor);
         }
@@ -229,7 +231,7 @@ impl Viewport {
         if layout == PaneLayout::Wipe {
             self.wipe_ui(ui, &panes, editor);
         }
-        if let Some(joint) = self.hovered.filter(|_| self.mode != Mode::Paint) {
+        if let Some(joint) = self.hovered.filter(|_| !self.mode.has_brush()) {
             let label = editor.document().skeleton().label(joint);
             response.on_hover_text_at_pointer(label);
         }
@@ -262,16 +264,16 @@ impl Viewport {
                 self.pose(ui, response, editor);
             }
             // A box, circle or lasso selects the mask; the brush waits.
-            Mode::Paint if self.is_selecting(editor) => {
+            Mode::Paint | Mode::Sculpt if self.is_selecting(editor) => {
                 self.end_stroke(response, editor);
                 self.select(ui, response, editor);
             }
-            Mode::Paint => self.paint(ui, response, editor),
+            Mode::Paint | Mode::Sculpt => self.paint(ui, response, editor),
         }
         if self.mode != Mode::Pose {
             self.end_pose(editor);
         }
-        if self.mode != Mode::Paint
+        if !self.mode.has_brush()
             && let Some(adjust) = self.adjust.take()
         {
             adjust.revert(editor.brush_mut());

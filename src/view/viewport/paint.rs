@@ -1,11 +1,14 @@
-//! Paint mode: strokes and the brush circle.
+//! Paint and Sculpt mode: strokes and the brush circle.
 
 use super::{Drag, Viewport, ndc, size};
-use crate::document::session::{BrushKind, BrushOptions, FalloffShape, PaintTarget, RadiusUnit};
+use crate::document::session::{
+    BrushKind, BrushOptions, FalloffShape, PaintTarget, RadiusUnit, SculptKind,
+};
 use crate::editor::{Editor, SurfacePlace};
 use crate::tools::{PointerEvent, PointerKind, Screen};
 use crate::view::chord::take_escape;
 use crate::view::commands::Command;
+use crate::view::mode::Mode;
 use crate::view::{keymap, theme};
 use egui::{Color32, CursorIcon, Event, Key, Modifiers, Pos2, Rect, Response, Shape, Stroke, Ui};
 
@@ -43,6 +46,8 @@ impl BrushAdjustment {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StrokeState {
     from: Pos2,
+    /// The mode at its start.
+    mode: Mode,
     invert: bool,
     smooth: bool,
     /// The last pen pressure, if reported.
@@ -137,13 +142,17 @@ impl Viewport {
         }
     }
 
-    /// Paints: a drag is a stroke, a click a dab, Esc cancels the stroke.
+    /// Paints or sculpts: a drag is a stroke, a click a dab, Esc cancels the stroke.
     pub(super) fn paint(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
         let rect = response.rect;
         self.hovered = None;
+        if self.stroke.mode != self.mode {
+            self.end_stroke(response, editor);
+        }
         if self.adjust(ui, response, editor) {
             return;
         }
+        let paints = self.mode == Mode::Paint;
         let (modifiers, down, at) = ui.input(|i| {
             (
                 i.modifiers,
@@ -152,7 +161,9 @@ impl Viewport {
             )
         });
         self.pointer = at;
-        self.probe(ui, response, at, editor);
+        if paints {
+            self.probe(ui, response, at, editor);
+        }
         let pressure = ui.input(|i| {
             i.events.iter().rev().find_map(|event| match event {
                 Event::Touch { force, .. } => *force,
@@ -171,7 +182,8 @@ impl Viewport {
         };
         let event = |kind| event_at(kind, at);
         // A quick click is pressed and released within one frame; it still is a dab.
-        if modifiers.alt
+        if paints
+            && modifiers.alt
             && response.clicked()
             && keymap::of(ui.ctx()).preset == keymap::Preset::Blender
         {
@@ -181,7 +193,8 @@ impl Viewport {
         let here = response.is_pointer_button_down_on() || response.clicked();
         let began = here && self.drag == Drag::None && !modifiers.alt;
         if began && ui.input(|i| i.pointer.primary_pressed()) {
-            if self.options.show_bones
+            if paints
+                && self.options.show_bones
                 && editor.paint_target() == PaintTarget::Weights
                 && editor.document().session().active_joint.is_none()
                 && let Some(bone) = editor.pick_bone(ndc(at, rect), size(rect))
@@ -191,6 +204,7 @@ impl Viewport {
             }
             self.stroke = StrokeState {
                 from: at,
+                mode: self.mode,
                 invert: modifiers.ctrl,
                 smooth: modifiers.shift,
                 pressure,
@@ -202,7 +216,11 @@ impl Viewport {
                 pressure: held.pressure,
                 ..event(kind)
             };
-            editor.pointer(&event(PointerKind::Press));
+            if paints {
+                editor.pointer(&event(PointerKind::Press));
+            } else {
+                editor.begin_sculpt(&event(PointerKind::Press));
+            }
             if down {
                 self.drag = Drag::Stroke;
             } else {
@@ -286,8 +304,10 @@ impl Viewport {
         } else {
             brush.kind()
         };
-        let is_drawn = self.adjust.is_some() || !matches!(kind, BrushKind::Sample);
-        if kind.is_gradient() && self.adjust.is_none() {
+        let sculpt = (self.mode == Mode::Sculpt).then(|| editor.sculpt_kind());
+        let is_drawn =
+            self.adjust.is_some() || sculpt.is_some() || !matches!(kind, BrushKind::Sample);
+        if kind.is_gradient() && self.adjust.is_none() && sculpt.is_none() {
             if self.drag == Drag::Stroke {
                 gradient_line(&painter, kind, self.stroke.from, at, accent);
             }
@@ -319,8 +339,10 @@ impl Viewport {
             let halo = Stroke::new(3.0, Color32::from_black_alpha(110));
             painter.add(Shape::closed_line(outline.clone(), halo));
             painter.add(Shape::closed_line(outline, Stroke::new(1.5, accent)));
-            let white = Stroke::new(1.0, Color32::from_white_alpha(90));
-            painter.add(Shape::closed_line(inner, white));
+            if !sculpt.is_some_and(SculptKind::is_drag) {
+                let white = Stroke::new(1.0, Color32::from_white_alpha(90));
+                painter.add(Shape::closed_line(inner, white));
+            }
             if let Some(image) = image {
                 painter.add(Shape::closed_line(image.clone(), halo));
                 painter.add(Shape::dashed_line(
@@ -341,7 +363,10 @@ impl Viewport {
                 format!("weight {:.2}", brush.weight)
             }
             Some(_) => format!("value {:.2}", brush.value()),
-            None => sign(kind, invert, brush.value()).to_owned(),
+            None => match sculpt {
+                Some(sculpt) => sculpt_sign(sculpt, invert, smooth).to_owned(),
+                None => sign(kind, invert, brush.value()).to_owned(),
+            },
         };
         painter.text(
             at,
@@ -368,6 +393,18 @@ fn sign(kind: BrushKind, invert: bool, value: f32) -> &'static str {
         BrushKind::Gradient => "/",
         BrushKind::Radial => "o",
         BrushKind::Sample => "",
+    }
+}
+
+/// The effect of a sculpting stroke as one character.
+fn sculpt_sign(kind: SculptKind, invert: bool, smooth: bool) -> &'static str {
+    match kind {
+        _ if smooth => "~",
+        SculptKind::Inflate if invert => "\u{2212}",
+        SculptKind::Inflate => "+",
+        SculptKind::Smooth | SculptKind::Relax => "~",
+        _ if invert && kind.inverse().is_some() => "\u{2212}",
+        _ => "",
     }
 }
 

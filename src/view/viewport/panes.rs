@@ -5,7 +5,6 @@ use crate::deform::StackChoice;
 use crate::document::PaneLayout;
 use crate::editor::Editor;
 use crate::evaluate::ViewId;
-use crate::view::mode::Mode;
 use crate::view::theme;
 use egui::emath::GuiRounding as _;
 use egui::{
@@ -334,7 +333,7 @@ impl Viewport {
             let lines = [(3.0, palette.overlay_halo), (1.0, line)];
             for (width, colour) in lines {
                 let stroke = Stroke::new(width, colour);
-                if self.mode == Mode::Paint && !self.is_selecting(editor) {
+                if self.mode.has_brush() && !self.is_selecting(editor) {
                     let radius = Self::brush_radius_px(editor, pane.picture);
                     painter.circle_stroke(at, radius, stroke);
                 }

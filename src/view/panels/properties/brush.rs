@@ -102,7 +102,7 @@ pub fn brush_popover_ui(ui: &mut Ui, editor: &mut Editor) {
 }
 
 /// Draws which sides of the model a stroke affects.
-fn sides_ui(ui: &mut Ui, brush: &mut BrushOptions) {
+pub(super) fn sides_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     ui.checkbox(&mut brush.front_faces_only, "Front faces only")
         .on_hover_text("Do not paint vertices that face away from the camera.");
     ui.checkbox(&mut brush.xray, "Paint hidden vertices")
@@ -112,7 +112,7 @@ fn sides_ui(ui: &mut Ui, brush: &mut BrushOptions) {
 }
 
 /// Draws the buttons that select vertices for the mask without leaving the brush.
-fn mask_ui(ui: &mut Ui, editor: &mut Editor) {
+pub(super) fn mask_ui(ui: &mut Ui, editor: &mut Editor) {
     let mut armed = None;
     ui.horizontal_wrapped(|ui| {
         ui.label("Select vertices");
@@ -137,7 +137,7 @@ fn mask_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
-fn grid_ui(ui: &mut Ui, id: &str, rows: impl FnOnce(&mut Ui)) {
+pub(super) fn grid_ui(ui: &mut Ui, id: &str, rows: impl FnOnce(&mut Ui)) {
     Grid::new(id)
         .num_columns(2)
         .spacing([8.0, 4.0])
@@ -203,15 +203,24 @@ fn numbers_ui(ui: &mut Ui, brush: &mut BrushOptions) {
         let value = Slider::new(brush.value_mut(), 0.0..=limit).fixed_decimals(2);
         row_ui(ui, if is_map { "Value" } else { "Weight" }, about, value);
     }
+    strength_ui(ui, brush);
+    if !brush.kind().is_gradient() {
+        radius_ui(ui, brush);
+    }
+}
+
+/// Draws the strength.
+pub(super) fn strength_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     row_ui(
         ui,
         "Strength",
         "How strongly one stroke applies the brush: 1 applies it in full.",
         Slider::new(&mut brush.strength, 0.0..=1.0).fixed_decimals(2),
     );
-    if brush.kind().is_gradient() {
-        return;
-    }
+}
+
+/// Draws the radius and its unit.
+pub(super) fn radius_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     let (slider, about) = match brush.radius_unit {
         RadiusUnit::Pixels => (
             Slider::new(&mut brush.radius_px, BrushOptions::RADIUS_PX)
@@ -241,7 +250,7 @@ fn numbers_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     );
 }
 
-fn falloff_ui(ui: &mut Ui, brush: &mut BrushOptions) {
+pub(super) fn falloff_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     choice_ui(
         ui,
         "Falloff",
@@ -251,7 +260,7 @@ fn falloff_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     );
 }
 
-fn projection_ui(ui: &mut Ui, brush: &mut BrushOptions) {
+pub(super) fn projection_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     choice_ui(
         ui,
         "Falloff shape",
@@ -262,7 +271,7 @@ fn projection_ui(ui: &mut Ui, brush: &mut BrushOptions) {
 }
 
 /// Draws spacing, mask and pen pressure.
-fn reach_ui(ui: &mut Ui, brush: &mut BrushOptions) {
+pub(super) fn reach_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     projection_ui(ui, brush);
     let mut percent = brush.spacing * 100.0;
     let spacing = Slider::new(&mut percent, 1.0..=200.0)
@@ -292,7 +301,7 @@ fn reach_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     );
 }
 
-fn symmetry_ui(ui: &mut Ui, brush: &mut BrushOptions) {
+pub(super) fn symmetry_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     choice_ui(
         ui,
         "Symmetry",
@@ -325,7 +334,7 @@ fn bounds_ui(ui: &mut Ui, brush: &mut BrushOptions) {
 }
 
 /// Draws the limits of symmetry.
-fn note_ui(ui: &mut Ui, editor: &Editor) {
+pub(super) fn note_ui(ui: &mut Ui, editor: &Editor) {
     let session = editor.document().session();
     if session.brush.symmetry.is_none() {
         return;

@@ -9,8 +9,10 @@ mod morphs;
 mod object;
 mod points;
 mod rule;
+mod sculpt;
 
 pub use brush::{brush_popover_ui, brush_ui, target_label};
+pub use sculpt::sculpt_popover_ui;
 
 use super::pose_properties_ui;
 use crate::editor::Editor;
@@ -29,6 +31,9 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Com
     if mode == Mode::Paint {
         section_ui(ui, "Brush", |ui| brush_ui(ui, editor));
     }
+    if mode == Mode::Sculpt {
+        section_ui(ui, "Brush", |ui| command = sculpt::sculpt_ui(ui, editor));
+    }
     if mode == Mode::Pose {
         section_ui(ui, "Pose", |ui| pose_properties_ui(ui, editor));
     }
@@ -38,7 +43,7 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Com
     }
     if deformation::has_stack(editor) {
         section_ui(ui, "Deformation", |ui| {
-            command = deformation::deformation_ui(ui, editor);
+            command = command.or(deformation::deformation_ui(ui, editor));
         });
     }
     if object::has_object(editor) {

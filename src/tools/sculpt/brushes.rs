@@ -1,0 +1,118 @@
+//! The offset of each point under the brushes that work in dabs.
+
+use super::moved::Moved;
+use super::shape::Shape;
+use crate::document::session::SculptKind;
+use crate::psd::Displacements;
+use glam::Vec3;
+
+/// The offset of Inflate in one dab, as a fraction of the radius and of the distance between dabs.
+const INFLATE: f32 = 0.5;
+
+/// The share of the way to the centre of the brush that Pinch moves in one dab, per distance between dabs.
+const PINCH: f32 = 2.0;
+
+/// A dab: where it is, and what it does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dab {
+    pub(super) kind: SculptKind,
+    /// The position on the surface under the pointer, world.
+    pub(super) centre: Vec3,
+    /// Metres.
+    pub(super) radius: f32,
+    /// The distance between dabs as a fraction of the radius.
+    pub(super) spacing: f32,
+    /// Ctrl.
+    pub(super) invert: bool,
+}
+
+/// The displacement that a dab adds to each of `reached`, points with the effect of the brush on them, 0 - 1. All read
+/// the surface before the dab.
+pub(super) fn displacements(
+    dab: &Dab,
+    reached: &[(u32, f32)],
+    shape: &Shape,
+    moved: &mut Moved,
+    sample: &Displacements,
+) -> Vec<Vec3> {
+    let plane = Plane::mean(reached, shape);
+    let sign = if dab.invert { -1.0 } else { 1.0 };
+    let spacing = dab.spacing.min(1.0);
+    let of_point = |&(point, effect): &(u32, f32)| {
+        let here = shape.now[point as usize];
+        let offset = match dab.kind {
+            SculptKind::Inflate => {
+                let length = INFLATE * spacing * dab.radius * effect * sign;
+                shape.normal(&shape.now, point) * length
+            }
+            SculptKind::Smooth => (mean(shape, point) - here) * effect,
+            SculptKind::Relax => (relaxed(shape, moved, point) - here) * effect,
+            SculptKind::Flatten => plane.offset(here) * -effect * sign,
+            SculptKind::Pinch => {
+                let inwards = dab.centre - here;
+                let along = inwards - plane.normal * inwards.dot(plane.normal);
+                along * (PINCH * spacing).min(1.0) * effect * sign
+            }
+            SculptKind::Erase => return moved.current(point, sample) * -effect,
+            // Drags have no dabs.
+            SculptKind::Grab | SculptKind::Slide => Vec3::ZERO,
+        };
+        moved.displacement(point, offset)
+    };
+    reached.iter().map(of_point).collect()
+}
+
+/// The mean of the neighbours.
+fn mean(shape: &Shape, point: u32) -> Vec3 {
+    let ring = shape.ring(point);
+    if ring.is_empty() {
+        return shape.now[point as usize];
+    }
+    let sum: Vec3 = ring.iter().map(|&p| shape.now[p as usize]).sum();
+    sum / ring.len() as f32
+}
+
+/// The position where the edges of a point are closest to their shape of bind: the mean over its neighbours j of
+/// `p_j + (R_i + R_j) / 2 (b_i - b_j)` (Sorkine & Alexa 2007, eq. 8, with equal weights and the rotations of the skin).
+fn relaxed(shape: &Shape, moved: &mut Moved, point: u32) -> Vec3 {
+    let ring = shape.ring(point);
+    if ring.is_empty() {
+        return shape.now[point as usize];
+    }
+    let (own, scale) = (moved.rotation(point), moved.unit_scale());
+    let mut sum = Vec3::ZERO;
+    for &next in ring {
+        let edge = shape.bind_edge(next, point).as_dvec3() * scale;
+        let rotated = (own * edge + moved.rotation(next) * edge) * 0.5;
+        sum += shape.now[next as usize] + rotated.as_vec3();
+    }
+    sum / ring.len() as f32
+}
+
+/// The mean plane of some points.
+struct Plane {
+    place: Vec3,
+    /// Unit.
+    normal: Vec3,
+}
+
+impl Plane {
+    /// Of points by their effect.
+    fn mean(reached: &[(u32, f32)], shape: &Shape) -> Self {
+        let (mut place, mut normal, mut total) = (Vec3::ZERO, Vec3::ZERO, 0.0);
+        for &(point, effect) in reached {
+            place += shape.now[point as usize] * effect;
+            normal += shape.normal(&shape.now, point) * effect;
+            total += effect;
+        }
+        Self {
+            place: place / f32::max(total, f32::MIN_POSITIVE),
+            normal: normal.normalize_or_zero(),
+        }
+    }
+
+    /// From the plane to a position.
+    fn offset(&self, at: Vec3) -> Vec3 {
+        self.normal * (at - self.place).dot(self.normal)
+    }
+}

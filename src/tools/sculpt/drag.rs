@@ -1,0 +1,79 @@
+//! Grab and Slide: the points of the press follow the pointer.
+
+use super::stroke::Stroke;
+use crate::document::session::SculptKind;
+use crate::math::Camera;
+use crate::tools::stroke_path::PathPoint;
+use crate::tools::{PointerEvent, Reach, ToolAction, ToolContext};
+use glam::{Vec2, Vec3};
+
+/// The points that a drag moves.
+#[derive(Debug)]
+pub(super) struct Grabbed {
+    /// The position on the surface at the press.
+    place: Vec3,
+    /// Points with the effect of the brush on them.
+    points: Vec<(u32, f32)>,
+}
+
+impl Stroke {
+    /// Moves the points of the press to the newest position of the pointer.
+    pub(super) fn drag(
+        &mut self,
+        event: &PointerEvent,
+        context: &mut ToolContext<'_>,
+        reach: &mut Reach,
+        actions: &mut Vec<ToolAction>,
+    ) {
+        if self.begun.is_none() {
+            let Some(press) = self.next_dab(event.size_px) else {
+                return;
+            };
+            let Some(dab) = self.reach(press, event, context, reach, actions) else {
+                self.refused = true;
+                return;
+            };
+            let Some(begun) = &mut self.begun else {
+                return;
+            };
+            begun.grabbed = Some(Grabbed {
+                place: dab.centre,
+                points: dab.points,
+            });
+        }
+        self.path.skip_to_end();
+        let at = self.path.at;
+        let Some(begun) = &mut self.begun else {
+            return;
+        };
+        let Some(grabbed) = begun.grabbed.take() else {
+            return;
+        };
+        let movement = under(context.camera, event.size_px, at, grabbed.place)
+            .map_or(Vec3::ZERO, |place| place - grabbed.place);
+        let slides = self.kind == SculptKind::Slide;
+        let reach = 2.0 * movement.length();
+        let (shape, moved) = (&begun.shape, &mut begun.moved);
+        let of_point = |&(point, effect): &(u32, f32)| {
+            let start = shape.start[point as usize];
+            let mut place = start + movement * effect;
+            if slides {
+                place = shape.closest(place, reach, point).unwrap_or(start);
+            }
+            moved.displacement(point, place - start)
+        };
+        let displacements: Vec<Vec3> = grabbed.points.iter().map(of_point).collect();
+        begun.apply(&grabbed.points, displacements, true, context.document);
+        begun.grabbed = Some(grabbed);
+    }
+}
+
+/// The position under the pointer in the plane through `place` that faces the camera.
+fn under(camera: &Camera, size_px: Vec2, at: PathPoint, place: Vec3) -> Option<Vec3> {
+    let ray = camera.ray(at.ndc, size_px.x / size_px.y.max(1.0));
+    let normal = camera.backward();
+    let distance = (place - ray.origin).dot(normal) / ray.direction.dot(normal);
+    distance
+        .is_finite()
+        .then(|| ray.origin + ray.direction * distance)
+}

@@ -1,0 +1,134 @@
+//! The surface of a stroke: as it was at the press, and as the stroke has moved it.
+
+use crate::document::MeshItem;
+use crate::math::Ray;
+use crate::mesh::{Mesh, PointSet, SurfaceHit, SurfaceIndex};
+use crate::tools::SurfaceView;
+use glam::Vec3;
+use std::sync::Arc;
+
+/// The surface that a stroke sculpts, world space.
+pub(super) struct Shape {
+    pub(super) item: Arc<MeshItem>,
+    /// n_points, at the press.
+    pub(super) start: Vec<Vec3>,
+    /// n_points, now.
+    pub(super) now: Vec<Vec3>,
+    /// Of `start`.
+    index: Option<SurfaceIndex>,
+    hidden: Option<Arc<PointSet>>,
+    /// Displacements that are shorter are left out, metres.
+    pub(super) negligible: f32,
+}
+
+/// The length below which a displacement counts as none, as a fraction of the diagonal.
+const NEGLIGIBLE: f32 = 1e-7;
+
+impl std::fmt::Debug for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shape").finish_non_exhaustive()
+    }
+}
+
+impl Shape {
+    /// The displayed surface.
+    pub(super) fn new(
+        item: &Arc<MeshItem>,
+        surface: &mut SurfaceView<'_>,
+        hidden: Option<Arc<PointSet>>,
+    ) -> Self {
+        surface.prepare();
+        let (low, high) = surface
+            .positions
+            .iter()
+            .fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| {
+                (low.min(p), high.max(p))
+            });
+        Self {
+            item: item.clone(),
+            start: surface.positions.to_vec(),
+            now: surface.positions.to_vec(),
+            index: surface.index.clone(),
+            hidden,
+            negligible: NEGLIGIBLE * (high - low).max(Vec3::ZERO).length(),
+        }
+    }
+
+    fn geometry(&self) -> &Mesh {
+        &self.item.geometry
+    }
+
+    /// The surface at the press, for `work`.
+    pub(super) fn with_start<T>(&mut self, work: impl FnOnce(&mut SurfaceView<'_>) -> T) -> T {
+        work(&mut SurfaceView {
+            mesh: &self.item.geometry,
+            positions: &self.start,
+            normals: &[],
+            index: &mut self.index,
+            index_stale: &mut false,
+            hidden: self.hidden.as_deref(),
+        })
+    }
+
+    /// The hit of a ray on the surface at the press.
+    pub(super) fn cast_ray(&mut self, ray: &Ray) -> Option<SurfaceHit> {
+        self.with_start(|surface| surface.cast_ray(ray))
+    }
+
+    /// Where the hit position is now.
+    pub(super) fn place_now(&self, hit: &SurfaceHit) -> Vec3 {
+        let corners = self.geometry().topology().triangles[hit.triangle as usize];
+        let corners = corners.iter().zip(hit.barycentric.to_array());
+        corners
+            .map(|(&p, share)| self.now[p as usize] * share)
+            .sum()
+    }
+
+    /// The closest position on the surface at the press within `reach` metres, on the island of `point`.
+    pub(super) fn closest(&self, place: Vec3, reach: f32, point: u32) -> Option<Vec3> {
+        let mesh = self.geometry();
+        let triangles = &mesh.topology().triangles;
+        let islands = mesh.topology().islands(mesh.n_points());
+        let is_own = |t: u32| islands[triangles[t as usize][0] as usize] == islands[point as usize];
+        let found = self
+            .index
+            .as_ref()?
+            .closest(place, reach, triangles, &self.start, is_own)?;
+        let corners = triangles[found.triangle as usize].iter();
+        let corners = corners.zip(found.barycentric.to_array());
+        Some(
+            corners
+                .map(|(&p, share)| self.start[p as usize] * share)
+                .sum(),
+        )
+    }
+
+    /// The normal of a point of `positions`, unit: the mean of its faces by area, across seams. Zero where it has none.
+    pub(super) fn normal(&self, positions: &[Vec3], point: u32) -> Vec3 {
+        let topology = self.geometry().topology();
+        let mut sum = Vec3::ZERO;
+        let mut at = point;
+        loop {
+            for &face in topology.faces(at) {
+                let [a, b, c] = topology.triangles[face as usize].map(|p| positions[p as usize]);
+                sum += (b - a).cross(c - a);
+            }
+            match topology.next_coincident(at) {
+                Some(next) if next != point => at = next,
+                _ => break,
+            }
+        }
+        sum.normalize_or_zero()
+    }
+
+    /// The neighbours of a point that are averaged: across seams, and on an open edge those along it.
+    pub(super) fn ring(&self, point: u32) -> &[u32] {
+        self.geometry().rings().averaged(point)
+    }
+
+    /// The edge from one point to another at bind, mesh space.
+    pub(super) fn bind_edge(&self, from: u32, to: u32) -> Vec3 {
+        let positions = &self.geometry().positions;
+        positions[to as usize] - positions[from as usize]
+    }
+}

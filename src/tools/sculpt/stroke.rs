@@ -1,0 +1,365 @@
+//! One stroke: its dabs, the points that they reach, and their mirror images.
+
+use super::brushes::{self, Dab};
+use super::drag::Grabbed;
+use super::moved::Moved;
+use super::shape::Shape;
+use super::target::Target;
+use crate::document::session::{BrushOptions, FalloffShape, SculptKind};
+use crate::document::{Document, Edit};
+use crate::finding::counted;
+use crate::math::Camera;
+use crate::mesh::{PointSet, Symmetry};
+use crate::psd::Displacements;
+use crate::tools::brush::dab::{OnScreen, Visibility, find, pressed};
+use crate::tools::brush::{nearest, paint_mask};
+use crate::tools::stroke_path::{PathPoint, StrokePath};
+use crate::tools::{PointerEvent, Reach, ToolAction, ToolContext};
+use glam::{Vec2, Vec3};
+use std::sync::Arc;
+
+/// A stroke in progress.
+#[derive(Debug)]
+pub(super) struct Stroke {
+    /// The settings at its start.
+    pub(super) options: BrushOptions,
+    pub(super) kind: SculptKind,
+    /// Ctrl at its start.
+    pub(super) invert: bool,
+    /// The radius of the last dab, pixels.
+    pub(super) radius_px: f32,
+    pub(super) path: StrokePath,
+    /// The target, once the stroke has hit one.
+    pub(super) begun: Option<Begun>,
+    /// Whether nothing can be sculpted; the reason was shown.
+    pub(super) refused: bool,
+    /// The release event and the camera, once the button was released.
+    pub(super) ending: Option<(PointerEvent, Camera)>,
+}
+
+/// What a stroke sculpts, and what it has done so far.
+#[derive(Debug)]
+pub(super) struct Begun {
+    target: Target,
+    pub(super) shape: Shape,
+    pub(super) moved: Moved,
+    /// What the stroke replaces where the kind of brush is a drag.
+    pub(super) grabbed: Option<Grabbed>,
+    /// Points that may change; `None`: all.
+    mask: Option<PointSet>,
+    hidden: Option<Arc<PointSet>>,
+    mirror: Option<Arc<Symmetry>>,
+    /// Points under the brush without a mirror image.
+    unmatched: PointSet,
+    visibility: Option<Visibility>,
+}
+
+/// A dab, and the points that it reaches with the effect of the brush on each.
+pub(super) struct Reached {
+    pub(super) centre: Vec3,
+    radius: f32,
+    pub(super) points: Vec<(u32, f32)>,
+}
+
+impl Stroke {
+    /// The position of the next dab.
+    pub(super) fn next_dab(&mut self, size_px: Vec2) -> Option<PathPoint> {
+        let spacing = (self.radius_px * self.options.spacing).max(1.0);
+        self.path.next_dab(spacing, size_px)
+    }
+
+    /// Applies a dab to the surface under `position`.
+    pub(super) fn dab(
+        &mut self,
+        position: PathPoint,
+        event: &PointerEvent,
+        context: &mut ToolContext<'_>,
+        reach: &mut Reach,
+        actions: &mut Vec<ToolAction>,
+    ) {
+        let Some(found) = self.reach(position, event, context, reach, actions) else {
+            return;
+        };
+        let dab = Dab {
+            kind: self.kind,
+            centre: found.centre,
+            radius: found.radius,
+            spacing: self.options.spacing,
+            invert: self.invert,
+        };
+        if let Some(begun) = &mut self.begun {
+            begun.dab(&dab, found.points, context.document);
+        }
+    }
+
+    /// The points under the brush at a position of the path. `None`: beside the surface, or refused.
+    pub(super) fn reach(
+        &mut self,
+        position: PathPoint,
+        event: &PointerEvent,
+        context: &mut ToolContext<'_>,
+        reach: &mut Reach,
+        actions: &mut Vec<ToolAction>,
+    ) -> Option<Reached> {
+        let at = PointerEvent {
+            ndc: position.ndc,
+            ..*event
+        };
+        let ray = at.ray(context.camera);
+        if self.begun.is_none() {
+            let (instance, _) = nearest(context.surfaces, &ray)?;
+            let target = Target::find(context.document, instance);
+            let begun = target.and_then(|target| Begun::new(target, &self.options, context));
+            match begun {
+                Ok(begun) => {
+                    actions.push(ToolAction::Begin("Sculpt"));
+                    self.begun = Some(begun);
+                }
+                Err(why) => {
+                    self.refused = true;
+                    actions.push(ToolAction::Notify(why));
+                }
+            }
+        }
+        let options = &self.options;
+        let begun = self.begun.as_mut()?;
+        let hit = begun.shape.cast_ray(&ray)?;
+        let centre = begun.shape.place_now(&hit);
+        let (strength, size) = pressed(options, position.pressure);
+        let metres = context
+            .camera
+            .metres_per_pixel(hit.position, event.size_px.y);
+        self.radius_px = (options.radius_on_screen(metres) * size).max(1e-3);
+        let needs_visibility = options.falloff_shape != FalloffShape::Surface && !options.xray;
+        if needs_visibility && begun.visibility.is_none() {
+            begun.visibility = Some(Visibility::new(context.camera, event.size_px, context));
+        }
+        let world = options.radius_in_world(metres) * size;
+        let on_screen = OnScreen {
+            camera: context.camera,
+            size_px: event.size_px,
+            ndc: position.ndc,
+            radius_px: self.radius_px,
+        };
+        let shape = options.falloff_shape;
+        let radius = begun
+            .shape
+            .with_start(|surface| find(surface, shape, Some((hit, world)), &on_screen, reach))?;
+        // A drag follows the pointer in full.
+        let strength = if self.kind.is_drag() {
+            strength
+        } else {
+            strength * options.strength
+        };
+        let mut points = Vec::with_capacity(reach.found.len());
+        for &(point, distance) in &reach.found {
+            let effect = strength * options.fades_to(distance / radius);
+            // A comparison that NaN fails.
+            if effect > 0.0
+                && begun.may_sculpt(point)
+                && (!options.front_faces_only || begun.faces(point, ray.direction))
+                && begun.is_seen(point)
+            {
+                points.push((point, effect));
+            }
+        }
+        Some(Reached {
+            centre,
+            radius: world,
+            points,
+        })
+    }
+
+    /// The changes since the last call.
+    pub(super) fn take_edit(&mut self, document: &Document) -> Option<Edit> {
+        let begun = self.begun.as_mut()?;
+        begun
+            .moved
+            .take_edit(document, &begun.target, begun.shape.negligible)
+    }
+
+    /// The actions at its end.
+    pub(super) fn finish(self) -> Vec<ToolAction> {
+        let Some(begun) = self.begun else {
+            return Vec::new();
+        };
+        let mut actions = vec![ToolAction::Commit];
+        if begun.moved.is_empty() {
+            let why = if begun.mask.is_some() {
+                "No vertex under the brush is in the paint mask."
+            } else {
+                "No vertex lies under the brush. Press ] for a larger brush."
+            };
+            actions.push(ToolAction::Notify(why.into()));
+        } else if !begun.unmatched.is_empty() {
+            actions.push(ToolAction::Notify(format!(
+                "{} have no mirror image: only this side of them was sculpted.",
+                counted(begun.unmatched.count(), "vertex")
+            )));
+        }
+        actions
+    }
+}
+
+impl Begun {
+    /// A stroke on a target, or the reason why it cannot start.
+    fn new(
+        target: Target,
+        options: &BrushOptions,
+        context: &mut ToolContext<'_>,
+    ) -> Result<Self, String> {
+        let gone = "The mesh does not exist any more.";
+        let document = context.document;
+        let item = document.meshes().get(&target.mesh).ok_or(gone)?;
+        let name = &item.geometry.name;
+        let mirror = match options.symmetry {
+            None => None,
+            Some(axis) => {
+                let known = context.mirrors.get(&target.mesh);
+                let known = known.filter(|mirror| mirror.axis() == axis);
+                Some(known.cloned().ok_or_else(|| {
+                    format!(
+                        "The mirror image of \"{name}\" across {} is still being computed. Try again in a moment, or turn symmetry off.",
+                        axis.letter()
+                    )
+                })?)
+            }
+        };
+        let mask = paint_mask(document, target.mesh, item, options.mask);
+        if mask.as_ref().is_some_and(PointSet::is_empty) {
+            return Err(format!(
+                "The paint mask is on, but nothing of \"{name}\" is selected. Select some or turn the mask off."
+            ));
+        }
+        let hidden = document.session().hidden_points.get(&target.mesh).cloned();
+        let surfaces = context.surfaces.iter_mut();
+        let surface = surfaces
+            .map(|(id, surface)| (*id, surface))
+            .find(|(id, _)| *id == target.instance);
+        let (_, surface) = surface.ok_or(gone)?;
+        let rotations = document.point_rotations(target.instance).ok_or(gone)?;
+        Ok(Self {
+            shape: Shape::new(item, surface, hidden.clone()),
+            moved: Moved::new(rotations, target.factor),
+            target,
+            grabbed: None,
+            mask,
+            hidden,
+            mirror,
+            unmatched: PointSet::default(),
+            visibility: None,
+        })
+    }
+
+    fn may_sculpt(&self, point: u32) -> bool {
+        let is_in = |set: &PointSet| set.contains(point);
+        self.mask.as_ref().is_none_or(is_in) && !self.hidden.as_deref().is_some_and(is_in)
+    }
+
+    /// Whether a point of the surface at the press faces a camera that looks along `direction`.
+    fn faces(&self, point: u32, direction: Vec3) -> bool {
+        self.shape.normal(&self.shape.start, point).dot(direction) <= 0.0
+    }
+
+    /// Whether a point is visible, if the settings require that.
+    fn is_seen(&mut self, point: u32) -> bool {
+        let Self {
+            visibility, shape, ..
+        } = self;
+        visibility.as_ref().is_none_or(|visibility| {
+            shape.with_start(|surface| visibility.is_visible(surface, point))
+        })
+    }
+
+    /// Applies a dab to points.
+    fn dab(&mut self, dab: &Dab, mut reached: Vec<(u32, f32)>, document: &Document) {
+        // Each side of what these brushes do follows from the points there alone.
+        let is_local = !matches!(dab.kind, SculptKind::Flatten | SculptKind::Pinch);
+        if is_local {
+            self.add_images(&mut reached);
+        }
+        let sample = self.sample(document);
+        let made = brushes::displacements(dab, &reached, &self.shape, &mut self.moved, &sample);
+        if is_local {
+            self.add_all(reached.iter().map(|r| r.0).zip(made), false, &sample);
+        } else {
+            self.apply(&reached, made, false, document);
+        }
+    }
+
+    /// Adds the mirror images of points, each with the larger effect.
+    fn add_images(&mut self, reached: &mut Vec<(u32, f32)>) {
+        let Some(mirror) = self.mirror.clone() else {
+            return;
+        };
+        for i in 0..reached.len() {
+            let (point, effect) = reached[i];
+            match mirror.partner(point) {
+                Some(image) if self.may_sculpt(image) => reached.push((image, effect)),
+                Some(_) => {}
+                None => {
+                    self.unmatched.insert(point);
+                }
+            }
+        }
+        reached.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        reached.dedup_by_key(|r| r.0);
+    }
+
+    /// Adds displacements to points, and their reflections to the mirror images. A point that is reached on both sides
+    /// moves by the mean of the two, so that the centre line stays in the plane. `instead`: see [`Moved::add`].
+    pub(super) fn apply(
+        &mut self,
+        reached: &[(u32, f32)],
+        displacements: Vec<Vec3>,
+        instead: bool,
+        document: &Document,
+    ) {
+        let sample = self.sample(document);
+        let own = reached.iter().zip(displacements);
+        let mut all: Vec<(u32, f32, Vec3)> = own.map(|(&(p, e), d)| (p, e, d)).collect();
+        if let Some(mirror) = self.mirror.clone() {
+            for i in 0..all.len() {
+                let (point, effect, d) = all[i];
+                match mirror.partner(point) {
+                    Some(image) if self.may_sculpt(image) => {
+                        all.push((image, effect, mirror.axis().reflect(d)));
+                    }
+                    Some(_) => {}
+                    None => {
+                        self.unmatched.insert(point);
+                    }
+                }
+            }
+            // Stable: a point's own comes before that of its image.
+            all.sort_by_key(|part| part.0);
+        }
+        let merged = all.chunk_by(|a, b| a.0 == b.0).map(|parts| {
+            let total: f32 = parts.iter().map(|part| part.1).sum();
+            let most = parts.iter().map(|part| part.1).fold(0.0, f32::max);
+            let sum: Vec3 = parts.iter().map(|part| part.2).sum();
+            (parts[0].0, sum * (most / total))
+        });
+        let merged: Vec<(u32, Vec3)> = merged.collect();
+        self.add_all(merged.into_iter(), instead, &sample);
+    }
+
+    fn add_all(
+        &mut self,
+        displacements: impl Iterator<Item = (u32, Vec3)>,
+        instead: bool,
+        sample: &Displacements,
+    ) {
+        for (point, d) in displacements {
+            self.moved.add(point, d, instead, sample, &mut self.shape);
+        }
+    }
+
+    /// The displacements of the sample at the press, for points that the stroke has not moved yet.
+    fn sample(&self, document: &Document) -> Displacements {
+        let item = document.meshes().get(&self.target.mesh);
+        let set = item.and_then(|item| item.correctives.sets().get(self.target.set));
+        let sample = set.and_then(|set| set.samples.get(self.target.sample));
+        sample.map_or_else(Displacements::default, |s| s.displacements.clone())
+    }
+}
