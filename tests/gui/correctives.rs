@@ -4,9 +4,12 @@ use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, PointerButton, Role, Vec2};
 use egui_kittest::kittest::Queryable as _;
 use sinew::document::MeshItem;
+use sinew::document::session::SculptKind;
 use sinew::psd::{DriverMode, Kernel};
 use sinew::skeleton::JointId;
+use sinew::view::commands::Command;
 use sinew::view::frame::{PanelKind, Workspace};
+use sinew::view::mode::Mode;
 
 /// The Correctives workspace on the sample arm with its forearm selected.
 fn correcting() -> (Window, JointId) {
@@ -35,6 +38,7 @@ fn undo_label(window: &Window) -> String {
 }
 
 fn rotate(window: &mut Window, keys: &[Key]) {
+    window.find_and_run(Command::SetMode(Mode::Pose));
     let over = window.viewport().center();
     window.move_to(over);
     for key in [Key::R, Key::Z].iter().chain(keys).chain(&[Key::Enter]) {
@@ -178,4 +182,73 @@ fn suggestions_are_listed_accepted_and_dropped() {
         window.click(Role::Button, "Drop all");
     }
     assert!(proposals(&window).is_empty());
+}
+
+#[test]
+fn a_sample_is_sculpted_with_the_mouse() {
+    let (mut window, _) = correcting();
+    // Sculpt mode says how to begin.
+    window.find_and_run(Command::SetMode(Mode::Sculpt));
+    assert!(window.says("No sample to sculpt."));
+    window.picture("sculpt-none");
+    rotate(&mut window, &[Key::Num9, Key::Num0]);
+    window.key(CTRL, Key::K);
+    assert_eq!(window.app().viewport().mode, Mode::Sculpt);
+    assert!(window.says("Weight in this pose: 1.00"));
+
+    let before = window.positions();
+    let n_steps = window.editor().history().n_undo();
+    let at = window.on_model();
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        at,
+        Vec2::new(30.0, 20.0),
+    );
+    window.settle();
+    assert_eq!(undo_label(&window), "Sculpt");
+    assert_eq!(window.editor().history().n_undo(), n_steps + 1);
+    let n_moved = item(&window).correctives.samples()[0]
+        .displacements
+        .n_points();
+    assert!(n_moved > 10, "{n_moved}");
+    assert_ne!(window.positions(), before);
+    window.picture("sculpt-grabbed");
+
+    // Brushes by key and by button; Shift smooths.
+    window.key(Modifiers::ALT, Key::Num2);
+    assert_eq!(window.editor().sculpt_kind(), SculptKind::Inflate);
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        at,
+        Vec2::new(10.0, 0.0),
+    );
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::SHIFT,
+        at,
+        Vec2::new(10.0, 0.0),
+    );
+    window.click(Role::Button, "Erase correction brush");
+    assert_eq!(window.editor().sculpt_kind(), SculptKind::Erase);
+    window.settle();
+    assert_eq!(window.editor().history().n_undo(), n_steps + 3);
+    for _ in 0..3 {
+        window.key(CTRL, Key::Z);
+    }
+    window.settle();
+    assert_eq!(window.positions(), before);
+    // Away from the sample's pose a stroke says where to go.
+    rotate(&mut window, &[Key::Minus, Key::Num8, Key::Num5]);
+    window.find_and_run(Command::SetMode(Mode::Sculpt));
+    let at = window.on_model();
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        at,
+        Vec2::new(30.0, 0.0),
+    );
+    window.settle();
+    assert!(window.says("Go to \"forearm 90°\" first"));
 }

@@ -145,19 +145,21 @@ impl Stroke {
         let radius = begun
             .shape
             .with_start(|surface| find(surface, shape, Some((hit, world)), &on_screen, reach))?;
-        // A drag follows the pointer in full.
-        let strength = if self.kind.is_drag() {
+        // A drag follows the pointer in full, and takes all of a silhouette with it.
+        let is_drag = self.kind.is_drag();
+        let strength = if is_drag {
             strength
         } else {
             strength * options.strength
         };
+        let any_side = is_drag || !options.front_faces_only;
         let mut points = Vec::with_capacity(reach.found.len());
         for &(point, distance) in &reach.found {
             let effect = strength * options.fades_to(distance / radius);
             // A comparison that NaN fails.
             if effect > 0.0
                 && begun.may_sculpt(point)
-                && (!options.front_faces_only || begun.faces(point, ray.direction))
+                && (any_side || begun.faces(point, ray.direction))
                 && begun.is_seen(point)
             {
                 points.push((point, effect));

@@ -31,7 +31,8 @@ pub fn brush_ui(ui: &mut Ui, editor: &mut Editor) {
     if brush.falloff == Falloff::Custom {
         curve_ui(ui, &mut brush.curve);
     }
-    sides_ui(ui, brush);
+    front_ui(ui, brush);
+    hidden_ui(ui, brush, "Paint");
     ui.checkbox(&mut brush.accumulate, "Accumulate")
         .on_hover_text(
             "Let dabs of one stroke add up. When off, one stroke never exceeds its strength.",
@@ -98,16 +99,21 @@ pub fn brush_popover_ui(ui: &mut Ui, editor: &mut Editor) {
         projection_ui(ui, brush);
         symmetry_ui(ui, brush);
     });
-    sides_ui(ui, brush);
+    front_ui(ui, brush);
+    hidden_ui(ui, brush, "Paint");
 }
 
-/// Draws which sides of the model a stroke affects.
-pub(super) fn sides_ui(ui: &mut Ui, brush: &mut BrushOptions) {
+/// Draws whether a stroke leaves out the far side.
+pub(super) fn front_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     ui.checkbox(&mut brush.front_faces_only, "Front faces only")
-        .on_hover_text("Do not paint vertices that face away from the camera.");
-    ui.checkbox(&mut brush.xray, "Paint hidden vertices")
+        .on_hover_text("Leave out vertices that face away from the camera.");
+}
+
+/// Draws whether a stroke reaches occluded vertices. `does`: "Paint".
+pub(super) fn hidden_ui(ui: &mut Ui, brush: &mut BrushOptions, does: &str) {
+    ui.checkbox(&mut brush.xray, format!("{does} hidden vertices"))
         .on_hover_text(
-            "Also paint vertices that other parts occlude. The Surface falloff shape reaches them anyway.",
+            "Also reach vertices that other parts occlude. The Surface falloff shape reaches them anyway.",
         );
 }
 

@@ -1,7 +1,7 @@
 //! The settings of the sculpting brush, and the sample that it sculpts.
 
 use super::brush::{
-    falloff_ui, grid_ui, mask_ui, note_ui, projection_ui, radius_ui, reach_ui, sides_ui,
+    falloff_ui, front_ui, grid_ui, hidden_ui, mask_ui, note_ui, projection_ui, radius_ui, reach_ui,
     strength_ui, symmetry_ui,
 };
 use super::curve::curve_ui;
@@ -25,11 +25,11 @@ pub(super) fn sculpt_ui(ui: &mut Ui, editor: &mut Editor) -> Option<Command> {
         radius_ui(ui, brush);
         falloff_ui(ui, brush);
     });
+    sides_ui(ui, editor);
     let brush = editor.brush_mut();
     if brush.falloff == Falloff::Custom {
         curve_ui(ui, &mut brush.curve);
     }
-    sides_ui(ui, brush);
     grid_ui(ui, "sculpt reach", |ui| {
         reach_ui(ui, brush);
         symmetry_ui(ui, brush);
@@ -56,7 +56,17 @@ pub fn sculpt_popover_ui(ui: &mut Ui, editor: &mut Editor) {
         projection_ui(ui, brush);
         symmetry_ui(ui, brush);
     });
-    sides_ui(ui, editor.brush_mut());
+    sides_ui(ui, editor);
+}
+
+/// Draws which vertices a stroke leaves out. A drag takes both sides.
+fn sides_ui(ui: &mut Ui, editor: &mut Editor) {
+    let is_drag = editor.sculpt_kind().is_drag();
+    let brush = editor.brush_mut();
+    if !is_drag {
+        front_ui(ui, brush);
+    }
+    hidden_ui(ui, brush, "Sculpt");
 }
 
 /// Draws the active sample with its weight in the pose, or how to get one.
