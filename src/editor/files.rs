@@ -333,7 +333,7 @@ impl Editor {
                 counted(n_problems, "problem")
             ));
         }
-        let is_from_project = !matches!(request, OpenRequest::Sample(_)) && opened.is_project;
+        let is_from_project = opened.is_project;
         self.set_document(opened.document, opened.findings, project);
         // A project restores its own view; a model is framed.
         self.frame_when_shown = !is_from_project;

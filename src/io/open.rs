@@ -10,6 +10,12 @@ use crate::task::{Cancelled, Task};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The sample projects: name and text, over a generated sample.
+const SAMPLE_PROJECTS: [(&str, &str); 1] = [(
+    "elbow-correctives",
+    include_str!("../../projects/elbow-correctives.ron"),
+)];
+
 /// An opened document.
 #[derive(Debug)]
 pub struct OpenedModel {
@@ -42,7 +48,7 @@ pub enum OpenError {
     Project(#[from] ProjectError),
     /// No sample has this name.
     #[error(
-        "There is no sample called \"{0}\". The samples are arm, hand, mannequin and cylinder."
+        "There is no sample called \"{0}\". The samples are arm, hand, mannequin, cylinder and elbow-correctives."
     )]
     NoSample(String),
 }
@@ -134,6 +140,16 @@ pub fn open_autosave(path: &Path, task: &Task) -> Result<OpenedModel, OpenError>
 
 /// Opens a built-in sample by name.
 pub fn open_sample(name: &str, task: &Task) -> Result<OpenedModel, OpenError> {
+    if let Some((_, text)) = SAMPLE_PROJECTS.iter().find(|(known, _)| *known == name) {
+        let opened = project::open_text(text, task, import_for_project)?;
+        return Ok(OpenedModel {
+            document: opened.document,
+            findings: opened.findings,
+            project: None,
+            is_project: true,
+            source_changed: opened.source_changed,
+        });
+    }
     let kind = SampleKind::ALL
         .into_iter()
         .find(|k| k.name() == name)

@@ -21,6 +21,8 @@ pub(crate) struct Export {
     /// What the first two columns say.
     pub(crate) label: &'static str,
     pub(crate) model: Model,
+    /// The bone whose suggested corrective samples are added first.
+    pub(crate) suggest: Option<&'static str>,
     pub(crate) flags: &'static [&'static str],
     /// Whether the tests export it too; the others take minutes.
     pub(crate) is_tested: bool,
@@ -43,6 +45,46 @@ pub(crate) const EXPORTS: [Export; 8] = [
     export("Fox | default", Model::Shared("fox/fox.glb"), &[], true),
 ];
 
+/// The exports of models with suggested corrective samples, each of one clip that bends the joint.
+pub(crate) const CORRECTED: [Export; 4] = [
+    Export {
+        suggest: Some("forearm"),
+        ..export(
+            "arm | elbow",
+            Model::Asset("arm.glb"),
+            &["--clips", "Bend"],
+            true,
+        )
+    },
+    Export {
+        suggest: Some("index.01.L"),
+        ..export(
+            "hand | knuckle",
+            Model::Asset("hand.glb"),
+            &["--clips", "Fist"],
+            false,
+        )
+    },
+    Export {
+        suggest: Some("upper_arm.L"),
+        ..export(
+            "mannequin | shoulder",
+            Model::Asset("mannequin.glb"),
+            &["--clips", "Range of motion"],
+            false,
+        )
+    },
+    Export {
+        suggest: Some("calf.l"),
+        ..export(
+            "mannequiny | knee",
+            Model::Shared("mannequiny/mannequiny.glb"),
+            &["--clips", "run_root.001"],
+            false,
+        )
+    },
+];
+
 const DQS: &[&str] = &["--method", "dqs"];
 
 const fn export(
@@ -54,6 +96,7 @@ const fn export(
     Export {
         label,
         model,
+        suggest: None,
         flags,
         is_tested,
     }
@@ -64,6 +107,11 @@ pub(crate) const EXPORTS_HEADER: &str = "\
 | model | deformer stack | helper joints | morph targets | largest error | 99.9th percentile | RMS | not corrected | size | 0.1 % |
 |---|---|---|---|---|---|---|---|---|---|";
 
+/// The header of the table of exports with corrective samples.
+pub(crate) const CORRECTED_HEADER: &str = "\
+| model | joint | helper joints | morph targets | largest error | 99.9th percentile | RMS | not corrected | size | 0.1 % |
+|---|---|---|---|---|---|---|---|---|---|";
+
 /// The row of an export, as the command line at `sinew` writes and reports it. `shared`: the folder of shared test data.
 pub(crate) fn export_row(sinew: &Path, export: &Export, shared: &Path) -> String {
     let model = match export.model {
@@ -72,6 +120,10 @@ pub(crate) fn export_row(sinew: &Path, export: &Export, shared: &Path) -> String
     };
     let folder = tempfile::tempdir().expect("a folder for the export");
     let report = folder.path().join("report.json");
+    let model = export.suggest.map_or_else(
+        || model.clone(),
+        |bone| corrected(sinew, &model, bone, folder.path()),
+    );
     let output = Command::new(sinew)
         .arg("export")
         .arg(&model)
@@ -103,6 +155,21 @@ pub(crate) fn export_row(sinew: &Path, export: &Export, shared: &Path) -> String
         number("before_max_percent"),
         number("size_ratio"),
     )
+}
+
+/// The project of a model with the suggested samples of a bone, in `folder`.
+fn corrected(sinew: &Path, model: &Path, bone: &str, folder: &Path) -> PathBuf {
+    let project = folder.join("corrected.ron");
+    let output = Command::new(sinew)
+        .arg("psd")
+        .arg(model)
+        .args(["--suggest", bone, "--out"])
+        .arg(&project)
+        .output()
+        .expect("the program runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{bone}: {said}");
+    project
 }
 
 /// The repository's root.

@@ -5,10 +5,12 @@
 //! cargo bench --features gui-test --bench report -- exports   # one or more of them, by name
 //! ```
 //!
-//! Names: machine, exports, skinning, kernels, and the benches edits, dabs, operations, selecting, frames. Each section
+//! Names: machine, exports, correctives, skinning, kernels, and the benches edits, dabs, operations, selecting, frames. Each section
 //! begins with the date; the machine is written with every run.
 
-use figures::{EXPORTS, EXPORTS_HEADER, PAGE, export_row, marks, root};
+use figures::{
+    CORRECTED, CORRECTED_HEADER, EXPORTS, EXPORTS_HEADER, Export, PAGE, export_row, marks, root,
+};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -32,7 +34,11 @@ fn main() {
     let today = first_line("date", &["+%Y-%m-%d"]);
     write("machine", &machine(&today));
     if is_wanted("exports") {
-        write("exports", &exports(sinew));
+        write("exports", &exports(sinew, EXPORTS_HEADER, &EXPORTS));
+    }
+    if is_wanted("correctives") {
+        let rows = exports(sinew, CORRECTED_HEADER, &CORRECTED);
+        write("correctives", &rows);
     }
     if is_wanted("skinning") || is_wanted("kernels") {
         let rows = bench_rows(sinew);
@@ -115,12 +121,12 @@ fn gibibytes(field: &str) -> String {
     })
 }
 
-/// The table of corrected exports.
-fn exports(sinew: &Path) -> String {
+/// A table of corrected exports.
+fn exports(sinew: &Path, header: &str, rows: &[Export]) -> String {
     let shared =
         std::env::var_os("SINEW_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
-    let mut out = format!("{EXPORTS_HEADER}\n");
-    for export in &EXPORTS {
+    let mut out = format!("{header}\n");
+    for export in rows {
         let row = export_row(sinew, export, &shared);
         let test = if export.is_tested {
             "tested"

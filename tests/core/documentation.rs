@@ -1,13 +1,22 @@
 //! The README and the manual: their figures are those of the program, their links lead somewhere, every flag is explained.
 
-use crate::figures::{EXPORTS, EXPORTS_HEADER, Export, Model, PAGE, export_row, root, section};
+use crate::figures::{
+    CORRECTED, CORRECTED_HEADER, EXPORTS, EXPORTS_HEADER, Export, Model, PAGE, export_row, root,
+    section,
+};
 use crate::shared::shared_dir;
 use std::path::{Path, PathBuf};
 
-fn rows() -> Vec<String> {
+/// The tables of exports: the name of the section, the header, and what the rows are.
+const TABLES: [(&str, &str, &[Export]); 2] = [
+    ("exports", EXPORTS_HEADER, &EXPORTS),
+    ("correctives", CORRECTED_HEADER, &CORRECTED),
+];
+
+fn rows(name: &str, header: &str) -> Vec<String> {
     let page = std::fs::read_to_string(root().join(PAGE)).unwrap();
-    let table = section(&page, "exports");
-    assert!(table.contains(EXPORTS_HEADER), "{table}");
+    let table = section(&page, name);
+    assert!(table.contains(header), "{table}");
     let rows = table.lines();
     let rows = rows.filter(|line| line.starts_with('|')).skip(2);
     rows.map(str::to_owned).collect()
@@ -15,21 +24,26 @@ fn rows() -> Vec<String> {
 
 #[test]
 fn the_table_of_exports_has_every_row() {
-    let rows = rows();
-    assert_eq!(rows.len(), EXPORTS.len(), "{rows:#?}");
-    for (row, export) in rows.iter().zip(&EXPORTS) {
-        let start = format!("| {} |", export.label);
-        assert!(row.starts_with(&start), "{row} is not of {}", export.label);
+    for (name, header, exports) in TABLES {
+        let rows = rows(name, header);
+        assert_eq!(rows.len(), exports.len(), "{rows:#?}");
+        for (row, export) in rows.iter().zip(exports) {
+            let start = format!("| {} |", export.label);
+            assert!(row.starts_with(&start), "{row} is not of {}", export.label);
+        }
     }
 }
 
-/// `cargo bench --bench report -- exports` writes the table anew.
+/// `cargo bench --bench report -- exports correctives` writes the tables anew.
 #[test]
 fn the_table_of_exports_is_what_the_program_reports() {
     let is_shared = |export: &Export| matches!(export.model, Model::Shared(_));
     let shared = shared_dir("the_table_of_exports_is_what_the_program_reports");
     let mut wrong = Vec::new();
-    for (export, row) in EXPORTS.iter().zip(rows()) {
+    let all = TABLES
+        .into_iter()
+        .flat_map(|(name, header, exports)| exports.iter().zip(rows(name, header)));
+    for (export, row) in all {
         if !export.is_tested || (is_shared(export) && shared.is_none()) {
             continue;
         }

@@ -444,3 +444,80 @@ fn the_editor_adds_ticked_samples_in_one_step() {
     harness.editor.redo();
     assert_eq!(samples(&harness), added);
 }
+
+/// The sample arm whose elbow has the suggested samples about +X, at the end of its bend.
+fn corrected_elbow() -> Document {
+    let mut document = sinew::io::open_sample("arm", &Task::new())
+        .unwrap()
+        .document;
+    let elbow = joint(&document, "forearm");
+    let found = suggest(&document, elbow, &SuggestSettings::default(), &Task::new()).unwrap();
+    let about_x = |k: usize| found[0].proposals[k].axis.dot(DVec3::X) > 0.99;
+    let edit = found[0].accept(&document, about_x).unwrap();
+    document.apply(&mut Edit::Correctives(edit)).unwrap();
+    let clips = document.clips().iter();
+    let bend = clips
+        .clone()
+        .find(|(_, clip)| clip.name == "Bend")
+        .unwrap()
+        .0;
+    let (bend, mesh) = (*bend, *document.meshes().keys().next().unwrap());
+    let session = document.session_mut();
+    (session.playback.clip, session.playback.time_secs) = (Some(bend), 1.2);
+    (session.active_joint, session.active_mesh) = (Some(elbow), Some(mesh));
+    session.selected_joints = [elbow].into();
+    session
+        .camera
+        .frame_in(Vec3::new(0.0, 0.05, 0.12), 0.42, 1.5);
+    (session.camera.yaw, session.camera.pitch) = (1.1, 0.25);
+    document
+}
+
+/// The sample project that the welcome page offers: four samples of the elbow, without crossing triangles at its bend.
+///
+/// When the arm or the suggestions change: `SINEW_UPDATE_PROJECTS=1` writes it again; look at it before it goes in.
+#[test]
+fn the_corrected_elbow_unfolds_and_is_saved_as_it_is() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("projects/elbow-correctives.ron");
+    if std::env::var("SINEW_UPDATE_PROJECTS").as_deref() == Ok("1") {
+        sinew::io::project::save(&corrected_elbow(), &path, &Task::new()).unwrap();
+    }
+    let opened = sinew::io::open_any(&path, &Task::new()).unwrap();
+    assert_eq!(opened.findings, []);
+    let document = opened.document;
+    let item = document.meshes().values().next().unwrap();
+    assert_eq!(
+        (
+            item.correctives.sets().len(),
+            item.correctives.samples().len()
+        ),
+        (1, 4)
+    );
+    // Opened by its name, it is the same, needs no file, and has no file that a save would replace.
+    let sample = sinew::io::open_sample("elbow-correctives", &Task::new()).unwrap();
+    assert!(sample.document.same_content(&document) && sample.is_project);
+    assert_eq!((sample.findings, sample.project), (Vec::new(), None));
+
+    let elbow = joint(&document, "forearm");
+    let instance = JointSkin::instances(&document, elbow)[0];
+    let skin = JointSkin::new(&document, instance, elbow, &Task::new()).unwrap();
+    let bend = Bend { document, skin };
+    let crossings = |document: &Document, degrees: f64| {
+        let pose = bend.pose_about(DVec3::X, degrees);
+        let mut evaluator = Evaluator::default();
+        evaluator.evaluate(document, &pose);
+        let shown = evaluator.plan(instance).unwrap().positions();
+        let points = bend.skin.points.iter();
+        let own: Vec<DVec3> = points.map(|p| shown[p[0] as usize].as_dvec3()).collect();
+        let posed = bend.posed(degrees, OutlineOf::ThisStack);
+        bend.region(&posed).n_crossings(&bend.skin.around, &own)
+    };
+    let plain = bend.document.clone().without_correctives();
+    for degrees in [70.0, 90.0, 110.0, 120.0] {
+        let (before, after) = (
+            crossings(&plain, degrees),
+            crossings(&bend.document, degrees),
+        );
+        assert!(before > 40 && after == 0, "{degrees}: {before} {after}");
+    }
+}

@@ -13,11 +13,16 @@ use egui_material_icons::icons;
 use std::path::PathBuf;
 
 /// The samples: id, title, description.
-const SAMPLES: [(&str, &str, &str); 4] = [
+const SAMPLES: [(&str, &str, &str); 5] = [
     ("arm", "Arm", "Elbow and wrist. For bend and twist."),
     ("hand", "Hand", "Five fingers. Many bones close together."),
     ("mannequin", "Mannequin", "A full character with clips."),
     ("cylinder", "Cylinder", "Two bones. The simplest case."),
+    (
+        "elbow-correctives",
+        "Corrected elbow",
+        "The arm with four corrective samples on its elbow.",
+    ),
 ];
 
 /// The open welcome.

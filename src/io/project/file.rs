@@ -86,6 +86,27 @@ pub fn open(
     }
 }
 
+/// Opens the project that is `text`, whose model is a built-in sample.
+pub fn open_text(
+    text: &str,
+    task: &Task,
+    import: impl FnOnce(ModelSource<'_>, &Task) -> Result<(Document, Vec<Finding>), ProjectError>,
+) -> Result<Opened, ProjectError> {
+    let project = migrate::parse(text)?;
+    match project.model.clone() {
+        ModelRef::Sample { name, .. } => finish(project, ModelSource::Sample(&name), task, import),
+        ModelRef::File {
+            path,
+            name,
+            fingerprint,
+        } => Err(ProjectError::SourceMissing {
+            path: path.into(),
+            name,
+            fingerprint,
+        }),
+    }
+}
+
 /// Opens the project at `path` with the model at `model` instead of the stored one: relinks it.
 pub fn open_with_source(
     path: &Path,

@@ -52,6 +52,6 @@ pub use apply::apply_project;
 pub use autosave::{Autosaves, Recoverable};
 pub use collect::to_project;
 pub use error::ProjectError;
-pub use file::{ModelSource, Opened, open, open_with_source, save};
+pub use file::{ModelSource, Opened, open, open_text, open_with_source, save};
 pub use migrate::{parse, to_text};
 pub use v5::{ModelRef, Project};
