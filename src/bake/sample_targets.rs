@@ -3,13 +3,14 @@
 use super::{Baked, BakedMesh, BakedTarget};
 use crate::deform::correctives::{Sample, SampleSet};
 use crate::document::{ClipId, Document, MeshItem};
+use crate::mesh::Mesh;
 use crate::skeleton::{Channel, Clip, JointId, Property};
-use glam::Vec3;
-use std::collections::BTreeMap;
+use glam::{Quat, Vec3};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The samples of each mesh as morph targets with their names: at weight 1 their displacement in the bind pose times their
-/// strength. `None` where no sample acts. Muted samples and those of sets that are off are left out.
+/// strength, and their normals there. `None` where no sample acts. Muted samples and those of sets that are off are left out.
 ///
 /// Weight channels of `clips` get zeros for the new targets; nothing else changes.
 pub fn sample_targets(document: &Document, clips: &BTreeMap<ClipId, Arc<Clip>>) -> Option<Baked> {
@@ -51,18 +52,57 @@ fn targets(item: &MeshItem) -> Vec<BakedTarget> {
     let target = |(set, sample): &(&Arc<SampleSet>, &Arc<Sample>)| {
         let moved = sample.displacements.iter();
         let moved = moved.map(|(point, d)| (point, d * sample.strength));
+        let moved: Vec<(u32, Vec3)> = moved.filter(|(_, d)| *d != Vec3::ZERO).collect();
         BakedTarget {
             name: if is_alone(&sample.name) {
                 sample.name.clone()
             } else {
                 format!("{} {}", set.name, sample.name)
             },
-            positions: moved.filter(|(_, d)| *d != Vec3::ZERO).collect(),
-            normals: Vec::new(),
+            normals: normals(&item.geometry, &moved),
+            positions: moved,
         }
     };
     acting.iter().map(target).collect()
 }
+
+/// The deltas of the normals whose faces a displacement rotates in the bind pose: the file's normals follow the mean of
+/// their faces by area.
+fn normals(mesh: &Mesh, moved: &[(u32, Vec3)]) -> Vec<(u32, Vec3)> {
+    let topology = mesh.topology();
+    let displaced: BTreeMap<u32, Vec3> = moved.iter().copied().collect();
+    let around = moved.iter().flat_map(|(point, _)| topology.faces(*point));
+    let corners = around.flat_map(|&face| topology.triangles[face as usize]);
+    let points: BTreeSet<u32> = corners.collect();
+    let bind = |point: u32| mesh.positions[point as usize];
+    let shown = |point: u32| bind(point) + displaced.get(&point).copied().unwrap_or_default();
+    let mean = |normal: u32, place: &dyn Fn(u32) -> Vec3| {
+        let faces = topology.faces_of_normal(normal).iter();
+        let areas = faces.map(|&face| {
+            let [a, b, c] = topology.triangles[face as usize].map(place);
+            (b - a).cross(c - a)
+        });
+        areas.sum::<Vec3>().normalize_or_zero()
+    };
+    let delta = |normal: u32| {
+        let (before, after) = (mean(normal, &bind), mean(normal, &shown));
+        let known = mesh.normals[normal as usize];
+        let is_flat = before == Vec3::ZERO || after == Vec3::ZERO;
+        let delta = if is_flat {
+            Vec3::ZERO
+        } else {
+            Quat::from_rotation_arc(before, after) * known - known
+        };
+        (delta.length() > LEAST_NORMAL).then_some((normal, delta))
+    };
+    let normals = points
+        .into_iter()
+        .flat_map(|p| topology.normals_of_point(p));
+    normals.filter_map(delta).collect()
+}
+
+/// A smaller delta of a normal is left out: a hundredth of a degree.
+const LEAST_NORMAL: f32 = 1.7e-4;
 
 /// The clip with zeros for new targets. `widths`: for each joint that draws a mesh, its targets so far and the new ones.
 fn widened(clip: &Arc<Clip>, widths: &BTreeMap<JointId, (usize, usize)>) -> Arc<Clip> {

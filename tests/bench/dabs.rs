@@ -2,7 +2,7 @@
 //! stroke, and the memory of a thousand. `cargo bench --profile ci --no-default-features --bench dabs`
 
 use glam::{DAffine3, DQuat, DVec3, Vec2, Vec3};
-use sinew::document::session::{FalloffShape, RadiusUnit};
+use sinew::document::session::{FalloffShape, RadiusUnit, SculptKind};
 use sinew::document::{Edit, MeshSource, PrimitiveSource, Skin};
 use sinew::editor::{Editor, OpenRequest};
 use sinew::io::gltf_build;
@@ -112,16 +112,21 @@ fn settle(editor: &mut Editor) {
 }
 
 fn send(editor: &mut Editor, kind: PointerKind, place: Vec3) {
+    let event = event_at(editor, kind, place);
+    editor.pointer(&event);
+}
+
+fn event_at(editor: &Editor, kind: PointerKind, place: Vec3) -> PointerEvent {
     let camera = editor.document().session().camera;
     let clip = camera.clip_from_world(SIZE.x / SIZE.y);
-    editor.pointer(&PointerEvent {
+    PointerEvent {
         kind,
         ndc: clip.project_point3(place).truncate(),
         size_px: SIZE,
         invert: false,
         smooth: false,
         pressure: None,
-    });
+    }
 }
 
 /// Finding the points along the surface: with arrays kept from touch to touch, and with maps made for each.
@@ -225,6 +230,7 @@ fn measure(side: usize) {
             measure_brush(&mut editor, shape, part);
         }
     }
+    measure_sculpt(&mut editor);
 }
 
 fn measure_brush(editor: &mut Editor, shape: FalloffShape, part: f32) {
@@ -277,6 +283,53 @@ fn measure_brush(editor: &mut Editor, shape: FalloffShape, part: f32) {
         part * 100.0,
         bytes as f64 / 1e3,
     );
+}
+
+/// Dabs of the sculpting brushes on 1 % of the points, from the pointer to the changed sample and to the picture.
+fn measure_sculpt(editor: &mut Editor) {
+    assert!(editor.add_sample(), "the painted bone is posed");
+    settle(editor);
+    let part = 0.01f32;
+    let radius = (part / std::f32::consts::PI).sqrt();
+    let brush = editor.brush_mut();
+    brush.falloff_shape = FalloffShape::Surface;
+    (brush.radius_unit, brush.radius_world) = (RadiusUnit::World, radius);
+    let step = radius * brush.spacing * 1.01;
+    for kind in SculptKind::ALL {
+        editor.use_sculpt(kind);
+        let place = |i: usize| Vec3::new(0.45, 0.35 + (i as f32 * step) % 0.3, 0.0);
+        let (mut pointer, mut shown) = (Vec::new(), Vec::new());
+        let mut press = Duration::ZERO;
+        for i in 0..=40 {
+            let event = event_at(editor, PointerKind::Drag, place(i));
+            let start = Instant::now();
+            if i == 0 {
+                editor.begin_sculpt(&PointerEvent {
+                    kind: PointerKind::Press,
+                    ..event
+                });
+            } else {
+                editor.pointer(&event);
+            }
+            let sculpted = start.elapsed();
+            show_or_skip(editor);
+            if i == 0 {
+                press = sculpted;
+            } else {
+                pointer.push(sculpted);
+                shown.push(start.elapsed());
+            }
+        }
+        send(editor, PointerKind::Release, place(40));
+        editor.undo();
+        settle(editor);
+        let (p50, p99) = percentiles(&mut pointer);
+        let (shown50, shown99) = percentiles(&mut shown);
+        println!(
+            "sculpt {:16} 1 %  first {press:7.1?}  pick+offsets+edit p50 {p50:7.1?} p99 {p99:7.1?}  to the picture p50 {shown50:7.1?} p99 {shown99:7.1?}",
+            kind.label(),
+        );
+    }
 }
 
 /// [`show`], unless the touch changed nothing.

@@ -5,8 +5,8 @@
 //! cargo bench --features gui-test --bench report -- exports   # one or more of them, by name
 //! ```
 //!
-//! Names: machine, exports, correctives, skinning, kernels, and the benches edits, dabs, operations, selecting, frames. Each section
-//! begins with the date; the machine is written with every run.
+//! Names: machine, exports, correctives, skinning, kernels, and the benches edits, dabs, samples, operations, selecting,
+//! frames. Each section begins with the date; the machine is written with every run.
 
 use figures::{
     CORRECTED, CORRECTED_HEADER, EXPORTS, EXPORTS_HEADER, Export, PAGE, export_row, marks, root,
@@ -20,7 +20,14 @@ use std::process::Command;
 mod figures;
 
 /// Benches whose output is shown as it is.
-const BENCHES: [&str; 5] = ["edits", "dabs", "operations", "selecting", "frames"];
+const BENCHES: [&str; 6] = [
+    "edits",
+    "dabs",
+    "samples",
+    "operations",
+    "selecting",
+    "frames",
+];
 /// Vertices of the mesh that `sinew bench` deforms.
 const N_POINTS: &str = "1000000";
 

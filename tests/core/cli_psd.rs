@@ -427,6 +427,7 @@ fn samples_become_morph_targets_and_come_back() {
     assert_eq!(mesh["extras"]["targetNames"], json!(["Bump"]));
     for primitive in mesh["primitives"].as_array().unwrap() {
         assert_eq!(primitive["targets"].as_array().unwrap().len(), 1);
+        assert!(primitive["targets"][0]["NORMAL"].is_u64(), "{primitive}");
     }
     // The displacement is that of the sample, carried by skinning instead of added after it.
     let again = elbow.join("again.ron");
@@ -455,4 +456,74 @@ fn samples_become_morph_targets_and_come_back() {
         2,
     );
     assert!(said.contains("--sample-targets cannot be used"), "{said}");
+}
+
+#[test]
+fn suggested_samples_are_printed_and_added() {
+    let elbow = Elbow::new();
+    let out = elbow.join("suggested.ron");
+    let said = done(&[
+        "psd",
+        &elbow.arm,
+        "--suggest",
+        "forearm",
+        "--json",
+        "--out",
+        text(&out),
+    ]);
+    let said: Value = serde_json::from_str(&said).unwrap();
+    let suggestions = said["suggestions"].as_array().unwrap();
+    assert_eq!(suggestions.len(), 1);
+    assert_eq!(suggestions[0]["node"], json!(elbow.node));
+    let proposals = suggestions[0]["proposals"].as_array().unwrap();
+    assert!(
+        proposals.len() >= 3 && proposals.len() <= 8,
+        "{}",
+        proposals.len()
+    );
+    for proposal in proposals {
+        assert_eq!(proposal["recommended"], json!(true), "{proposal}");
+        assert_eq!(proposal["after"]["crossings"], json!(0), "{proposal}");
+        let strain = |when: &str| proposal[when]["strain"].as_f64().unwrap();
+        assert!(strain("after") < strain("before"), "{proposal}");
+        assert!(
+            proposal["after"]["volume"].as_f64().unwrap().abs() < 0.021,
+            "{proposal}"
+        );
+    }
+    let written: Value = serde_json::from_str(&done(&["psd", text(&out), "--json"])).unwrap();
+    let samples = written["sets"][0]["samples"].as_array().unwrap();
+    assert_eq!(samples.len(), proposals.len());
+    let names = |of: &[Value]| of.iter().map(|v| v["name"].clone()).collect::<Vec<_>>();
+    assert_eq!(names(samples), names(proposals));
+    // An unknown bone, and one that moves nothing, are one sentence each; nothing is written.
+    let nothing = elbow.join("nothing.ron");
+    let said = fails(
+        &[
+            "psd",
+            &elbow.arm,
+            "--suggest",
+            "tail",
+            "--out",
+            text(&nothing),
+        ],
+        2,
+    );
+    assert!(
+        said.contains("--suggest tail: there is no bone of that name."),
+        "{said}"
+    );
+    let said = fails(
+        &[
+            "psd",
+            &elbow.arm,
+            "--suggest",
+            "wrist",
+            "--out",
+            text(&nothing),
+        ],
+        1,
+    );
+    assert_eq!(said.trim().lines().count(), 1, "{said}");
+    assert!(!nothing.exists());
 }

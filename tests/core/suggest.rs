@@ -495,7 +495,8 @@ fn the_corrected_elbow_unfolds_and_is_saved_as_it_is() {
     );
     // Opened by its name, it is the same, needs no file, and has no file that a save would replace.
     let sample = sinew::io::open_sample("elbow-correctives", &Task::new()).unwrap();
-    assert!(sample.document.same_content(&document) && sample.is_project);
+    let again = sample.document.meshes().values().next().unwrap();
+    assert!(again.correctives == item.correctives && sample.is_project);
     assert_eq!((sample.findings, sample.project), (Vec::new(), None));
 
     let elbow = joint(&document, "forearm");

@@ -99,6 +99,8 @@ pub struct ExportSettings {
     pub influences: usize,
     /// Writes the current pose as the rest pose of the file.
     pub write_pose_as_rest: bool,
+    /// Adds the corrective samples as morph targets that nothing drives.
+    pub sample_targets: bool,
 }
 
 impl Default for ExportSettings {
@@ -109,6 +111,7 @@ impl Default for ExportSettings {
             bake: BakeOptions::default(),
             influences: 4,
             write_pose_as_rest: false,
+            sample_targets: false,
         }
     }
 }
@@ -121,6 +124,7 @@ impl ExportSettings {
                 return ExportOptions {
                     influences: self.influences,
                     write_pose_as_rest: self.write_pose_as_rest,
+                    sample_targets: self.sample_targets,
                     ..ExportOptions::default()
                 };
             }
@@ -149,6 +153,7 @@ impl ExportSettings {
     pub(super) fn forget_model(&mut self) {
         self.bake.clips.clear();
         self.write_pose_as_rest = false;
+        self.sample_targets = false;
     }
 }
 
@@ -161,10 +166,12 @@ mod tests {
         let settings = ExportSettings {
             influences: 8,
             write_pose_as_rest: true,
+            sample_targets: true,
             ..ExportSettings::default()
         };
         let plain = settings.options(Correction::None);
         assert_eq!((plain.influences, plain.write_pose_as_rest), (8, true));
+        assert!(plain.sample_targets);
         assert_eq!(plain.correct, None);
         for (correction, mode) in [
             (Correction::Clips, BakeMode::Clips),
@@ -173,6 +180,7 @@ mod tests {
         ] {
             let options = settings.options(correction);
             assert_eq!((options.influences, options.write_pose_as_rest), (4, false));
+            assert!(!options.sample_targets);
             assert_eq!(options.correct.map(|c| c.mode), Some(mode));
         }
         // Frames have no influence limit, so it must not change their options.

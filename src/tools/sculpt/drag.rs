@@ -1,20 +1,11 @@
 //! Grab and Slide: the points of the press follow the pointer.
 
-use super::stroke::Stroke;
+use super::stroke::{Grabbed, Stroke};
 use crate::document::session::SculptKind;
 use crate::math::Camera;
 use crate::tools::stroke_path::PathPoint;
 use crate::tools::{PointerEvent, Reach, ToolAction, ToolContext};
 use glam::{Vec2, Vec3};
-
-/// The points that a drag moves.
-#[derive(Debug)]
-pub(super) struct Grabbed {
-    /// The position on the surface at the press.
-    place: Vec3,
-    /// Points with the effect of the brush on them.
-    points: Vec<(u32, f32)>,
-}
 
 impl Stroke {
     /// Moves the points of the press to the newest position of the pointer.

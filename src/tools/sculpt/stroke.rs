@@ -1,7 +1,6 @@
 //! One stroke: its dabs, the points that they reach, and their mirror images.
 
 use super::brushes::{self, Dab};
-use super::drag::Grabbed;
 use super::moved::Moved;
 use super::shape::Shape;
 use super::target::Target;
@@ -52,6 +51,15 @@ pub(super) struct Begun {
     /// Points under the brush without a mirror image.
     unmatched: PointSet,
     visibility: Option<Visibility>,
+}
+
+/// The points that a drag moves.
+#[derive(Debug)]
+pub(super) struct Grabbed {
+    /// The position on the surface at the press.
+    pub(super) place: Vec3,
+    /// Points with the effect of the brush on them.
+    pub(super) points: Vec<(u32, f32)>,
 }
 
 /// A dab, and the points that it reaches with the effect of the brush on each.

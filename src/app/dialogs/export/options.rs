@@ -41,8 +41,9 @@ pub(super) fn options_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
-/// Draws the options without a correction: influences and rest pose.
+/// Draws the options without a correction: influences, rest pose, samples.
 fn plain_ui(ui: &mut Ui, editor: &mut Editor) {
+    let has_samples = editor.has_samples();
     let settings = editor.export_settings_mut();
     ui.horizontal(|ui| {
         ui.label("Influences");
@@ -62,6 +63,12 @@ fn plain_ui(ui: &mut Ui, editor: &mut Editor) {
         .on_hover_text(
             "Export your own pose as the rest pose. Other programs open the file in this pose.",
         );
+    if has_samples {
+        ui.checkbox(&mut settings.sample_targets, "Samples as morph targets")
+            .on_hover_text(
+                "Add each corrective sample as a morph target with its name. Nothing drives it: for programs that drive morph targets on their own.",
+            );
+    }
 }
 
 fn corrected_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {

@@ -1,7 +1,7 @@
 //! The morph targets of the active object: one slider each; a drag is one undo step.
 
 use super::object::active;
-use crate::editor::Editor;
+use crate::editor::{Editor, SampleTask};
 use crate::view::theme;
 use egui::{Id, RichText, Ui};
 
@@ -23,6 +23,8 @@ pub(super) fn morphs_ui(ui: &mut Ui, editor: &mut Editor) {
         ui.data_mut(|data| data.insert_temp(dragging, false));
         editor.end_step();
     }
+    let has_skin = editor.corrected_mesh().is_some();
+    let mut sampled = None;
     let weights = editor
         .document()
         .pose()
@@ -40,7 +42,7 @@ pub(super) fn morphs_ui(ui: &mut Ui, editor: &mut Editor) {
         );
     }
     egui::Grid::new("morphs")
-        .num_columns(2)
+        .num_columns(3)
         .spacing([8.0, 4.0])
         .show(ui, |ui| {
             for (target, weight) in weights.iter_mut().enumerate() {
@@ -73,7 +75,24 @@ pub(super) fn morphs_ui(ui: &mut Ui, editor: &mut Editor) {
                     ui.data_mut(|data| data.insert_temp(dragging, false));
                     editor.end_step();
                 }
+                // By its name: without one it cannot be found again.
+                if has_skin && !item.geometry.morphs[target].name.is_empty() {
+                    let button = ui.small_button("Sample");
+                    let about = format!(
+                        "Add a corrective sample at this pose with what \"{name}\" adds in full."
+                    );
+                    button.widget_info(|| {
+                        let label = format!("Sample from {name}");
+                        egui::WidgetInfo::labeled(egui::Role::Button, true, label)
+                    });
+                    if button.on_hover_text(about).clicked() {
+                        sampled = Some(name.clone());
+                    }
+                }
                 ui.end_row();
             }
         });
+    if let Some(name) = sampled {
+        editor.change_samples(SampleTask::FromMorph(name));
+    }
 }
