@@ -289,7 +289,7 @@ impl PoseInterpolation {
         };
         // Column i of the inverse solves for sample i; bind carries no displacement.
         self.coefficients = inverse[size..n * size].to_vec();
-        self.condition = dense::condition_number(&matrix, size);
+        self.condition = dense::symmetric_condition_number(&matrix, size);
         self.condition
     }
 

@@ -2,6 +2,7 @@
 
 use super::skin::OutlineOf;
 use crate::document::{InstanceId, MeshId};
+use crate::finding::counted;
 use crate::psd::{Displacements, DriverMode};
 use crate::relax::{Metrics, RelaxSettings};
 use crate::skeleton::JointId;
@@ -89,7 +90,8 @@ pub enum SuggestError {
     },
     /// The mesh is too coarse.
     #[error(
-        "Too coarse to fold: edges are {percent} % of the limb's radius at \"{joint}\", and {n_free} vertices move."
+        "Too coarse to fold: edges are {percent} % of the limb's radius at \"{joint}\", and {} can move.",
+        counted(*n_free, "vertex")
     )]
     TooCoarse {
         /// Its label.

@@ -172,6 +172,19 @@ fn opening() {
     }
     let bytes = std::fs::metadata(&paths[1]).unwrap().len();
     let [without, with] = times.map(|mut times| median(&mut times));
+    let item = corrected.meshes().values().next().unwrap();
+    let sets = item.correctives.sets().to_vec();
+    let mut solving: Vec<Duration> = (0..9)
+        .map(|_| {
+            let start = Instant::now();
+            assert!(Correctives::new(sets.clone()).is_ok());
+            start.elapsed()
+        })
+        .collect();
+    println!(
+        "solving 200 samples on 4 joints: {:.1?}",
+        median(&mut solving)
+    );
     println!(
         "opening 200 samples of 2,000 points: {:.1?} ({with:.1?} with, {without:.1?} without), {:.1} MB",
         with.saturating_sub(without),

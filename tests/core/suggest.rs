@@ -466,10 +466,9 @@ fn corrected_elbow() -> Document {
     (session.playback.clip, session.playback.time_secs) = (Some(bend), 1.2);
     (session.active_joint, session.active_mesh) = (Some(elbow), Some(mesh));
     session.selected_joints = [elbow].into();
-    session
-        .camera
-        .frame_in(Vec3::new(0.0, 0.05, 0.12), 0.42, 1.5);
-    (session.camera.yaw, session.camera.pitch) = (1.1, 0.25);
+    let camera = &mut session.camera;
+    (camera.target, camera.distance) = (Vec3::new(0.0, 0.18, 0.0), 0.95);
+    (camera.yaw, camera.pitch) = (2.5, 0.5);
     document
 }
 

@@ -3,7 +3,6 @@
 use super::moved::Moved;
 use super::shape::Shape;
 use crate::document::session::SculptKind;
-use crate::psd::Displacements;
 use glam::Vec3;
 
 /// The offset of Inflate in one dab, as a fraction of the radius and of the distance between dabs.
@@ -33,9 +32,10 @@ pub(super) fn displacements(
     reached: &[(u32, f32)],
     shape: &Shape,
     moved: &mut Moved,
-    sample: &Displacements,
 ) -> Vec<Vec3> {
-    let plane = Plane::mean(reached, shape);
+    let is_about_plane = matches!(dab.kind, SculptKind::Flatten | SculptKind::Pinch);
+    let plane = Plane::mean(if is_about_plane { reached } else { &[] }, shape);
+    let mut ring = Vec::new();
     let sign = if dab.invert { -1.0 } else { 1.0 };
     let spacing = dab.spacing.min(1.0);
     let of_point = |&(point, effect): &(u32, f32)| {
@@ -45,15 +45,21 @@ pub(super) fn displacements(
                 let length = INFLATE * spacing * dab.radius * effect * sign;
                 shape.normal(&shape.now, point) * length
             }
-            SculptKind::Smooth => (mean(shape, point) - here) * effect,
-            SculptKind::Relax => (relaxed(shape, moved, point) - here) * effect,
+            SculptKind::Smooth => {
+                shape.ring(point, &mut ring);
+                (mean(shape, point, &ring) - here) * effect
+            }
+            SculptKind::Relax => {
+                shape.ring(point, &mut ring);
+                (relaxed(shape, moved, point, &ring) - here) * effect
+            }
             SculptKind::Flatten => plane.offset(here) * -effect * sign,
             SculptKind::Pinch => {
                 let inwards = dab.centre - here;
                 let along = inwards - plane.normal * inwards.dot(plane.normal);
                 along * (PINCH * spacing).min(1.0) * effect * sign
             }
-            SculptKind::Erase => return moved.current(point, sample) * -effect,
+            SculptKind::Erase => return moved.current(point) * -effect,
             // Drags have no dabs.
             SculptKind::Grab | SculptKind::Slide => Vec3::ZERO,
         };
@@ -63,8 +69,7 @@ pub(super) fn displacements(
 }
 
 /// The mean of the neighbours.
-fn mean(shape: &Shape, point: u32) -> Vec3 {
-    let ring = shape.ring(point);
+fn mean(shape: &Shape, point: u32, ring: &[u32]) -> Vec3 {
     if ring.is_empty() {
         return shape.now[point as usize];
     }
@@ -74,8 +79,7 @@ fn mean(shape: &Shape, point: u32) -> Vec3 {
 
 /// The position where the edges of a point are closest to their shape of bind: the mean over its neighbours j of
 /// `p_j + (R_i + R_j) / 2 (b_i - b_j)` (Sorkine & Alexa 2007, eq. 8, with equal weights and the rotations of the skin).
-fn relaxed(shape: &Shape, moved: &mut Moved, point: u32) -> Vec3 {
-    let ring = shape.ring(point);
+fn relaxed(shape: &Shape, moved: &mut Moved, point: u32, ring: &[u32]) -> Vec3 {
     if ring.is_empty() {
         return shape.now[point as usize];
     }

@@ -54,7 +54,7 @@ impl Stroke {
             moved.displacement(point, place - start)
         };
         let displacements: Vec<Vec3> = grabbed.points.iter().map(of_point).collect();
-        begun.apply(&grabbed.points, displacements, true, context.document);
+        begun.apply(&grabbed.points, displacements, true);
         begun.grabbed = Some(grabbed);
     }
 }

@@ -6,7 +6,6 @@ use crate::deform::PointRotations;
 use crate::document::{CorrectivesEdit, Document, Edit};
 use crate::psd::Displacements;
 use glam::{DQuat, Vec3};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A point that the stroke has moved.
@@ -26,33 +25,42 @@ struct Slot {
 pub(super) struct Moved {
     rotations: PointRotations,
     factor: f64,
+    /// The displacements of the sample at the press.
+    sample: Displacements,
     slots: Vec<Slot>,
-    slot_of: HashMap<u32, u32>,
+    /// n_points: 1 + the index of the slot; 0: none. Memory that was never touched costs nothing.
+    slot_of: Vec<u32>,
     dirty: Vec<u32>,
 }
 
 impl Moved {
-    /// None so far. `factor`: that of the sample's displacements in the pose.
-    pub(super) fn new(rotations: PointRotations, factor: f64) -> Self {
+    /// None of `n_points` so far. `sample`: the displacements at the press; `factor`: theirs in the pose.
+    pub(super) fn new(
+        rotations: PointRotations,
+        sample: Displacements,
+        factor: f64,
+        n_points: usize,
+    ) -> Self {
         Self {
             rotations,
             factor,
+            sample,
             slots: Vec::new(),
-            slot_of: HashMap::new(),
+            slot_of: vec![0; n_points],
             dirty: Vec::new(),
         }
     }
 
-    /// Whether no point was moved.
+    /// Whether no point was reached.
     pub(super) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
     /// The blended rotation of a point.
     pub(super) fn rotation(&mut self, point: u32) -> DQuat {
-        match self.slot_of.get(&point) {
-            Some(&slot) => self.slots[slot as usize].rotation,
-            None => self.rotations.at(point),
+        match self.slot_of[point as usize] {
+            0 => self.rotations.at(point),
+            slot => self.slots[slot as usize - 1].rotation,
         }
     }
 
@@ -63,30 +71,23 @@ impl Moved {
 
     /// The displacement whose effect on screen is the offset `world`: `R^T o / factor`.
     pub(super) fn displacement(&mut self, point: u32, world: Vec3) -> Vec3 {
-        let rotation = self.rotation(point);
+        let rotation = self.slot(point).rotation;
         (rotation.conjugate() * (world.as_dvec3() / self.factor)).as_vec3()
     }
 
     /// The displacement of a point in the sample as it is now.
-    pub(super) fn current(&mut self, point: u32, sample: &Displacements) -> Vec3 {
-        let slot = self.slot(point, sample);
+    pub(super) fn current(&mut self, point: u32) -> Vec3 {
+        let slot = self.slot(point);
         slot.base + slot.added
     }
 
     /// Adds a displacement to that of a point, or with `instead` replaces what the stroke has added.
-    pub(super) fn add(
-        &mut self,
-        point: u32,
-        displacement: Vec3,
-        instead: bool,
-        sample: &Displacements,
-        shape: &mut Shape,
-    ) {
+    pub(super) fn add(&mut self, point: u32, displacement: Vec3, instead: bool, shape: &mut Shape) {
         if !displacement.is_finite() {
             return;
         }
         let factor = self.factor;
-        let slot = self.slot(point, sample);
+        let slot = self.slot(point);
         slot.added = if instead {
             displacement
         } else {
@@ -96,28 +97,24 @@ impl Moved {
         let place = shape.start[point as usize].as_dvec3() + offset;
         shape.now[point as usize] = place.as_vec3();
         if !std::mem::replace(&mut slot.is_dirty, true) {
-            let slot = self.slot_of[&point];
+            let slot = self.slot_of[point as usize] - 1;
             self.dirty.push(slot);
         }
     }
 
-    fn slot(&mut self, point: u32, sample: &Displacements) -> &mut Slot {
-        let index = match self.slot_of.get(&point) {
-            Some(&index) => index,
-            None => {
-                let index = self.slots.len() as u32;
-                self.slots.push(Slot {
-                    point,
-                    rotation: self.rotations.at(point),
-                    base: sample.get(point).unwrap_or_default(),
-                    added: Vec3::ZERO,
-                    is_dirty: false,
-                });
-                self.slot_of.insert(point, index);
-                index
-            }
-        };
-        &mut self.slots[index as usize]
+    fn slot(&mut self, point: u32) -> &mut Slot {
+        if self.slot_of[point as usize] == 0 {
+            self.slots.push(Slot {
+                point,
+                rotation: self.rotations.at(point),
+                base: self.sample.get(point).unwrap_or_default(),
+                added: Vec3::ZERO,
+                is_dirty: false,
+            });
+            self.slot_of[point as usize] = self.slots.len() as u32;
+        }
+        let slot = self.slot_of[point as usize] as usize - 1;
+        &mut self.slots[slot]
     }
 
     /// The changes since the last call.

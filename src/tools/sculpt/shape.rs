@@ -121,9 +121,48 @@ impl Shape {
         sum.normalize_or_zero()
     }
 
-    /// The neighbours of a point that are averaged: across seams, and on an open edge those along it.
-    pub(super) fn ring(&self, point: u32) -> &[u32] {
-        self.geometry().rings().averaged(point)
+    /// The neighbours of a point that are averaged, one for each position: across seams, and on an open edge those along
+    /// it. Found in the faces around the point: the rings of a whole mesh take longer than a stroke may.
+    pub(super) fn ring(&self, point: u32, ring: &mut Vec<u32>) {
+        let topology = self.geometry().topology();
+        let lowest = |point: u32| {
+            let mut low = point;
+            let mut at = point;
+            while let Some(next) = topology.next_coincident(at).filter(|&next| next != point) {
+                low = low.min(next);
+                at = next;
+            }
+            low
+        };
+        ring.clear();
+        let own = lowest(point);
+        let mut at = point;
+        loop {
+            for &face in topology.faces(at) {
+                let corners = topology.triangles[face as usize].map(lowest);
+                ring.extend(corners.into_iter().filter(|&corner| corner != own));
+            }
+            match topology.next_coincident(at) {
+                Some(next) if next != point => at = next,
+                _ => break,
+            }
+        }
+        ring.sort_unstable();
+        // An edge of one face is open.
+        let is_open = |edge: &[u32]| edge.len() == 1;
+        let has_open = ring.chunk_by(|a, b| a == b).any(is_open);
+        let mut kept = 0;
+        let mut i = 0;
+        while i < ring.len() {
+            let next = ring[i];
+            let n = ring[i..].iter().take_while(|&&other| other == next).count();
+            if !has_open || n == 1 {
+                ring[kept] = next;
+                kept += 1;
+            }
+            i += n;
+        }
+        ring.truncate(kept);
     }
 
     /// The edge from one point to another at bind, mesh space.

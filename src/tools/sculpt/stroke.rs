@@ -9,7 +9,6 @@ use crate::document::{Document, Edit};
 use crate::finding::counted;
 use crate::math::Camera;
 use crate::mesh::{PointSet, Symmetry};
-use crate::psd::Displacements;
 use crate::tools::brush::dab::{OnScreen, Visibility, find, pressed};
 use crate::tools::brush::{nearest, paint_mask};
 use crate::tools::stroke_path::{PathPoint, StrokePath};
@@ -96,7 +95,7 @@ impl Stroke {
             invert: self.invert,
         };
         if let Some(begun) = &mut self.begun {
-            begun.dab(&dab, found.points, context.document);
+            begun.dab(&dab, found.points);
         }
     }
 
@@ -248,9 +247,12 @@ impl Begun {
             .find(|(id, _)| *id == target.instance);
         let (_, surface) = surface.ok_or(gone)?;
         let rotations = document.point_rotations(target.instance).ok_or(gone)?;
+        let set = item.correctives.sets().get(target.set);
+        let sample = set.and_then(|set| set.samples.get(target.sample));
+        let sample = sample.ok_or(gone)?.displacements.clone();
         Ok(Self {
             shape: Shape::new(item, surface, hidden.clone()),
-            moved: Moved::new(rotations, target.factor),
+            moved: Moved::new(rotations, sample, target.factor, item.geometry.n_points()),
             target,
             grabbed: None,
             mask,
@@ -282,18 +284,17 @@ impl Begun {
     }
 
     /// Applies a dab to points.
-    fn dab(&mut self, dab: &Dab, mut reached: Vec<(u32, f32)>, document: &Document) {
+    fn dab(&mut self, dab: &Dab, mut reached: Vec<(u32, f32)>) {
         // Each side of what these brushes do follows from the points there alone.
         let is_local = !matches!(dab.kind, SculptKind::Flatten | SculptKind::Pinch);
         if is_local {
             self.add_images(&mut reached);
         }
-        let sample = self.sample(document);
-        let made = brushes::displacements(dab, &reached, &self.shape, &mut self.moved, &sample);
+        let made = brushes::displacements(dab, &reached, &self.shape, &mut self.moved);
         if is_local {
-            self.add_all(reached.iter().map(|r| r.0).zip(made), false, &sample);
+            self.add_all(reached.iter().map(|r| r.0).zip(made), false);
         } else {
-            self.apply(&reached, made, false, document);
+            self.apply(&reached, made, false);
         }
     }
 
@@ -323,9 +324,7 @@ impl Begun {
         reached: &[(u32, f32)],
         displacements: Vec<Vec3>,
         instead: bool,
-        document: &Document,
     ) {
-        let sample = self.sample(document);
         let own = reached.iter().zip(displacements);
         let mut all: Vec<(u32, f32, Vec3)> = own.map(|(&(p, e), d)| (p, e, d)).collect();
         if let Some(mirror) = self.mirror.clone() {
@@ -351,25 +350,12 @@ impl Begun {
             (parts[0].0, sum * (most / total))
         });
         let merged: Vec<(u32, Vec3)> = merged.collect();
-        self.add_all(merged.into_iter(), instead, &sample);
+        self.add_all(merged.into_iter(), instead);
     }
 
-    fn add_all(
-        &mut self,
-        displacements: impl Iterator<Item = (u32, Vec3)>,
-        instead: bool,
-        sample: &Displacements,
-    ) {
+    fn add_all(&mut self, displacements: impl Iterator<Item = (u32, Vec3)>, instead: bool) {
         for (point, d) in displacements {
-            self.moved.add(point, d, instead, sample, &mut self.shape);
+            self.moved.add(point, d, instead, &mut self.shape);
         }
-    }
-
-    /// The displacements of the sample at the press, for points that the stroke has not moved yet.
-    fn sample(&self, document: &Document) -> Displacements {
-        let item = document.meshes().get(&self.target.mesh);
-        let set = item.and_then(|item| item.correctives.sets().get(self.target.set));
-        let sample = set.and_then(|set| set.samples.get(self.target.sample));
-        sample.map_or_else(Displacements::default, |s| s.displacements.clone())
     }
 }
