@@ -408,6 +408,100 @@ fn samples_are_mirrored_and_captured_again() {
     assert!(said.starts_with("0 stale samples re-targeted."), "{said}");
 }
 
+/// Measured on a finger: three samples; crossing triangles 0, 27 and 40 -> 0.
+#[test]
+fn samples_are_suggested_and_added() {
+    let folder = tempfile::tempdir().unwrap();
+    let (hand, project) = (asset("hand"), folder.path().join("hand.ron"));
+    let ask = ["psd", &hand, "--suggest", "index.02.L"];
+    let said = done(&[&ask[..], &["--json", "--out", text(&project)]].concat());
+    let found: Value = serde_json::from_str(&said).unwrap();
+    let suggestions = found["suggestions"].as_array().unwrap();
+    assert_eq!(suggestions.len(), 1);
+    let suggestion = &suggestions[0];
+    assert_eq!(suggestion["node"], node_of(&hand, "index.02.L"));
+    assert_eq!(
+        (&suggestion["mode"], &suggestion["free"]),
+        (&json!("hinge"), &json!(221))
+    );
+    let proposals = suggestion["proposals"].as_array().unwrap();
+    let degrees: Vec<f64> = proposals
+        .iter()
+        .map(|p| p["degrees"].as_f64().unwrap())
+        .collect();
+    assert_eq!(
+        degrees.iter().map(|d| d.round()).collect::<Vec<_>>(),
+        [50.0, 80.0, 96.0]
+    );
+    for (proposal, crossing) in proposals.iter().zip([0i64, 27, 40]) {
+        let (before, after) = (&proposal["before"], &proposal["after"]);
+        let number = |of: &Value, key: &str| of[key].as_f64().unwrap();
+        assert!(
+            (before["crossings"].as_i64().unwrap() - crossing).abs() <= 3,
+            "{proposal}"
+        );
+        assert_eq!(
+            (&after["crossings"], &proposal["recommended"]),
+            (&json!(0), &json!(true))
+        );
+        assert!(
+            number(after, "strain") < 0.6 * number(before, "strain"),
+            "{proposal}"
+        );
+        assert!(number(after, "volume").abs() <= 0.02 + 1e-9, "{proposal}");
+        assert!(number(after, "displacement") > 0.2, "{proposal}");
+    }
+    // What was printed is what the project holds.
+    let held = done(&["psd", text(&project), "--json"]);
+    for proposal in proposals {
+        let name = proposal["name"].as_str().unwrap();
+        assert!(held.contains(name), "{name}: {held}");
+    }
+    let said = done(&[&ask[..], &["--out", text(&project)]].concat());
+    assert!(said.contains("crossing triangles 27 -> 0"), "{said}");
+    assert!(said.contains("hand.ron with 3 samples added"), "{said}");
+    let again = done(&ask);
+    assert!(!again.contains("Wrote") && again.starts_with("index.02.L, mesh \"hand\": hinge"));
+}
+
+#[test]
+fn what_cannot_be_suggested_is_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let (arm, model) = (asset("arm"), folder.path().join("arm.glb"));
+    for (bone, more, code, sentence) in [
+        (
+            "nobody",
+            &[][..],
+            2,
+            "--suggest nobody: there is no bone of that name.",
+        ),
+        ("wrist", &[], 1, "No vertices blend across \"wrist\"."),
+        (
+            "forearm",
+            &["--out", text(&model)],
+            2,
+            "--suggest writes a project: give --out a name that ends in .ron.",
+        ),
+    ] {
+        let said = fails(
+            &[&["psd", &arm, "--suggest", bone][..], more].concat(),
+            code,
+        );
+        assert_eq!(said.trim_end(), format!("sinew: {sentence}"));
+    }
+    let both = [
+        "psd",
+        &arm,
+        "--suggest",
+        "forearm",
+        "--mirror",
+        "--out",
+        text(&model),
+    ];
+    assert!(fails(&both, 2).contains("cannot be used with"));
+    assert!(!model.exists());
+}
+
 /// A sample becomes a morph target of the file, and a morph target a sample again.
 #[test]
 fn samples_become_morph_targets_and_come_back() {
