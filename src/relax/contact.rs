@@ -96,9 +96,13 @@ impl<'a> Contacts<'a> {
         self.tree
             .refit(|i| Bounds::around(triangles[near[i as usize] as usize].map(|p| x[p as usize])));
         let this = &*self;
+        let faces = near.par_iter().with_min_len(256);
+        let faces: Vec<DVec3> = faces
+            .map(|&t| normal(triangles[t as usize].map(|p| x[p as usize])))
+            .collect();
         let points = this.region.near.par_iter().with_min_len(64);
         let found: Vec<(Contact, f64)> = points
-            .filter_map(|&p| this.of_point(p, x, normals))
+            .filter_map(|&p| this.of_point(p, x, normals, &faces))
             .collect();
         let is_behind = |signed: f64| signed < 0.0 && this.settings.inside_test;
         let mut shells: BTreeMap<u32, Winding> = BTreeMap::new();
@@ -126,14 +130,24 @@ impl<'a> Contacts<'a> {
         real.map(|(contact, _)| contact).collect()
     }
 
-    /// What a point is closer to than the gap, and its signed distance.
-    fn of_point(&self, p: u32, x: &[DVec3], normals: &[DVec3]) -> Option<(Contact, f64)> {
+    /// What a point is closer to than the gap, and its signed distance. `faces`: the normals of the near triangles.
+    fn of_point(
+        &self,
+        p: u32,
+        x: &[DVec3],
+        normals: &[DVec3],
+        faces: &[DVec3],
+    ) -> Option<(Contact, f64)> {
         let surface = &self.around.surface;
         let corners_of =
             |i: u32| surface.triangles[self.region.near_triangles[i as usize] as usize];
         let (here, own) = (x[p as usize], normals[p as usize]);
         let own_is_free = self.region.is_free(p);
         let measure = |i: u32, best: f64| {
+            // The cheapest test, which most neighbours fail, comes first.
+            if own.dot(faces[i as usize]) >= FACING {
+                return None;
+            }
             let corners = corners_of(i);
             let can_move = own_is_free || corners.iter().any(|&q| self.region.is_free(q));
             if !can_move
@@ -143,16 +157,13 @@ impl<'a> Contacts<'a> {
                 return None;
             }
             let places = corners.map(|q| x[q as usize]);
-            if own.dot(normal(places)) >= FACING {
-                return None;
-            }
             let distance = closest(here, places).place.distance_squared(here);
             (distance <= best && !self.is_thin(p, corners)).then_some(distance)
         };
         let i = self.tree.nearest(here, self.reach, measure)?;
         let corners = corners_of(i);
         let places = corners.map(|q| x[q as usize]);
-        let (face, on) = (normal(places), closest(here, places));
+        let (face, on) = (faces[i as usize], closest(here, places));
         let offset = here - on.place;
         let along = face.dot(offset);
         // Beside the face in front of it, the distance to its edge counts.
