@@ -67,6 +67,8 @@ pub enum Fix {
     GiveToNearest,
     /// Keeps this many of the largest influences of each point.
     Limit(u8),
+    /// Gives each point without a valid weight in the file the weights of the nearest one with valid ones.
+    CopyNearest,
     /// Gives all points at one position the average of their weights.
     Weld,
     /// A change of corrective samples.
@@ -96,6 +98,7 @@ impl Fix {
             Self::Normalise => "Normalise".into(),
             Self::GiveToNearest => "Assign to nearest bone".into(),
             Self::Limit(most) => format!("Limit to {most}"),
+            Self::CopyNearest => "Copy nearest weights".into(),
             Self::Weld => "Weld weights".into(),
             Self::Samples(fix) => fix.label().into(),
         }
@@ -114,6 +117,10 @@ impl Fix {
             Self::Limit(most) => format!(
                 "Keep only the {most} largest influences of these vertices. An export does this anyway."
             ),
+            Self::CopyNearest => {
+                "Give each of these vertices the weights of the nearest vertex that has valid ones. Locked bones keep their weights."
+                    .into()
+            }
             Self::Weld => {
                 "Average the weights of the vertices at each of these positions.".into()
             }

@@ -17,6 +17,8 @@ mod bake;
 mod bake_beside;
 #[path = "core/bake_sources.rs"]
 mod bake_sources;
+#[path = "core/between_keys.rs"]
+mod between_keys;
 #[path = "core/brushes.rs"]
 mod brushes;
 #[path = "core/centres.rs"]
@@ -57,6 +59,8 @@ mod export_bytes;
 mod export_models;
 #[path = "core/exporting.rs"]
 mod exporting;
+#[path = "core/extreme_sources.rs"]
+mod extreme_sources;
 #[path = "bench/figures.rs"]
 mod figures;
 #[path = "core/gltf_builder.rs"]
@@ -73,6 +77,8 @@ mod import_traps;
 mod independent_reader;
 #[path = "core/influence_table.rs"]
 mod influence_table;
+#[path = "core/invalid_weights.rs"]
+mod invalid_weights;
 #[path = "core/layering.rs"]
 mod layering;
 #[path = "core/layers.rs"]

@@ -8,7 +8,7 @@ use super::dialogs::weight_range::WeightRange;
 use super::dialogs::welcome::Welcome;
 use crate::deform::StackChoice;
 use crate::document::LayerStack;
-use crate::document::session::{BrushOptions, SelectKind, TransformKind};
+use crate::document::session::{BrushOptions, SculptKind, SelectKind, TransformKind};
 use crate::editor::exporting::ExportKind;
 use crate::editor::operations::Adjusting;
 use crate::editor::{OpenRequest, ResetPart, SampleTask};
@@ -182,6 +182,10 @@ impl SinewApp {
                 let brush = self.editor.brush_mut();
                 brush.xray = !brush.xray;
             }
+            Command::ToggleSoftSelection => {
+                let is_on = self.editor.soft_selection();
+                self.editor.set_soft_selection(!is_on);
+            }
             Command::ToggleAccumulate => {
                 let brush = self.editor.brush_mut();
                 brush.accumulate = !brush.accumulate;
@@ -277,6 +281,7 @@ impl SinewApp {
                 let stack = preset.stack();
                 self.editor.change_samples(SampleTask::FromStack(stack));
             }
+            Command::PushOut => self.editor.change_samples(SampleTask::PushOut),
             Command::MirrorSamples => self.editor.change_samples(SampleTask::Mirror),
             Command::FlipSamples => self.editor.change_samples(SampleTask::Flip),
             Command::RetargetSamples => self.editor.change_samples(SampleTask::Retarget),
@@ -423,6 +428,7 @@ impl SinewApp {
             Command::UseSymmetry(axis) => self.brush().symmetry == axis,
             Command::ToggleBrushXray => self.brush().xray,
             Command::ToggleAccumulate => self.brush().accumulate,
+            Command::ToggleSoftSelection => self.editor.soft_selection(),
             Command::MuteLayer => self.editor.is_layer_muted(),
             Command::SoloLayer => {
                 let alone = self.editor.layers().and_then(LayerStack::solo);
@@ -469,11 +475,25 @@ impl SinewApp {
 
     /// Starts a transform; in the Maya preset the key selects the gizmo instead.
     fn pose_by(&mut self, command: Command, kind: TransformKind, ctx: &egui::Context) {
-        self.set_mode(Mode::Pose);
         match keymap::of(ctx).preset {
-            Preset::Blender => self.viewport.pointer_commands.push(command),
-            Preset::Maya => self.editor.set_gizmo(kind),
+            Preset::Blender => {
+                if self.viewport.mode != Mode::Sculpt {
+                    self.set_mode(Mode::Pose);
+                }
+                self.viewport.pointer_commands.push(command);
+            }
+            Preset::Maya => self.use_gizmo(kind),
         }
+    }
+
+    /// Selects the gizmo of the selected bones, or in Sculpt mode that of the selected vertices.
+    fn use_gizmo(&mut self, kind: TransformKind) {
+        if self.viewport.mode == Mode::Sculpt {
+            self.editor.use_sculpt(SculptKind::Vertices);
+        } else {
+            self.set_mode(Mode::Pose);
+        }
+        self.editor.set_gizmo(kind);
     }
 
     /// Selects the gizmo of a toolbar button; returns whether it is one.
@@ -484,8 +504,7 @@ impl SinewApp {
             Command::PoseScale => TransformKind::Scale,
             _ => return false,
         };
-        self.set_mode(Mode::Pose);
-        self.editor.set_gizmo(kind);
+        self.use_gizmo(kind);
         true
     }
 

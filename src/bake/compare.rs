@@ -1,31 +1,37 @@
 //! The error of a written file: linear blend skinning of one document compared with the deformer stacks of another.
 
+use crate::bake::compared_times::ComparedTimes;
 use crate::bake::normal_angles::{AngleHistogram, Angles, Shading, angle};
-use crate::bake::problem::key_times::MIN_KEY_INTERVAL;
+use crate::bake::peaks::{Peak, ROUNDS};
 use crate::bake::problem::sampler::{
     Clips, Frame, FrameTime, SampleRequest, Sampler, SkinnedInstance, StackChoice,
 };
 use crate::document::{ClipId, Document, InstanceId, MeshId};
+use crate::math::Worse;
 use crate::skeleton::Clip;
 use crate::task::{Cancelled, Task};
 use glam::{DVec3, Vec3};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Times of a clip compared besides its keyframes and the middles between them.
-const EXTRA_TIMES: usize = 24;
 /// The bin width of the error histogram, as a fraction of the diagonal: the resolution of percentiles, 1/500 of the
 /// default tolerance.
 const BIN: f64 = 2e-6;
 const N_BINS: usize = 100_000;
+/// Times that are evaluated together, which bounds the memory.
+const STRETCH: usize = 64;
+/// Peaks of errors below this are not followed: it is the smallest tolerance, as a fraction of the diagonal.
+const LEAST_PEAK: f64 = 1e-5;
 
 /// Errors of a played document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
     /// The diagonal of the bounding box in the rest pose, metres.
     pub diagonal: f64,
-    /// The largest error, as a fraction of the diagonal.
+    /// The largest error found, as a fraction of the diagonal. Between the times compared there may be a larger one.
     pub max: f64,
+    /// The largest error found within the two milliseconds of jumps, which is in no other figure.
+    pub max_in_jumps: f64,
     /// The 99.9th percentile over all points of skinned meshes at all times.
     pub p999: f64,
     /// The root mean square error over the same.
@@ -64,12 +70,18 @@ struct FrameErrors {
     angles: AngleHistogram,
 }
 
+impl FrameErrors {
+    fn largest(&self) -> f64 {
+        self.worst.map_or(0.0, |worst| worst.0)
+    }
+}
+
 /// Compares `seen`, deformed by its own stacks, with `shown`, deformed by linear blend skinning: at all keyframes of
-/// the clips `chosen` (empty: all), in the middle between them, and at other times. Both must hold the same vertices
-/// in the same instances.
+/// the clips `chosen` (empty: all) and just before each step, in the middle between them, at other times, and around the
+/// largest errors. Both must hold the same vertices in the same instances.
 ///
 /// `clips`: the clips of `seen` as written to the file that `shown` was read from. The two milliseconds of a jump
-/// between its keyframes are left out.
+/// between its keyframes are measured apart.
 pub fn compare(
     seen: &Document,
     shown: &Document,
@@ -94,9 +106,17 @@ pub fn compare(
             ..Comparison::default()
         });
     }
-    let times = times_of(&theirs, chosen);
+    let times = times_of(&theirs, chosen, |times| times.outside_jumps);
+    let in_jumps = times_of(&theirs, chosen, |times| times.in_jumps);
     let pair = Comparer::of((&left, &own), (&right, &theirs));
-    pair.compare(&times, "Verifying the file", task)
+    let (mut comparison, measured) = pair.compare(&times, "Verifying the file", task)?;
+    pair.follow_peaks(&mut comparison, &measured, task)?;
+    for stretch in in_jumps.chunks(STRETCH) {
+        let found = pair.measure(stretch, task)?;
+        let errors = found.iter().filter_map(|found| Some(found.worst?.0));
+        comparison.max_in_jumps = errors.fold(comparison.max_in_jumps, f64::worse);
+    }
+    Ok(comparison)
 }
 
 /// Compares the stacks of `document` with linear blend skinning of the same document: the error of an uncorrected
@@ -110,17 +130,22 @@ pub fn uncorrected(
     let sampler = Sampler::new(document, task)?;
     let mut own = Clips::new(document, clips);
     own.written.clone_from(&own.authored);
-    let times = times_of(&own, chosen);
+    let times = times_of(&own, chosen, |times| times.outside_jumps);
     let pair = Comparer::of((&sampler, &own), (&sampler, &own));
-    pair.compare(&times, "Measuring the error without correction", task)
+    let (comparison, _) = pair.compare(&times, "Measuring the error without correction", task)?;
+    Ok(comparison)
 }
 
 /// The times of the `chosen` clips.
-fn times_of(clips: &Clips<'_>, chosen: &[ClipId]) -> Vec<FrameTime> {
+fn times_of(
+    clips: &Clips<'_>,
+    chosen: &[ClipId],
+    which: impl Fn(ComparedTimes) -> Vec<f64>,
+) -> Vec<FrameTime> {
     let mut times = Vec::new();
     for (i, id) in clips.ids.iter().enumerate() {
         if chosen.is_empty() || chosen.contains(id) {
-            let secs = compared_times(clips.authored[i]);
+            let secs = which(ComparedTimes::of(clips.authored[i]));
             times.extend(secs.into_iter().map(|secs| FrameTime {
                 clip: Some(i),
                 secs,
@@ -192,14 +217,75 @@ impl<'s, 'a> Comparer<'s, 'a> {
         }
     }
 
+    /// The errors at each of a few times.
+    fn measure(&self, times: &[FrameTime], task: &Task) -> Result<Vec<FrameErrors>, Cancelled> {
+        let (left, clips) = self.left;
+        let (right, theirs) = self.right;
+        let linear = SampleRequest::all(StackChoice::Linear);
+        let show = |_: usize, frame: Frame| self.show(&frame);
+        let shown = right.sample(theirs, times, linear, task, show)?;
+        let wanted = SampleRequest {
+            normals: true,
+            ..SampleRequest::all(StackChoice::Own)
+        };
+        let look = |i: usize, frame: Frame| self.look(&frame, &shown[i]);
+        left.sample(clips, times, wanted, task, look)
+    }
+
+    /// Measures the error between the times `measured` around its peaks.
+    fn follow_peaks(
+        &self,
+        comparison: &mut Comparison,
+        measured: &[(FrameTime, f64)],
+        task: &Task,
+    ) -> Result<(), Cancelled> {
+        if !comparison.max.is_finite() || comparison.max < LEAST_PEAK {
+            return Ok(());
+        }
+        let mut peaks = Peak::find(measured);
+        for n in ROUNDS {
+            Peak::keep_largest(&mut peaks, n);
+            let times: Vec<FrameTime> = peaks.iter().flat_map(Peak::middles).collect();
+            let found = self.measure(&times, task)?;
+            let of_peaks = peaks.iter_mut().zip(found.as_chunks::<2>().0);
+            for (peak, found) in of_peaks {
+                peak.narrow([&found[0], &found[1]].map(FrameErrors::largest));
+            }
+            for (time, found) in times.iter().zip(&found) {
+                self.keep_worst(comparison, *time, found);
+            }
+            comparison.n_moments += times.len();
+        }
+        Ok(())
+    }
+
+    /// Keeps the largest error of a time if it is the largest so far.
+    fn keep_worst(&self, comparison: &mut Comparison, time: FrameTime, found: &FrameErrors) {
+        let (left, clips) = self.left;
+        if let Some((error, d, point)) = found.worst
+            && (comparison.worst.is_none() || error > comparison.max)
+            && let Some(clip) = time.clip
+        {
+            comparison.max = error;
+            comparison.worst = Some(InstanceErrors {
+                clip: clips.ids[clip],
+                time: time.secs,
+                instance: left.instances[d].id,
+                mesh: left.instances[d].mesh,
+                point,
+                error,
+            });
+        }
+    }
+
+    /// The errors at `times`, and the largest at each.
     fn compare(
         &self,
         times: &[FrameTime],
         what: &str,
         task: &Task,
-    ) -> Result<Comparison, Cancelled> {
-        let (left, clips) = self.left;
-        let (right, theirs) = self.right;
+    ) -> Result<(Comparison, Vec<(FrameTime, f64)>), Cancelled> {
+        let mut measured = Vec::with_capacity(times.len());
         let mut comparison = Comparison {
             diagonal: self.diagonal,
             n_moments: times.len(),
@@ -208,24 +294,11 @@ impl<'s, 'a> Comparer<'s, 'a> {
         let mut counts = vec![0u64; N_BINS + 1];
         let mut angles = AngleHistogram::default();
         let (mut square, mut n) = (0.0, 0u64);
-        // In chunks of times, which bounds the memory.
-        for (done, stretch) in times.chunks(64).enumerate() {
-            task.step(what, (done * 64) as f32 / times.len() as f32)?;
-            let show = |_: usize, frame: Frame| self.show(&frame);
-            let shown = right.sample(
-                theirs,
-                stretch,
-                SampleRequest::all(StackChoice::Linear),
-                task,
-                show,
-            )?;
-            let wanted = SampleRequest {
-                normals: true,
-                ..SampleRequest::all(StackChoice::Own)
-            };
-            let look = |i: usize, frame: Frame| self.look(&frame, &shown[i]);
-            let looked = left.sample(clips, stretch, wanted, task, look)?;
-            for (time, looked) in stretch.iter().zip(looked) {
+        for (done, stretch) in times.chunks(STRETCH).enumerate() {
+            task.step(what, (done * STRETCH) as f32 / times.len() as f32)?;
+            for (&time, looked) in stretch.iter().zip(self.measure(stretch, task)?) {
+                self.keep_worst(&mut comparison, time, &looked);
+                measured.push((time, looked.largest()));
                 square += looked.square;
                 n += looked.n;
                 looked
@@ -233,20 +306,6 @@ impl<'s, 'a> Comparer<'s, 'a> {
                     .into_iter()
                     .for_each(|(step, count)| counts[step] += count);
                 angles.append(&looked.angles);
-                if let Some((error, d, point)) = looked.worst
-                    && (comparison.worst.is_none() || error > comparison.max)
-                    && let Some(clip) = time.clip
-                {
-                    comparison.max = error;
-                    comparison.worst = Some(InstanceErrors {
-                        clip: clips.ids[clip],
-                        time: time.secs,
-                        instance: left.instances[d].id,
-                        mesh: left.instances[d].mesh,
-                        point,
-                        error,
-                    });
-                }
             }
         }
         comparison.rms = (square / n.max(1) as f64).sqrt();
@@ -259,7 +318,7 @@ impl<'s, 'a> Comparer<'s, 'a> {
             }
         }
         comparison.normals = angles.angles();
-        Ok(comparison)
+        Ok((comparison, measured))
     }
 
     /// A player's points and normals at a time, by instance of the first document.
@@ -301,9 +360,7 @@ impl<'s, 'a> Comparer<'s, 'a> {
                 continue;
             };
             for (point, (target, place)) in drawn.target.iter().zip(&shown.positions).enumerate() {
-                let error = f64::from(target.distance(*place)) / self.diagonal;
-                // NaN counts as infinite.
-                let error = if error.is_nan() { f64::INFINITY } else { error };
+                let error = 0.0.worse(f64::from(target.distance(*place)) / self.diagonal);
                 looked.square += error * error;
                 looked.n += 1;
                 *looked
@@ -320,65 +377,5 @@ impl<'s, 'a> Comparer<'s, 'a> {
             }
         }
         looked
-    }
-}
-
-/// All keyframes of a clip, the middles of intervals that are no jump, and other times.
-pub(super) fn compared_times(clip: &Clip) -> Vec<f64> {
-    let mut keys: BTreeSet<u32> = BTreeSet::new();
-    for channel in &clip.channels {
-        // Non-negative floats order like their bits.
-        keys.extend(
-            channel
-                .times
-                .iter()
-                .filter(|t| **t >= 0.0)
-                .map(|t| t.to_bits()),
-        );
-    }
-    let keys: Vec<f64> = keys
-        .into_iter()
-        .map(|bits| f64::from(f32::from_bits(bits)))
-        .collect();
-    let is_jump = |a: f64, b: f64| b - a < 1.3 * MIN_KEY_INTERVAL;
-    let mut times = keys.clone();
-    for pair in keys.windows(2).filter(|pair| !is_jump(pair[0], pair[1])) {
-        times.push(0.5 * (pair[0] + pair[1]));
-    }
-    if let (Some(first), Some(last)) = (keys.first(), keys.last()) {
-        // Multiples of the golden ratio are uniform and avoid any period of the clip.
-        let besides = (0..EXTRA_TIMES).map(|i| (0.5 + i as f64 * 0.618_033_988_749_895).fract());
-        for share in besides {
-            let time = first + share * (last - first);
-            let k = keys.partition_point(|&t| t <= time);
-            if k > 0 && k < keys.len() && !is_jump(keys[k - 1], keys[k]) {
-                times.push(time);
-            }
-        }
-    }
-    times.sort_by(f64::total_cmp);
-    times
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::skeleton::{Channel, Interpolation, JointId, Property};
-
-    #[test]
-    fn jumps_are_not_looked_into() {
-        let clip = Clip {
-            channels: vec![Channel {
-                joint: JointId(0),
-                property: Property::Translation,
-                interpolation: Interpolation::Linear,
-                times: [0.0, 1.0, 1.002].into(),
-                values: [0.0; 9].into(),
-            }],
-            ..Clip::default()
-        };
-        let times = compared_times(&clip);
-        assert!(times.contains(&0.5) && times.contains(&f64::from(1.002f32)));
-        assert!(times.iter().all(|t| *t <= 1.0 || *t >= 1.0019));
     }
 }

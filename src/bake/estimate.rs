@@ -5,6 +5,7 @@ use crate::bake::problem::group::Group;
 use crate::bake::problem::{Budget, Problem, with_problem};
 use crate::bake::solve::Initialisation;
 use crate::document::{ClipId, Document};
+use crate::math::Worse;
 use crate::skeleton::Clip;
 use crate::task::{Cancelled, Task};
 use std::collections::BTreeMap;
@@ -69,8 +70,8 @@ pub fn estimate(
                 sum.morph_targets = sum.morph_targets.max(found.morph_targets);
                 sum.bytes += found.bytes;
                 let befores = sum.before.into_iter().chain(found.before);
-                sum.before = befores.reduce(f64::max);
-                sum.error = sum.error.max(found.error);
+                sum.before = befores.reduce(f64::worse);
+                sum.error = sum.error.worse(found.error);
             }
         }
         Ok(is_off.then_some(sum))
@@ -91,7 +92,7 @@ impl Problem<'_> {
         } = initialisation;
         let candidates = self.candidates(group, &training, &found, &sampling)?;
         let off = group.meshes.iter().flat_map(|part| &part.lbs_errors);
-        let before = f64::from(off.copied().fold(0.0, f32::max));
+        let before = f64::from(off.copied().fold(0.0, f32::worse));
         // Unipolar weights need one target more.
         let offset = usize::from(self.options.unipolar);
         let targets = |k: usize| if k > 0 { k + offset } else { 0 };

@@ -15,10 +15,12 @@
 //! reported.
 
 pub mod compare;
+mod compared_times;
 mod emit;
 mod estimate;
 pub mod frames;
 mod normal_angles;
+mod peaks;
 mod problem;
 mod retarget;
 mod sample_targets;

@@ -101,7 +101,7 @@ fn normals(mesh: &Mesh, moved: &[(u32, Vec3)]) -> Vec<(u32, Vec3)> {
     normals.filter_map(delta).collect()
 }
 
-/// A smaller delta of a normal is left out: a hundredth of a degree.
+/// Deltas of normals below this length are left out: a rotation by a hundredth of a degree.
 const LEAST_NORMAL: f32 = 1.7e-4;
 
 /// The clip with zeros for new targets. `widths`: for each joint that draws a mesh, its targets so far and the new ones.

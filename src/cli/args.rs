@@ -416,6 +416,9 @@ pub struct ExportArgs {
     /// Maximum number of influences of a vertex in a rewritten primitive.
     #[arg(long, default_value = "4", value_parser = ["4", "8"])]
     pub influences: String,
+    /// Write valid weights in place of the model's invalid ones even if nothing else changes.
+    #[arg(long, conflicts_with = "still")]
+    pub fix_weights: bool,
     /// Add the corrective samples as morph targets with their names, which nothing drives.
     #[arg(long, conflicts_with = "still")]
     pub sample_targets: bool,

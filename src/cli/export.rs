@@ -35,6 +35,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         format,
         influences: if args.influences == "8" { 8 } else { 4 },
         write_pose_as_rest: args.write_pose_as_rest,
+        fix_weights: args.fix_weights,
         sample_targets: args.sample_targets,
         correct: correction(args, &loaded.document)?,
         ..ExportOptions::default()

@@ -96,6 +96,8 @@ fn sets(document: &Document, pose: &Pose) -> Vec<Value> {
                 "smoothing": set.smoothing,
                 "clamp": set.clamp,
                 "fade": set.fade,
+                "weighted": set.weighted,
+                "scale_with_limb": set.scale_with_limb,
                 "condition": solved.condition(),
                 "cardinality": solved.cardinality(),
                 "bind": bind.collect::<Vec<_>>(),

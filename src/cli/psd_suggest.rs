@@ -131,7 +131,7 @@ fn of_proposal(proposal: &Proposal) -> Value {
         "name": proposal.name,
         "axis": proposal.axis.to_array(),
         "degrees": proposal.angle.to_degrees(),
-        "points": proposal.displacements.n_points(),
+        "points": proposal.captured.displacements.n_points(),
         "recommended": proposal.is_recommended,
         "before": of_metrics(&proposal.before),
         "after": of_metrics(&proposal.after),

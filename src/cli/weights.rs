@@ -5,9 +5,9 @@ use super::{Failure, load};
 use crate::document::session::Normalising;
 use crate::document::subject::{PointScope, SubjectScope};
 use crate::document::transfer_source::transfer_source;
-use crate::document::{Document, Edit, MeshId};
+use crate::document::{Document, Edit, MeshId, fixes};
 use crate::export::{ExportOptions, GltfFormat, export_to_file};
-use crate::finding::{Finding, counted, thousands};
+use crate::finding::{Finding, Fix, counted, thousands};
 use crate::io::atomic::WriteError;
 use crate::io::weights_file::{read_weights, write_weights};
 use crate::io::{Output, Outputs, is_project, project};
@@ -60,6 +60,7 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
     let meshes = meshes_of(&document, &args.mesh)?;
     let (actions, to) = actions(&document, args, &mut outputs)?;
     let mut steps = Vec::new();
+    let mut fixes_weights = false;
     for (step, action) in args.steps.0.iter().zip(actions) {
         let report = match action {
             Action::ExportWeights(output) => {
@@ -74,6 +75,10 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
                     Action::Operation(operation) => operation,
                     _ => operation(&document, step, args, &mut outputs)?,
                 };
+                if matches!(operation, Operation::Normalise) {
+                    fixes_weights = true;
+                    fix_invalid(&mut document, &meshes, args.json, out)?;
+                }
                 perform(
                     &mut document,
                     &operation,
@@ -92,7 +97,7 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
     document
         .apply(&mut Edit::Locks(Arc::new(locks_before)))
         .map_err(Failure::input)?;
-    let written = write_out(args, &document, to, &mut outputs)?;
+    let written = write_out(args, &document, to, fixes_weights, &mut outputs)?;
     if args.json {
         let report = json!({
             "file": args.file.display().to_string(),
@@ -328,6 +333,34 @@ fn axis_of(text: &str) -> Option<Axis> {
     Axis::ALL.into_iter().find(letter)
 }
 
+/// Gives the points of `meshes` without a valid weight in the source those of the nearest point that has some.
+fn fix_invalid(
+    document: &mut Document,
+    meshes: &[MeshId],
+    quiet: bool,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    for &mesh in meshes {
+        let Some(item) = document.meshes().get(&mesh) else {
+            continue;
+        };
+        let points = item.points_to_fix();
+        if points.is_empty() {
+            continue;
+        }
+        let name = item.geometry.name.clone();
+        let fixed = fixes::fix(document, mesh, &points, Fix::CopyNearest, &Task::new());
+        let fixed = fixed.map_err(Failure::input)?;
+        if let Some(mut edit) = fixed.edit {
+            document.apply(&mut edit).map_err(Failure::input)?;
+        }
+        if !quiet {
+            writeln!(out, "{} · {name}: {}", fixed.label, fixed.message)?;
+        }
+    }
+    Ok(())
+}
+
 /// Runs an operation on each mesh and writes its report.
 fn perform(
     document: &mut Document,
@@ -428,11 +461,13 @@ fn write_report(
     Ok(())
 }
 
-/// Writes the model, or the project to `project`; returns its path and the findings.
+/// Writes the model, or the project to `project`; returns its path and the findings. `fix_weights`: invalid weights of the
+/// source are replaced even where nothing else changed.
 fn write_out(
     args: &WeightsArgs,
     document: &Document,
     project: Option<Output>,
+    fix_weights: bool,
     outputs: &mut Outputs,
 ) -> Result<Option<(String, Vec<Finding>)>, Failure> {
     let Some(path) = &args.out else {
@@ -450,6 +485,7 @@ fn write_out(
         .map_or_else(|| longest.max().unwrap_or(0), usize::from);
     let options = ExportOptions {
         influences: if most > USUAL { 8 } else { USUAL },
+        fix_weights,
         ..ExportOptions::default()
     };
     let exported =

@@ -9,6 +9,7 @@ use crate::psd::DriverMode;
 use crate::skeleton::{JointId, Pose};
 use glam::DQuat;
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::sync::Arc;
 
 /// A joint whose rotation is closer to bind drives nothing: 2 degrees, in chordal distance.
@@ -34,8 +35,8 @@ pub struct Added {
     pub message: String,
 }
 
-/// Adds a sample at `pose` to a mesh: to the set that all its drivers belong to, else to a new one. Fails with a sentence
-/// where nothing is posed, or the sample cannot be solved beside the others.
+/// Adds a sample at `pose` to a mesh: to the set that all its drivers belong to, or to a new one where there is none or it
+/// is off. Fails with a sentence where nothing is posed, or the sample cannot be solved beside the others.
 pub fn add_sample(
     document: &Document,
     mesh: MeshId,
@@ -53,7 +54,7 @@ pub fn add_sample(
     let mut sets = item.correctives.sets().to_vec();
     let owns = |set: &Arc<SampleSet>| {
         let own: BTreeSet<JointId> = set.drivers.iter().map(|d| d.joint).collect();
-        joints.is_subset(&own)
+        set.fault.is_none() && joints.is_subset(&own)
     };
     let index = sets.iter().position(owns).unwrap_or_else(|| {
         let rest = &document.rest_pose().locals;
@@ -76,7 +77,7 @@ pub fn add_sample(
         name: name.clone(),
         rotations: sets[index].drivers.iter().map(rotation).collect(),
         beside: beside.map(|d| (d.joint, rotation(d))).collect(),
-        displacements: captured.displacements.clone(),
+        displacements: captured.for_set(&sets[index]).clone(),
         captured_on: item.stack.clone(),
         strength: 1.0,
         muted: false,
@@ -87,19 +88,27 @@ pub fn add_sample(
         Some(known) => *known = Arc::new(sample),
         None => set.samples.push(Arc::new(sample)),
     }
-    let title = set.name.clone();
+    let (title, scales) = (set.name.clone(), set.scale_with_limb);
     let correctives = Correctives::new(sets).map_err(|why| sentence(&why.to_string()))?;
     let edit = edit_of(document, mesh, correctives);
     let lengths = captured.displacements.iter().map(|(_, d)| d.length());
-    let collapsed = match captured.n_singular {
-        0 => String::new(),
-        n => format!(
-            " Linear skinning collapses {} in this pose; they follow their heaviest bone.",
-            counted(n, "vertex")
-        ),
-    };
+    let mut notes = String::new();
+    if captured.n_singular > 0 {
+        let n = counted(captured.n_singular, "vertex");
+        let _ = write!(
+            notes,
+            " Linear skinning collapses {n} in this pose; they follow their heaviest bone."
+        );
+    }
+    if scales && captured.n_flat > 0 {
+        let n = counted(captured.n_flat, "vertex");
+        let _ = write!(
+            notes,
+            " {n} are scaled to nearly nothing in this pose; they are left out."
+        );
+    }
     let message = format!(
-        "Sample \"{name}\" of \"{title}\": {}, moved by up to {:.4} m.{collapsed}",
+        "Sample \"{name}\" of \"{title}\": {}, moved by up to {:.4} m.{notes}",
         counted(captured.displacements.n_points(), "vertex"),
         lengths.fold(0.0, f32::max)
     );

@@ -27,7 +27,7 @@ pub fn edit_of(document: &Document, mesh: MeshId, correctives: Correctives) -> E
 }
 
 /// The first instance of a mesh that a skin moves.
-fn skinned_instance(document: &Document, mesh: MeshId) -> Option<InstanceId> {
+pub fn skinned_instance(document: &Document, mesh: MeshId) -> Option<InstanceId> {
     let mut instances = document.instances().iter();
     let found = instances.find(|(_, i)| i.mesh == mesh && i.skin.is_some());
     found.map(|(&id, _)| id)

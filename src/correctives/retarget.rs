@@ -80,9 +80,10 @@ pub fn retarget(
                 continue;
             };
             let (stack, masks) = (&sample.captured_on, &item.masks);
-            let shape = sculpted(theirs, stack, masks, &sample.displacements);
+            let shape = sculpted(theirs, stack, masks, set, &sample.displacements);
             let mut sample = Sample::clone(sample);
-            sample.displacements = capture(ours, &item.stack, masks, &shape).displacements;
+            let captured = capture(ours, &item.stack, masks, &shape);
+            sample.displacements = captured.for_set(set).clone();
             sample.captured_on = item.stack.clone();
             changed.push(Some(Arc::new(sample)));
         }

@@ -15,6 +15,11 @@ pub struct CookedMesh {
 }
 
 impl CookedMesh {
+    /// The rows of a chunk, compared by identity.
+    pub fn rows(&self, chunk: usize) -> Option<&Arc<Rows>> {
+        self.sources.get(chunk)
+    }
+
     /// Cooks the chunks whose rows changed; all of them when the order of the joints changed.
     ///
     /// `order`: the place of each joint of the skin, parents first ([`joint_order`]).

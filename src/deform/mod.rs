@@ -23,7 +23,7 @@ pub mod stack;
 mod stage;
 
 pub use crate::skinning::{BulgeProjection, Compensation, Polynomial, TwistDamping, Variant};
-pub use capture::{Captured, blended_rotations, capture, point_rotation, sculpted};
+pub use capture::{Captured, blended_rotations, capture, carried, sculpted};
 pub use choice::StackChoice;
 pub use cook::CookedMesh;
 pub use correctives::Correctives;

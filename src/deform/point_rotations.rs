@@ -1,11 +1,11 @@
-//! The blended rotations of a few points in a pose, without deforming the mesh.
+//! The blended rotations and stretches of a few points in a pose, without deforming the mesh.
 
 use super::cook::joint_order;
-use super::correctives::BlendedRotation;
-use super::{DeformStack, MaskKind, Masks, SkinSource};
+use super::correctives::{BlendedRotation, inverse_stretch};
+use super::{DeformStack, MaskKind, Masks, ScaleMode, SkinSource};
 use crate::skeleton::Skeleton;
 use crate::skinning::{CHUNK, CookedChunk, Influences, RowRef, SkinBind, SkinPalette, Stretch};
-use glam::{DAffine3, DQuat};
+use glam::{DAffine3, DMat3, DQuat};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -42,8 +42,13 @@ impl PointRotations {
         }
         let bind = SkinBind::new(skeleton, skin.joints, skin.inverse_bind, &bound, rest_world);
         let mut palette = SkinPalette::default();
-        // The stretch does not change rotations.
-        bind.pose(world, Stretch::Inflate, &mut palette);
+        let drops = stack.scale == ScaleMode::Drop && stack.method.is_rigid();
+        let stretch = if drops {
+            Stretch::Drop
+        } else {
+            Stretch::Inflate
+        };
+        bind.pose(world, stretch, &mut palette);
         Self {
             stack: stack.clone(),
             masks: masks.clone(),
@@ -56,10 +61,22 @@ impl PointRotations {
 
     /// The rotation of a point, world from mesh space at bind, unit.
     pub fn at(&mut self, point: u32) -> DQuat {
+        self.blended(point)
+            .map_or(DQuat::IDENTITY, |(rotation, i)| rotation.any_at(i))
+    }
+
+    /// The stretch of a point and its inverse, which is zero where the point is scaled to nearly nothing; `None` where no
+    /// joint has scale or shear.
+    pub fn stretch_at(&mut self, point: u32) -> Option<[DMat3; 2]> {
+        let (rotation, i) = self.blended(point)?;
+        let stretch = rotation.stretch_at(i)?;
+        Some([stretch, inverse_stretch(stretch).unwrap_or(DMat3::ZERO)])
+    }
+
+    /// The chunk of a point, and the index of the point in it.
+    fn blended(&mut self, point: u32) -> Option<(BlendedRotation<'_>, usize)> {
         let (c, i) = (point as usize / CHUNK, point as usize % CHUNK);
-        let Some(rows) = self.influences.chunks().get(c) else {
-            return DQuat::IDENTITY;
-        };
+        let rows = self.influences.chunks().get(c)?;
         let chunk = self.chunks.entry(c);
         let chunk = chunk.or_insert_with(|| CookedChunk::cook(rows, &self.order));
         let rotation = BlendedRotation {
@@ -69,7 +86,7 @@ impl PointRotations {
             chunk,
             palette: &self.palette,
         };
-        rotation.any_at(i)
+        Some((rotation, i))
     }
 
     /// Metres of the world in one unit of the mesh at rest.

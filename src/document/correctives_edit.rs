@@ -55,6 +55,49 @@ impl CorrectivesEdit {
 }
 
 impl Document {
+    /// The active sample set of a mesh: the chosen one, else the first. `None` without sets.
+    pub fn active_set(&self, mesh: MeshId) -> Option<usize> {
+        let last = self
+            .meshes
+            .get(&mesh)?
+            .correctives
+            .sets()
+            .len()
+            .checked_sub(1)?;
+        let chosen = self.session().active_samples.get(&mesh);
+        Some(chosen.map_or(0, |active| active.set).min(last))
+    }
+
+    /// The active sample of a mesh, which is sculpted: its set and its index there. `None` where none is chosen.
+    pub fn active_sample(&self, mesh: MeshId) -> Option<(usize, usize)> {
+        let set = self.active_set(mesh)?;
+        let sample = self.session().active_samples.get(&mesh)?.sample?;
+        let sets = self.meshes.get(&mesh)?.correctives.sets();
+        (sample < sets[set].samples.len()).then_some((set, sample))
+    }
+
+    /// Whether the skin moves alike in another document, before corrective samples.
+    pub fn bends_the_same(&self, other: &Self) -> bool {
+        let same_meshes = self.meshes.len() == other.meshes.len()
+            && self
+                .meshes
+                .iter()
+                .zip(&other.meshes)
+                .all(|((i, a), (j, b))| {
+                    let (rows, others) = (a.influences.chunks(), b.influences.chunks());
+                    i == j
+                        && Arc::ptr_eq(&a.geometry, &b.geometry)
+                        && a.stack == b.stack
+                        && a.masks == b.masks
+                        && rows.len() == others.len()
+                        && rows.iter().zip(others).all(|(a, b)| Arc::ptr_eq(a, b))
+                });
+        let (rest, other_rest) = (self.rest_pose(), other.rest_pose());
+        same_meshes
+            && Arc::ptr_eq(self.skeleton(), other.skeleton())
+            && (Arc::ptr_eq(rest, other_rest) || rest == other_rest)
+    }
+
     /// Whether samples fit a mesh: their drivers are joints of the document, their points are those of the mesh.
     pub(super) fn check_correctives(
         &self,

@@ -4,6 +4,7 @@
 
 use super::{Document, Instance, InstanceId, MeshId, Skin, SkinId};
 use crate::deform::cook::joint_order;
+use crate::deform::correctives::PointWeights;
 use crate::deform::{CookedMesh, DeformInput, DeformStack, PointRotations, SkinSource};
 use crate::mesh::Mesh;
 use crate::skeleton::Pose;
@@ -77,6 +78,19 @@ impl<'a> PosedDocument<'a> {
 }
 
 impl Document {
+    /// The weights of all samples of a mesh at single points, in the pose on screen; `None` without a skin.
+    pub fn point_weights(&self, mesh: MeshId) -> Option<PointWeights> {
+        let item = self.meshes().get(&mesh)?;
+        let (_, skin) = self.skin_of_mesh(mesh)?;
+        Some(PointWeights::new(
+            &item.correctives,
+            &skin.joints,
+            &item.influences,
+            self.skeleton(),
+            &self.shown_pose().locals,
+        ))
+    }
+
     /// The blended rotations of the points of an instance in the pose on screen; `None` without a skin.
     pub fn point_rotations(&self, instance: InstanceId) -> Option<PointRotations> {
         let instance = self.instances().get(&instance)?;

@@ -3,9 +3,10 @@
 use super::checks::seams;
 use super::{Document, Edit, MeshId, MeshItem};
 use crate::finding::{Fix, counted};
+use crate::mesh::spatial::SurfaceIndex;
 use crate::skinning::{RowRef, Rows};
 use crate::task::{Cancelled, Task};
-use crate::weights::repair::{limit, normalise, weld};
+use crate::weights::repair::{SUM_TOLERANCE, limit, normalise, weld};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -42,6 +43,7 @@ pub fn fix(
             "Assign vertices to the nearest bone",
             "assigned to the nearest bone",
         ),
+        Fix::CopyNearest => ("Copy nearest weights", "given the nearest valid weights"),
         Fix::Limit(_) => ("Limit influences", "limited"),
         Fix::Weld => ("Weld weights", "welded"),
         // They deform the mesh: `correctives::fix` has them.
@@ -61,6 +63,10 @@ pub fn fix(
     let rows = match fix {
         Fix::Samples(_) => Vec::new(),
         Fix::Weld => welded(item, &points, &locked, task)?,
+        Fix::CopyNearest => {
+            let nearest = NearestValid::new(item);
+            each(&points, task, |point| nearest.row(item, point, &locked))?
+        }
         Fix::GiveToNearest => {
             let segments = segments(document, mesh, item, &locked);
             let nearest = |point: u32| {
@@ -164,6 +170,54 @@ fn welded(
         }
     }
     Ok(rows)
+}
+
+/// The points of a mesh with valid weights in its source, to be found by position.
+struct NearestValid {
+    /// The point of each leaf, three times: a triangle without area.
+    leaves: Vec<[u32; 3]>,
+    index: SurfaceIndex,
+}
+
+impl NearestValid {
+    fn new(item: &MeshItem) -> Self {
+        let missing = item.points_to_fix();
+        let points = 0..item.influences.len() as u32;
+        let valid = points.filter(|p| missing.binary_search(p).is_err());
+        let leaves: Vec<[u32; 3]> = valid.map(|p| [p; 3]).collect();
+        Self {
+            index: SurfaceIndex::new(&leaves, &item.geometry.positions),
+            leaves,
+        }
+    }
+
+    /// The unlocked weights of the nearest point, normalised; `None` where the point may not change or has valid
+    /// weights itself.
+    fn row(&self, item: &MeshItem, point: u32, locked: &[bool]) -> Option<Vec<(u16, f32)>> {
+        let positions = &item.geometry.positions;
+        let is_locked = |joint: u16| locked.get(usize::from(joint)) == Some(&true);
+        let own = item.influences.row(point);
+        if self.leaves.binary_search(&[point; 3]).is_ok() || own.iter().any(|e| is_locked(e.0)) {
+            return None;
+        }
+        let at = positions[point as usize];
+        let nearest = self
+            .index
+            .closest(at, f32::MAX, &self.leaves, positions, |_| true)?;
+        let [nearest, ..] = self.leaves[nearest.triangle as usize];
+        let row = item.influences.row(nearest).iter();
+        let mut row: Vec<(u16, f32)> = row.filter(|e| !is_locked(e.0)).collect();
+        let sum: f32 = row.iter().map(|e| e.1).sum();
+        if sum <= 0.0 {
+            return None;
+        }
+        if (sum - 1.0).abs() > SUM_TOLERANCE {
+            for (_, weight) in &mut row {
+                *weight /= sum;
+            }
+        }
+        (!row.iter().copied().eq(own.iter())).then_some(row)
+    }
 }
 
 /// A bone in the bind pose: its skin joint, head and tail.

@@ -1,5 +1,6 @@
 //! Vertices as a file has them -> welded points in spatial order.
 
+use super::invalid_weights::{InvalidRows, InvalidWeights};
 use crate::finding::{Finding, Fix};
 use crate::mesh::{Mesh, Morph, Primitive, normals};
 use crate::skinning::{Influences, RowRef, Rows};
@@ -27,6 +28,8 @@ pub struct PrimitiveSource {
     pub colors: Vec<[u8; 4]>,
     /// n_vertices rows (skin joint index, weight), cleaned: finite, > 0, joints distinct, sum 1; empty without a skin.
     pub influences: Rows,
+    /// Vertices whose weights in the file were not valid.
+    pub invalid: InvalidRows,
     /// For each morph target, n_vertices displacements.
     pub morphs: Vec<Vec<Vec3>>,
     /// For each morph target, the vertices whose normals it changes, ascending, and the displacement of the normal; may
@@ -56,6 +59,8 @@ pub struct BuiltMesh {
     pub mesh: Mesh,
     /// One row per point; empty rows without a skin.
     pub influences: Influences,
+    /// Weights of the file that were not valid.
+    pub invalid: InvalidWeights,
     /// Seams whose sides carry different weights.
     pub findings: Vec<Finding>,
 }
@@ -67,6 +72,7 @@ impl MeshSource {
     /// Vertices that coincide but carry different weights stay apart and are reported.
     pub fn build(mut self) -> BuiltMesh {
         let mut morph_normals = self.take_morph_normals();
+        let invalid = self.take_invalid_rows();
         let n_vertices: usize = self.primitives.iter().map(|p| p.positions.len()).sum();
         let vertices = Vertices::gather(&self);
         let (point_of_vertex, representatives, split_seams, weights_differ) = weld(&vertices);
@@ -152,6 +158,7 @@ impl MeshSource {
             findings.push(finding.fixed_by(weights_differ.then_some(Fix::Weld)));
         }
         BuiltMesh {
+            invalid: InvalidWeights::gather(&invalid, &point_of_vertex),
             mesh: Mesh {
                 name: self.name,
                 primitives,
@@ -185,6 +192,17 @@ impl MeshSource {
             first += primitive.positions.len() as u32;
         }
         all
+    }
+
+    /// The invalid rows of each primitive, with its first vertex.
+    fn take_invalid_rows(&mut self) -> Vec<(u32, InvalidRows)> {
+        let mut first = 0;
+        let primitives = self.primitives.iter_mut().map(|primitive| {
+            let rows = (first, std::mem::take(&mut primitive.invalid));
+            first += primitive.positions.len() as u32;
+            rows
+        });
+        primitives.collect()
     }
 }
 

@@ -219,6 +219,11 @@ impl Document {
             .min()
     }
 
+    /// Whether the source has a mesh with invalid weights.
+    pub fn has_invalid_weights(&self) -> bool {
+        self.meshes.values().any(|item| !item.invalid.is_empty())
+    }
+
     /// Whether both documents have the same content: everything but the session, bit for bit. Geometry is compared by
     /// identity.
     pub fn same_content(&self, other: &Self) -> bool {
@@ -269,6 +274,14 @@ impl MeshItem {
             .filter(|(_, (a, b))| !Arc::ptr_eq(a, b) && a != b)
             .map(|(i, _)| i)
             .collect()
+    }
+
+    /// Points without a valid weight in the source that still follow their first joint, ascending.
+    pub fn points_to_fix(&self) -> Vec<u32> {
+        let missing = self.invalid.missing.iter().copied();
+        let is_there = |&p: &u32| (p as usize) < self.influences.len();
+        let stays = |&p: &u32| self.influences.row(p) == self.source_influences.row(p);
+        missing.filter(is_there).filter(stays).collect()
     }
 
     /// Points whose influences differ from the source's, ascending.

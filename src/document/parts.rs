@@ -1,7 +1,7 @@
 //! The parts of a document.
 
 use super::layers::LayerStack;
-use super::{ClipId, InstanceId, MeshId, SkinId, Source};
+use super::{ClipId, InstanceId, InvalidWeights, MeshId, SkinId, Source};
 use crate::deform::{Correctives, DeformStack, Masks};
 use crate::mesh::Mesh;
 use crate::skeleton::{Clip, JointId, Skeleton};
@@ -23,6 +23,8 @@ pub struct MeshItem {
     /// The influences as imported. Unedited chunks are shared with `influences`: they take no memory, and comparing
     /// pointers finds the edits.
     pub source_influences: Influences,
+    /// Weights of the source that are not valid; `influences` and `source_influences` have valid ones in their place.
+    pub invalid: Arc<InvalidWeights>,
     /// How the mesh deforms.
     pub stack: Arc<DeformStack>,
     /// Painted maps: how strongly each part of the stack affects each point.

@@ -20,11 +20,26 @@ pub enum SculptKind {
     Slide,
     /// Removes the displacements of the sample.
     Erase,
+    /// Moves, rotates and scales the selected vertices with the gizmo. Not a brush.
+    Vertices,
 }
 
 impl SculptKind {
     /// All kinds, in the order of lists.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
+        Self::Grab,
+        Self::Inflate,
+        Self::Smooth,
+        Self::Relax,
+        Self::Flatten,
+        Self::Pinch,
+        Self::Slide,
+        Self::Erase,
+        Self::Vertices,
+    ];
+
+    /// Those with a brush.
+    pub const BRUSHES: [Self; 8] = [
         Self::Grab,
         Self::Inflate,
         Self::Smooth,
@@ -46,6 +61,7 @@ impl SculptKind {
             Self::Pinch => "Pinch",
             Self::Slide => "Slide",
             Self::Erase => "Erase correction",
+            Self::Vertices => "Transform vertices",
         }
     }
 
@@ -60,7 +76,12 @@ impl SculptKind {
             Self::Inflate => Some("deflate"),
             Self::Flatten => Some("exaggerate"),
             Self::Pinch => Some("magnify"),
-            Self::Grab | Self::Smooth | Self::Relax | Self::Slide | Self::Erase => None,
+            Self::Grab
+            | Self::Smooth
+            | Self::Relax
+            | Self::Slide
+            | Self::Erase
+            | Self::Vertices => None,
         }
     }
 }

@@ -184,6 +184,8 @@ pub struct Session {
     pub active_samples: BTreeMap<MeshId, ActiveSample>,
     /// What a sculpting stroke does; its other settings are those of the brush. Not saved.
     pub sculpt_kind: SculptKind,
+    /// Whether transformed vertices take along those within the radius of the brush. Not saved.
+    pub soft_selection: bool,
     /// The selection.
     pub selected_joints: BTreeSet<JointId>,
     /// The posing tools.

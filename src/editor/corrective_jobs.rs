@@ -6,11 +6,13 @@ use super::jobs::EditorJob;
 use super::{Editor, FileJob};
 use crate::correctives::{self, NewSample, sculpt};
 use crate::deform::{Captured, DeformStack};
-use crate::document::{Document, MeshId};
+use crate::document::{Document, Edit, MeshId, SculptTarget};
 use crate::evaluate::JobError;
 use crate::evaluate::gauge::with_stacks;
 use crate::finding::counted;
+use crate::relax::RelaxSettings;
 use crate::skeleton::Pose;
+use crate::suggest::push_skin_out;
 use crate::task::Task;
 use crate::weights::operation::{Mirroring, OperationError};
 use std::collections::BTreeMap;
@@ -25,6 +27,8 @@ pub enum SampleTask {
     FromStack(DeformStack),
     /// Adds a sample at the pose on screen: what a morph target, by name, adds there.
     FromMorph(String),
+    /// Pushes the skin out of itself in the pose on screen, around the driver bones of the active sample.
+    PushOut,
     /// Copies all samples to the other side of the body.
     Mirror,
     /// Exchanges the samples of the two sides.
@@ -42,6 +46,7 @@ impl SampleTask {
             Self::ImportSculpt(_) => "Import sculpt",
             Self::FromStack(_) => "Sample from stack",
             Self::FromMorph(_) => "Sample from morph target",
+            Self::PushOut => "Push out of itself",
             Self::Mirror => "Mirror samples",
             Self::Flip => "Flip samples",
             Self::Retarget => "Re-target samples",
@@ -135,6 +140,7 @@ fn run(document: &Document, pose: &Pose, what: &SampleTask, task: &Task) -> Samp
             })
             .and_then(|captured| add(document, pose, captured))
         }
+        SampleTask::PushOut => push_out(document, pose, task),
         SampleTask::Mirror | SampleTask::Flip => mirror(document, *what == SampleTask::Flip, task),
         SampleTask::Retarget | SampleTask::Keep => {
             settle_stale(document, *what == SampleTask::Retarget, task)
@@ -174,6 +180,21 @@ fn add(document: &Document, pose: &Pose, captured: BTreeMap<MeshId, Captured>) -
         lines.push(added.message);
     }
     Ok((edits, lines.join(" ")))
+}
+
+fn push_out(document: &Document, pose: &Pose, task: &Task) -> SampleResult {
+    let mesh = document.session().active_mesh;
+    let instance = mesh.and_then(|mesh| correctives::skinned_instance(document, mesh));
+    let instance = instance.ok_or("Select an object with a skin first.")?;
+    let target = SculptTarget::find(document, instance)?;
+    let settings = RelaxSettings::default();
+    let pushed = push_skin_out(document, &target, pose, &settings, task);
+    let pushed = pushed.map_err(|why| why.to_string())?;
+    let message = format!(
+        "Pushed apart: {} crossing triangles to {}.",
+        pushed.n_before, pushed.n_after
+    );
+    Ok((vec![Edit::Correctives(pushed.edit)], message))
 }
 
 fn mirror(document: &Document, flips: bool, task: &Task) -> SampleResult {

@@ -30,8 +30,10 @@ pub struct Displayed {
     pub position_changes: Arc<Vec<HeatChange>>,
     /// The same for normals.
     pub normal_changes: Arc<Vec<HeatChange>>,
-    pub(super) index: Option<SurfaceIndex>,
+    pub(super) index: Option<Arc<SurfaceIndex>>,
     pub(super) index_stale: bool,
+    /// Faces that moved while a stroke shared the index.
+    pub(super) unfitted: Vec<u32>,
 }
 
 /// Records the chunks of `changed`, ascending, for `generation`.
@@ -78,10 +80,10 @@ impl Displayed {
 
     /// Refits the BVH to the moved points, so that picking stays fast on large meshes.
     fn follow(&mut self, moved: &[u32]) {
-        let Some(index) = self.index.as_mut().filter(|_| !self.index_stale) else {
+        if self.index_stale || self.index.is_none() {
             self.index_stale |= !moved.is_empty();
             return;
-        };
+        }
         let topology = self.mesh.topology();
         let mut faces: Vec<u32> = moved
             .iter()
@@ -89,10 +91,14 @@ impl Displayed {
             .collect();
         faces.sort_unstable();
         faces.dedup();
-        if faces.len() > topology.triangles.len() / REFIT_DIVISOR {
+        let limit = topology.triangles.len() / REFIT_DIVISOR;
+        if faces.len() + self.unfitted.len() > limit {
             self.index_stale = true;
-        } else {
+            self.unfitted.clear();
+        } else if let Some(index) = self.index.as_mut().and_then(Arc::get_mut) {
             index.move_triangles(faces, &topology.triangles, &self.positions);
+        } else {
+            self.unfitted.extend(faces);
         }
     }
 }
@@ -131,6 +137,7 @@ pub(super) fn apply(
                 normal_changes: Arc::default(),
                 index: None,
                 index_stale: false,
+                unfitted: Vec::new(),
             });
             if !Arc::ptr_eq(&shown.mesh, geometry) {
                 shown.mesh = geometry.clone();
@@ -152,6 +159,7 @@ pub(super) fn apply(
             shown.position_changes = Arc::default();
             shown.normal_changes = Arc::default();
             shown.index_stale = true;
+            shown.unfitted.clear();
         }
         InstanceUpdate::Sparse { points, normals } => {
             let Some(shown) = displayed
@@ -181,6 +189,7 @@ mod tests {
             normal_changes: Arc::default(),
             index: None,
             index_stale: false,
+            unfitted: Vec::new(),
         };
         let (positions, normals) = (shown.positions.clone(), shown.normals.clone());
         shown.take(vec![(1, Vec3::X)], vec![(0, Vec3::Y)]);

@@ -49,13 +49,15 @@ pub(super) enum EditorJob {
     Preflight,
     /// Estimates the result of a corrected export.
     Estimate,
+    /// Draws a picture of a corrective sample.
+    Picture,
 }
 
 impl JobKind for EditorJob {
     fn priority(self) -> Priority {
         match self {
             // Started by the editor itself: jobs that the artist starts never wait for these.
-            Self::Centres | Self::Estimate => Priority::Background,
+            Self::Centres | Self::Estimate | Self::Picture => Priority::Background,
             // Started by the artist, may take minutes: these may wait for each other.
             Self::ComputeExport | Self::SlowOperation | Self::Suggest | Self::Volume => {
                 Priority::Long
@@ -158,6 +160,7 @@ impl Editor {
                 EditorJob::Diagonal => self.take_diagonal(),
                 EditorJob::Preflight => self.exporting.take_preflight(),
                 EditorJob::Estimate => self.exporting.take_estimate(),
+                EditorJob::Picture => self.take_picture(),
             }
         }
         took

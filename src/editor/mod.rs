@@ -394,6 +394,7 @@ impl Editor {
         self.brush = Brush::default();
         self.sculpt = Sculpt::default();
         self.posing.forget_model();
+        self.forget_vertices();
         self.reset_selecting();
         self.document = document;
         self.history = History::default();

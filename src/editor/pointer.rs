@@ -4,6 +4,7 @@ use super::{Displayed, Editor};
 use crate::document::session::BrushKind;
 use crate::document::{Document, InstanceId};
 use crate::evaluate::ViewId;
+use crate::math::Camera;
 use crate::skeleton::{JointId, bone_segments};
 use crate::tools::{
     Brush, PointerEvent, PointerKind, Sculpt, SurfaceView, ToolAction, ToolContext,
@@ -65,16 +66,10 @@ impl Editor {
         &mut self,
         work: impl FnOnce(&mut Brush, &mut ToolContext<'_>) -> Vec<ToolAction>,
     ) {
-        let release_camera = self.brush.release_camera();
-        let camera = release_camera.unwrap_or(self.document.session().camera);
-        let mut surfaces = surfaces(self.views.pointed_mut(), &self.document);
-        let mut context = ToolContext {
-            document: &self.document,
-            camera: &camera,
-            surfaces: &mut surfaces,
-            mirrors: self.mirrors.known(),
-        };
-        let actions = work(&mut self.brush, &mut context);
+        let mut brush = std::mem::take(&mut self.brush);
+        let camera = brush.release_camera();
+        let actions = self.in_context(camera, |context| work(&mut brush, context));
+        self.brush = brush;
         self.perform(actions);
     }
 
@@ -82,17 +77,27 @@ impl Editor {
         &mut self,
         work: impl FnOnce(&mut Sculpt, &mut ToolContext<'_>) -> Vec<ToolAction>,
     ) {
-        let release_camera = self.sculpt.release_camera();
-        let camera = release_camera.unwrap_or(self.document.session().camera);
+        let mut sculpt = std::mem::take(&mut self.sculpt);
+        let camera = sculpt.release_camera();
+        let actions = self.in_context(camera, |context| work(&mut sculpt, context));
+        self.sculpt = sculpt;
+        self.perform(actions);
+    }
+
+    /// Calls `work` with what a tool reads: the displayed surfaces, and `camera` or the present one.
+    pub(super) fn in_context<T>(
+        &mut self,
+        camera: Option<Camera>,
+        work: impl FnOnce(&mut ToolContext<'_>) -> T,
+    ) -> T {
+        let camera = camera.unwrap_or(self.document.session().camera);
         let mut surfaces = surfaces(self.views.pointed_mut(), &self.document);
-        let mut context = ToolContext {
+        work(&mut ToolContext {
             document: &self.document,
             camera: &camera,
             surfaces: &mut surfaces,
             mirrors: self.mirrors.known(),
-        };
-        let actions = work(&mut self.sculpt, &mut context);
-        self.perform(actions);
+        })
     }
 
     /// The world position on the displayed surface under a viewport position.
@@ -224,6 +229,7 @@ pub(super) fn surfaces<'a>(
             normals: &d.normals,
             index: &mut d.index,
             index_stale: &mut d.index_stale,
+            unfitted: &mut d.unfitted,
             hidden: session.hidden_points.get(&mesh).map(AsRef::as_ref),
         };
         Some((id, view))

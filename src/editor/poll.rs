@@ -67,7 +67,7 @@ impl Evaluation {
 /// One step of a poll; returns whether there was something to do.
 type Step = fn(&mut Editor) -> bool;
 
-const STEPS: [Step; 16] = [
+const STEPS: [Step; 17] = [
     Editor::go_on_with_stroke,
     Editor::take_ended_jobs,
     Editor::take_evaluated,
@@ -79,6 +79,7 @@ const STEPS: [Step; 16] = [
     Editor::start_centres,
     Editor::start_fix_that_waits,
     Editor::start_mirror_table,
+    Editor::start_picture,
     Editor::follow_hidden,
     Editor::post,
     Editor::start_checks,

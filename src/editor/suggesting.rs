@@ -10,7 +10,6 @@ use crate::finding::counted;
 use crate::skeleton::JointId;
 use crate::suggest::{SuggestError, SuggestSettings, Suggestion, suggest};
 use crate::task::Task;
-use std::sync::Arc;
 
 /// The suggestions, their settings and the computation under way.
 #[derive(Default)]
@@ -173,7 +172,7 @@ impl Editor {
     fn accept(&mut self, label: &str, accepts: impl Fn(usize, usize) -> bool) {
         self.finish_tool();
         let fits = self.suggesting.base.as_ref();
-        if !fits.is_some_and(|base| bends_the_same(base, &self.document)) {
+        if !fits.is_some_and(|base| base.bends_the_same(&self.document)) {
             self.notify(
                 "The model changed since these samples were computed. Suggest correctives again.",
             );
@@ -224,21 +223,4 @@ impl Editor {
             counted(n_accepted, "corrective sample")
         ));
     }
-}
-
-/// Whether the skin moves alike in both documents, before corrective samples.
-fn bends_the_same(a: &Document, b: &Document) -> bool {
-    let same_meshes = a.meshes().len() == b.meshes().len()
-        && a.meshes().iter().zip(b.meshes()).all(|((i, a), (j, b))| {
-            let (rows, other) = (a.influences.chunks(), b.influences.chunks());
-            i == j
-                && Arc::ptr_eq(&a.geometry, &b.geometry)
-                && a.stack == b.stack
-                && a.masks == b.masks
-                && rows.len() == other.len()
-                && rows.iter().zip(other).all(|(a, b)| Arc::ptr_eq(a, b))
-        });
-    same_meshes
-        && Arc::ptr_eq(a.skeleton(), b.skeleton())
-        && (Arc::ptr_eq(a.rest_pose(), b.rest_pose()) || a.rest_pose() == b.rest_pose())
 }

@@ -5,6 +5,8 @@
 //! channel -> the editor applies its [`InstanceUpdate`]s to the displayed meshes and hands the buffers back. All
 //! other work that takes longer than a frame runs on the [`Lane`], by priority.
 //!
+//! [`skin_picture()`] draws thumbnails of deformed surfaces.
+//!
 //! A [`Gauge`] evaluates the shapes that metrics compare: the document's own stacks, plain dual quaternion skinning,
 //! other stacks.
 //!
@@ -21,6 +23,7 @@ pub mod heat_map;
 pub mod lane;
 mod plans;
 mod skin_orders;
+pub mod skin_picture;
 pub mod view;
 pub mod volumes;
 pub mod worker;
@@ -31,5 +34,6 @@ pub use exported::ExportedModel;
 pub use gauge::{Comparison, Gauge};
 pub use heat_map::{Difference, HeatFigures, HeatMapRequest, HeatUpdate, HeatValues, views_for};
 pub use lane::{JobError, JobHandle, JobKind, JobStatus, Lane, Priority};
+pub use skin_picture::{PictureView, skin_picture};
 pub use view::{ViewId, ViewRequest};
 pub use worker::{Evaluated, InstanceUpdate, Request, Updated, Worker};

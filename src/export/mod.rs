@@ -15,6 +15,7 @@ mod driving;
 mod driving_samples;
 mod error;
 mod frames;
+mod invalid_weights;
 mod options;
 mod pipeline;
 mod plan;

@@ -17,6 +17,8 @@ pub struct ExportOptions {
     pub influences: usize,
     /// Writes the current pose as the rest pose of the file.
     pub write_pose_as_rest: bool,
+    /// Writes valid weights in place of the source's invalid ones even where nothing else changes.
+    pub fix_weights: bool,
     /// Adds the corrective samples as morph targets with their names, which nothing drives; not with a correction.
     pub sample_targets: bool,
     /// Bakes the difference between the stacks and linear blend skinning into the file.
@@ -30,6 +32,7 @@ impl Default for ExportOptions {
             name: String::new(),
             influences: 4,
             write_pose_as_rest: false,
+            fix_weights: false,
             sample_targets: false,
             correct: None,
         }

@@ -15,6 +15,7 @@ use crate::io::gltf_export::{
     Changes, Destination, Framed, Written, copy_source, for_file, size_of_source, write_frames,
     write_model,
 };
+use crate::math::Worse;
 use crate::task::Task;
 use std::time::Instant;
 
@@ -120,7 +121,7 @@ fn framed(
     let mut correction = report(document, correct, None, &verified);
     correction.nothing_to_do = false;
     let off = framed.values().map(|framed| framed.off);
-    correction.expected_max_percent = 100.0 * off.fold(0.0, f64::max);
+    correction.expected_max_percent = 100.0 * off.fold(0.0, f64::worse);
     correction.meshes = corrected_meshes(document, &framed, correct.normals);
     correction.morph_targets = n_targets(&framed);
     correction.bake_seconds = bake_seconds;

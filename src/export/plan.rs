@@ -80,6 +80,7 @@ impl<'a> Plan<'a> {
                 .values()
                 .any(|m| !m.edited_chunks().is_empty())
             || (self.options.write_pose_as_rest && document.pose() != document.rest_pose())
+            || (self.options.fix_weights && document.has_invalid_weights())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::clip_keys::{WrittenClips, has_keys};
 use super::error::ExportError;
+use super::invalid_weights::{mesh_place, of_invalid_weights};
 use super::options::ExportOptions;
 use super::plan::{NO_CLIP, NO_SKIN, is_chosen};
 use crate::bake::frames::estimate_frames;
@@ -91,6 +92,7 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
             }
         }
     }
+    findings.extend(of_invalid_weights(document, options));
     let previews = document.clips().values().filter(|clip| clip.preview);
     let n_previews = previews.count();
     if n_previews > 0 {
@@ -200,9 +202,12 @@ fn of_clips(
             ),
         ));
     }
+    // A clip that only steps is exact.
     let jumps = |clip: &Clip| {
-        let mut channels = clip.channels.iter();
-        channels.any(|c| c.interpolation == Interpolation::Step && c.times.len() > 1)
+        let channels = clip.channels.iter().filter(|c| c.times.len() > 1);
+        let (steps, others): (Vec<_>, Vec<_>) =
+            channels.partition(|c| c.interpolation == Interpolation::Step);
+        !steps.is_empty() && !others.is_empty()
     };
     let n_jumping = clips
         .iter()
@@ -271,8 +276,12 @@ fn of_any_clip(affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
         if stack.smooth.acts() {
             left.push("corrective smooth");
         }
-        if mesh.item.correctives.acts() {
-            left.push("corrective samples");
+        if mesh.item.correctives.acts() && mesh.item.correctives.is_weighted() {
+            findings.push(mesh.about(Finding::warning(
+                mesh.place(),
+                "Its corrective samples become morph targets, which have one weight for all vertices: weighted sets play \
+                 with the plain distances of poses.",
+            )));
         }
         if !left.is_empty() {
             let message = format!(
@@ -384,12 +393,7 @@ fn of_mesh(
 
 impl Affected<'_> {
     fn place(&self) -> String {
-        let name = &self.item.geometry.name;
-        if name.is_empty() {
-            format!("mesh {}", self.id.0)
-        } else {
-            format!("mesh {} \"{name}\"", self.id.0)
-        }
+        mesh_place(self.id, self.item)
     }
 
     fn about(&self, finding: Finding) -> Finding {

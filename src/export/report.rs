@@ -6,8 +6,9 @@ use crate::finding::{Finding, trimmed};
 use serde::Serialize;
 
 /// The measured result of a correction. Errors are distances in percent of the model's bounding-box diagonal in the
-/// rest pose, over all points of its skinned meshes, at all keyframes, midway between them and at further times,
-/// measured on the file as read back.
+/// rest pose, over all points of its skinned meshes, at all keyframes, just before each step, midway between them, at
+/// further times and around the largest errors, measured on the file as read back. Between these times an error may be
+/// larger.
 ///
 /// A file for any clip is compared with the skinning and the corrective samples of the stacks: drivers cannot represent
 /// the operations in between.
@@ -33,8 +34,11 @@ pub struct CorrectionReport {
     pub diagonal: f64,
     /// The largest error without correction.
     pub before_max_percent: f64,
-    /// The largest error with correction.
+    /// The largest error with correction; infinite (null in JSON) where a vertex has no finite position.
     pub max_percent: f64,
+    /// The largest error within the two milliseconds in which the file passes from one side of a jump to the other; no
+    /// other figure includes it.
+    pub jump_max_percent: f64,
     /// The largest error that the solver predicts, at keyframes and between them.
     pub expected_max_percent: f64,
     /// The 99.9th percentile of the error.
@@ -229,6 +233,7 @@ impl CorrectionReport {
             diagonal: after.diagonal,
             before_max_percent: 100.0 * before.max,
             max_percent: 100.0 * after.max,
+            jump_max_percent: 100.0 * after.max_in_jumps,
             expected_max_percent: 100.0 * baked_or_none.expected,
             p999_percent: 100.0 * after.p999,
             rms_percent: 100.0 * after.rms,
@@ -290,8 +295,17 @@ impl CorrectionReport {
     }
 }
 
-/// Inserts the result of the correction before all other findings; a missed tolerance comes first.
+/// Inserts the result of the correction before all other findings; a missed tolerance comes first. The error within jumps
+/// comes last.
 pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &CorrectionReport) {
+    if correction.jump_max_percent > correction.tolerance_percent {
+        let message = format!(
+            "Where a clip jumps, the file takes up to 2 ms from one side to the other. In between, the error reaches {:.4} % \
+             of the diagonal; no other figure includes it.",
+            correction.jump_max_percent
+        );
+        findings.push(Finding::info("correction", message));
+    }
     if let Some(whole) = &correction.whole_stack {
         let message = format!(
             "Helper joints reproduce the skinning; later operations of the stack (bulges, smoothing) are not in the file. \
@@ -316,7 +330,13 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
     if correction.lacks_clip {
         findings.insert(0, Finding::warning("correction", LACKS_CLIP));
     }
-    if correction.max_percent > most {
+    if correction.max_percent.is_infinite() {
+        let message = format!(
+            "The tolerance of {tolerance} % is missed: some vertices have no finite position, or the file has invalid \
+             weights, so that the largest error is unknown."
+        );
+        findings.insert(0, Finding::warning("correction", message));
+    } else if correction.max_percent > most {
         let at = correction.worst.as_ref().map_or_else(String::new, |worst| {
             format!(
                 " (clip \"{}\" at {:.3} s, vertex {})",

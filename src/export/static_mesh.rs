@@ -13,6 +13,7 @@ use crate::io::gltf_export::{
     Destination, ExportReport, GltfFormat, files_of_model, for_file, write_shapes,
 };
 use crate::io::obj::{files_of_obj, write_obj};
+use crate::math::Worse;
 use crate::task::Task;
 use glam::Vec3;
 use std::collections::BTreeMap;
@@ -132,14 +133,9 @@ fn check(
         };
         let distances = meant.iter().zip(of_vertex).map(|(&p, &q)| {
             let place = points.get(q as usize).copied().unwrap_or(Vec3::NAN);
-            let distance = f64::from(shape.positions[p as usize].distance(place));
-            if distance.is_nan() {
-                f64::INFINITY
-            } else {
-                distance
-            }
+            f64::from(shape.positions[p as usize].distance(place))
         });
-        let off = distances.fold(0.0, f64::max);
+        let off = distances.fold(0.0, f64::worse);
         if off > ROUNDING * diagonal {
             let percent = 100.0 * off / diagonal;
             report.findings.push(Finding::warning(

@@ -12,6 +12,7 @@ pub mod laplace;
 pub mod polar;
 pub mod sparse;
 pub mod transform;
+pub mod worse;
 
 pub use axis::Axis;
 pub(crate) use bits::same_bits;
@@ -22,3 +23,4 @@ pub use laplace::SurfaceLaplacian;
 pub use polar::polar;
 pub use sparse::{Factor, FactorError, Symmetric};
 pub use transform::Transform;
+pub use worse::Worse;

@@ -71,6 +71,13 @@ impl Displacements {
         Some(first as u32 + u32::from(*chunk.points.last()?))
     }
 
+    /// The points with the length of each displacement as a fraction of the longest one.
+    pub fn marks(&self) -> Vec<(u32, f32)> {
+        let longest = self.iter().map(|(_, d)| d.length()).fold(0.0, f32::max);
+        let marks = self.iter().map(|(point, d)| (point, d.length() / longest));
+        marks.filter(|(_, share)| share.is_finite()).collect()
+    }
+
     /// These with the displacements of some points, in any order, each once, replaced; zeros are left out. Shares the
     /// chunks of all others.
     #[must_use]

@@ -3,7 +3,7 @@
 //!
 //! Data flow: a joint's weights on the bind surface -> [`Neighbourhood`] (the surface around it, its radius, geodesic
 //! distances) -> [`Region`] (which points move, the systems of one joint, shared by its poses) -> [`relax`] with a
-//! [`Posed`] surface -> [`Relaxed`] -> [`Metrics`] before and after.
+//! [`Posed`] surface -> [`Relaxed`] -> [`Metrics`] before and after. [`push_out()`] resolves the contacts alone.
 //!
 //! The energy is as-rigid-as-possible (Sorkine & Alexa 2007) with smoothed rotations (Levi & Gotsman 2015), on the
 //! surface alone; beside it stand the volume of the region, contacts of the surface with itself, and the outline of the
@@ -22,6 +22,7 @@ mod metrics;
 mod neighbourhood;
 mod outline;
 mod posed;
+mod push_out;
 mod region;
 mod settings;
 mod solve;
@@ -34,6 +35,7 @@ pub use coarse::Coarse;
 pub use metrics::{BoneAxes, Metrics};
 pub use neighbourhood::{Bending, Neighbourhood, NeighbourhoodError};
 pub use posed::Posed;
+pub use push_out::push_out;
 pub use region::{REACHES, Region};
 pub use settings::RelaxSettings;
 pub use solve::{Relaxed, relax};

@@ -57,6 +57,8 @@ pub struct Neighbourhood {
     pub(super) distances: Vec<f64>,
     /// n_points: whether it is blended.
     pub(super) is_blended: Vec<bool>,
+    /// n_points: whether it stays as skinned in every region.
+    pub(super) is_protected: Vec<bool>,
     /// One for each shell: the largest distance of its points, infinite where a part of it is farther away.
     pub(super) shell_extents: Vec<f64>,
     /// One for each shell: whether all its points are blended.
@@ -118,6 +120,7 @@ impl Neighbourhood {
             radius,
             distances: points.iter().map(|&p| distances[p as usize]).collect(),
             is_blended: points.iter().map(|&p| blended[p as usize]).collect(),
+            is_protected: vec![false; points.len()],
             shell_extents,
             is_blended_throughout,
             exempt: Vec::new(),
@@ -130,6 +133,13 @@ impl Neighbourhood {
     /// Number of points.
     pub fn n_points(&self) -> usize {
         self.points.len()
+    }
+
+    /// Leaves out of every region the points for which `is_protected` is true.
+    pub fn protect(&mut self, is_protected: impl Fn(usize) -> bool) {
+        for (point, own) in self.is_protected.iter_mut().enumerate() {
+            *own |= is_protected(point);
+        }
     }
 
     /// Number of triangles that cross others at bind.
@@ -165,6 +175,10 @@ impl Neighbourhood {
             radius: self.radius,
             distances: kept.iter().map(|&p| self.distances[p as usize]).collect(),
             is_blended: kept.iter().map(|&p| self.is_blended[p as usize]).collect(),
+            is_protected: kept
+                .iter()
+                .map(|&p| self.is_protected[p as usize])
+                .collect(),
             shell_extents: self.shell_extents.clone(),
             is_blended_throughout: self.is_blended_throughout.clone(),
             exempt: Vec::new(),

@@ -55,6 +55,7 @@ impl Region {
             let shell = surface.shells[p] as usize;
             let is_whole = around.shell_extents[shell] <= limit;
             !around.is_blended_throughout[shell]
+                && !around.is_protected[p]
                 && around.distances[p] <= limit
                 && (!is_whole || around.is_blended[p])
         };

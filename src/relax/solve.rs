@@ -274,7 +274,7 @@ impl Solver<'_> {
 const VOLUME_STEPS: usize = 3;
 
 /// `A + k C^T C`.
-fn with_contacts(
+pub(super) fn with_contacts(
     system: &Symmetric,
     region: &Region,
     contacts: &[Contact],
@@ -295,7 +295,7 @@ fn with_contacts(
 }
 
 /// Adds `k C^T (C v + delta n)` to the right-hand side, v the unknowns (of the free points) at `x`.
-fn add_contacts(
+pub(super) fn add_contacts(
     region: &Region,
     contacts: &[Contact],
     strength: f64,
@@ -319,7 +319,7 @@ fn add_contacts(
 }
 
 /// Solves for places: x, y and z of a right-hand side.
-fn solve_places(factor: &Factor, b: &[DVec3]) -> Vec<DVec3> {
+pub(super) fn solve_places(factor: &Factor, b: &[DVec3]) -> Vec<DVec3> {
     let n = b.len();
     let mut columns = vec![0.0; 3 * n];
     for (i, b) in b.iter().enumerate() {

@@ -40,7 +40,7 @@ pub use kernels::{
 };
 pub use leaf_points::LeafPoints;
 pub use palette::{Motion, SkinPalette, Stretch};
-pub use point_rotation::{dual_quaternion_rotation, linear_rotation};
+pub use point_rotation::{blended_stretch, dual_quaternion_rotation, linear_rotation};
 pub use projection::BulgeProjection;
 pub use simd::Backend;
 pub use skin_bones::SkinBones;

@@ -60,6 +60,23 @@ pub fn linear_rotation(
     Ok(quat_from_rotation(polar(sum).0))
 }
 
+/// The blended scale and shear of the joints at a point of a chunk, which two-phase skinning applies to the bind shape
+/// (Lee et al. 2013); the identity without influences.
+pub fn blended_stretch(chunk: &CookedChunk, point: usize, palette: &SkinPalette) -> DMat3 {
+    let (mut sum, mut total) = (DMat3::ZERO, 0.0);
+    for (joint, weight) in influences(chunk, point) {
+        if let Some(motion) = palette.motions().get(usize::from(joint)) {
+            sum += motion.stretch * weight;
+            total += weight;
+        }
+    }
+    if total > 0.0 {
+        sum * (1.0 / total)
+    } else {
+        DMat3::IDENTITY
+    }
+}
+
 /// The influences of a point, the heaviest first.
 fn influences(chunk: &CookedChunk, point: usize) -> impl Iterator<Item = (u16, f64)> + '_ {
     let is_moved =

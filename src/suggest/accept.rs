@@ -14,7 +14,7 @@ const REPLACED: f64 = 15.0;
 
 impl Suggestion {
     /// The edit that adds the proposals that `accepts` takes (by their index) to the set that the joint drives, or to a
-    /// new one. Samples at nearly the same pose are replaced. Fails where the interpolation of the samples has no
+    /// new one where there is none or it is off. Samples at nearly the same pose are replaced. Fails where the interpolation of the samples has no
     /// solution.
     pub fn accept(
         &self,
@@ -43,7 +43,9 @@ impl Suggestion {
             return Ok(Correctives::default());
         };
         let mut sets = item.correctives.sets().to_vec();
-        let drives = |set: &Arc<SampleSet>| set.drivers.iter().any(|d| d.joint == self.joint);
+        let drives = |set: &Arc<SampleSet>| {
+            set.fault.is_none() && set.drivers.iter().any(|d| d.joint == self.joint)
+        };
         let index = sets.iter().position(drives).unwrap_or_else(|| {
             let rest = &document.rest_pose().locals;
             let driver = Driver {
@@ -75,11 +77,12 @@ impl Suggestion {
             } else {
                 proposal.name.clone()
             };
+            let displacements = proposal.captured.for_set(set).clone();
             set.samples.push(Arc::new(Sample {
                 name,
                 rotations,
                 beside: Vec::new(),
-                displacements: proposal.displacements.clone(),
+                displacements,
                 captured_on: item.stack.clone(),
                 strength: 1.0,
                 muted: false,

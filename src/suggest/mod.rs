@@ -3,7 +3,7 @@
 //! Data flow: a joint and a mesh of a document -> [`JointSkin`] (the welded surface around the joint) -> [`Range`] (rays of
 //! poses, from clips) -> [`Poser`] (its skinned points in each pose, by the deformer stack) -> `crate::relax` ->
 //! [`suggest()`], which picks the few poses whose interpolation carries the others -> [`Suggestion`]; accepting one gives
-//! an edit.
+//! an edit. [`push_skin_out`] pushes the skin apart in the shape that a sample has already.
 //!
 //! Invariant: the document does not change before a proposal is accepted.
 //! Invariant: the same document gives the same bits for any number of threads.
@@ -11,10 +11,12 @@
 mod accept;
 mod proposal;
 mod propose;
+mod push_out;
 mod rays;
 mod skin;
 
-pub use proposal::{Proposal, SuggestError, SuggestSettings, Suggestion};
+pub use proposal::{PICTURE_PX, Proposal, SuggestError, SuggestSettings, Suggestion};
 pub use propose::suggest;
+pub use push_out::{PushError, PushedOut, push_skin_out};
 pub use rays::{Range, Ray};
 pub use skin::{JointSkin, OutlineOf, Poser};

@@ -1,12 +1,14 @@
 //! What is proposed for a joint of a mesh.
 
 use super::skin::OutlineOf;
-use crate::document::{InstanceId, MeshId};
+use crate::deform::Captured;
+use crate::document::{Image, InstanceId, MeshId};
 use crate::finding::counted;
-use crate::psd::{Displacements, DriverMode};
+use crate::psd::DriverMode;
 use crate::relax::{Metrics, RelaxSettings};
 use crate::skeleton::JointId;
 use glam::{DQuat, DVec3};
+use std::sync::Arc;
 
 /// How samples are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,7 +19,12 @@ pub struct SuggestSettings {
     pub outline: OutlineOf,
     /// How far the region reaches beyond blended vertices, in radii of the joint; `None`: as far as needed.
     pub reach: Option<f64>,
+    /// Whether vertices that are selected stay as skinned.
+    pub protects_selected: bool,
 }
+
+/// Pixels of the pictures of a proposal.
+pub const PICTURE_PX: [usize; 2] = [192, 144];
 
 /// A proposed sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +36,7 @@ pub struct Proposal {
     /// The angle about it, radians.
     pub angle: f64,
     /// What it moves.
-    pub displacements: Displacements,
+    pub captured: Captured,
     /// The skinned shape against bind.
     pub before: Metrics,
     /// The same with the sample.
@@ -38,6 +45,8 @@ pub struct Proposal {
     pub is_recommended: bool,
     /// What to know about it: sentences.
     pub notes: Vec<String>,
+    /// The skin in its pose, before and with the sample.
+    pub pictures: Option<[Arc<Image>; 2]>,
 }
 
 impl Proposal {

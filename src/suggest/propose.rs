@@ -1,19 +1,21 @@
 //! Relaxed shapes along the rays of a joint, and the few of them that carry the rest.
 
-use super::proposal::{Proposal, SuggestError, SuggestSettings, Suggestion};
+use super::proposal::{PICTURE_PX, Proposal, SuggestError, SuggestSettings, Suggestion};
 use super::rays::{Range, Ray};
 use super::skin::{JointSkin, Poser};
 use crate::deform::capture;
-use crate::document::{Document, InstanceId, MeshItem};
+use crate::document::{Document, Image, InstanceId, MeshItem};
+use crate::evaluate::{PictureView, skin_picture};
 use crate::finding::counted;
 use crate::math::sparse::FactorError;
 use crate::psd::{DriverMode, Kernel, NamedPose, PoseInterpolation, PoseSet, Work};
 use crate::relax::{Coarse, Metrics, NeighbourhoodError, Posed, Region, Relaxed, relax};
 use crate::skeleton::JointId;
 use crate::task::Task;
-use glam::{DQuat, DVec3};
+use glam::{DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Skinning is good enough where nothing crosses and the strain, the change of volume and that of the dihedral angles
@@ -93,12 +95,19 @@ fn of_instance(
     task: &Task,
 ) -> Result<Suggestion, SuggestError> {
     let label = document.skeleton().label(joint);
-    let skin = JointSkin::new(document, instance, joint, task).map_err(|why| match why {
+    let skin = JointSkin::new(document, instance, joint, task);
+    let mut skin = skin.map_err(|why| match why {
         NeighbourhoodError::Cancelled(why) => SuggestError::Cancelled(why),
         NeighbourhoodError::NothingBlends => SuggestError::NothingBlends {
             joint: label.clone(),
         },
     })?;
+    let selected = document.session().selected_points.get(&skin.mesh);
+    if let Some(selected) = selected.filter(|_| settings.protects_selected) {
+        let own = &skin.points;
+        skin.around
+            .protect(|p| own[p].iter().any(|&point| selected.contains(point)));
+    }
     let range = Range::of(document, &skin);
     let mut poser = Poser::new(document, settings.outline);
     let mut poses = Vec::new();
@@ -151,9 +160,11 @@ fn of_instance(
                 ));
                 continue;
             }
-            poser.pose(&skin, &ray.pose(document, joint, step.angle));
+            let pose = ray.pose(document, joint, step.angle);
+            poser.pose(&skin, &pose);
+            let world = pose.world_matrices(document.skeleton())[joint.get()];
             made.proposals.push(proposal(
-                &poser,
+                (&poser, world.transform_vector3(ray.axis)),
                 &skin,
                 item,
                 step,
@@ -404,8 +415,9 @@ fn title(ray: &Ray, angle: f64, n_rays: usize) -> String {
     format!("{angle}° about {sign}{}", ["X", "Y", "Z"][main])
 }
 
+/// The proposal of a step. `axis`: that of the bend, world.
 fn proposal(
-    poser: &Poser<'_>,
+    (poser, axis): (&Poser<'_>, DVec3),
     skin: &JointSkin,
     item: &MeshItem,
     step: &Step,
@@ -436,12 +448,37 @@ fn proposal(
         name,
         axis: ray.axis,
         angle: step.angle,
-        displacements: captured.displacements,
+        captured,
         before: step.before,
         after: step.after,
         is_recommended: step.after.crossings == 0,
         notes,
+        pictures: plan.and_then(|plan| pictures(plan.base_positions(), &sculpted, axis, item)),
     }
+}
+
+/// The skin before and with the sculpted places, with what moves marked.
+fn pictures(
+    skinned: &[Vec3],
+    sculpted: &[(u32, Vec3)],
+    axis: DVec3,
+    item: &MeshItem,
+) -> Option<[Arc<Image>; 2]> {
+    let mut after = skinned.to_vec();
+    for &(point, place) in sculpted {
+        after[point as usize] = place;
+    }
+    let distance = |&(point, place): &(u32, Vec3)| place.distance(skinned[point as usize]);
+    let longest = sculpted.iter().map(distance).fold(0.0, f32::max);
+    let marks = sculpted
+        .iter()
+        .map(|moved| (moved.0, distance(moved) / longest));
+    let marks: Vec<(u32, f32)> = marks.collect();
+    let places = sculpted.iter().map(|moved| moved.1);
+    let view = PictureView::of_bend(places, axis.as_vec3(), skinned)?;
+    let picture =
+        |positions: &[Vec3]| skin_picture(&item.geometry, positions, &marks, &view, PICTURE_PX);
+    Some([Arc::new(picture(skinned)), Arc::new(picture(&after))])
 }
 
 /// Notes samples of other joints that move the same points.
@@ -449,7 +486,7 @@ fn warn_of_shared(item: &MeshItem, made: &mut Suggestion) {
     let own = made
         .proposals
         .iter()
-        .flat_map(|proposal| proposal.displacements.iter());
+        .flat_map(|proposal| proposal.captured.displacements.iter());
     let own: BTreeSet<u32> = own.map(|(point, _)| point).collect();
     for set in item.correctives.sets() {
         if own.is_empty() || set.drivers.iter().any(|driver| driver.joint == made.joint) {

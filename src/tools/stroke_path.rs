@@ -34,7 +34,7 @@ pub(super) struct StrokePath {
 }
 
 impl StrokePath {
-    /// The path that starts at a position.
+    /// A path with only its first position, queued.
     pub(super) fn new(start: PathPoint) -> Self {
         Self {
             at: start,

@@ -6,6 +6,7 @@ use crate::mesh::{Mesh, PointSet, SurfaceHit, SurfaceIndex, spatial};
 use glam::{Vec2, Vec3};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 /// Fraction of the length of an edge path used as its geodesic distance, though never less than the straight line: edge
 /// paths are longer than geodesics, by up to a quarter on a regular grid.
@@ -20,14 +21,17 @@ pub struct Reach {
     /// Points and their distances.
     pub found: Vec<(u32, f32)>,
     best: Stamped<f32>,
+    /// The start of the best path.
+    start: Stamped<u32>,
     queue: BinaryHeap<Reverse<u64>>,
 }
 
 impl Reach {
-    fn start(&mut self, n_points: usize) {
+    fn begin(&mut self, n_points: usize) {
         self.found.clear();
         self.queue.clear();
         self.best.start(n_points);
+        self.start.start(n_points);
     }
 }
 
@@ -36,13 +40,15 @@ pub struct SurfaceView<'a> {
     /// The bind geometry.
     pub mesh: &'a Mesh,
     /// n_points displayed positions, world.
-    pub positions: &'a [Vec3],
+    pub positions: &'a Arc<Vec<Vec3>>,
     /// n_normals displayed normals, world.
     pub normals: &'a [Vec3],
-    /// The index, kept between events.
-    pub index: &'a mut Option<SurfaceIndex>,
+    /// The index, kept between events. A stroke shares it as it is at the press.
+    pub index: &'a mut Option<Arc<SurfaceIndex>>,
     /// Whether `positions` changed since the index was fitted.
     pub index_stale: &'a mut bool,
+    /// Faces that moved since then while the index was shared, if `index_stale` is not set.
+    pub unfitted: &'a mut Vec<u32>,
     /// Hidden points: neither they nor their faces are hit or reached.
     pub hidden: Option<&'a PointSet>,
 }
@@ -50,7 +56,8 @@ pub struct SurfaceView<'a> {
 impl SurfaceView<'_> {
     /// Whether a ray query is fast: it need not test every triangle of a large surface.
     pub fn is_quick(&self) -> bool {
-        !*self.index_stale || self.mesh.triangles.len() <= BRUTE_FORCE_TRIANGLES
+        (!*self.index_stale && self.unfitted.is_empty())
+            || self.mesh.triangles.len() <= BRUTE_FORCE_TRIANGLES
     }
 
     /// The first hit of `ray` on the surface.
@@ -58,16 +65,16 @@ impl SurfaceView<'_> {
         let triangles = &self.mesh.topology().triangles;
         let hidden = self.hidden;
         let shown = |t: u32| shows(hidden, triangles[t as usize]);
-        if triangles.len() > BRUTE_FORCE_TRIANGLES && *self.index_stale {
+        if !self.unfitted.is_empty() && self.index.as_mut().and_then(Arc::get_mut).is_some() {
+            self.prepare();
+        }
+        let triangles = &self.mesh.topology().triangles;
+        if !self.is_quick() {
             // Refitting costs more than testing every triangle once, and the next result would outdate it again.
             return spatial::cast_ray_at_all(ray, triangles, self.positions, shown);
         }
-        match self.index {
-            Some(index) if *self.index_stale => index.refit(triangles, self.positions),
-            Some(_) => {}
-            None => *self.index = Some(SurfaceIndex::new(triangles, self.positions)),
-        }
-        *self.index_stale = false;
+        self.prepare();
+        let triangles = &self.mesh.topology().triangles;
         self.index
             .as_ref()?
             .cast_ray(ray, triangles, self.positions, shown)
@@ -77,50 +84,85 @@ impl SurfaceView<'_> {
     pub fn prepare(&mut self) {
         let triangles = &self.mesh.topology().triangles;
         match self.index {
-            Some(index) if *self.index_stale => index.refit(triangles, self.positions),
+            Some(index) if *self.index_stale => {
+                Arc::make_mut(index).refit(triangles, self.positions);
+            }
+            Some(index) if !self.unfitted.is_empty() => {
+                let moved = self.unfitted.iter().copied();
+                Arc::make_mut(index).move_triangles(moved, triangles, self.positions);
+            }
             Some(_) => {}
-            None => *self.index = Some(SurfaceIndex::new(triangles, self.positions)),
+            None => *self.index = Some(Arc::new(SurfaceIndex::new(triangles, self.positions))),
         }
         *self.index_stale = false;
+        self.unfitted.clear();
     }
 
     /// Finds the points within `radius` of `hit` along the surface, with their distances.
     ///
     /// Distances run along edges (Dijkstra 1959) from the hit; seams of equal bind position are joined.
     pub fn within(&self, hit: &SurfaceHit, radius: f32, reach: &mut Reach) {
+        let corners = self.mesh.topology().triangles[hit.triangle as usize];
+        let starts = corners.map(|corner| {
+            let path = self.positions[corner as usize].distance(hit.position);
+            (corner, path)
+        });
+        let at_least = |point: u32, _| self.positions[point as usize].distance(hit.position);
+        self.spread(starts, radius, at_least, reach);
+    }
+
+    /// Finds the points within `radius` of some points along the surface, with their distances from the nearest one, as
+    /// [`SurfaceView::within`] measures them.
+    pub fn around(&self, points: impl IntoIterator<Item = u32>, radius: f32, reach: &mut Reach) {
+        let starts = points.into_iter().map(|point| (point, 0.0));
+        let place = |point: u32| self.positions[point as usize];
+        let at_least = |point, start| place(point).distance(place(start));
+        self.spread(starts, radius, at_least, reach);
+    }
+
+    /// Dijkstra's algorithm from `starts`, points with their path lengths. `at_least`: a lower bound of a point's distance
+    /// on a path from a start.
+    fn spread(
+        &self,
+        starts: impl IntoIterator<Item = (u32, f32)>,
+        radius: f32,
+        at_least: impl Fn(u32, u32) -> f32,
+        reach: &mut Reach,
+    ) {
         let topology = self.mesh.topology();
-        reach.start(self.mesh.n_points());
-        let push = |reach: &mut Reach, point: u32, path: f32| {
+        reach.begin(self.mesh.n_points());
+        let push = |reach: &mut Reach, point: u32, path: f32, start: u32| {
             // Comparisons that NaN fails.
             let is_nearer = path * ACROSS_EDGES <= radius
                 && reach.best.get(point).is_none_or(|known| path < known);
             if is_nearer && !self.hidden.is_some_and(|hidden| hidden.contains(point)) {
                 reach.best.set(point, path);
+                reach.start.set(point, start);
                 // Non-negative floats order as their bits.
                 let key = u64::from(path.to_bits()) << 32 | u64::from(point);
                 reach.queue.push(Reverse(key));
             }
         };
-        for corner in topology.triangles[hit.triangle as usize] {
-            let path = self.positions[corner as usize].distance(hit.position);
-            push(reach, corner, path);
+        for (point, path) in starts {
+            push(reach, point, path, point);
         }
         while let Some(Reverse(key)) = reach.queue.pop() {
             let (path, point) = (f32::from_bits((key >> 32) as u32), key as u32);
             if reach.best.get(point) != Some(path) {
                 continue;
             }
-            let here = self.positions[point as usize];
-            let distance = here.distance(hit.position).max(path * ACROSS_EDGES);
+            let start = reach.start.get(point).unwrap_or(point);
+            let distance = at_least(point, start).max(path * ACROSS_EDGES);
             if distance <= radius {
                 reach.found.push((point, distance));
             }
             if let Some(twin) = topology.next_coincident(point) {
-                push(reach, twin, path);
+                push(reach, twin, path, start);
             }
+            let here = self.positions[point as usize];
             for &next in topology.neighbours(point) {
                 let step = here.distance(self.positions[next as usize]);
-                push(reach, next, path + step);
+                push(reach, next, path + step, start);
             }
         }
     }
@@ -128,8 +170,10 @@ impl SurfaceView<'_> {
     /// Finds the points of faces within `radius` of `centre` by Euclidean distance, with their distances. Needs
     /// [`SurfaceView::prepare`].
     pub fn in_ball(&self, centre: Vec3, radius: f32, reach: &mut Reach) {
-        reach.start(self.mesh.n_points());
-        let Some(index) = &*self.index else { return };
+        reach.begin(self.mesh.n_points());
+        let Some(index) = self.index.as_deref() else {
+            return;
+        };
         let holds = |middle: Vec3, size: f32| middle.distance(centre) <= radius + size;
         index.visit(holds, |triangle| {
             self.add_corners(triangle, reach, |p| {
@@ -142,8 +186,10 @@ impl SurfaceView<'_> {
     /// Finds the points of faces within `radius_px` of the pixel `at`, through everything, with their distances in
     /// pixels. Needs [`SurfaceView::prepare`].
     pub fn in_circle(&self, view: &ScreenView, at: Vec2, radius_px: f32, reach: &mut Reach) {
-        reach.start(self.mesh.n_points());
-        let Some(index) = &*self.index else { return };
+        reach.begin(self.mesh.n_points());
+        let Some(index) = self.index.as_deref() else {
+            return;
+        };
         let ray = view.ray_at(at);
         let holds = |middle: Vec3, size: f32| {
             let along = (middle - ray.origin).dot(ray.direction).max(0.0);

@@ -52,6 +52,19 @@ fn paint_hints(brush: &BrushOptions, ctrl: bool, shift: bool, preset: Preset) ->
 
 /// The gestures of sculpting.
 fn sculpt_hints(kind: SculptKind, ctrl: bool, shift: bool, preset: Preset) -> Vec<Hint> {
+    if kind == SculptKind::Vertices {
+        return match (ctrl, shift) {
+            (true, _) => vec![("Ctrl+click", "deselect")],
+            (false, true) => vec![("Shift+click", "extend"), ("Shift+middle", "pan")],
+            (false, false) => vec![
+                ("Click", "select a vertex"),
+                ("Drag", "box"),
+                ("G R S", "move, rotate, scale"),
+                ("O", "soft selection"),
+                ("Right", "settings"),
+            ],
+        };
+    }
     match (ctrl, shift, kind.inverse()) {
         (_, true, _) => vec![("Shift+drag", "smooth"), ("Shift+middle", "pan")],
         (true, false, Some(inverse)) => vec![("Ctrl+drag", inverse)],
@@ -65,6 +78,7 @@ fn sculpt_hints(kind: SculptKind, ctrl: bool, shift: bool, preset: Preset) -> Ve
                 SculptKind::Pinch => "pinch",
                 SculptKind::Slide => "slide along the surface",
                 SculptKind::Erase => "erase the correction",
+                SculptKind::Vertices => "select",
             };
             let mut hints = vec![("Drag", does)];
             hints.extend(inverse.map(|inverse| ("Ctrl", inverse)));
@@ -198,9 +212,12 @@ mod tests {
                     };
                     // Ctrl+Shift alone has no gesture of its own.
                     let mut session = Session::default();
-                    for (kind, sculpt) in BrushKind::ALL.into_iter().zip(SculptKind::ALL) {
+                    for kind in BrushKind::ALL {
                         session.brush.weights_kind = kind;
-                        session.sculpt_kind = sculpt;
+                        assert!(!hints(mode, modifiers, preset, &session).is_empty());
+                    }
+                    for kind in SculptKind::ALL {
+                        session.sculpt_kind = kind;
                         assert!(!hints(mode, modifiers, preset, &session).is_empty());
                     }
                 }

@@ -140,6 +140,7 @@ fn measure_search(editor: &Editor, part: f32) {
         normals: &shown.normals,
         index: &mut index,
         index_stale: &mut stale,
+        unfitted: &mut Vec::new(),
         hidden: None,
     };
     surface.prepare();

@@ -111,6 +111,7 @@ fn square(side: usize, n_influences: u16, n_skins: u32) -> Document {
     let mesh = MeshItem {
         geometry: Arc::new(built.mesh),
         source_influences: built.influences.clone(),
+        invalid: Arc::default(),
         influences: built.influences,
         stack: Arc::default(),
         layers: sinew::document::LayerStack::default(),

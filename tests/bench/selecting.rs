@@ -7,11 +7,12 @@ use sinew::math::Camera;
 use sinew::mesh::{PointSet, islands};
 use sinew::sample::{SampleKind, sample};
 use sinew::tools::{DepthBuffer, Region, ScreenView, SurfaceView, region};
+use std::sync::Arc;
 use std::time::Instant;
 
 fn main() {
     let mesh = sample(SampleKind::Cylinder, 1_000_000).mesh.build().mesh;
-    let (positions, normals) = (mesh.positions.clone(), mesh.normals.clone());
+    let (positions, normals) = (Arc::new(mesh.positions.clone()), mesh.normals.clone());
     let time = |what: &str, run: &mut dyn FnMut()| {
         run();
         let start = Instant::now();
@@ -28,6 +29,7 @@ fn main() {
         normals: &normals,
         index: &mut index,
         index_stale: &mut stale,
+        unfitted: &mut Vec::new(),
         hidden: None,
     };
     let camera = Camera {

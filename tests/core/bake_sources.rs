@@ -371,7 +371,7 @@ fn a_jump_is_keyed_on_both_sides() {
         "scale",
         "LINEAR",
         &[0.0, 1.0],
-        &[1.0; 6],
+        &[1.0, 1.0, 1.0, 1.01, 1.01, 1.01],
     );
     let document = document(gltf);
     let (_, _, read) = meets(&document);

@@ -3,6 +3,7 @@
 use crate::cli::{asset, done, fails, text};
 use crate::npy::read_npy;
 use serde_json::{Value, json};
+use sinew::math::Worse;
 use std::path::{Path, PathBuf};
 
 /// The node of a bone of a .glb file.
@@ -125,7 +126,7 @@ fn worst(a: &[[f32; 3]], b: &[[f32; 3]]) -> f32 {
         let squares = (0..3).map(|k| (a[k] - b[k]).powi(2));
         squares.sum::<f32>().sqrt()
     });
-    apart.fold(0.0, f32::max)
+    apart.fold(0.0, f32::worse)
 }
 
 #[test]

@@ -81,3 +81,78 @@ fn samples_are_made_mirrored_and_retargeted_each_in_one_undo_step() {
     settle(&mut editor);
     assert!(editor.document().same_content(&posed));
 }
+
+/// Sharp weights fold triangles over that do not face each other: contacts alone leave them.
+#[test]
+fn an_elbow_with_sharp_weights_unfolds_where_it_is_pushed_out() {
+    let mut editor = Editor::new(None, || {}).unwrap();
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("projects/mannequin.ron");
+    editor.open(OpenRequest::Path(path));
+    settle(&mut editor);
+    let skeleton = editor.document().skeleton().clone();
+    let mut joints = skeleton.live_joints();
+    let elbow = joints.find(|&j| skeleton.label(j) == "forearm.L").unwrap();
+    editor.select_joint(Some(elbow));
+    assert!(editor.add_sample());
+    settle(&mut editor);
+    let said = run(&mut editor, SampleTask::PushOut);
+    assert_eq!(said, "Pushed apart: 23 crossing triangles to 0.");
+    let samples = editor.document().meshes().values().next().unwrap();
+    let sample = &samples.correctives.samples()[0];
+    let longest = sample.displacements.iter().map(|(_, d)| d.length());
+    assert!(longest.fold(0.0, f32::max) < 0.02, "half a radius");
+}
+
+#[test]
+fn a_folded_elbow_is_pushed_out_of_itself() {
+    for degrees in [90.0f64, 120.0] {
+        let mut editor = Editor::new(None, || {}).unwrap();
+        editor.open(OpenRequest::Sample("arm".into()));
+        settle(&mut editor);
+        editor.show_clip(None);
+        let skeleton = editor.document().skeleton().clone();
+        let mut joints = skeleton.live_joints();
+        let elbow: JointId = joints.find(|&j| skeleton.label(j) == "forearm").unwrap();
+        let mut local = editor.document().pose().locals[elbow.get()];
+        local.rotation *= DQuat::from_rotation_x(degrees.to_radians());
+        let pose = Edit::Pose {
+            joints: vec![elbow],
+            locals: vec![local],
+        };
+        editor.apply(pose, "Pose").unwrap();
+        editor.select_joint(Some(elbow));
+        settle(&mut editor);
+        let said = run(&mut editor, SampleTask::PushOut);
+        assert_eq!(said, "Add a sample at this pose first, or select one.");
+        assert!(editor.add_sample());
+        settle(&mut editor);
+        let positions = |editor: &Editor| -> Vec<glam::Vec3> {
+            let shown = editor.displayed().values().next().unwrap();
+            shown.positions.as_ref().clone()
+        };
+        let before = positions(&editor);
+        let n_undo = editor.history().n_undo();
+        let said = run(&mut editor, SampleTask::PushOut);
+        let words = said
+            .strip_prefix("Pushed apart: ")
+            .unwrap_or_else(|| panic!("{said}"));
+        let n_before: usize = words.split(' ').next().unwrap().parse().unwrap();
+        assert!(n_before > 40, "{said}");
+        assert!(said.ends_with("crossing triangles to 0."), "{said}");
+        assert_eq!(editor.history().n_undo(), n_undo + 1);
+        // Skin away from the fold stays.
+        let after = positions(&editor);
+        let n_moved = before
+            .iter()
+            .zip(&after)
+            .filter(|(a, b)| a.distance(**b) > 1e-5);
+        let n_moved = n_moved.count();
+        assert!(n_moved * 2 < before.len(), "{n_moved} of {}", before.len());
+        // The fold is apart now: nothing is left to do.
+        let said = run(&mut editor, SampleTask::PushOut);
+        assert!(said.contains("does not touch itself"), "{said}");
+        editor.undo();
+        settle(&mut editor);
+        assert_eq!(positions(&editor), before);
+    }
+}

@@ -3,15 +3,19 @@
 use crate::models::tube;
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use sinew::correctives;
-use sinew::deform::correctives::{Correctives, Driver, Sample, SampleSet};
+use sinew::deform::correctives::{
+    Correctives, Driver, PointWeights, Sample, SampleSet, WeightsWork,
+};
 use sinew::deform::{DeformStack, ScaleMode, SkinningMethod, StackPreset, Variant, capture};
 use sinew::document::checks;
 use sinew::document::rig::{self, WeightRecipient};
-use sinew::document::{CorrectivesEdit, Document, Edit, InstanceId, MeshId};
+use sinew::document::{CorrectivesEdit, Document, Edit, InfluenceEdit, InstanceId, MeshId};
 use sinew::evaluate::Evaluator;
 use sinew::finding::SampleFix;
+use sinew::math::Worse;
 use sinew::psd::{DriverMode, Kernel, PsdError};
 use sinew::skeleton::{Frame, JointId, Pose};
+use sinew::skinning::Rows;
 use sinew::task::Task;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -94,7 +98,7 @@ fn with_sample(
         beside: others
             .map(|driver| (driver.joint, rotation(driver)))
             .collect(),
-        displacements: captured.displacements,
+        displacements: captured.for_set(&sets[index]).clone(),
         captured_on: item.stack.clone(),
         strength: 1.0,
         muted: false,
@@ -112,7 +116,7 @@ fn worst(shape: &[Vec3], sculpted: &[(u32, Vec3)]) -> f32 {
     let apart = sculpted
         .iter()
         .map(|(p, v)| shape[*p as usize].distance(*v));
-    apart.fold(0.0, f32::max)
+    apart.fold(0.0, f32::worse)
 }
 
 fn diagonal(document: &Document) -> f32 {
@@ -181,8 +185,22 @@ fn a_sculpt_comes_back_under_every_stack_and_bind_stays() {
             let error = worst(&shape(&document, pose), sculpted);
             assert!(error <= tolerance, "{error} under {stack:?}");
         }
+        let weighted = weighted(&document);
+        // The first pose has no scale: its displacements are the same with it.
+        let mut scaled = scaled(&with_sample(&plain, &poses[0], &[1, 2], &sculpts[0]));
+        for (pose, sculpted) in poses.iter().zip(&sculpts).skip(1) {
+            scaled = with_sample(&scaled, pose, &[1, 2], sculpted);
+        }
+        for (pose, sculpted) in poses.iter().zip(&sculpts) {
+            for document in [&weighted, &scaled] {
+                let error = worst(&shape(document, pose), sculpted);
+                assert!(error <= tolerance, "{error} under {stack:?}");
+            }
+        }
         let rest = document.rest_pose();
-        assert_eq!(shape(&document, rest), shape(&plain, rest), "{stack:?}");
+        for document in [&document, &weighted, &scaled] {
+            assert_eq!(shape(document, rest), shape(&plain, rest), "{stack:?}");
+        }
         let item = &document.meshes()[&MESH];
         assert!(
             item.correctives
@@ -191,6 +209,205 @@ fn a_sculpt_comes_back_under_every_stack_and_bind_stays() {
                 .all(|s| !s.is_stale(&stack))
         );
     }
+}
+
+/// The document with every set changed.
+fn with_sets(document: &Document, change: impl Fn(&mut SampleSet)) -> Document {
+    let mut sets = document.meshes()[&MESH].correctives.sets().to_vec();
+    for set in &mut sets {
+        change(Arc::make_mut(set));
+    }
+    let mut document = document.clone();
+    apply(&mut document, Correctives::new(sets).unwrap());
+    document
+}
+
+/// The document whose sets weigh their drivers by the skin weights of each vertex.
+fn weighted(document: &Document) -> Document {
+    with_sets(document, |set| set.weighted = true)
+}
+
+/// The document whose displacements stretch with the scale of the joints.
+fn scaled(document: &Document) -> Document {
+    with_sets(document, |set| set.scale_with_limb = true)
+}
+
+/// `v' = F + R A d`, where A is the stretch of the one joint that moves a point.
+#[test]
+fn a_correction_scales_with_the_limb_where_its_set_says_so() {
+    let stretch = DMat3::from_diagonal(DVec3::new(2.0, 0.5, 0.5));
+    let bent = DQuat::from_rotation_z(1.2);
+    for method in [SkinningMethod::Dqs, SkinningMethod::Lbs] {
+        // One ring follows the middle joint alone.
+        let mut plain = tube(41);
+        let stack = Arc::new(DeformStack::bare(method));
+        let mut edit = Edit::Stack { mesh: MESH, stack };
+        plain.apply(&mut edit).unwrap();
+        let pose = posed(&plain, bent, DQuat::IDENTITY);
+        let document = with_sample(&plain, &pose, &[1], &sculpt(&plain, &pose, 0.1));
+        let large = scaled(&document);
+        // Without scale there is no difference.
+        assert_eq!(shape(&document, &pose), shape(&large, &pose));
+        let mut pose = pose;
+        pose.locals[1].stretch = stretch;
+        let base = shape(&plain, &pose);
+        let offsets = |document: &Document| -> Vec<DVec3> {
+            let shape = shape(document, &pose);
+            let pairs = shape.iter().zip(&base);
+            pairs.map(|(a, b)| a.as_dvec3() - b.as_dvec3()).collect()
+        };
+        let (kept, stretched) = (offsets(&document), offsets(&large));
+        let item = &document.meshes()[&MESH];
+        let skin = document.skin_of_mesh(MESH).unwrap().1;
+        let slot = skin.joints.iter().position(|j| j.0 == 1).unwrap() as u16;
+        let rotation = plain_rotation(&plain, &pose);
+        let mut n = 0;
+        for (p, (kept, stretched)) in kept.iter().zip(&stretched).enumerate() {
+            if item.influences.row(p as u32).weight_of(slot) < 1.0 || kept.length() < 1e-3 {
+                continue;
+            }
+            let expected = rotation * (stretch * (rotation.inverse() * *kept));
+            assert!(
+                stretched.abs_diff_eq(expected, 1e-5),
+                "{method:?}: point {p} moves by {stretched} instead of {expected}"
+            );
+            n += 1;
+        }
+        assert!(n > 3, "{n}");
+        // Another one sculpted there comes back, and a bone scaled to nothing takes no displacement.
+        pose.locals[1].rotation = DQuat::from_rotation_z(-0.8);
+        let sculpted = sculpt(&plain, &pose, -0.2);
+        let again = with_sample(&large, &pose, &[1], &sculpted);
+        assert!(worst(&shape(&again, &pose), &sculpted) <= 1e-5 * diagonal(&plain));
+        pose.locals[1].stretch = DMat3::from_diagonal(DVec3::new(1.0, 1.0, 1e-6));
+        let mut evaluator = Evaluator::default();
+        evaluator.evaluate(&large, &pose);
+        let plan = evaluator.plan(SKINNED).unwrap();
+        let captured = capture(plan, &item.stack, &item.masks, &sculpted);
+        let stretched = captured.stretched.as_ref().unwrap();
+        assert!(captured.n_flat > 0);
+        assert_eq!(stretched.n_points() + captured.n_flat, sculpted.len());
+        assert!(stretched.iter().all(|(_, d)| d.length() < 1e4));
+    }
+}
+
+/// The rotation of joint 1 from bind to a pose, world.
+fn plain_rotation(document: &Document, pose: &Pose) -> DQuat {
+    let skeleton = document.skeleton();
+    let of = |pose: &Pose| pose.world_matrices(skeleton)[1];
+    let mut unscaled = pose.clone();
+    unscaled.locals[1].stretch = DMat3::IDENTITY;
+    let from_bind = of(&unscaled) * of(document.rest_pose()).inverse();
+    DQuat::from_mat3(&from_bind.matrix3)
+}
+
+/// `l_jv = max(w_vj, w_v,parent(j))`, in sixteenths of their sum: a vertex hardly notices a joint that does not move it.
+#[test]
+fn a_vertex_of_a_weighted_set_follows_the_joints_that_move_it() {
+    let plain = tube(40);
+    let bent = DQuat::from_rotation_z(1.2);
+    let posed_at = [
+        posed(&plain, bent, DQuat::IDENTITY),
+        posed(&plain, DQuat::IDENTITY, DQuat::from_rotation_z(1.0)),
+    ];
+    let mut document = plain.clone();
+    for pose in &posed_at {
+        document = with_sample(&document, pose, &[1, 2], &sculpt(&plain, pose, 0.1));
+    }
+    let document = weighted(&document);
+    let item = &document.meshes()[&MESH];
+    let correctives = &item.correctives;
+    let skin = document.skin_of_mesh(MESH).unwrap().1;
+    let both = posed(&document, bent, DQuat::from_rotation_z(1.0));
+    let skeleton = document.skeleton();
+    let mut weights = PointWeights::new(
+        correctives,
+        &skin.joints,
+        &item.influences,
+        skeleton,
+        &both.locals,
+    );
+    let mut work = WeightsWork::default();
+    let unweighted = correctives
+        .weights(skeleton, &both.locals, &mut work)
+        .to_vec();
+    let slot = |joint: u32| skin.joints.iter().position(|j| j.0 == joint).unwrap() as u16;
+    let weight = |point: u32, joint: u32| item.influences.row(point).weight_of(slot(joint));
+    let points = 0..item.geometry.n_points() as u32;
+    // Moved by the joints at the root and in the middle alone: the factors are 16 and 1 sixteenth.
+    let root = points
+        .clone()
+        .find(|&p| weight(p, 2) == 0.0 && weight(p, 1) == 0.0)
+        .unwrap();
+    let found = weights.at(root).to_vec();
+    let d = |angle: f64| 2.0 * (angle / 2.0).sin();
+    let (a, b) = (d(1.2), d(1.0) / 4.0);
+    // Distances between bind, A, B and the pose, which has both rotations.
+    let nodes = [(0.0, 0.0), (a, 0.0), (0.0, b), (a, b)];
+    let distance = |i: usize, j: usize| {
+        let (p, q): ((f64, f64), (f64, f64)) = (nodes[i], nodes[j]);
+        (p.0 - q.0).hypot(p.1 - q.1)
+    };
+    let nearest = (b + distance(1, 0).min(distance(1, 2)) + b) / 3.0;
+    let kernel = |i, j| -(distance(i, j).powi(2) + (0.2 * nearest).powi(2)).sqrt();
+    // [K 1; 1 0] x = [k; 1], by Cramer's rule: the weights of bind, A and B.
+    let rows = [
+        [kernel(0, 0), kernel(0, 1), kernel(0, 2), 1.0],
+        [kernel(1, 0), kernel(1, 1), kernel(1, 2), 1.0],
+        [kernel(2, 0), kernel(2, 1), kernel(2, 2), 1.0],
+        [1.0, 1.0, 1.0, 0.0],
+    ];
+    let side = [kernel(3, 0), kernel(3, 1), kernel(3, 2), 1.0];
+    let matrix = glam::DMat4::from_cols_array_2d(&rows);
+    let expected = matrix.inverse() * glam::DVec4::from_array(side);
+    for (found, expected) in found.iter().zip([expected.y, expected.z]) {
+        assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+    }
+    assert!(found[0] > unweighted[0] + 0.1, "{found:?} {unweighted:?}");
+    // A tip point follows the sample of the end more than the plain distances say.
+    let tip = points.clone().find(|&p| weight(p, 2) == 1.0).unwrap();
+    assert!(weights.at(tip)[1] > found[1], "{found:?}");
+}
+
+/// New weights of displaced points change their classes: an update is what an evaluation from the start is.
+#[test]
+fn weighted_samples_follow_painted_weights() {
+    let plain = tube(40);
+    let mut document = plain.clone();
+    for (middle, end) in [(1.2, 0.0), (0.0, 1.0), (0.8, -0.9)] {
+        let turn = DQuat::from_rotation_z;
+        let pose = posed(&plain, turn(middle), turn(end));
+        document = with_sample(&document, &pose, &[1, 2], &sculpt(&plain, &pose, 0.1));
+    }
+    let mut document = weighted(&document);
+    let pose = posed(
+        &document,
+        DQuat::from_rotation_z(1.0),
+        DQuat::from_rotation_z(0.7),
+    );
+    let mut kept = Evaluator::default();
+    kept.evaluate(&document, &pose);
+    let before = kept.plan(SKINNED).unwrap().positions().to_vec();
+    let points: Vec<u32> = (0..60).collect();
+    let mut rows = Rows::default();
+    for p in &points {
+        let other = if p % 2 == 0 { 1 } else { 2 };
+        rows.push_pairs([(0, 0.4), (other, 0.6)]);
+    }
+    let edit = InfluenceEdit::new(MESH, points, rows);
+    document.apply(&mut Edit::Influences(edit)).unwrap();
+    kept.evaluate(&document, &pose);
+    let updated = kept.plan(SKINNED).unwrap().positions().to_vec();
+    assert_eq!(updated, shape(&document, &pose));
+    assert_ne!(updated, before);
+    // Without the flag the result is another one.
+    let mut sets = document.meshes()[&MESH].correctives.sets().to_vec();
+    Arc::make_mut(&mut sets[0]).weighted = false;
+    apply(&mut document, Correctives::new(sets).unwrap());
+    kept.evaluate(&document, &pose);
+    let plain_distances = kept.plan(SKINNED).unwrap().positions().to_vec();
+    assert_eq!(plain_distances, shape(&document, &pose));
+    assert_ne!(plain_distances, updated);
 }
 
 /// Re-targeted samples keep the shape of their sculpt on any other stack, also beside another set.
@@ -330,7 +547,7 @@ fn two_full_turns_have_no_jump() {
         });
         let weights = weights(&document, &poses.collect::<Vec<_>>());
         let steps = weights.windows(2).map(|w| (w[0] - w[1]).abs());
-        let step = steps.fold(0.0, f64::max);
+        let step = steps.fold(0.0, f64::worse);
         assert!(step < 0.02, "{mode:?}: {step}");
         let (low, high) = weights
             .iter()
@@ -407,7 +624,7 @@ fn samples_follow_the_axes_of_their_joints() {
         for (a, b) in poses(&document).iter().zip(&poses(&changed)) {
             let (a, b) = (shape(&document, a), shape(&changed, b));
             let apart = a.iter().zip(&b).map(|(a, b)| a.distance(*b));
-            assert!(apart.fold(0.0, f32::max) < 1e-5, "{mode:?}");
+            assert!(apart.fold(0.0, f32::worse) < 1e-5, "{mode:?}");
         }
         changed.apply(&mut edit).unwrap();
         assert!(changed.same_content(&document), "{mode:?}");

@@ -7,7 +7,7 @@ use sinew::document::{Document, Edit, InstanceId, MeshId};
 use sinew::evaluate::Evaluator;
 use sinew::io::import_for_project;
 use sinew::io::project::ModelSource;
-use sinew::math::Axis;
+use sinew::math::{Axis, Worse};
 use sinew::mesh::Symmetry;
 use sinew::psd::Displacements;
 use sinew::skeleton::mirror::{Mirror, PosedJoint};
@@ -142,7 +142,7 @@ impl Body {
             let image = Vec3::new(-place.x, place.y, place.z);
             Some(image.distance(there[partner as usize]))
         });
-        apart.fold(0.0, f32::max)
+        apart.fold(0.0, f32::worse)
     }
 
     /// Each set by name with the rotations and displacements of its samples.
@@ -204,7 +204,7 @@ fn the_mirrored_pose_has_the_mirrored_shape() {
     let own = poses
         .iter()
         .map(|pose| bare.asymmetry(pose))
-        .fold(0.0, f32::max);
+        .fold(0.0, f32::worse);
     assert!(own < 2e-5, "{own}");
     assert!(body.asymmetry(&poses[0]) > 1e-3);
     let mirrored = body.mirror(&[0, 1, 2], false);

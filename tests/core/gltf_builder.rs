@@ -56,6 +56,17 @@ impl Gltf {
         self.accessor(kind, 5126, bytemuck::cast_slice(values))
     }
 
+    /// Changes the numbers of an accessor of floats in place.
+    pub(crate) fn change_f32s(&mut self, accessor: usize, change: impl FnOnce(&mut [f32])) {
+        let view = self.json["accessors"][accessor]["bufferView"].as_u64();
+        let view = &self.json["bufferViews"][view.unwrap() as usize];
+        let number = |key: &str| view[key].as_u64().unwrap() as usize;
+        let bytes = &mut self.bin[number("byteOffset")..][..number("byteLength")];
+        let mut values: Vec<f32> = bytemuck::pod_collect_to_vec(bytes);
+        change(&mut values);
+        bytes.copy_from_slice(bytemuck::cast_slice(&values));
+    }
+
     pub(crate) fn u8s(&mut self, kind: &str, values: &[u8]) -> usize {
         self.accessor(kind, 5121, values)
     }

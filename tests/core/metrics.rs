@@ -88,6 +88,7 @@ impl Model {
                 Arc::new(MeshItem {
                     geometry: Arc::new(built.mesh),
                     source_influences: built.influences.clone(),
+                    invalid: Arc::default(),
                     influences: built.influences,
                     stack: Arc::default(),
                     layers: sinew::document::LayerStack::default(),

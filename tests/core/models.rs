@@ -100,6 +100,7 @@ pub(crate) fn tube_with_sides(n_rings: usize, n_sides: usize) -> Document {
         geometry: Arc::new(built.mesh),
         influences: built.influences.clone(),
         source_influences: built.influences,
+        invalid: Arc::default(),
         stack: Arc::default(),
         layers: sinew::document::LayerStack::default(),
         masks: sinew::deform::Masks::default(),

@@ -3,6 +3,7 @@
 //! Sources: Lewis et al. 2000 (pose space deformation), Huynh 2009 (metrics of 3D rotations).
 
 use glam::{DQuat, DVec3};
+use sinew::math::Worse;
 use sinew::psd::{
     DriverMode, Kernel, NamedPose, PoseInterpolation, PoseSet, PsdError, PsdWarning, Work,
 };
@@ -107,7 +108,7 @@ fn one_sample_at_90_degrees_follows_the_closed_form() {
         assert_near(found, expected, 6e-4, &format!("gaussian {degrees}"));
     }
     let most = (-90..=180).map(|d| weights(&gaussian, &[bend(f64::from(d))])[0]);
-    assert_near(most.fold(0.0, f64::max), 1.102, 6e-4, "gaussian, most");
+    assert_near(most.fold(0.0, f64::worse), 1.102, 6e-4, "gaussian, most");
     let linear = samples
         .solve(HINGE, |set| set.kernel = Kernel::Linear)
         .unwrap();
@@ -161,7 +162,7 @@ fn no_weight_jumps_and_only_the_linear_kernel_kinks() {
             .map(|d| weights(&solved, &[bend(f64::from(d))])[0])
             .collect();
         let bends = all.windows(3).map(|w| (w[0] - 2.0 * w[1] + w[2]).abs());
-        let worst = bends.fold(0.0, f64::max);
+        let worst = bends.fold(0.0, f64::worse);
         assert!(worst < most && worst > 0.4 * most, "{kernel:?}: {worst}");
     }
     // Two full turns of a ball, with samples off the path.
@@ -271,7 +272,7 @@ fn a_shoulder_is_well_conditioned_and_knows_no_sign() {
     let path: Vec<Vec<f64>> = path.collect();
     for t in 0..7 {
         let steps = path.windows(2).map(|w| (w[1][t] - w[0][t]).abs());
-        let step = steps.fold(0.0, f64::max);
+        let step = steps.fold(0.0, f64::worse);
         assert!(step < 0.012, "sample {t}: {step}");
     }
 }

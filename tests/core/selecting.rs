@@ -188,7 +188,7 @@ fn a_box_holds_what_is_projected_into_it_and_only_what_is_seen() {
 }
 
 fn check_box(mesh: &Mesh, normals: &[Vec3]) {
-    let positions = mesh.positions.clone();
+    let positions = Arc::new(mesh.positions.clone());
     let (mut index, mut stale) = (None, true);
     let surface = SurfaceView {
         mesh,
@@ -196,6 +196,7 @@ fn check_box(mesh: &Mesh, normals: &[Vec3]) {
         normals,
         index: &mut index,
         index_stale: &mut stale,
+        unfitted: &mut Vec::new(),
         hidden: None,
     };
     let camera = Camera {

@@ -96,6 +96,7 @@ impl Rig {
             geometry: Arc::new(built.mesh),
             influences: built.influences.clone(),
             source_influences: built.influences,
+            invalid: Arc::default(),
             stack: Arc::default(),
             layers: sinew::document::LayerStack::default(),
             masks: sinew::deform::Masks::default(),

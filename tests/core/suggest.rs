@@ -7,12 +7,13 @@ use glam::{DMat3, DQuat, DVec3, Vec3};
 use sinew::deform::StackPreset;
 use sinew::document::{Document, Edit};
 use sinew::evaluate::Evaluator;
-use sinew::math::sparse::FactorError;
-use sinew::psd::DriverMode;
+use sinew::math::{Worse, sparse::FactorError};
+use sinew::psd::{DriverMode, Kernel, NamedPose, PoseInterpolation, PoseSet, Work};
 use sinew::relax::{Coarse, Metrics, Posed, Region, RelaxSettings, Relaxed, relax};
 use sinew::skeleton::{JointId, Pose};
 use sinew::suggest::{JointSkin, OutlineOf, Poser, SuggestError, SuggestSettings, suggest};
 use sinew::task::Task;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -98,7 +99,7 @@ impl Bend {
 }
 
 fn largest(moved: &[(u32, DVec3)]) -> f64 {
-    moved.iter().map(|(_, d)| d.length()).fold(0.0, f64::max)
+    moved.iter().map(|(_, d)| d.length()).fold(0.0, f64::worse)
 }
 
 #[track_caller]
@@ -122,7 +123,7 @@ fn nothing_happens_in_the_bind_pose() {
         .iter()
         .zip(&posed.skinned)
         .map(|(a, b)| a.distance(*b));
-    let moved = moved.fold(0.0, f64::max) / bend.skin.around.radius;
+    let moved = moved.fold(0.0, f64::worse) / bend.skin.around.radius;
     assert!(moved < 5e-6, "{moved:e}");
 }
 
@@ -247,7 +248,7 @@ fn a_rotated_and_moved_pose_gives_the_rotated_and_moved_shape() {
             .iter()
             .zip(&there.positions)
             .map(|(a, b)| a.distance(*b))
-            .fold(0.0, f64::max);
+            .fold(0.0, f64::worse);
         assert!(
             apart < tolerance * bend.skin.around.radius,
             "{degrees}: {}",
@@ -409,12 +410,17 @@ fn accepted_samples_come_back_and_carry_the_poses_between_them() {
             .unwrap()
             .base_positions()
             .to_vec();
-        let rotated: Vec<u32> = proposal.displacements.iter().map(|(p, _)| p).collect();
+        let rotated: Vec<u32> = proposal
+            .captured
+            .displacements
+            .iter()
+            .map(|(p, _)| p)
+            .collect();
         let item = &bend.document.meshes()[&suggestion.mesh];
         let plan = poser.evaluator().plan(suggestion.instance).unwrap();
         let rotations = sinew::deform::blended_rotations(plan, &item.stack, &item.masks, &rotated);
         let shown = shape(&corrected, &pose);
-        for ((p, d), rotation) in proposal.displacements.iter().zip(rotations) {
+        for ((p, d), rotation) in proposal.captured.displacements.iter().zip(rotations) {
             let wanted = base[p as usize].as_dvec3() + DMat3::from_quat(rotation) * d.as_dvec3();
             let apart = shown[p as usize].as_dvec3().distance(wanted);
             assert!(apart < 1e-5 * f64::from(low.distance(high)), "{apart}");
@@ -434,6 +440,52 @@ fn accepted_samples_come_back_and_carry_the_poses_between_them() {
         assert_eq!(region.n_crossings(&bend.skin.around, &own), 0, "{degrees}");
         degrees += 15.0;
     }
+}
+
+/// The test that tells a fold from a convex ridge: without it points of a ridge count as deep inside.
+#[test]
+fn without_the_inside_test_elbows_stay_folded() {
+    let bend = Bend::new("arm.glb", "forearm", StackPreset::Default);
+    let crossings = |inside_test: bool| -> Vec<usize> {
+        let settings = RelaxSettings {
+            inside_test,
+            outline: 0.0,
+            ..RelaxSettings::default()
+        };
+        let of_angle = |degrees: f64| {
+            let posed = bend.posed(degrees, OutlineOf::ThisStack);
+            let (region, around) = (bend.region(&posed), &bend.skin.around);
+            let relaxed = relax(around, &region, &posed, &settings, None, &Task::new()).unwrap();
+            region.n_crossings(around, &relaxed.positions)
+        };
+        [60.0, 90.0, 120.0].map(of_angle).to_vec()
+    };
+    assert_eq!(crossings(true), [0, 0, 0]);
+    let without = crossings(false);
+    assert!(without.iter().sum::<usize>() > 20, "{without:?}");
+}
+
+#[test]
+fn selected_vertices_are_protected() {
+    let mut bend = Bend::new("arm.glb", "forearm", StackPreset::Default);
+    let (mesh, joint) = (bend.skin.mesh, bend.skin.joint);
+    let mut settings = SuggestSettings::default();
+    let moved = |bend: &Bend, settings: &SuggestSettings| {
+        let found = suggest(&bend.document, joint, settings, &Task::new()).unwrap();
+        let proposals = found[0].proposals.iter();
+        let points = proposals.flat_map(|p| p.captured.displacements.iter());
+        points.map(|(point, _)| point).collect::<BTreeSet<u32>>()
+    };
+    let all = moved(&bend, &settings);
+    let selected: BTreeSet<u32> = all.iter().copied().step_by(3).collect();
+    let session = bend.document.session_mut();
+    let set = selected.iter().copied().collect();
+    session.selected_points.insert(mesh, Arc::new(set));
+    assert_eq!(moved(&bend, &settings), all);
+    settings.protects_selected = true;
+    let others = moved(&bend, &settings);
+    assert!(others.len() > all.len() / 4);
+    assert!(others.is_disjoint(&selected));
 }
 
 #[test]
@@ -580,5 +632,127 @@ fn the_corrected_elbow_unfolds_and_is_saved_as_it_is() {
             crossings(&bend.document, degrees),
         );
         assert!(before > 40 && after == 0, "{degrees}: {before} {after}");
+    }
+}
+
+/// The displacements of the free points at every 10 degrees up to an angle, relaxed one by one, in radii.
+fn relaxed_every_10(bend: &Bend, axis: DVec3, to: usize) -> Vec<Vec<DVec3>> {
+    let mut poser = Poser::new(&bend.document, OutlineOf::ThisStack);
+    let posed: Vec<Posed> = (1..=to / 10)
+        .map(|k| poser.pose(&bend.skin, &bend.pose_about(axis, 10.0 * k as f64)))
+        .collect();
+    let ends = [posed[posed.len() - 1].skinned.clone()];
+    let (region, _) = Region::choose(&bend.skin.around, &ends);
+    let radius = bend.skin.around.radius;
+    let of_pose = |posed: &Posed| {
+        let relaxed = bend.relaxed(&region, posed);
+        let free = region.free.iter().map(|&p| {
+            let p = p as usize;
+            let offset = relaxed.positions[p] - posed.skinned[p];
+            posed.rotations[p].conjugate() * offset / radius
+        });
+        free.collect()
+    };
+    posed.iter().map(of_pose).collect()
+}
+
+/// The root mean square and the largest distance of the shapes that samples at some steps give from those relaxed
+/// directly.
+fn misses(steps: &[Vec<DVec3>], samples: &[usize]) -> (f64, f64) {
+    let bend = |k: usize| [DQuat::from_rotation_x(f64::to_radians(10.0 * k as f64))];
+    let rotations: Vec<[DQuat; 1]> = samples.iter().map(|&k| bend(k)).collect();
+    let poses: Vec<NamedPose<'_>> = rotations
+        .iter()
+        .map(|rotations| NamedPose {
+            name: "",
+            rotations,
+        })
+        .collect();
+    let solved = PoseInterpolation::new(&PoseSet {
+        name: "",
+        drivers: &[(DriverMode::Hinge(DVec3::X), 1.0)],
+        kernel: Kernel::MultiQuadric,
+        radius: 1.0,
+        smoothing: 0.0,
+        clamp: [-0.15, 1.15],
+        fade: false,
+        poses: &poses,
+    });
+    let solved = solved.unwrap();
+    let (mut work, mut weights) = (Work::default(), vec![0.0; samples.len()]);
+    let (mut sum, mut n, mut largest) = (0.0, 0, 0.0f64);
+    for (k, step) in (1..).zip(steps) {
+        solved.weights(bend(k), &mut work, &mut weights);
+        for (p, direct) in step.iter().enumerate() {
+            let terms = samples.iter().zip(&weights);
+            let made: DVec3 = terms.map(|(&s, &w)| steps[s - 1][p] * w).sum();
+            let apart = made.distance(*direct);
+            sum += apart * apart;
+            n += 1;
+            largest = largest.max(apart);
+        }
+    }
+    ((sum / f64::from(n)).sqrt(), largest)
+}
+
+/// How far few samples carry: root mean square of the correction, of the misses of 1 to 4 even samples and of some chosen
+/// ones, in thousandths of the radius.
+#[test]
+fn few_samples_carry_the_poses_between_them() {
+    let even = |n: usize, last: usize| -> Vec<usize> {
+        (1..=n)
+            .map(|i| (i as f64 * last as f64 / n as f64).round() as usize)
+            .collect()
+    };
+    for (model, name, preset, axis, to, rms, evenly, chosen, miss) in [
+        (
+            "hand.glb",
+            "index.02.L",
+            StackPreset::Default,
+            DVec3::X,
+            120,
+            151.0,
+            [80.0, 21.0, 15.0, 11.0],
+            &[6, 12][..],
+            21.0,
+        ),
+        (
+            "mannequin.glb",
+            "shin.L",
+            StackPreset::Lbs,
+            DVec3::X,
+            120,
+            139.0,
+            [72.0, 35.0, 23.0, 15.0],
+            &[5, 9, 12],
+            16.0,
+        ),
+        (
+            "mannequin.glb",
+            "upper_arm.L",
+            StackPreset::Default,
+            DVec3::Z,
+            120,
+            220.0,
+            [96.0, 44.0, 21.0, 11.0],
+            &[5, 9, 12],
+            12.0,
+        ),
+    ] {
+        let bend = Bend::new(model, name, preset);
+        let steps = relaxed_every_10(&bend, axis, to);
+        let all = steps.iter().flatten();
+        let squares: f64 = all.clone().map(|d| d.length_squared()).sum();
+        let found = 1e3 * (squares / all.count() as f64).sqrt();
+        println!("{name}: rms of the correction {found:.0}");
+        near(found, rms, 0.1 * rms);
+        for (n, expected) in (1..).zip(evenly) {
+            let (rms, largest) = misses(&steps, &even(n, to / 10));
+            println!("  {n} even: {:.0} ({largest:.2})", 1e3 * rms);
+            near(1e3 * rms, expected, 0.2 * expected + 4.0);
+        }
+        let (rms, largest) = misses(&steps, chosen);
+        println!("  {chosen:?}: {:.0} ({largest:.2})", 1e3 * rms);
+        near(1e3 * rms, miss, 0.2 * miss + 4.0);
     }
 }

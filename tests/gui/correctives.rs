@@ -252,3 +252,63 @@ fn a_sample_is_sculpted_with_the_mouse() {
     window.settle();
     assert!(window.says("Go to \"forearm 90°\" first"));
 }
+
+#[test]
+fn selected_vertices_are_moved_by_the_gizmo_and_by_keys() {
+    let (mut window, _) = correcting();
+    rotate(&mut window, &[Key::Num9, Key::Num0]);
+    window.key(CTRL, Key::K);
+    let before = window.positions();
+    let n_steps = window.editor().history().n_undo();
+    window.key(Modifiers::ALT, Key::Num9);
+    assert_eq!(window.editor().sculpt_kind(), SculptKind::Vertices);
+    let at = window.on_model();
+    window.move_to(at);
+    window.press(at);
+    window.release(at);
+    window.settle();
+    let n_selected: usize = window
+        .document()
+        .session()
+        .selected_points
+        .values()
+        .map(|points| points.count())
+        .sum();
+    assert_eq!(n_selected, 1);
+    // G moves the selected vertex alone, O takes its neighbours along, Esc takes all back.
+    for key in [Key::G, Key::X, Key::Period, Key::Num0, Key::Num2] {
+        window.key(Modifiers::NONE, key);
+    }
+    window.settle();
+    let n_moved = |window: &Window| {
+        let pairs = window.positions().into_iter().zip(&before);
+        pairs.filter(|(a, b)| a.distance(**b) > 1e-5).count()
+    };
+    assert_eq!(n_moved(&window), 1);
+    window.key(Modifiers::NONE, Key::O);
+    window.settle();
+    assert!(n_moved(&window) > 5, "{}", n_moved(&window));
+    window.picture("sculpt-vertices");
+    window.key(Modifiers::NONE, Key::Escape);
+    window.settle();
+    assert_eq!(window.positions(), before);
+    // A drag of the gizmo.
+    window.click(Role::Button, "Move");
+    let (pivot, axes) = window.editor().vertex_gizmo_frame().expect("a selection");
+    let ahead = window.place(pivot + axes[0] * 0.1);
+    let from = window.place(pivot);
+    let along = (ahead - from).normalized();
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        from + along * 60.0,
+        along * 40.0,
+    );
+    window.settle();
+    assert_eq!(undo_label(&window), "Move 1 vertex");
+    assert_eq!(window.editor().history().n_undo(), n_steps + 1);
+    assert!(n_moved(&window) > 5);
+    window.key(CTRL, Key::Z);
+    window.settle();
+    assert_eq!(window.positions(), before);
+}

@@ -8,6 +8,7 @@ use sinew::deform::diagnostics::Metric;
 use sinew::deform::{StackChoice, StackPreset};
 use sinew::document::{ClipId, PaneLayout};
 use sinew::editor::exporting::{Correction, Standing};
+use sinew::math::Worse;
 use sinew::view::scene::Shading;
 use std::path::Path;
 use std::process::Command;
@@ -299,7 +300,7 @@ fn frames_are_computed_looked_at_and_saved_as_the_command_line_writes_them() {
     });
     let result = window.editor().exporting().result().expect("a result");
     let report = result.correction().expect("a report");
-    let percent = 100.0 * off.fold(0.0, f64::max) / report.diagonal;
+    let percent = 100.0 * off.fold(0.0, f64::worse) / report.diagonal;
     assert!((percent - report.max_percent).abs() < 1e-3, "{percent}");
 
     // Without a clip it has nothing to show but its rest.

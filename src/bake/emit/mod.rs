@@ -11,6 +11,7 @@ use super::problem::Problem;
 use super::problem::group::Group;
 use super::solve::Solution;
 use super::{Baked, BakedMesh, HelperJoint, Jump};
+use crate::math::Worse;
 use crate::skeleton::Channel;
 use crate::task::Cancelled;
 use rows::{stored_row, with_rows};
@@ -26,7 +27,7 @@ pub(crate) fn add(
     group: &Group,
     solved: &Solution,
 ) -> Result<(), Cancelled> {
-    baked.expected = baked.expected.max(solved.max_error / problem.diagonal);
+    baked.expected = baked.expected.worse(solved.max_error / problem.diagonal);
     baked.jumps.extend(solved.flips.iter().map(|flip| Jump {
         clip: problem.clips.ids[flip.clip],
         time: flip.time,
@@ -75,7 +76,8 @@ pub(crate) fn add(
         let morphs = MorphTargets::of(part, mesh, &normal_deltas, solved.unit_scale, problem);
         if reweighted || !morphs.targets.is_empty() {
             for (instance, &d) in part.instances.iter().enumerate() {
-                morphs.add_channels(problem, d, instance, &solved.keys, &mut tracks);
+                let keys = (&solved.keys[..], &solved.stepped[..]);
+                morphs.add_channels(problem, d, instance, keys, &mut tracks);
             }
             morphs.widen_others(problem, part, &mut tracks);
             let baked_mesh = BakedMesh {

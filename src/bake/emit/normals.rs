@@ -13,6 +13,7 @@ use crate::bake::problem::sampler::{Frame, FrameTime, SampleRequest};
 use crate::bake::solve::Solution;
 use crate::bake::solve::irls;
 use crate::bake::solve::linear::solve_in_place;
+use crate::math::Worse;
 use crate::task::Cancelled;
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use rayon::prelude::*;
@@ -352,7 +353,7 @@ fn solve(k: usize, observations: &[NormalObservation<'_>], irls: &[f64], d: &mut
 
 /// The fewest deltas that reach the target percentile, or nearly the best one possible.
 fn select_deltas(k: usize, normals: &[u32], fits: &[NormalFit], reach: &[f64]) -> NormalDeltas {
-    let worst = |angles: &[f32]| f64::from(angles.iter().copied().fold(0.0, f32::max));
+    let worst = |angles: &[f32]| f64::from(angles.iter().copied().fold(0.0, f32::worse));
     let p99 = |turned: &dyn Fn(&NormalFit) -> bool| -> f64 {
         let mut all: Vec<f32> = Vec::new();
         for fit in fits {
@@ -425,7 +426,7 @@ mod tests {
         let row = vec![(0, 1.0)];
         // One weight cannot follow a rotating matrix exactly; it still helps.
         let fit = NormalFit::new(1, 0, &row, &z(), &observations);
-        let largest = |angles: &[f32]| angles.iter().copied().fold(0.0, f32::max);
+        let largest = |angles: &[f32]| angles.iter().copied().fold(0.0, f32::worse);
         assert!(largest(&fit.after) < 0.7 * largest(&fit.before));
         // Under a fixed matrix it is nearly exact.
         let observations = self::observations(|_| DMat3::from_diagonal(DVec3::splat(3.0)));

@@ -14,7 +14,7 @@ use crate::bake::problem::sampler::FrameTime;
 use crate::bake::solve::{MeshSolution, Solution};
 use crate::bake::{Baked, BakedMesh, BakedTarget, TRAINING_CLIP};
 use crate::deform::correctives::WeightsWork;
-use crate::deform::{Correctives, InstancePlan, point_rotation};
+use crate::deform::{Correctives, InstancePlan, carried};
 use crate::document::{Document, MeshItem};
 use crate::mesh::Mesh;
 use crate::psd::PoseInterpolation;
@@ -48,6 +48,8 @@ pub(crate) fn add(
             clips.map(|clip| key_times(clip, rest, &movers)).collect()
         }
     };
+    let unsolved = || vec![false; keys.len()];
+    let stepped = solved.map_or_else(unsolved, |solved| solved.stepped.clone());
     for (i, part) in group.meshes.iter().enumerate() {
         let Some(item) = document.meshes().get(&part.mesh) else {
             continue;
@@ -85,7 +87,7 @@ pub(crate) fn add(
         let unit_scale = solved.map_or(1.0, |solved| solved.unit_scale);
         let morphs = MorphTargets::of_samples(targets, &weights, &part.geometry, unit_scale);
         for (instance, &d) in part.instances.iter().enumerate() {
-            morphs.add_channels(problem, d, instance, &keys, &mut tracks);
+            morphs.add_channels(problem, d, instance, (&keys, &stepped), &mut tracks);
         }
         morphs.widen_others(problem, part, &mut tracks);
         let mesh = baked.meshes.entry(part.mesh).or_insert_with(|| BakedMesh {
@@ -142,19 +144,19 @@ fn displacements(
         let frame = sampler.joint_set_frame(joint_set, plans, &world);
         let helpers: Vec<DAffine3> = helpers.iter().map(|row| frame.blend(row)).collect();
         let matrices = frame.with_helpers(&helpers);
-        let sample = &correctives.samples()[samples[s]];
+        let (set, sample) = by_set[samples[s]];
         let mut moved = Vec::with_capacity(sample.displacements.n_points());
         for (point, displacement) in sample.displacements.iter() {
-            let rotation = point_rotation(&plans[d], stack, &item.masks, point);
-            let (Some(rotation), Some(own)) = (rotation, part.file_weights.get(point as usize))
+            let displacement = displacement * sample.strength;
+            let carried = carried(&plans[d], stack, &item.masks, set, (point, displacement));
+            let (Some(carried), Some(own)) = (carried, part.file_weights.get(point as usize))
             else {
                 continue;
             };
-            let displacement = displacement.as_dvec3() * f64::from(sample.strength);
             let row = rows.get(&point).map_or(own, |row| *row);
             let matrix = blended(row, &matrices).matrix3;
-            let through = matrix.inverse() * (rotation * displacement);
-            let plain = displacement / frame.unit_scale;
+            let through = matrix.inverse() * carried;
+            let plain = displacement.as_dvec3() / frame.unit_scale;
             // NaN of a singular matrix fails the comparison, too.
             let is_sound = through.length() <= MAX_GAIN * plain.length();
             moved.push((point, if is_sound { through } else { plain }.as_vec3()));

@@ -1,12 +1,13 @@
 //! Displacements and their weights as morph targets and tracks.
 
 use super::normals::NormalDeltas;
+use super::tracks::interpolation_of;
 use crate::bake::BakedTarget;
 use crate::bake::problem::Problem;
 use crate::bake::problem::group::GroupMesh;
 use crate::bake::solve::MeshSolution;
 use crate::mesh::Mesh;
-use crate::skeleton::{Channel, Clip, Interpolation, JointId, Property};
+use crate::skeleton::{Channel, Clip, JointId, Property};
 use glam::{DVec3, Vec3};
 
 /// A clip gets no weights track where all targets together move points by less than this fraction of the tolerance.
@@ -107,13 +108,14 @@ impl<'a> MorphTargets<'a> {
         }
     }
 
-    /// Adds weights tracks of instance `d` (the mesh's `instance`-th) to the tracks of each clip.
+    /// Adds weights tracks of instance `d` (the mesh's `instance`-th) to the tracks of each clip. `stepped`: the clips in
+    /// which they hold their values between keyframes.
     pub(crate) fn add_channels(
         &self,
         problem: &Problem<'_>,
         d: usize,
         instance: usize,
-        keys: &[Vec<f32>],
+        (keys, stepped): (&[Vec<f32>], &[bool]),
         tracks: &mut [Vec<Channel>],
     ) {
         if self.targets.is_empty() {
@@ -155,7 +157,7 @@ impl<'a> MorphTargets<'a> {
             tracks.push(Channel {
                 joint: drawn.node,
                 property: Property::MorphWeights,
-                interpolation: Interpolation::Linear,
+                interpolation: interpolation_of(stepped[clip]),
                 times: keys[clip].as_slice().into(),
                 values: values.into(),
             });

@@ -23,6 +23,15 @@ pub(super) fn joint_of(helper: &Helper, id: JointId, number: usize) -> HelperJoi
     }
 }
 
+/// The interpolation of tracks that hold their values between keyframes, or not.
+pub(super) fn interpolation_of(stepped: bool) -> Interpolation {
+    if stepped {
+        Interpolation::Step
+    } else {
+        Interpolation::Linear
+    }
+}
+
 /// The channels of a helper in a clip.
 pub(super) fn channels_of(helper: &Helper, joint: JointId, clip: usize) -> Vec<Channel> {
     let Some(track) = helper.tracks.get(clip) else {
@@ -33,7 +42,7 @@ pub(super) fn channels_of(helper: &Helper, joint: JointId, clip: usize) -> Vec<C
         (!values.is_empty()).then(|| Channel {
             joint,
             property,
-            interpolation: Interpolation::Linear,
+            interpolation: interpolation_of(track.stepped),
             times: times.clone(),
             values: values.into(),
         })

@@ -1,6 +1,7 @@
 //! The error of a written file of frames, compared with the deformer stacks.
 
-use crate::bake::compare::{Comparison, InstanceErrors, compared_times};
+use crate::bake::compare::{Comparison, InstanceErrors};
+use crate::bake::compared_times::compared_times;
 use crate::bake::problem::sampler::{Clips, Sampler};
 use crate::document::{ClipId, Document, InstanceId, MeshId};
 use crate::skeleton::Clip;

@@ -4,6 +4,7 @@ use super::{Finder, FramedInstance, FramesError, times_of};
 use crate::bake::problem::sampler::{Clips, Sampler};
 use crate::bake::{BakeOptions, Estimate};
 use crate::document::{ClipId, Document};
+use crate::math::Worse;
 use crate::skeleton::Clip;
 use crate::task::Task;
 use std::collections::BTreeMap;
@@ -78,7 +79,7 @@ pub fn estimate_frames(
         // Some keyframes share a target or show the base.
         let targets = (keys * instance.targets.len() as f64 / found.keys.max(1) as f64).round();
         sum.morph_targets = sum.morph_targets.max(targets as usize);
-        sum.error = sum.error.max(instance.off / diagonal);
+        sum.error = sum.error.worse(instance.off / diagonal);
         let a_vertex = 12.0 * moved(instance, options.sparse);
         let parts = sampler.item(drawn.mesh).into_iter();
         for part in parts.flat_map(|item| &item.geometry.primitives) {

@@ -16,6 +16,7 @@ use crate::bake::problem::sampler::{Clips, Sampler};
 use crate::bake::static_shapes::into_node;
 use crate::deform::InstancePlan;
 use crate::document::{ClipId, Document, InstanceId};
+use crate::math::Worse;
 use crate::skeleton::{Channel, Clip, JointId, Pose};
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DMat3, Vec3};
@@ -300,7 +301,7 @@ impl Finder<'_, '_> {
             self.task.check()?;
             keys.push((s, target_of(instance, sample, s, new, self.tolerance)));
         }
-        instance.off = instance.off.max(off(instance, sample, &keys, self.task)?);
+        instance.off = instance.off.worse(off(instance, sample, &keys, self.task)?);
         Ok(keys)
     }
 
@@ -486,7 +487,7 @@ fn off(
                 let off = (a[i].lerp(b[i], share) - *p).as_dvec3();
                 (node * off).length()
             });
-            most = most.max(distances.reduce(|| 0.0, f64::max));
+            most = most.worse(distances.reduce(|| 0.0, f64::worse));
         }
     }
     Ok(most)

@@ -12,9 +12,9 @@ use crate::task::{Cancelled, Task};
 use glam::DQuat;
 use std::collections::BTreeSet;
 
-/// Pairs whose lighter joint weighs less than this (of 1) are ignored: their flip moves the point by at most this
-/// share of the distance between the two blends.
-const MIN_PAIR_WEIGHT: f64 = 0.02;
+/// Pairs whose lighter joint weighs less than this (of 1) are ignored: there the blended rotation jumps by less than four
+/// times this, radians, which at a quarter of the diagonal from its axis is the default tolerance.
+const MIN_PAIR_WEIGHT: f64 = 1e-3;
 /// A flip is bisected to within this, seconds: a twentieth of the shortest distance of keyframes, so that both
 /// keyframes lie on the right side.
 const BISECTION_SECS: f64 = 1e-4;
@@ -115,9 +115,7 @@ pub(crate) fn find(
             }
         }
     }
-    while let Some(widest) = open.iter().map(|o| o.end - o.start).reduce(f64::max)
-        && widest > BISECTION_SECS
-    {
+    while open.iter().any(Open::is_wide) {
         let middles = open.iter().map(|open| FrameTime {
             clip: Some(open.clip),
             secs: 0.5 * (open.start + open.end),
@@ -151,6 +149,14 @@ pub(crate) fn find(
     });
     found.dedup_by(|a, b| a.clip == b.clip && (a.time - b.time).abs() < MIN_KEY_INTERVAL);
     Ok(found)
+}
+
+impl Open {
+    /// Whether it is to be bisected further, and f64 has a time in between.
+    fn is_wide(&self) -> bool {
+        let middle = 0.5 * (self.start + self.end);
+        self.end - self.start > BISECTION_SECS && middle > self.start && middle < self.end
+    }
 }
 
 /// A bracketed flip.

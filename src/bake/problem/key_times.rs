@@ -1,6 +1,6 @@
 //! Times of the keyframes of baked tracks.
 
-use crate::skeleton::{Clip, Interpolation, Pose, Property};
+use crate::skeleton::{Channel, Clip, Interpolation, Pose, Property};
 use std::collections::BTreeSet;
 
 /// The shortest interval between keyframes, seconds: two f32 times closer than this can become equal or unordered in a
@@ -48,6 +48,33 @@ pub(crate) fn key_times(clip: &Clip, rest: &Pose, chosen: &BTreeSet<u32>) -> Vec
     }
     dense.extend(times.last());
     apart(&dense, end)
+}
+
+/// The times at which a clip jumps from value to value, where every channel that moves a `chosen` joint is STEP:
+/// ascending, with the first and the last keyframe. Tracks with these keyframes play it exactly, if they are STEP, too.
+/// `None` for a clip that moves in between, or not at all.
+pub(crate) fn step_times(clip: &Clip, chosen: &BTreeSet<u32>) -> Option<Vec<f32>> {
+    let channels = || clip.channels.iter().filter(|c| chosen.contains(&c.joint.0));
+    let mut moving = channels()
+        .filter(|channel| !is_constant(channel))
+        .peekable();
+    moving.peek()?;
+    if !moving.all(|channel| channel.interpolation == Interpolation::Step) {
+        return None;
+    }
+    let times = channels().flat_map(|channel| channel.times.iter().copied());
+    let mut times: Vec<f32> = times.filter(|t| t.is_finite()).collect();
+    times.sort_by(f32::total_cmp);
+    times.dedup();
+    Some(times)
+}
+
+/// Whether a channel has one value at all times.
+fn is_constant(channel: &Channel) -> bool {
+    let mut values = channel.values.chunks(channel.width().max(1));
+    let first = values.next().unwrap_or_default();
+    channel.times.len() <= 1
+        || channel.interpolation != Interpolation::CubicSpline && values.all(|value| value == first)
 }
 
 /// The first and the last finite time.
@@ -104,7 +131,7 @@ fn max_rotation(clip: &Clip, pose: &mut Pose, chosen: &BTreeSet<u32>, from: f64,
 mod tests {
     use super::*;
     use crate::math::Transform;
-    use crate::skeleton::{Channel, JointId};
+    use crate::skeleton::JointId;
 
     fn turning(interpolation: Interpolation, times: &[f32], degrees: &[f32]) -> Vec<f32> {
         let values = degrees.iter().flat_map(|d| {
@@ -132,6 +159,32 @@ mod tests {
     fn far_turns_take_keys_between() {
         let times = turning(Interpolation::Linear, &[0.0, 1.0, 2.0], &[0.0, 5.0, 60.0]);
         assert_eq!(times, [0.0, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0]);
+    }
+
+    #[test]
+    fn clips_that_only_jump_are_keyed_at_their_jumps() {
+        let channel = |interpolation, times: &[f32], x: &[f32]| Channel {
+            joint: JointId(0),
+            property: Property::Translation,
+            interpolation,
+            times: times.into(),
+            values: x.iter().flat_map(|x| [*x, 0.0, 0.0]).collect(),
+        };
+        let chosen = BTreeSet::from([0]);
+        let times = |channels: &[Channel]| {
+            let clip = Clip {
+                channels: channels.to_vec(),
+                ..Clip::default()
+            };
+            step_times(&clip, &chosen)
+        };
+        let step = channel(Interpolation::Step, &[0.0, 1.0, 1.001], &[0.0, 1.0, 2.0]);
+        let constant = channel(Interpolation::Linear, &[0.0, 2.0], &[1.0, 1.0]);
+        let moving = channel(Interpolation::Linear, &[0.0, 2.0], &[1.0, 1.5]);
+        let all = times(&[step.clone(), constant.clone()]);
+        assert_eq!(all, Some(vec![0.0, 1.0, 1.001, 2.0]));
+        assert_eq!(times(&[step, moving]), None);
+        assert_eq!(times(&[constant]), None);
     }
 
     #[test]

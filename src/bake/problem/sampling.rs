@@ -3,11 +3,12 @@
 use super::Budget;
 use super::antipodal::{self, Flip};
 use super::group::{Group, GroupMesh};
-use super::key_times::key_times;
+use super::key_times::{key_times, step_times};
 use super::rows::blended;
 use super::sampler::{
     Clips, Frame, FrameTime, InstanceFrame, JointSetFrame, SampleRequest, Sampler,
 };
+use crate::math::Worse;
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
 use rayon::prelude::*;
@@ -25,6 +26,8 @@ const SIGNATURE_POINTS: usize = 150;
 pub(crate) struct Sampling {
     /// Keyframe times by clip.
     pub(crate) keys: Vec<Vec<f32>>,
+    /// By clip: whether tracks hold their values between keyframes (STEP), as everything that moves the group does.
+    pub(crate) stepped: Vec<bool>,
     /// Training frames by farthest-point sampling of the linear skinning residuals, the farthest first.
     pub(crate) training: Vec<FrameTime>,
     /// Antipodal flips; `keys` has a keyframe on both sides of each.
@@ -50,7 +53,8 @@ impl GroupMesh {
 }
 
 impl Group {
-    /// Evaluates all keyframes of the `corrected` clips; sets the active points.
+    /// Evaluates all keyframes of the `corrected` clips; sets the active points. A point that has no finite position at
+    /// one of them cannot be corrected.
     pub(crate) fn sampling(
         &mut self,
         sampler: &Sampler<'_>,
@@ -62,10 +66,16 @@ impl Group {
     ) -> Result<Sampling, Cancelled> {
         let movers = self.movers(sampler);
         let rest = sampler.document.rest_pose();
-        let keys = clips
-            .written
-            .iter()
-            .map(|clip| key_times(clip, rest, &movers));
+        let pairs = clips.authored.iter().zip(&clips.written);
+        let steps = pairs.map(|(authored, written)| {
+            step_times(authored, &movers)?;
+            step_times(written, &movers)
+        });
+        let steps: Vec<Option<Vec<f32>>> = steps.collect();
+        let stepped: Vec<bool> = steps.iter().map(Option::is_some).collect();
+        let keys = steps.into_iter().zip(&clips.written);
+        let keys =
+            keys.map(|(steps, clip)| steps.unwrap_or_else(|| key_times(clip, rest, &movers)));
         let mut keys: Vec<Vec<f32>> = keys.collect();
         let times = times_of(&keys, corrected);
         let step = times.len().div_ceil(budget.frames).max(1);
@@ -103,10 +113,12 @@ impl Group {
                     let lengths = worst.par_iter().enumerate().with_min_len(2048);
                     lengths.for_each(|(p, worst)| {
                         // Non-negative floats order like their bits.
-                        let length = error(p as u32).length();
-                        worst.fetch_max(length.max(0.0).to_bits(), Ordering::Relaxed);
+                        let length = 0.0.worse(error(p as u32).length());
+                        worst.fetch_max(length.to_bits(), Ordering::Relaxed);
                     });
-                    signature.extend(witnesses.iter().map(|&p| error(p)));
+                    let known = |error: &Vec3| error.is_finite();
+                    let errors = witnesses.iter().map(|&p| error(p));
+                    signature.extend(errors.map(|e| Some(e).filter(known).unwrap_or_default()));
                 }
             }
             (signature, antipodal::pair_rotations(&pairs, &frame))
@@ -116,24 +128,32 @@ impl Group {
         for (part, worst) in self.meshes.iter_mut().zip(&worst) {
             for (p, bits) in worst.iter().enumerate() {
                 let off = f32::from_bits(bits.load(Ordering::Relaxed));
-                if f64::from(off) > ACTIVE_SHARE * tolerance {
+                if off.is_finite() && f64::from(off) > ACTIVE_SHARE * tolerance {
                     part.active.push(p as u32);
                     part.lbs_errors.push(off);
                 }
             }
         }
-        let order = farthest(&signatures, budget.training);
+        let mut order = farthest(&signatures, budget.training);
+        if order.is_empty() {
+            // The witnesses need no correction, but other points may.
+            let step = times.len().div_ceil(budget.training.max(1)).max(1);
+            order = (0..times.len()).step_by(step).collect();
+        }
         let training = order.into_iter().map(|i| times[i]).collect();
-        let flips = if self.is_off() {
+        let mut flips = if self.is_off() {
             antipodal::find(sampler, clips, &chosen, &pairs, &times, &turned, task)?
         } else {
             Vec::new()
         };
+        // Tracks that hold their values jump by themselves.
+        flips.retain(|flip| !stepped[flip.clip]);
         for flip in &flips {
             antipodal::key_both_sides(&mut keys[flip.clip], flip.time);
         }
         Ok(Sampling {
             keys,
+            stepped,
             training,
             flips,
         })

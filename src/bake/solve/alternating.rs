@@ -11,6 +11,7 @@ use super::{MAX_TRAINING_FRAMES, TRAINING_SHARE};
 use crate::bake::problem::Problem;
 use crate::bake::problem::group::Group;
 use crate::bake::problem::rows::WeightRow;
+use crate::math::Worse;
 use crate::task::Cancelled;
 use glam::DVec3;
 
@@ -127,7 +128,7 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
             }
             let errors = self.fit_bases(training, &few, &rows)?;
             let of_part = errors.iter().flatten();
-            let max_error = of_part.copied().fold(0.0, f64::max);
+            let max_error = of_part.copied().fold(0.0, f64::worse);
             for (irls, errors) in irls.iter_mut().zip(&errors) {
                 update_irls(irls, errors);
             }
@@ -170,7 +171,7 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
         for _ in 0..2 {
             rows = self.rows(training, &all)?;
             let errors = self.fit_bases(training, &all, &rows)?;
-            max_error = errors.into_iter().flatten().fold(0.0, f64::max);
+            max_error = errors.into_iter().flatten().fold(0.0, f64::worse);
         }
         Ok(Decomposition {
             rows,

@@ -8,6 +8,7 @@ use crate::bake::problem::Problem;
 use crate::bake::problem::group::Group;
 use crate::bake::problem::rows::WeightRow;
 use crate::bake::problem::sampling::{Sampling, times_of};
+use crate::math::Worse;
 use crate::task::Cancelled;
 use rayon::prelude::*;
 
@@ -84,7 +85,7 @@ impl Problem<'_> {
                         self.estimate(group, training, placement, snapshot, i, sampling)?;
                     candidate.morphs.push(k);
                     candidate.bytes += bytes;
-                    candidate.max_error = candidate.max_error.max(max_error);
+                    candidate.max_error = candidate.max_error.worse(max_error);
                 }
                 Ok(candidate)
             })
@@ -129,7 +130,7 @@ impl Problem<'_> {
                     .1
                     .length_squared()
             });
-            errors.fold(0.0, f64::max).sqrt()
+            errors.fold(0.0, f64::worse).sqrt()
         };
         let errors: Vec<f64> = points.par_iter().map(worst_of).collect();
         let target_error = TRAINING_SHARE * self.tolerance;

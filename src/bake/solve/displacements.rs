@@ -6,6 +6,7 @@
 //! (Kavan et al. 2010 minimise the mean square).
 
 use super::linear::{add_ridge, eigenvectors, solve_in_place};
+use crate::math::Worse;
 use crate::task::{Cancelled, Task};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
@@ -71,7 +72,7 @@ impl Residuals {
     /// The largest norm of a residual.
     pub(crate) fn max_norm(&self) -> f64 {
         let length = |r: &[f32; 3]| r.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
-        self.r.iter().map(length).fold(0.0, f64::max).sqrt()
+        self.r.iter().map(length).fold(0.0, f64::worse).sqrt()
     }
 
     /// Initial weights (t values each): the principal components of the residuals pulled back to bind space, largest
@@ -169,7 +170,7 @@ impl Residuals {
             let b = self.solve_displacements(k, &w, &irls);
             w = self.solve_weights(k, &b, &irls, &w);
             let errors = self.errors(k, &b, &w);
-            let max_error = f64::from(errors.iter().copied().fold(0.0, f32::max));
+            let max_error = f64::from(errors.iter().copied().fold(0.0, f32::worse));
             if best.as_ref().is_none_or(|best| max_error < best.max_error) {
                 let w = w.clone();
                 best = Some(Basis { k, b, w, max_error });
@@ -202,7 +203,7 @@ impl Residuals {
     fn solve_displacements(&self, k: usize, w: &[f64], irls: &[f32]) -> Vec<DVec3> {
         let (t, size) = (self.t, 3 * k);
         let mut b = vec![DVec3::ZERO; self.n() * k];
-        b.par_chunks_mut(POINTS_PER_CHUNK * k)
+        b.par_chunks_mut((POINTS_PER_CHUNK * k).max(1))
             .enumerate()
             .for_each(|(c, b)| {
                 let mut normal = vec![0.0; size * size];
@@ -246,7 +247,7 @@ impl Residuals {
     /// Solves W for fixed B; the weights of a singular frame stay.
     fn solve_weights(&self, k: usize, b: &[DVec3], irls: &[f32], before: &[f64]) -> Vec<f64> {
         let mut w = before.to_vec();
-        w.par_chunks_mut(k).enumerate().for_each(|(f, w)| {
+        w.par_chunks_mut(k.max(1)).enumerate().for_each(|(f, w)| {
             let mut system = NormalEquations::new(k);
             for p in 0..self.n() {
                 let at = p * self.t + f;
@@ -265,14 +266,14 @@ impl Residuals {
     /// The largest error with these displacements and weights.
     pub(crate) fn max_error_with(&self, k: usize, b: &[DVec3], w: &[f64]) -> f64 {
         let errors = self.errors(k, b, w);
-        f64::from(errors.into_iter().fold(0.0, f32::max))
+        f64::from(errors.into_iter().fold(0.0, f32::worse))
     }
 
     /// The largest error of each point.
     pub(crate) fn max_error_of_points(&self, basis: &Basis) -> Vec<f64> {
         let errors = self.errors(basis.k, &basis.b, &basis.w);
         let points = errors.chunks(self.t.max(1));
-        let max_error = points.map(|e| f64::from(e.iter().copied().fold(0.0, f32::max)));
+        let max_error = points.map(|e| f64::from(e.iter().copied().fold(0.0, f32::worse)));
         max_error.collect()
     }
 
@@ -280,7 +281,7 @@ impl Residuals {
         let t = self.t;
         let mut errors = vec![0.0f32; self.r.len()];
         errors
-            .par_chunks_mut(POINTS_PER_CHUNK * t)
+            .par_chunks_mut((POINTS_PER_CHUNK * t).max(1))
             .enumerate()
             .for_each(|(c, errors)| {
                 for (i, error) in errors.iter_mut().enumerate() {

@@ -2,6 +2,7 @@
 
 use super::displacements::{NormalEquations, displacement};
 use super::irls;
+use crate::math::Worse;
 use glam::DVec3;
 
 /// IRLS iterations for the weights of a frame, and the fraction of the best error that another one must reach.
@@ -21,7 +22,7 @@ pub(super) fn solve_frame_weights(
             .map(|(p, (a, r))| (*r - *a * displacement(&b[p * k..(p + 1) * k], w)).length())
             .collect()
     };
-    let max_of = |errors: &[f64]| errors.iter().copied().fold(0.0, f64::max);
+    let max_of = |errors: &[f64]| errors.iter().copied().fold(0.0, f64::worse);
     let mut now = errors(&w);
     let mut best = (w.clone(), max_of(&now));
     if k == 0 {

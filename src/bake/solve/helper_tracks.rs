@@ -50,6 +50,8 @@ pub(crate) struct LocalTransform {
 #[derive(Clone, Default)]
 pub(crate) struct Track {
     pub(crate) times: Vec<f32>,
+    /// Whether values hold until the next keyframe (STEP).
+    pub(crate) stepped: bool,
     pub(crate) rotation: Vec<DQuat>,
     pub(crate) translation: Vec<DVec3>,
     pub(crate) scale: Vec<DVec3>,
@@ -94,14 +96,15 @@ pub(crate) fn relative(
 }
 
 impl Helper {
-    /// A helper from its relative motions ([`relative`]): in the rest pose, and for each clip at its keyframes.
+    /// A helper from its relative motions ([`relative`]): in the rest pose, and for each clip at its keyframes. `stepped`:
+    /// the clips in which it holds its motion between them.
     pub(crate) fn new(
         sampler: &Sampler<'_>,
         joint_set: usize,
         parent: u16,
         rest: DAffine3,
         clips: &[Vec<DAffine3>],
-        keys: &[Vec<f32>],
+        (keys, stepped): (&[Vec<f32>], &[bool]),
         regularisation: &TrackTolerance<'_>,
     ) -> Self {
         let joint_set_of = &sampler.joint_sets[joint_set];
@@ -135,9 +138,12 @@ impl Helper {
         if (at_rest.scale - DVec3::ONE).abs().max_element() < 1e-4 {
             at_rest.scale = DVec3::ONE;
         }
-        let tracks = clips.iter().zip(keys).map(|(motions, times)| {
+        let clips = clips.iter().zip(keys).zip(stepped);
+        let tracks = clips.map(|((motions, times), &stepped)| {
             let locals: Vec<LocalTransform> = motions.iter().map(local).collect();
-            Track::new(times, &locals, &at_rest, still, reach).reduced(regularisation.thin, reach)
+            let mut track = Track::new(times, &locals, &at_rest, still, reach);
+            track.stepped = stepped;
+            track.reduced(regularisation.thin, reach)
         });
         let tracks = tracks.collect();
         Self {
@@ -209,6 +215,7 @@ impl Track {
         let Some((_, k, share)) = key_interval(&self.times, time) else {
             return *rest;
         };
+        let share = if self.stepped { 0.0 } else { share };
         let mut local = *rest;
         if let Some(&from) = self.rotation.get(k) {
             let to = self.rotation.get(k + 1).copied().unwrap_or(from);
@@ -256,6 +263,7 @@ impl Track {
             let (start, end) = (f64::from(self.times[from]), f64::from(self.times[to]));
             (from + 1..to).all(|k| {
                 let share = (f64::from(self.times[k]) - start) / (end - start);
+                let share = if self.stepped { 0.0 } else { share };
                 let between = LocalTransform {
                     rotation: normalize_or_identity(a.rotation.slerp(b.rotation, share)),
                     translation: a.translation.lerp(b.translation, share),
@@ -282,6 +290,7 @@ impl Track {
             kept.filter_map(|&k| all.get(k).copied()).collect()
         };
         let thin = Self {
+            stepped: self.stepped,
             times: kept.iter().map(|&k| self.times[k]).collect(),
             rotation: kept
                 .iter()

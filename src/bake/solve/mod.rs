@@ -89,6 +89,8 @@ pub(crate) struct Solution {
     pub(crate) codebook: Vec<WeightRow>,
     /// Keyframe times by clip.
     pub(crate) keys: Vec<Vec<f32>>,
+    /// By clip: whether tracks hold their values between keyframes (STEP).
+    pub(crate) stepped: Vec<bool>,
     /// By mesh of the group.
     pub(crate) meshes: Vec<MeshSolution>,
     /// The largest error at keyframes and between them, world.

@@ -16,6 +16,7 @@ use crate::bake::problem::key_times::MIN_KEY_INTERVAL;
 use crate::bake::problem::rows::WeightRow;
 use crate::bake::problem::sampler::{Frame, FrameTime, SampleRequest};
 use crate::bake::problem::sampling::{Sampling, times_of};
+use crate::math::Worse;
 use crate::task::Cancelled;
 use glam::{DAffine3, DVec3};
 use std::collections::BTreeMap;
@@ -53,6 +54,8 @@ pub(crate) struct Playback<'a, 'j> {
     parents: Vec<Vec<u16>>,
     /// Keyframe times by clip.
     keys: Vec<Vec<f32>>,
+    /// By clip: whether tracks hold their values between keyframes.
+    stepped: Vec<bool>,
     /// By clip, keyframe, joint set of the group and helper: the motion relative to its parent.
     motions: Vec<Vec<Vec<Vec<DAffine3>>>>,
     rest: Vec<Vec<DAffine3>>,
@@ -93,6 +96,7 @@ impl<'a, 'j> Playback<'a, 'j> {
             codebook,
             parents: parents.collect(),
             keys: sampling.keys.clone(),
+            stepped: sampling.stepped.clone(),
             motions: sampling.keys.iter().map(unknown).collect(),
             rest: Vec::new(),
             thin: 0.0,
@@ -210,7 +214,7 @@ impl<'a, 'j> Playback<'a, 'j> {
                             parent,
                             self.rest[i][h],
                             &clips,
-                            &self.keys,
+                            (&self.keys, &self.stepped),
                             &regularisation,
                         )
                     })
@@ -247,8 +251,8 @@ impl<'a, 'j> Playback<'a, 'j> {
         self.thin = share;
         self.make_tracks();
         let at_keys = self.solve_weights(None)?;
-        let at_keys = at_keys.iter().map(|e| e.0).fold(0.0, f64::max);
-        Ok(at_keys.max(self.max_error_between_keys()?))
+        let at_keys = at_keys.iter().map(|e| e.0).fold(0.0, f64::worse);
+        Ok(at_keys.worse(self.max_error_between_keys()?))
     }
 
     /// The largest error between keyframes.
@@ -273,7 +277,7 @@ impl<'a, 'j> Playback<'a, 'j> {
         let (clips, task) = (self.problem.clips, self.problem.task);
         let sampler = self.problem.sampler;
         let found = sampler.sample(clips, &times, SampleRequest::own(&drawn), task, look)?;
-        Ok(found.into_iter().fold(0.0, f64::max))
+        Ok(found.into_iter().fold(0.0, f64::worse))
     }
 
     /// A player's skin matrices of joints and helpers, by joint set of the group.
@@ -381,7 +385,7 @@ impl<'a, 'j> Playback<'a, 'j> {
             for &d in &part.instances {
                 let left = self.residuals_of(i, d, &matrices, frame);
                 let (w, error) = solve_frame_weights(*k, b, &left);
-                largest = largest.max(error);
+                largest = largest.worse(error);
                 instances.push(w);
             }
             meshes.push(instances);
@@ -421,6 +425,7 @@ impl<'a, 'j> Playback<'a, 'j> {
         else {
             return 0.0;
         };
+        let share = if self.stepped[clip] { 0.0 } else { share };
         let at = |k: usize| {
             let secs = f64::from(*self.keys[clip].get(k)?);
             self.solved(FrameTime {
@@ -447,7 +452,7 @@ impl<'a, 'j> Playback<'a, 'j> {
                     .enumerate()
                 {
                     let d = displacement(&b[p * n..(p + 1) * n], &w);
-                    largest = largest.max((r - a * d).length());
+                    largest = largest.worse((r - a * d).length());
                 }
             }
         }
@@ -473,7 +478,7 @@ impl<'a, 'j> Playback<'a, 'j> {
         &mut self,
         errors: &[(f64, FrameTime)],
     ) -> Result<(f64, Vec<(f64, FrameTime)>), Cancelled> {
-        let at_keys = errors.iter().map(|e| e.0).fold(0.0, f64::max);
+        let at_keys = errors.iter().map(|e| e.0).fold(0.0, f64::worse);
         let mut between = 0.0f64;
         let mut missed: Vec<(f64, FrameTime)> = Vec::new();
         let mut intervals: Vec<(usize, f32, f32)> = Vec::new();
@@ -506,7 +511,7 @@ impl<'a, 'j> Playback<'a, 'j> {
             let mut next = Vec::new();
             let mut fresh = Vec::new();
             for (&(clip, from, to), errors) in intervals.iter().zip(found.chunks_exact(3)) {
-                let error = errors.iter().copied().fold(0.0, f64::max);
+                let error = errors.iter().copied().fold(0.0, f64::worse);
                 let end = |t: f32| {
                     let secs = f64::from(t);
                     self.solved(FrameTime {
@@ -517,14 +522,14 @@ impl<'a, 'j> Playback<'a, 'j> {
                 };
                 let long = f64::from(to) - f64::from(from) >= 2.0 * MIN_KEY_INTERVAL;
                 let strays = error > SUBDIVIDE_SHARE * self.problem.tolerance
-                    && error > MIN_RISE * end(from).max(end(to));
+                    && error > MIN_RISE * end(from).worse(end(to));
                 if strays && long && round < MAX_SUBDIVISIONS {
                     let middle = f32::midpoint(from, to);
                     fresh.push((clip, middle));
                     next.extend([(clip, from, middle), (clip, middle, to)]);
                 } else if long || !strays {
                     // The two milliseconds of a jump are not corrected.
-                    between = between.max(error);
+                    between = between.worse(error);
                     if error > self.problem.tolerance * MISSED_SHARE {
                         let secs = 0.5 * (f64::from(from) + f64::from(to));
                         let clip = Some(clip);
@@ -552,12 +557,12 @@ impl<'a, 'j> Playback<'a, 'j> {
             self.solve_weights(Some(&times))?;
             for &time in &times {
                 let error = self.solved(time).map_or(0.0, |s| s.1);
-                worst_of_new = worst_of_new.max(error);
+                worst_of_new = worst_of_new.worse(error);
                 missed.push((error, time));
             }
             intervals = next;
         }
-        Ok((at_keys.max(between).max(worst_of_new), missed))
+        Ok((at_keys.worse(between).worse(worst_of_new), missed))
     }
 
     pub(crate) fn finish(self, max_error: f64, bytes: f64, flips: Vec<Flip>) -> Solution {
@@ -588,6 +593,7 @@ impl<'a, 'j> Playback<'a, 'j> {
             helpers: self.helpers,
             codebook: self.codebook.to_vec(),
             keys: self.keys,
+            stepped: self.stepped,
             meshes,
             max_error,
             unit_scale: self.unit_scale,

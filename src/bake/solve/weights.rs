@@ -7,6 +7,7 @@ use super::training::TrainingSet;
 use crate::bake::problem::group::{Group, GroupMesh};
 use crate::bake::problem::rows::{MAX_INFLUENCES, WeightRow, blended, distance, normalised};
 use crate::bake::problem::sampler::Sampler;
+use crate::math::Worse;
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
@@ -129,7 +130,7 @@ impl<'a> WeightFitter<'a> {
             let at = blended(row, observation.matrices).transform_point3(observation.position);
             at.distance_squared(observation.target)
         });
-        errors.fold(0.0, f64::max).sqrt()
+        errors.fold(0.0, f64::worse).sqrt()
     }
 
     /// The best row over the point's joints and the candidate helpers.
@@ -322,7 +323,7 @@ fn refit<'a>(
             off.length()
         });
         let errors: Vec<f64> = errors.collect();
-        let max_error = errors.iter().copied().fold(0.0, f64::max);
+        let max_error = errors.iter().copied().fold(0.0, f64::worse);
         if best
             .as_ref()
             .is_none_or(|best| max_error < MIN_GAIN * best.0)

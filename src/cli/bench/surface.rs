@@ -222,6 +222,7 @@ impl Stroked {
             influences,
             // Tails of leaves are no part of what is measured.
             source_influences: Influences::default(),
+            invalid: Arc::default(),
             layers: LayerStack::default(),
             stack: Arc::new(stack),
             masks: Masks::default(),

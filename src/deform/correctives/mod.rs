@@ -4,17 +4,20 @@
 //! interpolation of [`crate::psd`] once -> [`Correctives::weights`] in a pose -> stage 7 adds the weighted
 //! displacements. [`crate::deform::capture()`] turns a sculpted shape into the displacements of a sample.
 //!
-//! Invariant: `v' = F(v; X) + R(X) d(X)` and `d = R^T (s - F)`: at a sample's pose the sculpt comes back whatever the
+//! Invariant: `v' = F(v; X) + R(X) d(X)` and `d = R^T (s - F)`, with `R A` for R in sets that scale with the limb: at a sample's pose the sculpt comes back whatever the
 //! stages below are, whether they can be inverted or not.
 //! Invariant: a set that cannot be solved when a project opens is off with its [`Fault`]; nothing of it is lost.
 
 mod fault;
 mod rotation;
 mod sample;
+mod weighted;
 
 pub use fault::Fault;
-pub(super) use rotation::BlendedRotation;
+pub(super) use rotation::{BlendedRotation, inverse_stretch};
 pub use sample::{Driver, Sample, SampleSet};
+pub use weighted::PointWeights;
+pub(super) use weighted::{PointClasses, Weighing};
 
 use crate::math::Transform;
 use crate::math::transform::normalize_or_identity;
@@ -141,6 +144,66 @@ impl Correctives {
         &self.samples
     }
 
+    /// Whether some set weighs its drivers by the skin weights of each vertex, and has more than one.
+    pub fn is_weighted(&self) -> bool {
+        self.weighted_drivers().next().is_some()
+    }
+
+    /// The drivers that each vertex weighs by its skin weights, set by set.
+    fn weighted_drivers(&self) -> impl Iterator<Item = (usize, &Driver)> {
+        let sets = self.sets.iter().take(self.solved.len()).enumerate();
+        let sets = sets.filter(|(_, set)| set.weighted && set.drivers.len() > 1);
+        sets.flat_map(|(s, set)| set.drivers.iter().map(move |driver| (s, driver)))
+    }
+
+    /// The same samples with the lambdas of [`Correctives::weighted_drivers`] multiplied by factors, one for each. Fails
+    /// where that interpolation has no solution.
+    fn with_lambdas(&self, factors: impl IntoIterator<Item = f64>) -> Result<Self, PsdError> {
+        let mut factors = factors.into_iter();
+        let sets = self.sets[..self.solved.len()].iter().map(|set| {
+            if !set.weighted || set.drivers.len() < 2 {
+                return set.clone();
+            }
+            let mut scaled = SampleSet::clone(set);
+            for driver in &mut scaled.drivers {
+                driver.lambda *= factors.next().unwrap_or(1.0);
+            }
+            Arc::new(scaled)
+        });
+        let mut solved = Self::solve_all(sets.collect())?;
+        for set in &self.sets[self.solved.len()..] {
+            solved.samples.extend(set.samples.iter().cloned());
+            solved.sets.push(set.clone());
+        }
+        Ok(solved)
+    }
+
+    /// Whether the weights of the samples are the same in every pose: only what the samples move may differ.
+    fn weighs_as(&self, other: &Self) -> bool {
+        let same_set = |(a, b): (&Arc<SampleSet>, &Arc<SampleSet>)| {
+            let same_sample = |(a, b): (&Arc<Sample>, &Arc<Sample>)| {
+                Arc::ptr_eq(a, b) || (a.rotations == b.rotations && a.beside == b.beside)
+            };
+            Arc::ptr_eq(a, b)
+                || (a.drivers == b.drivers
+                    && a.kernel == b.kernel
+                    && a.radius.to_bits() == b.radius.to_bits()
+                    && a.smoothing.to_bits() == b.smoothing.to_bits()
+                    && a.clamp == b.clamp
+                    && (a.fade, a.weighted) == (b.fade, b.weighted)
+                    && a.samples.len() == b.samples.len()
+                    && a.samples.iter().zip(&b.samples).all(same_sample))
+        };
+        (self.sets.len(), self.solved.len()) == (other.sets.len(), other.solved.len())
+            && self.sets.iter().zip(&other.sets).all(same_set)
+    }
+
+    /// Whether each of [`Correctives::samples`] scales with the limb.
+    pub fn scaled(&self) -> impl Iterator<Item = bool> + '_ {
+        let sets = self.sets.iter();
+        sets.flat_map(|set| std::iter::repeat_n(set.scale_with_limb, set.samples.len()))
+    }
+
     /// Whether there is no set.
     pub fn is_empty(&self) -> bool {
         self.sets.is_empty()
@@ -251,13 +314,23 @@ impl Correctives {
     #[must_use]
     pub fn with_displacements(&self, set: usize, sample: usize, made: Displacements) -> Self {
         let mut correctives = self.clone();
-        let first: usize = self.sets.iter().take(set).map(|s| s.samples.len()).sum();
         let slot = correctives.sets.get_mut(set).map(Arc::make_mut);
         if let Some(slot) = slot.and_then(|set| set.samples.get_mut(sample)) {
             Arc::make_mut(slot).displacements = made;
-            correctives.samples[first + sample] = slot.clone();
+            let changed = slot.clone();
+            let index = self.index_of(set, sample);
+            if let Some(known) = index.and_then(|index| correctives.samples.get_mut(index)) {
+                *known = changed;
+            }
         }
         correctives
+    }
+
+    /// The index among [`Correctives::samples`] of a sample of a set; `None` where there is none.
+    pub fn index_of(&self, set: usize, sample: usize) -> Option<usize> {
+        let owner = self.sets.get(set)?;
+        let before = self.sets[..set].iter().map(|set| set.samples.len());
+        (sample < owner.samples.len()).then(|| before.sum::<usize>() + sample)
     }
 
     /// The sets after the axes of joints rotated, `W' = W C`: `q' = C_b^-1 q C_a` for a driver a relative to b, so that

@@ -1,9 +1,12 @@
-//! The rotation R of a point, which carries the displacements of samples from bind to the pose.
+//! The rotation R of a point, which carries the displacements of samples from bind to the pose, and the stretch A that
+//! those of a set with [`super::SampleSet::scale_with_limb`] take first.
 
 use crate::deform::SkinningMethod;
 use crate::deform::mask::MaskChunk;
-use crate::skinning::{CookedChunk, SkinPalette, dual_quaternion_rotation, linear_rotation};
-use glam::DQuat;
+use crate::skinning::{
+    CookedChunk, SkinPalette, blended_stretch, dual_quaternion_rotation, linear_rotation,
+};
+use glam::{DMat3, DQuat, DVec3};
 
 /// The blended rotations of the points of a chunk under a skinning method.
 #[derive(Clone, Copy)]
@@ -37,8 +40,42 @@ impl BlendedRotation<'_> {
         }
     }
 
+    /// The blended scale and shear A of the joints at a point; `None` where no joint has any.
+    pub(in crate::deform) fn stretch_at(&self, point: usize) -> Option<DMat3> {
+        let stretches = self.palette.inflates();
+        stretches.then(|| blended_stretch(self.chunk, point, self.palette))
+    }
+
     /// As [`BlendedRotation::at`], nearly singular or not.
     pub(in crate::deform) fn any_at(&self, point: usize) -> DQuat {
         self.at(point).unwrap_or_else(|heaviest| heaviest)
+    }
+}
+
+/// The largest Frobenius norm of an inverse stretch: a scale below 1/1000 would make a huge displacement of a small
+/// offset.
+const MAX_INVERSE: f64 = 1e3;
+
+/// The inverse of a stretch; `None` where it scales to nearly nothing in some direction.
+pub(in crate::deform) fn inverse_stretch(stretch: DMat3) -> Option<DMat3> {
+    let inverse = stretch.inverse();
+    let columns = [inverse.x_axis, inverse.y_axis, inverse.z_axis];
+    let squared: f64 = columns.map(DVec3::length_squared).iter().sum();
+    (squared <= MAX_INVERSE * MAX_INVERSE).then_some(inverse)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limb_scaled_to_nothing_has_no_inverse() {
+        let of = |z: f64| inverse_stretch(DMat3::from_diagonal(DVec3::new(1.0, 2.0, z)));
+        assert_eq!(
+            of(0.5),
+            Some(DMat3::from_diagonal(DVec3::new(1.0, 0.5, 2.0)))
+        );
+        assert!(of(2e-3).is_some());
+        assert!([9e-4, 0.0, f64::NAN].map(of).iter().all(Option::is_none));
     }
 }

@@ -61,6 +61,11 @@ pub struct SampleSet {
     pub clamp: [f64; 2],
     /// Whether the correction fades out far from every sample.
     pub fade: bool,
+    /// Whether each vertex weighs the drivers by its own skin weights ([`super::PointWeights`]).
+    pub weighted: bool,
+    /// Whether displacements stretch with the scale and shear of the joints: `R A d` instead of `R d`, where A blends
+    /// their stretches by the skin weights of the point.
+    pub scale_with_limb: bool,
     /// The samples.
     pub samples: Vec<Arc<Sample>>,
     /// Why it is off; `None`: it is solved.
@@ -145,6 +150,8 @@ impl SampleSet {
             smoothing: 0.0,
             clamp: [-0.15, 1.15],
             fade: false,
+            weighted: false,
+            scale_with_limb: false,
             samples: Vec::new(),
             fault: None,
         }

@@ -1,15 +1,16 @@
-//! Stage 7: pose space deformation, `v' = F + R d` ([`Correctives`]).
+//! Stage 7: pose space deformation, `v' = F + R d`, or `F + R A d` in sets that scale with the limb ([`Correctives`]).
 
 use super::changed::Changed;
 use super::key::{Identity, LastKey, refill};
 use super::run::{Run, Stage};
 use crate::deform::chunks::{FEW_CHUNKS, for_chunks};
-use crate::deform::correctives::{BlendedRotation, Correctives, WeightsWork};
+use crate::deform::correctives::{
+    BlendedRotation, Correctives, PointClasses, Sample, Weighing, WeightsWork,
+};
 use crate::deform::{DeformInput, MaskKind, SkinningMethod};
 use crate::math::same_bits;
-use crate::psd::DisplacementChunk;
-use crate::skinning::CHUNK;
-use glam::Vec3;
+use crate::skinning::{CHUNK, Rows};
+use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -24,9 +25,19 @@ pub(super) struct PoseSpaceStage {
     /// One a chunk: the painted map that the rotation of [`SkinningMethod::Blend`] follows.
     masks: Vec<Identity<[f32; CHUNK]>>,
     work: WeightsWork,
+    weighted: Option<Weighted>,
     /// One a chunk: whether it has to be displaced again.
     stale: Vec<bool>,
     shape: Vec<Vec3>,
+}
+
+/// The classes of points whose samples have weights of their own.
+struct Weighted {
+    weighing: Weighing,
+    /// One a chunk that has displacements: its rows, and the class of each point.
+    chunks: Vec<Option<(Arc<Rows>, Box<PointClasses>)>>,
+    /// n_classes x n_samples: weight times strength, 0 where that is negligible.
+    factors: Vec<f32>,
 }
 
 /// What every point depends on.
@@ -37,6 +48,10 @@ struct Key {
     blend: u32,
     /// The samples with a weight, and the bits of weight times strength.
     active: Vec<(u32, u32)>,
+    /// The bits of [`Weighted::factors`].
+    factors: Vec<u32>,
+    /// One a sample: whether its displacements stretch with the scale of the joints; empty where no joint has any.
+    stretched: Vec<bool>,
 }
 
 impl Stage for PoseSpaceStage {
@@ -49,14 +64,23 @@ impl Stage for PoseSpaceStage {
         let Some(correctives) = input.correctives else {
             return changed;
         };
+        self.stale.clear();
+        self.stale.resize(before.len().div_ceil(CHUNK), false);
+        self.weigh(run, correctives);
         let weights = correctives.weights(input.skeleton, input.locals, &mut self.work);
+        let factors = self.weighted.as_ref().map_or(&[][..], |w| &w.factors);
         let new_key = self.key.replace(|old| Key {
             method: input.stack.method,
             blend: input.stack.blend.to_bits(),
             active: refill(old.active, active(correctives, weights)),
+            factors: refill(old.factors, factors.iter().map(|f| f.to_bits())),
+            stretched: refill(
+                old.stretched,
+                correctives
+                    .scaled()
+                    .filter(|_| run.skin.palette().inflates()),
+            ),
         });
-        self.stale.clear();
-        self.stale.resize(before.len().div_ceil(CHUNK), false);
         let other_samples = self.take_correctives(correctives);
         self.take_masks(input);
         let changes = run.skin.changes();
@@ -89,12 +113,64 @@ fn active<'a>(
 ) -> impl Iterator<Item = (u32, u32)> + 'a {
     let samples = correctives.samples().iter().zip(weights);
     (0..).zip(samples).filter_map(|(s, (sample, &weight))| {
-        let acts = sample.acts() && weight.abs() > NEGLIGIBLE;
-        acts.then(|| (s, (weight as f32 * sample.strength).to_bits()))
+        let factor = factor(sample, weight);
+        (factor != 0.0).then(|| (s, factor.to_bits()))
     })
 }
 
+/// Weight times strength of a sample; 0 where it moves nothing.
+fn factor(sample: &Sample, weight: f64) -> f32 {
+    if sample.acts() && weight.abs() > NEGLIGIBLE {
+        weight as f32 * sample.strength
+    } else {
+        0.0
+    }
+}
+
 impl PoseSpaceStage {
+    /// Brings the classes of points up to date, and the weights of the samples for each. Marks chunks whose classes
+    /// changed.
+    fn weigh(&mut self, run: &Run<'_>, correctives: &Arc<Correctives>) {
+        let input = run.input;
+        let Some(skin) = input.skin.as_ref().filter(|_| correctives.is_weighted()) else {
+            self.weighted = None;
+            return;
+        };
+        let known = self.weighted.take();
+        let known = known.filter(|known| known.weighing.fits(correctives, skin.joints));
+        let mut weighted = known.unwrap_or_else(|| Weighted {
+            weighing: Weighing::new(correctives, skin.joints),
+            chunks: Vec::new(),
+            factors: Vec::new(),
+        });
+        weighted.chunks.resize_with(self.stale.len(), || None);
+        for (c, (known, stale)) in weighted.chunks.iter_mut().zip(&mut self.stale).enumerate() {
+            let samples = correctives.samples().iter();
+            let mut displacements = samples.map(|sample| sample.displacements.chunk(c));
+            let Some(rows) = input.cooked.rows(c) else {
+                continue;
+            };
+            let is_known = known.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, rows));
+            if !is_known && displacements.any(|chunk| chunk.is_some()) {
+                *known = Some((rows.clone(), weighted.weighing.classes(rows)));
+                *stale = true;
+            }
+        }
+        weighted.factors.clear();
+        for class in 0..weighted.weighing.n_classes() {
+            let weights = weighted.weighing.weights(
+                class as u16,
+                input.skeleton,
+                input.locals,
+                &mut self.work,
+            );
+            let samples = correctives.samples().iter().zip(weights);
+            let factors = samples.map(|(sample, &weight)| factor(sample, weight));
+            weighted.factors.extend(factors);
+        }
+        self.weighted = Some(weighted);
+    }
+
     /// Takes the samples over, and marks the chunks whose displacements changed. Returns whether others than before may
     /// have.
     fn take_correctives(&mut self, correctives: &Arc<Correctives>) -> bool {
@@ -140,9 +216,10 @@ impl PoseSpaceStage {
         let Some(key) = self.key.known() else {
             return;
         };
+        let weighted = self.weighted.as_ref();
         for_chunks(&mut self.shape, |first, out| {
             out.copy_from_slice(&before[first..first + out.len()]);
-            displace(run, correctives, &key.active, first / CHUNK, out);
+            displace(run, correctives, (key, weighted), first / CHUNK, out);
         });
     }
 
@@ -151,13 +228,13 @@ impl PoseSpaceStage {
         let Some(key) = self.key.known() else {
             return Vec::new();
         };
-        let stale = &self.stale;
+        let (stale, weighted) = (&self.stale, self.weighted.as_ref());
         let work = |(c, out): (usize, &mut [Vec3])| {
             let mut old = [Vec3::ZERO; CHUNK];
             let old = &mut old[..out.len()];
             old.copy_from_slice(out);
             out.copy_from_slice(&before[c * CHUNK..c * CHUNK + out.len()]);
-            displace(run, correctives, &key.active, c, out);
+            displace(run, correctives, (key, weighted), c, out);
             let points = old.iter().zip(&*out).enumerate();
             let moved = points.filter(|(_, (a, b))| !same_bits(**a, **b));
             moved
@@ -181,24 +258,53 @@ impl PoseSpaceStage {
 fn displace(
     run: &Run<'_>,
     correctives: &Correctives,
-    active: &[(u32, u32)],
+    (key, weighted): (&Key, Option<&Weighted>),
     index: usize,
     out: &mut [Vec3],
 ) {
-    let chunk_of = |&(s, factor): &(u32, u32)| -> Option<(&Arc<DisplacementChunk>, f32)> {
-        let displacements = &correctives.samples()[s as usize].displacements;
-        Some((displacements.chunk(index)?, f32::from_bits(factor)))
+    let classes = weighted.and_then(|w| Some((w, w.chunks.get(index)?.as_ref()?)));
+    let chunk_of = |&(s, factor): &(u32, u32)| {
+        let displacements = correctives.samples()[s as usize]
+            .displacements
+            .chunk(index)?;
+        Some((s as usize, displacements, f32::from_bits(factor)))
     };
     let Some(chunk) = run.skin.chunks().get(index) else {
         return;
     };
-    if active.iter().find_map(chunk_of).is_none() {
+    if classes.is_none() && key.active.iter().find_map(chunk_of).is_none() {
         return;
     }
-    let mut sums = [Vec3::ZERO; CHUNK];
-    for (displacements, factor) in active.iter().filter_map(chunk_of) {
-        for (i, displacement) in displacements.iter() {
-            sums[i] += displacement * factor;
+    let is_stretched = |s: usize| key.stretched.get(s) == Some(&true);
+    let mut plain = [Vec3::ZERO; CHUNK];
+    let mut stretched = [Vec3::ZERO; CHUNK];
+    match classes {
+        None => {
+            for (s, displacements, factor) in key.active.iter().filter_map(chunk_of) {
+                let sums = if is_stretched(s) {
+                    &mut stretched
+                } else {
+                    &mut plain
+                };
+                for (i, displacement) in displacements.iter() {
+                    sums[i] += displacement * factor;
+                }
+            }
+        }
+        Some((weighted, (_, classes))) => {
+            let samples = correctives.samples();
+            for (s, sample) in samples.iter().enumerate().filter(|(_, s)| s.acts()) {
+                let moved = sample.displacements.chunk(index);
+                let sums = if is_stretched(s) {
+                    &mut stretched
+                } else {
+                    &mut plain
+                };
+                for (i, displacement) in moved.into_iter().flat_map(|chunk| chunk.iter()) {
+                    let class = usize::from(classes[i]);
+                    sums[i] += displacement * weighted.factors[class * samples.len() + s];
+                }
+            }
         }
     }
     let stack = run.input.stack;
@@ -209,9 +315,15 @@ fn displace(
         chunk,
         palette: run.skin.palette(),
     };
-    for (i, (out, sum)) in out.iter_mut().zip(sums).enumerate() {
-        if sum != Vec3::ZERO {
-            *out += (rotation.any_at(i) * sum.as_dvec3()).as_vec3();
+    for (i, (out, (sum, stretched))) in out.iter_mut().zip(plain.iter().zip(stretched)).enumerate()
+    {
+        let mut sum = sum.as_dvec3();
+        if stretched != Vec3::ZERO {
+            let stretch = rotation.stretch_at(i).unwrap_or(DMat3::IDENTITY);
+            sum += stretch * stretched.as_dvec3();
+        }
+        if sum != DVec3::ZERO {
+            *out += (rotation.any_at(i) * sum).as_vec3();
         }
     }
 }

@@ -129,6 +129,24 @@ pub(super) fn findings(
         message,
     );
 
+    let missing = item.points_to_fix();
+    let n = missing.len();
+    let has_valid = n < item.influences.len();
+    let is_free = |joint: &u16| locked.get(usize::from(*joint)) != Some(&true);
+    let message = format!(
+        "{} {} no valid weight in the file and {} the first bone named there.",
+        counted(n, "vertex"),
+        have(n),
+        if n == 1 { "follows" } else { "follow" }
+    );
+    add(
+        Severity::Warning,
+        missing,
+        Fix::CopyNearest,
+        &|row| has_valid && row.joints.iter().all(is_free),
+        message,
+    );
+
     let off_sum = gather(|c| &c.off_sum);
     let n = off_sum.len();
     let message = format!(

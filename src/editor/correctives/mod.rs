@@ -7,15 +7,17 @@
 //! Invariant: undo restores the active sample with its step.
 
 mod drivers;
+mod pictures;
 mod pose_space;
 mod samples;
 mod sets;
+mod vertices;
 
 pub use pose_space::PoseSpace;
 
 use super::Editor;
 use crate::deform::correctives::{Correctives, SampleSet, WeightsWork};
-use crate::document::session::{ActiveSample, SculptKind};
+use crate::document::session::{ActiveSample, SculptKind, SelectKind};
 use crate::document::{CorrectivesEdit, Edit, MeshId};
 use std::sync::Arc;
 
@@ -26,6 +28,10 @@ pub(super) struct Correcting {
     before_solo: Option<samples::BeforeSolo>,
     /// The open step was refused a change, and the user was told.
     refused: bool,
+    /// The transform of selected vertices in progress.
+    moving: Option<vertices::VertexMove>,
+    /// The pictures of samples.
+    pictures: pictures::Pictures,
 }
 
 impl Editor {
@@ -43,16 +49,13 @@ impl Editor {
 
     /// The active sample set: the chosen one, else the first. `None` without sets.
     pub fn active_set(&self) -> Option<usize> {
-        let n_sets = self.correctives()?.sets().len();
-        let chosen = self.chosen_sample().map_or(0, |active| active.set);
-        (n_sets > 0).then_some(chosen.min(n_sets.saturating_sub(1)))
+        self.document.active_set(self.corrected_mesh()?)
     }
 
     /// The active sample of the active set, which is sculpted; `None` where none is chosen.
     pub fn active_sample(&self) -> Option<usize> {
-        let set = self.correctives()?.sets().get(self.active_set()?)?;
-        let sample = self.chosen_sample()?.sample?;
-        (sample < set.samples.len()).then_some(sample)
+        let (_, sample) = self.document.active_sample(self.corrected_mesh()?)?;
+        Some(sample)
     }
 
     /// Makes a set active, without an active sample.
@@ -76,15 +79,17 @@ impl Editor {
     /// Sets what a sculpting stroke does.
     pub fn use_sculpt(&mut self, kind: SculptKind) {
         self.document.session_mut().sculpt_kind = kind;
+        if kind == SculptKind::Vertices {
+            self.set_select_kind(SelectKind::Points);
+        }
     }
 
     /// The name of the active sample, and its weight in the pose on screen before its strength.
     pub fn sculpted_sample(&self) -> Option<(String, f64)> {
         let (set, sample) = self.active_set().zip(self.active_sample())?;
         let name = self.samples_of(set).get(sample)?.name.clone();
-        let sets = self.correctives()?.sets();
-        let first: usize = sets[..set].iter().map(|set| set.samples.len()).sum();
-        let weight = self.sample_weights().get(first + sample).copied()?;
+        let index = self.correctives()?.index_of(set, sample)?;
+        let weight = self.sample_weights().get(index).copied()?;
         Some((name, weight))
     }
 

@@ -2,6 +2,7 @@
 
 use super::drivers::{self, is_posed, pose_drivers};
 use super::free_name;
+use crate::correctives;
 use crate::deform::correctives::{Driver, Sample, SampleSet};
 use crate::document::MeshId;
 use crate::document::session::ActiveSample;
@@ -43,7 +44,12 @@ impl Editor {
             self.notify("Pose the bones that drive the correction, and select them, first.");
             return false;
         };
-        self.add_sample_with(home, "Add sample", self.shown_correction())
+        let own = match &home {
+            Home::Known(index) => self.correctives().and_then(|c| c.sets().get(*index)),
+            Home::New(_) => None,
+        };
+        let scales = own.is_some_and(|set| set.scale_with_limb);
+        self.add_sample_with(home, "Add sample", self.shown_correction(scales))
     }
 
     /// Adds a copy of the active sample at the pose on screen, and makes it active: one undo step. Returns whether it
@@ -220,20 +226,44 @@ impl Editor {
         item.is_some_and(|item| sample.is_stale(&item.stack))
     }
 
-    /// The displacements that all samples together add in the pose on screen.
-    pub fn shown_correction(&self) -> Displacements {
-        let samples = self.correctives().map_or(&[][..], |c| c.samples());
-        let weights = self.sample_weights();
-        let mut sum: BTreeMap<u32, Vec3> = BTreeMap::new();
-        for (sample, weight) in samples.iter().zip(weights) {
-            if sample.acts() && weight.abs() > NO_WEIGHT {
-                let factor = (weight * f64::from(sample.strength)) as f32;
-                for (point, displacement) in sample.displacements.iter() {
-                    *sum.entry(point).or_default() += displacement * factor;
+    /// The displacements that all samples together add in the pose on screen, as those of a sample whose set `scales`
+    /// with the limb, or does not.
+    fn shown_correction(&self, scales: bool) -> Displacements {
+        let mesh = self.corrected_mesh().zip(self.correctives());
+        let parts = mesh.and_then(|(mesh, correctives)| {
+            let instance = correctives::skinned_instance(&self.document, mesh)?;
+            let rotations = self.document.point_rotations(instance)?;
+            Some((correctives, self.document.point_weights(mesh)?, rotations))
+        });
+        let Some((correctives, mut weights, mut rotations)) = parts else {
+            return Displacements::default();
+        };
+        // The second one: of the samples that scale with the limb.
+        let mut sums: BTreeMap<u32, [Vec3; 2]> = BTreeMap::new();
+        let samples = correctives.samples().iter().zip(correctives.scaled());
+        for (s, (sample, is_scaled)) in samples.enumerate().filter(|(_, (s, _))| s.acts()) {
+            for (point, displacement) in sample.displacements.iter() {
+                let weight = weights.at(point)[s];
+                if weight.abs() > NO_WEIGHT {
+                    let factor = (weight * f64::from(sample.strength)) as f32;
+                    let sum = sums.entry(point).or_default();
+                    sum[usize::from(is_scaled)] += displacement * factor;
                 }
             }
         }
-        Displacements::new(sum.into_iter().collect())
+        let shown = sums.into_iter().map(|(point, [plain, scaled])| {
+            let Some([stretch, inverse]) = rotations.stretch_at(point) else {
+                return (point, plain + scaled);
+            };
+            let (plain, scaled) = (plain.as_dvec3(), scaled.as_dvec3());
+            let shown = if scales {
+                inverse * plain + scaled
+            } else {
+                plain + stretch * scaled
+            };
+            (point, shown.as_vec3())
+        });
+        Displacements::new(shown.collect())
     }
 
     /// The active sample; without one it says so.
@@ -306,7 +336,7 @@ impl Editor {
         let sets = self.correctives().map_or(&[][..], |c| c.sets());
         let owns = |set: &Arc<SampleSet>| {
             let is_own = |joint: &JointId| set.drivers.iter().any(|d| d.joint == *joint);
-            posed.iter().all(is_own)
+            set.fault.is_none() && posed.iter().all(is_own)
         };
         let known = sets.iter().position(owns).map(Home::Known);
         Some(known.unwrap_or(Home::New(posed)))

@@ -99,6 +99,8 @@ pub struct ExportSettings {
     pub influences: usize,
     /// Writes the current pose as the rest pose of the file.
     pub write_pose_as_rest: bool,
+    /// Writes valid weights in place of the source's invalid ones even where nothing else changes.
+    pub fix_weights: bool,
     /// Adds the corrective samples as morph targets that nothing drives.
     pub sample_targets: bool,
 }
@@ -111,6 +113,7 @@ impl Default for ExportSettings {
             bake: BakeOptions::default(),
             influences: 4,
             write_pose_as_rest: false,
+            fix_weights: false,
             sample_targets: false,
         }
     }
@@ -124,6 +127,7 @@ impl ExportSettings {
                 return ExportOptions {
                     influences: self.influences,
                     write_pose_as_rest: self.write_pose_as_rest,
+                    fix_weights: self.fix_weights,
                     sample_targets: self.sample_targets,
                     ..ExportOptions::default()
                 };
@@ -144,6 +148,7 @@ impl ExportSettings {
         }
         ExportOptions {
             influences: 4,
+            fix_weights: self.fix_weights,
             correct: Some(bake),
             ..ExportOptions::default()
         }
@@ -153,6 +158,7 @@ impl ExportSettings {
     pub(super) fn forget_model(&mut self) {
         self.bake.clips.clear();
         self.write_pose_as_rest = false;
+        self.fix_weights = false;
         self.sample_targets = false;
     }
 }

@@ -103,11 +103,14 @@ impl Editor {
 
     /// Whether a pose edit is under way.
     pub fn is_posing(&self) -> bool {
-        self.posing.running.is_some()
+        self.posing.running.is_some() || self.is_moving_vertices()
     }
 
     /// The current transform.
     pub fn transforming(&self) -> Option<&Transforming> {
+        if let Some(tool) = self.vertex_tool() {
+            return Some(tool);
+        }
         self.posing.running.as_ref()?.tool.as_ref()
     }
 
@@ -152,9 +155,7 @@ impl Editor {
         at_px: Vec2,
         size_px: Vec2,
     ) -> bool {
-        if let Some(tool) = self.tool_mut() {
-            tool.press_kind(kind);
-            self.show_transform();
+        if self.press_kind(kind) {
             return true;
         }
         let joints = self.joints_to_pose();
@@ -239,6 +240,16 @@ impl Editor {
         }
     }
 
+    /// The key of a kind of transform during one; returns whether one is under way.
+    pub(in crate::editor) fn press_kind(&mut self, kind: TransformKind) -> bool {
+        let Some(tool) = self.tool_mut() else {
+            return false;
+        };
+        tool.press_kind(kind);
+        self.show_transform();
+        true
+    }
+
     /// Constrains the current transform to an axis, or with `plane` to the other two.
     pub fn press_axis(&mut self, axis: Axis, plane: bool) {
         if let Some(tool) = self.tool_mut() {
@@ -272,8 +283,11 @@ impl Editor {
         Some(self.transforming()?.readout())
     }
 
-    /// Confirms the current pose edit: one undo step, or none if nothing changed.
+    /// Confirms the current transform or pose edit: one undo step, or none if nothing changed.
     pub fn confirm_transform(&mut self) {
+        if self.confirm_vertices() {
+            return;
+        }
         let Some(running) = self.posing.running.take() else {
             return;
         };
@@ -285,8 +299,11 @@ impl Editor {
         }
     }
 
-    /// Cancels the current pose edit; restores the pose bit for bit.
+    /// Cancels the current transform or pose edit; restores everything bit for bit.
     pub fn cancel_transform(&mut self) {
+        if self.cancel_vertices() {
+            return;
+        }
         if self.posing.running.take().is_some() {
             let dirty = self.history.cancel(&mut self.document);
             self.refresh(&dirty);
@@ -418,6 +435,9 @@ impl Editor {
     }
 
     fn tool_mut(&mut self) -> Option<&mut Transforming> {
+        if self.is_moving_vertices() {
+            return self.vertex_tool_mut();
+        }
         self.posing.running.as_mut()?.tool.as_mut()
     }
 
@@ -445,6 +465,10 @@ impl Editor {
 
     /// Updates the document to the current transform.
     fn show_transform(&mut self) {
+        if self.is_moving_vertices() {
+            self.show_vertices();
+            return;
+        }
         let rest = self.document.rest_pose().clone();
         let skeleton = self.document.skeleton().clone();
         let Some(running) = &mut self.posing.running else {

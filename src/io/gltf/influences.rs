@@ -4,6 +4,7 @@ use super::accessor::Elements;
 use super::buffers::Data;
 use super::error::{Fault, counted};
 use super::findings::Findings;
+use crate::document::InvalidRows;
 use crate::finding::Finding;
 use crate::skinning::Rows;
 
@@ -21,16 +22,18 @@ pub(super) struct Set {
 
 /// The repairs, with the first vertex of each.
 #[derive(Debug, Default)]
-struct Mended {
+struct Repairs {
     out_of_range: Option<(usize, u32)>,
     n_out_of_range: usize,
     n_not_a_weight: usize,
     n_without: usize,
     n_not_normalised: usize,
     worst_sum: f32,
+    invalid: InvalidRows,
 }
 
-/// One row per vertex from all `sets`: every influence kept, equal joints merged, zero weights dropped, sum 1.
+/// One row per vertex from all `sets`: every influence kept, equal joints merged, zero weights dropped, sum 1; and the
+/// vertices with weights that are not valid.
 ///
 /// `slots` marks the usable entries of the joint lists of the skins that draw the mesh. A row without weights gets
 /// weight 1 on its first joint, as in three.js and other viewers (glTF 2.0 leaves it open).
@@ -40,7 +43,7 @@ pub(super) fn rows(
     slots: &[bool],
     place: &str,
     findings: &mut Findings,
-) -> Result<Rows, Fault> {
+) -> Result<(Rows, InvalidRows), Fault> {
     let mut decoded = Vec::with_capacity(sets.len());
     for set in sets {
         decoded.push((
@@ -50,9 +53,9 @@ pub(super) fn rows(
     }
     let n_vertices = sets.first().map_or(0, |set| set.joints.count);
     data.budget.charge(28 * n_vertices as u64, place)?;
-    let mut mended = Mended {
+    let mut repairs = Repairs {
         worst_sum: 1.0,
-        ..Mended::default()
+        ..Repairs::default()
     };
     let mut rows = Rows::with_capacity(n_vertices);
     let mut row: Vec<(u16, f32)> = Vec::with_capacity(4 * sets.len());
@@ -61,13 +64,14 @@ pub(super) fn rows(
         for (joints, weights) in &decoded {
             for (&joint, &weight) in joints[v].iter().zip(&weights[v]) {
                 if weight != 0.0 {
-                    push(&mut row, v, joint, weight, slots, &mut mended);
+                    push(&mut row, v, joint, weight, slots, &mut repairs);
                 }
             }
         }
         let sum: f32 = row.iter().map(|&(_, w)| w).sum();
         if row.is_empty() || !sum.is_normal() {
-            mended.n_without += 1;
+            repairs.n_without += 1;
+            repairs.invalid.missing.push(v as u32);
             row.clear();
             let first = decoded.first().map_or(0, |(joints, _)| joints[v][0]);
             let joint = usable(slots, first)
@@ -75,9 +79,9 @@ pub(super) fn rows(
             row.extend(joint.map(|joint| (joint, 1.0)));
         } else if (sum - 1.0).abs() > EXACT_SUM {
             if (sum - 1.0).abs() > SUM_TOLERANCE {
-                mended.n_not_normalised += 1;
-                if (sum - 1.0).abs() > (mended.worst_sum - 1.0).abs() {
-                    mended.worst_sum = sum;
+                repairs.n_not_normalised += 1;
+                if (sum - 1.0).abs() > (repairs.worst_sum - 1.0).abs() {
+                    repairs.worst_sum = sum;
                 }
             }
             for (_, weight) in &mut row {
@@ -86,8 +90,8 @@ pub(super) fn rows(
         }
         rows.push_pairs(row.iter().copied());
     }
-    mended.report(slots.len(), place, findings);
-    Ok(rows)
+    repairs.report(slots.len(), place, findings);
+    Ok((rows, repairs.invalid))
 }
 
 /// `joint` as an index if its slot is usable.
@@ -102,15 +106,17 @@ fn push(
     joint: u32,
     weight: f32,
     slots: &[bool],
-    mended: &mut Mended,
+    repairs: &mut Repairs,
 ) {
     if !(weight > 0.0 && weight.is_finite()) {
-        mended.n_not_a_weight += 1;
+        repairs.n_not_a_weight += 1;
+        repairs.mark_broken(vertex);
         return;
     }
     let Some(joint) = usable(slots, joint) else {
-        mended.n_out_of_range += 1;
-        mended.out_of_range.get_or_insert((vertex, joint));
+        repairs.n_out_of_range += 1;
+        repairs.mark_broken(vertex);
+        repairs.out_of_range.get_or_insert((vertex, joint));
         return;
     };
     match row.iter_mut().find(|(j, _)| *j == joint) {
@@ -119,7 +125,14 @@ fn push(
     }
 }
 
-impl Mended {
+impl Repairs {
+    fn mark_broken(&mut self, vertex: usize) {
+        let broken = &mut self.invalid.broken;
+        if broken.last() != Some(&(vertex as u32)) {
+            broken.push(vertex as u32);
+        }
+    }
+
     fn report(&self, n_slots: usize, place: &str, findings: &mut Findings) {
         if let Some((vertex, joint)) = self.out_of_range {
             findings.push(Finding::error(

@@ -205,6 +205,7 @@ fn read_mesh(
     out.item = Some(MeshItem {
         geometry: Arc::new(built.mesh),
         source_influences: built.influences.clone(),
+        invalid: Arc::new(built.invalid),
         influences: built.influences,
         stack: Arc::new(DeformStack::default()),
         layers: crate::document::LayerStack::default(),

@@ -195,13 +195,13 @@ pub(super) fn read(
             Some(slots) if !sets.is_empty() => {
                 influences::rows(data, &sets, slots, &at.place, &mut findings)?
             }
-            _ => crate::skinning::Rows::default(),
+            _ => Default::default(),
         };
         Ok((rows, findings))
     };
     let (rest, skin) = rayon::join(rest, skin);
     let (normals, uvs, colors, triangles, (morphs, morph_normals), rest_findings) = rest?;
-    let (influences, skin_findings) = skin?;
+    let ((influences, invalid), skin_findings) = skin?;
     findings.append(rest_findings);
     findings.append(skin_findings);
     Ok(PrimitiveSource {
@@ -210,6 +210,7 @@ pub(super) fn read(
         uvs,
         colors,
         influences,
+        invalid,
         morphs,
         morph_normals,
         triangles,

@@ -1,6 +1,6 @@
 //! The report of a written file, with its findings.
 
-use crate::document::{ClipId, InstanceId, MeshId};
+use crate::document::{ClipId, Document, InstanceId, MeshId};
 use crate::finding::{Finding, counted};
 use std::collections::BTreeMap;
 
@@ -79,6 +79,23 @@ impl ExportReport {
                 largest_lost
             ),
         ));
+    }
+
+    /// Adds a finding for each mesh whose invalid weights a copy of the source keeps.
+    pub(super) fn copied_invalid(&mut self, document: &Document) {
+        for (&mesh, item) in document.meshes() {
+            let n = item.invalid.points().len();
+            if n > 0 {
+                self.findings.push(Finding::warning(
+                    mesh_place(mesh, &item.geometry.name),
+                    format!(
+                        "{} invalid weights in the source. Nothing was changed, so the file is a copy that keeps them. \
+                         Export with Fix invalid weights (--fix-weights) to write valid ones.",
+                        vertices_have(n)
+                    ),
+                ));
+            }
+        }
     }
 
     pub(super) fn pinned(&mut self, mesh: MeshId, name: &str, n_points: usize) {

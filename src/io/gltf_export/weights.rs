@@ -39,7 +39,8 @@ struct Job<'a> {
     short: bool,
 }
 
-/// Rewrites the influences of every primitive with a point that was edited or `baked`.
+/// Rewrites the influences of every primitive with a point that was edited or `baked`, or with invalid weights in the
+/// source.
 pub(super) fn patch_weights(
     document: &Document,
     baked: Option<&Baked>,
@@ -57,10 +58,12 @@ pub(super) fn patch_weights(
         let edited = edited_flags(influences, &item.source_influences);
         let renumbers = slots.renumber_source(document, mesh);
         let mut primitives = edited_primitives(item, &edited);
-        if renumbers {
-            let all = 0..item.geometry.primitives.len();
+        let all = 0..item.geometry.primitives.len();
+        if renumbers || !item.invalid.is_empty() {
+            let is_invalid = |p: &usize| item.invalid.primitives.contains(&(*p as u32));
+            let is_meant = |p: &usize| renumbers || primitives.contains(p) || is_invalid(p);
             primitives = all
-                .filter(|&p| is_skinned(&mut patch.json, mesh, item, p))
+                .filter(|p| is_meant(p) && is_skinned(&mut patch.json, mesh, item, *p))
                 .collect();
         }
         for primitive in primitives {

@@ -43,6 +43,7 @@ pub fn copy_source(
     let name = destination.format.file_name(&destination.name);
     let mut files = vec![(name, source.bytes.clone())];
     add_referenced(source, &source.json, &mut files, &mut report);
+    report.copied_invalid(document);
     Ok(Written { files, report })
 }
 

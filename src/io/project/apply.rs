@@ -4,7 +4,7 @@ use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
 use super::session::{self, Session};
 use super::types::all_finite;
-use super::v5::{
+use super::v6::{
     ClipEntry, CorrectiveEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named,
     Project, Renamed, RuleEntry, SkinJoint, StackEntry, TransformEntry,
 };

@@ -11,7 +11,7 @@ use super::joints::{self, JointRef, Joints};
 use super::keys::{self, Key, SPAN};
 use super::migrate::from_ron;
 use super::stack::Stack;
-use super::v5::{
+use super::v6::{
     CorrectiveEntry, DriverEntry, MovedBlock, MovedPoint, Rotation, SampleEntry, SampleMode,
 };
 use crate::deform::correctives::{Driver, Fault, Sample, SampleSet};
@@ -59,6 +59,8 @@ pub(super) fn collect(
             smoothing: set.smoothing,
             clamp: set.clamp.into(),
             fade: set.fade,
+            weighted: set.weighted,
+            scale_with_limb: set.scale_with_limb,
             samples: Vec::new(),
         };
         let samples = set.samples.par_iter();
@@ -184,6 +186,8 @@ pub(super) fn restore(
         smoothing: entry.smoothing,
         clamp: entry.clamp.into(),
         fade: entry.fade,
+        weighted: entry.weighted,
+        scale_with_limb: entry.scale_with_limb,
         samples,
         fault: None,
     };

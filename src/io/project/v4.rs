@@ -1,14 +1,15 @@
 //! Version 4 of the format, without corrective samples.
 
 // Everything else is as in version 5.
-pub(super) use super::v5::{
+pub(super) use super::v6::{
     ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed,
     RuleEntry, StackEntry,
 };
 
 use super::joints::JointRef;
 use super::session::Session;
-use super::v5::{self, InstanceEntry, JointEntry, SkinEntry};
+use super::v5;
+use super::v6::{InstanceEntry, JointEntry, SkinEntry};
 use serde::Deserialize;
 
 /// A project of version 4.
@@ -58,7 +59,7 @@ pub(super) struct Project {
 impl From<Project> for v5::Project {
     fn from(old: Project) -> Self {
         Self {
-            version: v5::VERSION,
+            version: 5,
             app: old.app,
             model: old.model,
             recovers: old.recovers,

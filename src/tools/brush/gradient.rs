@@ -52,7 +52,7 @@ impl Stroke {
             let surface = context.surfaces.iter().find(|(id, _)| *id == on);
             let Some((_, surface)) = surface else { return };
             let places = (0..)
-                .zip(surface.positions)
+                .zip(surface.positions.iter())
                 .filter_map(|(point, &position)| {
                     let at = view.project(position)?.truncate();
                     let reaches = begun.may_paint(point)

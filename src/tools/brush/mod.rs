@@ -353,19 +353,7 @@ impl Begun {
             .get(&mesh)
             .ok_or("The mesh does not exist any more.")?;
         let name = &item.geometry.name;
-        let mirror = match stroke.options.symmetry {
-            None => None,
-            Some(axis) => {
-                let known = context.mirrors.get(&mesh);
-                let known = known.filter(|mirror| mirror.axis() == axis);
-                Some(known.cloned().ok_or_else(|| {
-                    format!(
-                        "The mirror image of \"{name}\" across {} is still being computed. Try again in a moment, or turn symmetry off.",
-                        axis.letter()
-                    )
-                })?)
-            }
-        };
+        let mirror = mirror_of(mesh, item, &stroke.options, context)?;
         let mask = paint_mask(document, mesh, item, stroke.options.mask);
         if mask.as_ref().is_some_and(PointSet::is_empty) {
             let what = if stroke.options.mask == PaintMask::Faces {
@@ -472,6 +460,27 @@ impl Begun {
             Paint::Weights(paint) => paint.take_edit(document, self.mesh, &self.touched),
             Paint::Mask(paint) => paint.take_edit(self.mesh, &self.touched),
         }
+    }
+}
+
+/// The mirror images of a mesh's points where the brush has symmetry, or the reason why a stroke has to wait.
+pub(super) fn mirror_of(
+    mesh: MeshId,
+    item: &MeshItem,
+    options: &BrushOptions,
+    context: &ToolContext<'_>,
+) -> Result<Option<Arc<Symmetry>>, String> {
+    let Some(axis) = options.symmetry else {
+        return Ok(None);
+    };
+    let known = context.mirrors.get(&mesh);
+    match known.filter(|mirror| mirror.axis() == axis) {
+        Some(mirror) => Ok(Some(mirror.clone())),
+        None => Err(format!(
+            "The mirror image of \"{}\" across {} is still being computed. Try again in a moment, or turn symmetry off.",
+            item.geometry.name,
+            axis.letter()
+        )),
     }
 }
 

@@ -5,10 +5,10 @@ use super::shape::Shape;
 use crate::document::session::SculptKind;
 use glam::Vec3;
 
-/// The offset of Inflate in one dab, as a fraction of the radius and of the distance between dabs.
+/// The offset of Inflate in one dab is this times the radius, the spacing and the effect.
 const INFLATE: f32 = 0.5;
 
-/// The share of the way to the centre of the brush that Pinch moves in one dab, per distance between dabs.
+/// The fraction of the way to the centre that Pinch moves a point in one dab is this times the spacing and the effect.
 const PINCH: f32 = 2.0;
 
 /// A dab: where it is, and what it does.
@@ -39,11 +39,11 @@ pub(super) fn displacements(
     let sign = if dab.invert { -1.0 } else { 1.0 };
     let spacing = dab.spacing.min(1.0);
     let of_point = |&(point, effect): &(u32, f32)| {
-        let here = shape.now[point as usize];
+        let here = shape.now(point);
         let offset = match dab.kind {
             SculptKind::Inflate => {
                 let length = INFLATE * spacing * dab.radius * effect * sign;
-                shape.normal(&shape.now, point) * length
+                shape.normal_now(point) * length
             }
             SculptKind::Smooth => {
                 shape.ring(point, &mut ring);
@@ -61,7 +61,7 @@ pub(super) fn displacements(
             }
             SculptKind::Erase => return moved.current(point) * -effect,
             // Drags have no dabs.
-            SculptKind::Grab | SculptKind::Slide => Vec3::ZERO,
+            SculptKind::Grab | SculptKind::Slide | SculptKind::Vertices => Vec3::ZERO,
         };
         moved.displacement(point, offset)
     };
@@ -71,9 +71,9 @@ pub(super) fn displacements(
 /// The mean of the neighbours.
 fn mean(shape: &Shape, point: u32, ring: &[u32]) -> Vec3 {
     if ring.is_empty() {
-        return shape.now[point as usize];
+        return shape.now(point);
     }
-    let sum: Vec3 = ring.iter().map(|&p| shape.now[p as usize]).sum();
+    let sum: Vec3 = ring.iter().map(|&p| shape.now(p)).sum();
     sum / ring.len() as f32
 }
 
@@ -81,14 +81,14 @@ fn mean(shape: &Shape, point: u32, ring: &[u32]) -> Vec3 {
 /// `p_j + (R_i + R_j) / 2 (b_i - b_j)` (Sorkine & Alexa 2007, eq. 8, with equal weights and the rotations of the skin).
 fn relaxed(shape: &Shape, moved: &mut Moved, point: u32, ring: &[u32]) -> Vec3 {
     if ring.is_empty() {
-        return shape.now[point as usize];
+        return shape.now(point);
     }
     let (own, scale) = (moved.rotation(point), moved.unit_scale());
     let mut sum = Vec3::ZERO;
     for &next in ring {
         let edge = shape.bind_edge(next, point).as_dvec3() * scale;
         let rotated = (own * edge + moved.rotation(next) * edge) * 0.5;
-        sum += shape.now[next as usize] + rotated.as_vec3();
+        sum += shape.now(next) + rotated.as_vec3();
     }
     sum / ring.len() as f32
 }
@@ -105,8 +105,8 @@ impl Plane {
     fn mean(reached: &[(u32, f32)], shape: &Shape) -> Self {
         let (mut place, mut normal, mut total) = (Vec3::ZERO, Vec3::ZERO, 0.0);
         for &(point, effect) in reached {
-            place += shape.now[point as usize] * effect;
-            normal += shape.normal(&shape.now, point) * effect;
+            place += shape.now(point) * effect;
+            normal += shape.normal_now(point) * effect;
             total += effect;
         }
         Self {

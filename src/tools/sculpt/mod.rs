@@ -1,9 +1,10 @@
 //! Sculpting: strokes on the posed, deformed surface that change the displacements of the active corrective sample.
 //!
-//! Data flow: a press on the surface finds the sample and its weight in the pose (`target`) and takes the surface as it
+//! Data flow: a press on the surface finds the sample and its weight in the pose ([`crate::document::SculptTarget`]) and takes the surface as it
 //! is there (`shape`) -> evenly spaced dabs, or the drag of Grab and Slide (`drag`), find the points that they reach ->
 //! `brushes` gives the offset o of each point in the world -> its displacement becomes `d + R^T o / (weight strength)`,
-//! with R the blended rotation that carries displacements (`moved`) -> one edit for each event.
+//! with R the blended rotation that carries displacements (`moved`) -> one edit for each event. Selected vertices take
+//! the offset of a transform instead ([`VertexTransform`]).
 //!
 //! Invariant: the surface moves by o at the pose of the stroke, at any bend and under any skinning method.
 //! Invariant: a stroke does not depend on the speed of the pointer, on the number of events, or on how far the picture
@@ -15,7 +16,9 @@ mod drag;
 mod moved;
 mod shape;
 mod stroke;
-mod target;
+mod vertices;
+
+pub use vertices::{VertexTransform, selected_vertices};
 
 use super::stroke_path::{PathPoint, StrokePath};
 use super::{PointerEvent, PointerKind, Reach, ToolAction, ToolContext};

@@ -1,11 +1,10 @@
 //! The points that a stroke has moved, and their displacements.
 
-use super::shape::Shape;
-use super::target::Target;
 use crate::deform::PointRotations;
-use crate::document::{CorrectivesEdit, Document, Edit};
+use crate::document::{CorrectivesEdit, Document, Edit, SculptFactors, SculptTarget};
+use crate::math::same_bits;
 use crate::psd::Displacements;
-use glam::{DQuat, Vec3};
+use glam::{DMat3, DQuat, DVec3, Vec3};
 use std::sync::Arc;
 
 /// A point that the stroke has moved.
@@ -13,6 +12,10 @@ use std::sync::Arc;
 struct Slot {
     point: u32,
     rotation: DQuat,
+    /// The stretch and its inverse, where the set scales with the limb.
+    stretch: Option<[DMat3; 2]>,
+    /// The weight of the sample times its strength.
+    factor: f64,
     /// The displacement at the press.
     base: Vec3,
     /// What the stroke has added to it.
@@ -24,7 +27,7 @@ struct Slot {
 #[derive(Debug)]
 pub(super) struct Moved {
     rotations: PointRotations,
-    factor: f64,
+    factors: SculptFactors,
     /// The displacements of the sample at the press.
     sample: Displacements,
     slots: Vec<Slot>,
@@ -34,16 +37,16 @@ pub(super) struct Moved {
 }
 
 impl Moved {
-    /// None of `n_points` so far. `sample`: the displacements at the press; `factor`: theirs in the pose.
+    /// None of `n_points` so far. `sample`: the displacements at the press; `factors`: theirs in the pose.
     pub(super) fn new(
         rotations: PointRotations,
         sample: Displacements,
-        factor: f64,
+        factors: SculptFactors,
         n_points: usize,
     ) -> Self {
         Self {
             rotations,
-            factor,
+            factors,
             sample,
             slots: Vec::new(),
             slot_of: vec![0; n_points],
@@ -69,10 +72,13 @@ impl Moved {
         self.rotations.unit_scale()
     }
 
-    /// The displacement whose effect on screen is the offset `world`: `R^T o / factor`.
+    /// The displacement whose effect on screen is the offset `world`: `R^T o / factor`, or `A^-1 R^T o / factor` in a set
+    /// that scales with the limb; zero for a point that is scaled to nearly nothing there.
     pub(super) fn displacement(&mut self, point: u32, world: Vec3) -> Vec3 {
-        let rotation = self.slot(point).rotation;
-        (rotation.conjugate() * (world.as_dvec3() / self.factor)).as_vec3()
+        let slot = self.slot(point);
+        let offset = slot.rotation.conjugate() * (world.as_dvec3() / slot.factor);
+        let offset = slot.stretch.map_or(offset, |[_, inverse]| inverse * offset);
+        offset.as_vec3()
     }
 
     /// The displacement of a point in the sample as it is now.
@@ -81,25 +87,29 @@ impl Moved {
         slot.base + slot.added
     }
 
-    /// Adds a displacement to that of a point, or with `instead` replaces what the stroke has added.
-    pub(super) fn add(&mut self, point: u32, displacement: Vec3, instead: bool, shape: &mut Shape) {
+    /// Adds a displacement to that of a point, or with `instead` replaces what the stroke has added. Returns the offset
+    /// of the point since the press, world.
+    pub(super) fn add(&mut self, point: u32, displacement: Vec3, instead: bool) -> Option<DVec3> {
         if !displacement.is_finite() {
-            return;
+            return None;
         }
-        let factor = self.factor;
         let slot = self.slot(point);
-        slot.added = if instead {
+        let added = if instead {
             displacement
         } else {
             slot.added + displacement
         };
-        let offset = slot.rotation * slot.added.as_dvec3() * factor;
-        let place = shape.start[point as usize].as_dvec3() + offset;
-        shape.now[point as usize] = place.as_vec3();
-        if !std::mem::replace(&mut slot.is_dirty, true) {
+        // A pointer that rests leaves no edit.
+        let changes = !same_bits(added, slot.added);
+        slot.added = added;
+        let added = slot.added.as_dvec3();
+        let stretched = slot.stretch.map_or(added, |[stretch, _]| stretch * added);
+        let offset = slot.rotation * stretched * slot.factor;
+        if changes && !std::mem::replace(&mut slot.is_dirty, true) {
             let slot = self.slot_of[point as usize] - 1;
             self.dirty.push(slot);
         }
+        Some(offset)
     }
 
     fn slot(&mut self, point: u32) -> &mut Slot {
@@ -107,6 +117,12 @@ impl Moved {
             self.slots.push(Slot {
                 point,
                 rotation: self.rotations.at(point),
+                stretch: self
+                    .factors
+                    .scales
+                    .then(|| self.rotations.stretch_at(point))
+                    .flatten(),
+                factor: self.factors.at(point),
                 base: self.sample.get(point).unwrap_or_default(),
                 added: Vec3::ZERO,
                 is_dirty: false,
@@ -121,7 +137,7 @@ impl Moved {
     pub(super) fn take_edit(
         &mut self,
         document: &Document,
-        target: &Target,
+        target: &SculptTarget,
         negligible: f32,
     ) -> Option<Edit> {
         if self.dirty.is_empty() {

@@ -3,19 +3,20 @@
 use crate::document::MeshItem;
 use crate::math::Ray;
 use crate::mesh::{Mesh, PointSet, SurfaceHit, SurfaceIndex};
+use crate::skinning::CHUNK;
 use crate::tools::SurfaceView;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use std::sync::Arc;
 
 /// The surface that a stroke sculpts, world space.
 pub(super) struct Shape {
     pub(super) item: Arc<MeshItem>,
     /// n_points, at the press.
-    pub(super) start: Vec<Vec3>,
-    /// n_points, now.
-    pub(super) now: Vec<Vec3>,
+    pub(super) start: Arc<Vec<Vec3>>,
+    /// One a chunk of points: those that the stroke has moved.
+    moved: Vec<Option<Box<[Vec3; CHUNK]>>>,
     /// Of `start`.
-    index: Option<SurfaceIndex>,
+    index: Option<Arc<SurfaceIndex>>,
     hidden: Option<Arc<PointSet>>,
     /// Displacements that are shorter are left out, metres.
     pub(super) negligible: f32,
@@ -46,12 +47,34 @@ impl Shape {
             });
         Self {
             item: item.clone(),
-            start: surface.positions.to_vec(),
-            now: surface.positions.to_vec(),
+            start: surface.positions.clone(),
+            moved: vec![None; surface.positions.len().div_ceil(CHUNK)],
             index: surface.index.clone(),
             hidden,
             negligible: NEGLIGIBLE * (high - low).max(Vec3::ZERO).length(),
         }
+    }
+
+    /// Where a point is now.
+    pub(super) fn now(&self, point: u32) -> Vec3 {
+        let point = point as usize;
+        match &self.moved[point / CHUNK] {
+            Some(chunk) => chunk[point % CHUNK],
+            None => self.start[point],
+        }
+    }
+
+    /// Moves a point to its offset from the press, world.
+    pub(super) fn set_offset(&mut self, point: u32, offset: DVec3) {
+        let point = point as usize;
+        let first = point - point % CHUNK;
+        let chunk = self.moved[point / CHUNK].get_or_insert_with(|| {
+            let mut chunk = Box::new([Vec3::ZERO; CHUNK]);
+            let own = &self.start[first..self.start.len().min(first + CHUNK)];
+            chunk[..own.len()].copy_from_slice(own);
+            chunk
+        });
+        chunk[point % CHUNK] = (self.start[point].as_dvec3() + offset).as_vec3();
     }
 
     fn geometry(&self) -> &Mesh {
@@ -66,6 +89,7 @@ impl Shape {
             normals: &[],
             index: &mut self.index,
             index_stale: &mut false,
+            unfitted: &mut Vec::new(),
             hidden: self.hidden.as_deref(),
         })
     }
@@ -79,9 +103,7 @@ impl Shape {
     pub(super) fn place_now(&self, hit: &SurfaceHit) -> Vec3 {
         let corners = self.geometry().topology().triangles[hit.triangle as usize];
         let corners = corners.iter().zip(hit.barycentric.to_array());
-        corners
-            .map(|(&p, share)| self.now[p as usize] * share)
-            .sum()
+        corners.map(|(&p, share)| self.now(p) * share).sum()
     }
 
     /// The closest position on the surface at the press within `reach` metres, on the island of `point`.
@@ -103,14 +125,23 @@ impl Shape {
         )
     }
 
-    /// The normal of a point of `positions`, unit: the mean of its faces by area, across seams. Zero where it has none.
-    pub(super) fn normal(&self, positions: &[Vec3], point: u32) -> Vec3 {
+    /// The normal of a point at the press, unit: the mean of its faces by area, across seams. Zero where it has none.
+    pub(super) fn start_normal(&self, point: u32) -> Vec3 {
+        self.normal(|p| self.start[p as usize], point)
+    }
+
+    /// As [`Shape::start_normal`], as the stroke has moved the point.
+    pub(super) fn normal_now(&self, point: u32) -> Vec3 {
+        self.normal(|p| self.now(p), point)
+    }
+
+    fn normal(&self, place: impl Fn(u32) -> Vec3, point: u32) -> Vec3 {
         let topology = self.geometry().topology();
         let mut sum = Vec3::ZERO;
         let mut at = point;
         loop {
             for &face in topology.faces(at) {
-                let [a, b, c] = topology.triangles[face as usize].map(|p| positions[p as usize]);
+                let [a, b, c] = topology.triangles[face as usize].map(&place);
                 sum += (b - a).cross(c - a);
             }
             match topology.next_coincident(at) {

@@ -3,14 +3,13 @@
 use super::brushes::{self, Dab};
 use super::moved::Moved;
 use super::shape::Shape;
-use super::target::Target;
 use crate::document::session::{BrushOptions, FalloffShape, SculptKind};
-use crate::document::{Document, Edit};
+use crate::document::{Document, Edit, SculptTarget};
 use crate::finding::counted;
 use crate::math::Camera;
 use crate::mesh::{PointSet, Symmetry};
 use crate::tools::brush::dab::{OnScreen, Visibility, find, pressed};
-use crate::tools::brush::{nearest, paint_mask};
+use crate::tools::brush::{mirror_of, nearest, paint_mask};
 use crate::tools::stroke_path::{PathPoint, StrokePath};
 use crate::tools::{PointerEvent, Reach, ToolAction, ToolContext};
 use glam::{Vec2, Vec3};
@@ -38,7 +37,7 @@ pub(super) struct Stroke {
 /// What a stroke sculpts, and what it has done so far.
 #[derive(Debug)]
 pub(super) struct Begun {
-    target: Target,
+    pub(super) target: SculptTarget,
     pub(super) shape: Shape,
     pub(super) moved: Moved,
     /// What the stroke replaces where the kind of brush is a drag.
@@ -115,7 +114,7 @@ impl Stroke {
         let ray = at.ray(context.camera);
         if self.begun.is_none() {
             let (instance, _) = nearest(context.surfaces, &ray)?;
-            let target = Target::find(context.document, instance);
+            let target = SculptTarget::find(context.document, instance);
             let begun = target.and_then(|target| Begun::new(target, &self.options, context));
             match begun {
                 Ok(begun) => {
@@ -181,10 +180,7 @@ impl Stroke {
 
     /// The changes since the last call.
     pub(super) fn take_edit(&mut self, document: &Document) -> Option<Edit> {
-        let begun = self.begun.as_mut()?;
-        begun
-            .moved
-            .take_edit(document, &begun.target, begun.shape.negligible)
+        self.begun.as_mut()?.take_edit(document)
     }
 
     /// The actions at its end.
@@ -200,20 +196,16 @@ impl Stroke {
                 "No vertex lies under the brush. Press ] for a larger brush."
             };
             actions.push(ToolAction::Notify(why.into()));
-        } else if !begun.unmatched.is_empty() {
-            actions.push(ToolAction::Notify(format!(
-                "{} have no mirror image: only this side of them was sculpted.",
-                counted(begun.unmatched.count(), "vertex")
-            )));
         }
+        actions.extend(begun.one_sided().map(ToolAction::Notify));
         actions
     }
 }
 
 impl Begun {
     /// A stroke on a target, or the reason why it cannot start.
-    fn new(
-        target: Target,
+    pub(super) fn new(
+        target: SculptTarget,
         options: &BrushOptions,
         context: &mut ToolContext<'_>,
     ) -> Result<Self, String> {
@@ -221,19 +213,7 @@ impl Begun {
         let document = context.document;
         let item = document.meshes().get(&target.mesh).ok_or(gone)?;
         let name = &item.geometry.name;
-        let mirror = match options.symmetry {
-            None => None,
-            Some(axis) => {
-                let known = context.mirrors.get(&target.mesh);
-                let known = known.filter(|mirror| mirror.axis() == axis);
-                Some(known.cloned().ok_or_else(|| {
-                    format!(
-                        "The mirror image of \"{name}\" across {} is still being computed. Try again in a moment, or turn symmetry off.",
-                        axis.letter()
-                    )
-                })?)
-            }
-        };
+        let mirror = mirror_of(target.mesh, item, options, context)?;
         let mask = paint_mask(document, target.mesh, item, options.mask);
         if mask.as_ref().is_some_and(PointSet::is_empty) {
             return Err(format!(
@@ -247,12 +227,13 @@ impl Begun {
             .find(|(id, _)| *id == target.instance);
         let (_, surface) = surface.ok_or(gone)?;
         let rotations = document.point_rotations(target.instance).ok_or(gone)?;
+        let factors = target.factors(document).ok_or(gone)?;
         let set = item.correctives.sets().get(target.set);
         let sample = set.and_then(|set| set.samples.get(target.sample));
         let sample = sample.ok_or(gone)?.displacements.clone();
         Ok(Self {
             shape: Shape::new(item, surface, hidden.clone()),
-            moved: Moved::new(rotations, sample, target.factor, item.geometry.n_points()),
+            moved: Moved::new(rotations, sample, factors, item.geometry.n_points()),
             target,
             grabbed: None,
             mask,
@@ -263,6 +244,24 @@ impl Begun {
         })
     }
 
+    /// The changes since the last call.
+    pub(super) fn take_edit(&mut self, document: &Document) -> Option<Edit> {
+        self.moved
+            .take_edit(document, &self.target, self.shape.negligible)
+    }
+
+    /// What is said of points without a mirror image.
+    pub(super) fn one_sided(&self) -> Option<String> {
+        let n = self.unmatched.count();
+        (n > 0).then(|| {
+            let have = if n == 1 { "has" } else { "have" };
+            format!(
+                "{} {have} no mirror image: only this side was sculpted.",
+                counted(n, "vertex")
+            )
+        })
+    }
+
     fn may_sculpt(&self, point: u32) -> bool {
         let is_in = |set: &PointSet| set.contains(point);
         self.mask.as_ref().is_none_or(is_in) && !self.hidden.as_deref().is_some_and(is_in)
@@ -270,7 +269,7 @@ impl Begun {
 
     /// Whether a point of the surface at the press faces a camera that looks along `direction`.
     fn faces(&self, point: u32, direction: Vec3) -> bool {
-        self.shape.normal(&self.shape.start, point).dot(direction) <= 0.0
+        self.shape.start_normal(point).dot(direction) <= 0.0
     }
 
     /// Whether a point is visible, if the settings require that.
@@ -347,7 +346,12 @@ impl Begun {
             let total: f32 = parts.iter().map(|part| part.1).sum();
             let most = parts.iter().map(|part| part.1).fold(0.0, f32::max);
             let sum: Vec3 = parts.iter().map(|part| part.2).sum();
-            (parts[0].0, sum * (most / total))
+            let mean = if total > 0.0 {
+                sum * (most / total)
+            } else {
+                sum
+            };
+            (parts[0].0, mean)
         });
         let merged: Vec<(u32, Vec3)> = merged.collect();
         self.add_all(merged.into_iter(), instead);
@@ -355,7 +359,9 @@ impl Begun {
 
     fn add_all(&mut self, displacements: impl Iterator<Item = (u32, Vec3)>, instead: bool) {
         for (point, d) in displacements {
-            self.moved.add(point, d, instead, &mut self.shape);
+            if let Some(offset) = self.moved.add(point, d, instead) {
+                self.shape.set_offset(point, offset);
+            }
         }
     }
 }

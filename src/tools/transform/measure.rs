@@ -304,9 +304,7 @@ impl Transforming {
                 in_world(DQuat::from_axis_angle(axis.normalize_or(DVec3::Z), angle))
             }
             Constraint::Trackball => {
-                let delta = (self.virtual_px - self.start_px).as_dvec2() * TRACKBALL_PER_PX;
-                let camera = &self.screen.camera;
-                let about = camera.up().as_dvec3() * delta.x + camera.right().as_dvec3() * delta.y;
+                let about = self.trackball();
                 if about == DVec3::ZERO {
                     return start;
                 }
@@ -315,28 +313,38 @@ impl Transforming {
         }
     }
 
+    /// The rotation of the trackball as its axis in the world times its angle.
+    pub(super) fn trackball(&self) -> DVec3 {
+        let delta = (self.virtual_px - self.start_px).as_dvec2() * TRACKBALL_PER_PX;
+        let camera = &self.screen.camera;
+        camera.up().as_dvec3() * delta.x + camera.right().as_dvec3() * delta.y
+    }
+
     /// The factors along the joint's own axes.
     pub(super) fn scale(&self, subject: &Subject) -> DVec3 {
-        let factor = self.factor();
-        let along = |axis: Axis, wanted: f64| {
-            if self.space == PoseSpace::Local {
-                let mut scale = DVec3::ONE;
-                scale[axis.index()] = wanted;
-                return scale;
-            }
-            // Without shear: the component of each own axis along the constraint's axis.
-            let share = subject.own.transpose() * (self.space_of(subject) * axis.unit());
-            DVec3::ONE + share * share * (wanted - 1.0)
-        };
-        match self.constraint {
-            Constraint::Free | Constraint::Trackball => DVec3::splat(factor),
-            Constraint::Axis(axis) => along(axis, factor),
-            Constraint::Plane(axis) => Axis::ALL
-                .into_iter()
-                .filter(|&a| a != axis)
-                .map(|a| along(a, factor))
-                .fold(DVec3::ONE, |all, one| all * one),
+        let factors = self.factors();
+        if self.space == PoseSpace::Local
+            || matches!(self.constraint, Constraint::Free | Constraint::Trackball)
+        {
+            return factors;
         }
+        // Without shear: the component of each own axis along the constraint's axis.
+        let along = |axis: Axis| {
+            let share = subject.own.transpose() * (self.space_of(subject) * axis.unit());
+            DVec3::ONE + share * share * (factors[axis.index()] - 1.0)
+        };
+        Axis::ALL.into_iter().map(along).product()
+    }
+
+    /// The factors along the axes of the transform.
+    pub(super) fn factors(&self) -> DVec3 {
+        let factor = self.factor();
+        let scales = |axis: Axis| match self.constraint {
+            Constraint::Free | Constraint::Trackball => true,
+            Constraint::Axis(only) => axis == only,
+            Constraint::Plane(kept) => axis != kept,
+        };
+        DVec3::from(Axis::ALL.map(|axis| if scales(axis) { factor } else { 1.0 }))
     }
 }
 

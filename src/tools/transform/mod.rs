@@ -1,19 +1,22 @@
-//! Moving, rotating and scaling bones: one state machine for gizmo drags and for the keys G, R and S.
+//! Moving, rotating and scaling bones and vertices: one state machine for gizmo drags and for the keys G, R and S.
 //!
 //! Data flow: [`Transforming::begin`] with the shown pose -> pointer positions, axis keys and typed numbers ->
 //! [`Transforming::apply`], which writes the posed joints into a copy of the pose. Each joint rotates about its own
-//! head.
+//! head. [`Transforming::of_points`] instead yields one map of the world, [`Transforming::point_map`].
 
 mod measure;
+mod point_map;
 
 use super::typed::TypedNumber;
 use super::{Axis, Constraint, Handle, Screen};
 use crate::document::session::{PoseSpace, TransformKind};
+use crate::finding::counted;
 use crate::math::Transform;
 use crate::skeleton::orientation::{orientation, parent_world_of};
 use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DAffine3, DMat3, Vec2, Vec3};
 use measure::{EDGE_ON, PRECISE, tidy};
+pub use point_map::PointMap;
 use std::collections::BTreeSet;
 
 /// The precision of the pointer.
@@ -47,10 +50,11 @@ impl PoseSpace {
     }
 }
 
-/// A transformed joint, with its state at the start.
+/// A transformed joint, or the pivot of transformed points, with its state at the start.
 #[derive(Clone, Debug)]
 struct Subject {
-    joint: JointId,
+    /// `None` for points.
+    joint: Option<JointId>,
     start: Transform,
     /// The orientation of its own space in the world, orthonormal.
     own: DMat3,
@@ -116,7 +120,7 @@ impl Transforming {
                     .parent
                     .map_or(DMat3::IDENTITY, |p| world[p.get()].matrix3);
                 Subject {
-                    joint,
+                    joint: Some(joint),
                     start: pose.locals[joint.get()],
                     own: orientation(world[joint.get()].matrix3),
                     parent: orientation(parent_world_of(skeleton, pose, joint).matrix3),
@@ -126,20 +130,63 @@ impl Transforming {
             .collect();
         // The active joint may be a descendant of a selected one: then that one.
         let carries = |s: &Subject| {
-            active.is_some_and(|a| a == s.joint || skeleton.ancestors(a).any(|j| j == s.joint))
+            let mut path = active
+                .into_iter()
+                .chain(active.into_iter().flat_map(|a| skeleton.ancestors(a)));
+            path.any(|joint| s.joint == Some(joint))
         };
         let active = subjects.iter().position(carries).unwrap_or(0);
-        let pivot = world[subjects.get(active)?.joint.get()]
-            .translation
-            .as_vec3();
-        Some(Self {
+        let pivot = world[subjects.get(active)?.joint?.get()].translation;
+        let subjects = (subjects, active, selected.len());
+        Some(Self::on(
+            subjects,
+            pivot.as_vec3(),
+            (kind, space),
+            (screen, at_px),
+        ))
+    }
+
+    /// Starts on `n_points` points about `pivot`, world. `normal`: the direction of the local z axis, unit.
+    pub fn of_points(
+        n_points: usize,
+        (pivot, normal): (Vec3, Vec3),
+        (kind, space): (TransformKind, PoseSpace),
+        (screen, at_px): (Screen, Vec2),
+    ) -> Self {
+        let subject = Subject {
+            joint: None,
+            start: Transform::IDENTITY,
+            own: point_map::frame(normal),
+            parent: DMat3::IDENTITY,
+            parent_linear: DMat3::IDENTITY,
+        };
+        let subjects = (vec![subject], 0, n_points);
+        Self::on(subjects, pivot, (kind, space), (screen, at_px))
+    }
+
+    /// The directions of the axes of [`Transforming::of_points`] in an orientation, world.
+    pub fn axes_of_points(space: PoseSpace, normal: Vec3) -> [Vec3; 3] {
+        let map = match space {
+            PoseSpace::Local => point_map::frame(normal),
+            PoseSpace::World | PoseSpace::Parent => DMat3::IDENTITY,
+        };
+        Axis::ALL.map(|axis| (map * axis.unit()).as_vec3())
+    }
+
+    fn on(
+        (subjects, active, n_selected): (Vec<Subject>, usize, usize),
+        pivot: Vec3,
+        (kind, space): (TransformKind, PoseSpace),
+        (screen, at_px): (Screen, Vec2),
+    ) -> Self {
+        Self {
             kind,
             constraint: Constraint::Free,
             space,
             set_space: space,
             subjects,
             active,
-            n_selected: selected.len(),
+            n_selected,
             pivot,
             turning: AngleSource::Screen,
             start_px: at_px,
@@ -150,7 +197,7 @@ impl Transforming {
             precise: false,
             typed: TypedNumber::default(),
             screen,
-        })
+        }
     }
 
     /// Constrains it to the gizmo's handle that was grabbed at the start.
@@ -193,10 +240,10 @@ impl Transforming {
 
     /// The joints that it changes.
     pub fn joints(&self) -> impl Iterator<Item = JointId> + '_ {
-        self.subjects.iter().map(|s| s.joint)
+        self.subjects.iter().filter_map(|s| s.joint)
     }
 
-    /// The pivot: the head of the active joint at the start, world.
+    /// The pivot: the head of the active joint at the start, or that of the points, world.
     pub fn pivot(&self) -> Vec3 {
         self.pivot
     }
@@ -207,14 +254,13 @@ impl Transforming {
         Axis::ALL.map(|axis| (map * axis.unit()).as_vec3())
     }
 
-    /// The name of the undo step: "Rotate LeftForeArm", "Rotate 3 bones".
+    /// The name of the undo step: "Rotate LeftForeArm", "Rotate 3 bones", "Move 12 vertices".
     pub fn label(&self, skeleton: &Skeleton) -> String {
-        step_label(
-            self.kind.verb(),
-            skeleton,
-            self.n_selected,
-            self.subjects[0].joint,
-        )
+        let verb = self.kind.verb();
+        match self.subjects[0].joint {
+            Some(joint) => step_label(verb, skeleton, self.n_selected, joint),
+            None => format!("{verb} {}", counted(self.n_selected, "vertex")),
+        }
     }
 
     /// Follows the pointer.
@@ -288,7 +334,9 @@ impl Transforming {
     /// Writes the transformed joints into `pose`, whose other joints are as at the start.
     pub fn apply(&self, pose: &mut Pose) {
         for subject in &self.subjects {
-            pose.locals[subject.joint.get()] = self.transformed(subject);
+            if let Some(joint) = subject.joint {
+                pose.locals[joint.get()] = self.transformed(subject);
+            }
         }
     }
 

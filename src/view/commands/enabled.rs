@@ -80,6 +80,7 @@ impl Command {
             Self::AddSample
             | Self::AddSampleSet
             | Self::UseSculpt(_)
+            | Self::ToggleSoftSelection
             | Self::GoToSample
             | Self::UpdateSample
             | Self::DuplicateSample
@@ -93,6 +94,7 @@ impl Command {
             | Self::SampleFromStack(_)
             | Self::MirrorSamples
             | Self::FlipSamples
+            | Self::PushOut
             | Self::RetargetSamples
             | Self::KeepSamples => has_skin,
             Self::SuggestCorrectives => has_joint && has_skin,

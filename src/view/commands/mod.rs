@@ -203,6 +203,8 @@ pub enum Command {
     ToggleBrushXray,
     /// Toggle whether dabs of a stroke add up.
     ToggleAccumulate,
+    /// Toggle whether transformed vertices take their neighbours along.
+    ToggleSoftSelection,
     /// Set the painted map to the brush value.
     FillMap,
     /// Reset the painted map.
@@ -357,6 +359,8 @@ pub enum Command {
     MirrorSamples,
     /// Exchange the corrective samples of the two sides.
     FlipSamples,
+    /// Push the skin out of itself in the active sample.
+    PushOut,
     /// Capture stale corrective samples again.
     RetargetSamples,
     /// Accept stale corrective samples.

@@ -62,7 +62,7 @@ fn bone_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
 }
 
 /// Draws the gizmo type and the transform orientation.
-fn gizmo_ui(ui: &mut Ui, editor: &mut Editor) {
+pub(super) fn gizmo_ui(ui: &mut Ui, editor: &mut Editor) {
     let options = editor.pose_options();
     ui.horizontal(|ui| {
         ui.label("Gizmo");
@@ -70,17 +70,17 @@ fn gizmo_ui(ui: &mut Ui, editor: &mut Editor) {
             (
                 TransformKind::Move,
                 "Move",
-                "Show arrows that move the selected bones.",
+                "Show arrows that move the selection.",
             ),
             (
                 TransformKind::Rotate,
                 "Rotate",
-                "Show rings that rotate the selected bones.",
+                "Show rings that rotate the selection.",
             ),
             (
                 TransformKind::Scale,
                 "Scale",
-                "Show boxes that scale the selected bones.",
+                "Show boxes that scale the selection.",
             ),
         ] {
             if choice_ui(ui, options.gizmo == kind, label, "Gizmo", about) {
@@ -91,12 +91,16 @@ fn gizmo_ui(ui: &mut Ui, editor: &mut Editor) {
     ui.horizontal(|ui| {
         ui.label("Orientation");
         for (space, label, about) in [
-            (PoseSpace::Local, "Local", "The bone's own axes."),
+            (
+                PoseSpace::Local,
+                "Local",
+                "The bone's own axes; of vertices, Z along their mean normal.",
+            ),
             (PoseSpace::World, "Global", "The world axes."),
             (
                 PoseSpace::Parent,
                 "Parent",
-                "The axes of the bone's parent.",
+                "The axes of the bone's parent; of vertices, those of the world.",
             ),
         ] {
             if choice_ui(ui, options.space == space, label, "Orientation", about) {

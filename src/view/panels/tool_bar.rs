@@ -84,6 +84,12 @@ fn tools(mode: Mode) -> &'static [&'static [(Command, MaterialIcon)]] {
                 ),
             ],
             &[
+                (Command::PoseMove, icons::ICON_OPEN_WITH),
+                (Command::PoseRotate, icons::ICON_ROTATE_RIGHT),
+                (Command::PoseScale, icons::ICON_OPEN_IN_FULL),
+                (Command::ToggleSoftSelection, icons::ICON_BLUR_CIRCULAR),
+            ],
+            &[
                 (Command::AddSample, icons::ICON_ADD_CIRCLE),
                 (Command::GoToSample, icons::ICON_MY_LOCATION),
             ],

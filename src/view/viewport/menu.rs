@@ -80,6 +80,7 @@ const SCULPT: &[&[Command]] = &[
         Command::AddSample,
         Command::GoToSample,
         Command::UpdateSample,
+        Command::PushOut,
         Command::MirrorSamples,
     ],
     &[Command::FrameSelected],

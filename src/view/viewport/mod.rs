@@ -15,6 +15,7 @@ mod panes;
 mod pose;
 mod pose_overlay;
 mod select;
+mod vertices;
 mod weight_legend;
 mod wipe;
 
@@ -197,7 +198,9 @@ impl Viewport {
         }
         self.frame_worst_of_pane(editor);
         self.heat_probe_ui(ui, &response, editor);
-        if self.mode.has_brush() && !self.is_selecting(editor) {
+        let is_brush =
+            self.mode.has_brush() && !self.is_vertex_tool(editor) && !editor.is_moving_vertices();
+        if is_brush && !self.is_selecting(editor) {
             self.brush_circle(ui, &response, editor);
             if self.mode == Mode::Paint {
                 self.influence_bar_ui(ui, &response, editor);
@@ -205,7 +208,9 @@ impl Viewport {
         } else {
             Self::select_overlay(ui, &response, editor);
         }
-        if self.mode == Mode::Pose {
+        if self.mode == Mode::Pose
+            || (self.mode == Mode::Sculpt && !is_brush && !self.is_selecting(editor))
+        {
             self.pose_overlay_ui(ui, &response, editor);
         }
         if layout != PaneLayout::Wipe {
@@ -249,6 +254,7 @@ impl Viewport {
     /// Handles the mouse in the active pane.
     fn act(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
         Self::size_select_circle(ui, response, editor);
+        Self::size_soft_selection(ui, editor);
         self.navigate(ui, response, editor);
         for command in std::mem::take(&mut self.pointer_commands) {
             self.run_at_pointer(command, ui, response, editor);
@@ -268,9 +274,18 @@ impl Viewport {
                 self.end_stroke(response, editor);
                 self.select(ui, response, editor);
             }
+            Mode::Sculpt if editor.is_moving_vertices() || self.is_vertex_tool(editor) => {
+                self.end_stroke(response, editor);
+                self.vertices(ui, response, editor);
+            }
             Mode::Paint | Mode::Sculpt => self.paint(ui, response, editor),
         }
-        if self.mode != Mode::Pose {
+        let transforms = match self.mode {
+            Mode::Pose => true,
+            Mode::Sculpt => editor.is_moving_vertices() || self.is_vertex_tool(editor),
+            Mode::Select | Mode::Paint => false,
+        };
+        if !transforms {
             self.end_pose(editor);
         }
         if !self.mode.has_brush()

@@ -1,4 +1,4 @@
-//! Pose mode: the gizmo, the keys of a transform, and IK on pinned chains.
+//! Pose mode: the gizmo, the keys of a transform, and IK on pinned chains. Selected vertices are transformed alike.
 
 use super::{Drag, Viewport, ndc, size};
 use crate::document::session::TransformKind;
@@ -7,13 +7,14 @@ use crate::skeleton::JointId;
 use crate::tools::{Axis, Gizmo, Handle, PointerPrecision, Screen, SelectOp};
 use crate::view::commands::Command;
 use crate::view::keymap;
+use crate::view::mode::Mode;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Response, Ui};
 use glam::Vec2;
 
 /// Hit radius of a pinned bone's head, logical pixels.
 const PIN_REACH_PX: f32 = 12.0;
 
-/// The state of Pose mode between frames.
+/// The state of a transform between frames.
 #[derive(Default)]
 pub(super) struct PoseDrag {
     /// The gizmo handle under the pointer or being dragged.
@@ -21,9 +22,9 @@ pub(super) struct PoseDrag {
     /// The pinned bone under the pointer.
     pub(super) pin: Option<JointId>,
     /// Whether releasing the button ends the transform; otherwise a click does.
-    held: bool,
+    pub(super) held: bool,
     /// A button that ended a transform is still down; its release is ignored.
-    spent: bool,
+    pub(super) spent: bool,
 }
 
 impl Viewport {
@@ -40,7 +41,7 @@ impl Viewport {
         }
         let rect = response.rect;
         let screen = screen(editor, rect);
-        let gizmo = gizmo(editor, &screen);
+        let gizmo = gizmo(editor, self.mode, &screen);
         let free = self.drag == Drag::None && is_plain(editor);
         let at = response.hover_pos().filter(|_| free && !any_down);
         self.find_handle(editor, gizmo.as_ref(), &screen, at.map(|at| px(at, rect)));
@@ -108,7 +109,13 @@ impl Viewport {
         let rect = response.rect;
         // Only the movement from here counts, even if the pointer is over a button.
         let at = ui.ctx().pointer_latest_pos().unwrap_or(rect.center());
-        if editor.begin_transform(kind, None, px(at, rect), size(rect)) {
+        let (at, size) = (px(at, rect), size(rect));
+        let began = if self.mode == Mode::Sculpt {
+            editor.begin_vertex_transform(kind, None, at, size)
+        } else {
+            editor.begin_transform(kind, None, at, size)
+        };
+        if began {
             response.request_focus();
             self.pose.held = false;
         }
@@ -175,7 +182,7 @@ impl Viewport {
     }
 
     /// Applies keys and pointer to the running transform.
-    fn update_transform(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
+    pub(super) fn update_transform(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
         // Focus elsewhere would consume the keys.
         if !response.has_focus() {
             response.request_focus();
@@ -226,17 +233,27 @@ fn is_plain(editor: &Editor) -> bool {
 /// The status bar hint during a transform; it replaces the hints of the mode.
 pub fn pose_hint(editor: &Editor) -> Option<String> {
     let readout = editor.transform_readout()?;
+    let is_soft = editor.soft_reach().is_some();
+    let wheel = if is_soft {
+        "Wheel sizes the soft selection · "
+    } else {
+        ""
+    };
     Some(format!(
         "{readout} · X Y Z constrains to an axis, Shift+ to a plane · type a number · Ctrl snaps · Shift is precise · \
-         Enter confirms · Esc cancels"
+         {wheel}Enter confirms · Esc cancels"
     ))
 }
 
-/// The gizmo of the selected bones, in screen space.
-pub(super) fn gizmo(editor: &Editor, screen: &Screen) -> Option<Gizmo> {
-    let options = editor.pose_options();
-    let (centre, axes) = editor.gizmo_frame()?;
-    Gizmo::new(options.gizmo, centre, axes, screen)
+/// The gizmo of the selected bones, or in Sculpt mode that of the selected vertices, in screen space.
+pub(super) fn gizmo(editor: &Editor, mode: Mode, screen: &Screen) -> Option<Gizmo> {
+    let frame = if mode == Mode::Sculpt {
+        editor.vertex_gizmo_frame()
+    } else {
+        editor.gizmo_frame()
+    };
+    let (centre, axes) = frame?;
+    Gizmo::new(editor.pose_options().gizmo, centre, axes, screen)
 }
 
 pub(super) fn screen(editor: &Editor, rect: Rect) -> Screen {
@@ -288,6 +305,9 @@ fn take_keys(ui: &Ui, editor: &mut Editor, size: Vec2, at: Option<Vec2>) -> bool
             Key::Escape => editor.cancel_transform(),
             Key::Enter => editor.confirm_transform(),
             Key::Backspace => editor.untype_transform(),
+            Key::O if editor.is_moving_vertices() => {
+                editor.set_soft_selection(!editor.soft_selection());
+            }
             Key::X => editor.press_axis(Axis::X, modifiers.shift),
             Key::Y => editor.press_axis(Axis::Y, modifiers.shift),
             Key::Z if modifiers.command => editor.cancel_transform(),

@@ -1,4 +1,4 @@
-//! The overlays of Pose mode: the gizmo, pins, and the readout of a transform.
+//! The overlays of a transform: the gizmo, its readout, pins, and the reach of soft selection.
 
 use super::Viewport;
 use super::pose::{gizmo, pos, px, screen};
@@ -6,6 +6,7 @@ use crate::document::session::TransformKind;
 use crate::editor::Editor;
 use crate::tools::gizmo::Shape;
 use crate::tools::{Axis, Constraint, Gizmo, Handle, Screen, Transforming};
+use crate::view::mode::Mode;
 use crate::view::theme::{self, Palette};
 use egui::{
     Align2, Color32, CornerRadius, CursorIcon, FontId, Key, Painter, Pos2, Rect, Response, Role,
@@ -20,7 +21,7 @@ const LETTER: f32 = 13.0;
 const HANDLE_SIZE: f32 = 18.0;
 
 impl Viewport {
-    /// Draws the gizmo, the pins and the running transform.
+    /// Draws the gizmo, the pins or the reach of soft selection, and the running transform.
     pub(super) fn pose_overlay_ui(
         &mut self,
         ui: &mut Ui,
@@ -31,7 +32,17 @@ impl Viewport {
         let painter = ui.painter().with_clip_rect(rect);
         let palette = theme::palette(ui);
         let screen = screen(editor, rect);
-        self.pins(&painter, palette, &screen, rect, editor);
+        if self.mode == Mode::Pose {
+            self.pins(&painter, palette, &screen, rect, editor);
+        }
+        if let Some((pivot, radius)) = editor.soft_reach()
+            && let Some(centre) = screen.project(pivot)
+        {
+            let radius = radius / screen.metres_per_px(pivot);
+            for (width, colour) in [(3.0, palette.overlay_halo), (1.0, palette.overlay)] {
+                painter.circle_stroke(pos(centre, rect), radius, Stroke::new(width, colour));
+            }
+        }
         if let Some(tool) = editor.transforming() {
             ui.ctx().set_cursor_icon(match tool.kind() {
                 TransformKind::Move => CursorIcon::Grabbing,
@@ -41,12 +52,13 @@ impl Viewport {
             running(&painter, palette, rect, &screen, tool, pointer);
             return;
         }
-        let Some(gizmo) = gizmo(editor, &screen) else {
+        let has_gizmo = self.mode == Mode::Pose || self.is_vertex_tool(editor);
+        let Some(gizmo) = gizmo(editor, self.mode, &screen).filter(|_| has_gizmo) else {
             return;
         };
         let hot = self.pose.handle;
         draw(&painter, palette, rect, &gizmo, hot);
-        Self::handles_ui(ui, response, editor, &gizmo);
+        self.handles_ui(ui, response, editor, &gizmo);
         if self.pose.handle.is_some() {
             // The status bar explains the handle: a tooltip would cover the bones.
             ui.ctx().set_cursor_icon(CursorIcon::Grab);
@@ -54,7 +66,7 @@ impl Viewport {
     }
 
     /// Makes each handle accessible to screen readers and the keyboard.
-    fn handles_ui(ui: &Ui, viewport: &Response, editor: &mut Editor, gizmo: &Gizmo) {
+    fn handles_ui(&self, ui: &Ui, viewport: &Response, editor: &mut Editor, gizmo: &Gizmo) {
         let rect = viewport.rect;
         for shape in gizmo.shapes() {
             let label = shape.handle.label();
@@ -82,7 +94,12 @@ impl Viewport {
                 let size = super::size(rect);
                 // Only the movement counts, wherever the pointer is.
                 let from = ui.ctx().pointer_latest_pos().unwrap_or(at);
-                editor.begin_transform(shape.handle.kind, None, px(from, rect), size);
+                let (kind, from) = (shape.handle.kind, px(from, rect));
+                if self.mode == Mode::Sculpt {
+                    editor.begin_vertex_transform(kind, None, from, size);
+                } else {
+                    editor.begin_transform(kind, None, from, size);
+                }
                 if let Constraint::Axis(axis) = shape.handle.constraint {
                     editor.press_axis(axis, false);
                 } else if let Constraint::Plane(axis) = shape.handle.constraint {

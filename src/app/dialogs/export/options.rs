@@ -39,6 +39,12 @@ pub(super) fn options_ui(ui: &mut Ui, editor: &mut Editor) {
         Correction::None => plain_ui(ui, editor),
         correction => corrected_ui(ui, editor, correction),
     }
+    if editor.correction() != Correction::Frames && editor.document().has_invalid_weights() {
+        ui.checkbox(&mut editor.export_settings_mut().fix_weights, "Fix invalid weights")
+            .on_hover_text(
+                "Write valid weights in place of the invalid ones of the model, even if nothing else changes.",
+            );
+    }
 }
 
 /// Draws the options without a correction: influences, rest pose, samples.

@@ -12,7 +12,7 @@ use egui_material_icons::icons;
 use std::time::Duration;
 
 /// Draws the estimate and the findings before anything is computed.
-pub(super) fn preflight_ui(ui: &mut Ui, editor: &Editor) {
+pub(super) fn preflight_ui(ui: &mut Ui, editor: &mut Editor) {
     let advice = editor.exporting().advice();
     let palette = theme::palette(ui);
     let is_frames = editor.correction() == Correction::Frames;
@@ -66,6 +66,7 @@ pub(super) fn preflight_ui(ui: &mut Ui, editor: &Editor) {
     if advice.findings().is_empty() {
         return;
     }
+    let mut chosen = None;
     let title = format!(
         "Before export: {}",
         counted(advice.findings().len(), "note")
@@ -76,6 +77,15 @@ pub(super) fn preflight_ui(ui: &mut Ui, editor: &Editor) {
         .show_unindented(ui, |ui| {
             for finding in advice.findings() {
                 finding_ui(ui, finding);
+                for fix in finding.fixes() {
+                    let button = ui.button(fix.label()).on_hover_text(fix.about());
+                    if button.clicked() {
+                        chosen = Some((finding.clone(), fix));
+                    }
+                }
             }
         });
+    if let Some((finding, fix)) = chosen {
+        editor.fix(&finding, fix);
+    }
 }

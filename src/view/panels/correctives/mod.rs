@@ -9,6 +9,7 @@ mod plot;
 mod samples;
 mod sets;
 mod suggestions;
+mod textures;
 
 use super::rename::NameField;
 use crate::editor::Editor;
@@ -18,6 +19,7 @@ use egui::{
     Button, Color32, Id, Label, Rect, RichText, Role, ScrollArea, Ui, UiBuilder, Vec2, WidgetInfo,
 };
 use egui_material_icons::MaterialIcon;
+use textures::Textures;
 
 /// From this width on the sets, the samples and the plot stand side by side, points.
 const WIDE: f32 = 760.0;
@@ -44,6 +46,7 @@ pub struct CorrectivesPanel {
     is_posing: bool,
     /// Whether the settings of suggestions are open.
     shows_settings: bool,
+    textures: Textures,
 }
 
 /// A name being edited.
@@ -57,6 +60,7 @@ struct Rename {
 impl CorrectivesPanel {
     /// Draws the panel; returns the requested commands.
     pub fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) -> Vec<Command> {
+        self.textures.free_unused();
         self.forget_what_is_gone(ui, editor);
         let mut commands = Vec::new();
         let room = ui.available_rect_before_wrap();

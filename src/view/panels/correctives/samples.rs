@@ -18,10 +18,12 @@ use egui_material_icons::icons;
 const ICON: f32 = 22.0;
 /// Width of the strength, points.
 const STRENGTH: f32 = 52.0;
-/// Width of the activation bar, points.
-const BAR: f32 = 64.0;
 /// Width of the activation as a number, points.
 const WEIGHT: f32 = 40.0;
+/// Size of a picture, points.
+const PICTURE: Vec2 = Vec2::new(56.0, 42.0);
+/// Height of a sample: its picture, and two lines beside it.
+const HEIGHT: f32 = PICTURE.y + 6.0;
 
 impl CorrectivesPanel {
     /// Draws the samples of the active set.
@@ -56,7 +58,7 @@ impl CorrectivesPanel {
         }
         let room = Rect::from_min_size(
             ui.next_widget_position(),
-            Vec2::new(ui.available_width(), samples.len() as f32 * theme::ROW),
+            Vec2::new(ui.available_width(), samples.len() as f32 * HEIGHT),
         );
         let id = ui.scope_id().with("samples");
         let focus = ui.interact(room, id, Sense::focusable_noninteractive());
@@ -85,7 +87,7 @@ impl CorrectivesPanel {
         commands: &mut Vec<Command>,
     ) -> bool {
         let palette = theme::palette(ui);
-        let (_, rect) = ui.allocate_space(Vec2::new(ui.available_width(), theme::ROW));
+        let (_, rect) = ui.allocate_space(Vec2::new(ui.available_width(), HEIGHT));
         let id = id_of(ui, "sample", set, index);
         let response = ui.interact(rect, id, Sense::CLICK);
         let is_active = editor.active_sample() == Some(index);
@@ -102,13 +104,29 @@ impl CorrectivesPanel {
         response
             .widget_info(|| WidgetInfo::selected(Role::ListBoxOption, true, is_active, &spoken));
 
-        let mut right = rect.right() - 2.0;
-        let mut column = |width: f32| {
-            right -= width;
-            Rect::from_min_size(pos2(right, rect.top()), vec2(width, rect.height()))
+        let picture = Rect::from_min_size(rect.min + vec2(6.0, 3.0), PICTURE);
+        if let Some(image) = editor.sample_picture(set, index)
+            && let Some(texture) = self.textures.of(ui.ctx(), &image)
+            && ui.is_rect_visible(picture)
+        {
+            let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
+            let strength = if sample.muted { 0.4 } else { 1.0 };
+            let tint = egui::Color32::WHITE.gamma_multiply(strength);
+            ui.painter().image(texture, picture, whole, tint);
+        }
+        let beside = rect.with_min_x(picture.right() + 4.0);
+        let (upper, lower) = beside
+            .shrink2(vec2(0.0, 2.0))
+            .split_top_bottom_at_fraction(0.5);
+        let right = upper.right() - 2.0;
+        let icon_at = |k: f32| {
+            let left = pos2(right - k * ICON, upper.top());
+            Rect::from_min_size(left, vec2(ICON, upper.height()))
         };
-        let (more, solo) = (column(ICON), column(ICON));
-        let (strength, number, bar) = (column(STRENGTH), column(WEIGHT), column(BAR));
+        let (more, solo) = (icon_at(1.0), icon_at(2.0));
+        let (bar, lower) = lower.split_left_right_at_x(right - STRENGTH - WEIGHT);
+        let (number, strength) = lower.split_left_right_at_x(lower.left() + WEIGHT);
+        let strength = strength.with_max_x(right);
         let more = switch_ui(
             ui,
             id.with("more"),
@@ -159,9 +177,9 @@ impl CorrectivesPanel {
 
         let dim = palette.text_dim;
         text_ui(ui, &number_of(weight), dim, number, true, WEIGHT);
-        bar_ui(ui, bar.shrink2(vec2(2.0, 8.0)), index, sample, weight);
+        bar_ui(ui, bar.shrink2(vec2(4.0, 7.0)), index, sample, weight);
 
-        let eye = Rect::from_min_size(rect.min + vec2(4.0, 0.0), vec2(ICON, rect.height()));
+        let eye = Rect::from_min_size(upper.min, vec2(ICON, upper.height()));
         let icon = if sample.muted {
             icons::ICON_VISIBILITY_OFF
         } else {
@@ -177,8 +195,8 @@ impl CorrectivesPanel {
         mute.on_hover_text(format!("{what} {name}."));
 
         let place = Rect::from_min_max(
-            pos2(eye.right() + 4.0, rect.top()),
-            pos2((right - 4.0).max(eye.right() + 20.0), rect.bottom()),
+            pos2(eye.right() + 4.0, upper.top()),
+            pos2((solo.left() - 4.0).max(eye.right() + 20.0), upper.bottom()),
         );
         let wanted = |rename: &Rename| (rename.set, rename.sample) == (set, Some(index));
         if let Some(rename) = self.rename.as_mut().filter(|rename| wanted(rename)) {
@@ -309,6 +327,7 @@ fn menu_ui(
         Command::RenameSample,
         Command::SampleUp,
         Command::SampleDown,
+        Command::PushOut,
         Command::RetargetSamples,
         Command::KeepSamples,
         Command::DeleteSample,

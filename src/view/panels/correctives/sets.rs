@@ -306,6 +306,23 @@ impl CorrectivesPanel {
         if response.on_hover_text(about).changed() {
             editor.change_set(index, "Fade out", |set| set.fade = fade);
         }
+        let mut weighted = set.weighted;
+        let has_several = set.drivers.len() > 1;
+        let about = "Let each vertex weigh the driver bones by its own skin weights: it follows the bones that move it.";
+        let response = ui.add_enabled(has_several, Checkbox::new(&mut weighted, "Weighted PSD"));
+        let response = response
+            .on_hover_text(about)
+            .on_disabled_hover_text("A set with one driver bone has nothing to weigh.");
+        if response.changed() {
+            editor.change_set(index, "Weighted PSD", |set| set.weighted = weighted);
+        }
+        let mut scales = set.scale_with_limb;
+        let about = "Stretch the correction with scaled bones: a limb of twice the length gets twice the displacement \
+                     along it.";
+        let response = ui.add(Checkbox::new(&mut scales, "Scale with limb"));
+        if response.on_hover_text(about).changed() {
+            editor.change_set(index, "Scale with limb", |set| set.scale_with_limb = scales);
+        }
         if let Some(solved) = editor
             .correctives()
             .and_then(|c| c.interpolations().get(index))

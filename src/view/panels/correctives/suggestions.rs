@@ -1,12 +1,19 @@
 //! Suggested samples: progress, the list with its measures, and the settings.
 
 use super::fields::{Number, named_ui, pick_ui};
+use super::textures::Textures;
 use super::{CorrectivesPanel, heading_ui};
 use crate::editor::Editor;
 use crate::suggest::{OutlineOf, Proposal, SuggestSettings};
 use crate::view::commands::Command;
 use crate::view::theme;
-use egui::{Align, Button, Checkbox, Label, Layout, ProgressBar, RichText, Role, Ui, WidgetInfo};
+use egui::{
+    Align, Button, Checkbox, Image, Label, Layout, ProgressBar, RichText, Role, Ui, Vec2,
+    WidgetInfo,
+};
+
+/// Size of a picture, points.
+const PICTURE: Vec2 = Vec2::new(96.0, 72.0);
 
 const OUTLINES: [(OutlineOf, &str, &str); 2] = [
     (
@@ -106,7 +113,7 @@ impl CorrectivesPanel {
         for (s, suggestion) in found.iter().enumerate() {
             for (p, proposal) in suggestion.proposals.iter().enumerate() {
                 ui.push_id(("proposal", s, p), |ui| {
-                    match proposal_ui(ui, editor, (s, p), proposal) {
+                    match proposal_ui(ui, editor, &mut self.textures, (s, p), proposal) {
                         Some(Answer::Accept) => accepts = Some((s, p)),
                         Some(Answer::Drop) => drops = Some((s, p)),
                         None => {}
@@ -135,7 +142,7 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor) {
         let (_, chosen) = pick_ui(ui, "Outline of", width, settings.outline, &OUTLINES);
         settings.outline = chosen.unwrap_or(settings.outline);
     });
-    let fields: [(&str, f64, f64, Field, &str); 4] = [
+    let fields: [(&str, f64, f64, Field, &str); 5] = [
         (
             "Stiffness",
             1.0,
@@ -156,6 +163,13 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor) {
             100.0,
             |s| &mut s.relax.volume,
             "The volume around the joint, as a share of that in the bind pose.",
+        ),
+        (
+            "Tolerance",
+            1.0,
+            100.0,
+            |s| &mut s.relax.volume_slack,
+            "How far the volume may be off, as a share of that in the bind pose.",
         ),
         (
             "Gap",
@@ -183,6 +197,24 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor) {
             }
         });
     }
+    let about = "How far the samples reach beyond blended vertices, in radii of the limb. 0: as far as the folds need.";
+    let number = Number {
+        label: "Region",
+        range: 0.0..=3.0,
+        speed: 0.02,
+        decimals: 2,
+        suffix: " radii",
+        about,
+        step: "",
+    };
+    named_ui(ui, "Region", about, |ui| {
+        if let Some(reach) = number.show_free_ui(ui, settings.reach.unwrap_or(0.0)) {
+            settings.reach = (reach > 0.0).then_some(reach);
+        }
+    });
+    let protects = Checkbox::new(&mut settings.protects_selected, "Protect selected vertices");
+    let about = "Samples leave the vertices that are selected as they are skinned.";
+    ui.add(protects).on_hover_text(about);
     editor.set_suggest_settings(settings);
 }
 
@@ -196,6 +228,7 @@ enum Answer {
 fn proposal_ui(
     ui: &mut Ui,
     editor: &mut Editor,
+    textures: &mut Textures,
     (s, p): (usize, usize),
     proposal: &Proposal,
 ) -> Option<Answer> {
@@ -233,6 +266,18 @@ fn proposal_ui(
             });
         });
     });
+    if let Some(pictures) = &proposal.pictures {
+        ui.horizontal_wrapped(|ui| {
+            for (image, what) in pictures.iter().zip(["before", "with the sample"]) {
+                if let Some(texture) = textures.of(ui.ctx(), image) {
+                    let picture = Image::new((texture, PICTURE))
+                        .alt_text(format!("{}, {what}", proposal.name));
+                    let about = format!("The skin in this pose, {what}. What moves is orange.");
+                    ui.add(picture).on_hover_text(about);
+                }
+            }
+        });
+    }
     let (before, after) = (&proposal.before, &proposal.after);
     let measures = format!(
         "{} to {} crossing triangles · volume {:+.1} to {:+.1} % · strain {:.0} to {:.0} %",

@@ -8,6 +8,7 @@ use super::curve::curve_ui;
 use crate::document::session::{PaintMask, SculptKind};
 use crate::editor::Editor;
 use crate::view::commands::Command;
+use crate::view::panels::pose::gizmo_ui;
 use crate::view::theme;
 use crate::weights::falloff::Falloff;
 use egui::{ComboBox, RichText, Ui};
@@ -15,17 +16,12 @@ use egui::{ComboBox, RichText, Ui};
 /// Draws the sample and all settings of the brush. Returns the requested command.
 pub(super) fn sculpt_ui(ui: &mut Ui, editor: &mut Editor) -> Option<Command> {
     let command = sample_ui(ui, editor);
-    grid_ui(ui, "sculpt", |ui| {
-        kind_ui(ui, editor);
-        let is_drag = editor.sculpt_kind().is_drag();
-        let brush = editor.brush_mut();
-        if !is_drag {
-            strength_ui(ui, brush);
-        }
-        radius_ui(ui, brush);
-        falloff_ui(ui, brush);
-    });
+    grid_ui(ui, "sculpt", |ui| numbers_ui(ui, editor));
     sides_ui(ui, editor);
+    if editor.sculpt_kind() == SculptKind::Vertices {
+        grid_ui(ui, "sculpt reach", |ui| symmetry_ui(ui, editor.brush_mut()));
+        return command;
+    }
     let brush = editor.brush_mut();
     if brush.falloff == Falloff::Custom {
         curve_ui(ui, &mut brush.curve);
@@ -45,22 +41,46 @@ pub(super) fn sculpt_ui(ui: &mut Ui, editor: &mut Editor) -> Option<Command> {
 pub fn sculpt_popover_ui(ui: &mut Ui, editor: &mut Editor) {
     ui.label(RichText::new("Sculpt").strong());
     grid_ui(ui, "sculpt popover", |ui| {
-        kind_ui(ui, editor);
-        let is_drag = editor.sculpt_kind().is_drag();
+        numbers_ui(ui, editor);
+        let is_brush = editor.sculpt_kind() != SculptKind::Vertices;
         let brush = editor.brush_mut();
-        if !is_drag {
-            strength_ui(ui, brush);
+        if is_brush {
+            projection_ui(ui, brush);
         }
-        radius_ui(ui, brush);
-        falloff_ui(ui, brush);
-        projection_ui(ui, brush);
         symmetry_ui(ui, brush);
     });
     sides_ui(ui, editor);
 }
 
-/// Draws which vertices a stroke leaves out. A drag takes both sides.
+/// Draws the kind of brush, its strength, radius and falloff. A drag has no strength; selected vertices have a radius
+/// with soft selection only.
+fn numbers_ui(ui: &mut Ui, editor: &mut Editor) {
+    kind_ui(ui, editor);
+    let kind = editor.sculpt_kind();
+    let moves_selected = kind == SculptKind::Vertices;
+    if moves_selected && !editor.soft_selection() {
+        return;
+    }
+    let brush = editor.brush_mut();
+    if !kind.is_drag() && !moves_selected {
+        strength_ui(ui, brush);
+    }
+    radius_ui(ui, brush);
+    falloff_ui(ui, brush);
+}
+
+/// Draws which vertices a stroke leaves out, or how the selected ones are transformed. A drag takes both sides.
 fn sides_ui(ui: &mut Ui, editor: &mut Editor) {
+    if editor.sculpt_kind() == SculptKind::Vertices {
+        gizmo_ui(ui, editor);
+        let mut is_soft = editor.soft_selection();
+        let about = Command::ToggleSoftSelection.tooltip(ui.ctx());
+        let soft = ui.checkbox(&mut is_soft, Command::ToggleSoftSelection.label());
+        if soft.on_hover_text(about).changed() {
+            editor.set_soft_selection(is_soft);
+        }
+        return;
+    }
     let is_drag = editor.sculpt_kind().is_drag();
     let brush = editor.brush_mut();
     if !is_drag {
@@ -81,7 +101,7 @@ fn sample_ui(ui: &mut Ui, editor: &mut Editor) -> Option<Command> {
     };
     let Some((name, weight)) = editor.sculpted_sample() else {
         ui.label("No sample to sculpt.");
-        let how = "Pose the joint where it bends badly, then add a corrective sample there. The brushes change its shape.";
+        let how = "Pose a bone where the skin bends badly, then add a corrective sample at that pose. The brushes change its shape.";
         ui.label(RichText::new(how).color(dim));
         button(ui, Command::AddSample);
         return command;
@@ -98,7 +118,7 @@ fn sample_ui(ui: &mut Ui, editor: &mut Editor) -> Option<Command> {
 }
 
 fn kind_ui(ui: &mut Ui, editor: &mut Editor) {
-    let name = ui.label("Brush type");
+    let name = ui.label("Tool");
     let kind = editor.sculpt_kind();
     let mut chosen = kind;
     ComboBox::from_id_salt("sculpt kind")

@@ -1,0 +1,120 @@
+//! The times at which a written clip is compared.
+
+use crate::bake::problem::key_times::MIN_KEY_INTERVAL;
+use crate::skeleton::{Clip, Interpolation};
+use std::collections::BTreeSet;
+
+/// Times of a clip compared besides its keyframes and the middles between them.
+const EXTRA_TIMES: usize = 24;
+
+/// The times at which a clip is compared, ascending.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct ComparedTimes {
+    /// [`compared_times`], and the last time before each step.
+    pub(super) outside_jumps: Vec<f64>,
+    /// Times within the two milliseconds in which tracks pass from one side of a jump to the other.
+    pub(super) in_jumps: Vec<f64>,
+}
+
+impl ComparedTimes {
+    pub(super) fn of(clip: &Clip) -> Self {
+        let keys = keys_of(clip);
+        let mut times = Self {
+            outside_jumps: compared_times(clip),
+            in_jumps: Vec::new(),
+        };
+        for pair in keys.windows(2).filter(|pair| is_jump(pair[0], pair[1])) {
+            let at = |share: f64| pair[0] + share * (pair[1] - pair[0]);
+            times.in_jumps.extend([0.25, 0.5, 0.75].map(at));
+        }
+        let steps = clip.channels.iter();
+        let steps = steps.filter(|channel| channel.interpolation == Interpolation::Step);
+        for step in steps.flat_map(|channel| channel.times.iter().skip(1)) {
+            // Half a rounding step of f32 before it, so that players whose times are f64 show it.
+            let before = 0.5 * (f64::from(step.next_down()) + f64::from(*step));
+            let k = keys.partition_point(|&t| t < before);
+            if k == 0 || k == keys.len() {
+                continue;
+            }
+            if is_jump(keys[k - 1], keys[k]) {
+                times.in_jumps.push(before);
+            } else {
+                times.outside_jumps.push(before);
+            }
+        }
+        for list in [&mut times.outside_jumps, &mut times.in_jumps] {
+            list.sort_by(f64::total_cmp);
+            list.dedup();
+        }
+        times
+    }
+}
+
+/// Whether the interval between two keyframes is a jump: no longer than tracks take for one.
+pub(super) fn is_jump(from: f64, to: f64) -> bool {
+    to - from < 1.3 * MIN_KEY_INTERVAL
+}
+
+/// Whether an interval is so short that the solver has halved it again and again, as where the shape itself jumps:
+/// then its middle alone tells little of the error.
+fn is_halved(from: f64, to: f64) -> bool {
+    to - from < 4.0 * MIN_KEY_INTERVAL
+}
+
+/// The distinct keyframe times of all channels that are not negative, ascending.
+fn keys_of(clip: &Clip) -> Vec<f64> {
+    let times = clip.channels.iter().flat_map(|c| c.times.iter());
+    // Non-negative floats order like their bits.
+    let keys: BTreeSet<u32> = times.filter(|t| **t >= 0.0).map(|t| t.to_bits()).collect();
+    let keys = keys.into_iter();
+    keys.map(|bits| f64::from(f32::from_bits(bits))).collect()
+}
+
+/// All keyframes of a clip, the middles of intervals that are no jump (and the quarters of short ones), and other times.
+pub(super) fn compared_times(clip: &Clip) -> Vec<f64> {
+    let keys = keys_of(clip);
+    let mut times = keys.clone();
+    for pair in keys.windows(2).filter(|pair| !is_jump(pair[0], pair[1])) {
+        let at = |share: f64| pair[0] + share * (pair[1] - pair[0]);
+        times.push(at(0.5));
+        if is_halved(pair[0], pair[1]) {
+            times.extend([0.25, 0.75].map(at));
+        }
+    }
+    if let (Some(first), Some(last)) = (keys.first(), keys.last()) {
+        // Multiples of the golden ratio are uniform and avoid any period of the clip.
+        let besides = (0..EXTRA_TIMES).map(|i| (0.5 + i as f64 * 0.618_033_988_749_895).fract());
+        for share in besides {
+            let time = first + share * (last - first);
+            let k = keys.partition_point(|&t| t <= time);
+            if k > 0 && k < keys.len() && !is_jump(keys[k - 1], keys[k]) {
+                times.push(time);
+            }
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    times
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skeleton::{Channel, Interpolation, JointId, Property};
+
+    #[test]
+    fn jumps_are_not_looked_into() {
+        let clip = Clip {
+            channels: vec![Channel {
+                joint: JointId(0),
+                property: Property::Translation,
+                interpolation: Interpolation::Linear,
+                times: [0.0, 1.0, 1.002].into(),
+                values: [0.0; 9].into(),
+            }],
+            ..Clip::default()
+        };
+        let times = compared_times(&clip);
+        assert!(times.contains(&0.5) && times.contains(&f64::from(1.002f32)));
+        assert!(times.iter().all(|t| *t <= 1.0 || *t >= 1.0019));
+    }
+}

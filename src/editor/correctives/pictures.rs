@@ -1,0 +1,200 @@
+//! Pictures of the samples of the active set, each in its pose, drawn on the lane.
+//!
+//! Invariant: a picture is drawn only after a panel asked for it; until the new one is ready the previous one is shown.
+
+use crate::correctives::skinned_instance;
+use crate::deform::correctives::{Correctives, Sample};
+use crate::document::{Document, Image, MeshId};
+use crate::editor::Editor;
+use crate::editor::jobs::EditorJob;
+use crate::evaluate::{Evaluator, JobHandle, PictureView, skin_picture};
+use crate::skeleton::Pose;
+use crate::task::{Cancelled, Task};
+use glam::{DQuat, DVec3, Vec3};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Pixels of a picture, two for each point of the window.
+const PICTURE_PX: [usize; 2] = [112, 84];
+
+/// A set and a sample, by index.
+type Place = (usize, usize);
+
+/// The pictures of one mesh.
+#[derive(Default)]
+pub(in crate::editor) struct Pictures {
+    mesh: Option<MeshId>,
+    /// The document that they show.
+    base: Option<Document>,
+    /// The revision of the history when `base` was compared with the document.
+    revision: u64,
+    known: BTreeMap<Place, (Arc<Sample>, Arc<Image>)>,
+    wanted: BTreeSet<Place>,
+    job: Option<(Place, Arc<Sample>, Drawing)>,
+}
+
+type Drawing = JobHandle<Result<Option<Image>, Cancelled>>;
+
+impl Editor {
+    /// The picture of a sample of the active object, if it is drawn already; asks for one that is up to date.
+    pub fn sample_picture(&mut self, set: usize, index: usize) -> Option<Arc<Image>> {
+        let mesh = self.corrected_mesh();
+        let pictures = &mut self.correcting.pictures;
+        if pictures.mesh != mesh {
+            *pictures = Pictures {
+                mesh,
+                ..Pictures::default()
+            };
+        }
+        pictures.wanted.insert((set, index));
+        let known = pictures.known.get(&(set, index));
+        known.map(|(_, image)| image.clone())
+    }
+
+    /// Starts drawing the next picture that a panel asked for. Returns whether it did something.
+    pub(in crate::editor) fn start_picture(&mut self) -> bool {
+        let is_free = self.correcting.pictures.job.is_none() && !self.is_in_step();
+        let Some(mesh) = self.correcting.pictures.mesh.filter(|_| is_free) else {
+            return false;
+        };
+        if self.correcting.pictures.wanted.is_empty() {
+            return false;
+        }
+        let revision = self.history.revision();
+        let Some(item) = self.document.meshes().get(&mesh) else {
+            self.correcting.pictures = Pictures::default();
+            return true;
+        };
+        let correctives = item.correctives.clone();
+        let pictures = &mut self.correcting.pictures;
+        if pictures.base.is_none() || pictures.revision != revision {
+            let base = pictures.base.as_ref();
+            if !base.is_some_and(|base| base.bends_the_same(&self.document)) {
+                pictures.base = Some(self.document.clone());
+                // The old picture stays on screen, but its sample is no longer the one it shows.
+                for (sample, _) in pictures.known.values_mut() {
+                    *sample = Arc::new(Sample::clone(sample));
+                }
+            }
+            pictures.revision = revision;
+        }
+        let sample_at = |&(set, index): &Place| {
+            let set = correctives.sets().get(set)?;
+            set.fault.is_none().then_some(())?;
+            set.samples.get(index)
+        };
+        pictures.known.retain(|place, _| sample_at(place).is_some());
+        let wanted = std::mem::take(&mut pictures.wanted);
+        let next = wanted.into_iter().find_map(|place| {
+            let sample = sample_at(&place)?;
+            let known = pictures.known.get(&place);
+            let is_known = known.is_some_and(|(of, _)| Arc::ptr_eq(of, sample));
+            (!is_known).then(|| (place, sample.clone()))
+        });
+        let Some((place, sample)) = next else {
+            return false;
+        };
+        let document = self.document.clone();
+        let wanted = place;
+        let job = self
+            .lane
+            .submit(EditorJob::Picture, "Picture of a sample", move |task| {
+                draw(&document, mesh, wanted, task)
+            });
+        self.correcting.pictures.job = Some((place, sample, job));
+        true
+    }
+
+    /// Takes a picture that is drawn.
+    pub(in crate::editor) fn take_picture(&mut self) {
+        let pictures = &mut self.correcting.pictures;
+        let Some((place, sample, job)) = pictures.job.take_if(|(.., job)| job.has_ended()) else {
+            return;
+        };
+        // Without a picture the row has none; it is not drawn again before the sample changes.
+        let drawn = job.into_result().ok().and_then(Result::ok).flatten();
+        let none = || Image {
+            width: 0,
+            height: 0,
+            rgba: Vec::new(),
+        };
+        let image = Arc::new(drawn.unwrap_or_else(none));
+        pictures.known.insert(place, (sample, image));
+    }
+}
+
+/// The skin in the pose of a sample, with what the sample moves marked.
+fn draw(
+    document: &Document,
+    mesh: MeshId,
+    (set, index): Place,
+    task: &Task,
+) -> Result<Option<Image>, Cancelled> {
+    let Some((instance, item)) = skinned_instance(document, mesh).zip(document.meshes().get(&mesh))
+    else {
+        return Ok(None);
+    };
+    let correctives = &item.correctives;
+    let Some(owner) = correctives.sets().get(set) else {
+        return Ok(None);
+    };
+    let Some(sample) = owner.samples.get(index) else {
+        return Ok(None);
+    };
+    let mut pose = Pose::clone(document.rest_pose());
+    correctives.pose(owner, sample, document.skeleton(), &mut pose.locals);
+    let mut evaluator = Evaluator::default();
+    evaluator.evaluate(document, &pose);
+    task.check()?;
+    let Some(plan) = evaluator.plan(instance) else {
+        return Ok(None);
+    };
+    let positions = plan.positions();
+    let marks = sample.displacements.marks();
+    let places = marks.iter().map(|mark| positions[mark.0 as usize]);
+    let axis = bend_axis(document, &pose, correctives, (set, index));
+    let view = if marks.is_empty() {
+        let around = around_drivers(document, &pose, owner.drivers.first().map(|d| d.joint));
+        PictureView::of_bend(around.into_iter(), axis, positions)
+    } else {
+        PictureView::of_bend(places, axis, positions)
+    };
+    let picture = |view| skin_picture(&item.geometry, positions, &marks, &view, PICTURE_PX);
+    Ok(view.map(picture))
+}
+
+/// The axis about which the first driver that is off bind is rotated in a sample, world.
+fn bend_axis(document: &Document, pose: &Pose, of: &Correctives, (set, index): Place) -> Vec3 {
+    let owner = &of.sets()[set];
+    let drivers = owner.drivers.iter().zip(&owner.samples[index].rotations);
+    let rotations = drivers.map(|(driver, q)| (driver.joint, driver.from_bind(*q)));
+    let angle = |q: &DQuat| q.xyz().length();
+    let most = rotations.max_by(|a, b| angle(&a.1).total_cmp(&angle(&b.1)));
+    let Some((joint, rotation)) = most else {
+        return Vec3::Z;
+    };
+    let world = pose.world_matrices(document.skeleton());
+    let axis = world[joint.get()].transform_vector3(rotation.xyz());
+    axis.normalize_or(DVec3::Z).as_vec3()
+}
+
+/// The head of a joint, and those of its neighbours.
+fn around_drivers(
+    document: &Document,
+    pose: &Pose,
+    joint: Option<crate::skeleton::JointId>,
+) -> Vec<Vec3> {
+    let skeleton = document.skeleton();
+    let Some(joint) = joint else {
+        return Vec::new();
+    };
+    let world = pose.world_matrices(skeleton);
+    let children = skeleton
+        .live_joints()
+        .filter(|&j| skeleton.joint(j).parent == Some(joint));
+    let near = [joint]
+        .into_iter()
+        .chain(skeleton.joint(joint).parent)
+        .chain(children);
+    near.map(|j| world[j.get()].translation.as_vec3()).collect()
+}

@@ -1,0 +1,224 @@
+//! The error of corrected files between keyframes and on both sides of steps, measured apart from the export's own check.
+
+use crate::bake::{corrected, with_stack};
+use crate::bake_sources::{bend, channel, clip, tube, turn};
+use crate::export_models::reopen;
+use crate::gltf_builder::Gltf;
+use glam::Vec3;
+use sinew::bake::BakeOptions;
+use sinew::bake::static_shapes::{StaticPose, static_shapes};
+use sinew::deform::DeformStack;
+use sinew::document::{ClipId, Document};
+use sinew::export::{CorrectionReport, Exported};
+use sinew::io::import_bytes;
+use sinew::math::Worse;
+use sinew::skeleton::{Channel, Interpolation};
+use sinew::task::Task;
+
+const CLIP: ClipId = ClipId(0);
+/// The rate of a clip with a STEP keyframe in every frame, Hz.
+const RATE: f32 = 30.0;
+
+/// A document of a tube with its corrected file.
+struct Corrected {
+    document: Document,
+    exported: Exported,
+    report: CorrectionReport,
+    /// The file read again, deformed as players do.
+    read: Document,
+}
+
+impl Corrected {
+    fn new(gltf: Gltf, stack: &DeformStack) -> Self {
+        let imported = import_bytes(gltf.glb(), None, None, &Task::new()).unwrap();
+        let document = with_stack(Document::new(imported.parts).unwrap(), stack);
+        let (exported, report) = corrected(&document, BakeOptions::default());
+        println!("{}", report.summary());
+        Self {
+            read: with_stack(reopen(&exported), &DeformStack::lbs()),
+            document,
+            exported,
+            report,
+        }
+    }
+
+    /// The largest distance of a vertex in the file from the same vertex of the document, percent of the diagonal.
+    fn error_at(&self, time: f64) -> f64 {
+        let still = StaticPose {
+            clip: Some(CLIP),
+            time,
+        };
+        let vertices = |document: &Document| -> Vec<Vec3> {
+            let pose = still.pose(document).unwrap();
+            let shapes = static_shapes(document, &pose, &Task::new()).unwrap();
+            let shape = shapes.values().next().unwrap();
+            let mesh = &document.meshes().values().next().unwrap().geometry;
+            let points = mesh.point_of_vertex.iter();
+            points.map(|&p| shape.positions[p as usize]).collect()
+        };
+        let (seen, shown) = (vertices(&self.document), vertices(&self.read));
+        assert_eq!(seen.len(), shown.len());
+        let distances = seen.iter().zip(&shown).map(|(a, b)| a.distance(*b));
+        100.0 * f64::from(distances.fold(0.0, f32::worse)) / self.report.diagonal
+    }
+
+    /// The largest error at `n` even times of the clip that lie in no jump of the file.
+    fn largest(&self, n: usize) -> f64 {
+        let clip = &self.document.clips()[&CLIP];
+        let (start, end) = (f64::from(clip.start_secs()), f64::from(clip.end_secs()));
+        let times = (0..n).map(|i| start + (end - start) * i as f64 / (n - 1) as f64);
+        let jumps = self.jumps();
+        let times = times.filter(|t| jumps.iter().all(|(from, to)| t <= from || t >= to));
+        let errors: Vec<(f64, f64)> = times.map(|t| (self.error_at(t), t)).collect();
+        let largest = errors.iter().map(|e| e.0).fold(0.0, f64::worse);
+        let at = errors.iter().find(|e| e.0 >= largest);
+        println!(
+            "{at:?}, said {} in {} moments",
+            self.report.max_percent, self.report.moments
+        );
+        largest
+    }
+
+    /// The intervals in which linear tracks of the file pass from one side of a jump to the other.
+    fn jumps(&self) -> Vec<(f64, f64)> {
+        let channels = self.read.clips()[&CLIP].channels.iter();
+        let linear = channels.filter(|c| c.interpolation == Interpolation::Linear);
+        let mut keys: Vec<f32> = linear.flat_map(|c| c.times.iter().copied()).collect();
+        keys.sort_by(f32::total_cmp);
+        keys.dedup();
+        let pairs = keys.windows(2);
+        let pairs = pairs.map(|pair| (f64::from(pair[0]), f64::from(pair[1])));
+        pairs.filter(|(from, to)| to - from < 0.0026).collect()
+    }
+
+    /// Channels that the source does not have.
+    fn new_channels(&self) -> Vec<&Channel> {
+        let own = &self.document.clips()[&CLIP].channels;
+        let all = self.read.clips()[&CLIP].channels.iter();
+        all.filter(|channel| !own.contains(channel)).collect()
+    }
+}
+
+/// A tube whose second joint bends and turns back within a second, a STEP keyframe a frame.
+fn stepped() -> Gltf {
+    let mut gltf = tube(2);
+    let clip = clip(&mut gltf, "Stepped");
+    let n = RATE as usize;
+    let times: Vec<f32> = (0..=n).map(|i| i as f32 / RATE).collect();
+    let degrees = times
+        .iter()
+        .map(|t| 110.0 * (std::f32::consts::PI * t).sin());
+    let degrees: Vec<f32> = degrees.collect();
+    turn(&mut gltf, clip, 2, "STEP", &times, &degrees);
+    // As exporters write it: what does not move has a track all the same.
+    channel(
+        &mut gltf,
+        clip,
+        2,
+        "scale",
+        "LINEAR",
+        &[0.0, 1.0],
+        &[1.0; 6],
+    );
+    gltf
+}
+
+#[test]
+fn a_clip_of_steps_is_exact_on_both_sides_of_each() {
+    for stack in [DeformStack::dqs(), DeformStack::default()] {
+        let made = Corrected::new(stepped(), &stack);
+        let new = made.new_channels();
+        assert!(!new.is_empty());
+        assert!(new.iter().all(|c| c.interpolation == Interpolation::Step));
+        let report = &made.report;
+        assert!(
+            report.met && report.jump_max_percent <= report.max_percent,
+            "{report:?}"
+        );
+        // A millisecond before each step, where linear tracks would be half way.
+        let mut largest = made.largest(241);
+        for i in 1..=RATE as usize {
+            largest = largest.worse(made.error_at(f64::from(i as f32 / RATE) - 0.001));
+        }
+        assert!(
+            largest <= 1.001 * report.max_percent,
+            "{largest} %: {report:?}"
+        );
+    }
+}
+
+#[test]
+fn a_step_among_moving_tracks_is_measured_apart() {
+    let mut gltf = stepped();
+    let scales = [[1.0; 3], [1.0, 1.05, 1.0]].concat();
+    channel(&mut gltf, 0, 1, "scale", "LINEAR", &[0.0, 1.0], &scales);
+    let made = Corrected::new(gltf, &DeformStack::dqs());
+    let report = &made.report;
+    assert!(
+        report.met && report.jump_max_percent > report.tolerance_percent,
+        "{report:?}"
+    );
+    let told = made.exported.report.findings.iter();
+    let told: Vec<_> = told
+        .filter(|f| f.message.contains("takes up to 2 ms"))
+        .collect();
+    let said = format!("{:.4} %", report.jump_max_percent);
+    assert!(
+        told.len() == 1 && told[0].message.contains(&said),
+        "{told:?}"
+    );
+    let steps = (1..=RATE as usize).map(|i| f64::from(i as f32 / RATE));
+    for step in steps {
+        let within = made.error_at(step - 0.001);
+        assert!(
+            within <= report.jump_max_percent + 1e-4,
+            "{within} % at {step}"
+        );
+        let outside = made.error_at(step - 0.0025);
+        assert!(outside <= report.tolerance_percent, "{outside} % at {step}");
+    }
+}
+
+#[test]
+fn the_error_between_the_times_of_the_check_is_hardly_larger() {
+    let spline = || {
+        let mut gltf = tube(3);
+        let clip = bend(&mut gltf, "Spline", "CUBICSPLINE");
+        let values = [0.0, 3.0, -2.0].map(|w: f32| {
+            let (s, c) = (0.4 * w).sin_cos();
+            [[0.0, 0.0, w, 0.0], [s, 0.0, 0.0, c], [0.0, 0.0, -w, 0.0]].concat()
+        });
+        let times = [0.0, 0.45, 1.0];
+        channel(
+            &mut gltf,
+            clip,
+            3,
+            "rotation",
+            "CUBICSPLINE",
+            &times,
+            &values.concat(),
+        );
+        gltf
+    };
+    let linear = || {
+        let mut gltf = tube(3);
+        let clip = bend(&mut gltf, "Linear", "LINEAR");
+        turn(
+            &mut gltf,
+            clip,
+            3,
+            "LINEAR",
+            &[0.0, 0.13, 0.61, 1.0],
+            &[0.0, -70.0, 95.0, 10.0],
+        );
+        gltf
+    };
+    for gltf in [spline(), linear()] {
+        for stack in [DeformStack::dqs(), DeformStack::default()] {
+            let made = Corrected::new(gltf.clone(), &stack);
+            let largest = made.largest(480);
+            let said = made.report.max_percent;
+            assert!(largest <= 1.05 * said, "{largest} % instead of {said} %");
+        }
+    }
+}
