@@ -63,6 +63,9 @@ pub enum BakeMode {
     Frames,
 }
 
+/// The most morph targets of a mesh: some engines read no more.
+pub const MAX_MORPHS: usize = 256;
+
 /// Options of a bake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BakeOptions {
@@ -89,7 +92,7 @@ impl Default for BakeOptions {
         Self {
             mode: BakeMode::default(),
             tolerance: 0.001,
-            max_morphs: 8,
+            max_morphs: 128,
             max_joints: 256,
             unipolar: true,
             normals: true,
@@ -108,9 +111,9 @@ impl BakeOptions {
                 crate::finding::trimmed(100.0 * self.tolerance)
             ));
         }
-        if self.max_morphs > 64 {
+        if self.max_morphs > MAX_MORPHS {
             return Err(format!(
-                "{} morph targets are more than 64.",
+                "{} morph targets are more than {MAX_MORPHS}.",
                 self.max_morphs
             ));
         }

@@ -392,8 +392,8 @@ pub struct ExportArgs {
     /// Largest error to accept, in percent of the bounding-box diagonal in the rest pose; default: 0.1%.
     #[arg(long, value_name = "P%", value_parser = percent)]
     pub tolerance: Option<f64>,
-    /// Maximum number of morph targets to add to a mesh, 0 - 64; default: 8.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
+    /// Maximum number of morph targets to add to a mesh, 0 - 256; default: 128.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=256))]
     pub max_morphs: Option<u32>,
     /// Maximum number of joints of a skin, helper joints included, 1 - 1024; default: 256.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]

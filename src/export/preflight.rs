@@ -22,9 +22,6 @@ const FAINT: f32 = 1e-4;
 /// The number of influences that every player reads.
 const COMMON_INFLUENCES: usize = 4;
 
-/// The number of morph targets that every player shows at once (glTF 2.0, 3.7.2.2).
-const COMMON_TARGETS: usize = 8;
-
 /// The number of joints per skin that the strictest common player accepts.
 const COMMON_JOINTS: usize = 256;
 
@@ -371,15 +368,6 @@ fn of_mesh(
             format!(
                 "Its {} stay; if targets are added, their weight channels are rewritten.",
                 counted(n_own, "own morph target")
-            ),
-        )));
-    }
-    if adds_targets && n_own + correct.max_morphs > COMMON_TARGETS {
-        findings.push(mesh.about(Finding::info(
-            mesh.place(),
-            format!(
-                "It may get {} morph targets; some players show only {COMMON_TARGETS}.",
-                n_own + correct.max_morphs
             ),
         )));
     }

@@ -2,8 +2,11 @@
 
 use crate::bake::{Angles, BakeMode, BakeOptions, Baked, Comparison, Jump};
 use crate::document::{ClipId, Document};
-use crate::finding::{Finding, trimmed};
+use crate::finding::{Finding, Place, trimmed};
 use serde::Serialize;
+
+/// The number of morph targets that every player shows at once (glTF 2.0, 3.7.2.2).
+const COMMON_TARGETS: usize = 8;
 
 /// The measured result of a correction. Errors are distances in percent of the model's bounding-box diagonal in the
 /// rest pose, over all points of its skinned meshes, at all keyframes, just before each step, midway between them, at
@@ -313,6 +316,20 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
             whole.max_percent
         );
         findings.insert(0, Finding::info("correction", message));
+    }
+    let clips_only = correction.mode == BakeMode::Clips;
+    let many = correction
+        .meshes
+        .iter()
+        .filter(|mesh| clips_only && mesh.morph_targets > COMMON_TARGETS);
+    for mesh in many {
+        let message = format!(
+            "It gets {} morph targets; some players show only {COMMON_TARGETS}. Limit them with Morph targets \
+             (`--max-morphs {COMMON_TARGETS}`), for a larger file or error.",
+            mesh.morph_targets
+        );
+        let place = format!("mesh {} \"{}\"", mesh.mesh, mesh.name);
+        findings.push(Finding::info(place, message).at(Place::Mesh(mesh.mesh)));
     }
     let most = correction.tolerance_percent;
     let tolerance = trimmed(most);

@@ -2,11 +2,12 @@
 
 use crate::export_models::{open, reopen};
 use crate::shared::shared_dir;
-use glam::DQuat;
+use glam::{DQuat, Vec3};
 use sinew::bake::BakeOptions;
 use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, Edit};
 use sinew::export::{CorrectionReport, ExportOptions, Exported, GltfFormat, export};
+use sinew::mesh::Morph;
 use sinew::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use sinew::task::Task;
 use std::path::Path;
@@ -55,11 +56,11 @@ fn meets(document: &Document, clips: Vec<ClipId>) -> (Exported, CorrectionReport
     assert!(report.met && report.max_percent <= 0.1, "{report:?}");
     assert!(report.p999_percent <= report.max_percent && report.rms_percent <= report.p999_percent);
     assert!(report.before_max_percent > 0.1);
-    assert!(
-        exported.report.findings.is_empty(),
-        "{:?}",
-        exported.report.findings
-    );
+    // A note about players that show few targets is no complaint.
+    let is_note = |message: &str| message.contains("some players show only 8");
+    let findings = &exported.report.findings;
+    let complaints = findings.iter().filter(|f| !is_note(&f.message)).count();
+    assert_eq!(complaints, 0, "{findings:?}");
     let read = reopen(&exported);
     assert_eq!(read.clips().len(), document.clips().len());
     for (id, item) in read.meshes() {
@@ -68,7 +69,8 @@ fn meets(document: &Document, clips: Vec<ClipId>) -> (Exported, CorrectionReport
             item.geometry.n_vertices(),
             document.meshes()[id].geometry.n_vertices()
         );
-        assert!(item.geometry.morphs.len() <= document.meshes()[id].geometry.morphs.len() + 8);
+        let n_source = document.meshes()[id].geometry.morphs.len();
+        assert!(item.geometry.morphs.len() <= n_source + report.morph_targets);
     }
     // Without a clip the new targets have no weight.
     assert!(
@@ -104,6 +106,40 @@ fn a_stack_that_players_have_anyway_is_the_sources_bytes() {
     let (exported, report) = corrected(&document, BakeOptions::default());
     assert!(exported.report.verbatim && report.nothing_to_do && report.met);
     assert_eq!(exported.files[0].1, document.source().unwrap().bytes);
+}
+
+#[test]
+fn regions_of_a_body_have_targets_of_their_own() {
+    let document = with_stack(asset("mannequin"), &DeformStack::default());
+    let without_helpers = |max_morphs| BakeOptions {
+        max_morphs,
+        max_joints: 1,
+        ..BakeOptions::default()
+    };
+    let (exported, report) = corrected(&document, without_helpers(128));
+    assert!(report.met && report.helper_joints == 0, "{report:?}");
+    assert!(report.morph_targets > 8);
+    let told = |exported: &Exported| {
+        let findings = exported.report.findings.iter();
+        findings
+            .filter(|f| f.message.contains("show only 8"))
+            .count()
+    };
+    assert_eq!(told(&exported), 1);
+    let read = reopen(&exported);
+    let mesh = &read.meshes().values().next().unwrap().geometry;
+    let n_moved = |morph: &Morph| morph.deltas.iter().filter(|d| **d != Vec3::ZERO).count();
+    let moved: Vec<usize> = mesh.morphs.iter().map(n_moved).collect();
+    // The last one adds all displacements at their lowest weights.
+    let regional = &moved[..moved.len() - 1];
+    assert!(
+        regional.iter().all(|&n| 2 * n < mesh.n_points()),
+        "{moved:?} of {}",
+        mesh.n_points()
+    );
+    let (exported, few) = corrected(&document, without_helpers(8));
+    assert!(few.morph_targets <= 8 && told(&exported) == 0);
+    assert!(few.max_percent > report.max_percent);
 }
 
 #[test]

@@ -18,6 +18,7 @@ use crate::task::Cancelled;
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Observations of a mesh: keyframes times instances. It bounds memory and time.
 const MAX_OBSERVATIONS: usize = 56;
@@ -42,10 +43,8 @@ const NEARLY: f64 = 0.1;
 /// The normal deltas of the displacements of a mesh.
 #[derive(Default)]
 pub(crate) struct NormalDeltas {
-    /// Entries of [`crate::mesh::Mesh::normals`], ascending.
-    pub(crate) normals: Vec<u32>,
-    /// Deltas of each displacement: n x k, bind space.
-    pub(crate) d: Vec<DVec3>,
+    /// By displacement: entries of [`crate::mesh::Mesh::normals`], ascending, and their deltas, bind space.
+    pub(crate) columns: Vec<Vec<(u32, DVec3)>>,
 }
 
 /// An instance at one frame.
@@ -62,7 +61,9 @@ struct InstanceObservation {
 
 /// The fit of one normal.
 struct NormalFit {
-    /// Deltas at the largest weights, k.
+    /// The displacements that its point has.
+    columns: Range<usize>,
+    /// Their deltas at the largest weights.
     d: Vec<DVec3>,
     /// Angles by observation, degrees, without and with the deltas.
     before: Vec<f32>,
@@ -77,7 +78,7 @@ pub(crate) fn normal_deltas(
     i: usize,
 ) -> Result<NormalDeltas, Cancelled> {
     let (part, mesh) = (&group.meshes[i], &solved.meshes[i]);
-    let k = mesh.k;
+    let k = mesh.basis.k();
     let Some(item) = problem
         .sampler
         .item(part.mesh)
@@ -104,7 +105,12 @@ pub(crate) fn normal_deltas(
             let row = rows
                 .get(&point)
                 .map_or(&part.file_weights[point as usize], |r| *r);
-            NormalFit::new(k, i, row, &bind, &observations)
+            let columns = match part.active.binary_search(&point) {
+                Ok(place) if mesh.basis.is_regional() => mesh.basis.of_place(place).0,
+                Err(_) if mesh.basis.is_regional() => 0..0,
+                _ => 0..k,
+            };
+            NormalFit::new(columns, i, row, &bind, &observations)
         })
         .collect();
     problem.task.check()?;
@@ -190,7 +196,7 @@ fn observations(
     let look = |m: usize, frame: Frame| -> Vec<InstanceObservation> {
         let of = |(instance, &d): (usize, &usize)| {
             let drawn = &frame.instances[d];
-            let k = mesh.k;
+            let k = mesh.basis.k();
             InstanceObservation {
                 linear: matrices(
                     group,
@@ -233,13 +239,13 @@ struct NormalObservation<'a> {
     target: DVec3,
     /// The least length in the denominator: a collapsed matrix gives no direction.
     least: f64,
-    /// Weights of the displacements as fractions of their largest, k.
+    /// Weights of the point's displacements as fractions of their largest.
     weights: &'a [f64],
 }
 
 impl NormalFit {
     fn new(
-        k: usize,
+        columns: Range<usize>,
         i: usize,
         row: &WeightRow,
         bind: &BindNormals,
@@ -249,14 +255,14 @@ impl NormalFit {
             .iter()
             .map(|view| {
                 let matrix = blended(row, &view.linear).matrix3;
-                let columns = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
-                let square: f64 = columns.iter().map(|c| c.length_squared()).sum();
+                let axes = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
+                let square: f64 = axes.iter().map(|c| c.length_squared()).sum();
                 NormalObservation {
                     matrix,
                     position: matrix * bind.at(i, &view.morph_weights),
                     target: view.targets[i].as_dvec3(),
                     least: MIN_LENGTH * (square / 3.0).sqrt() + 1e-30,
-                    weights: &view.weights,
+                    weights: &view.weights[columns.clone()],
                 }
             })
             .collect();
@@ -268,16 +274,15 @@ impl NormalFit {
         };
         let score = |angles: &[f32]| -> f64 { angles.iter().map(|a| f64::from(*a).powi(4)).sum() };
         let before = shown(&[]);
+        let k = columns.len();
         let mut best = Self {
+            columns,
             d: vec![DVec3::ZERO; k],
             after: before.clone(),
             before,
         };
-        if best
-            .before
-            .iter()
-            .all(|a| f64::from(*a) < THRESHOLD_DEGREES[THRESHOLD_DEGREES.len() - 1])
-        {
+        let least = THRESHOLD_DEGREES[THRESHOLD_DEGREES.len() - 1];
+        if k == 0 || best.before.iter().all(|a| f64::from(*a) < least) {
             return best;
         }
         let mut d = best.d.clone();
@@ -376,22 +381,18 @@ fn select_deltas(k: usize, normals: &[u32], fits: &[NormalFit], reach: &[f64]) -
         .find(|&idle| p99(&|fit| worst(&fit.before) > idle) <= limit);
     let idle = idle.unwrap_or(THRESHOLD_DEGREES[THRESHOLD_DEGREES.len() - 1]);
     let least = MIN_DELTA_SHARE * idle.to_radians();
-    let mut normal_deltas = NormalDeltas::default();
+    let mut columns = vec![Vec::new(); k];
     for (&normal, fit) in normals.iter().zip(fits) {
-        if worst(&fit.before) > idle && fit.d.iter().any(|d| d.length() >= least) {
-            normal_deltas.normals.push(normal);
-            let shares = fit.d.iter().zip(reach);
-            normal_deltas.d.extend(shares.map(|(d, reach)| {
-                if d.length() < least || *reach <= 0.0 {
-                    DVec3::ZERO
-                } else {
-                    *d / *reach
-                }
-            }));
+        if worst(&fit.before) <= idle {
+            continue;
+        }
+        for (i, d) in fit.columns.clone().zip(&fit.d) {
+            if d.length() >= least && reach[i] > 0.0 {
+                columns[i].push((normal, *d / reach[i]));
+            }
         }
     }
-    debug_assert_eq!(normal_deltas.d.len(), k * normal_deltas.normals.len());
-    normal_deltas
+    NormalDeltas { columns }
 }
 
 #[cfg(test)]
@@ -425,12 +426,12 @@ mod tests {
         let observations = observations(|w| DMat3::from_rotation_y(2.0 * w) * 0.01);
         let row = vec![(0, 1.0)];
         // One weight cannot follow a rotating matrix exactly; it still helps.
-        let fit = NormalFit::new(1, 0, &row, &z(), &observations);
+        let fit = NormalFit::new(0..1, 0, &row, &z(), &observations);
         let largest = |angles: &[f32]| angles.iter().copied().fold(0.0, f32::worse);
         assert!(largest(&fit.after) < 0.7 * largest(&fit.before));
         // Under a fixed matrix it is nearly exact.
         let observations = self::observations(|_| DMat3::from_diagonal(DVec3::splat(3.0)));
-        let fit = NormalFit::new(1, 0, &row, &z(), &observations);
+        let fit = NormalFit::new(0..1, 0, &row, &z(), &observations);
         assert!(
             largest(&fit.before) > 34.0 && largest(&fit.after) < 1.5,
             "{:?}",
@@ -447,24 +448,22 @@ mod tests {
                 DMat3::IDENTITY
             }
         });
-        let fit = NormalFit::new(1, 0, &vec![(0, 1.0)], &z(), &observations);
+        let fit = NormalFit::new(0..1, 0, &vec![(0, 1.0)], &z(), &observations);
         assert!(fit.d[0].is_finite() && fit.after[..8].iter().all(|a| *a < 2.0));
     }
 
     #[test]
     fn what_gains_little_is_left_out() {
         let fit = |before: f32, after: f32| NormalFit {
+            columns: 0..1,
             d: vec![DVec3::X],
             before: vec![before; 4],
             after: vec![after; 4],
         };
         let none = select_deltas(1, &[3, 7], &[fit(0.2, 0.1), fit(0.3, 0.1)], &[2.0]);
-        assert!(none.normals.is_empty());
+        assert!(none.columns.iter().all(Vec::is_empty));
         let some = select_deltas(1, &[3, 7], &[fit(0.2, 0.1), fit(9.0, 0.1)], &[2.0]);
-        assert_eq!(
-            (&some.normals[..], &some.d[..]),
-            (&[7][..], &[DVec3::X * 0.5][..])
-        );
+        assert_eq!(some.columns, vec![vec![(7, DVec3::X * 0.5)]]);
     }
 
     #[test]

@@ -78,12 +78,7 @@ pub(crate) fn add(
             }
         });
         let targets: Vec<BakedTarget> = targets.collect();
-        let weights = MeshSolution {
-            rows: Vec::new(),
-            k: samples.len(),
-            b: Vec::new(),
-            weights: weights(problem, part, &keys, &item.correctives, &samples)?,
-        };
+        let weights = weights(problem, part, &keys, &item.correctives, &samples)?;
         let unit_scale = solved.map_or(1.0, |solved| solved.unit_scale);
         let morphs = MorphTargets::of_samples(targets, &weights, &part.geometry, unit_scale);
         for (instance, &d) in part.instances.iter().enumerate() {

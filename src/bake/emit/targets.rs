@@ -9,6 +9,7 @@ use crate::bake::solve::MeshSolution;
 use crate::mesh::Mesh;
 use crate::skeleton::{Channel, Clip, JointId, Property};
 use glam::{DVec3, Vec3};
+use std::collections::BTreeMap;
 
 /// A clip gets no weights track where all targets together move points by less than this fraction of the tolerance.
 const NEGLIGIBLE: f64 = 0.02;
@@ -16,7 +17,8 @@ const NEGLIGIBLE: f64 = 0.02;
 /// The morph targets of a mesh and the affine map of their weights.
 pub(crate) struct MorphTargets<'a> {
     pub(crate) targets: Vec<BakedTarget>,
-    solved: &'a MeshSolution,
+    /// By instance, clip, keyframe: the weight of each displacement.
+    weights: &'a [Vec<Vec<Vec<f64>>>],
     /// The lowest weight and the range of each displacement: the target is the displacement times the range, its
     /// weight `(w - lowest) / range`.
     ranges: Vec<(f64, f64)>,
@@ -37,7 +39,7 @@ impl<'a> MorphTargets<'a> {
         unit_scale: f64,
         problem: &Problem<'_>,
     ) -> Self {
-        let k = solved.k;
+        let k = solved.basis.k();
         let all = || solved.weights.iter().flatten().flatten();
         let ranges: Vec<(f64, f64)> = (0..k)
             .map(|i| {
@@ -54,31 +56,36 @@ impl<'a> MorphTargets<'a> {
             })
             .collect();
         let offset = ranges.iter().any(|r| r.0 < 0.0);
-        let entries = |d: &dyn Fn(&[DVec3]) -> DVec3| BakedTarget {
-            name: String::new(),
-            positions: entries(&part.active, k, &solved.b, d),
-            normals: entries(&normal_deltas.normals, k, &normal_deltas.d, d),
-        };
+        let places = solved.basis.columns();
+        let point_of = |&(place, b): &(u32, DVec3)| (part.active[place as usize], b);
+        let positions: Vec<Column> = places
+            .iter()
+            .map(|column| column.iter().map(point_of).collect())
+            .collect();
+        let normals = &normal_deltas.columns;
+        let of_normals = |i: usize| normals.get(i).map_or(&[][..], Vec::as_slice);
         let mut targets: Vec<BakedTarget> = (0..k)
-            .map(|i| entries(&|b: &[DVec3]| b[i] * ranges[i].1))
+            .map(|i| BakedTarget {
+                name: String::new(),
+                positions: scaled(&positions[i], ranges[i].1),
+                normals: scaled(of_normals(i), ranges[i].1),
+            })
             .collect();
         if offset {
-            let lowest = |b: &[DVec3]| b.iter().zip(&ranges).map(|(b, r)| *b * r.0).sum();
-            targets.push(entries(&lowest));
+            targets.push(BakedTarget {
+                name: String::new(),
+                positions: at_lowest(&positions, &ranges),
+                normals: at_lowest(normals, &ranges),
+            });
         }
-        let reach = (0..k).map(|i| {
-            let lengths = solved
-                .b
-                .iter()
-                .skip(i)
-                .step_by(k.max(1))
-                .map(|b| b.length());
+        let reach = positions.iter().map(|column| {
+            let lengths = column.iter().map(|(_, b)| b.length());
             lengths.fold(0.0, f64::max)
         });
         Self {
             reach: reach.collect(),
             targets,
-            solved,
+            weights: &solved.weights,
             ranges,
             offset,
             unit_scale,
@@ -86,10 +93,10 @@ impl<'a> MorphTargets<'a> {
         }
     }
 
-    /// Finished targets, with the weights of their tracks in `solved`.
+    /// Finished targets, with their weights by instance, clip, keyframe.
     pub(crate) fn of_samples(
         targets: Vec<BakedTarget>,
-        solved: &'a MeshSolution,
+        weights: &'a [Vec<Vec<Vec<f64>>>],
         geometry: &Mesh,
         unit_scale: f64,
     ) -> Self {
@@ -101,7 +108,7 @@ impl<'a> MorphTargets<'a> {
             reach: reach.collect(),
             ranges: vec![(0.0, 1.0); targets.len()],
             targets,
-            solved,
+            weights,
             offset: false,
             unit_scale,
             n_source: geometry.morphs.len(),
@@ -131,7 +138,7 @@ impl<'a> MorphTargets<'a> {
         let mut rest = rest.cloned().unwrap_or_default();
         rest.resize(self.n_source, 0.0);
         for (clip, tracks) in tracks.iter_mut().enumerate() {
-            let weights = &self.solved.weights[instance][clip];
+            let weights = &self.weights[instance][clip];
             let source = morph_channel(problem.clips.written[clip], drawn.node);
             if weights.is_empty() || self.is_negligible(weights, problem) {
                 tracks.extend(source.map(|channel| self.widened(channel)));
@@ -215,17 +222,25 @@ impl<'a> MorphTargets<'a> {
     }
 }
 
-/// The entries of a target: `d` of the k vectors of each index, without zeros.
-fn entries(
-    indices: &[u32],
-    k: usize,
-    vectors: &[DVec3],
-    d: &dyn Fn(&[DVec3]) -> DVec3,
-) -> Vec<(u32, Vec3)> {
-    let made = indices.iter().zip(vectors.chunks_exact(k.max(1)));
-    made.map(|(&index, vectors)| (index, d(vectors).as_vec3()))
-        .filter(|(_, d)| *d != Vec3::ZERO)
-        .collect()
+/// Vectors at ascending indices.
+type Column = Vec<(u32, DVec3)>;
+
+/// The entries of a target: vectors times its range, without zeros.
+fn scaled(column: &[(u32, DVec3)], range: f64) -> Vec<(u32, Vec3)> {
+    let scaled = column.iter().map(|&(i, b)| (i, (b * range).as_vec3()));
+    scaled.filter(|(_, d)| *d != Vec3::ZERO).collect()
+}
+
+/// The entries of the target that adds all displacements at their lowest weights.
+fn at_lowest(columns: &[Column], ranges: &[(f64, f64)]) -> Vec<(u32, Vec3)> {
+    let mut sums: BTreeMap<u32, DVec3> = BTreeMap::new();
+    for (column, (lowest, _)) in columns.iter().zip(ranges) {
+        for &(i, b) in column {
+            *sums.entry(i).or_default() += b * *lowest;
+        }
+    }
+    let sums = sums.into_iter().map(|(i, d)| (i, d.as_vec3()));
+    sums.filter(|(_, d)| *d != Vec3::ZERO).collect()
 }
 
 /// The weights channel of a node in a clip; the last of duplicates.

@@ -1,13 +1,13 @@
 //! Alternating least squares: block coordinate descent over helper motions, weights and displacements, each solved
 //! with the others fixed.
 
-use super::candidates::Candidate;
+use super::candidates::{Candidate, MOST_GLOBAL_MORPHS};
 use super::displacements::{Basis, Residuals};
 use super::irls;
 use super::motions::{FitPoint, MotionSolver};
 use super::training::{TrainingSet, residuals};
 use super::weights::{HelperSet, Regularisation, fit_weights};
-use super::{MAX_TRAINING_FRAMES, TRAINING_SHARE};
+use super::{MAX_REGIONAL_FRAMES, TRAINING_SHARE};
 use crate::bake::problem::Problem;
 use crate::bake::problem::group::Group;
 use crate::bake::problem::rows::WeightRow;
@@ -278,7 +278,7 @@ pub(crate) fn basis_of(
 ) -> Result<(Residuals, Option<Basis>), Cancelled> {
     problem.task.check()?;
     let part = &group.meshes[i];
-    let observations = training.of_part(problem.sampler, group, part, MAX_TRAINING_FRAMES);
+    let observations = training.of_part(problem.sampler, group, part, MAX_REGIONAL_FRAMES);
     let observations: Vec<_> = observations
         .into_iter()
         .filter(|s| training.frames[s.0].time.clip.is_some())
@@ -292,8 +292,9 @@ pub(crate) fn basis_of(
         &points,
     );
     let target_error = TRAINING_SHARE * problem.tolerance;
-    let most = problem.most_morphs();
-    if residuals.max_norm() <= target_error || most == 0 {
+    let most = problem.most_morphs().min(MOST_GLOBAL_MORPHS);
+    // Displacements of regions are fitted once the motions and weights are known.
+    if residuals.max_norm() <= target_error || most == 0 || candidate.regional[i] {
         return Ok((residuals, None));
     }
     let known = training.bases.get(i).map_or(0, |b| b.0);

@@ -1,40 +1,34 @@
 //! Candidates: numbers of helpers and morph targets, by their estimated bytes and error.
 
 use super::TRAINING_SHARE;
+use super::displacements::Residuals;
 use super::placement::Placement;
+use super::prices::MorphPrices;
+use super::regions::{JointPair, Partition, RegionLimits, pair_of, partition};
 use super::training::{Snapshot, TrainingSet, residual, residuals};
-use crate::bake::normal_angles::compared_normals;
 use crate::bake::problem::Problem;
-use crate::bake::problem::group::Group;
+use crate::bake::problem::group::{Group, GroupMesh};
 use crate::bake::problem::rows::WeightRow;
-use crate::bake::problem::sampling::{Sampling, times_of};
+use crate::bake::problem::sampling::Sampling;
 use crate::math::Worse;
 use crate::task::Cancelled;
 use rayon::prelude::*;
-
-/// Bytes of JSON and binary that a helper joint adds to a glTF file besides its tracks: a node, a slot, an inverse
-/// bind matrix. Measured on written files.
-const HELPER_BYTES: f64 = 160.0;
-
-const TRACK_BYTES: f64 = 180.0;
-
-/// Fraction of keyframes that key reduction leaves. Measured on written files.
-const KEPT_KEYS: f64 = 0.7;
-
-/// Bytes of JSON of a morph target, with its accessor and buffer views. Measured on written files.
-const MORPH_BYTES: f64 = 330.0;
-
-const ENTRY_BYTES: f64 = 14.0;
 
 /// Points of a mesh that an estimate fits: those of the largest errors, and about as many others; and their
 /// observations. They bound its time.
 const WORST_POINTS: usize = 250;
 const OTHER_POINTS: usize = 150;
 const MAX_OBSERVATIONS: usize = 48;
-/// Points above this fraction of the tolerance have entries in a target, of which this fraction stays. Measured on
-/// written files.
-const MOVED_SHARE: f64 = 0.5;
-const KEPT_ENTRIES: f64 = 0.7;
+/// Points above this fraction of the tolerance have displacements.
+pub(crate) const MOVED_SHARE: f64 = 0.5;
+/// Morph targets of a whole mesh: more of them are divided into those of its regions.
+pub(crate) const MOST_GLOBAL_MORPHS: usize = 8;
+/// The rank of a region's residuals leaves this fraction of the tolerance; alternating least squares then leave less.
+const RANK_SHARE: f64 = 0.8;
+/// Numbers of helpers beside which regions are considered: finding regions takes longer than one basis.
+const REGION_SNAPSHOTS: [usize; 6] = [0, 8, 16, 32, 48, 80];
+/// Regions are considered where a whole mesh takes more targets than this.
+const FEW_MORPHS: usize = 2;
 /// An estimate may exceed the error allowed on the training set by this factor, since the solution improves on it.
 const ESTIMATE_SLACK: f64 = 1.05;
 
@@ -42,9 +36,32 @@ const ESTIMATE_SLACK: f64 = 1.05;
 pub(crate) struct Candidate {
     pub(crate) snapshot: usize,
     pub(crate) helpers: usize,
+    /// By mesh.
     pub(crate) morphs: Vec<usize>,
+    /// By mesh: whether each region of it has morph targets of its own.
+    pub(crate) regional: Vec<bool>,
     pub(crate) bytes: f64,
     pub(crate) max_error: f64,
+}
+
+/// What the morph targets of a mesh are estimated to take and to leave.
+#[derive(Clone, Copy, Default)]
+struct MeshEstimate {
+    k: usize,
+    regional: bool,
+    bytes: f64,
+    max_error: f64,
+}
+
+/// A mesh beside the helpers of a snapshot.
+struct Placed<'a> {
+    part: &'a GroupMesh,
+    /// The points that were placed, with their rows.
+    points: Vec<(u32, &'a WeightRow)>,
+    /// Their largest errors.
+    errors: Vec<f64>,
+    observations: Vec<(usize, usize, usize)>,
+    prices: MorphPrices,
 }
 
 impl Problem<'_> {
@@ -56,18 +73,7 @@ impl Problem<'_> {
         placement: &Placement,
         sampling: &Sampling,
     ) -> Result<Vec<Candidate>, Cancelled> {
-        let n_keys: usize = sampling.keys.iter().map(Vec::len).sum();
-        let n_moved = sampling.keys.iter().filter(|keys| !keys.is_empty()).count();
-        // A rotation key takes 8 bytes (four 16-bit numbers), a translation key 12.
-        let (tracks, key_bytes) = if self.refines(group) {
-            (2.0, 20.0)
-        } else {
-            (1.0, 8.0)
-        };
-        let per_helper = group.joint_sets.len() as f64
-            * (HELPER_BYTES
-                + KEPT_KEYS * key_bytes * n_keys as f64
-                + tracks * TRACK_BYTES * n_moved as f64);
+        let per_helper = self.helper_bytes(group, sampling);
         let mut candidates: Vec<Candidate> = placement
             .snapshots
             .iter()
@@ -77,32 +83,31 @@ impl Problem<'_> {
                     snapshot: i,
                     helpers: snapshot.helpers,
                     morphs: Vec::new(),
+                    regional: Vec::new(),
                     bytes: per_helper * snapshot.helpers as f64,
                     max_error: 0.0,
                 };
                 for i in 0..group.meshes.len() {
-                    let (k, bytes, max_error) =
-                        self.estimate(group, training, placement, snapshot, i, sampling)?;
-                    candidate.morphs.push(k);
-                    candidate.bytes += bytes;
-                    candidate.max_error = candidate.max_error.worse(max_error);
+                    let found = self.estimate(group, training, placement, snapshot, i, sampling)?;
+                    candidate.morphs.push(found.k);
+                    candidate.regional.push(found.regional);
+                    candidate.bytes += found.bytes;
+                    candidate.max_error = candidate.max_error.worse(found.max_error);
                 }
                 Ok(candidate)
             })
             .collect::<Result<_, Cancelled>>()?;
-        let target_error = self.training_limit(group);
-        candidates.sort_by(|a, b| {
-            match (a.max_error <= target_error, b.max_error <= target_error) {
-                (true, true) => a.bytes.total_cmp(&b.bytes),
-                (false, false) => a.max_error.total_cmp(&b.max_error),
-                (a, b) => b.cmp(&a),
-            }
+        let promises = |c: &Candidate| c.max_error <= self.training_limit(group, c.helpers);
+        candidates.sort_by(|a, b| match (promises(a), promises(b)) {
+            (true, true) => a.bytes.total_cmp(&b.bytes),
+            (false, false) => a.max_error.total_cmp(&b.max_error),
+            (a, b) => b.cmp(&a),
         });
         Ok(candidates)
     }
 
-    /// The number of morph targets that a mesh needs beside the helpers of a snapshot, their bytes, and the error
-    /// left.
+    /// The morph targets that a mesh needs beside the helpers of a snapshot: of the whole mesh, or of its regions if these
+    /// take fewer bytes.
     fn estimate(
         &self,
         group: &Group,
@@ -111,7 +116,7 @@ impl Problem<'_> {
         snapshot: &Snapshot,
         i: usize,
         sampling: &Sampling,
-    ) -> Result<(usize, f64, f64), Cancelled> {
+    ) -> Result<MeshEstimate, Cancelled> {
         let part = &group.meshes[i];
         let observations = training.of_part(self.sampler, group, part, MAX_OBSERVATIONS);
         let observations: Vec<_> = observations
@@ -133,73 +138,152 @@ impl Problem<'_> {
             errors.fold(0.0, f64::worse).sqrt()
         };
         let errors: Vec<f64> = points.par_iter().map(worst_of).collect();
-        let target_error = TRAINING_SHARE * self.tolerance;
-        let mut order: Vec<usize> = (0..points.len()).collect();
-        order.sort_by(|&a, &b| errors[b].total_cmp(&errors[a]).then(a.cmp(&b)));
-        let Some(&first) = order.first() else {
-            return Ok((0, 0.0, 0.0));
-        };
-        if errors[first] <= target_error {
-            return Ok((0, 0.0, errors[first]));
-        }
-        let most = self.most_morphs();
-        if most == 0 {
-            return Ok((0, 0.0, errors[first]));
-        }
-        // The points of the largest errors and a regular subset of the others.
-        let max_error: Vec<usize> = order.iter().copied().take(WORST_POINTS).collect();
-        let others = order
-            .iter()
-            .copied()
-            .skip(WORST_POINTS)
-            .step_by((order.len() / OTHER_POINTS).max(1));
-        let sample: Vec<(u32, &WeightRow)> = max_error
-            .into_iter()
-            .chain(others)
-            .map(|o| points[o])
-            .collect();
-        let residuals = residuals(
+        let placed = Placed {
             part,
-            &training.frames,
-            &snapshot.matrices,
-            &observations,
-            &sample,
-        );
-        let bases = residuals.bases(1, most, target_error, self.task)?;
-        let Some(basis) = bases
-            .iter()
-            .min_by(|a, b| a.max_error.total_cmp(&b.max_error))
-        else {
-            return Ok((0, 0.0, errors[first]));
+            points,
+            errors,
+            observations,
+            prices: self.morph_prices(part, sampling),
         };
-        let needed = errors
-            .iter()
-            .filter(|e| **e > MOVED_SHARE * self.tolerance)
-            .count();
-        let share = needed as f64 / points.len().max(1) as f64;
-        let vertices = part.geometry.n_vertices() as f64 / part.geometry.n_points().max(1) as f64;
-        let entries = share * part.active.len() as f64 * vertices * KEPT_ENTRIES;
-        let keys = times_of(&sampling.keys, self.corrected).len() as f64;
-        let n_clips = self.corrected.iter().filter(|c| **c).count() as f64;
-        let k = basis.k as f64;
-        let item = self
-            .sampler
-            .item(part.mesh)
-            .filter(|_| self.options.normals);
-        let has_deltas =
-            item.is_some_and(|item| !compared_normals(&part.geometry, &item.influences).is_empty());
-        let entry_bytes = if has_deltas {
-            2.0 * ENTRY_BYTES
-        } else {
-            ENTRY_BYTES
+        let largest = placed.errors.iter().copied().fold(0.0, f64::worse);
+        let none = MeshEstimate {
+            max_error: largest,
+            ..MeshEstimate::default()
         };
-        let bytes = k * (entries * entry_bytes + MORPH_BYTES)
-            + part.instances.len() as f64 * (2.0 * (k + 1.0) * keys + TRACK_BYTES * n_clips);
-        Ok((basis.k, bytes, basis.max_error))
+        if largest <= TRAINING_SHARE * self.tolerance || self.most_morphs() == 0 {
+            return Ok(none);
+        }
+        let whole = self
+            .estimate_whole(training, snapshot, &placed)?
+            .unwrap_or(none);
+        let limit = self.training_limit(group, snapshot.helpers);
+        let considers = self.most_morphs() > MOST_GLOBAL_MORPHS
+            && REGION_SNAPSHOTS.contains(&snapshot.helpers)
+            && (whole.k > FEW_MORPHS || whole.max_error > limit);
+        if !considers {
+            return Ok(whole);
+        }
+        let regions = self.estimate_regions(group, training, snapshot, &placed)?;
+        let better = match (whole.max_error <= limit, regions.max_error <= limit) {
+            (true, true) => regions.bytes < whole.bytes,
+            (false, false) => regions.max_error < whole.max_error,
+            (_, meets) => meets,
+        };
+        Ok(if better { regions } else { whole })
     }
 
-    /// Candidates below this error on the training set compete by their size.
-    pub(crate) fn training_limit(&self, group: &Group) -> f64 {
-        ESTIMATE_SLACK.max(self.expected_gain(group)) * TRAINING_SHARE * self.tolerance
+    /// The displacements of a whole mesh, from the points of the largest errors and a regular subset of the others.
+    fn estimate_whole(
+        &self,
+        training: &TrainingSet,
+        snapshot: &Snapshot,
+        placed: &Placed<'_>,
+    ) -> Result<Option<MeshEstimate>, Cancelled> {
+        let Placed {
+            part,
+            points,
+            errors,
+            observations,
+            prices,
+        } = placed;
+        let mut order: Vec<usize> = (0..points.len()).collect();
+        order.sort_by(|&a, &b| errors[b].total_cmp(&errors[a]).then(a.cmp(&b)));
+        let worst = order.iter().copied().take(WORST_POINTS);
+        let others = order.iter().copied().skip(WORST_POINTS);
+        let others = others.step_by((order.len() / OTHER_POINTS).max(1));
+        let sample: Vec<(u32, &WeightRow)> = worst.chain(others).map(|o| points[o]).collect();
+        let frames = &training.frames;
+        let residuals = residuals(part, frames, &snapshot.matrices, observations, &sample);
+        let most = self.most_morphs().min(MOST_GLOBAL_MORPHS);
+        let bases = residuals.bases(1, most, TRAINING_SHARE * self.tolerance, self.task)?;
+        let best = bases
+            .iter()
+            .min_by(|a, b| a.max_error.total_cmp(&b.max_error));
+        let moved = errors.iter().filter(|e| **e > MOVED_SHARE * self.tolerance);
+        let moved = moved.count() as f64 * placed.active_per_point();
+        Ok(best.map(|basis| MeshEstimate {
+            k: basis.k,
+            regional: false,
+            bytes: prices.of(std::iter::once((basis.k, moved))),
+            max_error: basis.max_error,
+        }))
+    }
+
+    /// The displacements of its regions.
+    fn estimate_regions(
+        &self,
+        group: &Group,
+        training: &TrainingSet,
+        snapshot: &Snapshot,
+        placed: &Placed<'_>,
+    ) -> Result<MeshEstimate, Cancelled> {
+        let Placed {
+            part,
+            points,
+            observations,
+            prices,
+            ..
+        } = placed;
+        let share = placed.active_per_point();
+        let frames = &training.frames;
+        let residuals = residuals(part, frames, &snapshot.matrices, observations, points);
+        let places = points.iter().map(|(point, _)| *point);
+        let found = self.partition(part, places, &residuals, (prices, share))?;
+        let blocks = found.regions.iter();
+        let blocks = blocks.map(|region| (region.k, region.n_points as f64 * share));
+        // Where candidates with helpers count on alternating least squares, so do regions: they leave less than the ranks.
+        let gain = if self.refines(group) {
+            TRAINING_SHARE / RANK_SHARE
+        } else {
+            1.0
+        };
+        Ok(MeshEstimate {
+            k: found.k(),
+            regional: true,
+            bytes: prices.of(blocks),
+            max_error: gain * found.max_error,
+        })
+    }
+
+    /// The regions of some points of a mesh, given the prices of its morph targets and the number of active points that
+    /// each of these stands for.
+    pub(crate) fn partition(
+        &self,
+        part: &GroupMesh,
+        points: impl Iterator<Item = u32>,
+        residuals: &Residuals,
+        (prices, share): (&MorphPrices, f64),
+    ) -> Result<Partition, Cancelled> {
+        let pairs: Vec<JointPair> = points
+            .map(|point| pair_of(&part.weights[point as usize]))
+            .collect();
+        let prices = MorphPrices {
+            entry: prices.entry * share,
+            ..*prices
+        };
+        let limits = RegionLimits {
+            still: MOVED_SHARE * self.tolerance,
+            target_error: RANK_SHARE * self.tolerance,
+            most: self.most_morphs(),
+        };
+        partition(residuals, &pairs, &prices, limits, self.task)
+    }
+
+    /// Candidates below this error on the training set compete by their size: alternating least squares reduce what
+    /// helpers leave.
+    pub(crate) fn training_limit(&self, group: &Group, helpers: usize) -> f64 {
+        let gain = if helpers > 0 {
+            self.expected_gain(group)
+        } else {
+            1.0
+        };
+        ESTIMATE_SLACK.max(gain) * TRAINING_SHARE * self.tolerance
+    }
+}
+
+impl Placed<'_> {
+    /// The number of active points that each of the placed ones stands for.
+    fn active_per_point(&self) -> f64 {
+        self.part.active.len() as f64 / self.points.len().max(1) as f64
     }
 }

@@ -61,7 +61,8 @@ impl Residuals {
         self.r.len().checked_div(self.t).unwrap_or(0)
     }
 
-    fn a(&self, i: usize) -> DMat3 {
+    /// The linear part of the matrix of point i / t in frame i % t.
+    pub(crate) fn a(&self, i: usize) -> DMat3 {
         DMat3::from_cols_array(&self.a[i].map(f64::from))
     }
 
@@ -75,16 +76,65 @@ impl Residuals {
         self.r.iter().map(length).fold(0.0, f64::worse).sqrt()
     }
 
-    /// Initial weights (t values each): the principal components of the residuals pulled back to bind space, largest
-    /// first.
-    fn principal(&self) -> Vec<Vec<f64>> {
+    /// The largest norm of a residual of each point.
+    pub(crate) fn max_norm_of_points(&self) -> Vec<f64> {
+        let length = |r: &[f32; 3]| r.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
+        let points = self.r.chunks(self.t.max(1));
+        let norms = points.map(|r| r.iter().map(length).fold(0.0, f64::worse).sqrt());
+        norms.collect()
+    }
+
+    /// The residuals of some points.
+    pub(crate) fn of_points(&self, points: &[u32]) -> Self {
         let t = self.t;
+        let rows = || points.iter().map(|&p| p as usize * t..(p as usize + 1) * t);
+        Self {
+            t,
+            a: rows().flat_map(|row| self.a[row].iter().copied()).collect(),
+            r: rows().flat_map(|row| self.r[row].iter().copied()).collect(),
+        }
+    }
+
+    /// At most `most` frames, at a regular stride.
+    pub(crate) fn every_frame(&self, most: usize) -> Self {
+        let step = self.t.div_ceil(most.max(1)).max(1);
+        let kept = || (0..self.r.len()).filter(|i| (i % self.t).is_multiple_of(step));
+        Self {
+            t: self.t.div_ceil(step),
+            a: kept().map(|i| self.a[i]).collect(),
+            r: kept().map(|i| self.r[i]).collect(),
+        }
+    }
+
+    /// The residuals pulled back to bind space: n x t.
+    pub(crate) fn pulled_back(&self) -> Vec<[f32; 3]> {
+        let damping = self.damping();
+        let all = (0..self.r.len()).into_par_iter();
+        all.map(|i| self.pulled(i, damping).as_vec3().to_array())
+            .collect()
+    }
+
+    /// Displacement at bind whose effect is residual i, for a matrix that has an inverse; otherwise damped.
+    fn pulled(&self, i: usize, damping: f64) -> DVec3 {
+        let a = self.a(i);
+        let normal = a.transpose() * a + DMat3::from_diagonal(DVec3::splat(damping));
+        normal.inverse() * (a.transpose() * self.r(i))
+    }
+
+    fn damping(&self) -> f64 {
         let trace: f64 = (0..self.a.len())
             .step_by(TRACE_STRIDE)
             .map(|i| self.a[i].iter().map(|x| f64::from(*x).powi(2)).sum::<f64>())
             .sum();
         let n = self.a.len().div_ceil(TRACE_STRIDE).max(1);
-        let damping = DAMPING.powi(2) * trace / (3 * n) as f64 + 1e-300;
+        DAMPING.powi(2) * trace / (3 * n) as f64 + 1e-300
+    }
+
+    /// Initial weights (t values each): the principal components of the residuals pulled back to bind space, largest
+    /// first.
+    fn principal(&self) -> Vec<Vec<f64>> {
+        let t = self.t;
+        let damping = self.damping();
         let partial: Vec<Vec<f64>> = (0..self.n())
             .collect::<Vec<_>>()
             .par_chunks(POINTS_PER_CHUNK)
@@ -93,10 +143,7 @@ impl Residuals {
                 let mut d = vec![DVec3::ZERO; t];
                 for &p in points {
                     for (f, d) in d.iter_mut().enumerate() {
-                        let a = self.a(p * t + f);
-                        let normal =
-                            a.transpose() * a + DMat3::from_diagonal(DVec3::splat(damping));
-                        *d = normal.inverse() * (a.transpose() * self.r(p * t + f));
+                        *d = self.pulled(p * t + f, damping);
                     }
                     for f in 0..t {
                         for g in 0..=f {

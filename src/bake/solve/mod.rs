@@ -8,9 +8,12 @@ mod frame_weights;
 pub(crate) mod helper_tracks;
 pub(crate) mod irls;
 pub(crate) mod linear;
+pub(crate) mod mesh_basis;
 pub(crate) mod motions;
 pub(crate) mod placement;
 pub(crate) mod playback;
+pub(crate) mod prices;
+pub(crate) mod regions;
 pub(crate) mod simplex;
 pub(crate) mod training;
 pub(crate) mod weights;
@@ -25,15 +28,18 @@ use super::retarget;
 use crate::task::Cancelled;
 use alternating::AlternatingSolver;
 use candidates::Candidate;
-use glam::DVec3;
 use helper_tracks::Helper;
+use mesh_basis::MeshBasis;
 use placement::{Placement, PlacementOptions, place_helpers};
 use playback::Playback;
+use std::sync::Arc;
 use training::TrainingSet;
 use weights::Regularisation;
 
-/// The largest training set, after frames of large error were added.
-pub(crate) const MAX_TRAINING_FRAMES: usize = 140;
+/// The largest training set, after frames of large error were added; and the largest for displacements of regions, which
+/// are fitted faster than motions and weights.
+const MAX_TRAINING_FRAMES: usize = 140;
+pub(crate) const MAX_REGIONAL_FRAMES: usize = 200;
 /// Errors on the training set may take this fraction of the tolerance; frames in between are worse.
 pub(crate) const TRAINING_SHARE: f64 = 0.7;
 /// Errors at keyframes and their samples in between may take this fraction of the tolerance; the rest is for times
@@ -43,14 +49,20 @@ const PLAYBACK_SHARE: f64 = 0.96;
 const MAX_SOLVED: usize = 5;
 /// After a first solution, candidates are skipped whose estimate exceeds the limit on the training set by this factor.
 const SKIP_FACTOR: f64 = 1.3;
-/// Frames are no longer added where the error exceeds this many tolerances after the first round.
+/// Frames are no longer added where the error exceeds this many tolerances after the first round, and where it exceeds
+/// this fraction of that before the frames were added.
 const STALLED: f64 = 1.4;
+const STALLED_SHARE: f64 = 0.9;
 /// A candidate is dropped whose error on its own training set exceeds this fraction of the tolerance: unseen frames
 /// are worse.
 const DROP_SHARE: f64 = 0.93;
-/// Rounds in which frames of large error join the training set, and frames in each.
+/// Rounds in which frames of large error join the training set, the same where regions have displacements, and frames in
+/// each.
 const FRAME_ROUNDS: usize = 4;
+const REGIONAL_ROUNDS: usize = 8;
 const FRAMES_PER_ROUND: usize = 12;
+/// Frames of a clip that join in one round are this far apart, seconds: nearer ones show nearly the same pose.
+const FRAME_DISTANCE: f64 = 0.1;
 /// Least distance of helpers of similar weights, as a fraction of the diagonal: nearer ones influence the same points.
 const MIN_SPACING: f64 = 0.03;
 /// The factor by which alternating least squares usually reduces the error that placement leaves.
@@ -106,9 +118,8 @@ pub(crate) struct Solution {
 pub(crate) struct MeshSolution {
     /// One weight row an active point.
     pub(crate) rows: Vec<WeightRow>,
-    /// Displacements of the active points: n x k.
-    pub(crate) k: usize,
-    pub(crate) b: Vec<DVec3>,
+    /// Displacements of the active points.
+    pub(crate) basis: Arc<MeshBasis>,
     /// By instance, clip, keyframe: k weights. Empty for clips that are not corrected.
     pub(crate) weights: Vec<Vec<Vec<Vec<f64>>>>,
 }
@@ -139,9 +150,11 @@ impl Problem<'_> {
         let mut tries = 0;
         for candidate in &candidates {
             // Skip what cannot meet the tolerance, and what has only a few helpers more than a failed candidate.
-            if candidate.helpers < least
+            let is_regional = candidate.regional.contains(&true);
+            let limit = SKIP_FACTOR * self.training_limit(group, candidate.helpers);
+            if candidate.helpers < least && !is_regional
                 || tries >= MAX_SOLVED
-                || best.is_some() && candidate.max_error > SKIP_FACTOR * self.training_limit(group)
+                || best.is_some() && candidate.max_error > limit
             {
                 continue;
             }
@@ -158,7 +171,7 @@ impl Problem<'_> {
             if best.as_ref().is_some_and(|best| self.meets(best)) {
                 return Ok(best);
             }
-            if self.refines(group) && candidate.helpers > 0 {
+            if self.refines(group) && candidate.helpers > 0 && !is_regional {
                 least = candidate.helpers + candidate.helpers.div_ceil(4);
             }
         }
@@ -314,7 +327,8 @@ impl Problem<'_> {
             AlternatingSolver::new(self, group, codebook, seeds, candidate, regularisation);
         let decomposition = solver.solve(training, None)?;
         // Errors on unseen frames are larger.
-        if may_give_up && decomposition.max_error > DROP_SHARE * self.tolerance {
+        let is_regional = candidate.regional.contains(&true);
+        if may_give_up && !is_regional && decomposition.max_error > DROP_SHARE * self.tolerance {
             return Ok(Err(decomposition.max_error));
         }
         let unit_scale = Self::unit_scale(training, group);
@@ -323,8 +337,14 @@ impl Problem<'_> {
         baked.update_training(training);
         baked.fit_bases(training, candidate)?;
         let mut best = (f64::INFINITY, baked.clone());
+        let mut last = f64::INFINITY;
+        let (rounds, most_frames) = if is_regional {
+            (REGIONAL_ROUNDS, MAX_REGIONAL_FRAMES)
+        } else {
+            (FRAME_ROUNDS, MAX_TRAINING_FRAMES)
+        };
         // Add frames of large error to the training set and fit the displacements again.
-        for round in 0..=FRAME_ROUNDS {
+        for round in 0..=rounds {
             let at_keys = baked.solve_weights(None)?;
             let (max_error, between) = baked.subdivide(&at_keys)?;
             if max_error < best.0 {
@@ -334,17 +354,26 @@ impl Problem<'_> {
             missed.retain(|m| m.0 > self.tolerance * MISSED_SHARE);
             if max_error <= PLAYBACK_SHARE * self.tolerance
                 || missed.is_empty()
-                || round > 0 && max_error > STALLED * self.tolerance
-                || training.frames.len() >= MAX_TRAINING_FRAMES
-                || round == FRAME_ROUNDS
+                || round > 0
+                    && max_error > STALLED * self.tolerance
+                    && !(is_regional && max_error <= STALLED_SHARE * last)
+                || training.frames.len() >= most_frames
+                || round == rounds
             {
                 break;
             }
+            last = max_error;
             missed.sort_by(|a, b| b.0.total_cmp(&a.0));
-            missed.truncate(FRAMES_PER_ROUND);
             let known = |t: &FrameTime| training.frames.iter().any(|m| m.time == *t);
-            let fresh = missed.into_iter().map(|m| m.1);
-            let fresh: Vec<FrameTime> = fresh.filter(|t| !known(t)).collect();
+            let mut fresh: Vec<FrameTime> = Vec::new();
+            for (_, time) in missed {
+                let near = |other: &FrameTime| {
+                    other.clip == time.clip && (other.secs - time.secs).abs() < FRAME_DISTANCE
+                };
+                if fresh.len() < FRAMES_PER_ROUND && !known(&time) && !fresh.iter().any(near) {
+                    fresh.push(time);
+                }
+            }
             if fresh.is_empty() {
                 break;
             }

@@ -2,16 +2,17 @@
 //! where interpolation strays.
 
 use super::alternating::{Decomposition, basis_of};
-use super::candidates::Candidate;
-use super::displacements::{Basis, Residuals, displacement};
-use super::frame_weights::solve_frame_weights;
+use super::candidates::{Candidate, MOVED_SHARE};
+use super::displacements::{Basis, Residuals};
 use super::helper_tracks::{Helper, TrackTolerance, key_interval, parent_slot, relative};
+use super::mesh_basis::{Block, MeshBasis};
 use super::motions::MotionSolver;
+use super::regions::{JointPair, Partition, Region, pair_of};
 use super::training::{TrainingSet, residual};
-use super::{MISSED_SHARE, MeshSolution, Solution};
+use super::{MISSED_SHARE, MeshSolution, Solution, TRAINING_SHARE};
 use crate::bake::problem::Problem;
 use crate::bake::problem::antipodal::Flip;
-use crate::bake::problem::group::Group;
+use crate::bake::problem::group::{Group, GroupMesh};
 use crate::bake::problem::key_times::MIN_KEY_INTERVAL;
 use crate::bake::problem::rows::WeightRow;
 use crate::bake::problem::sampler::{Frame, FrameTime, SampleRequest};
@@ -19,6 +20,7 @@ use crate::bake::problem::sampling::{Sampling, times_of};
 use crate::math::Worse;
 use crate::task::Cancelled;
 use glam::{DAffine3, DVec3};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -26,7 +28,7 @@ use std::sync::Arc;
 const MAX_SUBDIVISIONS: usize = 5;
 
 /// Where an interval between keyframes is sampled, as fractions of it.
-const INTERVAL_SAMPLES: [f64; 3] = [0.3, 0.5, 0.7];
+const INTERVAL_SAMPLES: [f64; 5] = [0.15, 0.32, 0.5, 0.68, 0.85];
 
 /// Motion below this fraction of the tolerance is no track.
 const CONSTANT_SHARE: f64 = 0.1;
@@ -40,6 +42,13 @@ const MIN_RISE: f64 = 1.02;
 /// that leaves the error below the limit, itself a fraction of the tolerance.
 const SPARSE_SHARES: [f64; 5] = [0.55, 0.4, 0.25, 0.15, 0.08];
 const SPARSE_LIMIT: f64 = 0.85;
+
+/// Points of a mesh and frames from which its regions are found; they bound the time.
+const MAX_REGION_POINTS: usize = 3000;
+const MAX_REGION_FRAMES: usize = 64;
+
+/// Fits of a region start from this fraction of the displacements that its rank asks for.
+const FIRST_SHARE: f64 = 0.6;
 
 /// The weights of displacements at a keyframe by mesh and instance, and the largest error there.
 pub(crate) type KeySolution = (Vec<Vec<Vec<f64>>>, f64);
@@ -68,8 +77,11 @@ pub(crate) struct Playback<'a, 'j> {
     refiner: Option<Arc<MotionSolver<'a>>>,
     /// By mesh, one row an active point.
     rows: Vec<Vec<WeightRow>>,
-    /// By mesh: k and n x k displacements.
-    pub(crate) bases: Vec<(usize, Vec<DVec3>)>,
+    /// By mesh: the displacements of its active points.
+    bases: Vec<Arc<MeshBasis>>,
+    /// By mesh: its regions, where they have displacements of their own.
+    regions: Vec<Option<Partition>>,
+    sampling: &'a Sampling,
     /// By clip and bits of the keyframe's time.
     weights: BTreeMap<(usize, u32), KeySolution>,
 }
@@ -79,7 +91,7 @@ impl<'a, 'j> Playback<'a, 'j> {
         problem: &'a Problem<'j>,
         group: &'a Group,
         codebook: &'a [WeightRow],
-        sampling: &Sampling,
+        sampling: &'a Sampling,
         decomposition: Decomposition<'a>,
         unit_scale: f64,
     ) -> Self {
@@ -104,7 +116,9 @@ impl<'a, 'j> Playback<'a, 'j> {
             helpers: Vec::new(),
             refiner: decomposition.refiner.map(Arc::new),
             rows: decomposition.rows,
-            bases: group.meshes.iter().map(|_| (0, Vec::new())).collect(),
+            bases: group.meshes.iter().map(|_| Arc::default()).collect(),
+            regions: vec![None; group.meshes.len()],
+            sampling,
             weights: BTreeMap::new(),
         }
     }
@@ -306,12 +320,92 @@ impl<'a, 'j> Playback<'a, 'j> {
             let of_part = (points.as_slice(), self.rows[i].as_slice());
             let (residuals, basis) =
                 basis_of(self.problem, self.group, training, i, of_part, candidate)?;
-            self.bases[i] = match basis {
-                Some(basis) => (basis.k, self.sparse(&residuals, basis)),
-                None => (0, Vec::new()),
+            let n = points.len();
+            let basis = match basis {
+                Some(basis) => MeshBasis::whole(n, basis.k, self.sparse(&residuals, basis)),
+                None if candidate.regional[i] => self.fit_regions(i, &residuals)?,
+                None => MeshBasis::new(n, Vec::new()),
             };
+            self.bases[i] = Arc::new(basis);
         }
         Ok(())
+    }
+
+    /// Fits displacements of the regions of mesh `i` to the residuals of its active points.
+    fn fit_regions(&mut self, i: usize, residuals: &Residuals) -> Result<MeshBasis, Cancelled> {
+        let (problem, part) = (self.problem, &self.group.meshes[i]);
+        let mut regions = match self.regions[i].take() {
+            Some(regions) => regions,
+            None => self.find_regions(part, residuals)?,
+        };
+        let norms = residuals.max_norm_of_points();
+        let by_pair = regions.by_pair();
+        let mut places = vec![Vec::new(); regions.regions.len()];
+        let still = MOVED_SHARE * problem.tolerance;
+        for (place, (&point, _)) in part
+            .active
+            .iter()
+            .zip(&norms)
+            .enumerate()
+            .filter(|p| *p.1.1 > still)
+        {
+            let pair = pair_of(&part.weights[point as usize]);
+            if let Some(region) = nearest_region(&by_pair, pair) {
+                places[region].push(place as u32);
+            }
+        }
+        let room = problem.most_morphs().saturating_sub(regions.k());
+        let extra = room / regions.regions.len().max(1);
+        let target_error = TRAINING_SHARE * problem.tolerance;
+        let fit = |(region, places): (&Region, Vec<u32>)| -> Result<Block, Cancelled> {
+            if places.is_empty() {
+                return Ok(Block {
+                    places,
+                    k: 0,
+                    b: Vec::new(),
+                });
+            }
+            let own = residuals.of_points(&places);
+            let (k, most) = (region.k, region.k + extra);
+            let first = (FIRST_SHARE * k as f64).ceil() as usize;
+            let bases = own.bases(first, most, target_error, problem.task)?;
+            let best = bases
+                .into_iter()
+                .min_by(|a, b| a.max_error.total_cmp(&b.max_error));
+            let basis = best.unwrap_or_else(|| Basis::none(&own));
+            let k = basis.k;
+            Ok(Block {
+                k,
+                b: self.sparse(&own, basis),
+                places,
+            })
+        };
+        let blocks: Vec<Block> = regions
+            .regions
+            .par_iter()
+            .zip(places)
+            .map(fit)
+            .collect::<Result<_, Cancelled>>()?;
+        for (region, block) in regions.regions.iter_mut().zip(&blocks) {
+            region.k = block.k.max(1);
+        }
+        self.regions[i] = Some(regions);
+        Ok(MeshBasis::new(part.active.len(), blocks))
+    }
+
+    /// The regions of a mesh, found from points and frames at a regular stride.
+    fn find_regions(
+        &self,
+        part: &GroupMesh,
+        residuals: &Residuals,
+    ) -> Result<Partition, Cancelled> {
+        let step = part.active.len().div_ceil(MAX_REGION_POINTS).max(1);
+        let places: Vec<u32> = (0..part.active.len() as u32).step_by(step).collect();
+        let few = residuals.of_points(&places).every_frame(MAX_REGION_FRAMES);
+        let prices = self.problem.morph_prices(part, self.sampling);
+        let points = places.iter().map(|&place| part.active[place as usize]);
+        self.problem
+            .partition(part, points, &few, (&prices, step as f64))
     }
 
     /// The displacements without entries that hardly move a point.
@@ -380,11 +474,10 @@ impl<'a, 'j> Playback<'a, 'j> {
         let mut largest = 0.0f64;
         let mut meshes = Vec::new();
         for (i, part) in self.group.meshes.iter().enumerate() {
-            let (k, b) = &self.bases[i];
             let mut instances = Vec::new();
             for &d in &part.instances {
                 let left = self.residuals_of(i, d, &matrices, frame);
-                let (w, error) = solve_frame_weights(*k, b, &left);
+                let (w, error) = self.bases[i].solve_weights(&left);
                 largest = largest.worse(error);
                 instances.push(w);
             }
@@ -435,7 +528,6 @@ impl<'a, 'j> Playback<'a, 'j> {
         };
         let mut largest = 0.0f64;
         for (i, part) in self.group.meshes.iter().enumerate() {
-            let (n, b) = &self.bases[i];
             for (instance, &d) in part.instances.iter().enumerate() {
                 let of = |k: usize| at(k).map(|s| &s.0[i][instance]);
                 let (Some(from), Some(to)) = (of(k), of(k + 1).or(of(k))) else {
@@ -451,7 +543,7 @@ impl<'a, 'j> Playback<'a, 'j> {
                     .into_iter()
                     .enumerate()
                 {
-                    let d = displacement(&b[p * n..(p + 1) * n], &w);
+                    let d = self.bases[i].displacement(p, &w);
                     largest = largest.worse((r - a * d).length());
                 }
             }
@@ -510,7 +602,10 @@ impl<'a, 'j> Playback<'a, 'j> {
             )?;
             let mut next = Vec::new();
             let mut fresh = Vec::new();
-            for (&(clip, from, to), errors) in intervals.iter().zip(found.chunks_exact(3)) {
+            for (&(clip, from, to), errors) in intervals
+                .iter()
+                .zip(found.chunks_exact(INTERVAL_SAMPLES.len()))
+            {
                 let error = errors.iter().copied().fold(0.0, f64::worse);
                 let end = |t: f32| {
                     let secs = f64::from(t);
@@ -567,7 +662,7 @@ impl<'a, 'j> Playback<'a, 'j> {
 
     pub(crate) fn finish(self, max_error: f64, bytes: f64, flips: Vec<Flip>) -> Solution {
         let mut meshes = Vec::new();
-        for (i, (part, (k, b))) in self.group.meshes.iter().zip(&self.bases).enumerate() {
+        for (i, (part, basis)) in self.group.meshes.iter().zip(&self.bases).enumerate() {
             let instances = (0..part.instances.len()).map(|instance| {
                 let clips = self.keys.iter().enumerate().map(|(clip, keys)| {
                     let at = |&t: &f32| {
@@ -584,8 +679,7 @@ impl<'a, 'j> Playback<'a, 'j> {
             });
             meshes.push(MeshSolution {
                 rows: self.rows[i].clone(),
-                k: *k,
-                b: b.clone(),
+                basis: basis.clone(),
                 weights: instances.collect(),
             });
         }
@@ -601,4 +695,17 @@ impl<'a, 'j> Playback<'a, 'j> {
             flips,
         }
     }
+}
+
+/// The region of a pair of joints: its own, or else one that has a joint of it; `None` where there is no region.
+fn nearest_region(by_pair: &BTreeMap<JointPair, usize>, pair: JointPair) -> Option<usize> {
+    let own = by_pair.get(&pair);
+    let has = |other: &JointPair, joint: u16| other.0 == joint || other.1 == joint;
+    let of = |joint: u16| by_pair.iter().find(|(other, _)| has(other, joint));
+    let near = || {
+        of(pair.0)
+            .or_else(|| of(pair.1))
+            .or(by_pair.first_key_value())
+    };
+    own.or_else(|| near().map(|(_, region)| region)).copied()
 }

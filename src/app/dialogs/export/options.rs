@@ -1,6 +1,7 @@
 //! The options of a model export.
 
 use super::report::millimetres;
+use crate::bake::MAX_MORPHS;
 use crate::document::ClipId;
 use crate::editor::Editor;
 use crate::editor::exporting::Correction;
@@ -11,7 +12,7 @@ use egui::{Button, CollapsingHeader, DragValue, Grid, RichText, Role, Ui, Widget
 
 /// Tolerance, in % of the bounding-box diagonal.
 const TOLERANCE: std::ops::RangeInclusive<f64> = 0.001..=10.0;
-const MORPHS: std::ops::RangeInclusive<usize> = 0..=64;
+const MORPHS: std::ops::RangeInclusive<usize> = 0..=MAX_MORPHS;
 const JOINTS: std::ops::RangeInclusive<usize> = 1..=1024;
 
 /// Draws the correction and its options, or the options without a correction.
@@ -115,7 +116,8 @@ fn corrected_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
             if correction == Correction::Clips {
                 ui.label("Morph targets");
                 let value = DragValue::new(&mut bake.max_morphs).range(MORPHS).speed(0.05);
-                let about = "Maximum number of morph targets per mesh. Many engines support only 8.";
+                let about = "Maximum number of morph targets per mesh. More than 8 make smaller and more accurate files: each then \
+                             moves one region of the body. Some players show only 8.";
                 number(ui, value, "Max morph targets", about);
                 ui.end_row();
             }
