@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The blended rotation R of any point of an instance with a skin in one pose, which carries the displacements of
-/// samples: the same bits as [`super::point_rotation`], cooked chunk by chunk when first asked for.
+/// samples: the same bits as in a deformation of the whole mesh, cooked chunk by chunk when first asked for.
 #[derive(Debug)]
 pub struct PointRotations {
     stack: Arc<DeformStack>,
