@@ -269,9 +269,14 @@ pub fn blend_row(
     !out.iter().copied().eq(row.iter())
 }
 
-/// Drops the smallest unlocked entries above the limit.
+/// Drops the smallest unlocked entries above the limit. The last one stays where locks leave it weight: without it the
+/// sum could not be 1.
 fn limit(row: &mut Vec<(u16, f32)>, rules: &PaintRules<'_>) {
     while row.len() > rules.max_influences.max(1) {
+        let free = || row.iter().filter(|(j, _)| !rules.is_locked(*j));
+        if free().count() == 1 && free().all(|(_, w)| *w > MIN_NEW_WEIGHT) {
+            break;
+        }
         let smallest = row
             .iter()
             .enumerate()
@@ -289,6 +294,29 @@ fn limit(row: &mut Vec<(u16, f32)>, rules: &PaintRules<'_>) {
 mod tests {
     use super::*;
     use crate::skinning::Rows;
+
+    #[test]
+    fn a_limit_leaves_the_weight_that_locks_do_not_have() {
+        let rows: Rows = [vec![(1, 0.95), (2, 0.05)]].into_iter().collect();
+        for normalise in [false, true] {
+            let rules = PaintRules {
+                locked: &[false, false, true],
+                normalise,
+                max_influences: 1,
+            };
+            let mut out = Vec::new();
+            let mean = [(0, 0.2), (1, 0.8)];
+            blend_row(rows.row(0), &mean, 0.5, &rules, &mut out);
+            let row = if out.is_empty() {
+                vec![(1, 0.95), (2, 0.05)]
+            } else {
+                out
+            };
+            let weight = |joint: u16| row.iter().find(|e| e.0 == joint).map_or(0.0, |e| e.1);
+            assert!(weight(1) > 0.8, "{row:?}");
+            assert_eq!(weight(2), 0.05);
+        }
+    }
 
     fn painted(
         row: &[(u16, f32)],
