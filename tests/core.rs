@@ -45,6 +45,8 @@ mod correctives;
 mod correctives_editor;
 #[path = "core/correctives_mirror.rs"]
 mod correctives_mirror;
+#[path = "core/correctives_problems.rs"]
+mod correctives_problems;
 #[path = "core/documentation.rs"]
 mod documentation;
 #[path = "core/documents.rs"]

@@ -29,7 +29,7 @@ const SAME: f64 = 1e-3;
 /// The result of [`mirror`].
 #[derive(Clone, Debug)]
 pub struct Mirrored {
-    /// The edit; `None` where there is nothing to mirror.
+    /// The edit; `None` where there is nothing to mirror, or the other side has the images already.
     pub edit: Option<Edit>,
     /// The number of samples that have an image now.
     pub n_mirrored: usize,
@@ -40,6 +40,9 @@ pub struct Mirrored {
 impl Mirrored {
     /// "3 samples mirrored, 12 vertices without a counterpart".
     pub fn summary(&self) -> String {
+        if self.edit.is_none() && self.n_mirrored > 0 {
+            return "The samples of both sides are images of each other. Nothing changed.".into();
+        }
         let unmatched = match self.n_unmatched {
             0 => String::new(),
             n => format!(", {} without a counterpart", counted(n, "vertex")),
@@ -91,7 +94,7 @@ pub fn mirror(
         let made = Correctives::new(sets);
         let made =
             made.map_err(|why| OperationError::Refused(format!("Nothing changed: {why}.")))?;
-        Some(edit_of(document, mesh, made))
+        (made != *item.correctives).then(|| edit_of(document, mesh, made))
     };
     Ok(Mirrored {
         edit,

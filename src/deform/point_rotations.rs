@@ -6,11 +6,10 @@ use super::{DeformStack, MaskKind, Masks, ScaleMode, SkinSource};
 use crate::skeleton::Skeleton;
 use crate::skinning::{CHUNK, CookedChunk, Influences, RowRef, SkinBind, SkinPalette, Stretch};
 use glam::{DAffine3, DMat3, DQuat};
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The blended rotation R of any point of an instance with a skin in one pose, which carries the displacements of
-/// samples: the same bits as in a deformation of the whole mesh, cooked chunk by chunk when first asked for.
+/// samples: the same bits as in a deformation of the whole mesh, cooked chunk by chunk when first asked for, from any thread.
 #[derive(Debug)]
 pub struct PointRotations {
     stack: Arc<DeformStack>,
@@ -18,7 +17,7 @@ pub struct PointRotations {
     influences: Influences,
     order: Vec<u32>,
     palette: SkinPalette,
-    chunks: HashMap<usize, CookedChunk>,
+    chunks: Vec<OnceLock<CookedChunk>>,
 }
 
 impl PointRotations {
@@ -55,30 +54,30 @@ impl PointRotations {
             influences: influences.clone(),
             order: joint_order(skin.joints.iter().map(|&joint| skeleton.rank(joint))),
             palette,
-            chunks: HashMap::new(),
+            chunks: vec![OnceLock::new(); influences.chunks().len()],
         }
     }
 
     /// The rotation of a point, world from mesh space at bind, unit.
-    pub fn at(&mut self, point: u32) -> DQuat {
+    pub fn at(&self, point: u32) -> DQuat {
         self.blended(point)
             .map_or(DQuat::IDENTITY, |(rotation, i)| rotation.any_at(i))
     }
 
     /// The stretch of a point and its inverse, which is zero where the point is scaled to nearly nothing; `None` where no
     /// joint has scale or shear.
-    pub fn stretch_at(&mut self, point: u32) -> Option<[DMat3; 2]> {
+    pub fn stretch_at(&self, point: u32) -> Option<[DMat3; 2]> {
         let (rotation, i) = self.blended(point)?;
         let stretch = rotation.stretch_at(i)?;
         Some([stretch, inverse_stretch(stretch).unwrap_or(DMat3::ZERO)])
     }
 
     /// The chunk of a point, and the index of the point in it.
-    fn blended(&mut self, point: u32) -> Option<(BlendedRotation<'_>, usize)> {
+    fn blended(&self, point: u32) -> Option<(BlendedRotation<'_>, usize)> {
         let (c, i) = (point as usize / CHUNK, point as usize % CHUNK);
         let rows = self.influences.chunks().get(c)?;
-        let chunk = self.chunks.entry(c);
-        let chunk = chunk.or_insert_with(|| CookedChunk::cook(rows, &self.order));
+        let chunk = self.chunks.get(c)?;
+        let chunk = chunk.get_or_init(|| CookedChunk::cook(rows, &self.order));
         let rotation = BlendedRotation {
             method: self.stack.method,
             blend: self.stack.blend,

@@ -126,6 +126,17 @@ impl Document {
         Ok(())
     }
 
+    /// Sets of samples of the project for meshes that the model does not have, as entries of the project: they are saved
+    /// again, for the day that the mesh is back.
+    pub fn unplaced_samples(&self) -> &[Arc<str>] {
+        &self.unplaced_samples
+    }
+
+    /// Keeps a further set, see [`Document::unplaced_samples`].
+    pub fn keep_unplaced_samples(&mut self, entry: Arc<str>) {
+        Arc::make_mut(&mut self.unplaced_samples).push(entry);
+    }
+
     /// The document without corrective samples.
     #[must_use]
     pub fn without_correctives(mut self) -> Self {

@@ -28,6 +28,7 @@ pub struct Document {
     pub(super) locked: Arc<BTreeSet<JointId>>,
     pub(super) materials: Arc<Vec<Material>>,
     pub(super) images: Arc<Vec<Option<Arc<Image>>>>,
+    pub(super) unplaced_samples: Arc<Vec<Arc<str>>>,
     session: Session,
 }
 
@@ -74,6 +75,7 @@ impl Document {
             locked: Arc::default(),
             materials: parts.materials,
             images: parts.images,
+            unplaced_samples: Arc::default(),
             session: Session {
                 active_mesh,
                 ..Session::default()

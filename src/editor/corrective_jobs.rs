@@ -104,13 +104,15 @@ impl Editor {
             }
             Ok(Err(why)) => self.notify_error(why),
             Ok(Ok((edits, message))) => {
-                self.begin_step(label);
-                for edit in edits {
-                    if let Err(error) = self.apply(edit, label) {
-                        self.notify_error(error.to_string());
+                if !edits.is_empty() {
+                    self.begin_step(label);
+                    for edit in edits {
+                        if let Err(error) = self.apply(edit, label) {
+                            self.notify_error(error.to_string());
+                        }
                     }
+                    self.end_step();
                 }
-                self.end_step();
                 self.notify(message);
             }
         }

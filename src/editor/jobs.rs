@@ -35,6 +35,8 @@ pub(super) enum EditorJob {
     MirrorSelection,
     /// Matches mirror images for a layer.
     MirrorLayer,
+    /// Fits the spatial index of a large surface.
+    FitIndex,
     /// Writes the autosave.
     Autosave,
     /// Checks the document for problems.
@@ -153,6 +155,7 @@ impl Editor {
                 EditorJob::MirrorTable => self.take_mirror_table(),
                 EditorJob::MirrorSelection => self.take_mirrored_selection(),
                 EditorJob::MirrorLayer => self.take_layer_mirror(),
+                EditorJob::FitIndex => self.take_fitted_index(),
                 EditorJob::Autosave => self.take_autosave(),
                 EditorJob::Checks => self.take_checks(),
                 EditorJob::InfluenceTable => self.take_influence_table(),

@@ -39,6 +39,7 @@ mod range_of_motion;
 mod rules;
 pub mod selecting;
 mod suggesting;
+mod surface_index;
 mod symmetries;
 pub mod views;
 pub mod weight_colours;
@@ -92,6 +93,7 @@ pub struct Editor {
     lane: Lane<EditorJob>,
     brush: Brush,
     sculpt: Sculpt,
+    index_fit: surface_index::IndexFit,
     posing: posing::Posing,
     deforming: deforming::Deforming,
     selecting: Selecting,
@@ -165,6 +167,7 @@ impl Editor {
             lane: Lane::spawn(move || wake())?,
             brush: Brush::default(),
             sculpt: Sculpt::default(),
+            index_fit: surface_index::IndexFit::default(),
             posing: posing::Posing::default(),
             deforming: deforming::Deforming::default(),
             selecting: Selecting::default(),
@@ -393,6 +396,7 @@ impl Editor {
     ) {
         self.brush = Brush::default();
         self.sculpt = Sculpt::default();
+        self.index_fit = surface_index::IndexFit::default();
         self.posing.forget_model();
         self.forget_vertices();
         self.reset_selecting();

@@ -20,6 +20,10 @@ impl Editor {
     pub fn pointer(&mut self, event: &PointerEvent) {
         if event.kind == PointerKind::Press {
             self.end_stroke(true);
+            self.index_fit.drop_stroke();
+        }
+        if self.index_fit.add(event) {
+            return;
         }
         if self.sculpt.is_active() {
             self.with_sculpt(|sculpt, context| sculpt.pointer(event, context));
@@ -32,7 +36,7 @@ impl Editor {
     }
 
     /// Starts a sculpting stroke on the active corrective sample; further events go to [`Editor::pointer`]. A clip that
-    /// plays is paused.
+    /// plays is paused. On a large surface that has just moved it begins a moment later, once that can be picked fast.
     pub fn begin_sculpt(&mut self, event: &PointerEvent) {
         self.end_stroke(true);
         if self.is_playing() {
@@ -44,7 +48,9 @@ impl Editor {
             );
             return;
         }
-        self.with_sculpt(|sculpt, context| sculpt.pointer(event, context));
+        if !self.waits_for_index(event) {
+            self.with_sculpt(|sculpt, context| sculpt.pointer(event, context));
+        }
     }
 
     /// Whether a stroke is still being painted after the button was released.
@@ -73,7 +79,7 @@ impl Editor {
         self.perform(actions);
     }
 
-    fn with_sculpt(
+    pub(super) fn with_sculpt(
         &mut self,
         work: impl FnOnce(&mut Sculpt, &mut ToolContext<'_>) -> Vec<ToolAction>,
     ) {
@@ -102,6 +108,7 @@ impl Editor {
 
     /// The world position on the displayed surface under a viewport position.
     pub fn surface_at(&mut self, ndc: Vec2, size_px: Vec2) -> Option<Vec3> {
+        self.want_index();
         let ray = self
             .document
             .session()
@@ -118,6 +125,7 @@ impl Editor {
     /// Ends the current stroke as if the button had been released.
     pub fn finish_tool(&mut self) {
         self.end_key_drag();
+        self.index_fit.drop_stroke();
         self.end_stroke(true);
         let actions = self.brush.finish(&self.document);
         self.perform(actions);
@@ -142,6 +150,9 @@ impl Editor {
 
     /// Records a pointer position since the last event of a stroke.
     pub fn trace_stroke(&mut self, event: &PointerEvent) {
+        if self.index_fit.add(event) {
+            return;
+        }
         self.brush.trace(event);
         self.sculpt.trace(event);
     }
@@ -165,7 +176,7 @@ impl Editor {
 
     /// Whether a stroke is under way, of a brush that paints or sculpts.
     pub fn is_painting(&self) -> bool {
-        self.brush.is_active() || self.sculpt.is_active()
+        self.brush.is_active() || self.sculpt.is_active() || self.index_fit.has_stroke()
     }
 
     /// The bone under a viewport position.

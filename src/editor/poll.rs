@@ -67,10 +67,11 @@ impl Evaluation {
 /// One step of a poll; returns whether there was something to do.
 type Step = fn(&mut Editor) -> bool;
 
-const STEPS: [Step; 17] = [
+const STEPS: [Step; 18] = [
     Editor::go_on_with_stroke,
     Editor::take_ended_jobs,
     Editor::take_evaluated,
+    Editor::fit_index,
     Editor::follow_edits_of_operation,
     Editor::report_layers,
     Editor::frame_new_model,

@@ -1,7 +1,7 @@
 //! The views on screen: the document's own stacks, and comparison stacks.
 
 use super::Editor;
-use super::display::{self, DisplayedMeshes};
+use super::display::{self, Displayed, DisplayedMeshes};
 use crate::deform::StackChoice;
 use crate::document::{Document, InstanceId};
 use crate::evaluate::{Evaluated, ViewId, ViewRequest, Worker};
@@ -64,6 +64,11 @@ impl Views {
     /// The meshes of the pointed view, mutable because picking refits their BVHs.
     pub(super) fn pointed_mut(&mut self) -> &mut DisplayedMeshes {
         self.shown.entry(self.pointed()).or_default()
+    }
+
+    /// An instance in a view, if it is shown there.
+    pub(super) fn shown_mut(&mut self, view: ViewId, instance: InstanceId) -> Option<&mut Displayed> {
+        self.shown.get_mut(&view)?.get_mut(&instance)
     }
 
     /// Requests `choices` besides the document's own view. Returns whether something changed. A view that is no longer

@@ -26,6 +26,38 @@ impl DisplacementChunk {
         let points = self.points.iter().map(|&p| usize::from(p));
         points.zip(self.values.iter().copied())
     }
+
+    /// These with the displacements of some points of the mesh, all in this chunk and ascending, replaced.
+    fn with(&self, changed: &[(u32, Vec3)]) -> Self {
+        let n = self.points.len() + changed.len();
+        let mut made = Self {
+            points: Vec::with_capacity(n),
+            values: Vec::with_capacity(n),
+        };
+        let mut push = |point: u16, value: Vec3| {
+            if value != Vec3::ZERO {
+                made.points.push(point);
+                made.values.push(value);
+            }
+        };
+        let mut known = self.points.iter().copied().zip(self.values.iter().copied());
+        let mut next = known.next();
+        for &(point, value) in changed {
+            let point = (point as usize % CHUNK) as u16;
+            while let Some((kept, value)) = next.filter(|next| next.0 < point) {
+                push(kept, value);
+                next = known.next();
+            }
+            if next.is_some_and(|next| next.0 == point) {
+                next = known.next();
+            }
+            push(point, value);
+        }
+        for (kept, value) in next.into_iter().chain(known) {
+            push(kept, value);
+        }
+        made
+    }
 }
 
 impl Displacements {
@@ -86,19 +118,14 @@ impl Displacements {
         let mut made = self.clone();
         for part in changed.chunk_by(|a, b| a.0 as usize / CHUNK == b.0 as usize / CHUNK) {
             let c = part[0].0 as usize / CHUNK;
-            let known = self.chunk(c).map(|chunk| chunk.iter().collect::<Vec<_>>());
-            let known = known.unwrap_or_default();
-            let is_changed = |i: usize| {
-                let point = (c * CHUNK + i) as u32;
-                part.binary_search_by_key(&point, |part| part.0).is_ok()
-            };
-            let kept = known.into_iter().filter(|(i, _)| !is_changed(*i));
-            let kept = kept.map(|(i, value)| ((c * CHUNK + i) as u32, value));
-            let all = Self::new(kept.chain(part.iter().copied()).collect());
+            let merged = self.chunk(c).map_or_else(
+                || DisplacementChunk::default().with(part),
+                |known| known.with(part),
+            );
             if made.chunks.len() <= c {
                 made.chunks.resize(c + 1, None);
             }
-            made.chunks[c] = all.chunks.into_iter().nth(c).flatten();
+            made.chunks[c] = (!merged.points.is_empty()).then(|| Arc::new(merged));
         }
         while made.chunks.last().is_some_and(Option::is_none) {
             made.chunks.pop();

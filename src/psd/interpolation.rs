@@ -5,6 +5,7 @@ use super::kernel::Tail;
 use super::{DriverMode, Kernel, PsdError, PsdWarning};
 use crate::math::dense;
 use glam::DQuat;
+use std::sync::OnceLock;
 
 /// Two poses that are closer are one (0.06 degrees).
 const SAME: f64 = 1e-3;
@@ -72,9 +73,21 @@ pub struct PoseInterpolation {
     nodes: Vec<Feature>,
     /// n_samples x (n_nodes + n_tail), by rows.
     coefficients: Vec<f64>,
-    condition: f64,
+    smoothing: f64,
+    condition: Condition,
     cardinality: f64,
     warnings: Vec<PsdWarning>,
+}
+
+/// The condition number of a system, found when it is asked for: of large systems that takes as long as the solve.
+#[derive(Clone, Debug, Default)]
+struct Condition(OnceLock<f64>);
+
+impl PartialEq for Condition {
+    /// It follows from the system.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl PoseInterpolation {
@@ -102,7 +115,8 @@ impl PoseInterpolation {
             fade: set.fade,
             nodes,
             coefficients: Vec::new(),
-            condition: 1.0,
+            smoothing: set.smoothing,
+            condition: Condition::default(),
             cardinality: 0.0,
             warnings,
         };
@@ -123,7 +137,7 @@ impl PoseInterpolation {
                 condition,
             },
         };
-        let condition = solved.solve(&distances, set.smoothing);
+        let condition = solved.solve(&distances);
         if condition > MAX_CONDITION {
             return Err(refused(condition));
         }
@@ -134,7 +148,7 @@ impl PoseInterpolation {
             });
             solved.kernel = Kernel::Linear;
             solved.shape = 0.0;
-            let condition = solved.solve(&distances, set.smoothing);
+            let condition = solved.solve(&distances);
             if condition > MAX_CONDITION {
                 return Err(refused(condition));
             }
@@ -180,7 +194,21 @@ impl PoseInterpolation {
 
     /// The condition number of the solved system.
     pub fn condition(&self) -> f64 {
-        self.condition
+        if self.n_samples() == 0 {
+            return 1.0;
+        }
+        *self.condition.0.get_or_init(|| {
+            let n = self.n_nodes();
+            let mut distances = vec![0.0; n * n];
+            let nodes = || self.nodes.chunks_exact(self.drivers.len());
+            for (row, a) in distances.chunks_exact_mut(n).zip(nodes()) {
+                for (distance, b) in row.iter_mut().zip(nodes()) {
+                    *distance = distance_squared(&self.drivers, a, b).sqrt();
+                }
+            }
+            let size = n + self.n_tail();
+            dense::symmetric_condition_number(&self.matrix(&distances), size)
+        })
     }
 
     /// The largest deviation of the weights at the samples' own poses from 1, and at the other samples' poses from 0;
@@ -262,9 +290,31 @@ impl PoseInterpolation {
             && self.n_nodes() > self.drivers.len()
     }
 
-    /// Solves for the coefficients under the kernel in use. Returns the condition number, infinite where the system is
-    /// singular.
-    fn solve(&mut self, distances: &[f64], smoothing: f64) -> f64 {
+    /// Solves for the coefficients under the kernel in use. Returns the condition number where it is bad, infinite where
+    /// the system is singular, else a bound of it.
+    fn solve(&mut self, distances: &[f64]) -> f64 {
+        self.condition = Condition::default();
+        let n = self.n_nodes();
+        let size = n + self.n_tail();
+        let matrix = self.matrix(distances);
+        let Some(inverse) = dense::inverse(&matrix, size) else {
+            self.condition = Condition(f64::INFINITY.into());
+            return f64::INFINITY;
+        };
+        // Column i of the inverse solves for sample i; bind carries no displacement.
+        self.coefficients = inverse[size..n * size].to_vec();
+        // Of a symmetric matrix the norm of the largest column is at least that of the largest eigenvalue.
+        let bound = largest_column(&matrix, size) * largest_column(&inverse, size);
+        if bound <= BAD_CONDITION {
+            return bound;
+        }
+        let condition = dense::symmetric_condition_number(&matrix, size);
+        self.condition = Condition(condition.into());
+        condition
+    }
+
+    /// The system under the kernel in use, by columns. `distances`: n_nodes x n_nodes.
+    fn matrix(&self, distances: &[f64]) -> Vec<f64> {
         let n = self.n_nodes();
         let size = n + self.n_tail();
         let mut matrix = vec![0.0; size * size];
@@ -274,7 +324,7 @@ impl PoseInterpolation {
                 let r = distances[j * n + i];
                 matrix[j * size + i] = self.kernel.value(r * r, self.shape);
             }
-            matrix[j * size + j] += smoothing;
+            matrix[j * size + j] += self.smoothing;
             tail.clear();
             let n_drivers = self.drivers.len();
             self.push_tail(&self.nodes[j * n_drivers..][..n_drivers], &mut tail);
@@ -283,14 +333,7 @@ impl PoseInterpolation {
                 matrix[t * size + j] = value;
             }
         }
-        let Some(inverse) = dense::inverse(&matrix, size) else {
-            self.condition = f64::INFINITY;
-            return f64::INFINITY;
-        };
-        // Column i of the inverse solves for sample i; bind carries no displacement.
-        self.coefficients = inverse[size..n * size].to_vec();
-        self.condition = dense::symmetric_condition_number(&matrix, size);
-        self.condition
+        matrix
     }
 
     /// The largest deviation of the weights at the samples from 1 and 0; NaN stays.
@@ -310,6 +353,13 @@ impl PoseInterpolation {
         }
         error
     }
+}
+
+/// The largest sum of magnitudes of a column: the 1-norm of a matrix.
+fn largest_column(matrix: &[f64], size: usize) -> f64 {
+    let columns = matrix.chunks_exact(size);
+    let sums = columns.map(|column| column.iter().map(|v| v.abs()).sum::<f64>());
+    sums.fold(0.0, f64::max)
 }
 
 fn distance_squared(drivers: &[(DriverMode, f64)], a: &[Feature], b: &[Feature]) -> f64 {
@@ -344,6 +394,9 @@ fn distances(
                     sample: name(j),
                     distance,
                 });
+            }
+            if distance >= CLOSE {
+                continue;
             }
             let (a, b) = (name(i), name(j));
             if distance < SAME {

@@ -45,11 +45,17 @@ impl Bounds {
         })
     }
 
-    fn join(self, other: Self) -> Self {
+    pub(super) fn join(self, other: Self) -> Self {
         Self {
             low: self.low.min(other.low),
             high: self.high.max(other.high),
         }
+    }
+
+    /// The least value of the dot product of `v` with a vector in the box, rounded as the products of single ones are.
+    pub(super) fn least_dot(&self, v: DVec3) -> f64 {
+        let least = (v * self.low).min(v * self.high);
+        least.x + least.y + least.z
     }
 
     fn distance_squared(&self, p: DVec3) -> f64 {
@@ -126,7 +132,7 @@ impl BoxTree {
         &self.items[node.first as usize..(node.first + node.n) as usize]
     }
 
-    /// Sums over the items below each node, for [`BoxTree::visit_sums`]: `of` an item, and `join` of two sums.
+    /// One for each node: sums over the items below it, for [`BoxTree::visit_sums`] and [`BoxTree::nearest_where`]: `of` an item, and `join` of two sums.
     pub(super) fn sums<T: Copy>(&self, of: impl Fn(u32) -> T, join: impl Fn(T, T) -> T) -> Vec<T> {
         let mut sums: Vec<Option<T>> = vec![None; self.nodes.len()];
         for index in (0..self.nodes.len()).rev() {
@@ -173,6 +179,17 @@ impl BoxTree {
         &self,
         p: DVec3,
         reach: f64,
+        measure: impl FnMut(u32, f64) -> Option<f64>,
+    ) -> Option<u32> {
+        self.nearest_where(p, reach, |_| true, measure)
+    }
+
+    /// As [`BoxTree::nearest`], without the items below the nodes (by number) that `may_hold` excludes.
+    pub(super) fn nearest_where(
+        &self,
+        p: DVec3,
+        reach: f64,
+        may_hold: impl Fn(usize) -> bool,
         mut measure: impl FnMut(u32, f64) -> Option<f64>,
     ) -> Option<u32> {
         let mut best = reach * reach;
@@ -182,7 +199,7 @@ impl BoxTree {
             let Some(node) = self.nodes.get(index as usize) else {
                 continue;
             };
-            if node.bounds.distance_squared(p) > best {
+            if node.bounds.distance_squared(p) > best || !may_hold(index as usize) {
                 continue;
             }
             if node.second != 0 {

@@ -56,6 +56,14 @@ impl Contact {
     }
 }
 
+/// The near triangles at a shape.
+struct Faces<'a> {
+    normals: &'a [DVec3],
+    /// One for each node of the tree: the box around the normals below it. Most of the skin faces the way a point of it
+    /// does, and is not searched.
+    directions: Vec<Bounds>,
+}
+
 /// The search for contacts in a region.
 pub(super) struct Contacts<'a> {
     around: &'a Neighbourhood,
@@ -100,6 +108,11 @@ impl<'a> Contacts<'a> {
         let faces: Vec<DVec3> = faces
             .map(|&t| normal(triangles[t as usize].map(|p| x[p as usize])))
             .collect();
+        let of_face = |i: u32| Bounds::around([faces[i as usize]]);
+        let faces = Faces {
+            directions: this.tree.sums(of_face, Bounds::join),
+            normals: &faces,
+        };
         let points = this.region.near.par_iter().with_min_len(64);
         let found: Vec<(Contact, f64)> = points
             .filter_map(|&p| this.of_point(p, x, normals, &faces))
@@ -130,13 +143,13 @@ impl<'a> Contacts<'a> {
         real.map(|(contact, _)| contact).collect()
     }
 
-    /// What a point is closer to than the gap, and its signed distance. `faces`: the normals of the near triangles.
+    /// What a point is closer to than the gap, and its signed distance.
     fn of_point(
         &self,
         p: u32,
         x: &[DVec3],
         normals: &[DVec3],
-        faces: &[DVec3],
+        faces: &Faces<'_>,
     ) -> Option<(Contact, f64)> {
         let surface = &self.around.surface;
         let corners_of =
@@ -145,7 +158,7 @@ impl<'a> Contacts<'a> {
         let own_is_free = self.region.is_free(p);
         let measure = |i: u32, best: f64| {
             // The cheapest test, which most neighbours fail, comes first.
-            if own.dot(faces[i as usize]) >= FACING {
+            if own.dot(faces.normals[i as usize]) >= FACING {
                 return None;
             }
             let corners = corners_of(i);
@@ -160,10 +173,13 @@ impl<'a> Contacts<'a> {
             let distance = closest(here, places).place.distance_squared(here);
             (distance <= best && !self.is_thin(p, corners)).then_some(distance)
         };
-        let i = self.tree.nearest(here, self.reach, measure)?;
+        let may_face = |node: usize| faces.directions[node].least_dot(own) < FACING;
+        let i = self
+            .tree
+            .nearest_where(here, self.reach, may_face, measure)?;
         let corners = corners_of(i);
         let places = corners.map(|q| x[q as usize]);
-        let (face, on) = (faces[i as usize], closest(here, places));
+        let (face, on) = (faces.normals[i as usize], closest(here, places));
         let offset = here - on.place;
         let along = face.dot(offset);
         // Beside the face in front of it, the distance to its edge counts.

@@ -1,39 +1,14 @@
 //! The displayed, deformed surface of an instance, for tools.
 
-use super::{ScreenView, Stamped};
+use super::reach::Paths;
+use super::{Reach, ScreenView};
 use crate::math::Ray;
 use crate::mesh::{Mesh, PointSet, SurfaceHit, SurfaceIndex, spatial};
 use glam::{Vec2, Vec3};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// Fraction of the length of an edge path used as its geodesic distance, though never less than the straight line: edge
-/// paths are longer than geodesics, by up to a quarter on a regular grid.
-const ACROSS_EDGES: f32 = 0.8;
-
 /// Above this size an outdated index is not refitted for a click: that would delay the frame.
-const BRUTE_FORCE_TRIANGLES: usize = 100_000;
-
-/// The points that a dab reaches, and the memory for finding them, reused between dabs.
-#[derive(Debug, Default)]
-pub struct Reach {
-    /// Points and their distances.
-    pub found: Vec<(u32, f32)>,
-    best: Stamped<f32>,
-    /// The start of the best path.
-    start: Stamped<u32>,
-    queue: BinaryHeap<Reverse<u64>>,
-}
-
-impl Reach {
-    fn begin(&mut self, n_points: usize) {
-        self.found.clear();
-        self.queue.clear();
-        self.best.start(n_points);
-        self.start.start(n_points);
-    }
-}
+pub const BRUTE_FORCE_TRIANGLES: usize = 100_000;
 
 /// A displayed surface and its spatial index, built or refitted on first use.
 pub struct SurfaceView<'a> {
@@ -100,7 +75,7 @@ impl SurfaceView<'_> {
 
     /// Finds the points within `radius` of `hit` along the surface, with their distances.
     ///
-    /// Distances run along edges (Dijkstra 1959) from the hit; seams of equal bind position are joined.
+    /// Distances run along edges from the hit; seams of equal bind position are joined.
     pub fn within(&self, hit: &SurfaceHit, radius: f32, reach: &mut Reach) {
         let corners = self.mesh.topology().triangles[hit.triangle as usize];
         let starts = corners.map(|corner| {
@@ -108,7 +83,7 @@ impl SurfaceView<'_> {
             (corner, path)
         });
         let at_least = |point: u32, _| self.positions[point as usize].distance(hit.position);
-        self.spread(starts, radius, at_least, reach);
+        reach.spread(&self.paths(), starts, radius, at_least);
     }
 
     /// Finds the points within `radius` of some points along the surface, with their distances from the nearest one, as
@@ -117,53 +92,14 @@ impl SurfaceView<'_> {
         let starts = points.into_iter().map(|point| (point, 0.0));
         let place = |point: u32| self.positions[point as usize];
         let at_least = |point, start| place(point).distance(place(start));
-        self.spread(starts, radius, at_least, reach);
+        reach.spread(&self.paths(), starts, radius, at_least);
     }
 
-    /// Dijkstra's algorithm from `starts`, points with their path lengths. `at_least`: a lower bound of a point's distance
-    /// on a path from a start.
-    fn spread(
-        &self,
-        starts: impl IntoIterator<Item = (u32, f32)>,
-        radius: f32,
-        at_least: impl Fn(u32, u32) -> f32,
-        reach: &mut Reach,
-    ) {
-        let topology = self.mesh.topology();
-        reach.begin(self.mesh.n_points());
-        let push = |reach: &mut Reach, point: u32, path: f32, start: u32| {
-            // Comparisons that NaN fails.
-            let is_nearer = path * ACROSS_EDGES <= radius
-                && reach.best.get(point).is_none_or(|known| path < known);
-            if is_nearer && !self.hidden.is_some_and(|hidden| hidden.contains(point)) {
-                reach.best.set(point, path);
-                reach.start.set(point, start);
-                // Non-negative floats order as their bits.
-                let key = u64::from(path.to_bits()) << 32 | u64::from(point);
-                reach.queue.push(Reverse(key));
-            }
-        };
-        for (point, path) in starts {
-            push(reach, point, path, point);
-        }
-        while let Some(Reverse(key)) = reach.queue.pop() {
-            let (path, point) = (f32::from_bits((key >> 32) as u32), key as u32);
-            if reach.best.get(point) != Some(path) {
-                continue;
-            }
-            let start = reach.start.get(point).unwrap_or(point);
-            let distance = at_least(point, start).max(path * ACROSS_EDGES);
-            if distance <= radius {
-                reach.found.push((point, distance));
-            }
-            if let Some(twin) = topology.next_coincident(point) {
-                push(reach, twin, path, start);
-            }
-            let here = self.positions[point as usize];
-            for &next in topology.neighbours(point) {
-                let step = here.distance(self.positions[next as usize]);
-                push(reach, next, path + step, start);
-            }
+    fn paths(&self) -> Paths<'_> {
+        Paths {
+            topology: self.mesh.topology(),
+            positions: self.positions,
+            hidden: self.hidden,
         }
     }
 
@@ -212,8 +148,7 @@ impl SurfaceView<'_> {
             return;
         }
         for point in corners {
-            if reach.best.get(point).is_none() {
-                reach.best.set(point, 0.0);
+            if reach.mark(point) {
                 reach.found.extend(distance(point).map(|d| (point, d)));
             }
         }

@@ -296,9 +296,13 @@ fn measure_sculpt(editor: &mut Editor) {
     brush.falloff_shape = FalloffShape::Surface;
     (brush.radius_unit, brush.radius_world) = (RadiusUnit::World, radius);
     let step = radius * brush.spacing * 1.01;
+    measure_press(editor);
     for kind in SculptKind::ALL {
         editor.use_sculpt(kind);
         let place = |i: usize| Vec3::new(0.45, 0.35 + (i as f32 * step) % 0.3, 0.0);
+        let hover = event_at(editor, PointerKind::Drag, place(0));
+        editor.surface_at(hover.ndc, SIZE);
+        settle(editor);
         let (mut pointer, mut shown) = (Vec::new(), Vec::new());
         let mut press = Duration::ZERO;
         for i in 0..=40 {
@@ -331,6 +335,36 @@ fn measure_sculpt(editor: &mut Editor) {
             kind.label(),
         );
     }
+}
+
+/// A press on a surface that has just moved: what the window's thread does, and when the stroke begins.
+fn measure_press(editor: &mut Editor) {
+    let mut pose = (**editor.document().pose()).clone();
+    for angle in [0.21, 0.2] {
+        pose.locals[PAINTED.get()].rotation = DQuat::from_rotation_y(angle);
+        let edit = Edit::pose_change(editor.document().pose(), &pose).unwrap();
+        editor.apply(edit, "Pose").unwrap();
+        settle(editor);
+    }
+    editor.use_sculpt(SculptKind::Inflate);
+    let event = event_at(editor, PointerKind::Press, Vec3::new(0.45, 0.4, 0.0));
+    let start = Instant::now();
+    editor.begin_sculpt(&event);
+    let press = start.elapsed();
+    let mut longest = Duration::ZERO;
+    let posted = editor.n_snapshots();
+    while editor.n_snapshots() == posted {
+        let poll = Instant::now();
+        editor.poll(0.0);
+        longest = longest.max(poll.elapsed());
+        std::thread::yield_now();
+    }
+    let begun = start.elapsed();
+    editor.cancel_tool();
+    settle(editor);
+    println!(
+        "sculpt press after a change of pose: {press:.1?} for the press, {longest:.1?} at most in a poll, sculpted after {begun:.1?}"
+    );
 }
 
 /// [`show`], unless the touch changed nothing.

@@ -57,6 +57,17 @@ fn samples_are_made_mirrored_and_retargeted_each_in_one_undo_step() {
     assert!(editor.has_samples() && !editor.has_stale_samples());
     assert_eq!(run(&mut editor, SampleTask::Mirror), "1 sample mirrored.");
     assert_eq!(n_sets(&editor), 2);
+    // What is alike already leaves no undo step.
+    let (mirrored, n_undo) = (editor.document().clone(), editor.history().n_undo());
+    for _ in 0..2 {
+        let said = run(&mut editor, SampleTask::Mirror);
+        assert_eq!(
+            said,
+            "The samples of both sides are images of each other. Nothing changed."
+        );
+        assert_eq!(editor.history().n_undo(), n_undo);
+        assert!(editor.document().same_content(&mirrored));
+    }
     let said = run(&mut editor, SampleTask::Retarget);
     assert_eq!(said, "Every sample fits the present deformer stack.");
     let meshes: Vec<_> = editor.document().meshes().keys().copied().collect();

@@ -8,7 +8,7 @@ use sinew::document::InstanceId;
 use sinew::document::session::{
     PaintMask, PoseSpace, RadiusUnit, SculptKind, SelectKind, TransformKind,
 };
-use sinew::editor::SurfacePlace;
+use sinew::editor::{OpenRequest, SurfacePlace};
 use sinew::evaluate::Evaluator;
 use sinew::math::{Axis, Worse};
 use sinew::psd::Displacements;
@@ -166,7 +166,7 @@ fn the_rotations_of_points_are_those_of_the_stack() {
         let points: Vec<u32> = (0..item.geometry.n_points() as u32).step_by(7).collect();
         let plan = full.plan(id).unwrap();
         let expected = blended_rotations(plan, &item.stack, &item.masks, &points);
-        let mut rotations = document.point_rotations(id).unwrap();
+        let rotations = document.point_rotations(id).unwrap();
         for (point, expected) in points.into_iter().zip(expected) {
             assert_eq!(rotations.at(point), expected);
         }
@@ -413,6 +413,73 @@ fn what_cannot_be_sculpted_says_why_and_changes_nothing() {
         &mut h,
         &format!("Go to \"forearm 90°\" first: its weight in this pose is {weight:.2}."),
     );
+}
+
+#[test]
+fn a_drag_beside_the_surface_says_where_to_press() {
+    let mut h = bent_arm(StackPreset::Default);
+    let before = h.editor.document().clone();
+    let n = h.editor.history().n_undo();
+    let beside = Vec2::new(-0.95, 0.9);
+    for (kind, name) in [(SculptKind::Grab, "Grab"), (SculptKind::Slide, "Slide")] {
+        h.editor.use_sculpt(kind);
+        stroke(&mut h, &[beside, Vec2::ZERO], |_| {});
+        let said = h.last_notice();
+        assert!(
+            said.starts_with(name) && said.ends_with("press on the mesh."),
+            "{said}"
+        );
+    }
+    assert!(h.editor.document().same_content(&before));
+    assert_eq!(h.editor.history().n_undo(), n);
+}
+
+/// A press on a large surface that has just moved: the index is refitted on a worker, and the stroke begins then, with all
+/// of its way.
+#[test]
+fn a_stroke_on_a_large_surface_that_moved_waits_without_blocking_the_window() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("arm.glb");
+    let arm = sinew::sample::sample(sinew::sample::SampleKind::Arm, 60_000);
+    std::fs::write(&path, sinew::io::gltf_build::to_glb(&arm)).unwrap();
+    let mut h = EditorHarness::on(OpenRequest::Path(path));
+    let forearm = JointId(h.joint("forearm"));
+    pose(&mut h, forearm, DVec3::X, 90.0);
+    assert!(h.editor.add_sample());
+    h.settle();
+    look_at_elbow(&mut h);
+    h.editor.use_sculpt(SculptKind::Inflate);
+    let at = ndc(&h, elbow(&h));
+    let before = h.editor.document().clone();
+    let n_undo = h.editor.history().n_undo();
+    let way: Vec<Vec2> = (0..6)
+        .map(|k| at + Vec2::new(0.02 * k as f32, 0.0))
+        .collect();
+    let send = |h: &mut EditorHarness, kind, at| h.editor.pointer(&event(kind, at));
+    // Esc takes it back before it has begun.
+    h.editor.begin_sculpt(&event(PointerKind::Press, at));
+    assert!(h.editor.is_painting());
+    h.editor.cancel_tool();
+    assert!(!h.editor.is_painting());
+    // Pressed, moved and released before the first frame: nothing is lost.
+    h.editor.begin_sculpt(&event(PointerKind::Press, at));
+    for &to in &way[1..] {
+        send(&mut h, PointerKind::Drag, to);
+    }
+    send(&mut h, PointerKind::Release, way[5]);
+    assert!(h.editor.document().same_content(&before), "it waits");
+    h.settle();
+    assert!(!h.editor.is_painting());
+    assert_eq!(h.editor.history().n_undo(), n_undo + 1);
+    let waited = sculpted(&h);
+    assert!(waited.n_points() > 100);
+    // On a surface that was prepared the same stroke gives the same.
+    h.editor.undo();
+    h.settle();
+    h.editor.surface_at(at, SIZE);
+    h.settle();
+    stroke(&mut h, &way, |_| {});
+    assert!(sculpted(&h) == waited);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::deform::correctives::{Fault, SampleSet};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::{Finding, Fix, Place, SampleFix, counted};
-use crate::psd::{PsdError, PsdWarning};
+use crate::psd::{Kernel, PsdError, PsdWarning};
 
 /// The largest deviation of weights from 1 and 0 at the samples, without smoothing.
 const CARDINALITY: f64 = 1e-9;
@@ -28,8 +28,14 @@ pub fn of_correctives(document: &Document) -> Vec<Finding> {
                     PsdWarning::Inexact { .. } => {
                         Finding::info(&place, message).at(Place::Mesh(id.0))
                     }
-                    PsdWarning::Close { .. } => {
-                        Finding::warning(&place, message).at(Place::Mesh(id.0))
+                    PsdWarning::Close { a, b, .. } => {
+                        // The later one; of a sample and bind the sample.
+                        let named = samples_named(id, set, first, b)
+                            .or_else(|| samples_named(id, set, first, a));
+                        let fix = named.is_some().then_some(Fix::Samples(SampleFix::Delete));
+                        Finding::warning(&place, message)
+                            .at(named.unwrap_or(Place::Mesh(id.0)))
+                            .fixed_by(fix)
                     }
                     PsdWarning::LinearInstead { .. } => Finding::warning(&place, message)
                         .at(of_set.clone())
@@ -44,7 +50,9 @@ pub fn of_correctives(document: &Document) -> Vec<Finding> {
                     "The weights miss the samples by {error:.1e} of their displacements (condition {:.1e}).",
                     solved.condition()
                 );
-                findings.push(Finding::error(&place, message).at(Place::Mesh(id.0)));
+                let is_linear = set.kernel == Kernel::Linear;
+                let fix = (!is_linear).then_some(Fix::Samples(SampleFix::UseLinear));
+                findings.push(Finding::error(&place, message).at(of_set).fixed_by(fix));
             }
             findings.extend(stale(id, item, set, first));
             first += set.samples.len() as u32;
@@ -89,13 +97,7 @@ fn off(
 ) -> Finding {
     let n = counted(set.n_samples(), "sample");
     let message = format!("The set is off, its {n} stay in the project: {fault}.");
-    let named = |name: &String| {
-        let at = set.samples.iter().rposition(|s| s.name == *name)?;
-        Some(Place::Samples {
-            mesh: id.0,
-            samples: [first + at as u32].into(),
-        })
-    };
+    let named = |name: &str| samples_named(id, set, first, name);
     let of_set = Place::SampleSet {
         mesh: id.0,
         set: index,
@@ -123,6 +125,15 @@ fn off(
         // What to delete is the artist's choice.
         None => finding.at(of_set),
     }
+}
+
+/// The last sample of a set with a name. `first`: the index of its first sample among all of the mesh.
+fn samples_named(id: MeshId, set: &SampleSet, first: u32, name: &str) -> Option<Place> {
+    let at = set.samples.iter().rposition(|s| s.name == name)?;
+    Some(Place::Samples {
+        mesh: id.0,
+        samples: [first + at as u32].into(),
+    })
 }
 
 /// Samples of a set that were captured on another stack. `first`: the index of its first sample among all of the mesh.

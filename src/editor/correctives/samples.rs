@@ -235,7 +235,7 @@ impl Editor {
             let rotations = self.document.point_rotations(instance)?;
             Some((correctives, self.document.point_weights(mesh)?, rotations))
         });
-        let Some((correctives, mut weights, mut rotations)) = parts else {
+        let Some((correctives, mut weights, rotations)) = parts else {
             return Displacements::default();
         };
         // The second one: of the samples that scale with the limb.

@@ -396,12 +396,20 @@ impl Opening {
     fn correctives(&mut self, entries: Vec<CorrectiveEntry>) -> Result<(), ProjectError> {
         for entry in entries {
             let place = correctives::place(&entry);
-            let Some(mesh) = self.mesh(entry.mesh, &entry.name) else {
+            let mut about_mesh = Vec::new();
+            let found = self
+                .meshes
+                .find(entry.mesh, Some(&entry.name), &mut about_mesh);
+            let placed = found.and_then(|mesh| Some((mesh, self.document.meshes().get(&mesh)?)));
+            let Some((mesh, item)) = placed.map(|(mesh, item)| (mesh, item.clone())) else {
+                let n = counted(entry.samples.len(), "sample");
+                let why = format!("The model does not have this mesh. The project keeps the set: {n}.");
+                self.warn(place, why);
+                let kept = correctives::kept(&entry)?;
+                self.document.keep_unplaced_samples(kept);
                 continue;
             };
-            let Some(item) = self.document.meshes().get(&mesh).cloned() else {
-                continue;
-            };
+            self.findings.append(&mut about_mesh);
             let (joints, findings) = (&mut self.joints, &mut self.findings);
             let restored = correctives::restore(entry, &item, joints, findings)?;
             if restored.n_missing > 0 {

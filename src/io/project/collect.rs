@@ -27,6 +27,7 @@ pub fn to_project(
         masks.extend(super::masks::collect(id, item)?);
         correctives.extend(super::correctives::collect(document, id, item)?);
     }
+    correctives.extend(super::correctives::unplaced(document)?);
     let (clips, removed_clips) = clips::collect(document)?;
     let rig::Entries {
         joints,

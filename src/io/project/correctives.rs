@@ -2,8 +2,8 @@
 //!
 //! Few displacements of a sample are text, many are blocks, one for each span of [`keys::SPAN`] vertices of a primitive.
 //! A block holds, in ascending order of vertex: u32 steps to the next vertex, then x, y and z as f32; all as byte planes.
-//! A sample that was captured on the mesh's present stack does not store it. A set with a missing driver bone is kept as
-//! its entry.
+//! A sample that was captured on the mesh's present stack does not store it. A set with a missing driver bone, or for a
+//! mesh that the model does not have, is kept as its entry.
 
 use super::ProjectError;
 use super::block;
@@ -199,18 +199,30 @@ fn without_bone(
     entry: &CorrectiveEntry,
     JointRef(key, name): JointRef,
 ) -> Result<Restored, ProjectError> {
-    let text = ron::to_string(entry).map_err(|error| ProjectError::Damaged {
-        place: place(entry),
-        why: error.to_string(),
-    })?;
+    let text = kept(entry)?;
     let mut set = SampleSet::new(entry.title.clone(), Vec::new());
     set.fault = Some(Fault::NoBone {
         bone: name.unwrap_or_else(|| key.to_string()),
         n_samples: entry.samples.len(),
-        entry: text.into(),
+        entry: text,
     });
     let n_missing = 0;
     Ok(Restored { set, n_missing })
+}
+
+/// An entry as text, to be saved again.
+pub(super) fn kept(entry: &CorrectiveEntry) -> Result<Arc<str>, ProjectError> {
+    let text = ron::to_string(entry).map_err(|error| ProjectError::Damaged {
+        place: place(entry),
+        why: error.to_string(),
+    })?;
+    Ok(text.into())
+}
+
+/// The entries of sets whose mesh the model does not have.
+pub(super) fn unplaced(document: &Document) -> Result<Vec<CorrectiveEntry>, ProjectError> {
+    let entries = document.unplaced_samples().iter();
+    entries.map(|entry| from_ron(entry)).collect()
 }
 
 /// The place of a set in the file, for messages.

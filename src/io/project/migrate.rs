@@ -20,13 +20,7 @@ use serde::de::DeserializeOwned;
 /// Fails for text that is not RON or not a project, for a field or a value that its version does not have, and for a newer
 /// version.
 pub fn parse(text: &str) -> Result<Project, ProjectError> {
-    /// The field that every version has.
-    #[derive(Deserialize)]
-    struct Probe {
-        version: u32,
-    }
-    let probe: Probe = from_ron(text)?;
-    Ok(match probe.version {
+    Ok(match version(text)? {
         1 => from_1(from_ron(text)?),
         2 => from_2(from_ron(text)?),
         3 => from_3(from_ron(text)?),
@@ -41,6 +35,25 @@ pub fn parse(text: &str) -> Result<Project, ProjectError> {
             });
         }
     })
+}
+
+/// The version of a project.
+fn version(text: &str) -> Result<u32, ProjectError> {
+    /// The field that every version has.
+    #[derive(Deserialize)]
+    struct Probe {
+        version: u32,
+    }
+    // Sinew writes it first: a large file is read once.
+    let first = text.trim_start().strip_prefix('(').map(str::trim_start);
+    let value = first.and_then(|rest| rest.strip_prefix("version:"));
+    let number = value.and_then(|rest| rest.trim_start().split_once(','));
+    if let Some(version) = number.and_then(|(number, _)| number.parse().ok())
+        && (1..=VERSION).contains(&version)
+    {
+        return Ok(version);
+    }
+    Ok(from_ron::<Probe>(text)?.version)
 }
 
 fn from_1(project: v1::Project) -> Project {

@@ -4,6 +4,7 @@ use super::moved::Moved;
 use super::shape::Shape;
 use crate::document::session::SculptKind;
 use glam::Vec3;
+use rayon::prelude::*;
 
 /// The offset of Inflate in one dab is this times the radius, the spacing and the effect.
 const INFLATE: f32 = 0.5;
@@ -25,6 +26,9 @@ pub(super) struct Dab {
     pub(super) invert: bool,
 }
 
+/// Points for one task of a thread, which costs some ten microseconds.
+pub(super) const POINTS_PER_TASK: usize = 256;
+
 /// The displacement that a dab adds to each of `reached`, points with the effect of the brush on them, 0 - 1. All read
 /// the surface before the dab.
 pub(super) fn displacements(
@@ -33,9 +37,16 @@ pub(super) fn displacements(
     shape: &Shape,
     moved: &mut Moved,
 ) -> Vec<Vec3> {
+    match dab.kind {
+        SculptKind::Relax => moved.reach_neighbours(reached, shape),
+        kind => {
+            let points = reached.iter().map(|reached| reached.0);
+            moved.reach(points, shape, kind == SculptKind::Smooth);
+        }
+    }
+    let moved = &*moved;
     let is_about_plane = matches!(dab.kind, SculptKind::Flatten | SculptKind::Pinch);
     let plane = Plane::mean(if is_about_plane { reached } else { &[] }, shape);
-    let mut ring = Vec::new();
     let sign = if dab.invert { -1.0 } else { 1.0 };
     let spacing = dab.spacing.min(1.0);
     let of_point = |&(point, effect): &(u32, f32)| {
@@ -45,14 +56,8 @@ pub(super) fn displacements(
                 let length = INFLATE * spacing * dab.radius * effect * sign;
                 shape.normal_now(point) * length
             }
-            SculptKind::Smooth => {
-                shape.ring(point, &mut ring);
-                (mean(shape, point, &ring) - here) * effect
-            }
-            SculptKind::Relax => {
-                shape.ring(point, &mut ring);
-                (relaxed(shape, moved, point, &ring) - here) * effect
-            }
+            SculptKind::Smooth => (mean(shape, moved, point) - here) * effect,
+            SculptKind::Relax => (relaxed(shape, moved, point) - here) * effect,
             SculptKind::Flatten => plane.offset(here) * -effect * sign,
             SculptKind::Pinch => {
                 let inwards = dab.centre - here;
@@ -65,11 +70,13 @@ pub(super) fn displacements(
         };
         moved.displacement(point, offset)
     };
-    reached.iter().map(of_point).collect()
+    let reached = reached.par_iter().with_min_len(POINTS_PER_TASK);
+    reached.map(of_point).collect()
 }
 
 /// The mean of the neighbours.
-fn mean(shape: &Shape, point: u32, ring: &[u32]) -> Vec3 {
+fn mean(shape: &Shape, moved: &Moved, point: u32) -> Vec3 {
+    let ring = moved.ring(point);
     if ring.is_empty() {
         return shape.now(point);
     }
@@ -79,7 +86,8 @@ fn mean(shape: &Shape, point: u32, ring: &[u32]) -> Vec3 {
 
 /// The position where the edges of a point are closest to their shape of bind: the mean over its neighbours j of
 /// `p_j + (R_i + R_j) / 2 (b_i - b_j)` (Sorkine & Alexa 2007, eq. 8, with equal weights and the rotations of the skin).
-fn relaxed(shape: &Shape, moved: &mut Moved, point: u32, ring: &[u32]) -> Vec3 {
+fn relaxed(shape: &Shape, moved: &Moved, point: u32) -> Vec3 {
+    let ring = moved.ring(point);
     if ring.is_empty() {
         return shape.now(point);
     }
@@ -103,12 +111,19 @@ struct Plane {
 impl Plane {
     /// Of points by their effect.
     fn mean(reached: &[(u32, f32)], shape: &Shape) -> Self {
-        let (mut place, mut normal, mut total) = (Vec3::ZERO, Vec3::ZERO, 0.0);
-        for &(point, effect) in reached {
-            place += shape.now(point) * effect;
-            normal += shape.normal_now(point) * effect;
-            total += effect;
-        }
+        // Fixed runs, added in order: the same bits for any number of threads.
+        let runs = reached.par_chunks(POINTS_PER_TASK).map(|run| {
+            let mut sums = (Vec3::ZERO, Vec3::ZERO, 0.0);
+            for &(point, effect) in run {
+                sums.0 += shape.now(point) * effect;
+                sums.1 += shape.normal_now(point) * effect;
+                sums.2 += effect;
+            }
+            sums
+        });
+        let runs: Vec<(Vec3, Vec3, f32)> = runs.collect();
+        let add = |a: (Vec3, Vec3, f32), b: &(Vec3, Vec3, f32)| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
+        let (place, normal, total) = runs.iter().fold((Vec3::ZERO, Vec3::ZERO, 0.0), add);
         Self {
             place: place / f32::max(total, f32::MIN_POSITIVE),
             normal: normal.normalize_or_zero(),

@@ -1,11 +1,13 @@
 //! Grab and Slide: the points of the press follow the pointer.
 
+use super::brushes::POINTS_PER_TASK;
 use super::stroke::{Grabbed, Stroke};
 use crate::document::session::SculptKind;
 use crate::math::Camera;
 use crate::tools::stroke_path::PathPoint;
 use crate::tools::{PointerEvent, Reach, ToolAction, ToolContext};
 use glam::{Vec2, Vec3};
+use rayon::prelude::*;
 
 impl Stroke {
     /// Moves the points of the press to the newest position of the pointer.
@@ -21,7 +23,13 @@ impl Stroke {
                 return;
             };
             let Some(dab) = self.reach(press, event, context, reach, actions) else {
-                self.refused = true;
+                if !std::mem::replace(&mut self.refused, true) {
+                    let why = format!(
+                        "{} moves what lies under the pointer: press on the mesh.",
+                        self.kind.label()
+                    );
+                    actions.push(ToolAction::Notify(why));
+                }
                 return;
             };
             let Some(begun) = &mut self.begun else {
@@ -44,7 +52,9 @@ impl Stroke {
             .map_or(Vec3::ZERO, |place| place - grabbed.place);
         let slides = self.kind == SculptKind::Slide;
         let reach = 2.0 * movement.length();
-        let (shape, moved) = (&begun.shape, &mut begun.moved);
+        let points = grabbed.points.iter().map(|reached| reached.0);
+        begun.moved.reach(points, &begun.shape, false);
+        let (shape, moved) = (&begun.shape, &begun.moved);
         let of_point = |&(point, effect): &(u32, f32)| {
             let start = shape.start[point as usize];
             let mut place = start + movement * effect;
@@ -53,7 +63,8 @@ impl Stroke {
             }
             moved.displacement(point, place - start)
         };
-        let displacements: Vec<Vec3> = grabbed.points.iter().map(of_point).collect();
+        let points = grabbed.points.par_iter().with_min_len(POINTS_PER_TASK);
+        let displacements: Vec<Vec3> = points.map(of_point).collect();
         begun.apply(&grabbed.points, displacements, true);
         begun.grabbed = Some(grabbed);
     }

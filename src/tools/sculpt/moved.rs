@@ -1,19 +1,22 @@
 //! The points that a stroke has moved, and their displacements.
 
+use super::shape::Shape;
 use crate::deform::PointRotations;
 use crate::document::{CorrectivesEdit, Document, Edit, SculptFactors, SculptTarget};
 use crate::math::same_bits;
 use crate::psd::Displacements;
 use glam::{DMat3, DQuat, DVec3, Vec3};
+use rayon::prelude::*;
 use std::sync::Arc;
 
-/// A point that the stroke has moved.
-#[derive(Clone, Copy, Debug)]
+/// A point that the stroke reaches. What the pose and the mesh say of it is computed once: a stroke passes most points
+/// many times.
+#[derive(Debug)]
 struct Slot {
     point: u32,
     rotation: DQuat,
     /// The stretch and its inverse, where the set scales with the limb.
-    stretch: Option<[DMat3; 2]>,
+    stretch: Option<Box<[DMat3; 2]>>,
     /// The weight of the sample times its strength.
     factor: f64,
     /// The displacement at the press.
@@ -21,6 +24,10 @@ struct Slot {
     /// What the stroke has added to it.
     added: Vec3,
     is_dirty: bool,
+    /// The normal at the press.
+    normal: Vec3,
+    /// Where its neighbours are in [`Moved::rings`]: the first and their number.
+    ring: (u32, u32),
 }
 
 /// The points that a stroke has moved.
@@ -34,7 +41,12 @@ pub(super) struct Moved {
     /// n_points: 1 + the index of the slot; 0: none. Memory that was never touched costs nothing.
     slot_of: Vec<u32>,
     dirty: Vec<u32>,
+    /// The neighbours of the points, see [`Shape::ring`].
+    rings: Vec<u32>,
 }
+
+/// Points for one task of a thread: each costs some hundred nanoseconds.
+const POINTS_PER_TASK: usize = 256;
 
 impl Moved {
     /// None of `n_points` so far. `sample`: the displacements at the press; `factors`: theirs in the pose.
@@ -51,6 +63,7 @@ impl Moved {
             slots: Vec::new(),
             slot_of: vec![0; n_points],
             dirty: Vec::new(),
+            rings: Vec::new(),
         }
     }
 
@@ -59,12 +72,82 @@ impl Moved {
         self.slots.is_empty()
     }
 
-    /// The blended rotation of a point.
-    pub(super) fn rotation(&mut self, point: u32) -> DQuat {
-        match self.slot_of[point as usize] {
-            0 => self.rotations.at(point),
-            slot => self.slots[slot as usize - 1].rotation,
+    /// Makes the points known to the methods below, with their neighbours if `needs_rings`.
+    pub(super) fn reach(
+        &mut self,
+        points: impl Iterator<Item = u32>,
+        shape: &Shape,
+        needs_rings: bool,
+    ) {
+        let mut unknown: Vec<u32> = points
+            .filter(|&point| self.slot_of[point as usize] == 0)
+            .collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        let runs = unknown.par_chunks(POINTS_PER_TASK);
+        let made: Vec<(Vec<Slot>, Vec<u32>)> = runs
+            .map(|run| self.slots_of(run, shape, needs_rings))
+            .collect();
+        for (slots, rings) in made {
+            let first = self.rings.len() as u32;
+            self.rings.extend(rings);
+            for mut slot in slots {
+                slot.ring.0 += first;
+                slot.factor = self.factors.at(slot.point);
+                let point = slot.point as usize;
+                self.slots.push(slot);
+                self.slot_of[point] = self.slots.len() as u32;
+            }
         }
+    }
+
+    /// As [`Moved::reach`], with the neighbours of the points.
+    pub(super) fn reach_neighbours(&mut self, points: &[(u32, f32)], shape: &Shape) {
+        self.reach(points.iter().map(|reached| reached.0), shape, true);
+        let neighbours = points.iter().flat_map(|reached| self.ring(reached.0));
+        let unknown = neighbours.filter(|&&point| self.slot(point).is_none());
+        let unknown: Vec<u32> = unknown.copied().collect();
+        self.reach(unknown.into_iter(), shape, true);
+    }
+
+    fn slots_of(&self, points: &[u32], shape: &Shape, needs_rings: bool) -> (Vec<Slot>, Vec<u32>) {
+        let (mut rings, mut ring) = (Vec::new(), Vec::new());
+        let slots = points.iter().map(|&point| {
+            let first = rings.len();
+            if needs_rings {
+                shape.ring(point, &mut ring);
+                rings.extend_from_slice(&ring);
+            }
+            let stretch = self.factors.scales.then(|| self.rotations.stretch_at(point));
+            Slot {
+                point,
+                rotation: self.rotations.at(point),
+                stretch: stretch.flatten().map(Box::new),
+                factor: 1.0,
+                base: self.sample.get(point).unwrap_or_default(),
+                added: Vec3::ZERO,
+                is_dirty: false,
+                normal: shape.start_normal(point),
+                ring: (first as u32, (rings.len() - first) as u32),
+            }
+        });
+        (slots.collect(), rings)
+    }
+
+    /// The blended rotation of a point that was reached.
+    pub(super) fn rotation(&self, point: u32) -> DQuat {
+        self.slot(point).map_or(DQuat::IDENTITY, |slot| slot.rotation)
+    }
+
+    /// The neighbours of a point that was reached with them.
+    pub(super) fn ring(&self, point: u32) -> &[u32] {
+        let (first, n) = self.slot(point).map_or((0, 0), |slot| slot.ring);
+        &self.rings[first as usize..(first + n) as usize]
+    }
+
+    /// The normal of a point at the press, if it was reached.
+    pub(super) fn start_normal(&self, point: u32) -> Option<Vec3> {
+        self.slot(point).map(|slot| slot.normal)
     }
 
     /// Metres of the world in one unit of the mesh at rest.
@@ -72,28 +155,31 @@ impl Moved {
         self.rotations.unit_scale()
     }
 
-    /// The displacement whose effect on screen is the offset `world`: `R^T o / factor`, or `A^-1 R^T o / factor` in a set
-    /// that scales with the limb; zero for a point that is scaled to nearly nothing there.
-    pub(super) fn displacement(&mut self, point: u32, world: Vec3) -> Vec3 {
-        let slot = self.slot(point);
+    /// The displacement of a point that was reached whose effect on screen is the offset `world`: `R^T o / factor`, or
+    /// `A^-1 R^T o / factor` in a set that scales with the limb; zero for a point that is scaled to nearly nothing there.
+    pub(super) fn displacement(&self, point: u32, world: Vec3) -> Vec3 {
+        let Some(slot) = self.slot(point) else {
+            return Vec3::ZERO;
+        };
         let offset = slot.rotation.conjugate() * (world.as_dvec3() / slot.factor);
-        let offset = slot.stretch.map_or(offset, |[_, inverse]| inverse * offset);
+        let offset = slot.stretch.as_ref().map_or(offset, |both| both[1] * offset);
         offset.as_vec3()
     }
 
     /// The displacement of a point in the sample as it is now.
-    pub(super) fn current(&mut self, point: u32) -> Vec3 {
+    pub(super) fn current(&self, point: u32) -> Vec3 {
         let slot = self.slot(point);
-        slot.base + slot.added
+        slot.map_or(Vec3::ZERO, |slot| slot.base + slot.added)
     }
 
-    /// Adds a displacement to that of a point, or with `instead` replaces what the stroke has added. Returns the offset
+    /// Adds a displacement to that of a point that was reached, or with `instead` replaces what the stroke has added. Returns the offset
     /// of the point since the press, world.
     pub(super) fn add(&mut self, point: u32, displacement: Vec3, instead: bool) -> Option<DVec3> {
         if !displacement.is_finite() {
             return None;
         }
-        let slot = self.slot(point);
+        let index = self.slot_of[point as usize].checked_sub(1)?;
+        let slot = &mut self.slots[index as usize];
         let added = if instead {
             displacement
         } else {
@@ -102,35 +188,17 @@ impl Moved {
         // A pointer that rests leaves no edit.
         let changes = !same_bits(added, slot.added);
         slot.added = added;
-        let added = slot.added.as_dvec3();
-        let stretched = slot.stretch.map_or(added, |[stretch, _]| stretch * added);
-        let offset = slot.rotation * stretched * slot.factor;
         if changes && !std::mem::replace(&mut slot.is_dirty, true) {
-            let slot = self.slot_of[point as usize] - 1;
-            self.dirty.push(slot);
+            self.dirty.push(index);
         }
-        Some(offset)
+        let added = added.as_dvec3();
+        let stretched = slot.stretch.as_ref().map_or(added, |both| both[0] * added);
+        Some(slot.rotation * stretched * slot.factor)
     }
 
-    fn slot(&mut self, point: u32) -> &mut Slot {
-        if self.slot_of[point as usize] == 0 {
-            self.slots.push(Slot {
-                point,
-                rotation: self.rotations.at(point),
-                stretch: self
-                    .factors
-                    .scales
-                    .then(|| self.rotations.stretch_at(point))
-                    .flatten(),
-                factor: self.factors.at(point),
-                base: self.sample.get(point).unwrap_or_default(),
-                added: Vec3::ZERO,
-                is_dirty: false,
-            });
-            self.slot_of[point as usize] = self.slots.len() as u32;
-        }
-        let slot = self.slot_of[point as usize] as usize - 1;
-        &mut self.slots[slot]
+    fn slot(&self, point: u32) -> Option<&Slot> {
+        let index = self.slot_of[point as usize].checked_sub(1)?;
+        self.slots.get(index as usize)
     }
 
     /// The changes since the last call.

@@ -171,6 +171,8 @@ impl Stroke {
                 points.push((point, effect));
             }
         }
+        // Neighbours in memory one after the other, as most meshes are.
+        points.sort_unstable_by_key(|reached| reached.0);
         Some(Reached {
             centre,
             radius: world,
@@ -269,7 +271,9 @@ impl Begun {
 
     /// Whether a point of the surface at the press faces a camera that looks along `direction`.
     fn faces(&self, point: u32, direction: Vec3) -> bool {
-        self.shape.start_normal(point).dot(direction) <= 0.0
+        let known = self.moved.start_normal(point);
+        let normal = known.unwrap_or_else(|| self.shape.start_normal(point));
+        normal.dot(direction) <= 0.0
     }
 
     /// Whether a point is visible, if the settings require that.
@@ -291,7 +295,8 @@ impl Begun {
         }
         let made = brushes::displacements(dab, &reached, &self.shape, &mut self.moved);
         if is_local {
-            self.add_all(reached.iter().map(|r| r.0).zip(made), false);
+            let points = reached.iter().map(|reached| reached.0);
+            self.add_all(points.zip(made), false);
         } else {
             self.apply(&reached, made, false);
         }
@@ -354,6 +359,9 @@ impl Begun {
             (parts[0].0, mean)
         });
         let merged: Vec<(u32, Vec3)> = merged.collect();
+        // The images, too.
+        let points = merged.iter().map(|part| part.0);
+        self.moved.reach(points, &self.shape, false);
         self.add_all(merged.into_iter(), instead);
     }
 

@@ -86,7 +86,9 @@ impl VertexTransform {
 
     /// Applies a map to the positions at the start. Returns the edit.
     pub fn apply(&mut self, map: &PointMap, document: &Document) -> Option<Edit> {
-        let (shape, moved) = (&self.begun.shape, &mut self.begun.moved);
+        let points = self.points.iter().map(|reached| reached.0);
+        self.begun.moved.reach(points, &self.begun.shape, false);
+        let (shape, moved) = (&self.begun.shape, &self.begun.moved);
         let displacements = self.points.iter().map(|&(point, effect)| {
             let offset = map.offset(shape.start[point as usize], effect);
             moved.displacement(point, offset)
