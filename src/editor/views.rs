@@ -67,7 +67,11 @@ impl Views {
     }
 
     /// An instance in a view, if it is shown there.
-    pub(super) fn shown_mut(&mut self, view: ViewId, instance: InstanceId) -> Option<&mut Displayed> {
+    pub(super) fn shown_mut(
+        &mut self,
+        view: ViewId,
+        instance: InstanceId,
+    ) -> Option<&mut Displayed> {
         self.shown.get_mut(&view)?.get_mut(&instance)
     }
 

@@ -123,8 +123,8 @@ impl Reach {
     fn push(&mut self, queue: &Queue, on: &Paths<'_>, point: u32, path: f32, start: u32) {
         let known = self.cells.get(point);
         // Comparisons that NaN fails.
-        let is_nearer = path * ACROSS_EDGES <= queue.radius
-            && known.is_none_or(|known| path < known.path);
+        let is_nearer =
+            path * ACROSS_EDGES <= queue.radius && known.is_none_or(|known| path < known.path);
         if !is_nearer || on.hidden.is_some_and(|hidden| hidden.contains(point)) {
             return;
         }

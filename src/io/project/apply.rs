@@ -403,7 +403,8 @@ impl Opening {
             let placed = found.and_then(|mesh| Some((mesh, self.document.meshes().get(&mesh)?)));
             let Some((mesh, item)) = placed.map(|(mesh, item)| (mesh, item.clone())) else {
                 let n = counted(entry.samples.len(), "sample");
-                let why = format!("The model does not have this mesh. The project keeps the set: {n}.");
+                let why =
+                    format!("The model does not have this mesh. The project keeps the set: {n}.");
                 self.warn(place, why);
                 let kept = correctives::kept(&entry)?;
                 self.document.keep_unplaced_samples(kept);

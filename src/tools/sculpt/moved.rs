@@ -118,7 +118,10 @@ impl Moved {
                 shape.ring(point, &mut ring);
                 rings.extend_from_slice(&ring);
             }
-            let stretch = self.factors.scales.then(|| self.rotations.stretch_at(point));
+            let stretch = self
+                .factors
+                .scales
+                .then(|| self.rotations.stretch_at(point));
             Slot {
                 point,
                 rotation: self.rotations.at(point),
@@ -136,7 +139,8 @@ impl Moved {
 
     /// The blended rotation of a point that was reached.
     pub(super) fn rotation(&self, point: u32) -> DQuat {
-        self.slot(point).map_or(DQuat::IDENTITY, |slot| slot.rotation)
+        self.slot(point)
+            .map_or(DQuat::IDENTITY, |slot| slot.rotation)
     }
 
     /// The neighbours of a point that was reached with them.
@@ -162,7 +166,10 @@ impl Moved {
             return Vec3::ZERO;
         };
         let offset = slot.rotation.conjugate() * (world.as_dvec3() / slot.factor);
-        let offset = slot.stretch.as_ref().map_or(offset, |both| both[1] * offset);
+        let offset = slot
+            .stretch
+            .as_ref()
+            .map_or(offset, |both| both[1] * offset);
         offset.as_vec3()
     }
 
