@@ -631,6 +631,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             | Edit::Stack { .. }
             | Edit::Mask(_)
             | Edit::Correctives(_)
+            | Edit::Clusters(_)
             | Edit::Layers(_)
             | Edit::JointRule { .. }
             | Edit::Rig(_) => true,

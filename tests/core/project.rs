@@ -80,6 +80,7 @@ pub(crate) fn strip(n: u32, names: &[&str], path: &Path) -> Document {
                 layers: sinew::document::LayerStack::default(),
                 masks: sinew::deform::Masks::default(),
                 correctives: Arc::default(),
+                clusters: Arc::default(),
                 morph_weights: vec![0.0],
             }),
         )]),

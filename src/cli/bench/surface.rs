@@ -227,6 +227,7 @@ impl Stroked {
             stack: Arc::new(stack),
             masks: Masks::default(),
             correctives: Arc::default(),
+            clusters: Arc::default(),
             morph_weights: Vec::new(),
         };
         let skin = Skin {

@@ -1,0 +1,7 @@
+//! Control clusters: marked points, and a surface that interpolates them.
+//!
+//! Invariant: nothing here knows a skin or a document.
+
+pub mod map;
+
+pub use map::{Base, ClusterGroup, ClusterMap, Glyph, MapError, PatchSettings, PatchSurface};
