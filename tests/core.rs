@@ -33,6 +33,14 @@ mod cli_psd;
 mod cli_weights;
 #[path = "core/clip_edit.rs"]
 mod clip_edit;
+#[path = "core/cluster_layout.rs"]
+mod cluster_layout;
+#[path = "core/cluster_limb.rs"]
+mod cluster_limb;
+#[path = "core/cluster_patches.rs"]
+mod cluster_patches;
+#[path = "core/cluster_shapes.rs"]
+mod cluster_shapes;
 #[path = "core/compensating_joints.rs"]
 mod compensating_joints;
 #[path = "core/corrections.rs"]

@@ -68,8 +68,9 @@ impl AnchorFits {
                 after += x[corner as usize] * weight;
             }
             let x_now = &*x;
-            let pairs = clusters
-                .map(|&(corner, weight, bind)| (weight, bind - before, x_now[corner as usize] - after));
+            let pairs = clusters.map(|&(corner, weight, bind)| {
+                (weight, bind - before, x_now[corner as usize] - after)
+            });
             let rotation = fit_rotation(pairs);
             x[fit.corner as usize] = after + rotation * (fit.bind - before);
         }

@@ -65,8 +65,12 @@ impl<'a> ExactPatches<'a> {
                 barycentric: u,
                 ..
             } = self.free[i];
-            let (of, bezier) = *patch
-                .get_or_insert_with(|| (triangle, self.net.bezier(triangle, frames, self.interpolation)));
+            let (of, bezier) = *patch.get_or_insert_with(|| {
+                (
+                    triangle,
+                    self.net.bezier(triangle, frames, self.interpolation),
+                )
+            });
             let bezier = if of == triangle {
                 bezier
             } else {

@@ -159,6 +159,9 @@ mod tests {
         assert!((frame.rotation * DVec3::Z - expected).length() < 1e-15);
         assert!((frame.rotation * DVec3::Y - DVec3::Y).length() < 1e-15);
         let still = CornerFrame::at(DVec3::ONE).displaced(&plane, DVec3::Z, DMat3::ZERO);
-        assert_eq!((still.jacobian, still.rotation), (DMat3::IDENTITY, DQuat::IDENTITY));
+        assert_eq!(
+            (still.jacobian, still.rotation),
+            (DMat3::IDENTITY, DQuat::IDENTITY)
+        );
     }
 }

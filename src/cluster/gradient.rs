@@ -40,9 +40,11 @@ impl CornerRings {
                 rings.neighbours.push(j);
                 rings.edges.push(positions[j as usize] - positions[corner]);
             }
-            rings
-                .coefficients
-                .extend(gradient_coefficients(plane, &rings.edges[first..], CONDITION));
+            rings.coefficients.extend(gradient_coefficients(
+                plane,
+                &rings.edges[first..],
+                CONDITION,
+            ));
             rings.starts.push(rings.neighbours.len() as u32);
         }
         rings
@@ -132,11 +134,7 @@ pub(super) fn gradient_coefficients(
     }
     // Eigenvalues of a symmetric 2x2 matrix.
     let mean = (normal.x_axis.x + normal.y_axis.y) / 2.0;
-    let spread = DVec2::new(
-        (normal.x_axis.x - normal.y_axis.y) / 2.0,
-        normal.x_axis.y,
-    )
-    .length();
+    let spread = DVec2::new((normal.x_axis.x - normal.y_axis.y) / 2.0, normal.x_axis.y).length();
     if edges.len() < 2 || !(mean - spread > 0.0 && mean + spread <= condition * (mean - spread)) {
         return vec![DVec3::ZERO; edges.len()];
     }
@@ -199,7 +197,12 @@ mod tests {
     #[test]
     fn collinear_and_single_neighbours_have_no_gradient() {
         let plane = TangentPlane::new(DVec3::Z);
-        for edges in [&[DVec3::X, -DVec3::X][..], &[DVec3::X], &[], &[DVec3::ZERO; 3]] {
+        for edges in [
+            &[DVec3::X, -DVec3::X][..],
+            &[DVec3::X],
+            &[],
+            &[DVec3::ZERO; 3],
+        ] {
             let c = gradient_coefficients(&plane, edges, CONDITION);
             assert!(c.iter().all(|c| *c == DVec3::ZERO), "{edges:?}");
         }

@@ -1,7 +1,9 @@
 //! Kinds of patches, and the options of their evaluation.
 
 /// How free vertices follow the clusters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Interpolation {
     /// Cubic Bezier triangles whose control points the Jacobians of the corners carry along.

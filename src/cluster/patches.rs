@@ -164,7 +164,8 @@ impl Patches {
     /// Writes the free points of the mesh for `frames` (n_corners); leaves all other points of `out` (n_points).
     pub fn evaluate(&self, frames: &[CornerFrame], work: &mut PatchWork, out: &mut [Vec3]) {
         self.check(frames, out);
-        work.positions.resize(self.blocks.len(), [Vec3::ZERO; LANES]);
+        work.positions
+            .resize(self.blocks.len(), [Vec3::ZERO; LANES]);
         work.positions
             .par_chunks_mut(BLOCKS_PER_TASK)
             .zip(self.blocks.par_chunks(BLOCKS_PER_TASK))
@@ -191,7 +192,8 @@ impl Patches {
         out: &mut [Vec3],
     ) -> &'w [u32] {
         self.check(frames, out);
-        work.positions.resize(self.blocks.len(), [Vec3::ZERO; LANES]);
+        work.positions
+            .resize(self.blocks.len(), [Vec3::ZERO; LANES]);
         work.changed.clear();
         for &corner in changed {
             work.changed.extend(self.patches_of_corner(corner));
@@ -218,12 +220,7 @@ impl Patches {
         assert_eq!(out.len(), self.slot_of_point.len(), "one position a point");
     }
 
-    fn evaluate_blocks(
-        &self,
-        frames: &[CornerFrame],
-        blocks: &[Block],
-        out: &mut [[Vec3; LANES]],
-    ) {
+    fn evaluate_blocks(&self, frames: &[CornerFrame], blocks: &[Block], out: &mut [[Vec3; LANES]]) {
         let mut current = NONE;
         let mut bezier = None;
         for (block, out) in blocks.iter().zip(out) {

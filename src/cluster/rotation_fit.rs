@@ -101,7 +101,11 @@ mod tests {
 
     #[test]
     fn turned_vectors_are_turned_back_exactly() {
-        let flat = [DVec3::X, DVec3::new(0.2, 1.0, 0.0), DVec3::new(-1.0, 0.3, 0.0)];
+        let flat = [
+            DVec3::X,
+            DVec3::new(0.2, 1.0, 0.0),
+            DVec3::new(-1.0, 0.3, 0.0),
+        ];
         let solid = [DVec3::X, DVec3::Y, DVec3::new(0.3, 0.3, 1.0)];
         for vectors in [flat, solid] {
             for angle in [0.0, 0.3, 1.5, 3.1, 3.141592] {

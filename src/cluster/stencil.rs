@@ -70,10 +70,7 @@ impl Stencil {
 
     /// The gradient of a value over the surface, in the tangent plane; `value` gives it at a vertex.
     pub fn gradient(&self, own: f64, value: impl Fn(u32) -> f64) -> DVec3 {
-        self.ring
-            .iter()
-            .map(|&(j, c)| c * (value(j) - own))
-            .sum()
+        self.ring.iter().map(|&(j, c)| c * (value(j) - own)).sum()
     }
 
     /// The offsets `h t` of the four virtual points: along the first tangent and against it, then the second.
@@ -111,7 +108,10 @@ mod tests {
             assert!((column - DVec3::new(t.y, 2.0 * t.x, 0.0)).length() < 1e-14);
         }
         // A corner whose neighbours lie on a line.
-        let line = ClusterSurface::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::X * 2.0], &[[0, 1, 2]]);
+        let line = ClusterSurface::from_triangles(
+            vec![DVec3::ZERO, DVec3::X, DVec3::X * 2.0],
+            &[[0, 1, 2]],
+        );
         assert_eq!(Stencil::of(&line, &[1])[0].columns([DVec3::ZERO; 4]), None);
     }
 }

@@ -51,9 +51,7 @@ pub(super) fn decimate(
             if n_popped % PERIOD == 0 {
                 task.step("Laying out patches", n_removed as f32 / total as f32)?;
             }
-            if stamps[v as usize] != stamp
-                || !remover.remove(mesh, located, v, least, most)
-            {
+            if stamps[v as usize] != stamp || !remover.remove(mesh, located, v, least, most) {
                 continue;
             }
             states[v as usize] = State::Removed;
@@ -135,7 +133,8 @@ impl Remover {
         }
         self.triangles.clear();
         let ears = &self.ears.triangles;
-        self.triangles.extend(ears.iter().map(|ear| ear.map(|i| ring[i])));
+        self.triangles
+            .extend(ears.iter().map(|ear| ear.map(|i| ring[i])));
         mesh.replace(&self.ring.faces, &self.triangles);
         for &(vertex, place) in &self.moved {
             let slots = self.ring.faces.iter().zip(ears);

@@ -131,8 +131,7 @@ impl Hole<'_> {
             return f64::NEG_INFINITY;
         }
         let [a, b, c] = corners.map(|v| self.mesh.surface.positions[v as usize]);
-        let squares =
-            a.distance_squared(b) + b.distance_squared(c) + c.distance_squared(a);
+        let squares = a.distance_squared(b) + b.distance_squared(c) + c.distance_squared(a);
         let cross = self.mesh.cross(corners).length();
         let quality = if squares > 0.0 {
             3f64.sqrt() * cross / squares

@@ -82,9 +82,7 @@ fn flip(
         let [p, q, r] = t.map(place);
         (q - p).perp_dot(r - p) > least
     });
-    let worst = |t: [[u32; 3]; 2]| {
-        mesh.agreement(t[0], None).min(mesh.agreement(t[1], None))
-    };
+    let worst = |t: [[u32; 3]; 2]| mesh.agreement(t[0], None).min(mesh.agreement(t[1], None));
     if !is_convex || worst(new) < worst([face, other_face]).min(GOOD) {
         return false;
     }

@@ -55,9 +55,7 @@ impl Ring {
                         self.vertices.push(to);
                     }
                     // All faces were passed, and no vertex twice.
-                    return sides.is_empty()
-                        && (to == first) == self.is_closed
-                        && self.is_simple();
+                    return sides.is_empty() && (to == first) == self.is_closed && self.is_simple();
                 }
             }
         }
@@ -90,7 +88,9 @@ impl Ring {
             mesh.surface.positions[self.vertices[i % self.vertices.len()] as usize] - centre
         };
         let n = self.vertices.len();
-        let longest = (0..n).map(|i| spoke(i).length_squared()).fold(0.0, f64::max);
+        let longest = (0..n)
+            .map(|i| spoke(i).length_squared())
+            .fold(0.0, f64::max);
         let longest = longest.sqrt();
         // Lengths and cumulated angles first, places below.
         let mut angle = 0.0;
