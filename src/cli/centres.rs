@@ -61,7 +61,7 @@ pub(crate) fn find<'a>(documents: impl IntoIterator<Item = &'a Document>) -> Slo
 }
 
 /// Runs `work` and reports its progress each second.
-fn with_progress<T>(what: &str, name: &str, work: impl FnOnce(&Task) -> T) -> T {
+pub(super) fn with_progress<T>(what: &str, name: &str, work: impl FnOnce(&Task) -> T) -> T {
     let task = Task::new();
     let (done, ended) = channel::<()>();
     std::thread::scope(|scope| {
