@@ -27,6 +27,8 @@ mod centres;
 mod checks;
 #[path = "core/cli.rs"]
 mod cli;
+#[path = "core/cli_clusters.rs"]
+mod cli_clusters;
 #[path = "core/cli_psd.rs"]
 mod cli_psd;
 #[path = "core/cli_weights.rs"]
@@ -41,6 +43,8 @@ mod cluster_limb;
 mod cluster_patches;
 #[path = "core/cluster_shapes.rs"]
 mod cluster_shapes;
+#[path = "core/clusters.rs"]
+mod clusters;
 #[path = "core/compensating_joints.rs"]
 mod compensating_joints;
 #[path = "core/corrections.rs"]

@@ -3,7 +3,7 @@
 use super::Failure;
 use super::centres::with_progress;
 use crate::document::{ClustersEdit, Document, Edit, MeshId};
-use crate::suggest::{ClusterRound, suggest_clusters, training_poses};
+use crate::suggest::{ClusterRound, Training, suggest_clusters};
 use std::sync::Arc;
 
 /// Adds clusters to each mesh with a skin, until `error`, a fraction of the model's diagonal, is reached. Returns the
@@ -12,7 +12,7 @@ pub(super) fn apply(
     document: &mut Document,
     error: f64,
 ) -> Result<Vec<(MeshId, Vec<ClusterRound>)>, Failure> {
-    let poses = training_poses(document);
+    let training = Training::new(document);
     let meshes = document.meshes().keys().copied();
     let skinned: Vec<MeshId> = meshes
         .filter(|&mesh| document.skin_of_mesh(mesh).is_some())
@@ -26,7 +26,7 @@ pub(super) fn apply(
     for mesh in skinned {
         let name = document.meshes()[&mesh].geometry.name.clone();
         let found = with_progress("choosing clusters", &name, |task| {
-            suggest_clusters(document, mesh, error, &poses, task)
+            suggest_clusters(document, mesh, error, &training, task)
         });
         let found = found.map_err(Failure::input)?;
         let edit = ClustersEdit::new(document, mesh, Arc::new(found.map));

@@ -1,11 +1,13 @@
 //! Suggested control clusters: as few as reach an error over training poses, chosen greedily.
 
 use crate::cluster::{ClusterGroup, ClusterMap, ClusterSurface, MapError, MeshLayout};
-use crate::document::{ClustersEdit, Document, Edit, InstanceId, MeshId};
-use crate::evaluate::{Evaluator, LayoutMap};
+use crate::deform::{ClusterInput, CookedMesh, InstancePlan, SkinningMethod};
+use crate::document::{CookedInstance, Document, Instance, MeshId, PosedDocument};
+use crate::evaluate::Evaluator;
 use crate::skeleton::{Clip, JointId, Pose, RangeOfMotion};
+use crate::skinning::Centres;
 use crate::task::{Cancelled, Task};
-use glam::{DVec3, Vec3};
+use glam::{DAffine3, DVec3, Vec3};
 use serde::Serialize;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -64,8 +66,26 @@ pub enum SuggestClustersError {
     Cancelled(#[from] Cancelled),
 }
 
-/// Poses to train clusters in: even moments of all clips, else of a generated range of motion.
-pub fn training_poses(document: &Document) -> Vec<Pose> {
+/// What clusters are measured in.
+#[derive(Clone, Debug)]
+pub struct Training {
+    /// Even moments of all clips, else of a generated range of motion.
+    pub poses: Vec<Pose>,
+    /// The diagonal of the model in its rest pose, metres.
+    pub diagonal: f64,
+}
+
+impl Training {
+    /// The training of a document.
+    pub fn new(document: &Document) -> Self {
+        Self {
+            poses: training_poses(document),
+            diagonal: diagonal(document),
+        }
+    }
+}
+
+fn training_poses(document: &Document) -> Vec<Pose> {
     let generated;
     let mut clips: Vec<&Clip> = document.clips().values().map(|clip| &**clip).collect();
     clips.retain(|clip| !clip.channels.is_empty());
@@ -100,17 +120,17 @@ pub fn training_poses(document: &Document) -> Vec<Pose> {
 }
 
 /// Adds clusters to a mesh until no vertex is farther than `error` (a fraction of the model's diagonal) from where the
-/// deformer stack has it in any of `poses`, or none is left to add. The bits do not depend on the number of threads.
+/// deformer stack has it in any of the poses, or none is left to add. The bits do not depend on the number of threads.
 ///
 /// A round adds about 1 % of the vertices: those with the largest errors, two edges apart (METHODS: greedy selection).
 pub fn suggest_clusters(
     document: &Document,
     mesh: MeshId,
     error: f64,
-    poses: &[Pose],
+    training: &Training,
     task: &Task,
 ) -> Result<SuggestedClusters, SuggestClustersError> {
-    let mut trainer = Trainer::new(document, mesh, poses, task)?;
+    let trainer = Trainer::new(document, mesh, training, task)?;
     let item = &document.meshes()[&mesh];
     let surface = ClusterSurface::new(&item.geometry);
     let neighbours = Neighbours::new(&surface);
@@ -184,14 +204,15 @@ pub fn suggest_clusters(
 }
 
 /// Evaluates clusters in the training poses against the deformer stack.
-struct Trainer {
-    document: Document,
-    mesh: MeshId,
-    instance: InstanceId,
-    poses: Vec<Arc<Pose>>,
+struct Trainer<'a> {
+    document: &'a Document,
+    instance: Instance,
+    cooked: CookedMesh,
+    centres: Option<Arc<Centres>>,
+    rest_world: Arc<Vec<DAffine3>>,
+    training: &'a Training,
     /// Of each pose: n_points, world.
     targets: Vec<Vec<Vec3>>,
-    diagonal: f64,
 }
 
 /// Errors as fractions of the model's diagonal.
@@ -201,81 +222,117 @@ struct Errors {
     rms: f64,
 }
 
-impl Trainer {
+impl<'a> Trainer<'a> {
     fn new(
-        document: &Document,
+        document: &'a Document,
         mesh: MeshId,
-        poses: &[Pose],
+        training: &'a Training,
         task: &Task,
     ) -> Result<Self, SuggestClustersError> {
-        let mut instances = document.instances().iter();
-        let drawn = instances.find(|(_, i)| i.mesh == mesh && i.skin.is_some());
-        let Some((&instance, _)) = drawn else {
-            let item = document.meshes().get(&mesh);
+        let mut instances = document.instances().values();
+        let drawn = instances.find(|i| i.mesh == mesh && i.skin.is_some());
+        let item = document.meshes().get(&mesh);
+        let (Some(instance), Some(item)) = (drawn, item) else {
             let name = item.map_or_else(String::new, |item| item.geometry.name.clone());
             return Err(SuggestClustersError::NoSkin(name));
         };
-        let plain = document.clone().without_clusters();
-        let mut evaluator = Evaluator::default();
-        let mut targets = Vec::with_capacity(poses.len());
-        for pose in poses {
-            task.check()?;
-            evaluator.evaluate(&plain, pose);
-            let plan = evaluator.plan(instance);
-            targets.push(plan.map_or_else(Vec::new, |plan| plan.positions().to_vec()));
+        let mut cooked = CookedMesh::default();
+        if let Some(skin) = instance.skin.and_then(|skin| document.skins().get(&skin)) {
+            cooked.update(&item.influences, &document.joint_order(skin));
         }
-        Ok(Self {
-            diagonal: diagonal(&plain, &mut evaluator),
-            document: plain,
-            mesh,
-            instance,
-            poses: poses.iter().cloned().map(Arc::new).collect(),
-            targets,
-        })
+        let centres = if item.stack.method == SkinningMethod::CentresOfRotation {
+            let found = Centres::compute(&item.geometry, &item.influences, task)?;
+            Some(Arc::new(found))
+        } else {
+            None
+        };
+        let mut trainer = Self {
+            document,
+            instance: Instance::clone(instance),
+            cooked,
+            centres,
+            rest_world: Arc::new(document.rest_pose().world_matrices(document.skeleton())),
+            training,
+            targets: Vec::new(),
+        };
+        let mut targets = Vec::with_capacity(training.poses.len());
+        trainer.deform(None, task, |_, shape| targets.push(shape.to_vec()))?;
+        trainer.targets = targets;
+        Ok(trainer)
     }
 
-    fn errors(&mut self, map: &ClusterMap, task: &Task) -> Result<Errors, Cancelled> {
-        let clusters = Arc::new(map.clone());
-        let mut edit = Edit::Clusters(ClustersEdit::new(&self.document, self.mesh, clusters));
-        // Clusters of points of the mesh cannot be refused.
-        let _ = self.document.apply(&mut edit);
-        let geometry = &self.document.meshes()[&self.mesh].geometry;
-        let layout = MeshLayout::compute(geometry, map, task)?;
-        let mut evaluator = Evaluator::default();
-        evaluator.set_layouts(LayoutMap::from([(self.mesh, Arc::new(layout))]));
-        let n = geometry.n_points();
+    /// Calls `take` with each pose and the shape of the mesh in it, under clusters or without.
+    fn deform(
+        &self,
+        clusters: Option<(&Arc<ClusterMap>, &Arc<MeshLayout>)>,
+        task: &Task,
+        mut take: impl FnMut(usize, &[Vec3]),
+    ) -> Result<(), Cancelled> {
+        let skin = self.instance.skin;
+        let skin_meshes = skin.map_or_else(Vec::new, |skin| self.document.meshes_of_skin(skin));
+        let mut plan = InstancePlan::without_normals();
+        for (i, pose) in self.training.poses.iter().enumerate() {
+            task.check()?;
+            let posed = PosedDocument {
+                document: self.document,
+                pose,
+                rest_world: &self.rest_world,
+                world: &pose.world_matrices(self.document.skeleton()),
+            };
+            let cooked = CookedInstance {
+                stack: None,
+                correctives: true,
+                layout: None,
+                influences: &self.cooked,
+                centres: self.centres.as_ref(),
+                skin_meshes: &skin_meshes,
+            };
+            if let Some(mut input) = posed.deform_input(&self.instance, cooked) {
+                input.clusters = clusters.map(|(map, layout)| ClusterInput { map, layout });
+                plan.run(&input);
+                take(i, plan.positions());
+            }
+        }
+        Ok(())
+    }
+
+    fn errors(&self, map: &ClusterMap, task: &Task) -> Result<Errors, Cancelled> {
+        let n = self.targets.first().map_or(0, Vec::len);
         let mut errors = Errors {
             of_points: vec![0.0; n],
             max: 0.0,
             rms: 0.0,
         };
-        for (pose, target) in self.poses.iter().zip(&self.targets) {
-            task.check()?;
-            evaluator.evaluate(&self.document, pose);
-            let Some(plan) = evaluator.plan(self.instance) else {
-                continue;
-            };
-            let pairs = plan.positions().iter().zip(target);
+        let Some(item) = self.document.meshes().get(&self.instance.mesh) else {
+            return Ok(errors);
+        };
+        let layout = Arc::new(MeshLayout::compute(&item.geometry, map, task)?);
+        let map = Arc::new(map.clone());
+        let diagonal = self.training.diagonal;
+        self.deform(Some((&map, &layout)), task, |i, shape| {
+            let pairs = shape.iter().zip(&self.targets[i]);
             for (known, (a, b)) in errors.of_points.iter_mut().zip(pairs) {
-                let apart = f64::from(a.distance(*b)) / self.diagonal;
+                let apart = (a.as_dvec3() - b.as_dvec3()).length() / diagonal;
                 let apart = if apart.is_finite() { apart } else { 0.0 };
                 *known = known.max(apart);
                 errors.max = errors.max.max(apart);
                 errors.rms += apart * apart;
             }
-        }
-        errors.rms = (errors.rms / (n * self.poses.len()).max(1) as f64).sqrt();
+        })?;
+        errors.rms = (errors.rms / (n * self.targets.len()).max(1) as f64).sqrt();
         Ok(errors)
     }
 }
 
-/// The diagonal of the bounding box of the model in its rest pose, metres.
-fn diagonal(document: &Document, evaluator: &mut Evaluator) -> f64 {
-    evaluator.evaluate(document, document.rest_pose());
+/// The diagonal of the bounding box of the model in its rest pose, metres; 1 where it has none.
+fn diagonal(document: &Document) -> f64 {
+    let plain = document.clone().without_clusters();
+    let mut evaluator = Evaluator::default();
+    evaluator.evaluate(&plain, plain.rest_pose());
     let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     for &id in document.instances().keys() {
         let plan = evaluator.plan(id);
-        let positions = plan.map_or(&[][..], |plan| plan.positions());
+        let positions = plan.map_or(&[][..], InstancePlan::positions);
         for p in positions.iter().filter(|p| p.is_finite()) {
             (low, high) = (low.min(p.as_dvec3()), high.max(p.as_dvec3()));
         }

@@ -18,8 +18,7 @@ mod rays;
 mod skin;
 
 pub use clusters::{
-    ClusterRound, SUGGESTED_GROUP, SuggestClustersError, SuggestedClusters, suggest_clusters,
-    training_poses,
+    ClusterRound, SUGGESTED_GROUP, SuggestClustersError, SuggestedClusters, Training, suggest_clusters,
 };
 pub use proposal::{PICTURE_PX, Proposal, SuggestError, SuggestSettings, Suggestion};
 pub use propose::suggest;

@@ -64,6 +64,11 @@ impl Bases {
         stale: &mut Vec<u32>,
     ) -> bool {
         let mut all = self.is_new;
+        // Their matrices are cheap; nothing says when they change.
+        let follows_matrix = |base: Base| base == Base::Fixed || self.probes.is_empty();
+        let corners_and_bases = (0u32..).zip(&self.of_corner);
+        let of_matrices = corners_and_bases.filter(|(_, (base, _))| follows_matrix(*base));
+        stale.extend(of_matrices.map(|(corner, _)| corner));
         for (base, probe) in PROBED.into_iter().zip(&mut self.probes) {
             let own = stack_of(base, run.input.stack);
             let stack = own.as_ref().unwrap_or(run.input.stack);

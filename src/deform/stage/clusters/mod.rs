@@ -18,6 +18,7 @@ use crate::cluster::{
     Base, ClusterMap, CornerFrame, MeshLayout, PatchOptions, PatchWork, Patches,
 };
 use crate::deform::{DeformInput, Masks};
+use crate::math::same_bits;
 use bases::Bases;
 use corners::Corners;
 use glam::{DMat3, DVec3, Vec3};
@@ -83,7 +84,6 @@ impl Stage for ClusterStage {
         }
         let all = is_new
             || new_masks
-            || run.input.skin.is_none()
             || run.skin.changes().palette
             || changed == Changed::All;
         self.stale.clear();
@@ -204,61 +204,81 @@ impl ClusterStage {
         before: &[Vec3],
         changed: &[u32],
     ) -> Vec<u32> {
-        let mut moved = Vec::new();
         let surface = &cooked.corners.surface;
         let layout = run.input.clusters.map(|clusters| clusters.layout.layout());
-        for &point in changed {
-            if !cooked.patches.is_free(point) {
-                self.shape[point as usize] = before[point as usize];
-                moved.push(point);
-                let vertex = surface.vertex_of_point(point);
-                self.stale
-                    .extend(layout.and_then(|layout| layout.corner_of_vertex(vertex)));
-            }
+        let is_free = |point: &&u32| cooked.patches.is_free(**point);
+        let own: Vec<u32> = changed.iter().filter(|p| !is_free(p)).copied().collect();
+        for &point in &own {
+            let vertex = surface.vertex_of_point(point);
+            let corner = layout.and_then(|layout| layout.corner_of_vertex(vertex));
+            self.stale.extend(corner);
         }
         self.mark(run, cooked);
         let stale = std::mem::take(&mut self.stale);
-        let mut tilted = Vec::new();
+        let mut around = stale.clone();
         for &corner in &stale {
             let added = self.added[corner as usize];
             self.skin(run, cooked, before, corner);
             if self.added[corner as usize] != added {
-                tilted.extend_from_slice(cooked.patches.net().rings.neighbours(corner));
+                around.extend_from_slice(cooked.patches.net().rings.neighbours(corner));
             }
         }
-        tilted.extend_from_slice(&stale);
-        tilted.sort_unstable();
-        tilted.dedup();
-        let mut others = Vec::new();
-        if run.input.clusters.is_some_and(|c| c.map.settings().positions_only) {
-            let known = self.frames.clone();
-            for &corner in &tilted {
-                self.frames[corner as usize] = self.frame(run, cooked, before, corner);
+        around.sort_unstable();
+        around.dedup();
+        let others = self.reframe(run, cooked, before, &around);
+        // What may move, and where it was.
+        let mut moved: Vec<(u32, Vec3)> = Vec::new();
+        {
+            let mut add = |point: u32| moved.push((point, self.shape[point as usize]));
+            own.iter().for_each(|&point| add(point));
+            for &corner in &around {
+                let vertex = cooked.patches.net().corners[corner as usize];
+                surface.points_of_vertex(vertex).iter().for_each(|&p| add(p));
             }
+            for &patch in others.iter().flat_map(|&c| cooked.patches.patches_of_corner(c)) {
+                cooked.patches.points_of_patch(patch).iter().for_each(|&p| add(p));
+            }
+        }
+        moved.sort_unstable_by_key(|entry| entry.0);
+        moved.dedup_by_key(|entry| entry.0);
+        for point in own {
+            self.shape[point as usize] = before[point as usize];
+        }
+        for &corner in &around {
+            self.place(run, cooked, corner);
+        }
+        let (frames, work) = (&self.frames, &mut self.work);
+        cooked.patches.evaluate_some(frames, &others, work, &mut self.shape);
+        self.stale = stale;
+        let is_moved = |(point, at): &(u32, Vec3)| !same_bits(*at, self.shape[*point as usize]);
+        moved.into_iter().filter(is_moved).map(|entry| entry.0).collect()
+    }
+
+    /// Brings the frames of some corners up to date; the corners whose frames are others now, ascending.
+    fn reframe(
+        &mut self,
+        run: &Run<'_>,
+        cooked: &Cooked,
+        before: &[Vec3],
+        around: &[u32],
+    ) -> Vec<u32> {
+        let settings = run.input.clusters.map(|clusters| clusters.map.settings());
+        let positions_only = settings.is_some_and(|settings| settings.positions_only);
+        let known = positions_only.then(|| self.frames.clone());
+        let mut others = Vec::new();
+        for &corner in around {
+            let frame = self.frame(run, cooked, before, corner);
+            if self.frames[corner as usize] != frame {
+                self.frames[corner as usize] = frame;
+                others.push(corner);
+            }
+        }
+        if let Some(known) = known {
             self.take_positions(run, cooked);
             let pairs = (0u32..).zip(known.iter().zip(&self.frames));
-            others.extend(pairs.filter(|(_, (a, b))| a != b).map(|(corner, _)| corner));
-        } else {
-            for &corner in &tilted {
-                let frame = self.frame(run, cooked, before, corner);
-                if self.frames[corner as usize] != frame {
-                    self.frames[corner as usize] = frame;
-                    others.push(corner);
-                }
-            }
+            others = pairs.filter(|(_, (a, b))| a != b).map(|pair| pair.0).collect();
         }
-        for &corner in &tilted {
-            self.place(run, cooked, corner);
-            let vertex = cooked.patches.net().corners[corner as usize];
-            moved.extend_from_slice(surface.points_of_vertex(vertex));
-        }
-        let patches = &cooked.patches;
-        let free = patches.evaluate_some(&self.frames, &others, &mut self.work, &mut self.shape);
-        moved.extend_from_slice(free);
-        moved.sort_unstable();
-        moved.dedup();
-        self.stale = stale;
-        moved
+        others
     }
 
     /// Adds the corners whose rotation follows changed influences to the stale ones; sorts them.
