@@ -53,8 +53,10 @@ pub struct ScalarTrack {
 pub struct LabelTrack {
     /// Its name.
     pub name: String,
-    /// n_times; empty where nothing is said.
-    pub values: Vec<String>,
+    /// The different words.
+    pub words: Vec<String>,
+    /// n_times: indices into `words`; `None` where nothing is said.
+    pub values: Vec<Option<u32>>,
 }
 
 /// A marked moment.
@@ -110,8 +112,8 @@ impl Recording {
     pub fn label(&self, name: &str, time: f64) -> Option<&str> {
         let track = self.labels.iter().find(|track| track.name == name)?;
         let n = self.times.partition_point(|t| *t <= time);
-        let said = track.values[..n].iter().rev().find(|word| !word.is_empty());
-        said.map(String::as_str)
+        let word = track.values[..n].iter().rev().find_map(|word| *word)?;
+        track.words.get(word as usize).map(String::as_str)
     }
 
     /// The number of channels.
