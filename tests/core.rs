@@ -23,6 +23,8 @@ mod between_keys;
 mod brushes;
 #[path = "core/centres.rs"]
 mod centres;
+#[path = "core/channels.rs"]
+mod channels;
 #[path = "core/checks.rs"]
 mod checks;
 #[path = "core/cli.rs"]
@@ -35,6 +37,8 @@ mod cli_psd;
 mod cli_weights;
 #[path = "core/clip_edit.rs"]
 mod clip_edit;
+#[path = "core/cluster_drivers.rs"]
+mod cluster_drivers;
 #[path = "core/cluster_layout.rs"]
 mod cluster_layout;
 #[path = "core/cluster_limb.rs"]

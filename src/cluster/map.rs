@@ -4,6 +4,7 @@
 //! Invariant: a point belongs to one group at most; names of groups are distinct.
 
 use super::interpolation::Interpolation;
+use super::muscles::MuscleLayer;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -138,6 +139,8 @@ pub struct ClusterGroup {
     pub glyph: Glyph,
     /// What moves its clusters.
     pub base: Base,
+    /// Muscles that displace them in addition.
+    pub muscles: Vec<MuscleLayer>,
 }
 
 impl ClusterGroup {
@@ -158,6 +161,7 @@ impl ClusterGroup {
             colour: COLOURS[index % COLOURS.len()],
             glyph: Glyph::ALL[index % Glyph::ALL.len()],
             base: Base::default(),
+            muscles: Vec::new(),
         }
     }
 }
@@ -184,6 +188,14 @@ pub enum MapError {
         /// The number of groups.
         n_groups: usize,
     },
+    /// A setting of a muscle is out of its range.
+    #[error("the muscle \"{name}\": {why}")]
+    Muscle {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
 }
 
 /// The control clusters of a mesh; without any, the deformer stack moves every point.
@@ -208,6 +220,12 @@ impl ClusterMap {
         let mut names = BTreeSet::new();
         if let Some(group) = groups.iter().find(|group| !names.insert(&group.name)) {
             return Err(MapError::SameName(group.name.clone()));
+        }
+        for muscle in groups.iter().flat_map(|group| &group.muscles) {
+            muscle.settings.check().map_err(|why| MapError::Muscle {
+                name: muscle.name.clone(),
+                why,
+            })?;
         }
         clusters.sort_unstable();
         clusters.dedup();
@@ -249,6 +267,12 @@ impl ClusterMap {
     pub fn group_of(&self, point: u32) -> Option<u16> {
         let at = self.clusters.binary_search_by_key(&point, |c| c.0).ok()?;
         Some(self.clusters[at].1)
+    }
+
+    /// The muscles of all groups, each with the index of its group.
+    pub fn muscles(&self) -> impl Iterator<Item = (u16, &MuscleLayer)> {
+        let groups = (0u16..).zip(&self.groups);
+        groups.flat_map(|(g, group)| group.muscles.iter().map(move |muscle| (g, muscle)))
     }
 
     /// The number of clusters.
@@ -369,7 +393,10 @@ impl ClusterMap {
             let mut others = other.groups.iter();
             !others.any(|other| Arc::ptr_eq(group, other))
         });
-        let groups = groups.map(|g| size_of::<ClusterGroup>() + g.name.capacity());
+        let groups = groups.map(|g| {
+            let muscles = g.muscles.len() * size_of::<MuscleLayer>();
+            size_of::<ClusterGroup>() + g.name.capacity() + muscles
+        });
         size_of::<Self>() + points + groups.sum::<usize>()
     }
 }

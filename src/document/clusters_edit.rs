@@ -55,13 +55,22 @@ impl ClustersEdit {
 }
 
 impl Document {
-    /// Whether clusters fit a mesh: their points are those of the mesh.
+    /// Whether clusters fit a mesh: their points are those of the mesh, the bones of
+    /// their muscles those of the document.
     pub(super) fn check_clusters(
         &self,
         mesh: MeshId,
         clusters: &ClusterMap,
     ) -> Result<(), EditError> {
         let item = self.meshes.get(&mesh).ok_or(EditError::NoMesh(mesh))?;
+        let n_joints = self.skeleton.n_live();
+        for (_, muscle) in clusters.muscles() {
+            for joint in [muscle.upper, muscle.lower] {
+                if !self.skeleton.is_live(joint) {
+                    return Err(EditError::NoJoint { joint, n_joints });
+                }
+            }
+        }
         let n_points = item.geometry.n_points();
         match clusters.last_point() {
             Some(point) if point as usize >= n_points => Err(EditError::Point { point, n_points }),

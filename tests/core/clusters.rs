@@ -2,7 +2,8 @@
 
 use crate::models::tube;
 use glam::{DQuat, DVec3, Vec3};
-use sinew::cluster::{Base, ClusterGroup, ClusterMap, PatchSettings};
+use sinew::cluster::procedural::MuscleSettings;
+use sinew::cluster::{Base, ClusterGroup, ClusterMap, MuscleLayer, PatchSettings};
 use sinew::correctives;
 use sinew::deform::{DeformStack, Moved, SkinningMethod};
 use sinew::document::{
@@ -13,7 +14,8 @@ use sinew::finding::Severity;
 use sinew::io::project::{apply_project, parse, to_project, to_text};
 use sinew::io::{open_any, open_sample};
 use sinew::math::Worse;
-use sinew::skeleton::Pose;
+use sinew::document::rig::{self, WeightRecipient};
+use sinew::skeleton::{JointId, Pose};
 use sinew::skinning::Rows;
 use sinew::suggest::{Training, suggest_clusters};
 use sinew::task::Task;
@@ -214,7 +216,7 @@ fn a_displaced_cluster_moves_the_patches_around_it_alone() {
     };
     let new = correctives::NewSample {
         name: None,
-        drivers: [sinew::skeleton::JointId(1)].into(),
+        drivers: [JointId(1)].into(),
     };
     let mut added = correctives::add_sample(&plain, MESH, &captured, &pose, &new).unwrap();
     let mut sculpted = plain.clone();
@@ -342,6 +344,72 @@ fn a_project_keeps_clusters_and_skips_what_does_not_fit() {
     assert!(said.contains("vertices that the mesh does not have are skipped (1)"), "{said}");
     let damaged = text.replacen("n_points: ", "n_points: 9", 1);
     assert!(damaged != text && apply_project(plain.clone(), parse(&damaged).unwrap()).is_err());
+}
+
+/// A map of one group with a muscle beside the bone from the root to the middle joint.
+fn with_muscle(document: &Document, amplitude: f64) -> ClusterMap {
+    let plain = map(every(document, 5), Base::Stack);
+    let mut group = ClusterGroup::clone(&plain.groups()[0]);
+    let mut settings = MuscleSettings::for_limb(0.4, DVec3::Y);
+    settings.amplitude = amplitude;
+    group.muscles.push(MuscleLayer {
+        name: "Biceps".into(),
+        upper: JointId(0),
+        lower: JointId(1),
+        settings,
+        muted: false,
+    });
+    plain.with_group(Some(0), group).unwrap()
+}
+
+#[test]
+fn a_muscle_bulges_with_the_bend_and_not_at_bind() {
+    let document = tube(60);
+    let plain = with(&document, map(every(&document, 5), Base::Stack));
+    let flexed = with(&document, with_muscle(&document, 0.1));
+    let rest = document.rest_pose().clone();
+    assert_eq!(bits(&shape(&flexed, &rest)), bits(&shape(&plain, &rest)));
+    let mut before = 0.0;
+    for degrees in [30.0, 60.0, 90.0, 120.0] {
+        let pose = bent(&document, degrees);
+        let (a, b) = (shape(&flexed, &pose), shape(&plain, &pose));
+        let most = apart(&a, &b);
+        assert!(most > before && most < 0.11, "{degrees}: {most} after {before}");
+        before = most;
+        // Beside the upper bone, on the side of y; the free points too.
+        let moved = (0u32..).zip(a.iter().zip(&b));
+        let moved: Vec<u32> = moved.filter(|(_, (a, b))| a.distance(**b) > 0.01).map(|m| m.0).collect();
+        let bind = &document.meshes()[&MESH].geometry.positions;
+        assert!(moved.iter().any(|p| p % 5 != 0) || degrees < 60.0);
+        assert!(moved.iter().all(|&p| bind[p as usize].x < 0.4 && bind[p as usize].y > -0.2));
+    }
+    assert!(before > 0.05, "{before}");
+    // Another amplitude under a running evaluation.
+    let pose = bent(&document, 90.0);
+    let mut evaluator = Evaluator::default();
+    evaluator.evaluate(&flexed, &pose);
+    let stronger = with(&document, with_muscle(&document, 0.2));
+    evaluator.evaluate(&stronger, &pose);
+    let incremental = evaluator.plan(SKINNED).unwrap().positions().to_vec();
+    assert_eq!(bits(&incremental), bits(&shape(&stronger, &pose)));
+}
+
+#[test]
+fn a_joint_with_a_muscle_cannot_be_removed_and_must_exist() {
+    let document = tube(20);
+    let flexed = with(&document, with_muscle(&document, 0.1));
+    let remove = |joint| rig::remove(&flexed, JointId(joint), WeightRecipient::default());
+    let why = remove(1).unwrap_err().to_string();
+    assert!(why.contains("holds the muscle “Biceps”"), "{why}");
+    let mut wrong = with_muscle(&document, 0.1);
+    let mut group = ClusterGroup::clone(&wrong.groups()[0]);
+    group.muscles[0].lower = JointId(77);
+    wrong = wrong.with_group(Some(0), group.clone()).unwrap();
+    let mut edit = edit(&document, wrong.clone());
+    let mut changed = document.clone();
+    assert!(changed.apply(&mut edit).is_err() && changed.same_content(&document));
+    group.muscles[0].settings.power = 17.0;
+    assert!(wrong.with_group(Some(0), group).is_err());
 }
 
 #[test]

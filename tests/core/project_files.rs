@@ -386,6 +386,8 @@ fn version_7_opens() {
     assert_eq!((skin.base, arm.base), (Base::Stack, Base::Lbs));
     assert_eq!((skin.glyph, arm.glyph), (Glyph::Circle, Glyph::Star));
     assert_eq!(arm.colour, [1, 2, 255]);
+    assert_eq!(arm.muscles.len(), 1);
+    assert_eq!(arm.muscles[0].settings.envelope.end, 2.0);
     let group = |vertex: usize| map.group_of(item.geometry.point_of_vertex[vertex]);
     assert_eq!([0, 3, 4, 5].map(group), [Some(0), Some(1), Some(1), None]);
     let settings = map.settings();

@@ -450,7 +450,8 @@ impl Opening {
             let Some(item) = self.document.meshes().get(&mesh) else {
                 continue;
             };
-            let restored = clusters::restore(entry, &item.geometry)?;
+            let (joints, findings) = (&mut self.joints, &mut self.findings);
+            let restored = clusters::restore(entry, &item.geometry, joints, findings)?;
             let left_out = [
                 (
                     restored.n_missing,

@@ -5,11 +5,14 @@
 
 use super::ProjectError;
 use super::block;
+use super::joints::Joints;
 use super::keys::{self, Key, SPAN};
+use super::muscles::{self, MuscleEntry};
 use super::types::{enums, is_default, structs};
 use super::v7::is_zero;
 use crate::cluster::{self, ClusterGroup, ClusterMap, MapError};
-use crate::document::{MeshId, MeshItem};
+use crate::document::{Document, MeshId, MeshItem};
+use crate::finding::Finding;
 use crate::mesh::Mesh;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -61,6 +64,8 @@ struct GroupEntry {
     glyph: ClusterGlyph,
     #[serde(default, skip_serializing_if = "is_default")]
     base: ClusterBase,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    muscles: Vec<MuscleEntry>,
     /// Clusters in text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     points: Vec<PrimitivePoints>,
@@ -89,7 +94,11 @@ struct PointBlock {
 }
 
 /// The clusters of a mesh; `None` without groups.
-pub(super) fn collect(id: MeshId, item: &MeshItem) -> Result<Option<ClusterEntry>, ProjectError> {
+pub(super) fn collect(
+    document: &Document,
+    id: MeshId,
+    item: &MeshItem,
+) -> Result<Option<ClusterEntry>, ProjectError> {
     let (map, mesh) = (&item.clusters, &item.geometry);
     if map.is_empty() {
         return Ok(None);
@@ -102,7 +111,10 @@ pub(super) fn collect(id: MeshId, item: &MeshItem) -> Result<Option<ClusterEntry
     };
     let groups = map.groups().iter().enumerate().map(|(g, group)| {
         let own = map.clusters().iter().filter(|c| usize::from(c.1) == g);
-        group_entry(group, mesh, own.map(|c| c.0).collect())
+        let mut entry = group_entry(group, mesh, own.map(|c| c.0).collect())?;
+        let muscles = group.muscles.iter();
+        entry.muscles = muscles.map(|m| muscles::collect(document, m)).collect();
+        Ok(entry)
     });
     entry.groups = groups
         .collect::<Result<_, _>>()
@@ -120,6 +132,7 @@ fn group_entry(group: &ClusterGroup, mesh: &Mesh, points: Vec<u32>) -> Result<Gr
         colour: group.colour.into(),
         glyph: group.glyph.into(),
         base: group.base.into(),
+        muscles: Vec::new(),
         points: Vec::new(),
         blocks: Vec::new(),
     };
@@ -147,7 +160,12 @@ pub(super) struct Restored {
 }
 
 /// The clusters of an entry in `mesh`. Fails for a block that cannot be decoded.
-pub(super) fn restore(entry: ClusterEntry, mesh: &Mesh) -> Result<Restored, ProjectError> {
+pub(super) fn restore(
+    entry: ClusterEntry,
+    mesh: &Mesh,
+    joints: &mut Joints,
+    findings: &mut Vec<Finding>,
+) -> Result<Restored, ProjectError> {
     let place = place(&entry);
     let damaged = |why: String| ProjectError::Damaged {
         place: place.clone(),
@@ -189,6 +207,11 @@ pub(super) fn restore(entry: ClusterEntry, mesh: &Mesh) -> Result<Restored, Proj
             colour: [r, green, b],
             glyph: group.glyph.into(),
             base: group.base.into(),
+            muscles: group
+                .muscles
+                .into_iter()
+                .filter_map(|muscle| muscles::restore(muscle, joints, findings))
+                .collect(),
         }));
     }
     let clusters = group_of.into_iter().collect();

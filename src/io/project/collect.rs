@@ -26,7 +26,7 @@ pub fn to_project(
         layers.extend(super::layers::collect(document, id, item)?);
         masks.extend(super::masks::collect(id, item)?);
         correctives.extend(super::correctives::collect(document, id, item)?);
-        clusters.extend(super::clusters::collect(id, item)?);
+        clusters.extend(super::clusters::collect(document, id, item)?);
     }
     let (clips, removed_clips) = clips::collect(document)?;
     let rig::Entries {

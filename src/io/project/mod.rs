@@ -33,6 +33,7 @@ mod keys;
 mod layers;
 mod masks;
 mod migrate;
+mod muscles;
 mod names;
 mod paths;
 mod points;

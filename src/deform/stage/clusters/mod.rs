@@ -9,18 +9,20 @@
 
 mod bases;
 mod corners;
+mod muscles;
 mod probe;
 
 use super::changed::Changed;
 use super::key::{Identity, LastKey, refill};
 use super::run::{Run, Stage};
 use crate::cluster::{
-    Base, ClusterMap, CornerFrame, MeshLayout, PatchOptions, PatchWork, Patches,
+    Base, ClusterMap, CornerFrame, MeshLayout, MuscleLayer, PatchOptions, PatchWork, Patches,
 };
 use crate::deform::{DeformInput, Masks};
 use crate::math::same_bits;
 use bases::Bases;
 use corners::Corners;
+use muscles::Muscles;
 use glam::{DMat3, DVec3, Vec3};
 
 /// The shape with control clusters, world space.
@@ -33,7 +35,7 @@ pub(super) struct ClusterStage {
     cooked: Option<Cooked>,
     /// One a corner: as its base moves it.
     skinned: Vec<CornerFrame>,
-    /// One a corner: what the later stages add, world, metres.
+    /// One a corner: what later stages and muscles add, world, metres.
     added: Vec<DVec3>,
     /// One a corner: as it deforms its patches.
     frames: Vec<CornerFrame>,
@@ -48,6 +50,7 @@ struct Cooked {
     corners: Corners,
     patches: Patches,
     bases: Bases,
+    muscles: Muscles,
 }
 
 /// What everything cooked depends on, besides the morphed bind shape and the map.
@@ -68,7 +71,7 @@ impl Stage for ClusterStage {
             let mut groups = clusters.map.groups().iter();
             clusters.map.acts()
                 && clusters.layout.fits(input.geometry)
-                // What follows a node moves as one piece.
+                // What follows a node moves as one piece; muscles lie on the bones of a skin.
                 && (input.skin.is_some() || groups.any(|group| group.base == Base::Fixed))
         })
     }
@@ -88,6 +91,7 @@ impl Stage for ClusterStage {
             || changed == Changed::All;
         self.stale.clear();
         let all = cooked.bases.run(run, &cooked.corners, &mut self.stale) || all;
+        cooked.muscles.run(run, &mut self.stale);
         let result = if all {
             self.run_all(run, &cooked, before);
             Changed::All
@@ -138,14 +142,21 @@ impl ClusterStage {
         };
         let Some(mut cooked) = known else {
             let corners = Corners::new(layout, map, run.bind.shape(), unit);
+            let patches = Patches::new(&corners.surface, layout.layout(), options);
             self.cooked = Some(Cooked {
-                patches: Patches::new(&corners.surface, layout.layout(), options),
                 bases: Bases::new(run, &corners, map),
+                muscles: Muscles::new(run, &corners, patches.net(), map),
+                patches,
                 corners,
             });
             return true;
         };
         let mut all = false;
+        if !new_map && !cooked.muscles.fit(run) {
+            let net = cooked.patches.net();
+            cooked.muscles = Muscles::new(run, &cooked.corners, net, map);
+            all = true;
+        }
         if new_map {
             all = before.value().is_none_or(|before| before.settings() != map.settings());
             if cooked.patches.options() != options {
@@ -164,6 +175,16 @@ impl ClusterStage {
                 bases(&cooked.corners.points, before) == bases(&points, map)
             });
             cooked.corners.points = points;
+            let muscles = |of: &ClusterMap| -> Vec<MuscleLayer> {
+                of.muscles().map(|(_, muscle)| muscle.clone()).collect()
+            };
+            let same_muscles = before.value().is_some_and(|b| muscles(b) == muscles(map));
+            // Their clusters may have changed groups.
+            if !same_muscles || map.muscles().next().is_some() {
+                let net = cooked.patches.net();
+                cooked.muscles = Muscles::new(run, &cooked.corners, net, map);
+                all = true;
+            }
             if !same {
                 cooked.bases = Bases::new(run, &cooked.corners, map);
                 all = true;
@@ -304,11 +325,18 @@ impl ClusterStage {
         let place = before[point as usize].as_dvec3();
         self.skinned[i] = cooked.bases.frame(run, &cooked.corners, plane, place, corner);
         let follows = cooked.bases.of(corner) == Base::Stack && run.input.skin.is_some();
-        self.added[i] = if follows && adds(run.input) {
+        let later = if follows && adds(run.input) {
             place - self.skinned[i].position
         } else {
             DVec3::ZERO
         };
+        self.added[i] = later + self.bulge(cooked, corner);
+    }
+
+    /// What the muscles add to a corner, world, metres.
+    fn bulge(&self, cooked: &Cooked, corner: u32) -> DVec3 {
+        let rotation = self.skinned[corner as usize].rotation;
+        cooked.muscles.displacement(corner).map_or(DVec3::ZERO, |d| rotation * d)
     }
 
     /// The frame of a corner in which its displacement and those around it tilt it.
@@ -317,7 +345,7 @@ impl ClusterStage {
         let net = cooked.patches.net();
         let settings = run.input.clusters.map(|clusters| *clusters.map.settings());
         let couples = settings.is_some_and(|settings| settings.couples_normals);
-        let gradient = if couples && adds(run.input) {
+        let gradient = if couples && (adds(run.input) || cooked.muscles.act()) {
             net.rings.gradient(corner, &self.added)
         } else {
             DMat3::ZERO
@@ -325,7 +353,8 @@ impl ClusterStage {
         let mut frame = self.skinned[i].displaced(&net.planes[i], self.added[i], gradient);
         if cooked.bases.of(corner) == Base::Stack {
             // To the bit where the stages before have it.
-            frame.position = before[cooked.corners.points[i].0 as usize].as_dvec3();
+            let place = before[cooked.corners.points[i].0 as usize].as_dvec3();
+            frame.position = place + self.bulge(cooked, corner);
         }
         frame
     }
@@ -345,7 +374,8 @@ impl ClusterStage {
         let position = self.frames[i].position.as_vec3();
         let own = cooked.corners.points[i].0;
         let vertex = cooked.patches.net().corners[i];
-        let keeps = cooked.bases.of(corner) == Base::Stack;
+        let is_still = cooked.muscles.displacement(corner).is_none();
+        let keeps = cooked.bases.of(corner) == Base::Stack && is_still;
         let map = run.input.clusters.map(|clusters| clusters.map);
         for &point in cooked.corners.surface.points_of_vertex(vertex) {
             let is_cluster = || map.is_some_and(|map| map.group_of(point).is_some());
