@@ -398,7 +398,7 @@ fn a_muscle_bulges_with_the_bend_and_not_at_bind() {
 fn a_joint_with_a_muscle_cannot_be_removed_and_must_exist() {
     let document = tube(20);
     let flexed = with(&document, with_muscle(&document, 0.1));
-    let remove = |joint| rig::remove(&flexed, JointId(joint), WeightRecipient::default());
+    let remove = |joint| rig::remove(&flexed, JointId(joint), WeightRecipient::IntoParent);
     let why = remove(1).unwrap_err().to_string();
     assert!(why.contains("holds the muscle “Biceps”"), "{why}");
     let mut wrong = with_muscle(&document, 0.1);
