@@ -7,6 +7,7 @@
 pub mod app;
 pub mod bake;
 pub mod cli;
+pub mod cluster;
 pub mod correctives;
 pub mod deform;
 pub mod document;

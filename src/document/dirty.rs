@@ -23,6 +23,8 @@ pub struct Dirty {
     pub stacks: BTreeSet<MeshId>,
     /// Meshes whose corrective samples changed.
     pub correctives: BTreeSet<MeshId>,
+    /// Meshes whose control clusters changed.
+    pub clusters: BTreeSet<MeshId>,
     /// Clips that were added, changed or removed.
     pub clips: BTreeSet<ClipId>,
 }
@@ -42,6 +44,7 @@ impl Dirty {
         self.rig |= other.rig;
         self.stacks.extend(other.stacks);
         self.correctives.extend(other.correctives);
+        self.clusters.extend(other.clusters);
         self.clips.extend(other.clips);
     }
 

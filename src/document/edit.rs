@@ -3,6 +3,7 @@
 //! An [`Edit`] *swaps* its payload with the document: applied twice it restores the document bit for bit. So the same
 //! value serves do, undo and redo.
 
+use super::clusters_edit::ClustersEdit;
 use super::correctives_edit::CorrectivesEdit;
 use super::dirty::Dirty;
 use super::edit_error::{EditError, length};
@@ -50,6 +51,8 @@ pub enum Edit {
     Mask(MaskEdit),
     /// New corrective samples.
     Correctives(CorrectivesEdit),
+    /// New control clusters.
+    Clusters(ClustersEdit),
     /// New layers of weights, or none.
     Layers(LayersEdit),
     /// A clip added (the document has none of this id), replaced, or removed (`None`).
@@ -108,6 +111,7 @@ impl Document {
             }
             Edit::Mask(edit) => edit.swap(self, &mut dirty),
             Edit::Correctives(edit) => edit.swap(self, &mut dirty),
+            Edit::Clusters(edit) => edit.swap(self, &mut dirty),
             Edit::Layers(edit) => {
                 if let Some(item) = self.meshes.get_mut(&edit.mesh) {
                     let chunks = edit.swap(Arc::make_mut(item));
@@ -241,6 +245,7 @@ impl Edit {
             }),
             Self::Mask(edit) => edit.check(document),
             Self::Correctives(edit) => edit.check(document),
+            Self::Clusters(edit) => edit.check(document),
             Self::Layers(edit) => edit.check(document),
             Self::JointName { joint, .. } => has_joint(*joint),
             Self::JointRule { joint, rule } => {
@@ -305,6 +310,10 @@ impl Edit {
                 a.absorb(&b);
                 None
             }
+            (Self::Clusters(a), Self::Clusters(b)) if a.mesh == b.mesh => {
+                a.absorb(&b);
+                None
+            }
             (Self::Locks(_), Self::Locks(_)) => None,
             // Of two layer stacks the earlier one is the state before both.
             (Self::Layers(a), Self::Layers(b)) if a.mesh == b.mesh => None,
@@ -350,6 +359,10 @@ impl Edit {
             Self::Correctives(edit) => {
                 let item = document.meshes.get(&edit.mesh);
                 item.is_some_and(|item| Arc::ptr_eq(&item.correctives, &edit.correctives))
+            }
+            Self::Clusters(edit) => {
+                let item = document.meshes.get(&edit.mesh);
+                item.is_some_and(|item| item.clusters == edit.clusters)
             }
             Self::Layers(edit) => document.meshes.get(&edit.mesh).is_some_and(|item| {
                 let same_rows = edit
@@ -402,6 +415,7 @@ impl Edit {
             }
             Self::Layers(edit) => edit.heap_bytes(),
             Self::Correctives(edit) => edit.heap_bytes(),
+            Self::Clusters(edit) => edit.heap_bytes(),
             Self::JointRule { .. } => size_of::<JointRule>(),
             Self::Pose { joints, .. } => joints.len() * (4 + size_of::<Transform>()),
             Self::MorphWeights { weights, .. } => weights.len() * 4,

@@ -28,6 +28,7 @@ pub fn check(document: &Document) -> Vec<Finding> {
     check_influences(document, &mut findings);
     check_masks(document, &mut findings);
     check_layers(document, &mut findings);
+    check_clusters(document, &mut findings);
     check_rules(document, &mut findings);
     for (id, clip) in &document.clips {
         if let Err(why) = document.check_clip(clip) {
@@ -191,6 +192,15 @@ fn check_layers(document: &Document, findings: &mut Vec<Finding>) {
                 place,
                 "The weights are not the composite of the layers.",
             ));
+        }
+    }
+}
+
+fn check_clusters(document: &Document, findings: &mut Vec<Finding>) {
+    for (id, item) in &document.meshes {
+        if let Err(why) = document.check_clusters(*id, &item.clusters) {
+            let place = format!("clusters of mesh {} \"{}\"", id.0, item.geometry.name);
+            findings.push(Finding::error(place, format!("They are not valid: {why}.")));
         }
     }
 }

@@ -10,6 +10,7 @@
 
 pub mod brush;
 pub mod checks;
+mod clusters_edit;
 pub mod compare;
 mod correctives_edit;
 pub mod deformation;
@@ -41,6 +42,7 @@ pub mod transfer_source;
 pub mod validity;
 mod weighted;
 
+pub use clusters_edit::ClustersEdit;
 pub use compare::{Compare, PaneLayout};
 pub use correctives_edit::CorrectivesEdit;
 pub use deformation::{CookedInstance, PosedDocument, SkinnedMesh};

@@ -236,6 +236,7 @@ impl Document {
                 && a.stack == b.stack
                 && a.masks == b.masks
                 && (Arc::ptr_eq(&a.correctives, &b.correctives) || a.correctives == b.correctives)
+                && (Arc::ptr_eq(&a.clusters, &b.clusters) || a.clusters == b.clusters)
         };
         self.skeleton == other.skeleton
             && self.skins == other.skins

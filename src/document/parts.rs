@@ -2,6 +2,7 @@
 
 use super::layers::LayerStack;
 use super::{ClipId, InstanceId, InvalidWeights, MeshId, SkinId, Source};
+use crate::cluster::ClusterMap;
 use crate::deform::{Correctives, DeformStack, Masks};
 use crate::mesh::Mesh;
 use crate::skeleton::{Clip, JointId, Skeleton};
@@ -31,6 +32,8 @@ pub struct MeshItem {
     pub masks: Masks,
     /// Shapes sculpted at poses.
     pub correctives: Arc<Correctives>,
+    /// Control clusters; between them a surface of patches moves the points.
+    pub clusters: Arc<ClusterMap>,
     /// Morph weights of an instance that has none of its own; one per morph target.
     pub morph_weights: Vec<f32>,
 }

@@ -3,7 +3,7 @@
 //! Data flow: the bytes of a .gltf or .glb file and its folder -> [`gltf::import_file`] -> `Parts` of a document, and
 //! findings for the Problems panel. A project ([`project`]) contains only the user's changes, which are applied to its
 //! freshly imported model. [`gltf_export`] patches the source's own JSON and appends new data; [`obj`] writes Wavefront
-//! OBJ. [`open_any`] opens any supported file.
+//! OBJ. [`open_any`] opens any supported file. [`channels`] reads recordings of markers and devices.
 //!
 //! Invariant: no file, however broken, makes the program panic, hang or use more memory than 64 MiB + 20 x its size.
 //! Invariant: a source keeps the bytes of its file verbatim.
@@ -11,6 +11,7 @@
 //! Invariant: a file is replaced in one step: its path always has either the complete old or the complete new content.
 
 pub mod atomic;
+pub mod channels;
 pub mod gltf;
 pub mod gltf_build;
 pub mod gltf_export;

@@ -1,4 +1,5 @@
-//! Transforms, dual quaternions, the polar decomposition, sparse and dense systems, the camera: used by every layer above.
+//! Transforms, dual quaternions, the polar decomposition, swing and twist, monotone curves, sparse and dense systems, the
+//! camera: used by every layer above.
 //!
 //! Invariant: right-handed, column vectors, quaternions (x, y, z, w); rotations are unit or guarded.
 
@@ -9,8 +10,11 @@ pub mod dense;
 pub(crate) mod disjoint_sets;
 pub mod dual_quaternion;
 pub mod laplace;
+pub mod monotone_cubic;
 pub mod polar;
+pub mod smootherstep;
 pub mod sparse;
+pub mod swing_twist;
 pub mod transform;
 pub mod worse;
 
@@ -21,6 +25,7 @@ pub(crate) use disjoint_sets::DisjointSets;
 pub use dual_quaternion::DualQuat;
 pub use laplace::SurfaceLaplacian;
 pub use polar::polar;
+pub use smootherstep::smootherstep;
 pub use sparse::{Factor, FactorError, Symmetric};
 pub use transform::Transform;
 pub use worse::Worse;

@@ -30,6 +30,19 @@ pub fn polar(a: DMat3) -> (DMat3, DMat3) {
     (q, if mirrored { p * mirror } else { p })
 }
 
+/// The rotation `r` that maximises the trace of `r^T a`: U D V^T of `a = U S V^T` with D = diag(1, 1, +-1), determinant
+/// +1 (Kabsch 1978, Umeyama 1991). For det a >= 0 it is that of [`polar()`]; a mirrored `a` gets the best proper rotation,
+/// which is not that one. The identity if `a` is not finite.
+pub fn nearest_rotation(a: DMat3) -> DMat3 {
+    let largest = largest_entry(a);
+    if !largest.is_finite() || largest == 0.0 {
+        return DMat3::IDENTITY;
+    }
+    rotation_by_svd(DMat3::from_cols_array(
+        &a.to_cols_array().map(|v| v / largest),
+    ))
+}
+
 /// The largest |entry|, not finite where any entry is not.
 pub fn largest_entry(a: DMat3) -> f64 {
     // `f64::max` alone would drop a NaN.
@@ -175,6 +188,22 @@ mod tests {
         }
         let mirrored = DMat3::from_diagonal(DVec3::new(-1.0, 1.0, 1.0));
         assert_eq!(polar(mirrored), (DMat3::IDENTITY, mirrored));
+    }
+
+    #[test]
+    fn the_nearest_rotation_of_a_mirrored_matrix_turns_its_weakest_direction_round() {
+        let r = DMat3::from_quat(DQuat::from_rotation_y(0.7) * DQuat::from_rotation_x(2.0));
+        let s = DMat3::from_quat(DQuat::from_rotation_z(1.1));
+        let stretch = |d: [f64; 3]| s * DMat3::from_diagonal(DVec3::from_array(d)) * s.transpose();
+        assert!(nearest_rotation(r * stretch([3.0, 2.0, 1.0])).abs_diff_eq(r, 1e-14));
+        // trace(r^T a) = 3 + 2 - 0.1 is the most that a proper rotation reaches.
+        let a = r * stretch([3.0, 2.0, -0.1]);
+        assert!(nearest_rotation(a).abs_diff_eq(r, 1e-14));
+        assert_eq!(nearest_rotation(DMat3::ZERO), DMat3::IDENTITY);
+        assert_eq!(
+            nearest_rotation(DMat3::IDENTITY * f64::NAN),
+            DMat3::IDENTITY
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::driver::Feature;
 use super::kernel::Tail;
 use super::{DriverMode, Kernel, PsdError, PsdWarning};
-use crate::math::dense;
+use crate::math::{dense, smootherstep};
 use glam::DQuat;
 use std::sync::OnceLock;
 
@@ -422,11 +422,6 @@ fn mean_nearest(distances: &[f64], n: usize) -> f64 {
             .fold(f64::INFINITY, f64::min)
     });
     nearest.sum::<f64>() / n as f64
-}
-
-fn smootherstep(x: f64) -> f64 {
-    let x = x.clamp(0.0, 1.0);
-    x * x * x * (x * (x * 6.0 - 15.0) + 10.0)
 }
 
 /// Whether every number is within its range.

@@ -1,6 +1,7 @@
 //! The custom falloff curve of a brush, from its centre to its rim.
 
 use super::falloff::Falloff;
+use crate::math::monotone_cubic::fritsch_carlson;
 use glam::Vec2;
 
 /// The effect over the distance from the centre, both 0 - 1, through points: monotone cubic pieces between them, so
@@ -133,38 +134,14 @@ impl Curve {
     }
 
     fn find_slopes(&mut self) {
-        let n = self.n_points;
-        let secant = |i: usize| {
-            let (a, b) = (self.points[i], self.points[i + 1]);
-            (b.y - a.y) / (b.x - a.x)
-        };
-        let mut slopes = [0.0; Self::MAX_POINTS];
-        slopes[0] = secant(0);
-        slopes[n - 1] = secant(n - 2);
-        for (i, slope) in slopes.iter_mut().enumerate().take(n - 1).skip(1) {
-            let (before, after) = (secant(i - 1), secant(i));
-            // Flat at a top or a bottom.
-            *slope = if before * after > 0.0 {
-                (before + after) * 0.5
-            } else {
-                0.0
-            };
+        let [x, y] = [0, 1].map(|axis| {
+            let places = self.points().iter().map(|p| f64::from(p[axis]));
+            places.collect::<Vec<_>>()
+        });
+        let slopes = fritsch_carlson(&x, &y);
+        for (slope, exact) in self.slopes.iter_mut().zip(slopes) {
+            *slope = exact as f32;
         }
-        for i in 0..n - 1 {
-            let s = secant(i);
-            if s == 0.0 {
-                slopes[i] = 0.0;
-                slopes[i + 1] = 0.0;
-                continue;
-            }
-            let (a, b) = (slopes[i] / s, slopes[i + 1] / s);
-            let length = a.hypot(b);
-            if length > 3.0 {
-                slopes[i] = 3.0 * a / length * s;
-                slopes[i + 1] = 3.0 * b / length * s;
-            }
-        }
-        self.slopes = slopes;
     }
 }
 

@@ -117,6 +117,7 @@ fn square(side: usize, n_influences: u16, n_skins: u32) -> Document {
         layers: sinew::document::LayerStack::default(),
         masks: sinew::deform::Masks::default(),
         correctives: Arc::default(),
+        clusters: Arc::default(),
         morph_weights: Vec::new(),
     };
     let ids = 0..n_skins;
@@ -169,6 +170,7 @@ fn ask(worker: &Worker, document: &Document, generation: u64) -> (Duration, usiz
             pose: document.pose().clone(),
             views: vec![ViewRequest::own()],
             centres: sinew::evaluate::CentreMap::new(),
+            layouts: sinew::evaluate::LayoutMap::new(),
             heat_map: None,
             reset: generation == 1,
         });

@@ -94,6 +94,7 @@ impl Model {
                     layers: sinew::document::LayerStack::default(),
                     masks: sinew::deform::Masks::default(),
                     correctives: Arc::default(),
+                    clusters: Arc::default(),
                     morph_weights: Vec::new(),
                 }),
             )]

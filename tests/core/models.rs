@@ -105,6 +105,7 @@ pub(crate) fn tube_with_sides(n_rings: usize, n_sides: usize) -> Document {
         layers: sinew::document::LayerStack::default(),
         masks: sinew::deform::Masks::default(),
         correctives: Arc::default(),
+        clusters: Arc::default(),
         morph_weights: vec![0.0],
     };
     let instance = |joint, skin| {

@@ -101,6 +101,7 @@ impl Rig {
             layers: sinew::document::LayerStack::default(),
             masks: sinew::deform::Masks::default(),
             correctives: Arc::default(),
+            clusters: Arc::default(),
             morph_weights: Vec::new(),
         };
         let instance = Instance {

@@ -227,6 +227,7 @@ impl Stroked {
             stack: Arc::new(stack),
             masks: Masks::default(),
             correctives: Arc::default(),
+            clusters: Arc::default(),
             morph_weights: Vec::new(),
         };
         let skin = Skin {
@@ -276,6 +277,7 @@ impl Stroked {
         let cooked = CookedInstance {
             stack: None,
             correctives: true,
+            layout: None,
             influences: &self.cooked,
             centres: None,
             skin_meshes: &[],

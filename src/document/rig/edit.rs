@@ -137,6 +137,7 @@ impl RigEdit {
         check_weights(&scratch, self.restores).or_else(refused)?;
         for (&mesh, item) in &scratch.meshes {
             scratch.check_correctives(mesh, &item.correctives)?;
+            scratch.check_clusters(mesh, &item.clusters)?;
         }
         if self.at_rest == AtRest::All {
             return Ok(());

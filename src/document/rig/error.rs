@@ -170,6 +170,14 @@ pub enum RigError {
         /// The driver joint.
         driver: String,
     },
+    /// The joint to remove holds a muscle of control clusters.
+    #[error("“{joint}” holds the muscle “{muscle}” of control clusters: remove the muscle first.")]
+    HoldsMuscle {
+        /// The joint to remove.
+        joint: String,
+        /// The muscle.
+        muscle: String,
+    },
     /// Corrective samples cannot follow.
     #[error("The corrective samples cannot follow the bones: {0}.")]
     Samples(#[from] PsdError),

@@ -10,6 +10,7 @@
 //! Invariant: keyframes are local transforms, not offsets from the rest pose: changing a rest transform leaves clips
 //! alone.
 
+mod clusters;
 mod content;
 mod correctives;
 mod drivers;

@@ -1,6 +1,7 @@
 //! Removing a joint.
 
 use super::content::{has_content, split};
+use super::clusters::check_muscles;
 use super::correctives::check_samples;
 use super::drivers::check_drivers;
 use super::measure::{Compared, Distances};
@@ -90,6 +91,7 @@ fn remove_joint(
     check_live(document, joint)?;
     check_drivers(document, joint)?;
     check_samples(document, joint)?;
+    check_muscles(document, joint)?;
     // The bone's tail depends on the children, which are reparented below.
     let tree = document.clone();
     if has_content(document, joint) {

@@ -211,6 +211,7 @@ fn read_mesh(
         layers: crate::document::LayerStack::default(),
         masks: Masks::default(),
         correctives: Arc::default(),
+        clusters: Arc::default(),
         morph_weights,
     });
     Ok(out)

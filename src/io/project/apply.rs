@@ -2,10 +2,12 @@
 
 use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
+use super::clusters::{self, ClusterEntry};
+use super::sample_entries::CorrectiveEntry;
 use super::session::{self, Session};
 use super::types::all_finite;
-use super::v6::{
-    ClipEntry, CorrectiveEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named,
+use super::v7::{
+    ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named,
     Project, Renamed, RuleEntry, SkinJoint, StackEntry, TransformEntry,
 };
 use super::{
@@ -14,7 +16,7 @@ use super::{
 use crate::deform::correctives::SampleSet;
 use crate::deform::{DeformStack, MaskKind};
 use crate::document::{
-    ClipId, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId, checks,
+    ClipId, ClustersEdit, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId, checks,
 };
 use crate::finding::{Finding, counted};
 use crate::skeleton::{JointId, Pose};
@@ -70,6 +72,7 @@ pub(super) fn apply_within(
     opening.stacks(project.stacks);
     opening.masks(project.masks)?;
     opening.correctives(project.correctives)?;
+    opening.clusters(project.clusters)?;
     opening.pose(project.pose);
     opening.names(project.renamed);
     opening.rules(&project.rules);
@@ -437,6 +440,46 @@ impl Opening {
         let made = item.correctives.with_set(set);
         let edit = CorrectivesEdit::new(&self.document, mesh, Arc::new(made));
         self.apply(place, Edit::Correctives(edit));
+    }
+
+    fn clusters(&mut self, entries: Vec<ClusterEntry>) -> Result<(), ProjectError> {
+        let mut seen = BTreeSet::new();
+        for entry in entries {
+            let place = clusters::place(&entry);
+            let Some(mesh) = self.mesh(entry.mesh, &entry.name) else {
+                continue;
+            };
+            if !seen.insert(mesh) {
+                self.warn(
+                    place,
+                    "They are listed twice; the second entry is skipped.",
+                );
+                continue;
+            }
+            let Some(item) = self.document.meshes().get(&mesh) else {
+                continue;
+            };
+            let (joints, findings) = (&mut self.joints, &mut self.findings);
+            let restored = clusters::restore(entry, &item.geometry, joints, findings)?;
+            let left_out = [
+                (
+                    restored.n_missing,
+                    "for vertices that the mesh does not have",
+                ),
+                (restored.n_conflicts, "that are in another group already"),
+            ];
+            for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
+                self.warn(place.as_str(), format!("Clusters {why} are skipped ({n})."));
+            }
+            match restored.map {
+                Ok(map) => {
+                    let edit = ClustersEdit::new(&self.document, mesh, Arc::new(map));
+                    self.apply(&place, Edit::Clusters(edit));
+                }
+                Err(why) => self.warn(place, format!("They are skipped: {why}.")),
+            }
+        }
+        Ok(())
     }
 
     fn rules(&mut self, entries: &[RuleEntry]) {

@@ -1,6 +1,6 @@
 //! Autosaves: projects that Sinew saves in a folder of its own, for recovery after a crash.
 
-use super::v6::{ModelRef, Project, VERSION};
+use super::v7::{ModelRef, Project, VERSION};
 use super::{ProjectError, collect, file, migrate, paths, to_project};
 use crate::document::Document;
 use crate::task::Task;

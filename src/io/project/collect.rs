@@ -1,7 +1,7 @@
 //! The differences from the source: document -> project.
 
 use super::stack::Stack;
-use super::v6::{
+use super::v7::{
     JointPose, ModelRef, Named, Project, Renamed, StackEntry, TransformEntry, VERSION,
 };
 use super::{ProjectError, clips, joints, paths, points, rig, rows, rules, session, transforms};
@@ -19,13 +19,14 @@ pub fn to_project(
 ) -> Result<Project, ProjectError> {
     let source = document.source().ok_or(ProjectError::NoSource)?;
     let (mut weights, mut layers, mut masks) = (Vec::new(), Vec::new(), Vec::new());
-    let mut correctives = Vec::new();
+    let (mut correctives, mut clusters) = (Vec::new(), Vec::new());
     for (&id, item) in document.meshes() {
         let edited = item.edited_base_points();
         weights.extend(rows::collect(document, id, item.base_rows(), edited)?);
         layers.extend(super::layers::collect(document, id, item)?);
         masks.extend(super::masks::collect(id, item)?);
         correctives.extend(super::correctives::collect(document, id, item)?);
+        clusters.extend(super::clusters::collect(document, id, item)?);
     }
     correctives.extend(super::correctives::unplaced(document)?);
     let (clips, removed_clips) = clips::collect(document)?;
@@ -48,6 +49,7 @@ pub fn to_project(
         stacks: stacks(document),
         masks,
         correctives,
+        clusters,
         pose: pose(document),
         renamed: renamed(document),
         rules: rules::collect(document),

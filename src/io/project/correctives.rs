@@ -11,7 +11,7 @@ use super::joints::{self, JointRef, Joints};
 use super::keys::{self, Key, SPAN};
 use super::migrate::from_ron;
 use super::stack::Stack;
-use super::v6::{
+use super::sample_entries::{
     CorrectiveEntry, DriverEntry, MovedBlock, MovedPoint, Rotation, SampleEntry, SampleMode,
 };
 use crate::deform::correctives::{Driver, Fault, Sample, SampleSet};

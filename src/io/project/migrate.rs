@@ -8,8 +8,8 @@
 //! to the new types, and read that version in [`parse`]. Types that do not change are used from the newer module.
 //! Freeze a test file of the version that is replaced.
 
-use super::v6::{Project, VERSION};
-use super::{ProjectError, v1, v2, v3, v4, v5};
+use super::v7::{Project, VERSION};
+use super::{ProjectError, v1, v2, v3, v4, v5, v6};
 use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
 use serde::Deserialize;
@@ -26,6 +26,7 @@ pub fn parse(text: &str) -> Result<Project, ProjectError> {
         3 => from_3(from_ron(text)?),
         4 => from_4(from_ron(text)?),
         5 => from_5(from_ron(text)?),
+        6 => from_6(from_ron(text)?),
         VERSION => from_ron(text)?,
         found if found > VERSION => return Err(ProjectError::Newer { found }),
         found => {
@@ -73,6 +74,10 @@ fn from_4(project: v4::Project) -> Project {
 }
 
 fn from_5(project: v5::Project) -> Project {
+    from_6(project.into())
+}
+
+fn from_6(project: v6::Project) -> Project {
     project.into()
 }
 

@@ -4,7 +4,7 @@
 //! atomically. [`open`] reads the text -> converts old versions -> imports the model that the project refers to ->
 //! [`apply_project`] applies it as edits. [`Autosaves`] saves the same data in a folder of its own.
 //!
-//! `v1` to `v6` are the versions of the format; each holds the types that differ from the next version, and the
+//! `v1` to `v7` are the versions of the format; each holds the types that differ from the next version, and the
 //! conversion to it. Each of the other modules converts one part between the newest version and the document.
 //!
 //! A project stores only differences from the source. Points are identified by (mesh, primitive, lowest vertex index
@@ -23,6 +23,7 @@ mod autosave;
 mod block;
 mod brush;
 mod clips;
+mod clusters;
 mod collect;
 mod correctives;
 mod error;
@@ -32,12 +33,14 @@ mod keys;
 mod layers;
 mod masks;
 mod migrate;
+mod muscles;
 mod names;
 mod paths;
 mod points;
 mod rig;
 mod rows;
 mod rules;
+mod sample_entries;
 mod session;
 mod stack;
 mod transforms;
@@ -48,6 +51,7 @@ mod v3;
 mod v4;
 mod v5;
 mod v6;
+mod v7;
 
 pub use apply::apply_project;
 pub use autosave::{Autosaves, Recoverable};
@@ -55,4 +59,4 @@ pub use collect::to_project;
 pub use error::ProjectError;
 pub use file::{ModelSource, Opened, open, open_text, open_with_source, save};
 pub use migrate::{parse, to_text};
-pub use v6::{ModelRef, Project};
+pub use v7::{ModelRef, Project};

@@ -1,6 +1,6 @@
 //! Local transforms of joints <-> the project format.
 
-use super::v6::TransformEntry;
+use super::v7::TransformEntry;
 use crate::math::Transform;
 use glam::{DMat3, DQuat, DVec3};
 

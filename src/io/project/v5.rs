@@ -1,7 +1,7 @@
 //! Version 5 of the format, without weighted sample sets.
 
 // Everything else is as in version 6.
-pub(super) use super::v6::{
+pub(super) use super::v7::{
     ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed,
     RuleEntry, StackEntry,
 };
@@ -9,8 +9,9 @@ pub(super) use super::v6::{
 use super::joints::JointRef;
 use super::session::Session;
 use super::types::Kernel;
-use super::v6::{self, InstanceEntry, JointEntry, SkinEntry};
-use super::v6::{DriverEntry, SampleEntry};
+use super::sample_entries::{self, DriverEntry, SampleEntry};
+use super::v6;
+use super::v7::{InstanceEntry, JointEntry, SkinEntry};
 use serde::Deserialize;
 
 /// A project of version 5.
@@ -83,7 +84,7 @@ fn one() -> f64 {
     1.0
 }
 
-impl From<CorrectiveEntry> for v6::CorrectiveEntry {
+impl From<CorrectiveEntry> for sample_entries::CorrectiveEntry {
     fn from(old: CorrectiveEntry) -> Self {
         Self {
             mesh: old.mesh,
@@ -105,7 +106,7 @@ impl From<CorrectiveEntry> for v6::CorrectiveEntry {
 impl From<Project> for v6::Project {
     fn from(old: Project) -> Self {
         Self {
-            version: v6::VERSION,
+            version: 6,
             app: old.app,
             model: old.model,
             recovers: old.recovers,

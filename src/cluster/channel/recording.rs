@@ -1,0 +1,130 @@
+//! A recording: the channels of one file over common times.
+
+use super::sampling::Sampling;
+use super::series::{Channel, ChannelError};
+use crate::cluster::signal::Signal;
+use glam::{DQuat, DVec3};
+
+/// Channels with one value for each time. A missing position or scalar is NaN, a missing rotation all zeros.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recording {
+    /// Seconds, strictly ascending.
+    pub times: Vec<f64>,
+    /// Frames a second, where the file says so.
+    pub rate: Option<f64>,
+    /// The device, where the file names it.
+    pub device: Option<String>,
+    /// Markers: positions, metres.
+    pub markers: Vec<Track<DVec3>>,
+    /// Rotations of joints in their parents' spaces, unit.
+    pub rotations: Vec<Track<DQuat>>,
+    /// Scalars.
+    pub scalars: Vec<ScalarTrack>,
+    /// Words.
+    pub labels: Vec<LabelTrack>,
+    /// Marked moments.
+    pub events: Vec<Event>,
+    /// What was repaired or left out, in the order of the file.
+    pub notes: Vec<Note>,
+}
+
+/// A channel of a recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Track<V> {
+    /// Its name.
+    pub name: String,
+    /// n_times.
+    pub values: Vec<V>,
+}
+
+/// A scalar of a recording. Angles are in radians, lengths in metres, times in seconds, whatever the file's unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScalarTrack {
+    /// Its name.
+    pub name: String,
+    /// The unit in the file; empty for none.
+    pub unit: String,
+    /// n_times.
+    pub values: Vec<f64>,
+}
+
+/// Words of a recording, each held until the next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabelTrack {
+    /// Its name.
+    pub name: String,
+    /// The different words.
+    pub words: Vec<String>,
+    /// n_times: indices into `words`; `None` where nothing is said.
+    pub values: Vec<Option<u32>>,
+}
+
+/// A marked moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Its name.
+    pub name: String,
+    /// Seconds.
+    pub time: f64,
+}
+
+/// Something that was repaired or left out while reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The line of the file, from 1.
+    pub line: usize,
+    /// What and why, a sentence.
+    pub text: String,
+}
+
+impl Recording {
+    /// The marker of this name as a channel; `None` if there is none.
+    pub fn marker(
+        &self,
+        name: &str,
+        sampling: Sampling,
+    ) -> Option<Result<Channel<DVec3>, ChannelError>> {
+        let track = self.markers.iter().find(|track| track.name == name)?;
+        Some(Channel::new(&self.times, &track.values, sampling))
+    }
+
+    /// The rotation of this name as a channel; `None` if there is none.
+    pub fn rotation(
+        &self,
+        name: &str,
+        sampling: Sampling,
+    ) -> Option<Result<Channel<DQuat>, ChannelError>> {
+        let track = self.rotations.iter().find(|track| track.name == name)?;
+        Some(Channel::new(&self.times, &track.values, sampling))
+    }
+
+    /// The scalar of this name as a channel; `None` if there is none.
+    pub fn scalar(
+        &self,
+        name: &str,
+        sampling: Sampling,
+    ) -> Option<Result<Channel<f64>, ChannelError>> {
+        let track = self.scalars.iter().find(|track| track.name == name)?;
+        Some(Channel::new(&self.times, &track.values, sampling))
+    }
+
+    /// The word of this name at `time`: the last one said at or before it.
+    pub fn label(&self, name: &str, time: f64) -> Option<&str> {
+        let track = self.labels.iter().find(|track| track.name == name)?;
+        let n = self.times.partition_point(|t| *t <= time);
+        let word = track.values[..n].iter().rev().find_map(|word| *word)?;
+        track.words.get(word as usize).map(String::as_str)
+    }
+
+    /// The number of channels.
+    pub fn n_channels(&self) -> usize {
+        self.markers.len() + self.rotations.len() + self.scalars.len() + self.labels.len()
+    }
+}
+
+impl<V: Signal> Track<V> {
+    /// The number of times at which it has a value.
+    pub fn n_valid(&self) -> usize {
+        self.values.iter().filter(|v| v.is_valid()).count()
+    }
+}

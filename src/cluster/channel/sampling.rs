@@ -1,0 +1,63 @@
+//! How a channel is read between, before and after its samples.
+
+use crate::cluster::check::within;
+use serde::{Deserialize, Serialize};
+
+/// How a channel is sampled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// Between samples.
+    pub interpolation: Interpolation,
+    /// Before the first and after the last sample.
+    pub ends: Ends,
+    /// The longest gap that is interpolated, seconds; `None` is 4 median steps, and at least 0.1 s.
+    pub max_gap: Option<f64>,
+}
+
+/// The value between two samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Interpolation {
+    /// On the straight line between them; a rotation on the shorter arc.
+    #[default]
+    Linear,
+    /// The earlier one.
+    Hold,
+    /// Monotone cubic pieces (PCHIP, Fritsch & Butland 1984); a rotation as [`Interpolation::Linear`].
+    Pchip,
+}
+
+/// The value beyond the samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Ends {
+    /// That of the nearest sample.
+    #[default]
+    Hold,
+    /// The samples again and again: the first follows on the last.
+    Loop,
+    /// None.
+    Invalid,
+}
+
+impl Interpolation {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 3] = [Self::Linear, Self::Hold, Self::Pchip];
+
+    /// Its name in lists.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Linear => "Linear",
+            Self::Hold => "Constant",
+            Self::Pchip => "Monotone cubic",
+        }
+    }
+}
+
+impl Sampling {
+    /// An error that names a value out of its range.
+    pub fn check(&self) -> Result<(), String> {
+        match self.max_gap {
+            Some(gap) => within("the longest gap that is interpolated", gap, 0.0, 1e6),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! Which points of a mesh are control clusters, in groups, and how the surface between them is interpolated
+//! (Bukatov et al. 2014; the paper's kinds of clusters are groups here).
+//!
+//! Invariant: a point belongs to one group at most; names of groups are distinct.
+
+use super::interpolation::Interpolation;
+use super::muscles::MuscleLayer;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The largest number of groups of a mesh.
+pub const MAX_GROUPS: usize = 256;
+
+/// What moves the clusters of a group, before the layers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Base {
+    /// The whole deformer stack of the mesh with its corrective samples.
+    #[default]
+    Stack,
+    /// Linear blend skinning alone.
+    Lbs,
+    /// Dual quaternion skinning alone.
+    Dqs,
+    /// Nothing: they stay where the rest pose of the model has them.
+    Fixed,
+}
+
+impl Base {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 4] = [Self::Stack, Self::Lbs, Self::Dqs, Self::Fixed];
+
+    /// Its name in lists.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Stack => "Deformer stack",
+            Self::Lbs => "Linear",
+            Self::Dqs => "Dual quaternion",
+            Self::Fixed => "Fixed",
+        }
+    }
+
+    /// A sentence about it, for tooltips.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Stack => "The deformer stack of the mesh moves them, with its corrective samples.",
+            Self::Lbs => "Linear blend skinning moves them, without corrections and samples.",
+            Self::Dqs => "Dual quaternion skinning moves them, without corrections and samples.",
+            Self::Fixed => "They stay where the rest pose of the model has them.",
+        }
+    }
+
+    /// Its name in files and on the command line.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Stack => "stack",
+            Self::Lbs => "lbs",
+            Self::Dqs => "dqs",
+            Self::Fixed => "fixed",
+        }
+    }
+
+    /// The base of a [`Base::key`].
+    pub fn of_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|base| base.key() == key)
+    }
+}
+
+/// The shape that marks the clusters of a group beside their colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Glyph {
+    /// ●
+    #[default]
+    Circle,
+    /// ■
+    Square,
+    /// ◆
+    Diamond,
+    /// ▲
+    Triangle,
+    /// ✚
+    Cross,
+    /// ★
+    Star,
+}
+
+impl Glyph {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 6] = [
+        Self::Circle,
+        Self::Square,
+        Self::Diamond,
+        Self::Triangle,
+        Self::Cross,
+        Self::Star,
+    ];
+
+    /// Its name in lists.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Circle => "Circle",
+            Self::Square => "Square",
+            Self::Diamond => "Diamond",
+            Self::Triangle => "Triangle",
+            Self::Cross => "Cross",
+            Self::Star => "Star",
+        }
+    }
+}
+
+/// How the free points follow the clusters. The paper names no patch; it says "Bezier patch meshes".
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PatchSettings {
+    /// The kind of the patches.
+    pub interpolation: Interpolation,
+    /// Whether tangents follow from the positions of the clusters alone, without the skin around them (mode B).
+    pub positions_only: bool,
+    /// Whether a displaced cluster tilts the surface at its neighbours.
+    pub couples_normals: bool,
+}
+
+impl Default for PatchSettings {
+    fn default() -> Self {
+        Self {
+            interpolation: Interpolation::default(),
+            positions_only: false,
+            couples_normals: true,
+        }
+    }
+}
+
+/// Clusters that move alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterGroup {
+    /// A label, distinct in its mesh.
+    pub name: String,
+    /// sRGB.
+    pub colour: [u8; 3],
+    /// The shape of its marks.
+    pub glyph: Glyph,
+    /// What moves its clusters.
+    pub base: Base,
+    /// Muscles that displace them in addition.
+    pub muscles: Vec<MuscleLayer>,
+}
+
+impl ClusterGroup {
+    /// The `index`-th group of a mesh, moved by the stack, in a colour and a glyph of its own.
+    pub fn new(name: impl Into<String>, index: usize) -> Self {
+        /// Of Okabe & Ito 2008: distinct for every kind of colour vision.
+        const COLOURS: [[u8; 3]; 7] = [
+            [240, 228, 66],
+            [0, 158, 115],
+            [86, 180, 233],
+            [230, 159, 0],
+            [204, 121, 167],
+            [213, 94, 0],
+            [0, 114, 178],
+        ];
+        Self {
+            name: name.into(),
+            colour: COLOURS[index % COLOURS.len()],
+            glyph: Glyph::ALL[index % Glyph::ALL.len()],
+            base: Base::default(),
+            muscles: Vec::new(),
+        }
+    }
+}
+
+/// Why groups and points are no [`ClusterMap`].
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MapError {
+    /// Two groups have one name.
+    #[error("two groups of clusters have the name \"{0}\"")]
+    SameName(String),
+    /// More groups than [`MAX_GROUPS`].
+    #[error("there are {0} groups of clusters; a mesh has at most {MAX_GROUPS}")]
+    TooManyGroups(usize),
+    /// A point is in two groups.
+    #[error("vertex {0} is in two groups of clusters")]
+    TwoGroups(u32),
+    /// A point is in a group that does not exist.
+    #[error("vertex {point} is in group {group} of clusters, but there are {n_groups}")]
+    NoGroup {
+        /// The point.
+        point: u32,
+        /// Its group, counted from 0.
+        group: u16,
+        /// The number of groups.
+        n_groups: usize,
+    },
+    /// A setting of a muscle is out of its range.
+    #[error("the muscle \"{name}\": {why}")]
+    Muscle {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// The control clusters of a mesh; without any, the deformer stack moves every point.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClusterMap {
+    groups: Vec<Arc<ClusterGroup>>,
+    /// Points and the indices of their groups, ascending by point.
+    clusters: Arc<Vec<(u32, u16)>>,
+    settings: PatchSettings,
+}
+
+impl ClusterMap {
+    /// Groups and their points, in any order. Fails where names repeat, or a point is in two groups or in one that does not exist.
+    pub fn new(
+        groups: Vec<Arc<ClusterGroup>>,
+        mut clusters: Vec<(u32, u16)>,
+        settings: PatchSettings,
+    ) -> Result<Self, MapError> {
+        if groups.len() > MAX_GROUPS {
+            return Err(MapError::TooManyGroups(groups.len()));
+        }
+        let mut names = BTreeSet::new();
+        if let Some(group) = groups.iter().find(|group| !names.insert(&group.name)) {
+            return Err(MapError::SameName(group.name.clone()));
+        }
+        for muscle in groups.iter().flat_map(|group| &group.muscles) {
+            muscle.settings.check().map_err(|why| MapError::Muscle {
+                name: muscle.name.clone(),
+                why,
+            })?;
+        }
+        clusters.sort_unstable();
+        clusters.dedup();
+        if let Some(pair) = clusters.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(MapError::TwoGroups(pair[0].0));
+        }
+        let n_groups = groups.len();
+        let lost = clusters.iter().find(|(_, g)| usize::from(*g) >= n_groups);
+        if let Some(&(point, group)) = lost {
+            return Err(MapError::NoGroup {
+                point,
+                group,
+                n_groups,
+            });
+        }
+        Ok(Self {
+            groups,
+            clusters: Arc::new(clusters),
+            settings,
+        })
+    }
+
+    /// The groups, in the order of lists.
+    pub fn groups(&self) -> &[Arc<ClusterGroup>] {
+        &self.groups
+    }
+
+    /// The clusters and the indices of their groups, ascending by point.
+    pub fn clusters(&self) -> &[(u32, u16)] {
+        &self.clusters
+    }
+
+    /// How the free points follow.
+    pub fn settings(&self) -> &PatchSettings {
+        &self.settings
+    }
+
+    /// The group of a point; `None` for a free point.
+    pub fn group_of(&self, point: u32) -> Option<u16> {
+        let at = self.clusters.binary_search_by_key(&point, |c| c.0).ok()?;
+        Some(self.clusters[at].1)
+    }
+
+    /// The muscles of all groups, each with the index of its group.
+    pub fn muscles(&self) -> impl Iterator<Item = (u16, &MuscleLayer)> {
+        let groups = (0u16..).zip(&self.groups);
+        groups.flat_map(|(g, group)| group.muscles.iter().map(move |muscle| (g, muscle)))
+    }
+
+    /// The number of clusters.
+    pub fn n_clusters(&self) -> usize {
+        self.clusters.len()
+    }
+
+    /// Whether there is neither a group nor a cluster.
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty() && self.clusters.is_empty()
+    }
+
+    /// Whether it moves points: there are clusters.
+    pub fn acts(&self) -> bool {
+        !self.clusters.is_empty()
+    }
+
+    /// The largest point; `None` without clusters.
+    pub fn last_point(&self) -> Option<u32> {
+        self.clusters.last().map(|c| c.0)
+    }
+
+    /// Whether both mark the same points, whatever their groups: the layout of the patches is the same then.
+    pub fn marks_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.clusters, &other.clusters)
+            || self.clusters.len() == other.clusters.len()
+                && self
+                    .clusters
+                    .iter()
+                    .zip(other.clusters.iter())
+                    .all(|(a, b)| a.0 == b.0)
+    }
+
+    /// The number of clusters of each group.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.groups.len()];
+        for &(_, group) in self.clusters.iter() {
+            counts[usize::from(group)] += 1;
+        }
+        counts
+    }
+
+    /// The index of the group of this name.
+    pub fn group_named(&self, name: &str) -> Option<u16> {
+        let at = self.groups.iter().position(|group| group.name == name)?;
+        Some(at as u16)
+    }
+
+    /// The map with some points, in any order, in another group; `None` frees them. A group that does not exist leaves the
+    /// map as it is.
+    #[must_use]
+    pub fn with_points(&self, points: &[u32], group: Option<u16>) -> Self {
+        if group.is_some_and(|g| usize::from(g) >= self.groups.len()) {
+            return self.clone();
+        }
+        let changed: BTreeSet<u32> = points.iter().copied().collect();
+        let others = self.clusters.iter().filter(|c| !changed.contains(&c.0));
+        let mut clusters: Vec<(u32, u16)> = others.copied().collect();
+        if let Some(group) = group {
+            clusters.extend(changed.iter().map(|&point| (point, group)));
+            clusters.sort_unstable();
+        }
+        Self {
+            clusters: Arc::new(clusters),
+            ..self.clone()
+        }
+    }
+
+    /// The map with a group added at the end, or in the place of the group of index `at`. Fails where its name is taken or
+    /// there are too many.
+    pub fn with_group(&self, at: Option<u16>, group: ClusterGroup) -> Result<Self, MapError> {
+        let mut groups = self.groups.clone();
+        match at.and_then(|at| groups.get_mut(usize::from(at))) {
+            Some(slot) => *slot = Arc::new(group),
+            None => groups.push(Arc::new(group)),
+        }
+        let made = Self::new(groups, Vec::new(), self.settings)?;
+        Ok(Self {
+            clusters: self.clusters.clone(),
+            ..made
+        })
+    }
+
+    /// The map without a group; its clusters are free.
+    #[must_use]
+    pub fn without_group(&self, group: u16) -> Self {
+        let mut groups = self.groups.clone();
+        if usize::from(group) >= groups.len() {
+            return self.clone();
+        }
+        groups.remove(usize::from(group));
+        let kept = self.clusters.iter().filter(|c| c.1 != group);
+        let clusters = kept.map(|&(point, g)| (point, g - u16::from(g > group)));
+        Self {
+            groups,
+            clusters: Arc::new(clusters.collect()),
+            settings: self.settings,
+        }
+    }
+
+    /// The map with other settings.
+    #[must_use]
+    pub fn with_settings(&self, settings: PatchSettings) -> Self {
+        Self {
+            settings,
+            ..self.clone()
+        }
+    }
+
+    /// Bytes that it does not share with another.
+    pub fn bytes_beside(&self, other: &Self) -> usize {
+        let points = if Arc::ptr_eq(&self.clusters, &other.clusters) {
+            0
+        } else {
+            self.clusters.capacity() * size_of::<(u32, u16)>()
+        };
+        let groups = self.groups.iter().filter(|group| {
+            let mut others = other.groups.iter();
+            !others.any(|other| Arc::ptr_eq(group, other))
+        });
+        let groups = groups.map(|g| {
+            let muscles = g.muscles.len() * size_of::<MuscleLayer>();
+            size_of::<ClusterGroup>() + g.name.capacity() + muscles
+        });
+        size_of::<Self>() + points + groups.sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map() -> ClusterMap {
+        let groups = ["Skin", "Biceps"].into_iter().enumerate();
+        let groups = groups.map(|(i, name)| Arc::new(ClusterGroup::new(name, i)));
+        let points = vec![(9, 0), (2, 1), (4, 0)];
+        ClusterMap::new(groups.collect(), points, PatchSettings::default()).unwrap()
+    }
+
+    #[test]
+    fn points_ascend_and_move_between_groups() {
+        let map = map();
+        assert_eq!(map.clusters(), [(2, 1), (4, 0), (9, 0)]);
+        assert_eq!((map.group_of(4), map.group_of(5)), (Some(0), None));
+        assert_eq!((map.counts(), map.last_point()), (vec![2, 1], Some(9)));
+        let other = map.with_points(&[9, 5, 9], Some(1));
+        assert_eq!(other.clusters(), [(2, 1), (4, 0), (5, 1), (9, 1)]);
+        assert!(!other.marks_same(&map));
+        let regrouped = map.with_points(&[9], Some(1));
+        assert!(regrouped.marks_same(&map) && regrouped != map);
+        assert_eq!(map.with_points(&[4, 77], None).clusters(), [(2, 1), (9, 0)]);
+        assert_eq!(map.with_points(&[4], Some(7)), map);
+        assert_eq!(map.without_group(0).clusters(), [(2, 0)]);
+        assert_eq!(map.without_group(2), map);
+    }
+
+    #[test]
+    fn a_map_that_contradicts_itself_is_refused() {
+        let map = map();
+        let same = map.with_group(None, ClusterGroup::new("Skin", 2));
+        assert_eq!(same, Err(MapError::SameName("Skin".into())));
+        assert!(map.with_group(Some(0), ClusterGroup::new("Skin", 2)).is_ok());
+        let of = |points| ClusterMap::new(map.groups().to_vec(), points, *map.settings());
+        assert_eq!(of(vec![(3, 0), (3, 1)]), Err(MapError::TwoGroups(3)));
+        assert_eq!(of(vec![(3, 0), (3, 0)]).unwrap().n_clusters(), 1);
+        assert!(matches!(of(vec![(3, 2)]), Err(MapError::NoGroup { .. })));
+    }
+}

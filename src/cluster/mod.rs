@@ -1,0 +1,53 @@
+//! The Control Cluster Method: a few marked vertices are moved, the others follow Bezier patches between them.
+//!
+//! Data flow: a mesh -> [`ClusterSurface`] (seams welded) and the marked vertices -> [`Layout`] (coarse triangles between
+//! them, each free vertex's place on one) -> [`Patches`] (cooked), evaluated at a pose from one [`CornerFrame`] a corner.
+//! Frames come from a skin ([`Stencil`], mode A) or from positions alone ([`ControlNet::frames_of_positions`], mode B;
+//! anchors by [`AnchorFits`]).
+//! Bones, time and channels -> [`procedural`] (muscles, drivers) and [`channel`] (recorded markers and scalars) ->
+//! displacements or places of clusters, added to the skinned shape; [`lattice`] and [`cage`] move them by control points.
+//!
+//! The method is that of Bukatov, Gridchina & Zastavnoy 2014, "Using dual quaternions for Control Cluster Method". The paper
+//! names no layout and no kind of patch; those are ours, and each file names its source.
+//!
+//! Invariant: the same input gives the same bits for any number of threads.
+//! Invariant: at bind the free vertices are where the mesh has them.
+//! Invariant: at bind no procedural displacement moves anything, unless a rest offset was asked for.
+
+mod anchors;
+mod bezier;
+pub mod cage;
+pub mod channel;
+mod check;
+mod exact;
+pub mod fade;
+mod frame;
+mod gradient;
+mod interpolation;
+pub mod lattice;
+pub mod layout;
+pub mod map;
+mod mesh_layout;
+mod muscles;
+mod net;
+mod patches;
+pub mod procedural;
+mod rotation_fit;
+pub mod signal;
+mod stencil;
+mod surface;
+
+pub use anchors::AnchorFits;
+pub use bezier::BezierTriangle;
+pub use exact::ExactPatches;
+pub use frame::{CornerFrame, TangentPlane};
+pub use gradient::CornerRings;
+pub use interpolation::Interpolation;
+pub use layout::{Free, Layout};
+pub use map::{Base, ClusterGroup, ClusterMap, Glyph, MapError, PatchSettings};
+pub use mesh_layout::MeshLayout;
+pub use muscles::{Flexion, MuscleLayer};
+pub use net::ControlNet;
+pub use patches::{PatchOptions, PatchWork, Patches};
+pub use stencil::Stencil;
+pub use surface::ClusterSurface;

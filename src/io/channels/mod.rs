@@ -1,0 +1,58 @@
+//! Recorded channels: CSV (also TSV) and TRC, the tab-separated marker format of biomechanics.
+//!
+//! Data flow: a file -> `text` (bounded, UTF-8) -> `csv` (`cells`, `header`, `columns`) or `trc` -> `in_order` (rows by
+//! time) -> a [`Recording`].
+//!
+//! # CSV
+//!
+//! The first line that is neither blank nor a comment is the header; the separator is `,`, `;` or a tab. Units stand in
+//! brackets, as in `time[ms]`; positions become metres, angles radians, times seconds.
+//!
+//! | column | holds |
+//! |---|---|
+//! | `time`, `t` | seconds, or `[ms]`, `[us]`; `[frame]` needs `# fps=` |
+//! | `frame` | frame numbers; needs `# fps=` |
+//! | `NAME.x`, `.y`, `.z` | the position of a marker: metres, or `[cm]`, `[mm]` |
+//! | `NAME.qx`, `.qy`, `.qz`, `.qw` | the rotation of a joint in its parent's space |
+//! | `NAME.rx`, `.ry`, `.rz` | the same as intrinsic Euler angles, `[deg]` or `[rad]`, in the order of `# order=` (xyz) |
+//! | any other | a scalar; labels if all its cells are words |
+//!
+//! Comments begin with `#`; `# device: NAME` and `# event: NAME at SECONDS` are kept. In a `;` file numbers may have a
+//! decimal comma. Empty cells and `nan` are missing values.
+//!
+//! Invariant: every fault is a sentence with its line, and its column where it has one.
+//! Invariant: a file larger than [`MAX_FILE_BYTES`] is refused before it is read.
+
+mod cells;
+mod columns;
+mod csv;
+mod error;
+mod header;
+mod in_order;
+mod number;
+mod text;
+mod trc;
+
+pub use csv::parse_csv;
+pub use error::{ChannelFileError, Fault};
+pub use text::MAX_FILE_BYTES;
+pub use trc::parse_trc;
+
+use crate::cluster::channel::Recording;
+use crate::task::Task;
+use std::path::Path;
+
+/// Reads a recording: a .trc file as TRC, any other as CSV.
+pub fn read_recording(path: &Path, task: &Task) -> Result<Recording, ChannelFileError> {
+    task.step("Reading channels", 0.0)?;
+    let text = text::read(path)?;
+    let is_trc = path
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("trc"));
+    let parsed = if is_trc {
+        parse_trc(&text, task)
+    } else {
+        parse_csv(&text, task)
+    };
+    parsed.map_err(|fault| fault.of(path))
+}

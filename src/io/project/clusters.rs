@@ -1,0 +1,252 @@
+//! Control clusters <-> the project format.
+//!
+//! Clusters are identified by the lowest vertex of their point: few of a group are text, many are blocks, one for each
+//! span of [`keys::SPAN`] vertices of a primitive. A block holds u32 steps to the next vertex as byte planes.
+
+use super::ProjectError;
+use super::block;
+use super::joints::Joints;
+use super::keys::{self, Key, SPAN};
+use super::muscles::{self, MuscleEntry};
+use super::types::{enums, is_default, structs};
+use super::v7::is_zero;
+use crate::cluster::{self, ClusterGroup, ClusterMap, MapError};
+use crate::document::{Document, MeshId, MeshItem};
+use crate::finding::Finding;
+use crate::mesh::Mesh;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// More clusters of a group than this are encoded.
+const MAX_TEXT_POINTS: usize = 256;
+
+enums! {
+    /// What moves the clusters of a group.
+    #[derive(Default)]
+    ClusterBase = cluster::Base { #[default] Stack, Lbs, Dqs, Fixed }
+
+    /// The shape of the marks of a group.
+    #[derive(Default)]
+    ClusterGlyph = cluster::Glyph { #[default] Circle, Square, Diamond, Triangle, Cross, Star }
+
+    /// The kind of the patches.
+    #[derive(Default)]
+    Interpolation = cluster::Interpolation { #[default] TransportedBezier, PointNormal }
+}
+
+structs! {
+    /// How the free points follow the clusters.
+    PatchSettings = cluster::PatchSettings {
+        interpolation: Interpolation,
+        positions_only: bool,
+        couples_normals: bool,
+    }
+}
+
+/// The control clusters of one mesh.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ClusterEntry {
+    pub(super) mesh: u32,
+    pub(super) name: String,
+    settings: PatchSettings,
+    groups: Vec<GroupEntry>,
+}
+
+/// A group of clusters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GroupEntry {
+    title: String,
+    /// sRGB.
+    colour: (u8, u8, u8),
+    glyph: ClusterGlyph,
+    #[serde(default, skip_serializing_if = "is_default")]
+    base: ClusterBase,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    muscles: Vec<MuscleEntry>,
+    /// Clusters in text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    points: Vec<PrimitivePoints>,
+    /// Clusters encoded, where they are too many for text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    blocks: Vec<PointBlock>,
+}
+
+/// Points of one primitive by their lowest vertices, counted within the primitive, ascending.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PrimitivePoints {
+    /// The primitive; omitted where it is the first.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    p: u32,
+    v: Vec<u32>,
+}
+
+/// The same, encoded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PointBlock {
+    primitive: u32,
+    n_points: u32,
+    data: String,
+}
+
+/// The clusters of a mesh; `None` without groups.
+pub(super) fn collect(
+    document: &Document,
+    id: MeshId,
+    item: &MeshItem,
+) -> Result<Option<ClusterEntry>, ProjectError> {
+    let (map, mesh) = (&item.clusters, &item.geometry);
+    if map.is_empty() {
+        return Ok(None);
+    }
+    let mut entry = ClusterEntry {
+        mesh: id.0,
+        name: mesh.name.clone(),
+        settings: (*map.settings()).into(),
+        groups: Vec::new(),
+    };
+    let groups = map.groups().iter().enumerate().map(|(g, group)| {
+        let own = map.clusters().iter().filter(|c| usize::from(c.1) == g);
+        let mut entry = group_entry(group, mesh, own.map(|c| c.0).collect())?;
+        let muscles = group.muscles.iter();
+        entry.muscles = muscles.map(|m| muscles::collect(document, m)).collect();
+        Ok(entry)
+    });
+    entry.groups = groups
+        .collect::<Result<_, _>>()
+        .map_err(|why| ProjectError::Damaged {
+            place: place(&entry),
+            why,
+        })?;
+    Ok(Some(entry))
+}
+
+fn group_entry(group: &ClusterGroup, mesh: &Mesh, points: Vec<u32>) -> Result<GroupEntry, String> {
+    let keys = keys::of_points(mesh, points);
+    let mut entry = GroupEntry {
+        title: group.name.clone(),
+        colour: group.colour.into(),
+        glyph: group.glyph.into(),
+        base: group.base.into(),
+        muscles: Vec::new(),
+        points: Vec::new(),
+        blocks: Vec::new(),
+    };
+    if keys.len() <= MAX_TEXT_POINTS {
+        let primitives = keys.chunk_by(|a, b| a.primitive == b.primitive);
+        entry.points.extend(primitives.map(|keys| PrimitivePoints {
+            p: keys[0].primitive,
+            v: keys.iter().map(|key| key.vertex).collect(),
+        }));
+    } else {
+        for keys in keys::spans(&keys) {
+            entry.blocks.push(encode(keys)?);
+        }
+    }
+    Ok(entry)
+}
+
+/// The result of [`restore`].
+pub(super) struct Restored {
+    pub(super) map: Result<ClusterMap, MapError>,
+    /// Clusters for vertices that the mesh does not have.
+    pub(super) n_missing: usize,
+    /// Clusters for points that are in another group already.
+    pub(super) n_conflicts: usize,
+}
+
+/// The clusters of an entry in `mesh`. Fails for a block that cannot be decoded.
+pub(super) fn restore(
+    entry: ClusterEntry,
+    mesh: &Mesh,
+    joints: &mut Joints,
+    findings: &mut Vec<Finding>,
+) -> Result<Restored, ProjectError> {
+    let place = place(&entry);
+    let damaged = |why: String| ProjectError::Damaged {
+        place: place.clone(),
+        why,
+    };
+    let blocks = entry.groups.iter().flat_map(|group| &group.blocks);
+    let n_points: u64 = blocks.map(|b| u64::from(b.n_points)).sum();
+    // Clusters of vertices that the model no longer has are a finding; an implausible count is damage.
+    if n_points > 4 * mesh.n_vertices() as u64 + u64::from(SPAN) {
+        let n = mesh.n_vertices();
+        return Err(damaged(format!("it marks {n_points} of {n} vertices")));
+    }
+    let mut group_of: BTreeMap<u32, u16> = BTreeMap::new();
+    let (mut n_missing, mut n_conflicts) = (0, 0);
+    let mut groups = Vec::new();
+    for (g, group) in entry.groups.into_iter().enumerate() {
+        let Ok(g) = u16::try_from(g) else {
+            return Err(damaged("it has too many groups".into()));
+        };
+        let text = group.points.iter();
+        let mut vertices: Vec<(u32, u32)> = text
+            .flat_map(|part| part.v.iter().map(|&vertex| (part.p, vertex)))
+            .collect();
+        for block in &group.blocks {
+            vertices.extend(decode(block).map_err(damaged)?);
+        }
+        for (primitive, vertex) in vertices {
+            match keys::point_of(mesh, primitive, vertex) {
+                Some(point) => {
+                    let known = *group_of.entry(point).or_insert(g);
+                    n_conflicts += usize::from(known != g);
+                }
+                None => n_missing += 1,
+            }
+        }
+        let (r, green, b) = group.colour;
+        groups.push(Arc::new(ClusterGroup {
+            name: group.title,
+            colour: [r, green, b],
+            glyph: group.glyph.into(),
+            base: group.base.into(),
+            muscles: group
+                .muscles
+                .into_iter()
+                .filter_map(|muscle| muscles::restore(muscle, joints, findings))
+                .collect(),
+        }));
+    }
+    let clusters = group_of.into_iter().collect();
+    Ok(Restored {
+        map: ClusterMap::new(groups, clusters, entry.settings.into()),
+        n_missing,
+        n_conflicts,
+    })
+}
+
+/// The place of the clusters in the file, for messages.
+pub(super) fn place(entry: &ClusterEntry) -> String {
+    format!("control clusters of mesh {} \"{}\"", entry.mesh, entry.name)
+}
+
+fn encode(keys: &[Key]) -> Result<PointBlock, String> {
+    let mut bytes = Vec::with_capacity(4 * keys.len());
+    block::push_planes(&mut bytes, keys::steps(keys).map(u32::to_le_bytes));
+    Ok(PointBlock {
+        primitive: keys.first().map_or(0, |key| key.primitive),
+        n_points: keys.len() as u32,
+        data: block::to_text(&bytes)?,
+    })
+}
+
+/// (primitive, vertex) of each point of a block.
+fn decode(block: &PointBlock) -> Result<Vec<(u32, u32)>, String> {
+    let n = block.n_points as usize;
+    let bytes = block::from_text(&block.data, 4 * n)?;
+    let steps = block::take_planes::<4>(&mut bytes.as_slice(), n);
+    let steps = steps.ok_or_else(|| "its encoded data is too short".to_owned())?;
+    let mut vertex = 0u32;
+    let points = steps.map(|step| {
+        vertex = vertex.wrapping_add(u32::from_le_bytes(step));
+        (block.primitive, vertex)
+    });
+    Ok(points.collect())
+}
