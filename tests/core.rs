@@ -179,6 +179,8 @@ mod stage_keys;
 mod still;
 #[path = "core/suggest.rs"]
 mod suggest;
+#[path = "core/two_windows.rs"]
+mod two_windows;
 #[path = "core/views.rs"]
 mod views;
 #[path = "core/weight_documents.rs"]
