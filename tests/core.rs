@@ -19,6 +19,8 @@ mod bake_beside;
 mod bake_sources;
 #[path = "core/between_keys.rs"]
 mod between_keys;
+#[path = "core/bounds.rs"]
+mod bounds;
 #[path = "core/brushes.rs"]
 mod brushes;
 #[path = "core/centres.rs"]
