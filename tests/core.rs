@@ -93,6 +93,8 @@ mod maps;
 mod metrics;
 #[path = "core/models.rs"]
 mod models;
+#[path = "core/mutations.rs"]
+mod mutations;
 #[path = "core/normals.rs"]
 mod normals;
 #[path = "core/npy.rs"]
