@@ -1,6 +1,8 @@
 //! Findings: problems with their location, cause and fix, reported by the importer, the checks and the Problems panel.
 
+use crate::sentence::shortened;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The severity of a [`Finding`].
@@ -224,8 +226,8 @@ impl Finding {
     pub fn new(severity: Severity, place: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             severity,
-            place: place.into(),
-            message: message.into(),
+            place: cut(place.into()),
+            message: cut(message.into()),
             target: None,
             fix: None,
             other_fix: None,
@@ -271,6 +273,14 @@ impl Finding {
     /// A finding of severity `error`.
     pub fn error(place: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(Severity::Error, place, message)
+    }
+}
+
+/// A text of any length as one that can be read.
+fn cut(text: String) -> String {
+    match shortened(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(short) => short,
     }
 }
 

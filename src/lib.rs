@@ -21,6 +21,7 @@ pub mod mesh;
 pub mod psd;
 pub mod relax;
 pub mod sample;
+pub mod sentence;
 pub mod skeleton;
 pub mod skinning;
 pub mod suggest;

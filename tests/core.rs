@@ -19,6 +19,8 @@ mod bake_beside;
 mod bake_sources;
 #[path = "core/between_keys.rs"]
 mod between_keys;
+#[path = "core/bounds.rs"]
+mod bounds;
 #[path = "core/brushes.rs"]
 mod brushes;
 #[path = "core/centres.rs"]
@@ -109,6 +111,8 @@ mod maps;
 mod metrics;
 #[path = "core/models.rs"]
 mod models;
+#[path = "core/mutations.rs"]
+mod mutations;
 #[path = "core/normals.rs"]
 mod normals;
 #[path = "core/npy.rs"]
@@ -197,6 +201,8 @@ mod stage_keys;
 mod still;
 #[path = "core/suggest.rs"]
 mod suggest;
+#[path = "core/two_windows.rs"]
+mod two_windows;
 #[path = "core/views.rs"]
 mod views;
 #[path = "core/weight_documents.rs"]

@@ -1,6 +1,7 @@
 //! The dialogs and the handling of their results: paths, range of motion, unsaved changes, recovery, welcome, about.
 
 use super::SinewApp;
+use super::dialogs::changed::{Changed, changed_ui};
 use super::dialogs::path::{Answer, PathDialog, PathPurpose};
 use super::dialogs::unsaved::{Unsaved, unsaved_ui};
 use super::dialogs::welcome::Chosen;
@@ -25,6 +26,7 @@ impl SinewApp {
         self.dialog.is_some()
             || self.range_of_motion.is_some()
             || self.pending.is_some()
+            || self.editor.save_conflict().is_some()
             || !self.recoverable.is_empty()
             || self.welcome.is_some()
             || self.shows_about
@@ -131,7 +133,10 @@ impl SinewApp {
             }
         }
         self.confirm_ui(ctx);
-        let is_free = self.dialog.is_none() && self.pending.is_none();
+        self.conflict_ui(ctx);
+        let is_free = self.dialog.is_none()
+            && self.pending.is_none()
+            && self.editor.save_conflict().is_none();
         if is_free && !self.recoverable.is_empty() {
             self.recovery_ui(ctx);
         } else if is_free && self.welcome.is_some() {
@@ -170,10 +175,47 @@ impl SinewApp {
         }
     }
 
+    /// Asks about a save that would replace what another program wrote.
+    fn conflict_ui(&mut self, ctx: &egui::Context) {
+        let Some(conflict) = self.editor.save_conflict().cloned() else {
+            return;
+        };
+        match changed_ui(ctx, &conflict) {
+            Changed::Asking => {}
+            Changed::SaveCopy => {
+                self.editor.give_up_conflict_for_copy();
+                self.dialog = Some(PathDialog::new(PathPurpose::Save, &self.editor));
+            }
+            Changed::Overwrite => self.editor.save_over_conflict(),
+            Changed::Reload => {
+                // The artist chose to lose the changes, and so does whatever waited for the save.
+                self.after_save = None;
+                self.editor.give_up_waiting_model();
+                self.editor.give_up_conflict();
+                let opened = self.editor.project_path().cloned();
+                let path = opened.unwrap_or(conflict.changed);
+                self.editor.open(OpenRequest::Path(path));
+            }
+            Changed::Cancel => {
+                self.after_save = None;
+                self.editor.give_up_waiting_model();
+                self.editor.give_up_conflict();
+            }
+        }
+    }
+
     fn recovery_ui(&mut self, ctx: &egui::Context) {
-        match recovery::recovery_ui(ctx, &self.recoverable, &mut self.gallery) {
+        match recovery::recovery_ui(
+            ctx,
+            &self.recoverable,
+            &mut self.discarding,
+            &mut self.gallery,
+        ) {
             recovery::Recovery::Asking => {}
-            recovery::Recovery::Later => self.recoverable.clear(),
+            recovery::Recovery::Later => {
+                self.recoverable.clear();
+                self.discarding = None;
+            }
             recovery::Recovery::Restore(path) => {
                 self.recoverable.clear();
                 self.welcome = None;
@@ -207,7 +249,8 @@ impl SinewApp {
 
     /// Continues the action that waited for a save.
     pub(super) fn continue_after_save(&mut self, ctx: &egui::Context) {
-        if self.after_save.is_some() && self.editor.job().is_none() && self.dialog.is_none() {
+        let is_asking = self.dialog.is_some() || self.editor.save_conflict().is_some();
+        if self.after_save.is_some() && self.editor.job().is_none() && !is_asking {
             let pending = self.after_save.take();
             // A failed save has reported its error; keep everything open.
             if self.editor.history().is_modified() {

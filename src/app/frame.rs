@@ -3,6 +3,7 @@
 use super::confirm::Pending;
 use super::{SinewApp, thumbnails};
 use crate::editor::OpenRequest;
+use crate::sentence::shortened;
 use crate::view::keymap::{self, KeyMap};
 use eframe::egui;
 use egui::{Ui, ViewportCommand};
@@ -61,7 +62,8 @@ impl SinewApp {
             self.toasts.show_message(notice.text, notice.is_error);
         }
         if let Some(text) = self.settings.take_notice() {
-            self.toasts.show_message(text, true);
+            self.toasts
+                .show_message(shortened(&text).into_owned(), true);
         }
     }
 

@@ -156,6 +156,8 @@ pub struct SinewApp {
     /// The action to run after the pending save.
     after_save: Option<Pending>,
     recoverable: Vec<Recoverable>,
+    /// The recovered work that is to be deleted, once confirmed.
+    discarding: Option<PathBuf>,
     /// Receives the recoverable work, which is read on a thread.
     recovering: Receiver<Vec<Recoverable>>,
     thumbnails: Option<Thumbnails>,
@@ -239,6 +241,7 @@ impl SinewApp {
             pending: None,
             after_save: None,
             recoverable: Vec::new(),
+            discarding: None,
             recovering,
             thumbnails: folders.thumbnails,
             gallery: Gallery::default(),

@@ -4,6 +4,7 @@
 //! unknown value of a later version; the other settings stay.
 
 use crate::io::atomic::write_atomically;
+use crate::io::read::{MAX_SMALL_BYTES, read_file};
 use crate::view::frame::Workspace;
 use crate::view::keymap::KeyMap;
 use crate::view::layout::Arrangement;
@@ -269,7 +270,7 @@ fn save(path: &Path, settings: &Settings) -> Result<(), String> {
 
 /// The settings in `path`, and the error if they are unusable.
 fn read(path: &Path) -> (Settings, Option<String>) {
-    let text = match fs::read(path) {
+    let text = match read_file(path, MAX_SMALL_BYTES) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Default::default(),
         Err(error) => {
@@ -314,7 +315,8 @@ fn place_aside(path: &Path, text: &str) -> PathBuf {
         n => path.with_extension(format!("ron.kept{n}")),
     };
     let is_free = |place: &PathBuf| {
-        !place.exists() || fs::read(place).is_ok_and(|kept| kept == text.as_bytes())
+        !place.exists()
+            || read_file(place, MAX_SMALL_BYTES).is_ok_and(|kept| kept == text.as_bytes())
     };
     (1..N_KEPT)
         .map(place)

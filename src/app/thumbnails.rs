@@ -2,6 +2,7 @@
 
 use crate::document::Image;
 use crate::io::atomic::write_atomically;
+use crate::io::read::read_file;
 use eframe::egui;
 use egui::{ColorImage, TextureHandle, TextureOptions};
 use image::{ImageFormat, RgbaImage, imageops};
@@ -171,7 +172,7 @@ impl Gallery {
 }
 
 fn load(path: &Path) -> Option<ColorImage> {
-    let bytes = std::fs::read(path).ok().filter(|b| b.len() < 1 << 20)?;
+    let bytes = read_file(path, 1 << 20).ok()?;
     let mut reader = image::ImageReader::with_format(Cursor::new(bytes), ImageFormat::Png);
     let mut limits = image::Limits::default();
     (limits.max_image_width, limits.max_image_height) = (Some(1024), Some(1024));

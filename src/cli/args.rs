@@ -451,6 +451,9 @@ pub struct ExportArgs {
     /// Write valid weights in place of the model's invalid ones even if nothing else changes.
     #[arg(long, conflicts_with = "still")]
     pub fix_weights: bool,
+    /// Include files that the model references outside of its folder; without it they are refused or stay references.
+    #[arg(long)]
+    pub include_outside: bool,
     /// Add the corrective samples as morph targets with their names, which nothing drives.
     #[arg(long, conflicts_with = "still")]
     pub sample_targets: bool,

@@ -36,6 +36,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         influences: if args.influences == "8" { 8 } else { 4 },
         write_pose_as_rest: args.write_pose_as_rest,
         fix_weights: args.fix_weights,
+        include_outside: args.include_outside,
         sample_targets: args.sample_targets,
         correct: correction(args, &loaded.document)?,
         ..ExportOptions::default()
@@ -113,6 +114,7 @@ fn static_mesh(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failu
         &loaded.document,
         &args.out,
         &pose,
+        args.include_outside,
         &mut loaded.outputs,
         &Task::new(),
     )

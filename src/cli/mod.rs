@@ -39,6 +39,7 @@ pub mod stack_args;
 mod weights;
 pub mod weights_args;
 
+use crate::sentence::{shortened, shortened_lines};
 use clap::Parser;
 use std::ffi::OsString;
 use std::io::Write;
@@ -77,7 +78,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let code = if error.use_stderr() { 2 } else { 0 };
-            let _ = error.print();
+            print_use(&error);
             return ExitCode::from(code);
         }
     };
@@ -93,9 +94,20 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
                 Failure::Usage(text) => (2, text),
                 Failure::PipeClosed => return ExitCode::SUCCESS,
             };
-            let _ = writeln!(std::io::stderr(), "sinew: {text}");
+            let _ = writeln!(std::io::stderr(), "sinew: {}", shortened(&text));
             ExitCode::from(code)
         }
+    }
+}
+
+/// Prints help, or what is wrong with the arguments; a long argument is cut.
+fn print_use(error: &clap::Error) {
+    let text = error.render().to_string();
+    let short = shortened_lines(&text);
+    if short == text {
+        let _ = error.print();
+    } else {
+        let _ = write!(std::io::stderr(), "{short}");
     }
 }
 

@@ -6,11 +6,8 @@ use super::load::Loaded;
 use super::stack_args::StackArgs;
 use crate::deform::DeformStack;
 use crate::document::{ClipId, Document, Edit};
-use crate::math::transform::normalize_or_identity;
+use crate::io::pose_file::read_pose;
 use crate::skeleton::{Clip, JointId, Pose};
-use glam::{DMat3, DQuat, DVec3};
-use serde::Deserialize;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Applies the stack flags to every mesh of the document; without flags every mesh keeps its stack.
@@ -54,7 +51,9 @@ pub(crate) fn pose(loaded: &Loaded, args: &PoseArgs) -> Result<Arc<Pose>, Failur
         return Ok(Arc::new(document.pose_of_clip(clip, time_secs)));
     }
     if let Some(path) = &args.pose {
-        return pose_from_file(document, path).map(Arc::new);
+        return read_pose(document, path)
+            .map(Arc::new)
+            .map_err(Failure::input);
     }
     Ok(if loaded.is_project {
         document.shown_pose()
@@ -104,62 +103,4 @@ pub(crate) fn find_clip_id<'a>(
         };
         Failure::Usage(format!("The model has no clip \"{wanted}\"; {known}."))
     })
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PoseFile {
-    nodes: Vec<NodePose>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NodePose {
-    node: u32,
-    #[serde(default)]
-    translation: Option<[f64; 3]>,
-    #[serde(default)]
-    rotation: Option<[f64; 4]>,
-    #[serde(default)]
-    scale: Option<[f64; 3]>,
-}
-
-/// The rest pose with the local transforms of a pose file.
-fn pose_from_file(document: &Document, path: &Path) -> Result<Pose, Failure> {
-    let name = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| Failure::Input(format!("{name} cannot be read: {e}.")))?;
-    let file: PoseFile = serde_json::from_str(&text)
-        .map_err(|e| Failure::Input(format!("{name} is not a pose file: {e}.")))?;
-    let mut pose = Pose::clone(document.rest_pose());
-    for entry in file.nodes {
-        let skeleton = document.skeleton();
-        let joint = skeleton
-            .joint_of_node(entry.node)
-            .filter(|&joint| skeleton.is_live(joint));
-        let Some(joint) = joint else {
-            return Err(Failure::Input(format!(
-                "{name} poses node {}; the model has {} nodes.",
-                entry.node,
-                skeleton.n_live()
-            )));
-        };
-        let local = &mut pose.locals[joint.get()];
-        if let Some(t) = entry.translation {
-            local.translation = DVec3::from_array(t);
-        }
-        if let Some(r) = entry.rotation {
-            local.rotation = normalize_or_identity(DQuat::from_array(r));
-        }
-        if let Some(s) = entry.scale {
-            local.stretch = DMat3::from_diagonal(DVec3::from_array(s));
-        }
-        if !local.is_finite() {
-            return Err(Failure::Input(format!(
-                "{name} gives node {} a value that is not finite.",
-                entry.node
-            )));
-        }
-    }
-    Ok(pose)
 }

@@ -486,6 +486,7 @@ fn write_out(
     let options = ExportOptions {
         influences: if most > USUAL { 8 } else { USUAL },
         fix_weights,
+        include_outside: args.include_outside,
         ..ExportOptions::default()
     };
     let exported =

@@ -23,6 +23,9 @@ pub struct WeightsArgs {
     /// Lock the weights of these bones.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub lock: Vec<String>,
+    /// Include files that the model references outside of its folder in a model that is written.
+    #[arg(long)]
+    pub include_outside: bool,
     /// Maximum number of influences of a changed vertex; default: 4. A model is written with the same number, up to 8;
     /// without this flag with 4, or with 8 if a vertex has more.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=32))]

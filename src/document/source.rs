@@ -1,6 +1,7 @@
 //! The file a document was imported from, kept so that export can write unchanged what Sinew did not edit.
 
 use bytes::Bytes;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// The container of the source.
@@ -29,4 +30,7 @@ pub struct Source {
     pub json: serde_json::Value,
     /// The bytes of each glTF buffer; empty where one could not be read. A GLB's own buffer shares `bytes`.
     pub buffers: Vec<Bytes>,
+    /// The URIs of buffers and images, as in the file, that lead out of the folder of the model. An export includes
+    /// their content only if that is chosen.
+    pub outside: BTreeSet<String>,
 }

@@ -82,6 +82,20 @@ impl Editor {
         }
     }
 
+    /// Keeps an autosave for this window; false if another one has it.
+    pub(super) fn claim_autosave(&self, path: &Path) -> bool {
+        let place = self.autosave.place.as_ref();
+        place.is_none_or(|place| place.claim(path))
+    }
+
+    /// Lets other windows offer an autosave again.
+    pub(super) fn release_autosave(&self, path: &Path) {
+        let is_shown = self.autosave.file.as_deref() == Some(path);
+        if let Some(place) = self.autosave.place.as_ref().filter(|_| !is_shown) {
+            place.release(path);
+        }
+    }
+
     /// Deletes the document's recovery file, because the document was saved or is closed without saving.
     pub fn discard_autosave(&mut self) {
         let autosave = &mut self.autosave;

@@ -7,8 +7,10 @@ use crate::document::{Edit, MeshId};
 use crate::evaluate::{JobError, JobHandle};
 use crate::export::{ExportError, ExportReport};
 use crate::finding::{Fix, Severity, counted};
-use crate::io::project::{self, ProjectError};
-use crate::io::{OpenError, OpenedModel, open_any, open_autosave, open_relinked, open_sample};
+use crate::io::project::ProjectError;
+use crate::io::{
+    FileStamp, OpenError, OpenedModel, open_any, open_autosave, open_relinked, open_sample,
+};
 use crate::task::{Cancelled, Task};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,6 +36,19 @@ pub enum OpenRequest {
 }
 
 impl OpenRequest {
+    /// The autosave that is opened.
+    fn autosave(&self) -> Option<&Path> {
+        match self {
+            Self::Autosave(path)
+            | Self::Relink {
+                project: path,
+                is_autosave: true,
+                ..
+            } => Some(path),
+            _ => None,
+        }
+    }
+
     /// The name in messages.
     pub fn name(&self) -> String {
         match self {
@@ -63,7 +78,7 @@ pub enum FileJob {
         /// The history revision of the snapshot.
         revision: u64,
         /// The job.
-        job: JobHandle<Result<(), ProjectError>>,
+        job: JobHandle<Saved>,
     },
     /// A model or a static mesh is being written.
     Export {
@@ -97,6 +112,9 @@ pub enum FileJob {
         job: JobHandle<SampleResult>,
     },
 }
+
+/// The result of a job that saves: the stamp of what it wrote.
+pub(super) type Saved = Result<Option<FileStamp>, ProjectError>;
 
 /// The edits of a task on corrective samples and a message about them, or a sentence why there are none.
 pub(super) type SampleResult = Result<(Vec<Edit>, String), String>;
@@ -142,6 +160,12 @@ impl Editor {
         } else if !self.can_start_file_job() {
             return;
         }
+        if let Some(autosave) = request.autosave()
+            && !self.claim_autosave(autosave)
+        {
+            self.notify_error("Another window has restored this work. It is open there.");
+            return;
+        }
         let theirs = request.clone();
         let job = self.lane.submit(
             EditorJob::Open,
@@ -159,25 +183,6 @@ impl Editor {
         );
         self.job = Some(FileJob::Open {
             request,
-            revision: self.history.revision(),
-            job,
-        });
-    }
-
-    /// Saves the project to `path`, which becomes the project's path.
-    pub fn save_as(&mut self, path: &Path) {
-        if !self.can_start_file_job() {
-            return;
-        }
-        self.finish_tool();
-        let path = crate::io::project_path(path);
-        let (document, target) = (self.document.clone(), path.clone());
-        let label = format!("Saving {}", file_name(&path));
-        let job = self.lane.submit(EditorJob::Save, &label, move |task| {
-            project::save(&document, &target, task)
-        });
-        self.job = Some(FileJob::Save {
-            path,
             revision: self.history.revision(),
             job,
         });
@@ -252,6 +257,13 @@ impl Editor {
         revision: u64,
         result: Result<Result<OpenedModel, OpenError>, JobError>,
     ) {
+        let is_opened = matches!(
+            &result,
+            Ok(Ok(_) | Err(OpenError::Project(ProjectError::SourceMissing { .. })))
+        );
+        if let Some(autosave) = request.autosave().filter(|_| !is_opened) {
+            self.release_autosave(autosave);
+        }
         match result {
             Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
             // Edits made during loading need a confirmation before they are replaced.
@@ -286,31 +298,6 @@ impl Editor {
         }
     }
 
-    fn finish_saving(
-        &mut self,
-        path: PathBuf,
-        revision: u64,
-        result: Result<Result<(), ProjectError>, JobError>,
-    ) {
-        match result {
-            Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
-            Ok(Ok(())) => {
-                // Edits made in the meantime are not in the file.
-                if revision == self.history.revision() {
-                    self.history.mark_saved();
-                    self.discard_autosave();
-                }
-                self.saved_at = Some(std::time::Instant::now());
-                self.notify(format!("Saved {}.", file_name(&path)));
-                self.project_path = Some(path);
-            }
-            Err(JobError::Cancelled) | Ok(Err(ProjectError::Cancelled(_))) => {
-                self.notify("Saving was cancelled. The file is unchanged.");
-            }
-            Ok(Err(error)) => self.notify_error(error.to_string()),
-        }
-    }
-
     fn show_opened(&mut self, request: OpenRequest, opened: OpenedModel) {
         let mut project = opened.project;
         if opened.source_changed {
@@ -335,6 +322,7 @@ impl Editor {
         }
         let is_from_project = opened.is_project;
         self.set_document(opened.document, opened.findings, project);
+        self.stamps = opened.stamps;
         // A project restores its own view; a model is framed.
         self.frame_when_shown = !is_from_project;
         match request {
@@ -366,7 +354,10 @@ impl Editor {
 
     /// Discards the waiting model; the current one stays open.
     pub fn give_up_waiting_model(&mut self) {
-        self.opened = None;
+        let request = self.opened.take().map(|(request, _)| request);
+        if let Some(autosave) = request.as_ref().and_then(OpenRequest::autosave) {
+            self.release_autosave(autosave);
+        }
     }
 
     /// The project whose model is missing, until something else is opened.
@@ -376,7 +367,10 @@ impl Editor {
 
     /// Drops the project whose model is missing.
     pub fn give_up_relink(&mut self) {
-        self.relink = None;
+        let relink = self.relink.take();
+        if let Some(autosave) = relink.filter(|relink| relink.is_autosave) {
+            self.release_autosave(&autosave.project);
+        }
     }
 }
 

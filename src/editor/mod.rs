@@ -38,6 +38,7 @@ mod probing;
 mod problems;
 mod range_of_motion;
 mod rules;
+mod saving;
 pub mod selecting;
 mod suggesting;
 mod surface_index;
@@ -56,14 +57,16 @@ pub use posing::ResetPart;
 pub use probing::PointInfluences;
 pub use probing::SurfacePlace;
 pub use problems::Message;
+pub use saving::SaveConflict;
 pub use selecting::PickableBones;
 pub use weight_colours::{Heat, HeatOf, WeightView};
 
 use crate::document::{Dirty, Document, Edit, EditError, History, MeshId, WeightedJoints};
 use crate::evaluate::{Lane, Worker};
 use crate::finding::Finding;
-use crate::io::project::Autosaves;
+use crate::io::project::{Autosaves, Stamps};
 use crate::io::{OpenedModel, Outputs};
+use crate::sentence::shortened;
 use crate::skeleton::{Bone, JointId};
 use crate::tools::{Brush, Sculpt};
 use autosave::Autosave;
@@ -115,6 +118,9 @@ pub struct Editor {
     notices: VecDeque<Notice>,
     job: Option<FileJob>,
     project_path: Option<PathBuf>,
+    /// The content of the project and the model on disk, as it was read or written last.
+    stamps: Stamps,
+    conflict: Option<SaveConflict>,
     /// When the project was last saved in this session.
     saved_at: Option<Instant>,
     evaluation: Evaluation,
@@ -188,6 +194,8 @@ impl Editor {
             notices: VecDeque::new(),
             job: None,
             project_path: None,
+            stamps: Stamps::default(),
+            conflict: None,
             saved_at: None,
             evaluation: Evaluation::default(),
             centres: centres::CentreSearch::default(),
@@ -386,6 +394,7 @@ impl Editor {
     }
 
     fn notice(&mut self, text: String, is_error: bool) {
+        let text = shortened(&text).into_owned();
         self.problems.keep_message(&text, is_error);
         self.notices.push_back(Notice { text, is_error });
     }
@@ -407,6 +416,8 @@ impl Editor {
         self.history = History::default();
         self.problems.start_document(findings);
         self.project_path = project_path;
+        self.stamps = Stamps::default();
+        self.conflict = None;
         self.saved_at = None;
         self.model_serial += 1;
         self.views.clear();

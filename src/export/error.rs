@@ -36,6 +36,14 @@ pub enum ExportError {
     /// Frames could not be computed.
     #[error(transparent)]
     Frames(FramesError),
+    /// A buffer of the model is in another folder.
+    #[error(
+        "The model's data \"{uri}\" is outside of the model's folder. To include it in the export, choose Include files outside of the folder (--include-outside)."
+    )]
+    Outside {
+        /// The URI.
+        uri: String,
+    },
     /// A file that the model needs beside it would replace a different file of that name.
     #[error("The model needs the file \"{}\", but a different file of that name exists. Nothing was written.", path.display())]
     Occupied {

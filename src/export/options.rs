@@ -19,6 +19,8 @@ pub struct ExportOptions {
     pub write_pose_as_rest: bool,
     /// Writes valid weights in place of the source's invalid ones even where nothing else changes.
     pub fix_weights: bool,
+    /// Includes files that the model references outside of its folder.
+    pub include_outside: bool,
     /// Adds the corrective samples as morph targets with their names, which nothing drives; not with a correction.
     pub sample_targets: bool,
     /// Bakes the difference between the stacks and linear blend skinning into the file.
@@ -33,6 +35,7 @@ impl Default for ExportOptions {
             influences: 4,
             write_pose_as_rest: false,
             fix_weights: false,
+            include_outside: false,
             sample_targets: false,
             correct: None,
         }

@@ -12,8 +12,8 @@ use crate::bake::frames::frames;
 use crate::bake::{BakeMode, BakeOptions, Baked, bake, sample_targets};
 use crate::document::Document;
 use crate::io::gltf_export::{
-    Changes, Destination, Framed, Written, copy_source, for_file, size_of_source, write_frames,
-    write_model,
+    Changes, Destination, Framed, GltfFormat, Written, copy_source, for_file, is_beside,
+    size_of_source, write_frames, write_model,
 };
 use crate::math::Worse;
 use crate::task::Task;
@@ -50,7 +50,9 @@ pub(super) fn make(
     task.step("Preparing the export", 0.0)?;
     let document = &*for_file(document);
     let plan = Plan::new(document, options, task)?;
-    let destination = Destination::new(document, options.format, &options.name, is_free);
+    refuse_outside(document, options)?;
+    let destination = Destination::new(document, options.format, &options.name, is_free)
+        .including_outside(options.include_outside);
     match &options.correct {
         None => {
             let targets = options.sample_targets;
@@ -69,6 +71,28 @@ pub(super) fn make(
             framed(document, &plan, correct, &destination, task)
         }
         Some(correct) => skinned(document, &plan, correct, &destination, task),
+    }
+}
+
+/// Refuses to carry the data of buffers outside of the source's folder into the files of an export, unless it is chosen.
+/// Images can stay references, but without its buffers a model is none.
+pub(super) fn refuse_outside(
+    document: &Document,
+    options: &ExportOptions,
+) -> Result<(), ExportError> {
+    let source = document.source().filter(|_| !options.include_outside);
+    let is_packed = |uri: &str| options.format == GltfFormat::Glb || is_beside(uri);
+    let buffers = source.and_then(|source| {
+        let buffers = source.json.get("buffers")?.as_array()?.iter();
+        let uris = buffers.filter_map(|buffer| buffer.get("uri")?.as_str());
+        uris.into_iter()
+            .find(|uri| source.outside.contains(*uri) && is_packed(uri))
+    });
+    match buffers {
+        Some(uri) => Err(ExportError::Outside {
+            uri: uri.to_owned(),
+        }),
+        None => Ok(()),
     }
 }
 

@@ -5,12 +5,13 @@ use super::options::{ExportOptions, Exported};
 use super::pipeline::{Made, make};
 use super::read_back::ReadBack;
 use crate::document::Document;
-use crate::io::Outputs;
 use crate::io::atomic::WriteError;
 use crate::io::gltf_export::{GltfFormat, files_of_model, is_beside_source};
+use crate::io::{Output, Outputs};
 use crate::task::Task;
+use bytes::Bytes;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Exports the document's model to `path`, whose extension determines the format, with the files it needs beside it.
 ///
@@ -112,18 +113,68 @@ pub(super) fn save_files(
         to_write.push((outputs.claim(&target)?, bytes));
     }
     task.check()?;
-    // The model is replaced last: until then the old one is complete.
-    for (output, bytes) in to_write.into_iter().rev() {
-        if let Some(folder) = output
-            .path()
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
-        {
-            std::fs::create_dir_all(folder).map_err(|error| WriteError::of(folder, &error))?;
+    let mut made = NewPaths::default();
+    let written = publish_all(to_write, &mut made, task);
+    if written.is_err() {
+        made.remove();
+    }
+    written
+}
+
+/// Writes all files to disk, then gives them their names, the model last: until then the old one is complete.
+fn publish_all(
+    files: Vec<(Output, &Bytes)>,
+    made: &mut NewPaths,
+    task: &Task,
+) -> Result<(), ExportError> {
+    let mut staged = Vec::new();
+    for (output, bytes) in files.into_iter().rev() {
+        if let Some(folder) = output.path().parent() {
+            made.create_folder(folder)?;
         }
-        output.write(bytes)?;
+        staged.push(output.stage(bytes, task)?);
+    }
+    for output in staged {
+        let path = output.path().to_owned();
+        let is_new = !path.exists();
+        output.publish()?;
+        if is_new {
+            made.files.push(path);
+        }
     }
     Ok(())
+}
+
+/// The files and folders that an export made, which one that fails removes.
+#[derive(Default)]
+struct NewPaths {
+    files: Vec<PathBuf>,
+    /// From the outermost on.
+    folders: Vec<PathBuf>,
+}
+
+impl NewPaths {
+    fn create_folder(&mut self, folder: &Path) -> Result<(), WriteError> {
+        let missing = folder
+            .ancestors()
+            .take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+        let missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+        self.folders.extend(missing.into_iter().rev());
+        if folder.as_os_str().is_empty() {
+            return Ok(());
+        }
+        std::fs::create_dir_all(folder).map_err(|error| WriteError::of(folder, &error))
+    }
+
+    /// Removes them; folders that hold something else stay.
+    fn remove(self) {
+        for file in self.files {
+            let _ = std::fs::remove_file(file);
+        }
+        for folder in self.folders.into_iter().rev() {
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
 }
 
 /// Whether `path` is a plain file with the content `bytes`.

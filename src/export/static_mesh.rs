@@ -2,6 +2,7 @@
 
 use super::error::ExportError;
 use super::options::{ExportOptions, Exported};
+use super::pipeline::refuse_outside;
 use super::read_back::{document_of, read_parts};
 use super::save::{is_free_beside, save_files};
 use crate::bake::frames::place_points;
@@ -34,6 +35,7 @@ pub fn export_static_mesh_to_file(
     document: &Document,
     path: &Path,
     pose: &StaticPose,
+    include_outside: bool,
     outputs: &mut Outputs,
     task: &Task,
 ) -> Result<ExportReport, ExportError> {
@@ -48,6 +50,7 @@ pub fn export_static_mesh_to_file(
         let options = ExportOptions {
             format: GltfFormat::of_path(path).ok_or_else(unknown)?,
             name,
+            include_outside,
             ..ExportOptions::default()
         };
         let owned = files_of_model(path);
@@ -93,7 +96,9 @@ fn static_mesh_beside(
     let document = &*for_file(document);
     let pose = pose.pose(document).ok_or(ExportError::NoClip)?;
     let shapes = static_shapes(document, &pose, task)?;
-    let destination = Destination::new(document, options.format, &options.name, is_free);
+    refuse_outside(document, options)?;
+    let destination = Destination::new(document, options.format, &options.name, is_free)
+        .including_outside(options.include_outside);
     let mut written = write_shapes(document, &pose, &shapes, &destination, task)?;
     task.step("Reading the file back", 0.95)?;
     let read = document_of(read_parts(&written.files, task)?)?;

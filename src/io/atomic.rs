@@ -1,5 +1,6 @@
 //! Atomic file replacement: after a crash, the file has either its old or its new content.
 
+use super::leftovers;
 use crate::task::{Cancelled, Task};
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -99,49 +100,96 @@ pub(super) fn replace(
     steps: &mut impl WriteSteps,
     task: &Task,
 ) -> Result<(), WriteError> {
-    let file = real_path(path);
-    let refuse = |what: &str| WriteError::Refused {
-        path: path.to_owned(),
-        what: what.to_owned(),
-    };
-    let permissions = match fs::metadata(&file) {
-        Ok(there) if there.is_dir() => return Err(refuse("it is a folder")),
-        Ok(there) if there.permissions().readonly() => {
-            return Err(refuse("the file is write-protected"));
+    Staged::new(path, bytes, steps, task)?.publish(steps)
+}
+
+/// The new content of a file, complete and synced in a temporary file beside it. Dropped, it leaves nothing behind.
+#[derive(Debug)]
+pub(super) struct Staged {
+    /// As in errors.
+    path: PathBuf,
+    /// With symbolic links resolved.
+    file: PathBuf,
+    folder: PathBuf,
+    temporary: NamedTempFile,
+}
+
+impl Staged {
+    /// Writes `bytes` beside the file at `path`, which stays as it is.
+    pub(super) fn new(
+        path: &Path,
+        bytes: &[u8],
+        steps: &mut impl WriteSteps,
+        task: &Task,
+    ) -> Result<Self, WriteError> {
+        let file = real_path(path);
+        let permissions = permissions_of(&file).map_err(|what| WriteError::Refused {
+            path: path.to_owned(),
+            what: what.to_owned(),
+        })?;
+        let folder = match file.parent() {
+            Some(folder) if folder != Path::new("") => folder.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        leftovers::remove(&folder);
+        let mut create = || -> io::Result<NamedTempFile> {
+            let temporary = new_file(&folder)?;
+            steps.reached(Step::Created)?;
+            if let Some(permissions) = &permissions {
+                temporary.as_file().set_permissions(permissions.clone())?;
+            }
+            steps.reached(Step::Permitted)?;
+            Ok(temporary)
+        };
+        let mut temporary = create().map_err(|error| WriteError::of(path, &error))?;
+        for piece in bytes.chunks(PIECE_BYTES) {
+            task.check()?;
+            steps
+                .write(temporary.as_file_mut(), piece)
+                .map_err(|error| WriteError::of(path, &error))?;
         }
-        Ok(there) => Some(there.permissions()),
-        Err(_) => None,
-    };
-    let folder = match file.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    let mut create = || -> io::Result<NamedTempFile> {
-        let temporary = new_file(folder)?;
-        steps.reached(Step::Created)?;
-        if let Some(permissions) = &permissions {
-            temporary.as_file().set_permissions(permissions.clone())?;
-        }
-        steps.reached(Step::Permitted)?;
-        Ok(temporary)
-    };
-    let mut temporary = create().map_err(|error| WriteError::of(path, &error))?;
-    for piece in bytes.chunks(PIECE_BYTES) {
-        task.check()?;
-        steps
-            .write(temporary.as_file_mut(), piece)
-            .map_err(|error| WriteError::of(path, &error))?;
+        let mut sync = || -> io::Result<()> {
+            steps.reached(Step::Written)?;
+            temporary.as_file().sync_all()?;
+            steps.reached(Step::Synced)
+        };
+        sync().map_err(|error| WriteError::of(path, &error))?;
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            folder,
+            temporary,
+        })
     }
-    let finish = || -> io::Result<()> {
-        steps.reached(Step::Written)?;
-        temporary.as_file().sync_all()?;
-        steps.reached(Step::Synced)?;
-        temporary.persist(&file).map_err(|error| error.error)?;
-        steps.reached(Step::Renamed)?;
-        sync_folder(folder)?;
-        steps.reached(Step::FolderSynced)
-    };
-    finish().map_err(|error| WriteError::of(path, &error))
+
+    /// Gives the content the name of the file.
+    pub(super) fn publish(self, steps: &mut impl WriteSteps) -> Result<(), WriteError> {
+        let Self {
+            path,
+            file,
+            folder,
+            temporary,
+        } = self;
+        let publish = || -> io::Result<()> {
+            temporary.persist(&file).map_err(|error| error.error)?;
+            steps.reached(Step::Renamed)?;
+            sync_folder(&folder)?;
+            steps.reached(Step::FolderSynced)
+        };
+        publish().map_err(|error| WriteError::of(&path, &error))
+    }
+}
+
+/// The permissions of an existing file, or the reason why it cannot be replaced.
+fn permissions_of(file: &Path) -> Result<Option<fs::Permissions>, &'static str> {
+    match fs::metadata(file) {
+        Ok(there) if there.is_dir() => Err("it is a folder"),
+        // The rename would turn a device or a pipe into a file.
+        Ok(there) if !there.is_file() => Err("it is not a regular file"),
+        Ok(there) if there.permissions().readonly() => Err("the file is write-protected"),
+        Ok(there) => Ok(Some(there.permissions())),
+        Err(_) => Ok(None),
+    }
 }
 
 /// The largest number of symbolic links followed, which ends cycles.
@@ -183,16 +231,28 @@ pub(super) fn real_path(path: &Path) -> PathBuf {
     path
 }
 
-/// A temporary file with the default permissions for new files of the user.
+/// A temporary file with the default permissions for new files of the user, locked while it is open: a save by another
+/// program leaves it alone.
 fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".sinew-").suffix(".tmp");
+    builder
+        .prefix(leftovers::PREFIX)
+        .suffix(leftovers::SUFFIX)
+        .rand_bytes(leftovers::N_RANDOM);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder)
+    loop {
+        let temporary = builder.tempfile_in(folder)?;
+        let is_locked = temporary.as_file().try_lock();
+        let is_swept = matches!(is_locked, Err(fs::TryLockError::WouldBlock));
+        // Another save may have taken it for a leftover between its creation and its lock.
+        if !is_swept && temporary.path().exists() {
+            return Ok(temporary);
+        }
+    }
 }
 
 #[cfg(unix)]
@@ -295,10 +355,11 @@ mod tests {
                     expected,
                     "{step:?} {bytes_left}"
                 );
-                // The remains of an interrupted save do not affect the next one.
-                fs::write(folder.path().join(".sinew-left.tmp"), "half").unwrap();
+                // The remains of a killed save do not affect the next one, which removes them.
+                fs::write(folder.path().join(".sinew-left00.tmp"), "half").unwrap();
                 save(&path, b"next").unwrap();
                 assert_eq!(fs::read(&path).unwrap(), b"next");
+                assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
             }
         }
     }
@@ -332,6 +393,24 @@ mod tests {
         let error = replace(&path, b"new", &mut Disk, &task).unwrap_err();
         assert!(matches!(error, WriteError::Cancelled(_)));
         assert_eq!(fs::read(&path).unwrap(), b"old");
+    }
+
+    #[test]
+    fn a_save_under_way_is_not_swept_by_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let slow = Staged::new(&path("slow.ron"), b"slow", &mut Disk, &Task::new()).unwrap();
+        save(&path("fast.ron"), b"fast").unwrap();
+        slow.publish(&mut Disk).unwrap();
+        assert_eq!(fs::read(path("slow.ron")).unwrap(), b"slow");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_are_not_replaced() {
+        let error = save(Path::new("/dev/null"), b"x").unwrap_err().to_string();
+        assert!(error.ends_with("it is not a regular file."), "{error}");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! OBJ. [`open_any`] opens any supported file. [`channels`] reads recordings of markers and devices.
 //!
 //! Invariant: no file, however broken, makes the program panic, hang or use more memory than 64 MiB + 20 x its size.
+//! Invariant: only regular files are read, and no more of them than their kind can need (`read`).
 //! Invariant: a source keeps the bytes of its file verbatim.
 //! Invariant: no output replaces an input, or another output, of the same work ([`Outputs`]).
 //! Invariant: a file is replaced in one step: its path always has either the complete old or the complete new content.
@@ -16,11 +17,16 @@ pub mod gltf;
 pub mod gltf_build;
 pub mod gltf_export;
 mod gltf_json;
+mod leftovers;
+mod lock;
 pub mod obj;
 mod obj_positions;
 mod open;
 mod outputs;
+pub mod pose_file;
 pub mod project;
+pub(crate) mod read;
+mod stamp;
 pub mod weights_file;
 
 pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
@@ -29,4 +35,5 @@ pub use open::{
     OpenError, OpenedModel, import_for_project, is_model, is_project, open_any, open_autosave,
     open_relinked, open_sample, project_path,
 };
-pub use outputs::{Output, Outputs};
+pub use outputs::{Output, Outputs, StagedOutput};
+pub use stamp::FileStamp;

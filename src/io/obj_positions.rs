@@ -1,5 +1,6 @@
 //! The positions of a Wavefront OBJ file: all that a sculpt of a known mesh needs.
 
+use super::read::{MAX_MODEL_BYTES, read_file};
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ pub enum ObjError {
 
 /// The positions of the `v` lines of a file, in order, as they are.
 pub fn read_obj_positions(path: &Path, task: &Task) -> Result<Vec<Vec3>, ObjError> {
-    let bytes = std::fs::read(path).map_err(|source| ObjError::Io {
+    let bytes = read_file(path, MAX_MODEL_BYTES).map_err(|source| ObjError::Io {
         path: path.to_owned(),
         source,
     })?;

@@ -2,7 +2,8 @@
 
 use super::gltf::{ImportError, import_bytes, import_file};
 use super::gltf_build;
-use super::project::{self, ModelSource, ProjectError};
+use super::project::{self, ModelSource, ProjectError, Stamps};
+use super::stamp::FileStamp;
 use crate::document::{Document, InvalidParts};
 use crate::finding::Finding;
 use crate::sample::{SampleKind, sample};
@@ -29,6 +30,47 @@ pub struct OpenedModel {
     pub is_project: bool,
     /// Whether the project's model changed since the project was saved.
     pub source_changed: bool,
+    /// The content of the project and of the model on disk.
+    pub stamps: Stamps,
+}
+
+impl OpenedModel {
+    /// A model or a sample without a project.
+    fn of_model(document: Document, findings: Vec<Finding>) -> Self {
+        Self {
+            stamps: stamps(&document, None),
+            document,
+            findings,
+            project: None,
+            is_project: false,
+            source_changed: false,
+        }
+    }
+
+    /// An opened project that is saved at `project`, whose content on disk is `stamp`.
+    fn of_project(
+        opened: project::Opened,
+        project: Option<PathBuf>,
+        stamp: Option<FileStamp>,
+    ) -> Self {
+        Self {
+            stamps: stamps(&opened.document, stamp),
+            document: opened.document,
+            findings: opened.findings,
+            project,
+            is_project: true,
+            source_changed: opened.source_changed,
+        }
+    }
+}
+
+/// The stamps of a project and of the model of `document`.
+fn stamps(document: &Document, project: Option<FileStamp>) -> Stamps {
+    let model = document.source().and_then(|source| {
+        let path = source.path.as_deref()?;
+        FileStamp::of_content(path, &source.bytes)
+    });
+    Stamps { project, model }
 }
 
 /// The reason that nothing was opened, one sentence.
@@ -87,22 +129,16 @@ pub fn project_path(path: &Path) -> PathBuf {
 pub fn open_any(path: &Path, task: &Task) -> Result<OpenedModel, OpenError> {
     if !is_project(path) {
         let (document, findings) = open_model(path, task)?;
-        return Ok(OpenedModel {
-            document,
-            findings,
-            project: None,
-            is_project: false,
-            source_changed: false,
-        });
+        return Ok(OpenedModel::of_model(document, findings));
     }
+    // Before reading: a change in between is noticed when it is saved.
+    let stamp = FileStamp::of_file(path);
     let opened = project::open(path, task, import_for_project)?;
-    Ok(OpenedModel {
-        document: opened.document,
-        findings: opened.findings,
-        project: Some(path.to_owned()),
-        is_project: true,
-        source_changed: opened.source_changed,
-    })
+    Ok(OpenedModel::of_project(
+        opened,
+        Some(path.to_owned()),
+        stamp,
+    ))
 }
 
 /// Opens the project at `path` with another model. An autosave is never saved to; saving goes to its project.
@@ -112,43 +148,33 @@ pub fn open_relinked(
     is_autosave: bool,
     task: &Task,
 ) -> Result<OpenedModel, OpenError> {
+    let stamp = FileStamp::of_file(path);
     let opened = project::open_with_source(path, model, task, import_for_project)?;
-    Ok(OpenedModel {
-        document: opened.document,
-        findings: opened.findings,
-        project: if is_autosave {
-            opened.recovers
-        } else {
-            Some(path.to_owned())
-        },
-        is_project: true,
-        source_changed: opened.source_changed,
+    Ok(if is_autosave {
+        of_autosave(opened)
+    } else {
+        OpenedModel::of_project(opened, Some(path.to_owned()), stamp)
     })
 }
 
 /// Opens an autosave; saving goes to its project.
 pub fn open_autosave(path: &Path, task: &Task) -> Result<OpenedModel, OpenError> {
-    let opened = project::open(path, task, import_for_project)?;
-    Ok(OpenedModel {
-        document: opened.document,
-        findings: opened.findings,
-        project: opened.recovers,
-        is_project: true,
-        source_changed: opened.source_changed,
-    })
+    project::open(path, task, import_for_project)
+        .map(of_autosave)
+        .map_err(OpenError::from)
+}
+
+fn of_autosave(opened: project::Opened) -> OpenedModel {
+    let project = opened.recovers.clone();
+    let stamp = project.as_deref().and_then(FileStamp::of_file);
+    OpenedModel::of_project(opened, project, stamp)
 }
 
 /// Opens a built-in sample by name.
 pub fn open_sample(name: &str, task: &Task) -> Result<OpenedModel, OpenError> {
     if let Some((_, text)) = SAMPLE_PROJECTS.iter().find(|(known, _)| *known == name) {
         let opened = project::open_text(text, task, import_for_project)?;
-        return Ok(OpenedModel {
-            document: opened.document,
-            findings: opened.findings,
-            project: None,
-            is_project: true,
-            source_changed: opened.source_changed,
-        });
+        return Ok(OpenedModel::of_project(opened, None, None));
     }
     let kind = SampleKind::ALL
         .into_iter()
@@ -162,13 +188,7 @@ pub fn open_sample(name: &str, task: &Task) -> Result<OpenedModel, OpenError> {
         Arc::make_mut(source).sample = Some(name.to_owned());
     }
     let document = Document::new(parts)?;
-    Ok(OpenedModel {
-        document,
-        findings: imported.findings,
-        project: None,
-        is_project: false,
-        source_changed: false,
-    })
+    Ok(OpenedModel::of_model(document, imported.findings))
 }
 
 fn open_model(path: &Path, task: &Task) -> Result<(Document, Vec<Finding>), OpenError> {

@@ -4,8 +4,9 @@
 //! written. Two paths are the same file if they resolve to the same real path (with symbolic links resolved, even if
 //! the file does not exist yet) or are hard links of one file.
 
-use super::atomic::{WriteError, real_path, write_atomically};
+use super::atomic::{Disk, Staged, WriteError, real_path, write_atomically};
 use crate::document::Document;
+use crate::task::Task;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,34 @@ impl Output {
     /// Replaces the content of the file with `bytes` in one step.
     pub fn write(self, bytes: &[u8]) -> Result<(), WriteError> {
         write_atomically(&self.path, bytes)
+    }
+
+    /// Writes `bytes` beside the file, which [`StagedOutput::publish`] replaces with them.
+    pub fn stage(self, bytes: &[u8], task: &Task) -> Result<StagedOutput, WriteError> {
+        let staged = Staged::new(&self.path, bytes, &mut Disk, task)?;
+        Ok(StagedOutput {
+            output: self,
+            staged,
+        })
+    }
+}
+
+/// An output whose content is complete on disk, but does not have its name yet. Dropped, it leaves nothing behind.
+#[derive(Debug)]
+pub struct StagedOutput {
+    output: Output,
+    staged: Staged,
+}
+
+impl StagedOutput {
+    /// The path.
+    pub fn path(&self) -> &Path {
+        &self.output.path
+    }
+
+    /// Gives the content its name.
+    pub fn publish(self) -> Result<(), WriteError> {
+        self.staged.publish(&mut Disk)
     }
 }
 

@@ -12,6 +12,7 @@
 
 use super::Output;
 use super::atomic::WriteError;
+use super::read::{MAX_MODEL_BYTES, read_file};
 use crate::document::Document;
 use crate::skinning::Rows;
 use crate::task::{Cancelled, Task};
@@ -83,7 +84,7 @@ enum Entry {
 /// Reads a weights file.
 pub fn read_weights(path: &Path, task: &Task) -> Result<WeightsFile, WeightsFileError> {
     task.step("Reading weights", 0.0)?;
-    let bytes = std::fs::read(path).map_err(|why| WeightsFileError::Read {
+    let bytes = read_file(path, MAX_MODEL_BYTES).map_err(|why| WeightsFileError::Read {
         path: path.to_owned(),
         why,
     })?;

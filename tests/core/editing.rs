@@ -507,6 +507,7 @@ fn a_late_autosave_of_the_model_before_leaves_the_restored_one_alone() {
     let crashed = Autosaves::in_folder(folder.path());
     let document = EditorHarness::new().editor.document().clone();
     let restored = crashed.save(&document, None, &Task::new()).unwrap();
+    drop(crashed);
     let autosaves = Autosaves::in_folder(folder.path());
     let mut h = EditorHarness {
         editor: Editor::new(Some(autosaves.clone()), || {}).unwrap(),

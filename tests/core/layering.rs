@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// From the bottom to the top; names on one line are strangers to each other.
 const LAYERS: &[&[&str]] = &[
-    &["finding", "task"],
+    &["sentence", "task"],
+    &["finding"],
     &["math"],
     &["mesh", "skeleton"],
     &["skinning"],

@@ -27,7 +27,7 @@ fn model_files(folder: PathBuf) -> Vec<PathBuf> {
 }
 
 /// One sentence: begins with a capital letter or a path of the file, ends with a full stop, has no debug output.
-fn check_sentence(sentence: &str, file: &str) {
+pub(crate) fn check_sentence(sentence: &str, file: &str) {
     assert!(
         sentence.len() > 15 && sentence.ends_with('.'),
         "{file}: {sentence}"
@@ -124,10 +124,17 @@ fn usable_files_with_one_fault_still_load() {
 }
 
 /// A small generator that gives the same numbers everywhere (Vigna 2015, splitmix64).
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
+    /// Another one at each start.
+    pub(crate) fn of_now() -> Self {
+        let now = std::time::SystemTime::now();
+        let since = now.duration_since(std::time::SystemTime::UNIX_EPOCH);
+        Self(since.map_or(0, |since| since.as_secs()))
+    }
+
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -202,7 +209,7 @@ fn n_values(value: &Value) -> usize {
 }
 
 /// The same container with other JSON.
-fn with_json(original: &[u8], json: &Value) -> Bytes {
+pub(crate) fn with_json(original: &[u8], json: &Value) -> Bytes {
     let text = serde_json::to_vec(json).unwrap();
     if !original.starts_with(b"glTF") {
         return text.into();

@@ -258,3 +258,104 @@ fn a_project_is_saved_over_itself() {
         text(&copy),
     ]);
 }
+
+/// A call that writes what follows `@`, an ending: with everything that it can read at the same time.
+const CALLS: &[&str] = &[
+    "skin in.gltf --pose pose.json --out @npy",
+    "skin in.gltf --pose pose.json --out @json",
+    "compare in.gltf --pose pose.json --methods lbs,dqs --out @png",
+    "weights in.gltf --transfer p.ron --import w.json --out @glb",
+    "weights in.gltf --transfer p.ron --import-merge w.json --out @gltf",
+    "weights in.gltf --transfer p.ron --import w.json --out @ron",
+    "weights in.gltf --transfer p.ron --import w.json --export-weights @json",
+    "weights t.ron --smooth 1 --out @glb",
+    "export p.ron --out @glb",
+    "export t.ron --out @gltf",
+    "export t.ron --still --out @obj",
+    "export t.ron --still --out @glb",
+    "export t.ron --out x.glb --method dqs --correct clips --tolerance 5% --report @json",
+    "psd in.gltf --from-stack dqs --pose pose.json --out @ron",
+    "psd in.gltf --extract other.glb --pose pose.json --out @ron",
+    #[cfg(feature = "render")]
+    "render in.gltf --pose pose.json --out @png",
+];
+
+/// Flags with a path that is read.
+const READ: [&str; 5] = ["pose", "extract", "transfer", "import", "import-merge"];
+
+/// What a call must not replace: the files that it names and those that they refer to.
+fn inputs_of(call: &str) -> Vec<&'static str> {
+    let mut inputs = Vec::new();
+    for (word, files) in [
+        ("in.gltf", &["in.gltf", "in.bin", "a picture.png"][..]),
+        ("p.ron", &["p.ron", "in.glb"]),
+        ("t.ron", &["t.ron", "in.gltf", "in.bin", "a picture.png"]),
+        ("pose.json", &["pose.json"]),
+        ("w.json", &["w.json"]),
+        ("other.glb", &["other.glb"]),
+    ] {
+        if call.split(' ').any(|w| w == word) {
+            inputs.extend(files);
+        }
+    }
+    inputs
+}
+
+#[cfg(unix)]
+#[test]
+fn every_output_of_every_subcommand_spares_every_input() {
+    let place = Place::new();
+    let bent = r#"{"nodes": [{"node": 1, "rotation": [0, 0, 0.7071068, 0.7071068]}]}"#;
+    std::fs::write(place.at("pose.json"), bent).unwrap();
+    let mut n = 0;
+    for call in CALLS {
+        let (before, ending) = call.split_once('@').unwrap();
+        for input in inputs_of(call) {
+            for is_hard in [true, false] {
+                let link = place.at(&format!("to.{ending}"));
+                if is_hard {
+                    std::fs::hard_link(place.at(input), &link).unwrap();
+                } else {
+                    std::os::unix::fs::symlink(input, &link).unwrap();
+                }
+                place.refuses(&format!("{before}to.{ending}"), "Choose another name");
+                std::fs::remove_file(&link).unwrap();
+                n += 1;
+            }
+        }
+    }
+    assert!(n > 80, "{n}");
+}
+
+/// A flag with a path that is neither read nor in [`CALLS`] fails here.
+#[test]
+fn every_path_of_every_subcommand_is_in_the_table() {
+    use clap::CommandFactory;
+    let path = clap::value_parser!(PathBuf).type_id();
+    let command = sinew::cli::args::Cli::command();
+    let mut n = 0;
+    for subcommand in command.get_subcommands() {
+        for argument in subcommand.get_arguments() {
+            let is_file = argument
+                .get_value_names()
+                .is_some_and(|names| names.iter().any(|name| name == "FILE"));
+            let Some(flag) = argument.get_long() else {
+                continue;
+            };
+            if !(is_file || argument.get_value_parser().type_id() == path) || READ.contains(&flag) {
+                continue;
+            }
+            let name = subcommand.get_name();
+            let is_covered = CALLS.iter().any(|call| {
+                call.starts_with(&format!("{name} ")) && call.contains(&format!("--{flag} @"))
+            });
+            // A sample is made from nothing.
+            assert!(
+                is_covered || name == "sample",
+                "{name} --{flag} is in no call"
+            );
+            n += 1;
+        }
+    }
+    assert!(n >= 7, "{n}");
+}

@@ -232,7 +232,7 @@ fn stills_are_replaced_with_their_files_and_never_the_source() {
     let write = |name: &str, still: &StaticPose| {
         let mut outputs = Outputs::of(&document);
         let path = folder.path().join(name);
-        export_static_mesh_to_file(&document, &path, still, &mut outputs, &Task::new())
+        export_static_mesh_to_file(&document, &path, still, false, &mut outputs, &Task::new())
     };
     write("a.obj", &StaticPose::default()).unwrap();
     write("a.obj", &still).unwrap();
@@ -256,6 +256,7 @@ fn stills_are_replaced_with_their_files_and_never_the_source() {
         &document,
         &folder.path().join("c.obj"),
         &still,
+        false,
         &mut Outputs::default(),
         &task,
     );

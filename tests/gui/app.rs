@@ -4,7 +4,6 @@ use crate::window::{CTRL, CTRL_SHIFT, Window, asset};
 use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::Queryable as _;
 use sinew::document::Document;
-use sinew::io::project::Autosaves;
 use sinew::io::{import_file, is_project};
 use sinew::task::Task;
 use sinew::view::mode::Mode;
@@ -172,10 +171,20 @@ fn work_that_was_not_saved_is_offered_again() {
     let mut window = Window::on("arm.glb");
     paint(&mut window);
     let painted = window.document().clone();
-    let autosaves = Autosaves::in_folder(window.folder.path().join("autosave"));
     window.harness.state_mut().editor_mut().autosave_now();
-    window.wait("an autosave", |_| !autosaves.recoverable().is_empty());
-    let mut again = Window::beside(&window, "arm.glb");
+    window.wait("an autosave", |app| {
+        app.editor().latest_autosave().is_some()
+    });
+    // A second window leaves the work of a living one alone.
+    let mut second = Window::beside(&window, "arm.glb");
+    for _ in 0..100 {
+        second.harness.step();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    assert!(!second.says("Recovered work"));
+    // As after a crash.
+    drop(window);
+    let mut again = Window::beside(&second, "arm.glb");
     let start = std::time::Instant::now();
     while !again.says("Recovered work") {
         assert!(start.elapsed().as_secs() < 30, "nothing is offered");
@@ -188,6 +197,41 @@ fn work_that_was_not_saved_is_offered_again() {
         again.editor().history().is_modified(),
         "it is not in the artist's files"
     );
+}
+
+#[test]
+fn a_project_that_another_program_saved_is_asked_about() {
+    let mut window = Window::on("arm.glb");
+    paint(&mut window);
+    let project = window.folder.path().join("arm.ron");
+    window.harness.state_mut().editor_mut().save_as(&project);
+    window.settle();
+    assert!(!window.editor().history().is_modified());
+    let theirs = std::fs::read_to_string(&project).unwrap() + "\n";
+    std::fs::write(&project, &theirs).unwrap();
+    let is_theirs = || std::fs::read_to_string(&project).unwrap() == theirs;
+    paint(&mut window);
+    for (answer, then_theirs) in [("Cancel", true), ("Overwrite", false)] {
+        window.key(CTRL, Key::S);
+        window.wait("the question", |app| app.editor().save_conflict().is_some());
+        window.harness.step();
+        assert!(window.says("Changed on disk") && is_theirs());
+        window.picture("changed on disk");
+        window.click(Role::Button, answer);
+        window.settle();
+        assert!(!window.says("Changed on disk"));
+        assert_eq!(is_theirs(), then_theirs);
+        assert_eq!(window.editor().history().is_modified(), then_theirs);
+    }
+    // Reload shows what is on disk.
+    std::fs::write(&project, &theirs).unwrap();
+    paint(&mut window);
+    window.key(CTRL, Key::S);
+    window.wait("the question", |app| app.editor().save_conflict().is_some());
+    window.harness.step();
+    window.click(Role::Button, "Reload");
+    window.settle();
+    assert!(is_theirs() && !window.editor().history().is_modified());
 }
 
 #[test]

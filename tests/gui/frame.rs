@@ -359,6 +359,8 @@ fn recovered_work_shows_a_preview_and_the_steps() {
     };
     window.wait("a preview", |_| preview());
 
+    // As after a crash.
+    drop(window);
     let mut again = Window::with_folders(Some(&asset("cylinder.glb")), places());
     again.wait_until("the offer", |w| w.says("Recovered work"));
     assert!(again.says("2 unsaved steps") && again.has(Role::Image, "Preview of arm"));
@@ -367,7 +369,12 @@ fn recovered_work_shows_a_preview_and_the_steps() {
     // Dropping a file works over a dialog, and the offer stays.
     again.drop_file(asset("hand.glb"));
     assert_eq!(again.editor().model_name(), "hand.glb");
-    again.click(Role::Button, "Discard");
+    again.click(Role::Button, "Discard…");
+    assert!(again.says("Delete this work permanently?") && preview());
+    again.click(Role::Button, "Keep");
+    assert!(again.has(Role::Button, "Restore") && preview());
+    again.click(Role::Button, "Discard…");
+    again.click(Role::Button, "Delete");
     assert!(!again.says("Recovered work") && !preview());
 }
 

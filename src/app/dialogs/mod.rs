@@ -3,6 +3,7 @@
 //! Invariant: Esc never changes anything.
 
 pub(super) mod about;
+pub(super) mod changed;
 pub(super) mod export;
 pub(super) mod manual;
 pub(super) mod path;

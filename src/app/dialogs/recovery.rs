@@ -18,10 +18,11 @@ pub(in crate::app) enum Recovery {
     Discard(PathBuf),
 }
 
-/// Offers the unsaved work of the last session.
+/// Offers the unsaved work of the last session. `discarding`: what is to be deleted, which is asked about.
 pub(in crate::app) fn recovery_ui(
     ctx: &egui::Context,
     found: &[Recoverable],
+    discarding: &mut Option<PathBuf>,
     gallery: &mut Gallery,
 ) -> Recovery {
     let mut answer = Recovery::Asking;
@@ -33,7 +34,7 @@ pub(in crate::app) fn recovery_ui(
         let most = (ctx.content_rect().height() - 200.0).max(120.0);
         ScrollArea::vertical().max_height(most).show(ui, |ui| {
             for item in found {
-                item_ui(ui, item, gallery, &mut answer);
+                item_ui(ui, item, gallery, discarding, &mut answer);
             }
         });
         ui.add_space(8.0);
@@ -48,7 +49,13 @@ pub(in crate::app) fn recovery_ui(
     answer
 }
 
-fn item_ui(ui: &mut Ui, item: &Recoverable, gallery: &mut Gallery, answer: &mut Recovery) {
+fn item_ui(
+    ui: &mut Ui,
+    item: &Recoverable,
+    gallery: &mut Gallery,
+    discarding: &mut Option<PathBuf>,
+    answer: &mut Recovery,
+) {
     let ctx = ui.ctx().clone();
     ui.horizontal(|ui| {
         let rect = thumbnail_ui(ui, gallery.picture(&ctx, &beside(&item.path)), 128.0);
@@ -61,6 +68,10 @@ fn item_ui(ui: &mut Ui, item: &Recoverable, gallery: &mut Gallery, answer: &mut 
             let dim = theme::palette(ui).text_dim;
             let about = RichText::new(about(item)).color(dim);
             ui.add(egui::Label::new(about).truncate());
+            if discarding.as_ref() == Some(&item.path) {
+                discard_ui(ui, item, discarding, answer);
+                return;
+            }
             ui.horizontal(|ui| {
                 let restore = ui
                     .button("Restore")
@@ -69,13 +80,32 @@ fn item_ui(ui: &mut Ui, item: &Recoverable, gallery: &mut Gallery, answer: &mut 
                     *answer = Recovery::Restore(item.path.clone());
                 }
                 let discard = ui
-                    .button("Discard")
-                    .on_hover_text("Delete this autosave permanently.");
+                    .button("Discard…")
+                    .on_hover_text("Delete this autosave, after asking.");
                 if discard.clicked() {
-                    *answer = Recovery::Discard(item.path.clone());
+                    *discarding = Some(item.path.clone());
                 }
             });
         });
+    });
+}
+
+/// Asks whether an autosave is to be deleted.
+fn discard_ui(
+    ui: &mut Ui,
+    item: &Recoverable,
+    discarding: &mut Option<PathBuf>,
+    answer: &mut Recovery,
+) {
+    ui.label("Delete this work permanently? There is no other copy.");
+    ui.horizontal(|ui| {
+        if ui.button("Delete").clicked() {
+            *discarding = None;
+            *answer = Recovery::Discard(item.path.clone());
+        }
+        if ui.button("Keep").clicked() {
+            *discarding = None;
+        }
     });
 }
 

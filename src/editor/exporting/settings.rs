@@ -101,6 +101,8 @@ pub struct ExportSettings {
     pub write_pose_as_rest: bool,
     /// Writes valid weights in place of the source's invalid ones even where nothing else changes.
     pub fix_weights: bool,
+    /// Includes files that the model references outside of its folder.
+    pub include_outside: bool,
     /// Adds the corrective samples as morph targets that nothing drives.
     pub sample_targets: bool,
 }
@@ -114,6 +116,7 @@ impl Default for ExportSettings {
             influences: 4,
             write_pose_as_rest: false,
             fix_weights: false,
+            include_outside: false,
             sample_targets: false,
         }
     }
@@ -128,6 +131,7 @@ impl ExportSettings {
                     influences: self.influences,
                     write_pose_as_rest: self.write_pose_as_rest,
                     fix_weights: self.fix_weights,
+                    include_outside: self.include_outside,
                     sample_targets: self.sample_targets,
                     ..ExportOptions::default()
                 };
@@ -149,6 +153,7 @@ impl ExportSettings {
         ExportOptions {
             influences: 4,
             fix_weights: self.fix_weights,
+            include_outside: self.include_outside,
             correct: Some(bake),
             ..ExportOptions::default()
         }
@@ -159,6 +164,7 @@ impl ExportSettings {
         self.bake.clips.clear();
         self.write_pose_as_rest = false;
         self.fix_weights = false;
+        self.include_outside = false;
         self.sample_targets = false;
     }
 }

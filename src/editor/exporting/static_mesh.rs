@@ -78,6 +78,7 @@ impl Editor {
         let (document, target) = (self.document.clone(), path.to_owned());
         let mut outputs = self.outputs();
         let frame_label = self.shown_frame_label();
+        let include_outside = self.exporting.settings.include_outside;
         let label = format!("Exporting {}", file_name(path));
         let job = self
             .lane
@@ -87,6 +88,7 @@ impl Editor {
                     &document,
                     &target,
                     &StaticPose::default(),
+                    include_outside,
                     &mut outputs,
                     task,
                 )

@@ -8,28 +8,60 @@ const FLOOR: u64 = 54 << 20;
 /// Bytes of memory per byte of file.
 const FACTOR: u64 = 20;
 
+/// Bytes that meshes drawn by several nodes may take in any file, beside the first node of each.
+const REPEATED_FLOOR: u64 = 1 << 30;
+/// The memory of a node that draws a mesh, of each of its vertices and of each joint of its skin while it is deformed and
+/// shown, bytes: positions and normals after each stage of the stack, vertices for the graphics card, skin matrices.
+const DRAWN_NODE_BYTES: u64 = 8 << 10;
+const DRAWN_VERTEX_BYTES: u64 = 200;
+const DRAWN_JOINT_BYTES: u64 = 640;
+
 /// The remaining memory of an import, bytes; the total stays within 64 MiB + 20 x the size of the file and its buffers.
 ///
 /// Charged before each allocation whose size depends on the file, with an estimate of the memory it leads to.
 #[derive(Debug)]
 pub(super) struct Budget {
-    file: u64,
+    /// The size of the file and its external buffers, bytes.
+    file: AtomicU64,
     left: AtomicU64,
+    /// Bytes left for what is deformed and drawn more than once.
+    repeated: AtomicU64,
 }
 
 impl Budget {
     pub(super) fn new(file_bytes: usize) -> Self {
         let file = file_bytes as u64;
         Self {
-            file,
+            file: AtomicU64::new(file),
             left: AtomicU64::new(FLOOR + (FACTOR - 1) * file),
+            repeated: AtomicU64::new(REPEATED_FLOOR + FACTOR * file),
         }
     }
 
     /// Increases the budget for an external buffer of this size.
     pub(super) fn add_file(&self, bytes: usize) {
-        self.left
-            .fetch_add((FACTOR - 1) * bytes as u64, Ordering::Relaxed);
+        let bytes = bytes as u64;
+        self.file.fetch_add(bytes, Ordering::Relaxed);
+        self.left.fetch_add((FACTOR - 1) * bytes, Ordering::Relaxed);
+        self.repeated.fetch_add(FACTOR * bytes, Ordering::Relaxed);
+    }
+
+    /// The size of the file and its external buffers, bytes.
+    pub(super) fn file_bytes(&self) -> u64 {
+        self.file.load(Ordering::Relaxed)
+    }
+
+    /// Reserves the memory to deform and draw a mesh once more, after its first node; false, without reserving anything,
+    /// if too little is left.
+    pub(super) fn charge_repeated(&self, n_vertices: usize, n_joints: usize) -> bool {
+        let bytes = DRAWN_NODE_BYTES
+            + DRAWN_VERTEX_BYTES.saturating_mul(n_vertices as u64)
+            + DRAWN_JOINT_BYTES.saturating_mul(n_joints as u64);
+        self.repeated
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(bytes)
+            })
+            .is_ok()
     }
 
     /// Bytes left.
@@ -57,7 +89,7 @@ impl Budget {
             place: place.to_owned(),
             needed,
             limit,
-            file: self.file,
+            file: self.file_bytes(),
         }
     }
 }

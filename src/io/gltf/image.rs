@@ -16,6 +16,9 @@ use std::io::Cursor;
 use std::path::Path;
 use std::sync::Arc;
 
+/// The memory of a PNG besides its pixels and its file, bytes. A colour profile that needs more is left out; Sinew shows
+/// pictures without profiles.
+const METADATA_BYTES: u64 = 1 << 20;
 /// The largest width or height that is read, pixels.
 const MAX_SIDE: u32 = 16_384;
 
@@ -120,6 +123,8 @@ fn decoder<'b>(bytes: &'b [u8], place: &str) -> Result<impl ImageDecoder + 'b, F
     let mut limits = Limits::default();
     limits.max_image_width = Some(1 << 20);
     limits.max_image_height = Some(1 << 20);
+    // Of PNG only: lines of pixels, and metadata such as colour profiles, which may be compressed a thousandfold.
+    limits.max_alloc = Some(2 * bytes.len() as u64 + METADATA_BYTES);
     reader.limits(limits);
     reader.into_decoder().map_err(|error| unreadable(&error))
 }
@@ -219,4 +224,67 @@ fn pixels(job: &Job, halvings: u32) -> Result<Image, Fault> {
         height,
         rgba: small.into_raw(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A PNG chunk; the decoder checks the sums of critical chunks only.
+    fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
+        let mut crc = 0xffff_ffff_u32;
+        for &byte in kind.iter().chain(data) {
+            crc ^= u32::from(byte);
+            for _ in 0..8 {
+                crc = (crc >> 1) ^ (0xedb8_8320 & 0u32.wrapping_sub(crc & 1));
+            }
+        }
+        let length = (data.len() as u32).to_be_bytes();
+        [&length[..], kind, data, &(!crc).to_be_bytes()].concat()
+    }
+
+    fn png(side: u32) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let picture = image::GrayImage::new(side, side);
+        picture
+            .write_to(&mut Cursor::new(&mut bytes), image::ImageFormat::Png)
+            .unwrap();
+        bytes
+    }
+
+    /// The pixels of a PNG, compressed.
+    fn pixels_of(png: &[u8]) -> Vec<u8> {
+        let (mut at, mut data) = (8, Vec::new());
+        while at < png.len() {
+            let length = u32::from_be_bytes(png[at..at + 4].try_into().unwrap()) as usize;
+            if &png[at + 4..at + 8] == b"IDAT" {
+                data.extend_from_slice(&png[at + 8..at + 8 + length]);
+            }
+            at += 12 + length;
+        }
+        data
+    }
+
+    #[test]
+    fn a_colour_profile_that_grows_a_thousandfold_is_left_out() {
+        // A compressed stream of 4 MiB of zeros, as a picture and as a profile.
+        let stream = pixels_of(&png(2048));
+        let small = png(8);
+        for (profile, is_read) in [(stream, false), (pixels_of(&png(32)), true)] {
+            let header = 8 + 25;
+            let profile = chunk(b"iCCP", &[b"name\0\0", &profile[..]].concat());
+            let bomb = [&small[..header], &profile, &small[header..]].concat();
+            let mut decoder = decoder(&bomb, "images[0]").unwrap();
+            assert_eq!(decoder.icc_profile().unwrap().is_some(), is_read);
+            let picture = DynamicImage::from_decoder(decoder).unwrap();
+            assert_eq!((picture.width(), picture.height()), (8, 8));
+        }
+    }
+
+    #[test]
+    fn a_large_picture_needs_no_more_than_its_pixels() {
+        let bytes = png(2048);
+        let read = decoder(&bytes, "images[0]").map(DynamicImage::from_decoder);
+        assert_eq!(read.unwrap().unwrap().width(), 2048);
+    }
 }

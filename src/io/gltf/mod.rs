@@ -42,7 +42,8 @@ pub(crate) use uncompress::{PlainAttribute, uncompress};
 
 use crate::document::{Instance, InstanceId, MeshId, Parts, SkinId, Source};
 use crate::finding::Finding;
-use crate::skeleton::JointId;
+use crate::io::read::{MAX_MODEL_BYTES, read_file};
+use crate::skeleton::{JointId, Skeleton};
 use crate::task::Task;
 use budget::Budget;
 use buffers::Data;
@@ -81,12 +82,12 @@ pub struct Imported {
 /// Returns an error if the file cannot be read or contains nothing usable, or when `task` is cancelled.
 pub fn import_file(path: &Path, task: &Task) -> Result<Imported, ImportError> {
     task.step("Reading the file", 0.0)?;
-    let bytes = uri::read_plain_file(path).map_err(|source| ImportError::Io {
+    let bytes = read_file(path, MAX_MODEL_BYTES).map_err(|source| ImportError::Io {
         path: path.to_owned(),
         source,
     })?;
     let folder = path.parent().unwrap_or(Path::new("."));
-    import_bytes(bytes, Some(folder), Some(path), task)
+    import_bytes(bytes.into(), Some(folder), Some(path), task)
 }
 
 /// Reads the bytes of a .gltf or .glb file. External files are read from `folder`; `path` becomes the document's source
@@ -104,6 +105,7 @@ pub fn import_bytes(
     let budget = Budget::new(bytes.len());
     let container = container::open(&bytes, &budget, &mut findings)?;
     let data = Data::load(&bytes, &container, folder, &budget, &mut findings);
+    let outside = uri::outside(&container.json, folder, &mut findings);
     let unknown = unknown_extensions(&data, &mut findings);
     task.step("Reading joints", 0.05)?;
     let tree = nodes::read(&data, &mut findings)?;
@@ -113,7 +115,7 @@ pub fn import_bytes(
     let meshes = mesh::read_all(&data, &drawings, &uv_maps, task, &mut findings)?;
     fail_if_nothing_is_left(&data, &meshes, &unknown)?;
     let (instances, rest_morph_weights) = instances(&data, &tree, &skins, &meshes, &mut findings);
-    report_skins(&skins, &instances, &meshes, &mut findings);
+    report_skins(&skins, &tree.skeleton, &instances, &meshes, &mut findings);
     let n_targets = targets_of_nodes(&data);
     let clips = clip::read_all(&data, &n_targets, task, &mut findings)?;
     let images = image::read_all(&data, &materials, folder, task, &mut findings)?;
@@ -126,6 +128,7 @@ pub fn import_bytes(
         fingerprint: data.fingerprint(),
         kind: container.kind,
         buffers: data.all_buffers(),
+        outside,
         bytes,
         json: container.json,
     };
@@ -189,6 +192,8 @@ fn instances(
 ) {
     let mut instances = BTreeMap::new();
     let mut rest_morph_weights = BTreeMap::new();
+    let mut drawn = BTreeSet::new();
+    let mut too_many = Vec::new();
     for i in (0..data.len("nodes")).filter(|&i| tree.in_scene[i]) {
         let at = data.at("nodes", i);
         let skin = at.index("skin", "skins", skins.len());
@@ -222,6 +227,12 @@ fn instances(
             ));
             skin = None;
         }
+        let n_joints = skin.map_or(0, |s| skins[s].as_ref().map_or(0, ReadSkin::n_joints));
+        let n_vertices = item.geometry.n_vertices();
+        if !drawn.insert(mesh) && !data.budget.charge_repeated(n_vertices as usize, n_joints) {
+            too_many.push(i);
+            continue;
+        }
         let joint = nodes::joint_of_node(i);
         let n_targets = item.geometry.morphs.len();
         if n_targets > 0 {
@@ -234,6 +245,9 @@ fn instances(
             skin: skin.map(|s| SkinId(s as u32)),
         };
         instances.insert(InstanceId(i as u32), Arc::new(instance));
+    }
+    if let Some(finding) = nodes::drawn_too_often(&too_many) {
+        findings.push(finding);
     }
     (instances, rest_morph_weights)
 }
@@ -254,12 +268,17 @@ fn targets_of_nodes(data: &Data<'_>) -> Vec<usize> {
 
 fn report_skins(
     skins: &[Option<ReadSkin>],
+    skeleton: &Skeleton,
     instances: &BTreeMap<InstanceId, Arc<Instance>>,
     meshes: &Meshes,
     findings: &mut Findings,
 ) {
+    let roots = nodes::roots(skeleton);
     for (s, skin) in skins.iter().enumerate() {
-        let Some(skin) = skin.as_ref().filter(|skin| !skin.is_finite()) else {
+        if let Some(skin) = skin {
+            skin::report_roots(skin, &roots, &format!("skins[{s}]"), findings);
+        }
+        let Some(skin) = skin.as_ref().filter(|skin| !skin.is_affine()) else {
             continue;
         };
         let drawn: BTreeSet<MeshId> = instances
@@ -268,7 +287,7 @@ fn report_skins(
             .map(|instance| instance.mesh)
             .collect();
         let used: Vec<&[bool]> = drawn.iter().map(|m| &*meshes.used[m.0 as usize]).collect();
-        skin::report_not_finite(skin, &format!("skins[{s}]"), &used, findings);
+        skin::report_not_affine(skin, &format!("skins[{s}]"), &used, findings);
     }
 }
 

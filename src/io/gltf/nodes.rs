@@ -245,6 +245,49 @@ fn rotation_and_stretch(linear: DMat3) -> (DQuat, DMat3) {
     (rotation, stretch)
 }
 
+/// For each joint, the root that it lies under; itself if it is one.
+pub(super) fn roots(skeleton: &Skeleton) -> Vec<JointId> {
+    let mut roots: Vec<Option<JointId>> = vec![None; skeleton.len()];
+    let mut path = Vec::new();
+    for joint in (0..skeleton.len()).map(joint_of_node) {
+        let mut at = joint;
+        let root = loop {
+            if let Some(root) = roots[at.get()] {
+                break root;
+            }
+            path.push(at);
+            match skeleton.joints()[at.get()].parent {
+                Some(parent) => at = parent,
+                None => break at,
+            }
+        };
+        for below in path.drain(..) {
+            roots[below.get()] = Some(root);
+        }
+    }
+    (0..)
+        .map(joint_of_node)
+        .zip(roots)
+        .map(|(joint, root)| root.unwrap_or(joint))
+        .collect()
+}
+
+/// The finding about nodes that draw a mesh of another node again, for which there is not enough memory.
+pub(super) fn drawn_too_often(nodes: &[usize]) -> Option<Finding> {
+    let first = *nodes.first()?;
+    let place = format!("nodes[{first}]");
+    let more = match nodes.len() - 1 {
+        0 => "draws".to_owned(),
+        n => format!("and {} draw", counted(n, "more node", "more nodes")),
+    };
+    Some(Finding::error(
+        &place,
+        format!(
+            "{place} {more} a mesh that other nodes draw already, which needs more memory than a file of this size may use; not drawn."
+        ),
+    ))
+}
+
 /// The finding about a scene that draws nothing.
 pub(super) fn nothing_drawn(n_meshes: usize, n_instances: usize) -> Option<Finding> {
     (n_meshes > 0 && n_instances == 0).then(|| {

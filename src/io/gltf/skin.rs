@@ -7,10 +7,15 @@ use super::json::At;
 use super::nodes::joint_of_node;
 use crate::document::Skin;
 use crate::finding::Finding;
-use glam::{DAffine3, DMat3, DVec3};
+use crate::skeleton::JointId;
+use glam::{DAffine3, DMat3, DVec3, DVec4};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The largest number of joints of a skin: influences store 16-bit indices.
 const MAX_JOINTS: usize = 1 << 16;
+
+/// The rounding of the last row of an inverse bind matrix that is not reported.
+const MAX_LAST_ROW_ERROR: f64 = 1e-5;
 
 /// A skin before it is known which of its joints have weights.
 #[derive(Clone, Debug)]
@@ -20,12 +25,19 @@ pub(super) struct ReadSkin {
     pub(super) usable: Vec<bool>,
     /// Entries whose inverse bind matrix is not finite, which became the identity.
     not_finite: Vec<usize>,
+    /// Entries whose inverse bind matrix has another last row than 0 0 0 1.
+    not_affine: Vec<usize>,
 }
 
 impl ReadSkin {
-    /// Whether all inverse bind matrices were finite.
-    pub(super) fn is_finite(&self) -> bool {
-        self.not_finite.is_empty()
+    /// Whether all inverse bind matrices were finite and affine.
+    pub(super) fn is_affine(&self) -> bool {
+        self.not_finite.is_empty() && self.not_affine.is_empty()
+    }
+
+    /// The number of joints.
+    pub(super) fn n_joints(&self) -> usize {
+        self.skin.joints.len()
     }
 }
 
@@ -82,7 +94,12 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Findings) -> Result<ReadSki
     let Some(first) = joints.iter().flatten().next().copied() else {
         return Err(last_fault.unwrap_or_else(|| at.lacks("joints")));
     };
-    let (inverse_bind, not_finite) = inverse_bind(data, at, joints.len(), findings);
+    report_repeated(&joints, &at.path("joints"), findings);
+    let InverseBind {
+        matrices: inverse_bind,
+        not_finite,
+        not_affine,
+    } = inverse_bind(data, at, joints.len(), findings);
     Ok(ReadSkin {
         usable: joints.iter().map(Option::is_some).collect(),
         skin: Skin {
@@ -91,7 +108,35 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Findings) -> Result<ReadSki
             inverse_bind,
         },
         not_finite,
+        not_affine,
     })
+}
+
+/// Reports joints that a list has more than once: glTF 2.0, 5.28, wants unique ones.
+fn report_repeated(joints: &[Option<JointId>], place: &str, findings: &mut Findings) {
+    let mut first = BTreeMap::new();
+    for (slot, joint) in joints.iter().enumerate() {
+        let Some(joint) = joint else {
+            continue;
+        };
+        if let Some(before) = first.insert(joint.0, slot) {
+            findings.push(Finding::warning(
+                format!("{place}[{slot}]"),
+                format!(
+                    "{place} lists node {} more than once, in entries {before} and {slot}; both are kept.",
+                    joint.0
+                ),
+            ));
+        }
+    }
+}
+
+/// The inverse bind matrices of a skin, and the entries that are none.
+#[derive(Default)]
+struct InverseBind {
+    matrices: Vec<DAffine3>,
+    not_finite: Vec<usize>,
+    not_affine: Vec<usize>,
 }
 
 /// One matrix per joint: those of the file, or the identity without any (glTF 2.0, 3.7.3.1).
@@ -100,12 +145,14 @@ fn inverse_bind(
     at: &At<'_>,
     n_joints: usize,
     findings: &mut Findings,
-) -> (Vec<DAffine3>, Vec<usize>) {
-    let mut matrices = vec![DAffine3::IDENTITY; n_joints];
-    let mut not_finite = Vec::new();
+) -> InverseBind {
+    let mut found = InverseBind {
+        matrices: vec![DAffine3::IDENTITY; n_joints],
+        ..InverseBind::default()
+    };
     let key = "inverseBindMatrices";
     if at.get(key).is_none() {
-        return (matrices, not_finite);
+        return found;
     }
     let read = data.accessor(at, key).and_then(|mut elements| {
         if elements.width != 16 {
@@ -122,7 +169,7 @@ fn inverse_bind(
         Err(fault) => {
             findings
                 .push(fault.finding("All inverse bind matrices were replaced by the identity."));
-            return (matrices, not_finite);
+            return found;
         }
     };
     if read.len() < n_joints {
@@ -135,6 +182,11 @@ fn inverse_bind(
             ),
         ));
     }
+    let InverseBind {
+        matrices,
+        not_finite,
+        not_affine,
+    } = &mut found;
     for (slot, (matrix, m)) in matrices.iter_mut().zip(&read).enumerate() {
         let m = m.map(f64::from);
         // The last row is 0 0 0 1 in every valid file; another value in the corner scales the whole matrix.
@@ -153,23 +205,69 @@ fn inverse_bind(
         );
         if affine.is_finite() {
             *matrix = affine;
+            let last_row = DVec4::new(m[3], m[7], m[11], m[15]);
+            // Not even so: not a number fails the comparison, too.
+            if !(last_row - DVec4::W)
+                .abs()
+                .cmple(DVec4::splat(MAX_LAST_ROW_ERROR))
+                .all()
+            {
+                not_affine.push(slot);
+            }
         } else {
             not_finite.push(slot);
         }
     }
-    (matrices, not_finite)
+    found
 }
 
-/// Reports inverse bind matrices that are not finite, but only for joints with weights; `used` holds these for each
-/// mesh that the skin draws. Exporters write garbage for other joints.
-pub(super) fn report_not_finite(
+/// Reports joints that have no common root, which glTF 2.0, 3.7.3.1, wants: players then differ in what a skin moves with.
+/// `root_of`: the root above each joint.
+pub(super) fn report_roots(
+    read: &ReadSkin,
+    root_of: &[JointId],
+    place: &str,
+    findings: &mut Findings,
+) {
+    let joints = read.skin.joints.iter().zip(&read.usable);
+    let usable = joints.filter(|(_, usable)| **usable);
+    let roots: BTreeSet<JointId> = usable.map(|(joint, _)| root_of[joint.get()]).collect();
+    if roots.len() > 1 {
+        let names: Vec<String> = roots
+            .iter()
+            .take(3)
+            .map(|root| root.0.to_string())
+            .collect();
+        findings.push(Finding::warning(
+            format!("{place}.joints"),
+            format!(
+                "The joints of {place} have no common root: they lie under {} separate nodes, such as {}.",
+                roots.len(),
+                names.join(" and ")
+            ),
+        ));
+    }
+}
+
+/// Reports inverse bind matrices that are not finite or not affine, but only for joints with weights; `used` holds these
+/// for each mesh that the skin draws. Exporters write garbage for other joints.
+pub(super) fn report_not_affine(
     read: &ReadSkin,
     place: &str,
     used: &[&[bool]],
     findings: &mut Findings,
 ) {
+    let is_used = |slot: usize| used.iter().any(|used| used.get(slot) == Some(&true));
+    for &slot in read.not_affine.iter().filter(|&&slot| is_used(slot)) {
+        findings.push(Finding::warning(
+            format!("{place}.inverseBindMatrices"),
+            format!(
+                "The last row of the inverse bind matrix of joint {slot} of {place} is not 0 0 0 1; it was replaced."
+            ),
+        ));
+    }
     for &slot in &read.not_finite {
-        if used.iter().any(|used| used.get(slot) == Some(&true)) {
+        if is_used(slot) {
             findings.push(Finding::error(
                 format!("{place}.inverseBindMatrices"),
                 format!(

@@ -2,12 +2,18 @@
 
 use super::budget::Budget;
 use super::error::{Fault, reason};
+use super::findings::Findings;
+use super::json::{At, list_len};
+use crate::finding::Finding;
+use crate::io::read::{MAX_MODEL_BYTES, read_file};
 use base64::Engine;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
 use percent_encoding::percent_decode_str;
-use std::path::Path;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// The data of a URI, and whether it came from another file.
 #[derive(Debug)]
@@ -87,23 +93,64 @@ pub(super) fn fetch(
     })
 }
 
-/// Reads `relative` to `folder`; anything but a plain file (a device, a pipe) is an error, since it may be endless.
+/// Reads `relative` to `folder`.
 fn read(folder: &Path, relative: &str) -> std::io::Result<Bytes> {
+    read_file(&path_of(folder, relative), MAX_MODEL_BYTES).map(Bytes::from)
+}
+
+/// The path of `relative` to `folder`; writers on other systems separate folders with backslashes.
+fn path_of(folder: &Path, relative: &str) -> PathBuf {
     let plain = folder.join(relative);
-    let path = if plain.exists() {
+    if plain.exists() {
         plain
     } else {
         folder.join(relative.replace('\\', "/"))
-    };
-    read_plain_file(&path)
+    }
 }
 
-/// Reads a plain file completely.
-pub(super) fn read_plain_file(path: &Path) -> std::io::Result<Bytes> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(std::io::Error::other("it is not a regular file"));
+/// The URIs of buffers and images whose files exist, but not in the folder of the model or below: by their path, or
+/// through a symbolic link. Each is a finding, since an export would carry its content elsewhere.
+pub(super) fn outside(
+    json: &Value,
+    folder: Option<&Path>,
+    findings: &mut Findings,
+) -> BTreeSet<String> {
+    let mut outside = BTreeSet::new();
+    // The folder of a bare file name is empty, which the system does not resolve.
+    let folder = folder.map(|folder| {
+        if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        }
+    });
+    let Some((folder, real)) = folder.and_then(|f| Some((f, f.canonicalize().ok()?))) else {
+        return outside;
+    };
+    for list in ["buffers", "images"] {
+        for i in 0..list_len(json, list) {
+            let at = At::root(json, list, i);
+            let uri = at.text("uri");
+            let Some(uri) = uri.filter(|uri| strip_prefix_ignoring_case(uri, "data:").is_none())
+            else {
+                continue;
+            };
+            let relative = percent_decode_str(uri).decode_utf8_lossy();
+            let file = path_of(folder, &relative).canonicalize();
+            if file.is_ok_and(|file| !file.starts_with(&real)) {
+                let place = at.path("uri");
+                findings.push(Finding::warning(
+                    &place,
+                    format!(
+                        "{place} is the file \"{}\", which is outside of the model's folder; an export includes it only if that is chosen.",
+                        shortened(&relative)
+                    ),
+                ));
+                outside.insert(uri.to_owned());
+            }
+        }
     }
-    std::fs::read(path).map(Bytes::from)
+    outside
 }
 
 /// The bytes of a data URI, after `data:`.
@@ -153,10 +200,10 @@ fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str
         .then(|| &text[prefix.len()..])
 }
 
-/// At most 60 characters of a name.
+/// At most 60 characters of a name, which may be a whole file.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}...", &text[..end]),
+        Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
 }

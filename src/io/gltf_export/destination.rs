@@ -14,6 +14,8 @@ pub struct Destination<'a> {
     pub name: String,
     /// Whether a new file beside the model may use a name.
     pub is_free: &'a dyn Fn(&str) -> bool,
+    /// Includes files from outside of the source's folder.
+    pub include_outside: bool,
 }
 
 /// Files in memory.
@@ -41,6 +43,16 @@ impl<'a> Destination<'a> {
             format,
             name,
             is_free,
+            include_outside: false,
+        }
+    }
+
+    /// The same, with files from outside of the source's folder if `include` is true.
+    #[must_use]
+    pub fn including_outside(self, include: bool) -> Self {
+        Self {
+            include_outside: include,
+            ..self
         }
     }
 

@@ -1,5 +1,6 @@
 //! Files beside a model: names that are safe to read and write, and their bytes.
 
+use crate::io::read::{MAX_MODEL_BYTES, read_file};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -65,11 +66,12 @@ pub(super) fn relative(uri: &str) -> Option<String> {
 /// Reads a plain file below `folder`.
 pub(super) fn read(folder: Option<&Path>, name: &str) -> Option<Bytes> {
     let path = folder?.join(name);
-    // Anything but a plain file (a device, a pipe) may be endless.
-    if !std::fs::metadata(&path).ok()?.is_file() {
-        return None;
-    }
-    std::fs::read(path).ok().map(Bytes::from)
+    read_file(&path, MAX_MODEL_BYTES).ok().map(Bytes::from)
+}
+
+/// Reads the file of a URI wherever it is.
+pub(super) fn read_any(folder: Option<&Path>, uri: &str) -> Option<Bytes> {
+    read(folder, &percent_decode_str(uri).decode_utf8().ok()?)
 }
 
 /// All `uri` members in the file, including those of extensions, except `data:` URIs.

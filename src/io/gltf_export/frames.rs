@@ -93,7 +93,8 @@ pub fn write_frames(
     let patched = patch.finish();
     report.n_bytes_added = patched.n_bytes_added;
     let Packed { mut files, json } = package.finish(patched)?;
-    add_referenced(source, &json, &mut files, &mut report);
+    let outside = destination.include_outside;
+    add_referenced(source, &json, outside, &mut files, &mut report);
     let place_of = |node: usize| match &places {
         Some(places) => places.get(node).copied().flatten(),
         None => Some(node),

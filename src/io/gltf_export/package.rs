@@ -56,6 +56,7 @@ impl Package {
             format,
             ref name,
             is_free,
+            include_outside,
         } = destination;
         let chunks = Chunks::of(source);
         let mut package = Self {
@@ -82,7 +83,7 @@ impl Package {
         }
         match format {
             GltfFormat::Glb if has_bin || package.buffer == 0 => package.store = Store::Bin,
-            GltfFormat::Glb => package.merge(source, findings),
+            GltfFormat::Glb => package.merge(source, include_outside, findings),
             GltfFormat::Gltf => {
                 let embedded = |b: &Value| {
                     b.get("uri")
@@ -141,7 +142,7 @@ impl Package {
     }
 
     /// Merges all readable buffers, and the images beside the model, into one BIN chunk.
-    fn merge(&mut self, source: &Source, findings: &mut Vec<Finding>) {
+    fn merge(&mut self, source: &Source, include_outside: bool, findings: &mut Vec<Finding>) {
         let mut merged: Vec<u8> = Vec::new();
         let mut first: Option<Map<String, Value>> = None;
         let mut others = Vec::new();
@@ -171,7 +172,7 @@ impl Package {
                 }
             }
         }
-        self.embed_images(source, &mut merged, findings);
+        self.embed_images(source, include_outside, &mut merged, findings);
         let mut first = first.unwrap_or_default();
         first.shift_remove("uri");
         first.insert("byteLength".into(), merged.len().into());
@@ -186,7 +187,13 @@ impl Package {
     }
 
     /// Moves images with a URI into the BIN chunk if their format is known.
-    fn embed_images(&mut self, source: &Source, merged: &mut Vec<u8>, findings: &mut Vec<Finding>) {
+    fn embed_images(
+        &mut self,
+        source: &Source,
+        include_outside: bool,
+        merged: &mut Vec<u8>,
+        findings: &mut Vec<Finding>,
+    ) {
         let n_images = each(&self.json, "images").count();
         let mut n_views = each(&self.json, "bufferViews").count();
         for i in 0..n_images {
@@ -198,16 +205,25 @@ impl Package {
             };
             let bytes = if external::is_data(uri) {
                 external::data(uri).map(Bytes::from)
+            } else if source.outside.contains(uri) {
+                include_outside
+                    .then(|| external::read_any(folder_of(source), uri))
+                    .flatten()
             } else {
                 external::relative(uri).and_then(|name| external::read(folder_of(source), &name))
             };
+            let is_left_out = !include_outside && source.outside.contains(uri);
             let Some((bytes, mime)) = bytes
                 .and_then(|b| Some((mime_type(&b)?, b)))
                 .map(|(m, b)| (b, m))
             else {
                 findings.push(Finding::warning(
                     format!("images[{i}]"),
-                    "It could not be read and stays a reference to a file beside the model.",
+                    if is_left_out {
+                        "Its file is outside of the model's folder and stays a reference."
+                    } else {
+                        "It could not be read and stays a reference to a file beside the model."
+                    },
                 ));
                 continue;
             };

@@ -17,7 +17,7 @@ pub(in crate::io) fn picture_of(
     let entry = each(&source.json, "images").nth(image)?;
     let uri = entry.get("uri").and_then(Value::as_str);
     if let Some(name) = uri
-        .filter(|uri| !external::is_data(uri))
+        .filter(|uri| !external::is_data(uri) && !source.outside.contains(*uri))
         .and_then(external::relative)
     {
         let bytes = external::read(folder_of(source), &name)?;

@@ -6,14 +6,17 @@ use super::report::ExportReport;
 use super::{external, package};
 use crate::document::{Document, Source};
 use crate::finding::Finding;
+use crate::io::read::{MAX_MODEL_BYTES, read_file};
 use bytes::Bytes;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Adds the source's files that the exported model still references.
+/// Adds the source's files that the exported model still references; those outside of the source's folder only with
+/// `include_outside`.
 pub(super) fn add_referenced(
     source: &Source,
     json: &serde_json::Value,
+    include_outside: bool,
     files: &mut Vec<(String, Bytes)>,
     report: &mut ExportReport,
 ) {
@@ -37,7 +40,9 @@ pub(super) fn add_referenced(
         };
         let kept = buffer.filter(same).and_then(|i| source.buffers.get(i));
         let kept = kept.filter(|bytes| !bytes.is_empty());
-        let bytes = name.as_ref().and_then(|name| {
+        let is_left_out = !include_outside && source.outside.contains(uri);
+        let copied = name.as_ref().filter(|_| !is_left_out);
+        let bytes = copied.and_then(|name| {
             let there = external::read(package::folder_of(source), name);
             match (there, kept) {
                 // The imported data applies even if the file changed since; import omits the bytes beyond the buffer's
@@ -50,7 +55,11 @@ pub(super) fn add_referenced(
             (Some(name), Some(bytes)) => files.push((name, bytes)),
             _ => report.findings.push(Finding::warning(
                 format!("\"{uri}\""),
-                "The model references this file, which could not be copied beside it.",
+                if is_left_out {
+                    "The model references this file outside of its folder, which was not copied beside it."
+                } else {
+                    "The model references this file, which could not be copied beside it."
+                },
             )),
         }
     }
@@ -60,7 +69,7 @@ pub(super) fn add_referenced(
 pub fn size_of_source(source: &Source) -> usize {
     let mut files = vec![(String::new(), source.bytes.clone())];
     let json = &source.json;
-    add_referenced(source, json, &mut files, &mut ExportReport::default());
+    add_referenced(source, json, true, &mut files, &mut ExportReport::default());
     files.iter().map(|(_, bytes)| bytes.len()).sum()
 }
 
@@ -83,10 +92,15 @@ pub fn is_beside_source(document: &Document, target: &Path) -> bool {
     }
 }
 
+/// Whether a URI is a file in the folder of the model or below, which an export copies beside it.
+pub fn is_beside(uri: &str) -> bool {
+    external::relative(uri).is_some()
+}
+
 /// The files that the .gltf file at `path`, if it exists, references: an export replaces them with it.
 pub fn files_of_model(path: &Path) -> BTreeSet<String> {
     let json = (GltfFormat::of_path(path) == Some(GltfFormat::Gltf))
-        .then(|| std::fs::read(path).ok())
+        .then(|| read_file(path, MAX_MODEL_BYTES).ok())
         .flatten()
         .and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok())
         .unwrap_or_default();

@@ -75,7 +75,8 @@ pub fn write_shapes(
     let patched = patch.finish();
     report.n_bytes_added = patched.n_bytes_added;
     let Packed { mut files, json } = package.finish(patched)?;
-    add_referenced(source, &json, &mut files, &mut report);
+    let outside = destination.include_outside;
+    add_referenced(source, &json, outside, &mut files, &mut report);
 
     let instances = document.instances().iter().filter_map(|(&id, instance)| {
         let own = node_of(document, instance.joint);

@@ -1,21 +1,29 @@
 //! Autosaves: projects that Sinew saves in a folder of its own, for recovery after a crash.
+//!
+//! A window locks a file beside each autosave that it wrote or restored. The system releases the lock when the program
+//! ends in any way, so that other windows offer what a crash left, and leave alone what a living window still writes.
 
 use super::v7::{ModelRef, Project, VERSION};
 use super::{ProjectError, collect, file, migrate, paths, to_project};
 use crate::document::Document;
+use crate::io::lock::{FileLock, is_held_elsewhere};
 use crate::task::Task;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The folder of autosaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The folder of autosaves. Clones are the same window.
+#[derive(Clone, Debug)]
 pub struct Autosaves {
     folder: PathBuf,
     /// Differs for each running program, so that two windows on one model write different files.
     session: u32,
+    /// The locks of the autosaves of this window.
+    locks: Arc<Mutex<BTreeMap<PathBuf, FileLock>>>,
 }
 
 /// An autosave that is newer than the project that the user saved.
@@ -57,6 +65,7 @@ impl Autosaves {
         Self {
             folder: folder.into(),
             session,
+            locks: Arc::default(),
         }
     }
 
@@ -109,6 +118,7 @@ impl Autosaves {
         fs::create_dir_all(&self.folder)
             .map_err(|error| ProjectError::write(&self.folder, &error))?;
         let path = self.path_of(document, project);
+        self.claim(&path);
         let saved = Project {
             recovers: project.map(|project| paths::text(&paths::real(project))),
             unsaved_steps,
@@ -118,28 +128,84 @@ impl Autosaves {
         Ok(path)
     }
 
-    /// The autosaves to offer, newest first: readable, and newer than the project that they belong to.
+    /// Locks the autosave at `path` for this window, which keeps others from offering and deleting it. Returns whether it
+    /// is this window's now; false if another window has it. Where the file system has no locks, nobody is kept away.
+    pub fn claim(&self, path: &Path) -> bool {
+        let mut locks = self.locks();
+        if locks.contains_key(path) {
+            return true;
+        }
+        match FileLock::acquire(&lock_path(path)) {
+            Ok(Some(lock)) => {
+                locks.insert(path.to_owned(), lock);
+                true
+            }
+            Ok(None) => false,
+            Err(_) => true,
+        }
+    }
+
+    /// Gives the autosave at `path` back to all windows.
+    pub fn release(&self, path: &Path) {
+        if self.locks().remove(path).is_some() {
+            // Without its autosave the lock file is of no use.
+            if !path.exists() {
+                let _ = fs::remove_file(lock_path(path));
+            }
+        }
+    }
+
+    /// Whether another window wrote or restored the autosave at `path` and still runs.
+    pub fn is_of_another_window(&self, path: &Path) -> bool {
+        !self.locks().contains_key(path) && is_held_elsewhere(&lock_path(path))
+    }
+
+    fn locks(&self) -> MutexGuard<'_, BTreeMap<PathBuf, FileLock>> {
+        self.locks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The autosaves to offer, newest first: readable, newer than the project that they belong to, and of no other window
+    /// that still runs.
     pub fn recoverable(&self) -> Vec<Recoverable> {
         let mut found: Vec<Recoverable> = fs::read_dir(&self.folder)
             .into_iter()
             .flatten()
             .filter_map(|entry| recoverable(&entry.ok()?.path()))
+            .filter(|found| !self.is_of_another_window(&found.path))
             .collect();
         found.sort_by(|a, b| b.modified.cmp(&a.modified).then(a.path.cmp(&b.path)));
         found
     }
 
-    /// Removes the autosave at `path`, if it exists: the user has saved, or discards it.
+    /// Removes the autosave at `path`, if it exists: the user has saved, or discards it. Fails for one of another window
+    /// that still runs.
     pub fn discard(&self, path: &Path) -> Result<(), ProjectError> {
-        // Its preview, if there is one.
-        let _ = fs::remove_file(path.with_extension("png"));
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(ProjectError::Io {
+        if !self.claim(path) {
+            return Err(ProjectError::Io {
                 path: path.to_owned(),
-                what: format!("cannot be removed: {error}"),
-            }),
-            _ => Ok(()),
+                what: "is the unsaved work of another window, so it was not deleted".into(),
+            });
         }
+        let removed = remove(path);
+        self.release(path);
+        removed
+    }
+}
+
+/// The path of the lock of the autosave at `path`: beside it.
+fn lock_path(path: &Path) -> PathBuf {
+    path.with_extension("lock")
+}
+
+/// Removes an autosave and its preview, if there is one.
+fn remove(path: &Path) -> Result<(), ProjectError> {
+    let _ = fs::remove_file(path.with_extension("png"));
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(ProjectError::Io {
+            path: path.to_owned(),
+            what: format!("cannot be removed: {error}"),
+        }),
+        _ => Ok(()),
     }
 }
 

@@ -81,6 +81,14 @@ pub enum ProjectError {
         /// The importer's message, with its full stop.
         why: String,
     },
+    /// Something else wrote the project or its model since it was opened.
+    #[error("\"{}\" changed on disk since you opened it, so nothing was saved.", path.display())]
+    ChangedOnDisk {
+        /// The project or the model.
+        path: PathBuf,
+        /// Whether it is the model.
+        is_model: bool,
+    },
     /// The document has no source that a project could refer to.
     #[error("The model has no file of its own yet; export it once, then save the project.")]
     NoSource,

@@ -5,10 +5,9 @@ use super::v7::{ModelRef, Project};
 use super::{ProjectError, collect, migrate, paths, to_project};
 use crate::document::Document;
 use crate::finding::Finding;
-use crate::io::{Outputs, atomic};
+use crate::io::read::read_file;
+use crate::io::{FileStamp, Outputs, atomic};
 use crate::task::Task;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A larger file is not a project: a fully painted model takes 10 to 20 bytes per point.
@@ -39,21 +38,67 @@ pub struct Opened {
 /// Saves the project of `document` at `path`; replaces the file atomically.
 pub fn save(document: &Document, path: &Path, task: &Task) -> Result<(), ProjectError> {
     task.step("Saving", 0.0)?;
+    save_stamped(document, path, task).map(|_| ())
+}
+
+/// [`save`], with the stamp of what was written.
+fn save_stamped(
+    document: &Document,
+    path: &Path,
+    task: &Task,
+) -> Result<Option<FileStamp>, ProjectError> {
     // The project may overwrite itself, but none of its inputs.
     Outputs::of(document).check(path)?;
     let project = to_project(document, Some(path))?;
     write(&project, path, task)
 }
 
-/// Writes `project` to `path`; replaces the file atomically.
-pub(super) fn write(project: &Project, path: &Path, task: &Task) -> Result<(), ProjectError> {
+/// The content of the files of an open project, as far as they are known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stamps {
+    /// The project, when it was last read or written.
+    pub project: Option<FileStamp>,
+    /// The model, when it was read.
+    pub model: Option<FileStamp>,
+}
+
+/// Saves as [`save`] does, unless the project at `path` or the model of `document` changed on disk since `opened`.
+/// Returns the stamp of the project that was written.
+pub fn save_unless_changed(
+    document: &Document,
+    path: &Path,
+    opened: &Stamps,
+    task: &Task,
+) -> Result<Option<FileStamp>, ProjectError> {
+    let model = document.source().and_then(|source| source.path.as_deref());
+    let changed = |path: &Path, stamp: &Option<FileStamp>, is_model| match stamp {
+        Some(stamp) if stamp.has_changed(path) => Err(ProjectError::ChangedOnDisk {
+            path: path.to_owned(),
+            is_model,
+        }),
+        _ => Ok(()),
+    };
+    task.step("Saving", 0.0)?;
+    changed(path, &opened.project, false)?;
+    if let Some(model) = model {
+        changed(model, &opened.model, true)?;
+    }
+    save_stamped(document, path, task)
+}
+
+/// Writes `project` to `path`; replaces the file atomically. Returns the stamp of what was written.
+pub(super) fn write(
+    project: &Project,
+    path: &Path,
+    task: &Task,
+) -> Result<Option<FileStamp>, ProjectError> {
     task.step("Saving", 0.4)?;
     let text = migrate::to_text(project)?;
     task.step("Saving", 0.6)?;
     atomic::replace(path, text.as_bytes(), &mut atomic::Disk, task)?;
     // The file is already replaced: it is too late to cancel.
     let _ = task.step("Saving", 1.0);
-    Ok(())
+    Ok(FileStamp::of_content(path, text.as_bytes()))
 }
 
 /// Opens the project at `path` and, through `import`, its model.
@@ -158,16 +203,8 @@ fn read(path: &Path, task: &Task) -> Result<Project, ProjectError> {
 
 /// The text of a file of at most [`MAX_FILE_BYTES`].
 pub(super) fn read_text(path: &Path) -> Result<String, ProjectError> {
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(|error| ProjectError::read(path, &error))?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(ProjectError::Io {
-            path: path.to_owned(),
-            what: "is too large for a project".into(),
-        });
-    }
+    let bytes =
+        read_file(path, MAX_FILE_BYTES).map_err(|error| ProjectError::read(path, &error))?;
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let lines = String::from_utf8_lossy(good);

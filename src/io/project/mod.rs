@@ -57,6 +57,8 @@ pub use apply::apply_project;
 pub use autosave::{Autosaves, Recoverable};
 pub use collect::to_project;
 pub use error::ProjectError;
-pub use file::{ModelSource, Opened, open, open_text, open_with_source, save};
+pub use file::{
+    ModelSource, Opened, Stamps, open, open_text, open_with_source, save, save_unless_changed,
+};
 pub use migrate::{parse, to_text};
 pub use v7::{ModelRef, Project};

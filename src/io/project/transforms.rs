@@ -1,6 +1,7 @@
 //! Local transforms of joints <-> the project format.
 
 use super::v7::TransformEntry;
+use crate::io::pose_file::MAX_NUMBER;
 use crate::math::Transform;
 use glam::{DMat3, DQuat, DVec3};
 
@@ -39,9 +40,40 @@ pub(super) fn restore(base: &Transform, entry: &TransformEntry) -> Result<Transf
         let [x, y, z] = columns.map(DVec3::from);
         local.stretch = DMat3::from_cols(x, y, z);
     }
-    if local.is_finite() {
-        Ok(local)
-    } else {
+    let is_small = |v: DVec3| v.abs().max_element() <= MAX_NUMBER;
+    let [x, y, z] = [0, 1, 2].map(|i| local.stretch.col(i));
+    if !local.is_finite() {
         Err("It has a value that is not a finite number")
+    } else if ![local.translation, x, y, z].into_iter().all(is_small) {
+        Err("It has a number above 1e12")
+    } else {
+        Ok(local)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_cannot_be_shown_are_refused() {
+        let base = Transform::IDENTITY;
+        let moved = |x| TransformEntry {
+            translation: Some((x, 0.0, 0.0)),
+            ..difference(&base, &base)
+        };
+        assert!(restore(&base, &moved(1e12)).is_ok());
+        for (x, why) in [
+            (1e13, "above 1e12"),
+            (-1e300, "above 1e12"),
+            (f64::NAN, "finite"),
+        ] {
+            assert!(restore(&base, &moved(x)).unwrap_err().contains(why));
+        }
+        let scaled = TransformEntry {
+            scale: Some((1.0, 1e200, 1.0)),
+            ..difference(&base, &base)
+        };
+        assert!(restore(&base, &scaled).is_err());
     }
 }

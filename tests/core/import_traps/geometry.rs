@@ -280,7 +280,7 @@ fn draco_streams_carry_joints_and_weights() {
         &[51, 204, 0, 0, 255, 0, 0, 0, 0, 255, 0, 0],
     );
     let mut gltf = Gltf::new(json!({
-        "nodes": [{"mesh": 0, "skin": 0}, {}, {}], "skins": [{"joints": [1, 2]}],
+        "nodes": [{"mesh": 0, "skin": 0}, {"children": [2]}, {}], "skins": [{"joints": [1, 2]}],
         "extensionsRequired": ["KHR_draco_mesh_compression"],
         "accessors": [
             {"componentType": 5126, "count": 3, "type": "VEC3"},

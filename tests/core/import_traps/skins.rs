@@ -107,3 +107,58 @@ fn a_skin_with_a_missing_joint_keeps_its_slots() {
         "The index 77 of skins[0].joints[1] is outside of the 3 nodes.",
     );
 }
+
+#[test]
+fn a_joint_that_a_skin_lists_twice_is_reported_and_kept() {
+    let mut gltf = skinned(JOINTS, [[1., 0., 0., 0.]; 3]);
+    gltf.json["skins"] = json!([{"joints": [1, 2, 1]}]);
+    let (parts, findings) = load(gltf);
+    assert_eq!(parts.skins[&SkinId(0)].joints.len(), 3);
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_found(
+        &findings,
+        "skins[0].joints lists node 1 more than once, in entries 0 and 2",
+    );
+}
+
+#[test]
+fn inverse_bind_matrices_that_are_not_affine_are_reported_where_they_weigh() {
+    let mut matrix = [0.0f32; 16];
+    for i in [0, 5, 10, 15] {
+        matrix[i] = 1.0;
+    }
+    for (entry, number, n_findings) in [
+        (3, 0.5, 1),
+        (15, 2.0, 1),
+        (15, f32::NAN, 1),
+        (15, 1.000_001, 0),
+    ] {
+        for (weights, n_findings) in [
+            ([[0., 1., 0., 0.]; 3], n_findings),
+            ([[1., 0., 0., 0.]; 3], 0),
+        ] {
+            let mut odd = matrix;
+            odd[entry] = number;
+            let mut gltf = skinned(JOINTS, weights);
+            let accessor = gltf.f32s("MAT4", [matrix, odd].as_flattened());
+            gltf.json["skins"][0]["inverseBindMatrices"] = json!(accessor);
+            let (_, findings) = load(gltf);
+            assert_eq!(findings.len(), n_findings, "{entry} {number}: {findings:?}");
+            if n_findings > 0 {
+                assert_found(&findings, "is not 0 0 0 1");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_skin_whose_joints_have_no_common_root_is_reported() {
+    let mut gltf = skinned(JOINTS, [[1., 0., 0., 0.]; 3]);
+    gltf.json["nodes"][1] = json!({"name": "A"});
+    let (_, findings) = load(gltf);
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_found(
+        &findings,
+        "The joints of skins[0] have no common root: they lie under 2 separate nodes, such as 1 and 2.",
+    );
+}

@@ -149,6 +149,7 @@ impl ExportPage {
                 match kind {
                     ExportKind::Model => self.model_ui(ui, editor, is_coloured, &mut requests),
                     ExportKind::StaticMesh => {
+                        options::outside_ui(ui, editor);
                         static_mesh::static_mesh_ui(
                             ui,
                             editor,

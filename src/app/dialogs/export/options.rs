@@ -40,10 +40,23 @@ pub(super) fn options_ui(ui: &mut Ui, editor: &mut Editor) {
         Correction::None => plain_ui(ui, editor),
         correction => corrected_ui(ui, editor, correction),
     }
+    outside_ui(ui, editor);
     if editor.correction() != Correction::Frames && editor.document().has_invalid_weights() {
         ui.checkbox(&mut editor.export_settings_mut().fix_weights, "Fix invalid weights")
             .on_hover_text(
                 "Write valid weights in place of the invalid ones of the model, even if nothing else changes.",
+            );
+    }
+}
+
+/// Draws the question about files outside of the model's folder, if it references any.
+pub(super) fn outside_ui(ui: &mut Ui, editor: &mut Editor) {
+    let source = editor.document().source();
+    if source.is_some_and(|source| !source.outside.is_empty()) {
+        let include = &mut editor.export_settings_mut().include_outside;
+        ui.checkbox(include, "Include files outside of the folder")
+            .on_hover_text(
+                "The model references files outside of its own folder. Copy their content into the export.",
             );
     }
 }

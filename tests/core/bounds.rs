@@ -1,0 +1,402 @@
+//! What a file may cost, where it may lead, and how long the sentence about it may be.
+
+use crate::cli::{asset, done, text};
+use crate::gltf_builder::{Gltf, skinned};
+use serde_json::{Value, json};
+use sinew::io::import_bytes;
+use sinew::sentence::MAX_CHARS;
+use sinew::task::Task;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Runs the program and ends it if it does not end itself.
+fn sinew(args: &[&str]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > Duration::from_mins(1) {
+            child.kill().unwrap();
+            panic!("{args:?} does not end");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().unwrap()
+}
+
+/// The sentence on stderr of a call that is refused.
+#[track_caller]
+fn refused(args: &[&str], code: i32) -> String {
+    let output = sinew(args);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {stderr}");
+    let longest = stderr.lines().map(|line| line.chars().count()).max();
+    let most = "sinew: ".len() + MAX_CHARS;
+    assert!(
+        longest.unwrap_or(0) <= most,
+        "{longest:?} letters: {stderr}"
+    );
+    stderr
+}
+
+/// A skinned triangle that many nodes draw.
+fn drawn_by(n_nodes: usize, n_vertices: usize) -> Gltf {
+    let mut gltf = skinned([[0, 1, 0, 0]; 3], [[0.5, 0.5, 0.0, 0.0]; 3]);
+    let mut positions = Vec::new();
+    for i in 0..n_vertices {
+        positions.extend([i as f32, (i % 7) as f32, (i % 3) as f32]);
+    }
+    let positions = gltf.f32s("VEC3", &positions);
+    let joints = gltf.u8s("VEC4", &vec![0; 4 * n_vertices]);
+    let weights: Vec<f32> = [1.0, 0.0, 0.0, 0.0].repeat(n_vertices);
+    let weights = gltf.f32s("VEC4", &weights);
+    gltf.json["meshes"][0]["primitives"][0]["attributes"] =
+        json!({"POSITION": positions, "JOINTS_0": joints, "WEIGHTS_0": weights});
+    for _ in 0..n_nodes {
+        gltf.push("nodes", json!({"mesh": 0, "skin": 0}));
+    }
+    gltf
+}
+
+#[test]
+fn a_mesh_drawn_thousands_of_times_is_drawn_as_often_as_the_file_may_cost() {
+    let gltf = drawn_by(20_000, 3000);
+    let imported = import_bytes(gltf.glb(), None, None, &Task::new()).unwrap();
+    let n = imported.parts.instances.len();
+    // 200 bytes for each of 3,000 vertices in 1 GiB and 20 times the file.
+    assert!((100..2000).contains(&n), "{n}");
+    let found: Vec<&str> = imported
+        .findings
+        .iter()
+        .map(|finding| finding.message.as_str())
+        .collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].contains("more nodes draw a mesh that other nodes draw already"),
+        "{found:?}"
+    );
+    // The nodes stay; a scene of usual size is drawn completely.
+    assert_eq!(imported.parts.skeleton.len(), 20_003);
+    let usual = import_bytes(drawn_by(300, 999).glb(), None, None, &Task::new()).unwrap();
+    assert_eq!(
+        (usual.parts.instances.len(), usual.findings.len()),
+        (301, 0)
+    );
+}
+
+#[test]
+fn a_skin_of_many_joints_counts_for_each_node_that_draws_with_it() {
+    let mut gltf = drawn_by(3000, 3);
+    let first = gltf.json["nodes"].as_array().unwrap().len();
+    let joints: Vec<usize> = (0..5000).map(|i| first + i).collect();
+    for _ in &joints {
+        gltf.push("nodes", json!({}));
+    }
+    gltf.push("nodes", json!({"children": joints}));
+    gltf.json["skins"][0]["joints"] = json!(joints);
+    let imported = import_bytes(gltf.glb(), None, None, &Task::new()).unwrap();
+    assert!(imported.parts.instances.len() < 1000);
+}
+
+#[test]
+fn accessors_without_a_view_are_no_way_to_much_memory() {
+    let mut gltf = skinned([[0, 1, 0, 0]; 3], [[0.5, 0.5, 0.0, 0.0]; 3]);
+    let zeros = json!({"componentType": 5126, "type": "VEC3", "count": 400_000});
+    let zeros = gltf.push("accessors", zeros);
+    gltf.json["meshes"][0]["primitives"][0]["attributes"] = json!({"POSITION": zeros});
+    let why = import_bytes(gltf.glb(), None, None, &Task::new())
+        .unwrap_err()
+        .to_string();
+    assert!(why.contains("elements without a buffer view"), "{why}");
+    // As exporters write morph targets that move nothing.
+    let mut gltf = skinned([[0, 1, 0, 0]; 3], [[0.5, 0.5, 0.0, 0.0]; 3]);
+    let zeros = gltf.push(
+        "accessors",
+        json!({"componentType": 5126, "type": "VEC3", "count": 3}),
+    );
+    gltf.json["meshes"][0]["primitives"][0]["targets"] = json!([{"POSITION": zeros}]);
+    let imported = import_bytes(gltf.glb(), None, None, &Task::new()).unwrap();
+    assert!(imported.findings.is_empty(), "{:?}", imported.findings);
+}
+
+/// A folder with a model in a folder of its own.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        std::fs::create_dir(place.at("model")).unwrap();
+        std::fs::copy(asset("arm"), place.at("arm.glb")).unwrap();
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// The arm as model/arm.gltf; its buffer and its picture as their URIs say.
+    fn model(&self, buffer: &str, picture: &str) -> PathBuf {
+        let (arm, out) = (self.at("arm.glb"), self.at("model/arm.gltf"));
+        done(&["export", text(&arm), "--out", text(&out)]);
+        let mut json: Value = serde_json::from_slice(&std::fs::read(&out).unwrap()).unwrap();
+        json["buffers"][0]["uri"] = json!(buffer);
+        json["images"] = json!([{"uri": picture}]);
+        json["textures"] = json!([{"source": 0}]);
+        json["materials"] = json!([{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]);
+        json["meshes"][0]["primitives"][0]["material"] = json!(0);
+        std::fs::write(&out, json.to_string()).unwrap();
+        let pixels = image::RgbImage::from_pixel(4, 4, image::Rgb([255, 128, 0]));
+        pixels.save(self.at("picture.png")).unwrap();
+        out
+    }
+}
+
+#[test]
+fn data_outside_of_the_models_folder_is_found_and_exported_only_if_chosen() {
+    let place = Place::new();
+    let model = place.model("../secret.bin", "../picture.png");
+    std::fs::rename(place.at("model/arm.bin"), place.at("secret.bin")).unwrap();
+    let checked = String::from_utf8(sinew(&["check", text(&model)]).stdout).unwrap();
+    for place in ["buffers[0].uri", "images[0].uri"] {
+        let line = checked.lines().find(|line| line.contains(place));
+        let line = line.unwrap_or_else(|| panic!("{place} is not in {checked}"));
+        assert!(line.contains("outside of the model's folder"), "{line}");
+    }
+    let out = place.at("out.glb");
+    for more in [&[][..], &["--still"], &["--fix-weights"]] {
+        let args = [&["export", text(&model), "--out", text(&out)][..], more].concat();
+        let why = refused(&args, 1);
+        assert!(
+            why.contains("\"../secret.bin\" is outside") && why.contains("--include-outside"),
+            "{why}"
+        );
+        assert!(!out.exists());
+    }
+    done(&[
+        "export",
+        text(&model),
+        "--include-outside",
+        "--out",
+        text(&out),
+    ]);
+    let packed = import_bytes(
+        std::fs::read(&out).unwrap().into(),
+        None,
+        None,
+        &Task::new(),
+    )
+    .unwrap();
+    assert!(packed.findings.is_empty(), "{:?}", packed.findings);
+    assert!(
+        packed.parts.images[0].is_some(),
+        "the picture is packed, too"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn symbolic_links_out_of_the_models_folder_are_no_way_around() {
+    let place = Place::new();
+    let model = place.model("arm.bin", "link.png");
+    std::os::unix::fs::symlink("../picture.png", place.at("model/link.png")).unwrap();
+    let (glb, gltf) = (place.at("out.glb"), place.at("elsewhere/out.gltf"));
+    let export = |out: &Path, more: &[&str]| {
+        let args = [&["export", text(&model), "--out", text(out)][..], more].concat();
+        let output = sinew(&args);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(export(&glb, &[]).contains("outside of the model's folder"));
+    let images = |path: &Path| {
+        let bytes = std::fs::read(path).unwrap();
+        let imported = import_bytes(bytes.into(), path.parent(), Some(path), &Task::new()).unwrap();
+        imported.parts.images[0].is_some()
+    };
+    assert!(!images(&glb));
+    export(&glb, &["--include-outside"]);
+    assert!(images(&glb));
+    export(&gltf, &[]);
+    assert!(!place.at("elsewhere/link.png").exists());
+    export(&gltf, &["--include-outside"]);
+    assert!(place.at("elsewhere/link.png").is_file());
+    // The same for the buffer.
+    std::fs::rename(place.at("model/arm.bin"), place.at("secret.bin")).unwrap();
+    std::os::unix::fs::symlink("../secret.bin", place.at("model/arm.bin")).unwrap();
+    for out in [&glb, &gltf] {
+        let why = refused(&["export", text(&model), "--out", text(out)], 1);
+        assert!(why.contains("\"arm.bin\" is outside"), "{why}");
+    }
+    // A folder that is itself a link is the model's folder.
+    std::os::unix::fs::symlink("model", place.at("link")).unwrap();
+    std::fs::remove_file(place.at("model/arm.bin")).unwrap();
+    std::fs::rename(place.at("secret.bin"), place.at("model/arm.bin")).unwrap();
+    done(&["info", text(&place.at("link/arm.gltf"))]);
+    let checked =
+        String::from_utf8(sinew(&["check", text(&place.at("link/arm.gltf"))]).stdout).unwrap();
+    assert!(!checked.contains("buffers[0].uri"), "{checked}");
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_and_devices_are_refused_before_they_are_read() {
+    let place = Place::new();
+    let at = |name: &str| text(&place.at(name)).to_owned();
+    let arm = at("arm.glb");
+    for (kind, make) in [
+        ("pipe", None),
+        ("zero", Some("/dev/zero")),
+        ("null", Some("/dev/null")),
+    ] {
+        let named = |ending: &str| {
+            let path = place.at(&format!("{kind}.{ending}"));
+            match make {
+                None => assert!(
+                    Command::new("mkfifo")
+                        .arg(&path)
+                        .status()
+                        .unwrap()
+                        .success()
+                ),
+                Some(device) => std::os::unix::fs::symlink(device, &path).unwrap(),
+            }
+            text(&path).to_owned()
+        };
+        let (glb, ron, json, obj) = (named("glb"), named("ron"), named("json"), named("obj"));
+        let (out, project) = (at("out.npy"), at("out.ron"));
+        for args in [
+            vec!["info", &glb],
+            vec!["check", &ron],
+            vec!["skin", &arm, "--pose", &json, "--out", &out],
+            vec!["measure", &arm, "--pose", &json],
+            vec!["weights", &arm, "--import", &json],
+            vec!["weights", &arm, "--transfer", &glb],
+            vec![
+                "psd",
+                &arm,
+                "--clip",
+                "0",
+                "--extract",
+                &obj,
+                "--out",
+                &project,
+            ],
+        ] {
+            let why = refused(&args, 1);
+            assert!(why.contains("is not a regular file"), "{args:?}: {why}");
+        }
+        // Nor is one replaced.
+        let why = refused(&["export", &arm, "--out", &glb], 1);
+        assert!(why.contains("it is not a regular file"), "{why}");
+        assert!(!place.at("out.npy").exists() && !place.at("out.ron").exists());
+    }
+    let mut json =
+        json!({"asset": {"version": "2.0"}, "buffers": [{"uri": "pipe.json", "byteLength": 4}]});
+    for (uri, _) in [("pipe.json", 0), ("zero.json", 0)] {
+        json["buffers"][0]["uri"] = json!(uri);
+        std::fs::write(place.at("x.gltf"), json.to_string()).unwrap();
+        let output = sinew(&["info", &at("x.gltf")]);
+        let all = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        assert!(all.contains("it is not a regular file"), "{all}");
+    }
+}
+
+#[test]
+fn poses_that_no_model_can_take_are_refused() {
+    let place = Place::new();
+    let (arm, pose, out) = (
+        place.at("arm.glb"),
+        place.at("pose.json"),
+        place.at("out.npy"),
+    );
+    for (part, words) in [
+        (r#""rotation": [0, 0, 0, 0]"#, "has length 0"),
+        (r#""scale": [0, 0, 0]"#, "has a 0"),
+        (r#""translation": [1e30, 0, 0]"#, "at most 1e12"),
+        (r#""translation": [1e999, 0, 0]"#, "out of range"),
+    ] {
+        std::fs::write(&pose, format!(r#"{{"nodes": [{{"node": 1, {part}}}]}}"#)).unwrap();
+        let why = refused(
+            &[
+                "skin",
+                text(&arm),
+                "--pose",
+                text(&pose),
+                "--out",
+                text(&out),
+            ],
+            1,
+        );
+        assert!(why.contains(words) && !out.exists(), "{why}");
+    }
+}
+
+#[test]
+fn long_names_are_cut_in_every_sentence() {
+    let place = Place::new();
+    let long = "n".repeat(5000);
+    let mut gltf = skinned([[0, 1, 0, 0]; 3], [[0.5, 0.5, 0.0, 0.0]; 3]);
+    let times = gltf.f32s("SCALAR", &[0.0, 1.0]);
+    let turns = gltf.f32s("VEC4", &[0., 0., 0., 1., 0., 0., 1., 0.]);
+    for i in 0..3 {
+        gltf.push(
+            "animations",
+            json!({"name": format!("{long}{i}"),
+            "samplers": [{"input": times, "output": turns}],
+            "channels": [{"sampler": 0, "target": {"node": 1, "path": "rotation"}}]}),
+        );
+    }
+    gltf.json["nodes"][1]["name"] = json!(long);
+    gltf.json["extensionsRequired"] = json!([long]);
+    let model = place.at("long.glb");
+    std::fs::write(&model, gltf.glb()).unwrap();
+    let model = text(&model);
+    let deep = format!("{}/x.glb", "folder name/".repeat(300));
+    let pose = place.at("pose.json");
+    std::fs::write(&pose, format!("{{\"{long}\": 0}}")).unwrap();
+    let ron = place.at("x.ron");
+    std::fs::write(&ron, format!("(version: 6, {long}: 1)")).unwrap();
+    let weights = place.at("w.json");
+    std::fs::write(
+        &weights,
+        format!("{{\"format\": \"{long}\", \"version\": 1, \"meshes\": []}}"),
+    )
+    .unwrap();
+    let out = place.at("out.npy");
+    for args in [
+        vec!["skin", model, "--clip", &long, "--out", text(&out)],
+        vec!["skin", model, "--pose", text(&pose), "--out", text(&out)],
+        vec!["skin", model, "--out", &long],
+        vec!["export", model, "--out", &long],
+        vec!["export", model, "--correct", &long, "--out", "x.glb"],
+        vec!["info", &deep],
+        vec!["info", &long],
+        vec!["check", text(&ron)],
+        vec!["weights", model, "--import", text(&weights)],
+        vec!["psd", model, "--suggest", &long],
+    ] {
+        let output = sinew(&args);
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{output:?}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let most = "sinew: ".len() + MAX_CHARS;
+        let first = args[0];
+        assert!(
+            stderr.lines().all(|line| line.chars().count() <= most),
+            "{first}: {stderr}"
+        );
+        assert!(stderr.contains('…'), "{first}: {stderr}");
+    }
+    let output = sinew(&["check", model]);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        stdout
+            .lines()
+            .all(|line| line.chars().count() <= 2 * MAX_CHARS + 20),
+        "{stdout}"
+    );
+}
