@@ -33,6 +33,8 @@ mod cli_psd;
 mod cli_weights;
 #[path = "core/clip_edit.rs"]
 mod clip_edit;
+#[path = "core/clusters_editor.rs"]
+mod clusters_editor;
 #[path = "core/compensating_joints.rs"]
 mod compensating_joints;
 #[path = "core/corrections.rs"]

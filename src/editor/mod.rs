@@ -12,6 +12,7 @@ mod animating;
 mod autosave;
 mod bones;
 mod centres;
+mod clusters;
 mod commands;
 mod comparing;
 pub mod corrective_jobs;
@@ -63,7 +64,7 @@ use crate::finding::Finding;
 use crate::io::project::Autosaves;
 use crate::io::{OpenedModel, Outputs};
 use crate::skeleton::{Bone, JointId};
-use crate::tools::{Brush, Sculpt};
+use crate::tools::{Brush, Marking, Sculpt};
 use autosave::Autosave;
 use glam::DAffine3;
 use jobs::EditorJob;
@@ -92,6 +93,7 @@ pub struct Editor {
     lane: Lane<EditorJob>,
     brush: Brush,
     sculpt: Sculpt,
+    marking: Marking,
     posing: posing::Posing,
     deforming: deforming::Deforming,
     selecting: Selecting,
@@ -165,6 +167,7 @@ impl Editor {
             lane: Lane::spawn(move || wake())?,
             brush: Brush::default(),
             sculpt: Sculpt::default(),
+            marking: Marking::default(),
             posing: posing::Posing::default(),
             deforming: deforming::Deforming::default(),
             selecting: Selecting::default(),
@@ -393,6 +396,7 @@ impl Editor {
     ) {
         self.brush = Brush::default();
         self.sculpt = Sculpt::default();
+        self.marking = Marking::default();
         self.posing.forget_model();
         self.forget_vertices();
         self.reset_selecting();

@@ -7,7 +7,7 @@ use crate::evaluate::ViewId;
 use crate::math::Camera;
 use crate::skeleton::{JointId, bone_segments};
 use crate::tools::{
-    Brush, PointerEvent, PointerKind, Sculpt, SurfaceView, ToolAction, ToolContext,
+    Brush, Marking, PointerEvent, PointerKind, Sculpt, SurfaceView, ToolAction, ToolContext,
 };
 use glam::{Vec2, Vec3};
 use std::collections::BTreeMap;
@@ -23,6 +23,10 @@ impl Editor {
         }
         if self.sculpt.is_active() {
             self.with_sculpt(|sculpt, context| sculpt.pointer(event, context));
+            return;
+        }
+        if self.marking.is_active() {
+            self.with_marking(|marking, context| marking.pointer(event, context));
             return;
         }
         if self.sample_with_brush(event) {
@@ -49,7 +53,7 @@ impl Editor {
 
     /// Whether a stroke is still being painted after the button was released.
     pub fn is_ending_stroke(&self) -> bool {
-        self.brush.is_ending() || self.sculpt.is_ending()
+        self.brush.is_ending() || self.sculpt.is_ending() || self.marking.is_ending()
     }
 
     /// Paints more of a stroke whose button was released before it was painted completely; all of it if `is_urgent`.
@@ -59,6 +63,9 @@ impl Editor {
         }
         if self.sculpt.is_ending() {
             self.with_sculpt(|sculpt, context| sculpt.end(is_urgent, context));
+        }
+        if self.marking.is_ending() {
+            self.with_marking(|marking, context| marking.end(is_urgent, context));
         }
     }
 
@@ -81,6 +88,17 @@ impl Editor {
         let camera = sculpt.release_camera();
         let actions = self.in_context(camera, |context| work(&mut sculpt, context));
         self.sculpt = sculpt;
+        self.perform(actions);
+    }
+
+    pub(super) fn with_marking(
+        &mut self,
+        work: impl FnOnce(&mut Marking, &mut ToolContext<'_>) -> Vec<ToolAction>,
+    ) {
+        let mut marking = std::mem::take(&mut self.marking);
+        let camera = marking.release_camera();
+        let actions = self.in_context(camera, |context| work(&mut marking, context));
+        self.marking = marking;
         self.perform(actions);
     }
 
@@ -123,6 +141,8 @@ impl Editor {
         self.perform(actions);
         let actions = self.sculpt.finish();
         self.perform(actions);
+        let actions = self.marking.finish(&self.document);
+        self.perform(actions);
         self.confirm_transform();
         // A step that a slider keeps open.
         self.history.commit(&self.document);
@@ -144,6 +164,7 @@ impl Editor {
     pub fn trace_stroke(&mut self, event: &PointerEvent) {
         self.brush.trace(event);
         self.sculpt.trace(event);
+        self.marking.trace(event);
     }
 
     /// Samples the value under the pointer if the Sample brush is active, which changes nothing. Returns whether it is.
@@ -163,9 +184,9 @@ impl Editor {
         true
     }
 
-    /// Whether a stroke is under way, of a brush that paints or sculpts.
+    /// Whether a stroke is under way, of a brush that paints, sculpts or marks clusters.
     pub fn is_painting(&self) -> bool {
-        self.brush.is_active() || self.sculpt.is_active()
+        self.brush.is_active() || self.sculpt.is_active() || self.marking.is_active()
     }
 
     /// The bone under a viewport position.
@@ -196,6 +217,7 @@ impl Editor {
                         self.notify_error(error.to_string());
                     }
                 }
+                ToolAction::Name(label) => self.history.name_step(label),
                 ToolAction::Commit => {
                     self.history.commit(&self.document);
                     self.report_layers();
