@@ -173,7 +173,7 @@ fn plural(noun: &str) -> String {
         format!("{stem}vertices")
     } else if noun.ends_with("child") {
         format!("{noun}ren")
-    } else if noun.ends_with(['s', 'x']) || noun.ends_with("sh") {
+    } else if noun.ends_with(['s', 'x']) || noun.ends_with("sh") || noun.ends_with("ch") {
         format!("{noun}es")
     } else {
         format!("{noun}s")

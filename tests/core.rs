@@ -27,12 +27,24 @@ mod centres;
 mod checks;
 #[path = "core/cli.rs"]
 mod cli;
+#[path = "core/cli_clusters.rs"]
+mod cli_clusters;
 #[path = "core/cli_psd.rs"]
 mod cli_psd;
 #[path = "core/cli_weights.rs"]
 mod cli_weights;
 #[path = "core/clip_edit.rs"]
 mod clip_edit;
+#[path = "core/cluster_layout.rs"]
+mod cluster_layout;
+#[path = "core/cluster_limb.rs"]
+mod cluster_limb;
+#[path = "core/cluster_patches.rs"]
+mod cluster_patches;
+#[path = "core/cluster_shapes.rs"]
+mod cluster_shapes;
+#[path = "core/clusters.rs"]
+mod clusters;
 #[path = "core/clusters_editor.rs"]
 mod clusters_editor;
 #[path = "core/compensating_joints.rs"]

@@ -42,9 +42,9 @@ pub fn driven_part(document: &Document) -> Option<Document> {
 pub(super) fn skinning_only(document: &Document) -> Option<Document> {
     let driven = driven_part(document);
     let mut meshes = document.meshes().values();
-    if meshes.any(|item| item.correctives.acts()) {
+    if meshes.any(|item| item.correctives.acts() || item.clusters.acts()) {
         let driven = driven.unwrap_or_else(|| document.clone());
-        return Some(driven.without_correctives());
+        return Some(driven.without_correctives().without_clusters());
     }
     driven
 }

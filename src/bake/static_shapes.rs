@@ -87,6 +87,7 @@ pub fn static_shapes(
         let cooked = CookedInstance {
             stack: None,
             correctives: true,
+            layout: None,
             influences: &CookedMesh::default(),
             centres: None,
             skin_meshes: &[],

@@ -44,6 +44,10 @@ pub enum Command {
     Check(CheckArgs),
     /// Print the corrective samples of a project with their weights in a pose, add one from a sculpted mesh, or suggest some.
     Psd(PsdArgs),
+    /// Print the control clusters of a project with their patches, mark vertices, or suggest clusters.
+    ///
+    /// A mesh with control clusters is deformed by patches between them; the weights of its other vertices rest.
+    Clusters(ClustersArgs),
     /// Measure the speed of the kernels on a generated mesh.
     Bench(BenchArgs),
     /// Generate a sample model.
@@ -119,7 +123,8 @@ pub struct CompareArgs {
     /// Model (.gltf, .glb) or project (.ron).
     pub file: PathBuf,
     /// The stacks, with commas: lbs, dqs, cor, blend, default, project; corrections are added with +, as in
-    /// dqs+compensation, dqs+projection, dqs+projection+published, and corrective samples with +psd.
+    /// dqs+compensation, dqs+projection, dqs+projection+published, corrective samples with +psd, control clusters with +ccm;
+    /// psd and ccm are the project's stack with its samples, without and with its clusters.
     #[arg(
         long,
         value_name = "A,B,C",
@@ -368,6 +373,33 @@ pub struct PsdArgs {
     pub pose: PoseArgs,
 }
 
+/// `sinew clusters`
+#[derive(Debug, Args)]
+pub struct ClustersArgs {
+    /// Model (.gltf, .glb) or project (.ron).
+    pub file: PathBuf,
+    /// Machine-readable output.
+    #[arg(long)]
+    pub json: bool,
+    /// Mark vertices, numbered as the file numbers them:
+    /// {"meshes": [{"mesh": 0, "primitive": 0, "vertices": [4, 7], "group": "Elbow"}]}.
+    #[arg(long, value_name = "MARKS.json", requires = "out")]
+    pub mark: Option<PathBuf>,
+    /// Add clusters until no vertex is farther from the deformer stack's result than this, in percent of the model's
+    /// diagonal, in poses of all clips, or of a range of motion where there are none.
+    #[arg(long, value_name = "P%", value_parser = error_percent)]
+    pub suggest: Option<f64>,
+    /// The project to write: .ron.
+    #[arg(long, short)]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub stack: StackArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub pose: PoseArgs,
+}
+
 /// `sinew export`
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // flags of the command line, each on its own
@@ -453,6 +485,17 @@ fn percent(text: &str) -> Result<f64, String> {
     match number {
         Some(percent) if (0.001..=10.0).contains(&percent) => Ok(percent / 100.0),
         _ => Err("give a percentage from 0.001% to 10%, such as 0.1%".into()),
+    }
+}
+
+/// "0.5%" as a fraction.
+fn error_percent(text: &str) -> Result<f64, String> {
+    let number = text
+        .strip_suffix('%')
+        .and_then(|text| text.trim().parse::<f64>().ok());
+    match number {
+        Some(percent) if (0.001..=100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("give a percentage from 0.001% to 100%, such as 0.5%".into()),
     }
 }
 

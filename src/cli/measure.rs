@@ -130,8 +130,8 @@ pub(crate) fn run(args: &MeasureArgs, out: &mut dyn Write) -> Result<ExitCode, F
             args.file.display()
         )));
     }
-    let centres = centres::find([document, &args.against.document(&own)]);
-    let mut measurer = Measurer::new(&own, &args.against, &centres);
+    let cooks = centres::find([document, &args.against.document(&own)]);
+    let mut measurer = Measurer::new(&own, &args.against, &cooks);
     let mut samples: BTreeMap<InstanceId, Vec<Sample>> = BTreeMap::new();
     for moment in &moments {
         for (id, sample) in measurer.sample(document, &moment.pose) {

@@ -9,7 +9,7 @@ use crate::deform::diagnostics::{
     Enclosure, Folds, Metric, Summary, Volume, VolumeReport, folds, measure,
 };
 use crate::document::{Document, InstanceId, MeshId};
-use crate::evaluate::{CentreMap, Comparison, Gauge};
+use crate::evaluate::{Comparison, Gauge, SlowCooks};
 use crate::skeleton::Pose;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -74,12 +74,12 @@ pub(crate) struct Measurer {
 
 impl Measurer {
     /// `against`: the stack that [`Metric::Difference`] compares with; `own`: the document with its own stacks.
-    /// `centres`: of all meshes that need them.
-    pub(crate) fn new(own: &Document, against: &NamedStack, centres: &CentreMap) -> Self {
+    /// `cooks`: of all meshes that need them.
+    pub(crate) fn new(own: &Document, against: &NamedStack, cooks: &SlowCooks) -> Self {
         let meshes = own.meshes().iter();
         let other = against.document(own);
         let mut gauge = Gauge::default();
-        gauge.set_centres(centres);
+        gauge.set_cooks(cooks);
         Self {
             gauge,
             comparison: Comparison {

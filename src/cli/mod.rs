@@ -10,6 +10,10 @@ pub mod args;
 pub mod bench;
 mod centres;
 mod check;
+mod cluster_marks;
+mod cluster_report;
+mod cluster_suggest;
+mod clusters;
 mod compare;
 mod export;
 #[cfg(feature = "render")]
@@ -108,6 +112,7 @@ fn run(command: args::Command) -> Result<ExitCode, Failure> {
         args::Command::Export(args) => export::run(&args, &mut out),
         args::Command::Check(args) => check::run(&args, &mut out),
         args::Command::Psd(args) => psd::run(&args, &mut out),
+        args::Command::Clusters(args) => clusters::run(&args, &mut out),
         args::Command::Bench(args) => bench::run(args.points, args.json, &mut out)
             .map(|()| ExitCode::SUCCESS)
             .map_err(Failure::from),

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     let document = &loaded.document;
     let mut gauge = Gauge::default();
     let comparison = heat::comparison(&args.show, || args.against.document(&own));
-    gauge.set_centres(&centres::find(
+    gauge.set_cooks(&centres::find(
         std::iter::once(document).chain(&comparison.other),
     ));
     gauge.evaluate(document, &pose, &comparison);

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &SkinArgs) -> Result<ExitCode, Failure> {
     let pose = scene::pose(&loaded, &args.pose)?;
     let document = &loaded.document;
     let mut evaluator = Evaluator::default();
-    evaluator.set_centres(centres::find([document]));
+    evaluator.set_cooks(centres::find([document]));
     evaluator.evaluate(document, &pose);
 
     let mut output = Output {

@@ -324,21 +324,26 @@ pub struct NamedStack {
     pub stack: Option<DeformStack>,
     /// Whether corrective samples are applied.
     pub samples: bool,
+    /// Whether control clusters are applied.
+    pub clusters: bool,
 }
 
 /// The names of [`NamedStack`].
-pub(crate) const STACK_NAMES: &str = "lbs, dqs, cor, blend, default, project, and a method with +compensation, \
-                                      +projection, +both, +published, +smooth or +psd";
+pub(crate) const STACK_NAMES: &str = "lbs, dqs, cor, blend, default, project, psd, ccm, and a method with \
+                                      +compensation, +projection, +both, +published, +smooth, +psd or +ccm";
 
 impl NamedStack {
-    /// The document with this stack on every mesh, without corrective samples unless they are part of it.
+    /// The document with this stack on every mesh, without corrective samples and control clusters unless they are part of
+    /// it.
     pub(crate) fn document(&self, own: &Document) -> Document {
-        let document = with_stacks(own, |current| self.over(current));
-        if self.samples {
-            document
-        } else {
-            document.without_correctives()
+        let mut document = with_stacks(own, |current| self.over(current));
+        if !self.samples {
+            document = document.without_correctives();
         }
+        if !self.clusters {
+            document = document.without_clusters();
+        }
+        document
     }
 
     /// The stack of a mesh whose own is `current`.
@@ -350,7 +355,8 @@ impl NamedStack {
 impl std::str::FromStr for NamedStack {
     type Err = String;
 
-    /// `lbs`, `dqs`, `cor`, `blend`, `default`, `project`; corrections are added with `+`: `dqs+compensation`.
+    /// `lbs`, `dqs`, `cor`, `blend`, `default`, `project`; corrections are added with `+`: `dqs+compensation`. `psd` and
+    /// `ccm` are the project's own stack with its samples, without and with its control clusters.
     fn from_str(name: &str) -> Result<Self, String> {
         let unknown = || format!("\"{name}\" is not a stack; use {STACK_NAMES}");
         let mut words = name.split('+').map(str::trim);
@@ -360,16 +366,17 @@ impl std::str::FromStr for NamedStack {
             Some("cor") => DeformStack::bare(SkinningMethod::CentresOfRotation),
             Some("blend") => DeformStack::bare(SkinningMethod::Blend),
             Some("default") => DeformStack::default(),
-            Some("project") if !name.contains('+') => {
+            Some(own @ ("project" | "psd" | "ccm")) if !name.contains('+') => {
                 return Ok(Self {
                     name: name.to_owned(),
                     stack: None,
                     samples: true,
+                    clusters: own != "psd",
                 });
             }
             _ => return Err(unknown()),
         };
-        let (mut published, mut samples) = (false, false);
+        let (mut published, mut samples, mut clusters) = (false, false, false);
         for word in words {
             match word {
                 "compensation" => stack.compensation = Compensation::default(),
@@ -381,6 +388,7 @@ impl std::str::FromStr for NamedStack {
                 "published" => published = true,
                 "smooth" => stack.smooth.enabled = true,
                 "psd" => samples = true,
+                "ccm" => clusters = true,
                 _ => return Err(unknown()),
             }
         }
@@ -397,6 +405,7 @@ impl std::str::FromStr for NamedStack {
             name: name.to_owned(),
             stack: Some(stack),
             samples,
+            clusters,
         })
     }
 }
@@ -475,7 +484,10 @@ mod tests {
         assert_eq!("project".parse::<NamedStack>().unwrap().stack, None);
         let samples = |name: &str| name.parse::<NamedStack>().unwrap().samples;
         assert!(samples("lbs+psd") && samples("project") && !samples("lbs"));
-        for wrong in ["", "magic", "dqs+magic", "project+both", "dqs+published"] {
+        let clusters = |name: &str| name.parse::<NamedStack>().unwrap().clusters;
+        assert!(clusters("ccm") && clusters("dqs+ccm") && clusters("project"));
+        assert!(samples("psd") && samples("ccm") && !clusters("psd") && !clusters("dqs"));
+        for wrong in ["", "magic", "ccm+both", "dqs+magic", "project+both", "dqs+published"] {
             assert!(wrong.parse::<NamedStack>().is_err(), "{wrong}");
         }
     }

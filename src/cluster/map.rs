@@ -3,6 +3,7 @@
 //!
 //! Invariant: a point belongs to one group at most; names of groups are distinct.
 
+use super::interpolation::Interpolation;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -107,38 +108,12 @@ impl Glyph {
     }
 }
 
-/// The surface through the clusters that moves the free points. The paper names no patch; it says "Bezier patch meshes".
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum PatchSurface {
-    /// Bezier triangles whose tangents the deformation of the clusters carries.
-    #[default]
-    TransportedBezier,
-    /// PN triangles (Vlachos et al. 2001) of the deformed positions and normals.
-    PnTriangles,
-    /// Patches with continuous tangent planes (Walton & Meek 1996).
-    G1,
-    /// Cardinal splines along strands of edges, Bezier triangles elsewhere.
-    Strands,
-}
-
-impl PatchSurface {
-    /// All of them, in the order of lists.
-    pub const ALL: [Self; 4] = [
-        Self::TransportedBezier,
-        Self::PnTriangles,
-        Self::G1,
-        Self::Strands,
-    ];
-}
-
-/// How the free points follow the clusters.
+/// How the free points follow the clusters. The paper names no patch; it says "Bezier patch meshes".
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatchSettings {
-    /// The surface.
-    pub surface: PatchSurface,
-    /// The tension of [`PatchSurface::Strands`], 0 (Catmull-Rom) - 1.
-    pub tension: f32,
-    /// Whether tangents follow from the positions of the clusters alone, without the skin around them.
+    /// The kind of the patches.
+    pub interpolation: Interpolation,
+    /// Whether tangents follow from the positions of the clusters alone, without the skin around them (mode B).
     pub positions_only: bool,
     /// Whether a displaced cluster tilts the surface at its neighbours.
     pub couples_normals: bool,
@@ -147,8 +122,7 @@ pub struct PatchSettings {
 impl Default for PatchSettings {
     fn default() -> Self {
         Self {
-            surface: PatchSurface::default(),
-            tension: 0.0,
+            interpolation: Interpolation::default(),
             positions_only: false,
             couples_normals: true,
         }
@@ -212,9 +186,6 @@ pub enum MapError {
         /// The number of groups.
         n_groups: usize,
     },
-    /// A number is out of its range.
-    #[error("the tension of the strands is {0}, which is not 0 - 1")]
-    Tension(f32),
 }
 
 /// The control clusters of a mesh; without any, the deformer stack moves every point.
@@ -227,8 +198,7 @@ pub struct ClusterMap {
 }
 
 impl ClusterMap {
-    /// Groups and their points, in any order. Fails where names repeat, a point is in two groups or in none that exists, or
-    /// a setting is out of its range.
+    /// Groups and their points, in any order. Fails where names repeat, or a point is in two groups or in one that does not exist.
     pub fn new(
         groups: Vec<Arc<ClusterGroup>>,
         mut clusters: Vec<(u32, u16)>,
@@ -240,9 +210,6 @@ impl ClusterMap {
         let mut names = BTreeSet::new();
         if let Some(group) = groups.iter().find(|group| !names.insert(&group.name)) {
             return Err(MapError::SameName(group.name.clone()));
-        }
-        if !(0.0..=1.0).contains(&settings.tension) {
-            return Err(MapError::Tension(settings.tension));
         }
         clusters.sort_unstable();
         clusters.dedup();
@@ -360,7 +327,11 @@ impl ClusterMap {
             Some(slot) => *slot = Arc::new(group),
             None => groups.push(Arc::new(group)),
         }
-        Self::new(groups, self.clusters.to_vec(), self.settings)
+        let made = Self::new(groups, Vec::new(), self.settings)?;
+        Ok(Self {
+            clusters: self.clusters.clone(),
+            ..made
+        })
     }
 
     /// The map without a group; its clusters are free.
@@ -380,9 +351,13 @@ impl ClusterMap {
         }
     }
 
-    /// The map with other settings. Fails where one is out of its range.
-    pub fn with_settings(&self, settings: PatchSettings) -> Result<Self, MapError> {
-        Self::new(self.groups.clone(), self.clusters.to_vec(), settings)
+    /// The map with other settings.
+    #[must_use]
+    pub fn with_settings(&self, settings: PatchSettings) -> Self {
+        Self {
+            settings,
+            ..self.clone()
+        }
     }
 
     /// Bytes that it does not share with another.
@@ -442,14 +417,5 @@ mod tests {
         assert_eq!(of(vec![(3, 0), (3, 1)]), Err(MapError::TwoGroups(3)));
         assert_eq!(of(vec![(3, 0), (3, 0)]).unwrap().n_clusters(), 1);
         assert!(matches!(of(vec![(3, 2)]), Err(MapError::NoGroup { .. })));
-        let tension = |tension| PatchSettings {
-            tension,
-            ..PatchSettings::default()
-        };
-        assert!(map.with_settings(tension(f32::NAN)).is_err());
-        assert_eq!(
-            map.with_settings(tension(0.5)).unwrap().settings().tension,
-            0.5
-        );
     }
 }

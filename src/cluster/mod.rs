@@ -1,9 +1,43 @@
-//! Control clusters: marked points, and a surface that interpolates them.
+//! The Control Cluster Method: a few marked vertices are moved, the others follow Bezier patches between them.
 //!
-//! Invariant: nothing here knows a skin or a document.
+//! Data flow: a mesh -> [`ClusterSurface`] (seams welded) and the marked vertices -> [`Layout`] (coarse triangles between
+//! them, each free vertex's place on one) -> [`Patches`] (cooked), evaluated at a pose from one [`CornerFrame`] a corner.
+//! Frames come from a skin ([`Stencil`], mode A) or from positions alone ([`ControlNet::frames_of_positions`], mode B;
+//! anchors by [`AnchorFits`]).
+//!
+//! The method is that of Bukatov, Gridchina & Zastavnoy 2014, "Using dual quaternions for Control Cluster Method". The paper
+//! names no layout and no kind of patch; those are ours, and each file names its source.
+//!
+//! Invariant: the same input gives the same bits for any number of threads.
+//! Invariant: at bind the free vertices are where the mesh has them.
 
+mod anchors;
+mod bezier;
+mod exact;
+mod frame;
+mod gradient;
+mod interpolation;
+pub mod layout;
 pub mod map;
+mod mesh_layout;
+mod net;
+mod patches;
 pub mod preset;
+mod rotation_fit;
+mod stencil;
+mod surface;
 
-pub use map::{Base, ClusterGroup, ClusterMap, Glyph, MapError, PatchSettings, PatchSurface};
+pub use anchors::AnchorFits;
+pub use bezier::BezierTriangle;
+pub use exact::ExactPatches;
+pub use frame::{CornerFrame, TangentPlane};
+pub use gradient::CornerRings;
+pub use interpolation::Interpolation;
+pub use layout::{Free, Layout};
+pub use map::{Base, ClusterGroup, ClusterMap, Glyph, MapError, PatchSettings};
+pub use mesh_layout::MeshLayout;
+pub use net::ControlNet;
+pub use patches::{PatchOptions, PatchWork, Patches};
 pub use preset::GroupPreset;
+pub use stencil::Stencil;
+pub use surface::ClusterSurface;

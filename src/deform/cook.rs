@@ -15,6 +15,11 @@ pub struct CookedMesh {
 }
 
 impl CookedMesh {
+    /// The place of each joint of the skin ([`joint_order`]).
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
     /// The rows of a chunk, compared by identity.
     pub fn rows(&self, chunk: usize) -> Option<&Arc<Rows>> {
         self.sources.get(chunk)

@@ -1,6 +1,7 @@
 //! What the deformer stack reads to deform one instance.
 
 use super::{CookedMesh, Correctives, DeformStack, Masks};
+use crate::cluster::{ClusterMap, MeshLayout};
 use crate::math::Transform;
 use crate::mesh::Mesh;
 use crate::skeleton::{JointId, Skeleton};
@@ -20,6 +21,15 @@ pub struct SkinSource<'a> {
     pub meshes: &'a [(&'a Arc<Mesh>, &'a Influences)],
 }
 
+/// The control clusters of a mesh.
+#[derive(Clone, Copy)]
+pub struct ClusterInput<'a> {
+    /// The clusters in their groups.
+    pub map: &'a Arc<ClusterMap>,
+    /// The patches between these or earlier clusters; without effect where they are of another shape.
+    pub layout: &'a Arc<MeshLayout>,
+}
+
 /// Everything that deforms one instance of a mesh in one pose. `document::PosedDocument` builds it.
 #[derive(Clone, Copy)]
 pub struct DeformInput<'a> {
@@ -33,6 +43,8 @@ pub struct DeformInput<'a> {
     pub masks: &'a Masks,
     /// Its corrective samples; `None`: stage 7 does not act.
     pub correctives: Option<&'a Arc<Correctives>>,
+    /// Its control clusters and their patches; `None`: stages 8 and 9 do not act.
+    pub clusters: Option<ClusterInput<'a>>,
     /// Its centres of rotation, for these or for earlier influences; without them
     /// [`super::SkinningMethod::CentresOfRotation`] moves points as dual quaternion skinning does.
     pub centres: Option<&'a Arc<Centres>>,

@@ -27,7 +27,7 @@ pub use capture::{Captured, blended_rotations, capture, carried, sculpted};
 pub use choice::StackChoice;
 pub use cook::CookedMesh;
 pub use correctives::Correctives;
-pub use input::{DeformInput, SkinSource};
+pub use input::{ClusterInput, DeformInput, SkinSource};
 pub use mask::{MaskKind, Masks, PointMask};
 pub use plan::{InstancePlan, Moved};
 pub use point_rotations::PointRotations;

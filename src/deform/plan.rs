@@ -4,6 +4,7 @@ use super::DeformInput;
 use super::stage::{
     Changed, ChangedNormals, MorphTargets, Normals, PosedSkin, Run, Stages, inflate_shape,
 };
+use crate::cluster::{CornerFrame, Patches};
 use crate::skinning::{BonePose, CookedChunk, SkinBones, SkinPalette};
 use glam::Vec3;
 use std::sync::Arc;
@@ -61,6 +62,7 @@ impl InstancePlan {
             input,
             bind: &self.bind,
             skin: &self.skin,
+            probe: None,
         });
         let normals = self.normals.as_mut().map(|normals| {
             let shape = self.stages.shape();
@@ -87,6 +89,12 @@ impl InstancePlan {
     /// As [`InstancePlan::positions`], before the corrective samples (stage 7): the shape on which they are sculpted.
     pub fn base_positions(&self) -> &[Vec3] {
         self.stages.base_shape()
+    }
+
+    /// The patches between control clusters, and the frames of their corners in the latest run, world space; `None` where
+    /// there are none.
+    pub fn patches(&self) -> Option<(&Patches, &[CornerFrame])> {
+        self.stages.patches()
     }
 
     /// n_normals deformed normals, world space, unit; empty before the first run, and where they are left out.

@@ -3,9 +3,10 @@
 //! Evaluation, bakes and static-mesh exports all build this input here, so that they agree on what deforms an instance.
 
 use super::{Document, Instance, InstanceId, MeshId, Skin, SkinId};
+use crate::cluster::MeshLayout;
 use crate::deform::cook::joint_order;
 use crate::deform::correctives::PointWeights;
-use crate::deform::{CookedMesh, DeformInput, DeformStack, PointRotations, SkinSource};
+use crate::deform::{ClusterInput, CookedMesh, DeformInput, DeformStack, PointRotations, SkinSource};
 use crate::mesh::Mesh;
 use crate::skeleton::Pose;
 use crate::skinning::{Centres, Influences};
@@ -36,6 +37,8 @@ pub struct CookedInstance<'a> {
     pub stack: Option<&'a DeformStack>,
     /// Whether its corrective samples are applied.
     pub correctives: bool,
+    /// The patches between its control clusters, where they have been laid out; `None`: clusters are left out.
+    pub layout: Option<&'a Arc<MeshLayout>>,
     /// The influences of its mesh in the order of [`Document::joint_order`]; not read without a skin.
     pub influences: &'a CookedMesh,
     /// The centres of rotation of its mesh, where they have been computed.
@@ -54,6 +57,7 @@ impl<'a> PosedDocument<'a> {
         let document = self.document;
         let item = document.meshes().get(&instance.mesh)?;
         let skin = instance.skin.and_then(|skin| document.skins().get(&skin));
+        let clusters = cooked.layout.filter(|_| item.clusters.acts());
         let morph_weights = self.pose.morph_weights.get(instance.joint.get());
         Some(DeformInput {
             geometry: &item.geometry,
@@ -61,6 +65,10 @@ impl<'a> PosedDocument<'a> {
             stack: cooked.stack.unwrap_or(&item.stack),
             masks: &item.masks,
             correctives: cooked.correctives.then_some(&item.correctives),
+            clusters: clusters.map(|layout| ClusterInput {
+                map: &item.clusters,
+                layout,
+            }),
             centres: cooked.centres,
             skeleton: document.skeleton(),
             node: instance.joint,

@@ -29,6 +29,8 @@ pub(super) enum EditorJob {
     Suggest,
     /// Computes the centres of rotation of a mesh.
     Centres,
+    /// Lays out the patches between the control clusters of a mesh.
+    Patches,
     /// Matches mirror images of points, for painting with symmetry.
     MirrorTable,
     /// Finds the mirror image of a selection.
@@ -57,7 +59,7 @@ impl JobKind for EditorJob {
     fn priority(self) -> Priority {
         match self {
             // Started by the editor itself: jobs that the artist starts never wait for these.
-            Self::Centres | Self::Estimate | Self::Picture => Priority::Background,
+            Self::Centres | Self::Patches | Self::Estimate | Self::Picture => Priority::Background,
             // Started by the artist, may take minutes: these may wait for each other.
             Self::ComputeExport | Self::SlowOperation | Self::Suggest | Self::Volume => {
                 Priority::Long
@@ -150,6 +152,7 @@ impl Editor {
                 EditorJob::Operation | EditorJob::SlowOperation => self.take_operation(),
                 EditorJob::Suggest => self.take_suggestions(),
                 EditorJob::Centres => self.take_centres(),
+                EditorJob::Patches => self.take_layout(),
                 EditorJob::MirrorTable => self.take_mirror_table(),
                 EditorJob::MirrorSelection => self.take_mirrored_selection(),
                 EditorJob::MirrorLayer => self.take_layer_mirror(),

@@ -12,6 +12,7 @@ mod animating;
 mod autosave;
 mod bones;
 mod centres;
+mod cluster_layouts;
 mod clusters;
 mod commands;
 mod comparing;
@@ -118,6 +119,7 @@ pub struct Editor {
     saved_at: Option<Instant>,
     evaluation: Evaluation,
     centres: centres::CentreSearch,
+    layouts: cluster_layouts::LayoutSearch,
     operations: operations::Operations,
     mirrors: mirrors::Mirrors,
     symmetries: symmetries::Symmetries,
@@ -189,6 +191,7 @@ impl Editor {
             saved_at: None,
             evaluation: Evaluation::default(),
             centres: centres::CentreSearch::default(),
+            layouts: cluster_layouts::LayoutSearch::default(),
             operations: operations::Operations::default(),
             mirrors: mirrors::Mirrors::default(),
             symmetries: symmetries::Symmetries::default(),
@@ -408,6 +411,7 @@ impl Editor {
         self.model_serial += 1;
         self.views.clear();
         self.centres.clear();
+        self.layouts.clear();
         self.operations.forget_model();
         self.suggesting.forget_model();
         self.mirrors.clear();

@@ -67,7 +67,7 @@ impl Evaluation {
 /// One step of a poll; returns whether there was something to do.
 type Step = fn(&mut Editor) -> bool;
 
-const STEPS: [Step; 17] = [
+const STEPS: [Step; 18] = [
     Editor::go_on_with_stroke,
     Editor::take_ended_jobs,
     Editor::take_evaluated,
@@ -77,6 +77,7 @@ const STEPS: [Step; 17] = [
     Editor::frame_worst_of_export,
     Editor::find_weighted_joints,
     Editor::start_centres,
+    Editor::start_layout,
     Editor::start_fix_that_waits,
     Editor::start_mirror_table,
     Editor::start_picture,
@@ -201,6 +202,7 @@ impl Editor {
             pose: self.document.shown_pose(),
             views: self.views.requests(),
             centres: self.centres.known(),
+            layouts: self.layouts.known(),
             exported: self.exporting.model().cloned(),
             heat_map,
             reset: std::mem::take(&mut self.evaluation.reset),

@@ -2,7 +2,7 @@
 
 use super::exported::{ExportedModel, ExportedView};
 use super::plans::Plans;
-use super::{CentreMap, ViewId, ViewRequest};
+use super::{CentreMap, LayoutMap, SlowCooks, ViewId, ViewRequest};
 use crate::deform::{InstancePlan, Moved, StackChoice};
 use crate::document::{Document, InstanceId};
 use crate::skeleton::Pose;
@@ -22,6 +22,18 @@ impl Evaluator {
     /// skinning. Without this call the evaluator computes the centres that a stack reads.
     pub fn set_centres(&mut self, centres: CentreMap) {
         self.plans.set_centres(centres);
+    }
+
+    /// Uses these patch layouts from now on and computes none: clusters of a mesh without do not act. Without this call the
+    /// evaluator computes the layouts that a document needs.
+    pub fn set_layouts(&mut self, layouts: LayoutMap) {
+        self.plans.set_layouts(layouts);
+    }
+
+    /// [`Evaluator::set_centres`] and [`Evaluator::set_layouts`].
+    pub fn set_cooks(&mut self, cooks: SlowCooks) {
+        self.set_centres(cooks.centres);
+        self.set_layouts(cooks.layouts);
     }
 
     /// Shows this exported file in views of [`StackChoice::Exported`] from now on.

@@ -1,6 +1,6 @@
 //! Evaluated instances, and the shapes that metrics compare them with.
 
-use super::{CentreMap, Evaluator};
+use super::{Evaluator, SlowCooks};
 use crate::deform::DeformStack;
 use crate::deform::diagnostics::{Segments, ShapeView};
 use crate::document::{Document, Edit, InstanceId};
@@ -37,10 +37,10 @@ struct Extra {
 }
 
 impl Gauge {
-    /// Uses these centres of rotation from now on; see [`Evaluator::set_centres`].
-    pub fn set_centres(&mut self, centres: &CentreMap) {
+    /// Uses these centres of rotation and patch layouts from now on; see [`Evaluator::set_cooks`].
+    pub fn set_cooks(&mut self, cooks: &SlowCooks) {
         for evaluator in [&mut self.shown, &mut self.plain, &mut self.other] {
-            evaluator.set_centres(centres.clone());
+            evaluator.set_cooks(cooks.clone());
         }
     }
 
@@ -49,7 +49,9 @@ impl Gauge {
         self.shown.evaluate(document, pose);
         self.has_plain = comparison.plain;
         if comparison.plain {
-            let plain = with_stacks(document, DeformStack::plain).without_correctives();
+            let plain = with_stacks(document, DeformStack::plain)
+                .without_correctives()
+                .without_clusters();
             self.plain.evaluate(&plain, pose);
         }
         self.has_other = comparison.other.is_some();

@@ -1,7 +1,7 @@
 //! The plans of all instances of a document in each view, and what they share.
 
 use super::skin_orders::{SkinMeshes, SkinOrders};
-use super::{CentreMap, ViewId, ViewRequest, centres};
+use super::{CentreMap, LayoutMap, ViewId, ViewRequest, centres, layouts};
 use crate::deform::{CookedMesh, InstancePlan, Moved};
 use crate::document::{CookedInstance, Document, InstanceId, MeshId, PosedDocument};
 use crate::skeleton::{Pose, Skeleton};
@@ -23,6 +23,9 @@ pub(super) struct Plans {
     centres: CentreMap,
     /// The centres were given: none are computed here.
     centres_given: bool,
+    layouts: LayoutMap,
+    /// The layouts were given: none are computed here.
+    layouts_given: bool,
 }
 
 /// The cooked influences of a mesh, and the evaluation that used them last.
@@ -47,6 +50,12 @@ impl Plans {
         self.centres_given = true;
     }
 
+    /// Uses these patch layouts from now on and computes none: clusters of a mesh without do not act.
+    pub(super) fn set_layouts(&mut self, layouts: LayoutMap) {
+        self.layouts = layouts;
+        self.layouts_given = true;
+    }
+
     /// Begins an evaluation of `document` in `pose`: what all views share. Plans of other views than `views` are freed.
     pub(super) fn begin(&mut self, document: &Document, pose: &Pose, views: &[ViewRequest]) {
         pose.world_matrices_into(document.skeleton(), &mut self.world);
@@ -56,6 +65,9 @@ impl Plans {
         self.cook(document);
         if !self.centres_given {
             centres::find(document, views, &mut self.centres);
+        }
+        if !self.layouts_given {
+            layouts::find(document, views, &mut self.layouts);
         }
     }
 
@@ -75,7 +87,7 @@ impl Plans {
             world: &self.world,
         };
         let instead = view.stack.instead();
-        let correctives = view.shows_correctives();
+        let (correctives, clusters) = (view.shows_correctives(), view.shows_clusters());
         for (&id, instance) in document.instances() {
             let Some(item) = document.meshes().get(&instance.mesh) else {
                 continue;
@@ -90,6 +102,7 @@ impl Plans {
             let cooked = CookedInstance {
                 stack: Some(plain.as_ref().unwrap_or(stack)),
                 correctives,
+                layout: self.layouts.get(&instance.mesh).filter(|_| clusters),
                 influences: cooked,
                 centres: self.centres.get(&instance.mesh),
                 skin_meshes: &skin_meshes,

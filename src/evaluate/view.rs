@@ -33,4 +33,9 @@ impl ViewRequest {
     pub fn shows_correctives(&self) -> bool {
         !self.plain && matches!(self.stack, StackChoice::Project | StackChoice::Custom(_))
     }
+
+    /// Whether control clusters are applied: where corrective samples are.
+    pub fn shows_clusters(&self) -> bool {
+        self.shows_correctives()
+    }
 }

@@ -1,7 +1,7 @@
 //! The evaluation thread.
 
 use super::heat_map::{HeatMapRequest, HeatMapper, HeatUpdate, views_for};
-use super::{CentreMap, Evaluator, ExportedModel, ViewId, ViewRequest};
+use super::{CentreMap, Evaluator, ExportedModel, LayoutMap, ViewId, ViewRequest};
 use crate::deform::Moved;
 use crate::document::{Document, InstanceId};
 use crate::skeleton::Pose;
@@ -24,6 +24,8 @@ pub struct Request {
     pub views: Vec<ViewRequest>,
     /// The centres of rotation that are known; the worker computes none.
     pub centres: CentreMap,
+    /// The patch layouts that are known; the worker computes none.
+    pub layouts: LayoutMap,
     /// The latest export, to show it as a player does.
     pub exported: Option<Arc<ExportedModel>>,
     /// The heat map to compute.
@@ -207,6 +209,7 @@ impl State {
         let mut secs = 0.0;
         let answer = self.guarded(|state| {
             state.evaluator.set_centres(request.centres.clone());
+            state.evaluator.set_layouts(request.layouts.clone());
             state.evaluator.set_exported(request.exported.as_ref());
             let (document, pose) = (&request.document, &request.pose);
             let heat_map = request.heat_map.as_ref();
@@ -305,6 +308,7 @@ mod tests {
             pose: Arc::new(pose),
             views: vec![ViewRequest::own()],
             centres: CentreMap::new(),
+            layouts: LayoutMap::new(),
             exported: None,
             heat_map: None,
             reset: false,

@@ -119,7 +119,7 @@ fn affected(document: &Document) -> Vec<Affected<'_>> {
         .collect();
     let meshes = document.meshes().iter().filter_map(|(&id, item)| {
         let stack = item.stack.as_applied();
-        let samples = item.correctives.acts();
+        let samples = item.correctives.acts() || item.clusters.acts();
         if stack == linear && !samples || !skinned.contains(&id) {
             return None;
         }
@@ -129,7 +129,8 @@ fn affected(document: &Document) -> Vec<Affected<'_>> {
             n_blended += usize::from(n > 1);
             n_over += usize::from(n > COMMON_INFLUENCES);
         }
-        // Points with one influence are where linear blend skinning puts them, but smoothing and samples still move them.
+        // Points with one influence are where linear blend skinning puts them, but smoothing, samples and
+        // clusters still move them.
         let acts = n_blended > 0 || stack.smooth.acts() || samples;
         acts.then_some(Affected {
             id,
@@ -273,6 +274,9 @@ fn of_any_clip(affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
         if stack.smooth.acts() {
             left.push("corrective smooth");
         }
+        if mesh.item.clusters.acts() {
+            left.push("control clusters");
+        }
         if mesh.item.correctives.acts() && mesh.item.correctives.is_weighted() {
             findings.push(mesh.about(Finding::warning(
                 mesh.place(),
@@ -406,6 +410,9 @@ impl Affected<'_> {
         }
         if self.item.correctives.acts() {
             parts.push("corrective samples".into());
+        }
+        if self.item.clusters.acts() {
+            parts.push("control clusters".into());
         }
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         listed(&parts)

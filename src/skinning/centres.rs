@@ -123,6 +123,16 @@ impl Centres {
         })
     }
 
+    /// Given centres in bind space, for `mesh` or for points beside it.
+    pub fn given(mesh: &Arc<Mesh>, centres: &[Vec3]) -> Self {
+        Self {
+            geometry: Arc::downgrade(mesh),
+            sources: Vec::new(),
+            chunks: centres.chunks(super::CHUNK).map(<[Vec3]>::to_vec).collect(),
+            without: PointSet::default(),
+        }
+    }
+
     /// Whether they were computed for this shape and these influences, by identity.
     pub fn are_of(&self, mesh: &Arc<Mesh>, influences: &Influences) -> bool {
         std::ptr::eq(self.geometry.as_ptr(), Arc::as_ptr(mesh))

@@ -170,6 +170,7 @@ fn ask(worker: &Worker, document: &Document, generation: u64) -> (Duration, usiz
             pose: document.pose().clone(),
             views: vec![ViewRequest::own()],
             centres: sinew::evaluate::CentreMap::new(),
+            layouts: sinew::evaluate::LayoutMap::new(),
             heat_map: None,
             reset: generation == 1,
         });

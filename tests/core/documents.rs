@@ -615,6 +615,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             pose: document.shown_pose(),
             views: vec![ViewRequest::own()],
             centres: sinew::evaluate::CentreMap::new(),
+            layouts: sinew::evaluate::LayoutMap::new(),
             heat_map: None,
             reset: generation == 1,
         });
@@ -693,6 +694,7 @@ fn a_waiting_request_is_replaced_by_a_newer_one() {
             pose: document.pose().clone(),
             views: vec![ViewRequest::own()],
             centres: sinew::evaluate::CentreMap::new(),
+            layouts: sinew::evaluate::LayoutMap::new(),
             heat_map: None,
             reset: true,
         });

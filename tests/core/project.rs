@@ -770,15 +770,16 @@ proptest! {
             1..6,
         ),
         large in proptest::option::of(any::<proptest::sample::Index>()),
-        version in 0usize..6,
+        version in 0usize..7,
     ) {
-        let files: [&[u8]; 6] = [
+        let files: [&[u8]; 7] = [
             include_bytes!("../data/project-v1.ron"),
             include_bytes!("../data/project-v2.ron"),
             include_bytes!("../data/project-v3.ron"),
             include_bytes!("../data/project-v4.ron"),
             include_bytes!("../data/project-v5.ron"),
             include_bytes!("../data/project-v6.ron"),
+            include_bytes!("../data/project-v7.ron"),
         ];
         let mut bytes = files[version].to_vec();
         for (at, byte) in damage {

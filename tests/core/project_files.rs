@@ -1,6 +1,7 @@
 //! Project files that must open for ever, with the models they refer to.
 
 use glam::{DMat3, DVec3, Vec2};
+use sinew::cluster::{self, Base, Glyph};
 use sinew::correctives;
 use sinew::deform::{
     CorrectiveSmooth, DeformStack, MaskKind, ScaleMode, SkinningMethod, StackChoice, StackPreset,
@@ -372,6 +373,27 @@ fn version_6_opens() {
     assert_written_alike("project-v6.ron", &document);
 }
 
+/// Do not change `project-v7.ron`, nor what it is expected to hold: artists have such files.
+#[test]
+fn version_7_opens() {
+    let document = frozen("project-v7.ron");
+    let item = &document.meshes()[&MeshId(0)];
+    let map = &item.clusters;
+    let [skin, arm] = map.groups() else {
+        panic!("{map:?}")
+    };
+    assert_eq!((skin.name.as_str(), arm.name.as_str()), ("Skin", "Arm"));
+    assert_eq!((skin.base, arm.base), (Base::Stack, Base::Lbs));
+    assert_eq!((skin.glyph, arm.glyph), (Glyph::Circle, Glyph::Star));
+    assert_eq!(arm.colour, [1, 2, 255]);
+    let group = |vertex: usize| map.group_of(item.geometry.point_of_vertex[vertex]);
+    assert_eq!([0, 3, 4, 5].map(group), [Some(0), Some(1), Some(1), None]);
+    let settings = map.settings();
+    assert_eq!(settings.interpolation, cluster::Interpolation::PointNormal);
+    assert!(settings.positions_only && !settings.couples_normals);
+    assert_written_alike("project-v7.ron", &document);
+}
+
 /// A set that cannot be solved, and one whose driver bone is gone, are off; saved again they are as they were, and they
 /// act again when mended.
 #[test]
@@ -464,11 +486,11 @@ fn assert_written_alike_text(saved: &str, path: &Path, document: &Document) {
 /// Opened, saved in the newest version and opened again, every frozen project is as it was.
 #[test]
 fn every_version_is_saved_and_opens_again() {
-    for version in 1..=6 {
+    for version in 1..=7 {
         let before = frozen(&format!("project-v{version}.ron"));
         let path = in_repository(&format!("tests/data/project-v{version}.ron"));
         let text = to_text(&to_project(&before, Some(&path)).unwrap()).unwrap();
-        assert!(text.starts_with("(\n    version: 6,"), "{text}");
+        assert!(text.starts_with("(\n    version: 7,"), "{text}");
         let model = in_repository("tests/data/strip.gltf");
         let import = || {
             import_for_project(ModelSource::File(&model), &Task::new())

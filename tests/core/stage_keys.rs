@@ -3,8 +3,11 @@
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use proptest::prelude::*;
 use sinew::deform::correctives::{Correctives, Driver, Sample, SampleSet};
+use sinew::cluster::{
+    Base, ClusterGroup, ClusterMap, Interpolation, MeshLayout, PatchSettings,
+};
 use sinew::deform::{
-    CookedMesh, CorrectiveSmooth, DeformInput, DeformStack, InstancePlan, MaskKind, Masks, Moved,
+    ClusterInput, CookedMesh, CorrectiveSmooth, DeformInput, DeformStack, InstancePlan, MaskKind, Masks, Moved,
     Polynomial, ScaleMode, SkinSource, SkinningMethod, TwistDamping, Variant,
 };
 use sinew::document::{MeshSource, PrimitiveSource};
@@ -37,6 +40,7 @@ struct Inputs {
     stack: DeformStack,
     masks: Masks,
     correctives: Option<Arc<Correctives>>,
+    clusters: Option<Arc<ClusterMap>>,
     centres: Option<Arc<Centres>>,
     skeleton: Arc<Skeleton>,
     node: JointId,
@@ -55,6 +59,7 @@ struct Inputs {
 struct Plan {
     cooked: CookedMesh,
     plan: InstancePlan,
+    layout: Option<Arc<MeshLayout>>,
 }
 
 impl Plan {
@@ -64,12 +69,15 @@ impl Plan {
         );
         self.cooked.update(&inputs.influences, &order);
         let meshes = [(&inputs.skin_mesh, &inputs.influences)];
+        let clusters = inputs.clusters.clone();
+        let clusters = clusters.map(|map| (map.clone(), self.layout(&inputs.geometry, &map)));
         self.plan.run(&DeformInput {
             geometry: &inputs.geometry,
             cooked: &self.cooked,
             stack: &inputs.stack,
             masks: &inputs.masks,
             correctives: inputs.correctives.as_ref(),
+            clusters: clusters.as_ref().map(|(map, layout)| ClusterInput { map, layout }),
             centres: inputs.centres.as_ref(),
             skeleton: &inputs.skeleton,
             node: inputs.node,
@@ -83,6 +91,16 @@ impl Plan {
             world: &inputs.world,
             morph_weights: &inputs.morph_weights,
         })
+    }
+
+    /// The layout of clusters, the known one where it is that.
+    fn layout(&mut self, geometry: &Arc<Mesh>, map: &ClusterMap) -> Arc<MeshLayout> {
+        let known = self.layout.take().filter(|layout| layout.is_of(geometry, map));
+        let layout = known.unwrap_or_else(|| {
+            Arc::new(MeshLayout::compute(geometry, map, &Task::new()).unwrap())
+        });
+        self.layout = Some(layout.clone());
+        layout
     }
 
     fn bits(&self) -> Vec<[u32; 3]> {
@@ -204,6 +222,7 @@ fn base() -> Inputs {
         stack: DeformStack::default(),
         masks: Masks::default(),
         correctives: Some(sculpted(&skeleton, 300..900, Vec3::new(0.0, 0.2, 0.1), 1.0)),
+        clusters: None,
         centres: None,
         node: JointId(4),
         has_skin: true,
@@ -236,6 +255,31 @@ fn stacks() -> Vec<DeformStack> {
         with(SkinningMethod::CentresOfRotation, true),
         DeformStack::bare(SkinningMethod::Dqs),
     ]
+}
+
+/// Every `nth` point a cluster, in turn of groups that the stack, linear skinning, dual quaternions and the rest pose
+/// move; in the patches of `settings`.
+fn clusters(n_points: usize, nth: usize, settings: PatchSettings) -> Arc<ClusterMap> {
+    let groups = Base::ALL.into_iter().enumerate().map(|(i, base)| {
+        Arc::new(ClusterGroup {
+            base,
+            ..ClusterGroup::new(base.key(), i)
+        })
+    });
+    // Mostly the stack's.
+    let group = |i: usize| [0, 0, 1, 0, 2, 0, 0, 3][i % 8];
+    let points = (0..n_points).step_by(nth).enumerate();
+    let points = points.map(|(i, point)| (point as u32, group(i)));
+    Arc::new(ClusterMap::new(groups.collect(), points.collect(), settings).unwrap())
+}
+
+/// The inputs with clusters.
+fn with_clusters(inputs: Inputs) -> Inputs {
+    let n_points = inputs.geometry.n_points();
+    Inputs {
+        clusters: Some(clusters(n_points, 7, PatchSettings::default())),
+        ..inputs
+    }
 }
 
 type Change = (&'static str, fn(&mut Inputs));
@@ -350,6 +394,39 @@ const CHANGES: &[Change] = &[
         let made = sculpted(&i.skeleton, 300..900, Vec3::new(0.0, 0.2, 0.1), 0.5);
         i.correctives = Some(made);
     }),
+    ("clusters", |i| {
+        i.clusters = Some(clusters(i.geometry.n_points(), 11, PatchSettings::default()));
+    }),
+    ("other groups", |i| {
+        let map = clusters(i.geometry.n_points(), 7, PatchSettings::default());
+        i.clusters = Some(Arc::new(map.with_points(&[70, 700], Some(1))));
+    }),
+    ("another base", |i| {
+        let map = clusters(i.geometry.n_points(), 7, PatchSettings::default());
+        let group = ClusterGroup::new("lbs", 1);
+        i.clusters = Some(Arc::new(map.with_group(Some(1), group).unwrap()));
+    }),
+    ("other patches", |i| {
+        let settings = PatchSettings {
+            interpolation: Interpolation::PointNormal,
+            ..PatchSettings::default()
+        };
+        i.clusters = Some(clusters(i.geometry.n_points(), 7, settings));
+    }),
+    ("patches of positions", |i| {
+        let settings = PatchSettings {
+            positions_only: true,
+            ..PatchSettings::default()
+        };
+        i.clusters = Some(clusters(i.geometry.n_points(), 7, settings));
+    }),
+    ("patches that do not tilt", |i| {
+        let settings = PatchSettings {
+            couples_normals: false,
+            ..PatchSettings::default()
+        };
+        i.clusters = Some(clusters(i.geometry.n_points(), 7, settings));
+    }),
     ("rotation of a driver", |i| {
         i.locals[2].rotation = DQuat::from_rotation_z(-0.8);
     }),
@@ -396,12 +473,17 @@ const UNSEEN: [&str; 1] = ["names"];
 fn each_input_is_noticed_by_itself() {
     let mut shown = vec![false; CHANGES.len()];
     for stack in stacks() {
-        for has_skin in [true, false] {
-            let base = Inputs {
+        for (has_skin, has_clusters) in
+            [(true, false), (false, false), (true, true), (false, true)]
+        {
+            let mut base = Inputs {
                 stack: stack.clone(),
                 has_skin,
                 ..base()
             };
+            if has_clusters {
+                base = with_clusters(base);
+            }
             let before = fresh(&base);
             for (k, (name, change)) in CHANGES.iter().enumerate() {
                 let mut changed = base.clone();
@@ -511,6 +593,13 @@ fn changes_of_many_chunks_are_those_of_a_fresh_plan() {
             ..base()
         };
         inputs.centres = Some(centres_of(&inputs));
+        changes_are_those_of_a_fresh_plan(inputs.clone());
+        changes_are_those_of_a_fresh_plan(with_clusters(inputs));
+    }
+}
+
+fn changes_are_those_of_a_fresh_plan(mut inputs: Inputs) {
+    {
         let before = inputs.clone();
         let mut plan = Plan::default();
         plan.run(&inputs);
@@ -534,9 +623,13 @@ proptest! {
     #[test]
     fn a_plan_has_no_memory(
         stack in 0usize..6,
+        has_clusters in any::<bool>(),
         steps in prop::collection::vec((0..CHANGES.len(), any::<bool>()), 1..12),
     ) {
-        let start = Inputs { stack: stacks()[stack].clone(), ..base() };
+        let mut start = Inputs { stack: stacks()[stack].clone(), ..base() };
+        if has_clusters {
+            start = with_clusters(start);
+        }
         let mut inputs = start.clone();
         let mut plan = Plan::default();
         plan.run(&inputs);

@@ -53,13 +53,16 @@ pub(crate) struct Problem<'a> {
 }
 
 impl Problem<'_> {
-    /// Whether any deformer stack does more than skin: bulge compensation, projection, smoothing, corrective samples.
+    /// Whether any deformer stack does more than skin: bulge compensation, projection, smoothing, corrective samples, clusters.
     pub(crate) fn corrects(&self, group: &Group) -> bool {
         group.meshes.iter().any(|part| {
             let item = self.sampler.item(part.mesh);
             item.is_some_and(|item| {
                 let stack = item.stack.as_applied();
-                stack.corrects_bulges() || stack.smooth.acts() || item.correctives.acts()
+                stack.corrects_bulges()
+                    || stack.smooth.acts()
+                    || item.correctives.acts()
+                    || item.clusters.acts()
             })
         })
     }

@@ -1,5 +1,6 @@
 //! Evaluates a document at frames of its clips: the deformer stacks' result, and the joint matrices that a player has.
 
+use crate::cluster::MeshLayout;
 use crate::deform::{CookedMesh, DeformStack, InstancePlan, SkinningMethod};
 use crate::document::{
     ClipId, CookedInstance, Document, InstanceId, MeshId, MeshItem, PosedDocument, SkinId,
@@ -69,6 +70,7 @@ pub(crate) struct Sampler<'a> {
     pub(crate) player_skeleton: Skeleton,
     cooked: Vec<CookedMesh>,
     centres: BTreeMap<MeshId, Arc<Centres>>,
+    layouts: BTreeMap<MeshId, Arc<MeshLayout>>,
     pub(crate) rest_world: Arc<Vec<DAffine3>>,
 }
 
@@ -262,7 +264,7 @@ impl<'a> Sampler<'a> {
             cooked
         });
         let cooked = cooked.collect();
-        let mut centres = BTreeMap::new();
+        let (mut centres, mut layouts) = (BTreeMap::new(), BTreeMap::new());
         for mesh in instances
             .iter()
             .map(|d: &SkinnedInstance| d.mesh)
@@ -275,6 +277,10 @@ impl<'a> Sampler<'a> {
                 let found = Centres::compute(&item.geometry, &item.influences, task)?;
                 centres.insert(mesh, Arc::new(found));
             }
+            if item.clusters.acts() {
+                let found = MeshLayout::compute(&item.geometry, &item.clusters, task)?;
+                layouts.insert(mesh, Arc::new(found));
+            }
         }
         Ok(Self {
             document,
@@ -284,6 +290,7 @@ impl<'a> Sampler<'a> {
             instances,
             cooked,
             centres,
+            layouts,
         })
     }
 
@@ -428,8 +435,8 @@ struct FrameEvaluator<'s, 'a> {
     skin_meshes: Vec<Vec<SkinnedMesh<'a>>>,
     plans: Vec<InstancePlan>,
     normals: bool,
-    /// Whether corrective samples are applied.
-    correctives: bool,
+    /// Whether corrective samples and control clusters are applied.
+    corrects: bool,
 }
 
 impl<'s, 'a> FrameEvaluator<'s, 'a> {
@@ -455,7 +462,7 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
                 .collect(),
             plans: sampler.instances.iter().map(|_| plan()).collect(),
             normals,
-            correctives: stacks == StackChoice::Own,
+            corrects: stacks == StackChoice::Own,
         }
     }
 
@@ -477,7 +484,8 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
             };
             let cooked = CookedInstance {
                 stack: Some(&self.stacks[i]),
-                correctives: self.correctives,
+                correctives: self.corrects,
+                layout: (self.sampler.layouts.get(&drawn.mesh)).filter(|_| self.corrects),
                 influences: &self.sampler.cooked[i],
                 centres: self.sampler.centres.get(&drawn.mesh),
                 skin_meshes: &self.skin_meshes[i],

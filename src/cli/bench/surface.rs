@@ -277,6 +277,7 @@ impl Stroked {
         let cooked = CookedInstance {
             stack: None,
             correctives: true,
+            layout: None,
             influences: &self.cooked,
             centres: None,
             skin_meshes: &[],

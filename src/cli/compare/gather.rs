@@ -4,7 +4,7 @@ use crate::cli::measuring::{Combined, Measurer, Moment, Places, VertexPlace};
 use crate::cli::stack_args::NamedStack;
 use crate::deform::diagnostics::{Metric, Summary};
 use crate::document::Document;
-use crate::evaluate::CentreMap;
+use crate::evaluate::SlowCooks;
 use serde::Serialize;
 
 /// All numbers of one stack.
@@ -82,13 +82,13 @@ impl Series {
     }
 }
 
-/// Measures `own` under each of the stacks in each frame; differences compare with the first stack. `centres`: of all
+/// Measures `own` under each of the stacks in each frame; differences compare with the first stack. `cooks`: of all
 /// meshes that need them.
 pub(crate) fn gather(
     own: &Document,
     stacks: &[NamedStack],
     moments: &[Moment],
-    centres: &CentreMap,
+    cooks: &SlowCooks,
 ) -> Vec<Series> {
     let Some(first) = stacks.first() else {
         return Vec::new();
@@ -98,7 +98,7 @@ pub(crate) fn gather(
         .iter()
         .map(|stack| {
             let document = stack.document(own);
-            let mut measurer = Measurer::new(own, first, centres);
+            let mut measurer = Measurer::new(own, first, cooks);
             let combined: Vec<Combined> = moments
                 .iter()
                 .map(|m| measurer.combined(&document, &m.pose))

@@ -20,7 +20,7 @@ use super::measuring::{Moment, moments};
 use super::{Failure, centres, load, scene};
 use crate::deform::diagnostics::{Metric, Summary};
 use crate::document::Document;
-use crate::evaluate::CentreMap;
+use crate::evaluate::SlowCooks;
 use crate::io::Output;
 use chart::{Chart, Line};
 use gather::{Series, gather, picture_moments};
@@ -56,7 +56,7 @@ struct Report<'a> {
         not(feature = "render"),
         expect(dead_code, reason = "only pictures need them")
     )]
-    centres: CentreMap,
+    cooks: SlowCooks,
 }
 
 pub(crate) fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
@@ -80,8 +80,8 @@ pub(crate) fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<ExitCode, F
     panes::check(args)?;
     let moments = moments(&loaded, &args.pose, args.rate)?;
     let stacks = args.methods.iter().map(|stack| stack.document(document));
-    let centres = centres::find(&stacks.collect::<Vec<_>>());
-    let series = gather(document, &args.methods, &moments, &centres);
+    let cooks = centres::find(&stacks.collect::<Vec<_>>());
+    let series = gather(document, &args.methods, &moments, &cooks);
     let wanted = picture_moments(&series, moments.len(), usize::from(args.moments));
     let report = Report {
         args,
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<ExitCode, F
         moments,
         series,
         wanted,
-        centres,
+        cooks,
     };
     if is_sheet {
         write_sheet(&report, outputs)?;

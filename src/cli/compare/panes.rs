@@ -60,7 +60,7 @@ pub(crate) fn draw(report: &Report<'_>) -> Result<Panes, Failure> {
         scale: None,
     };
     for gauge in &mut studio.gauges {
-        gauge.set_centres(&report.centres);
+        gauge.set_cooks(&report.cooks);
     }
     let mut rows = Vec::new();
     for &moment in &report.wanted {

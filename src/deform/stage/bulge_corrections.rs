@@ -99,7 +99,7 @@ impl BulgeCorrections {
     /// before; else only those of stale chunks are.
     pub(super) fn update(&mut self, run: &Run<'_>, new_bind: bool) -> bool {
         let stack = run.input.stack;
-        let n_chunks = run.skin.chunks().len();
+        let n_chunks = run.chunks().len();
         let mut everywhere = self.posed_by.replace(|_| PoseKey {
             compensation: compensation::settings(stack).cloned(),
             projection: projection::settings(stack).cloned(),
@@ -125,7 +125,7 @@ impl BulgeCorrections {
             self.chunks.clear();
         }
         self.chunks.resize_with(n_chunks, ChunkState::default);
-        if new_bind || run.skin.changes().inflated_bones {
+        if new_bind || run.changes().inflated_bones {
             everywhere = true;
             for state in &mut self.chunks {
                 state.measured = false;
@@ -137,13 +137,15 @@ impl BulgeCorrections {
                 self.pairs.find(&mut state.cooked);
             }
         }
-        everywhere |= self.pairs.update(run, bones, n_cooked > 0);
+        // Automatic strengths are measured on the mesh, for other points too.
+        let new_chunks = n_cooked > 0 || !run.skin.changes().chunks.is_empty();
+        everywhere |= self.pairs.update(run, bones, new_chunks);
         everywhere
     }
 
     /// Cooks the chunks whose influences or painted maps are not the ones cooked before; returns how many.
     fn cook(&mut self, run: &Run<'_>, bones: &SkinBones) -> usize {
-        let (stack, masks, cooked) = (run.input.stack, run.input.masks, run.skin.chunks());
+        let (stack, masks, cooked) = (run.input.stack, run.input.masks, run.chunks());
         let (compensation, projection) =
             (compensation::settings(stack), projection::settings(stack));
         let masks_of = |c| -> [Option<&MaskChunk>; 2] {

@@ -18,6 +18,7 @@
 
 mod bulge_corrections;
 mod changed;
+mod clusters;
 mod compensation;
 mod corrective_smooth;
 mod inflation;

@@ -26,7 +26,7 @@ pub(in crate::deform) struct PosedSkin {
 
 /// What the latest run changed.
 #[derive(Default)]
-pub(super) struct Changes {
+pub(in crate::deform) struct Changes {
     /// Some number of the palette.
     pub(super) palette: bool,
     /// Some bone lies elsewhere in the inflated bind shape. Not every such change is one of the palette: a joint that

@@ -2,9 +2,12 @@
 
 use super::changed::Changed;
 use super::morph_targets::MorphTargets;
-use super::posed_skin::PosedSkin;
+use super::posed_skin::{Changes, PosedSkin};
+use crate::cluster::{CornerFrame, Patches};
 use crate::deform::DeformInput;
+use crate::skinning::CookedChunk;
 use glam::Vec3;
+use std::sync::Arc;
 
 /// What every stage of a run may read.
 #[derive(Clone, Copy)]
@@ -14,6 +17,35 @@ pub(in crate::deform) struct Run<'a> {
     pub(in crate::deform) bind: &'a MorphTargets,
     /// The skin in the pose.
     pub(in crate::deform) skin: &'a PosedSkin,
+    /// Other points than those of the mesh, which the skin moves in their place.
+    pub(in crate::deform) probe: Option<ProbeSkin<'a>>,
+}
+
+/// Points beside those of the mesh.
+#[derive(Clone, Copy)]
+pub(in crate::deform) struct ProbeSkin<'a> {
+    /// Their influences in the order of the kernels.
+    pub(in crate::deform) chunks: &'a [Arc<CookedChunk>],
+    /// What changed since the latest run.
+    pub(in crate::deform) changes: &'a Changes,
+}
+
+impl<'a> Run<'a> {
+    /// The influences of the points in the order of the kernels; none without a skin.
+    pub(super) fn chunks(&self) -> &'a [Arc<CookedChunk>] {
+        match self.probe {
+            Some(probe) => probe.chunks,
+            None => self.skin.chunks(),
+        }
+    }
+
+    /// What changed in the skin since the latest run.
+    pub(super) fn changes(&self) -> &'a Changes {
+        match self.probe {
+            Some(probe) => probe.changes,
+            None => self.skin.changes(),
+        }
+    }
 }
 
 /// A stage that makes a shape of the one before it.
@@ -30,4 +62,9 @@ pub(super) trait Stage: Send + Sync {
 
     /// Its shape after the latest run, n_points.
     fn shape(&self) -> &[Vec3];
+
+    /// The patches between control clusters, and the frames of their corners in the latest run.
+    fn patches(&self) -> Option<(&Patches, &[CornerFrame])> {
+        None
+    }
 }

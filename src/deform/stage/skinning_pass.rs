@@ -31,7 +31,7 @@ impl Stage for SkinningPass {
 
     fn run(&mut self, run: &Run<'_>, before: &[Vec3], changed: Changed) -> Changed {
         let new_bind = changed != Changed::Nothing;
-        let changes = run.skin.changes();
+        let changes = run.changes();
         // Of each stage whether it moves points of every chunk otherwise: 1 and 2, 3, 4 and 5.
         let mut all = new_bind || changes.palette;
         all |= self.skinning.update(run.input);
@@ -106,7 +106,7 @@ impl SkinningPass {
         let (states, corrections) = self.bulges.parts(run.input.stack, bone_pose);
         let pass = ChunkPass {
             bind,
-            chunks: run.skin.chunks(),
+            chunks: run.chunks(),
             palette: run.skin.palette(),
             bones,
             bone_pose,

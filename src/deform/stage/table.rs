@@ -1,11 +1,13 @@
 //! The table of stages: which there are, and in which order they run.
 
 use super::changed::Changed;
+use super::clusters::ClusterStage;
 use super::corrective_smooth::SmoothStage;
 use super::node_motion::NodeStage;
 use super::pose_space::PoseSpaceStage;
 use super::run::{Run, Stage};
 use super::skinning_pass::SkinningPass;
+use crate::cluster::{CornerFrame, Patches};
 use crate::deform::DeformInput;
 use glam::Vec3;
 
@@ -31,6 +33,9 @@ impl Line {
     }
 }
 
+/// Lines of the table before [`PoseSpaceStage`].
+const STAGES_BEFORE_SAMPLES: usize = 3;
+
 impl Default for Stages {
     fn default() -> Self {
         Self {
@@ -39,6 +44,7 @@ impl Default for Stages {
                 Line::of::<SkinningPass>(),
                 Line::of::<SmoothStage>(),
                 Line::of::<PoseSpaceStage>(),
+                Line::of::<ClusterStage>(),
             ],
         }
     }
@@ -71,10 +77,15 @@ impl Stages {
         shape_of(&self.table)
     }
 
+    /// The patches between control clusters in the latest run.
+    pub(in crate::deform) fn patches(&self) -> Option<(&Patches, &[CornerFrame])> {
+        let mut acting = self.table.iter().filter_map(|line| line.stage.as_ref());
+        acting.find_map(|stage| stage.patches())
+    }
+
     /// The shape before stage 7, on which samples are sculpted; empty before the first run.
     pub(in crate::deform) fn base_shape(&self) -> &[Vec3] {
-        let (_, before) = self.table.split_last().unzip();
-        shape_of(before.unwrap_or_default())
+        shape_of(self.table.get(..STAGES_BEFORE_SAMPLES).unwrap_or_default())
     }
 }
 

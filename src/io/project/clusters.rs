@@ -27,16 +27,15 @@ enums! {
     #[derive(Default)]
     ClusterGlyph = cluster::Glyph { #[default] Circle, Square, Diamond, Triangle, Cross, Star }
 
-    /// The surface that moves the free points.
+    /// The kind of the patches.
     #[derive(Default)]
-    PatchSurface = cluster::PatchSurface { #[default] TransportedBezier, PnTriangles, G1, Strands }
+    Interpolation = cluster::Interpolation { #[default] TransportedBezier, PointNormal }
 }
 
 structs! {
     /// How the free points follow the clusters.
     PatchSettings = cluster::PatchSettings {
-        surface: PatchSurface,
-        tension: f32,
+        interpolation: Interpolation,
         positions_only: bool,
         couples_normals: bool,
     }

@@ -380,7 +380,8 @@ impl Viewport {
 
     /// Draws the badge shown until the centres of rotation are computed.
     pub(super) fn centres_badge_ui(ui: &Ui, pane: &Pane, editor: &Editor) {
-        let Some(label) = editor.centres_badge(pane.view) else {
+        let badge = editor.centres_badge(pane.view);
+        let Some(label) = badge.or_else(|| editor.layout_badge(pane.view)) else {
             return;
         };
         let palette = theme::palette(ui);

@@ -1,0 +1,216 @@
+//! What the clusters of a document are, and how their patches stand in a pose.
+
+use super::Failure;
+use super::centres;
+use crate::cluster::{CornerFrame, MeshLayout, Patches};
+use crate::document::{Document, MeshId, MeshItem};
+use crate::evaluate::Evaluator;
+use crate::finding::counted;
+use crate::mesh::Mesh;
+use crate::skeleton::Pose;
+use crate::suggest::ClusterRound;
+use serde::Serialize;
+use std::io::Write;
+
+/// The control clusters of a document.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    meshes: Vec<MeshReport>,
+}
+
+/// The control clusters of one mesh.
+#[derive(Debug, Serialize)]
+struct MeshReport {
+    mesh: u32,
+    name: String,
+    /// Distinct positions; the vertices of a seam count once.
+    points: usize,
+    clusters: usize,
+    groups: Vec<GroupReport>,
+    /// Corners of patches that are no clusters.
+    anchors: usize,
+    anchor_vertices: Vec<Vertex>,
+    patches: usize,
+    /// Points that follow patches.
+    free: usize,
+    /// Points that follow the deformer stack, because their part of the mesh has no cluster.
+    excluded: usize,
+    /// Edges between corners.
+    edges: usize,
+    /// Those along which the rotation differs by more than 60 degrees in the pose.
+    sparse_edges: usize,
+    /// And by more than 90 degrees.
+    very_sparse_edges: usize,
+    /// The largest difference, degrees.
+    worst_edge_degrees: f64,
+    /// The rounds of a suggestion.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suggested: Vec<ClusterRound>,
+}
+
+#[derive(Debug, Serialize)]
+struct GroupReport {
+    name: String,
+    base: &'static str,
+    clusters: usize,
+}
+
+/// A vertex as the file numbers it.
+#[derive(Debug, Serialize)]
+struct Vertex {
+    primitive: usize,
+    vertex: u32,
+}
+
+impl Report {
+    /// The report of a document in a pose. `suggested`: the rounds of each mesh that got clusters.
+    pub(super) fn of(
+        document: &Document,
+        pose: &Pose,
+        suggested: Vec<(MeshId, Vec<ClusterRound>)>,
+    ) -> Self {
+        let cooks = centres::find([document]);
+        let mut evaluator = Evaluator::default();
+        evaluator.set_cooks(cooks.clone());
+        if document.has_clusters() {
+            evaluator.evaluate(document, pose);
+        }
+        let meshes = document.meshes().iter().map(|(&id, item)| {
+            let instances = document.instances().iter().filter(|(_, i)| i.mesh == id);
+            let mut plans = instances.filter_map(|(&id, _)| evaluator.plan(id));
+            let patches = plans.find_map(|plan| plan.patches());
+            let rounds = suggested.iter().find(|(mesh, _)| *mesh == id);
+            let rounds = rounds.map_or_else(Vec::new, |(_, rounds)| rounds.clone());
+            let layout = cooks.layouts.get(&id).map(|layout| &**layout);
+            mesh_report(id, item, layout, patches, rounds)
+        });
+        Self {
+            meshes: meshes.collect(),
+        }
+    }
+
+    pub(super) fn print_json(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        let text = serde_json::to_string_pretty(self).map_err(Failure::input)?;
+        writeln!(out, "{text}")?;
+        Ok(())
+    }
+
+    pub(super) fn print(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        for mesh in &self.meshes {
+            writeln!(
+                out,
+                "mesh {} \"{}\": {} of {}, {}, {}, {}",
+                mesh.mesh,
+                mesh.name,
+                counted(mesh.clusters, "cluster"),
+                counted(mesh.points, "vertex"),
+                counted(mesh.anchors, "anchor"),
+                counted(mesh.patches, "patch"),
+                counted(mesh.free, "free vertex"),
+            )?;
+            for group in &mesh.groups {
+                let n = counted(group.clusters, "cluster");
+                writeln!(out, "  \"{}\": {n}, moved by {}", group.name, group.base)?;
+            }
+            if mesh.clusters > 0 && mesh.excluded > 0 {
+                let n = counted(mesh.excluded, "vertex");
+                writeln!(out, "  {n} in parts without a cluster")?;
+            }
+            if mesh.sparse_edges > 0 {
+                writeln!(
+                    out,
+                    "  too sparse in this pose: {} turn by more than 60°, {} of them by more than 90°; the worst by {:.0}°",
+                    counted(mesh.sparse_edges, "edge"),
+                    mesh.very_sparse_edges,
+                    mesh.worst_edge_degrees,
+                )?;
+            }
+            for round in &mesh.suggested {
+                writeln!(
+                    out,
+                    "  suggested {}: error {:.3} %, rms {:.3} %",
+                    counted(round.n_clusters, "cluster"),
+                    100.0 * round.max,
+                    100.0 * round.rms,
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn mesh_report(
+    id: MeshId,
+    item: &MeshItem,
+    layout: Option<&MeshLayout>,
+    patches: Option<(&Patches, &[CornerFrame])>,
+    suggested: Vec<ClusterRound>,
+) -> MeshReport {
+    let map = &item.clusters;
+    let groups = map.groups().iter().zip(map.counts());
+    let groups = groups.map(|(group, clusters)| GroupReport {
+        name: group.name.clone(),
+        base: group.base.key(),
+        clusters,
+    });
+    let mut report = MeshReport {
+        mesh: id.0,
+        name: item.geometry.name.clone(),
+        points: item.geometry.n_points(),
+        clusters: map.n_clusters(),
+        groups: groups.collect(),
+        anchors: 0,
+        anchor_vertices: Vec::new(),
+        patches: 0,
+        free: 0,
+        excluded: 0,
+        edges: 0,
+        sparse_edges: 0,
+        very_sparse_edges: 0,
+        worst_edge_degrees: 0.0,
+        suggested,
+    };
+    if let Some(of) = layout {
+        let (surface, layout) = (of.surface(), of.layout());
+        let n_points = |vertex: &u32| surface.points_of_vertex(*vertex).len();
+        report.anchors = layout.anchors.len();
+        let first = item.geometry.first_vertex_of_point();
+        let anchors = layout.anchors.iter();
+        let anchors = anchors.map(|&vertex| surface.points_of_vertex(vertex)[0]);
+        report.anchor_vertices = anchors
+            .filter_map(|point| vertex_of(&item.geometry, &first, point))
+            .collect();
+        report.patches = layout.triangles.len();
+        report.free = layout.free.iter().map(|free| n_points(&free.vertex)).sum();
+        report.excluded = layout.excluded.iter().map(n_points).sum();
+    }
+    if let Some((patches, frames)) = patches {
+        for (a, b) in edges(patches) {
+            let [a, b] = [a, b].map(|corner| frames[corner as usize].rotation);
+            let degrees = 2.0 * a.dot(b).abs().min(1.0).acos().to_degrees();
+            report.edges += 1;
+            report.sparse_edges += usize::from(degrees > 60.0);
+            report.very_sparse_edges += usize::from(degrees > 90.0);
+            report.worst_edge_degrees = report.worst_edge_degrees.max(degrees);
+        }
+    }
+    report
+}
+
+/// The edges between corners, each once.
+fn edges(patches: &Patches) -> impl Iterator<Item = (u32, u32)> + '_ {
+    let rings = &patches.net().rings;
+    (0..patches.n_corners() as u32).flat_map(move |a| {
+        let others = rings.neighbours(a).iter();
+        others.filter(move |b| **b > a).map(move |&b| (a, b))
+    })
+}
+
+fn vertex_of(mesh: &Mesh, first: &[u32], point: u32) -> Option<Vertex> {
+    let vertex = *first.get(point as usize)?;
+    let primitive = mesh.primitive_of_vertex(vertex)?;
+    Some(Vertex {
+        primitive,
+        vertex: vertex - mesh.primitives[primitive].vertices.start,
+    })
+}

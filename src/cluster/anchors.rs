@@ -1,0 +1,137 @@
+//! Where anchors go without a skeleton: with the clusters near them.
+
+use super::layout::Layout;
+use super::rotation_fit::fit_rotation;
+use super::surface::ClusterSurface;
+use glam::DVec3;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+/// Clusters that an anchor follows.
+const NEAREST: usize = 8;
+
+/// The clusters that each anchor of a layout follows, by a rigid fit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AnchorFits {
+    fits: Vec<AnchorFit>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct AnchorFit {
+    corner: u32,
+    bind: DVec3,
+    /// (corner, weight, bind position) of clusters, the nearest first; weights sum to 1.
+    clusters: Vec<(u32, f64, DVec3)>,
+}
+
+impl AnchorFits {
+    /// For each anchor, the eight nearest clusters along the edges of the mesh, weighted by 1 / distance^2.
+    pub fn new(surface: &ClusterSurface, layout: &Layout) -> Self {
+        if layout.anchors.is_empty() {
+            return Self::default();
+        }
+        let edges = Edges::new(surface);
+        let mut is_cluster = vec![false; surface.n_vertices()];
+        for &v in &layout.corners {
+            is_cluster[v as usize] = layout.anchors.binary_search(&v).is_err();
+        }
+        let fits = layout.anchors.iter().filter_map(|&anchor| {
+            let mut clusters: Vec<(u32, f64, DVec3)> = edges
+                .nearest(surface, anchor, &is_cluster)
+                .into_iter()
+                .filter_map(|(v, distance)| {
+                    let corner = layout.corner_of_vertex(v)?;
+                    let weight = 1.0 / (distance * distance).max(f64::MIN_POSITIVE);
+                    Some((corner, weight.min(1e200), surface.positions[v as usize]))
+                })
+                .collect();
+            let total: f64 = clusters.iter().map(|c| c.1).sum();
+            clusters.iter_mut().for_each(|c| c.1 /= total);
+            Some(AnchorFit {
+                corner: layout.corner_of_vertex(anchor)?,
+                bind: surface.positions[anchor as usize],
+                clusters,
+            })
+        });
+        Self {
+            fits: fits.collect(),
+        }
+    }
+
+    /// Moves the anchors among the corner positions `x` with the clusters among them.
+    pub fn place(&self, x: &mut [DVec3]) {
+        for fit in &self.fits {
+            let clusters = fit.clusters.iter();
+            let (mut before, mut after) = (DVec3::ZERO, DVec3::ZERO);
+            for &(corner, weight, bind) in clusters.clone() {
+                before += bind * weight;
+                after += x[corner as usize] * weight;
+            }
+            let x_now = &*x;
+            let pairs = clusters.map(|&(corner, weight, bind)| {
+                (weight, bind - before, x_now[corner as usize] - after)
+            });
+            let rotation = fit_rotation(pairs);
+            x[fit.corner as usize] = after + rotation * (fit.bind - before);
+        }
+    }
+}
+
+/// The neighbours of each vertex, as compressed rows.
+struct Edges {
+    starts: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Edges {
+    fn new(surface: &ClusterSurface) -> Self {
+        let mut pairs: Vec<(u32, u32)> = surface
+            .triangles
+            .iter()
+            .flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a), (b, a), (c, b), (a, c)])
+            .collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut starts = vec![0; surface.n_vertices() + 1];
+        for &(a, _) in &pairs {
+            starts[a as usize + 1] += 1;
+        }
+        for v in 0..surface.n_vertices() {
+            starts[v + 1] += starts[v];
+        }
+        Self {
+            starts,
+            ends: pairs.into_iter().map(|p| p.1).collect(),
+        }
+    }
+
+    /// The nearest clusters of a vertex with their distance along edges (Dijkstra 1959).
+    fn nearest(&self, surface: &ClusterSurface, from: u32, is_cluster: &[bool]) -> Vec<(u32, f64)> {
+        let mut found = Vec::new();
+        // Distances are not negative, so that their bits are in the order of their values.
+        let mut best: HashMap<u32, u64> = HashMap::from([(from, 0)]);
+        let mut heap = BinaryHeap::from([Reverse((0u64, from))]);
+        while let Some(Reverse((bits, v))) = heap.pop() {
+            if best[&v] < bits {
+                continue;
+            }
+            let distance = f64::from_bits(bits);
+            if is_cluster[v as usize] {
+                found.push((v, distance));
+                if found.len() == NEAREST {
+                    break;
+                }
+            }
+            let row = self.starts[v as usize] as usize..self.starts[v as usize + 1] as usize;
+            for &w in &self.ends[row] {
+                let length = surface.positions[v as usize].distance(surface.positions[w as usize]);
+                let next = (distance + length).to_bits();
+                if best.get(&w).is_none_or(|&old| next < old) {
+                    best.insert(w, next);
+                    heap.push(Reverse((next, w)));
+                }
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,135 @@
+//! The control net: corners and control points of all patches, at bind and deformed.
+
+use super::bezier::BezierTriangle;
+use super::frame::{CornerFrame, TangentPlane};
+use super::gradient::CornerRings;
+use super::interpolation::Interpolation;
+use super::layout::Layout;
+use super::surface::ClusterSurface;
+use glam::{DMat3, DQuat, DVec3};
+
+/// The patches of a [`Layout`] without their free vertices.
+#[derive(Clone, Debug, Default)]
+pub struct ControlNet {
+    /// n_corners: the vertex of each corner, ascending; as [`Layout::corners`].
+    pub corners: Vec<u32>,
+    /// n_corners positions at bind, metres.
+    pub positions: Vec<DVec3>,
+    /// n_corners tangent planes at bind.
+    pub planes: Vec<TangentPlane>,
+    /// n_patches: corner numbers; as [`Layout::triangles`].
+    pub triangles: Vec<[u32; 3]>,
+    /// The coarse rings.
+    pub rings: CornerRings,
+    /// n_patches: the edge points at bind, from the corner that each is beside.
+    edges: Vec<[[DVec3; 2]; 3]>,
+}
+
+impl ControlNet {
+    /// The net of a layout at bind: curved PN triangles (Vlachos et al. 2001) with the normals of the surface.
+    pub fn new(surface: &ClusterSurface, layout: &Layout) -> Self {
+        let positions: Vec<DVec3> = at(&surface.positions, &layout.corners);
+        let normals: Vec<DVec3> = at(&surface.normals, &layout.corners);
+        let planes: Vec<TangentPlane> = normals.iter().map(|&n| TangentPlane::new(n)).collect();
+        let mut number = vec![0; surface.n_vertices()];
+        for (i, &v) in (0u32..).zip(&layout.corners) {
+            number[v as usize] = i;
+        }
+        let triangles: Vec<[u32; 3]> = layout
+            .triangles
+            .iter()
+            .map(|t| t.map(|v| number[v as usize]))
+            .collect();
+        let edges = triangles.iter().map(|t| {
+            let patch = BezierTriangle::point_normal(
+                t.map(|c| positions[c as usize]),
+                t.map(|c| normals[c as usize]),
+            );
+            [0, 1, 2].map(|i| patch.edges[i].map(|b| b - patch.corners[i]))
+        });
+        Self {
+            corners: layout.corners.clone(),
+            edges: edges.collect(),
+            rings: CornerRings::new(&positions, &planes, &triangles),
+            positions,
+            planes,
+            triangles,
+        }
+    }
+
+    /// The frames of all corners at bind.
+    pub fn bind_frames(&self) -> Vec<CornerFrame> {
+        self.positions.iter().map(|&p| CornerFrame::at(p)).collect()
+    }
+
+    /// The frames of all corners from their positions `x` alone (mode B).
+    ///
+    /// A rigid fit of each coarse ring and the gradient of what it leaves: exact for rigid motions.
+    pub fn frames_of_positions(&self, x: &[DVec3]) -> Vec<CornerFrame> {
+        (0u32..)
+            .zip(&self.planes)
+            .map(|(c, plane)| self.rings.frame(c, plane, x))
+            .collect()
+    }
+
+    /// Displaces all corners by `d` (n_corners, world). `couple_normals`: displacements also tilt the corners, by their
+    /// gradient over the coarse ring.
+    pub fn displace(&self, frames: &mut [CornerFrame], d: &[DVec3], couple_normals: bool) {
+        for (c, frame) in frames.iter_mut().enumerate() {
+            let gradient = if couple_normals {
+                self.rings.gradient(c as u32, d)
+            } else {
+                DMat3::ZERO
+            };
+            *frame = frame.displaced(&self.planes[c], d[c], gradient);
+        }
+    }
+
+    /// The deformed normal of a corner, unit.
+    pub fn normal(&self, corner: u32, frames: &[CornerFrame]) -> DVec3 {
+        frames[corner as usize].jacobian * self.planes[corner as usize].normal
+    }
+
+    /// The cubic patch of a triangle: the transported one, or the PN triangle of the deformed corners.
+    pub fn bezier(
+        &self,
+        triangle: u32,
+        frames: &[CornerFrame],
+        interpolation: Interpolation,
+    ) -> BezierTriangle {
+        let t = self.triangles[triangle as usize];
+        let own = t.map(|c| frames[c as usize]);
+        let corners = own.map(|f| f.position);
+        if interpolation == Interpolation::PointNormal {
+            return BezierTriangle::point_normal(corners, t.map(|c| self.normal(c, frames)));
+        }
+        let offsets = &self.edges[triangle as usize];
+        let edge = |i: usize, k: usize| own[i].position + own[i].jacobian * offsets[i][k];
+        BezierTriangle::new(corners, [0, 1, 2].map(|i| [edge(i, 0), edge(i, 1)]))
+    }
+
+    /// The rotation of details at barycentric coordinates `u` of a triangle.
+    pub fn rotation(&self, triangle: u32, frames: &[CornerFrame], u: [f64; 3]) -> DQuat {
+        let t = self.triangles[triangle as usize];
+        blended_rotation(t.map(|c| frames[c as usize].rotation), u)
+    }
+}
+
+/// The normalised sum of three rotations, in the hemisphere of the one with the largest weight.
+pub(super) fn blended_rotation(q: [DQuat; 3], u: [f64; 3]) -> DQuat {
+    let mut pivot = 0;
+    for i in 1..3 {
+        if u[i] > u[pivot] {
+            pivot = i;
+        }
+    }
+    let signed = |i: usize| {
+        let sign = if q[i].dot(q[pivot]) < 0.0 { -1.0 } else { 1.0 };
+        q[i] * (sign * u[i])
+    };
+    crate::math::transform::normalize_or_identity(signed(0) + signed(1) + signed(2))
+}
+
+fn at(values: &[DVec3], vertices: &[u32]) -> Vec<DVec3> {
+    vertices.iter().map(|&v| values[v as usize]).collect()
+}

@@ -1,0 +1,139 @@
+//! The rotation that fits one set of vectors to another.
+
+use super::frame::minimal_rotation;
+use crate::math::transform::normalize_or_identity;
+use glam::{DMat3, DQuat, DVec3};
+
+/// Vectors are collinear if the largest eigenvalue of the fit stands out by less than this fraction of their size.
+const COLLINEAR: f64 = 1e-9;
+
+/// The rotation R that minimises `sum w |R from - to|^2` over `(w, from, to)`, unit.
+///
+/// Where the vectors are collinear, the smallest rotation that takes the heaviest to its place; the identity without
+/// vectors. The eigenvector of the largest eigenvalue of a symmetric 4x4 matrix: never a reflection, also for vectors in a
+/// plane. Source: Davenport's q-method; Horn 1987, "Closed-form solution of absolute orientation using unit quaternions".
+pub(super) fn fit_rotation(pairs: impl Iterator<Item = (f64, DVec3, DVec3)> + Clone) -> DQuat {
+    let (mut s, mut size) = (DMat3::ZERO, 0.0);
+    for (w, from, to) in pairs.clone() {
+        // Row: from, column: to.
+        s += DMat3::from_cols(from * (w * to.x), from * (w * to.y), from * (w * to.z));
+        size += w * from.length() * to.length();
+    }
+    if !(size > 0.0 && size.is_finite()) {
+        return DQuat::IDENTITY;
+    }
+    let s = s * (1.0 / size);
+    let (x, y, z) = (s.x_axis, s.y_axis, s.z_axis);
+    // s_ab = sum from_a to_b is component a of column b. Order of the quaternion: w, x, y, z.
+    let matrix = [
+        [x.x + y.y + z.z, z.y - y.z, x.z - z.x, y.x - x.y],
+        [z.y - y.z, x.x - y.y - z.z, y.x + x.y, x.z + z.x],
+        [x.z - z.x, y.x + x.y, y.y - x.x - z.z, z.y + y.z],
+        [y.x - x.y, x.z + z.x, z.y + y.z, z.z - x.x - y.y],
+    ];
+    let (values, vectors) = eigen4(matrix);
+    let mut order = [0, 1, 2, 3];
+    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+    let [best, second, ..] = order;
+    if values[best] - values[second] <= COLLINEAR {
+        return heaviest(pairs);
+    }
+    let q = [0, 1, 2, 3].map(|row| vectors[row][best]);
+    let q = normalize_or_identity(DQuat::from_xyzw(q[1], q[2], q[3], q[0]));
+    if q.w < 0.0 { -q } else { q }
+}
+
+/// The smallest rotation that takes the heaviest vector to its place.
+fn heaviest(pairs: impl Iterator<Item = (f64, DVec3, DVec3)>) -> DQuat {
+    let mut best = (0.0, DQuat::IDENTITY);
+    for (w, from, to) in pairs {
+        let weight = w * from.length() * to.length();
+        if weight > best.0
+            && let (Some(from), Some(to)) = (from.try_normalize(), to.try_normalize())
+        {
+            best = (weight, minimal_rotation(from, to));
+        }
+    }
+    best.1
+}
+
+/// Eigenvalues, and eigenvectors as columns, of a symmetric matrix: cyclic Jacobi rotations (Golub & Van Loan 2013, 8.5).
+fn eigen4(mut a: [[f64; 4]; 4]) -> ([f64; 4], [[f64; 4]; 4]) {
+    let mut v = [[0.0; 4]; 4];
+    for (i, row) in v.iter_mut().enumerate() {
+        row[i] = 1.0;
+    }
+    for _ in 0..20 {
+        let mut off = 0.0;
+        for p in 0..3 {
+            for q in p + 1..4 {
+                off += a[p][q] * a[p][q];
+                if a[p][q].abs() < 1e-300 {
+                    continue;
+                }
+                let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
+                let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+                let c = 1.0 / (t * t + 1.0).sqrt();
+                let s = t * c;
+                for row in &mut a {
+                    (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
+                }
+                let (rp, rq) = (a[p], a[q]);
+                for k in 0..4 {
+                    a[p][k] = c * rp[k] - s * rq[k];
+                    a[q][k] = s * rp[k] + c * rq[k];
+                }
+                for row in &mut v {
+                    (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
+                }
+            }
+        }
+        if off < 1e-34 {
+            break;
+        }
+    }
+    ([0, 1, 2, 3].map(|i| a[i][i]), v)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turned_vectors_are_turned_back_exactly() {
+        let flat = [
+            DVec3::X,
+            DVec3::new(0.2, 1.0, 0.0),
+            DVec3::new(-1.0, 0.3, 0.0),
+        ];
+        let solid = [DVec3::X, DVec3::Y, DVec3::new(0.3, 0.3, 1.0)];
+        for vectors in [flat, solid] {
+            for angle in [0.0, 0.3, 1.5, 3.1, 3.141592] {
+                let axis = DVec3::new(1.0, -2.0, 0.5).try_normalize().unwrap();
+                let turn = DQuat::from_axis_angle(axis, angle);
+                let q = fit_rotation(vectors.iter().map(|v| (1.0, *v, turn * *v)));
+                for v in vectors {
+                    assert!((q * v - turn * v).length() < 1e-14, "{angle}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_flat_fit_never_mirrors() {
+        // The ring folds up: its best reflection would fit better than its best rotation.
+        let ring = [DVec3::X, DVec3::Y, -DVec3::X, -DVec3::Y];
+        let q = fit_rotation(ring.iter().map(|v| (1.0, *v, *v - DVec3::Z * 1e-3)));
+        assert!((q * DVec3::Z - DVec3::Z).length() < 1e-12);
+    }
+
+    #[test]
+    fn collinear_vectors_turn_as_little_as_they_can() {
+        let q = fit_rotation([(1.0, DVec3::X, DVec3::Y), (1.0, -DVec3::X, -DVec3::Y)].into_iter());
+        assert!((q * DVec3::X - DVec3::Y).length() < 1e-15);
+        assert!((q * DVec3::Z - DVec3::Z).length() < 1e-15);
+        assert_eq!(fit_rotation(std::iter::empty()), DQuat::IDENTITY);
+        let nothing = fit_rotation(std::iter::once((1.0, DVec3::X, DVec3::ZERO)));
+        assert_eq!(nothing, DQuat::IDENTITY);
+    }
+}

@@ -1,0 +1,192 @@
+//! What moves the corners: the stack, a skinning method of their own, or nothing.
+
+use super::corners::Corners;
+use super::probe::SkinProbe;
+use crate::cluster::{Base, ClusterMap, CornerFrame, TangentPlane};
+use crate::deform::correctives::BlendedRotation;
+use crate::deform::stage::changed::Changed;
+use crate::deform::stage::run::Run;
+use crate::deform::{DeformStack, MaskKind, SkinningMethod};
+use crate::math::dual_quaternion::quat_from_rotation;
+use crate::math::polar;
+use crate::skinning::CHUNK;
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+
+/// The corners by what moves them.
+pub(super) struct Bases {
+    /// One a corner: its base, and its index among the corners of the probe of that base.
+    of_corner: Vec<(Base, u32)>,
+    /// In the order of [`PROBED`]; empty without a skin.
+    probes: Vec<SkinProbe>,
+    is_new: bool,
+}
+
+/// The bases that probes follow.
+const PROBED: [Base; 3] = [Base::Stack, Base::Lbs, Base::Dqs];
+
+impl Bases {
+    /// The bases of the corners under a map.
+    pub(super) fn new(run: &Run<'_>, corners: &Corners, map: &ClusterMap) -> Self {
+        let mut of_corner: Vec<(Base, u32)> = (0..corners.len())
+            .map(|corner| (corners.base(corner, map), 0))
+            .collect();
+        let probes = PROBED.map(|base| {
+            let mut which = Vec::new();
+            for (corner, entry) in (0u32..).zip(&mut of_corner) {
+                if entry.0 == base {
+                    entry.1 = which.len() as u32;
+                    which.push(corner);
+                }
+            }
+            which
+        });
+        let has_skin = run.input.skin.is_some();
+        let probes = probes.into_iter().filter(|_| has_skin);
+        Self {
+            probes: probes
+                .map(|which| SkinProbe::new(which, corners, run.input))
+                .collect(),
+            of_corner,
+            is_new: true,
+        }
+    }
+
+    /// The base of a corner.
+    pub(super) fn of(&self, corner: u32) -> Base {
+        self.of_corner[corner as usize].0
+    }
+
+    /// Deforms the probes; adds the corners that may move otherwise to `stale`. Returns whether all may.
+    pub(super) fn run(
+        &mut self,
+        run: &Run<'_>,
+        corners: &Corners,
+        stale: &mut Vec<u32>,
+    ) -> bool {
+        let mut all = self.is_new;
+        // Their matrices are cheap; nothing says when they change.
+        let follows_matrix = |base: Base| base == Base::Fixed || self.probes.is_empty();
+        let corners_and_bases = (0u32..).zip(&self.of_corner);
+        let of_matrices = corners_and_bases.filter(|(_, (base, _))| follows_matrix(*base));
+        stale.extend(of_matrices.map(|(corner, _)| corner));
+        for (base, probe) in PROBED.into_iter().zip(&mut self.probes) {
+            let own = stack_of(base, run.input.stack);
+            let stack = own.as_ref().unwrap_or(run.input.stack);
+            match probe.run(run, stack, corners, self.is_new) {
+                Changed::Nothing => {}
+                Changed::Points(which) => {
+                    let of_probe = probe.corners();
+                    stale.extend(which.iter().map(|&i| of_probe[i as usize]));
+                }
+                Changed::All => all = true,
+            }
+        }
+        self.is_new = false;
+        all
+    }
+
+    /// The frame of a corner as its base moves it. `place`: where the stages before have it, world.
+    pub(super) fn frame(
+        &self,
+        run: &Run<'_>,
+        corners: &Corners,
+        plane: &TangentPlane,
+        place: DVec3,
+        corner: u32,
+    ) -> CornerFrame {
+        let (base, i) = self.of_corner[corner as usize];
+        let (point, _) = corners.points[corner as usize];
+        if base == Base::Fixed {
+            let matrix = rest_matrix(run, point);
+            let bind = corners.position(corner) / corners.unit;
+            let position = matrix.transform_point3(bind);
+            return affine_frame(position, matrix.matrix3, corners.unit, plane);
+        }
+        let probe = PROBED.iter().position(|probed| *probed == base);
+        match probe.and_then(|probe| self.probes.get(probe)) {
+            Some(probe) => {
+                let probed = probe.probed(i as usize, corners);
+                let rotation = rotation(run, base, point);
+                CornerFrame::with_columns(probed.position, plane, probed.columns, rotation)
+            }
+            None => {
+                let node = run.input.world.get(run.input.node.get());
+                let matrix = node.map_or(DMat3::IDENTITY, |node| node.matrix3);
+                affine_frame(place, matrix, corners.unit, plane)
+            }
+        }
+    }
+}
+
+/// The stack of a base; `None`: that of the mesh.
+fn stack_of(base: Base, own: &DeformStack) -> Option<DeformStack> {
+    let method = method_of(base)?;
+    Some(DeformStack {
+        scale: own.scale,
+        ..DeformStack::bare(method)
+    })
+}
+
+/// The skinning method of a base; `None`: that of the stack.
+fn method_of(base: Base) -> Option<SkinningMethod> {
+    match base {
+        Base::Lbs => Some(SkinningMethod::Lbs),
+        Base::Dqs => Some(SkinningMethod::Dqs),
+        Base::Stack | Base::Fixed => None,
+    }
+}
+
+/// The blended rotation of a point.
+fn rotation(run: &Run<'_>, base: Base, point: u32) -> DQuat {
+    let (c, i) = (point as usize / CHUNK, point as usize % CHUNK);
+    let Some(chunk) = run.skin.chunks().get(c) else {
+        return DQuat::IDENTITY;
+    };
+    let stack = run.input.stack;
+    let blended = BlendedRotation {
+        method: method_of(base).unwrap_or(stack.method),
+        blend: stack.blend,
+        mask: run.input.masks.chunk(MaskKind::Blend, c),
+        chunk,
+        palette: run.skin.palette(),
+    };
+    blended.any_at(i)
+}
+
+/// From mesh space to the rest pose of the model at a point: the blended skin matrices, or the node.
+fn rest_matrix(run: &Run<'_>, point: u32) -> DAffine3 {
+    let input = run.input;
+    let rest = |joint: usize| input.rest_world.get(joint).copied().unwrap_or(DAffine3::IDENTITY);
+    let Some(skin) = input.skin else {
+        return rest(input.node.get());
+    };
+    let rows = input.cooked.rows(point as usize / CHUNK);
+    let row = rows.map(|rows| rows.row(point as usize % CHUNK));
+    let (mut sum, mut total) = (DAffine3::ZERO, 0.0);
+    for (joint, weight) in row.into_iter().flat_map(|row| row.iter()) {
+        let joint = usize::from(joint);
+        if let Some(node) = skin.joints.get(joint) {
+            let inverse = skin.inverse_bind.get(joint);
+            let matrix = rest(node.get()) * inverse.copied().unwrap_or(DAffine3::IDENTITY);
+            let weight = f64::from(weight);
+            sum.matrix3 += matrix.matrix3 * weight;
+            sum.translation += matrix.translation * weight;
+            total += weight;
+        }
+    }
+    if total > 0.0 {
+        DAffine3 {
+            matrix3: sum.matrix3 * (1.0 / total),
+            translation: sum.translation / total,
+        }
+    } else {
+        DAffine3::IDENTITY
+    }
+}
+
+/// The frame of a corner that a matrix moves.
+fn affine_frame(position: DVec3, matrix: DMat3, unit: f64, plane: &TangentPlane) -> CornerFrame {
+    let rotation = quat_from_rotation(polar(matrix).0);
+    let columns = plane.tangents.map(|t| matrix * t / unit);
+    CornerFrame::with_columns(position, plane, columns, rotation)
+}

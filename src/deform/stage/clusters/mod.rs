@@ -1,0 +1,376 @@
+//! Stages 8 and 9: control clusters move as their groups say, and the free points follow the patches between them
+//! ([`crate::cluster`]).
+//!
+//! A cluster is where the stages before have it, or where its group's own base puts it. The skin around it, as [`probe`]
+//! differentiates it, gives the tangents of the patches there; what samples and smoothing add to the skin enters by its
+//! gradient over the coarse surface.
+//!
+//! Points of components without clusters stay where the stages before have them.
+
+mod bases;
+mod corners;
+mod probe;
+
+use super::changed::Changed;
+use super::key::{Identity, LastKey, refill};
+use super::run::{Run, Stage};
+use crate::cluster::{
+    Base, ClusterMap, CornerFrame, MeshLayout, PatchOptions, PatchWork, Patches,
+};
+use crate::deform::{DeformInput, Masks};
+use crate::math::same_bits;
+use bases::Bases;
+use corners::Corners;
+use glam::{DMat3, DVec3, Vec3};
+
+/// The shape with control clusters, world space.
+#[derive(Default)]
+pub(super) struct ClusterStage {
+    key: LastKey<Key>,
+    map: Identity<ClusterMap>,
+    /// The painted maps of the latest run, which rotations may follow.
+    masks: Masks,
+    cooked: Option<Cooked>,
+    /// One a corner: as its base moves it.
+    skinned: Vec<CornerFrame>,
+    /// One a corner: what the later stages add, world, metres.
+    added: Vec<DVec3>,
+    /// One a corner: as it deforms its patches.
+    frames: Vec<CornerFrame>,
+    /// Corners whose frames may be others, ascending after [`ClusterStage::mark`].
+    stale: Vec<u32>,
+    work: PatchWork,
+    shape: Vec<Vec3>,
+}
+
+/// What follows from the layout and the bind shape.
+struct Cooked {
+    corners: Corners,
+    patches: Patches,
+    bases: Bases,
+}
+
+/// What everything cooked depends on, besides the morphed bind shape and the map.
+#[derive(Default, PartialEq)]
+struct Key {
+    layout: Identity<MeshLayout>,
+    /// Bits of the unit of the mesh.
+    unit: u64,
+    /// The order of the joints in cooked influences.
+    order: Vec<u32>,
+    has_skin: bool,
+    adds: bool,
+}
+
+impl Stage for ClusterStage {
+    fn acts(input: &DeformInput<'_>) -> bool {
+        input.clusters.is_some_and(|clusters| {
+            let mut groups = clusters.map.groups().iter();
+            clusters.map.acts()
+                && clusters.layout.fits(input.geometry)
+                // What follows a node moves as one piece.
+                && (input.skin.is_some() || groups.any(|group| group.base == Base::Fixed))
+        })
+    }
+
+    fn run(&mut self, run: &Run<'_>, before: &[Vec3], changed: Changed) -> Changed {
+        let is_new = self.cook(run);
+        let Some(mut cooked) = self.cooked.take() else {
+            return changed;
+        };
+        let new_masks = self.masks != *run.input.masks;
+        if new_masks {
+            self.masks.clone_from(run.input.masks);
+        }
+        let all = is_new
+            || new_masks
+            || run.skin.changes().palette
+            || changed == Changed::All;
+        self.stale.clear();
+        let all = cooked.bases.run(run, &cooked.corners, &mut self.stale) || all;
+        let result = if all {
+            self.run_all(run, &cooked, before);
+            Changed::All
+        } else {
+            let points = match &changed {
+                Changed::Points(points) => &points[..],
+                _ => &[],
+            };
+            Changed::points(self.run_some(run, &cooked, before, points))
+        };
+        self.cooked = Some(cooked);
+        result
+    }
+
+    fn shape(&self) -> &[Vec3] {
+        &self.shape
+    }
+
+    fn patches(&self) -> Option<(&Patches, &[CornerFrame])> {
+        let cooked = self.cooked.as_ref()?;
+        Some((&cooked.patches, &self.frames))
+    }
+}
+
+impl ClusterStage {
+    /// Brings what is cooked up to date. Returns whether every corner may move otherwise.
+    fn cook(&mut self, run: &Run<'_>) -> bool {
+        let input = run.input;
+        let Some(clusters) = input.clusters else {
+            self.cooked = None;
+            return true;
+        };
+        let (layout, map) = (clusters.layout, clusters.map);
+        let unit = unit(run);
+        let is_new = self.key.replace(|old| Key {
+            layout: Identity::of(Some(layout)),
+            unit: unit.to_bits(),
+            order: refill(old.order, input.cooked.order().iter().copied()),
+            has_skin: input.skin.is_some(),
+            adds: adds(input),
+        });
+        let new_bind = is_new || run.bind.changed() != Changed::Nothing;
+        let known = self.cooked.take().filter(|_| !new_bind);
+        let new_map = !self.map.is(Some(map));
+        let before = std::mem::replace(&mut self.map, Identity::of(Some(map)));
+        let options = PatchOptions {
+            interpolation: map.settings().interpolation,
+        };
+        let Some(mut cooked) = known else {
+            let corners = Corners::new(layout, map, run.bind.shape(), unit);
+            self.cooked = Some(Cooked {
+                patches: Patches::new(&corners.surface, layout.layout(), options),
+                bases: Bases::new(run, &corners, map),
+                corners,
+            });
+            return true;
+        };
+        let mut all = false;
+        if new_map {
+            all = before.value().is_none_or(|before| before.settings() != map.settings());
+            if cooked.patches.options() != options {
+                let surface = &cooked.corners.surface;
+                cooked.patches = Patches::new(surface, layout.layout(), options);
+            }
+            let points = layout.groups(map);
+            let bases = |points: &[(u32, Option<u16>)], of: &ClusterMap| {
+                let base = |&(point, group): &(u32, Option<u16>)| {
+                    let group = group.and_then(|g| of.groups().get(usize::from(g)));
+                    (point, group.map_or(Base::Stack, |group| group.base))
+                };
+                points.iter().map(base).collect::<Vec<_>>()
+            };
+            let same = before.value().is_some_and(|before| {
+                bases(&cooked.corners.points, before) == bases(&points, map)
+            });
+            cooked.corners.points = points;
+            if !same {
+                cooked.bases = Bases::new(run, &cooked.corners, map);
+                all = true;
+            }
+        }
+        self.cooked = Some(cooked);
+        all
+    }
+
+    /// Every corner and every point.
+    fn run_all(&mut self, run: &Run<'_>, cooked: &Cooked, before: &[Vec3]) {
+        let n = cooked.corners.len();
+        self.skinned.resize(n, CornerFrame::at(DVec3::ZERO));
+        self.frames.resize(n, CornerFrame::at(DVec3::ZERO));
+        self.added.resize(n, DVec3::ZERO);
+        for corner in 0..n as u32 {
+            self.skin(run, cooked, before, corner);
+        }
+        for corner in 0..n as u32 {
+            self.frames[corner as usize] = self.frame(run, cooked, before, corner);
+        }
+        self.take_positions(run, cooked);
+        self.shape.clear();
+        self.shape.extend_from_slice(before);
+        for corner in 0..n as u32 {
+            self.place(run, cooked, corner);
+        }
+        cooked
+            .patches
+            .evaluate(&self.frames, &mut self.work, &mut self.shape);
+    }
+
+    /// What the changed points before this stage, and the stale corners, move; ascending.
+    fn run_some(
+        &mut self,
+        run: &Run<'_>,
+        cooked: &Cooked,
+        before: &[Vec3],
+        changed: &[u32],
+    ) -> Vec<u32> {
+        let surface = &cooked.corners.surface;
+        let layout = run.input.clusters.map(|clusters| clusters.layout.layout());
+        let is_free = |point: &&u32| cooked.patches.is_free(**point);
+        let own: Vec<u32> = changed.iter().filter(|p| !is_free(p)).copied().collect();
+        for &point in &own {
+            let vertex = surface.vertex_of_point(point);
+            let corner = layout.and_then(|layout| layout.corner_of_vertex(vertex));
+            self.stale.extend(corner);
+        }
+        self.mark(run, cooked);
+        let stale = std::mem::take(&mut self.stale);
+        let mut around = stale.clone();
+        for &corner in &stale {
+            let added = self.added[corner as usize];
+            self.skin(run, cooked, before, corner);
+            if self.added[corner as usize] != added {
+                around.extend_from_slice(cooked.patches.net().rings.neighbours(corner));
+            }
+        }
+        around.sort_unstable();
+        around.dedup();
+        let others = self.reframe(run, cooked, before, &around);
+        // What may move, and where it was.
+        let mut moved: Vec<(u32, Vec3)> = Vec::new();
+        {
+            let mut add = |point: u32| moved.push((point, self.shape[point as usize]));
+            own.iter().for_each(|&point| add(point));
+            for &corner in &around {
+                let vertex = cooked.patches.net().corners[corner as usize];
+                surface.points_of_vertex(vertex).iter().for_each(|&p| add(p));
+            }
+            for &patch in others.iter().flat_map(|&c| cooked.patches.patches_of_corner(c)) {
+                cooked.patches.points_of_patch(patch).iter().for_each(|&p| add(p));
+            }
+        }
+        moved.sort_unstable_by_key(|entry| entry.0);
+        moved.dedup_by_key(|entry| entry.0);
+        for point in own {
+            self.shape[point as usize] = before[point as usize];
+        }
+        for &corner in &around {
+            self.place(run, cooked, corner);
+        }
+        let (frames, work) = (&self.frames, &mut self.work);
+        cooked.patches.evaluate_some(frames, &others, work, &mut self.shape);
+        self.stale = stale;
+        let is_moved = |(point, at): &(u32, Vec3)| !same_bits(*at, self.shape[*point as usize]);
+        moved.into_iter().filter(is_moved).map(|entry| entry.0).collect()
+    }
+
+    /// Brings the frames of some corners up to date; the corners whose frames are others now, ascending.
+    fn reframe(
+        &mut self,
+        run: &Run<'_>,
+        cooked: &Cooked,
+        before: &[Vec3],
+        around: &[u32],
+    ) -> Vec<u32> {
+        let settings = run.input.clusters.map(|clusters| clusters.map.settings());
+        let positions_only = settings.is_some_and(|settings| settings.positions_only);
+        let known = positions_only.then(|| self.frames.clone());
+        let mut others = Vec::new();
+        for &corner in around {
+            let frame = self.frame(run, cooked, before, corner);
+            if self.frames[corner as usize] != frame {
+                self.frames[corner as usize] = frame;
+                others.push(corner);
+            }
+        }
+        if let Some(known) = known {
+            self.take_positions(run, cooked);
+            let pairs = (0u32..).zip(known.iter().zip(&self.frames));
+            others = pairs.filter(|(_, (a, b))| a != b).map(|pair| pair.0).collect();
+        }
+        others
+    }
+
+    /// Adds the corners whose rotation follows changed influences to the stale ones; sorts them.
+    fn mark(&mut self, run: &Run<'_>, cooked: &Cooked) {
+        let chunks = &run.skin.changes().chunks;
+        if !chunks.is_empty() {
+            let points = (0u32..).zip(&cooked.corners.points);
+            let reads = points.filter(|(_, (point, _))| {
+                let chunk = *point as usize / crate::skinning::CHUNK;
+                chunks.binary_search(&chunk).is_ok()
+            });
+            self.stale.extend(reads.map(|(corner, _)| corner));
+        }
+        self.stale.sort_unstable();
+        self.stale.dedup();
+    }
+
+    /// Takes a corner from its base, and what later stages add to it.
+    fn skin(&mut self, run: &Run<'_>, cooked: &Cooked, before: &[Vec3], corner: u32) {
+        let i = corner as usize;
+        let (point, _) = cooked.corners.points[i];
+        let plane = &cooked.patches.net().planes[i];
+        let place = before[point as usize].as_dvec3();
+        self.skinned[i] = cooked.bases.frame(run, &cooked.corners, plane, place, corner);
+        let follows = cooked.bases.of(corner) == Base::Stack && run.input.skin.is_some();
+        self.added[i] = if follows && adds(run.input) {
+            place - self.skinned[i].position
+        } else {
+            DVec3::ZERO
+        };
+    }
+
+    /// The frame of a corner in which its displacement and those around it tilt it.
+    fn frame(&self, run: &Run<'_>, cooked: &Cooked, before: &[Vec3], corner: u32) -> CornerFrame {
+        let i = corner as usize;
+        let net = cooked.patches.net();
+        let settings = run.input.clusters.map(|clusters| *clusters.map.settings());
+        let couples = settings.is_some_and(|settings| settings.couples_normals);
+        let gradient = if couples && adds(run.input) {
+            net.rings.gradient(corner, &self.added)
+        } else {
+            DMat3::ZERO
+        };
+        let mut frame = self.skinned[i].displaced(&net.planes[i], self.added[i], gradient);
+        if cooked.bases.of(corner) == Base::Stack {
+            // To the bit where the stages before have it.
+            frame.position = before[cooked.corners.points[i].0 as usize].as_dvec3();
+        }
+        frame
+    }
+
+    /// Replaces all frames by those that follow from the positions alone (mode B), where that is chosen.
+    fn take_positions(&mut self, run: &Run<'_>, cooked: &Cooked) {
+        let settings = run.input.clusters.map(|clusters| clusters.map.settings());
+        if settings.is_some_and(|settings| settings.positions_only) {
+            let positions: Vec<DVec3> = self.frames.iter().map(|frame| frame.position).collect();
+            self.frames = cooked.patches.net().frames_of_positions(&positions);
+        }
+    }
+
+    /// Writes the points of a corner. Another cluster at its place that follows the stack keeps its own position.
+    fn place(&mut self, run: &Run<'_>, cooked: &Cooked, corner: u32) {
+        let i = corner as usize;
+        let position = self.frames[i].position.as_vec3();
+        let own = cooked.corners.points[i].0;
+        let vertex = cooked.patches.net().corners[i];
+        let keeps = cooked.bases.of(corner) == Base::Stack;
+        let map = run.input.clusters.map(|clusters| clusters.map);
+        for &point in cooked.corners.surface.points_of_vertex(vertex) {
+            let is_cluster = || map.is_some_and(|map| map.group_of(point).is_some());
+            if point == own || !(keeps && is_cluster()) {
+                self.shape[point as usize] = position;
+            }
+        }
+    }
+}
+
+/// Whether stages 6 and 7 move points after the skin.
+fn adds(input: &DeformInput<'_>) -> bool {
+    input.stack.smooth.acts() || input.correctives.is_some_and(|c| c.acts())
+}
+
+/// Metres of the world in one unit of the mesh.
+fn unit(run: &Run<'_>) -> f64 {
+    if run.input.skin.is_some() {
+        return run.skin.palette().unit_scale();
+    }
+    let rest = run.input.rest_world.get(run.input.node.get());
+    let unit = rest.map_or(1.0, |m| m.matrix3.determinant().abs().cbrt());
+    if unit > 0.0 && unit.is_finite() {
+        unit
+    } else {
+        1.0
+    }
+}

@@ -1,0 +1,409 @@
+//! Suggested control clusters: as few as reach an error over training poses, chosen greedily.
+
+use crate::cluster::{ClusterGroup, ClusterMap, ClusterSurface, MapError, MeshLayout};
+use crate::deform::{ClusterInput, CookedMesh, InstancePlan, SkinningMethod};
+use crate::document::{CookedInstance, Document, Instance, MeshId, PosedDocument};
+use crate::evaluate::Evaluator;
+use crate::skeleton::{Clip, JointId, Pose, RangeOfMotion};
+use crate::skinning::Centres;
+use crate::task::{Cancelled, Task};
+use glam::{DAffine3, DVec3, Vec3};
+use serde::Serialize;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+/// The name of the group of suggested clusters.
+pub const SUGGESTED_GROUP: &str = "Suggested";
+
+/// The largest number of training poses.
+const MAX_POSES: usize = 24;
+
+/// The largest number of rounds; then some vertices of an area are too far apart in weights for any patch.
+const MAX_ROUNDS: usize = 60;
+
+/// The part of the vertices of the first round, and that a round adds.
+const ROUND: f64 = 0.01;
+
+/// The smallest number of clusters that a round adds, where there are so many.
+const MIN_ROUND: usize = 4;
+
+/// A vertex is chosen only if its error is at least this part of the wanted one, at the error of patches near it.
+const WORTHWHILE: f64 = 0.5;
+
+/// The clusters of one round, and their error.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ClusterRound {
+    /// The number of clusters.
+    pub n_clusters: usize,
+    /// The largest distance of a vertex from where the deformer stack has it, as a fraction of the model's diagonal.
+    pub max: f64,
+    /// The root of the mean squared distance over all vertices and poses, as such a fraction.
+    pub rms: f64,
+}
+
+/// Suggested clusters for one mesh.
+#[derive(Clone, Debug)]
+pub struct SuggestedClusters {
+    /// The mesh.
+    pub mesh: MeshId,
+    /// Its clusters, with those that it had.
+    pub map: ClusterMap,
+    /// The error after each round.
+    pub rounds: Vec<ClusterRound>,
+}
+
+/// Why no clusters are suggested.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SuggestClustersError {
+    /// The mesh has no skin that draws it.
+    #[error("The mesh \"{0}\" has no skin: nothing deforms it.")]
+    NoSkin(String),
+    /// The groups of the mesh leave no place for another.
+    #[error("{0}.")]
+    Map(#[from] MapError),
+    /// It was cancelled.
+    #[error("Cancelled.")]
+    Cancelled(#[from] Cancelled),
+}
+
+/// What clusters are measured in.
+#[derive(Clone, Debug)]
+pub struct Training {
+    /// Even moments of all clips, else of a generated range of motion.
+    pub poses: Vec<Pose>,
+    /// The diagonal of the model in its rest pose, metres.
+    pub diagonal: f64,
+}
+
+impl Training {
+    /// The training of a document.
+    pub fn new(document: &Document) -> Self {
+        Self {
+            poses: training_poses(document),
+            diagonal: diagonal(document),
+        }
+    }
+}
+
+fn training_poses(document: &Document) -> Vec<Pose> {
+    let generated;
+    let mut clips: Vec<&Clip> = document.clips().values().map(|clip| &**clip).collect();
+    clips.retain(|clip| !clip.channels.is_empty());
+    if clips.is_empty() {
+        let is_bone = document.skin_joint_mask();
+        let joints = document.skeleton().live_joints();
+        let joints: BTreeSet<JointId> = joints.filter(|j| is_bone[j.get()]).collect();
+        generated = RangeOfMotion::default().clip("", document.skeleton(), &joints);
+        clips.push(&generated);
+    }
+    let spans: Vec<f64> = clips
+        .iter()
+        .map(|clip| f64::from(clip.end_secs() - clip.start_secs()).max(0.0))
+        .collect();
+    let total: f64 = spans.iter().sum();
+    if !total.is_finite() {
+        return vec![Pose::clone(document.rest_pose())];
+    }
+    let mut poses = Vec::with_capacity(MAX_POSES);
+    for k in 0..MAX_POSES {
+        // The middles of equal parts: not the rest pose between the moves of a range of motion.
+        let mut at = total * (k as f64 + 0.5) / MAX_POSES as f64;
+        let mut which = 0;
+        while which + 1 < clips.len() && at > spans[which] {
+            at -= spans[which];
+            which += 1;
+        }
+        let clip = clips[which];
+        poses.push(document.pose_of_clip(clip, f64::from(clip.start_secs()) + at));
+    }
+    poses
+}
+
+/// Adds clusters to a mesh until no vertex is farther than `error` (a fraction of the model's diagonal) from where the
+/// deformer stack has it in any of the poses, or none is left to add. The bits do not depend on the number of threads.
+///
+/// A round adds about 1 % of the vertices: those with the largest errors, two edges apart (METHODS: greedy selection).
+pub fn suggest_clusters(
+    document: &Document,
+    mesh: MeshId,
+    error: f64,
+    training: &Training,
+    task: &Task,
+) -> Result<SuggestedClusters, SuggestClustersError> {
+    let trainer = Trainer::new(document, mesh, training, task)?;
+    let item = &document.meshes()[&mesh];
+    let surface = ClusterSurface::new(&item.geometry);
+    let neighbours = Neighbours::new(&surface);
+    let mut map = (*item.clusters).clone();
+    let group = match map.group_named(SUGGESTED_GROUP) {
+        Some(group) => group,
+        None => {
+            let index = map.groups().len();
+            map = map.with_group(None, ClusterGroup::new(SUGGESTED_GROUP, index))?;
+            index as u16
+        }
+    };
+    let n = surface.n_vertices();
+    let per_round = ((n as f64 * ROUND) as usize).max(MIN_ROUND);
+    let mut marked = surface.marked(map.clusters().iter().map(|c| c.0));
+    let point = |vertex: u32| surface.points_of_vertex(vertex)[0];
+    if !map.acts() {
+        let seeds = spread_seeds(&surface, &neighbours, per_round);
+        seeds.iter().for_each(|&v| marked[v as usize] = true);
+        let points: Vec<u32> = seeds.into_iter().map(point).collect();
+        map = map.with_points(&points, Some(group));
+    }
+    let mut rounds = Vec::new();
+    for round in 0..MAX_ROUNDS {
+        task.step("Choosing clusters", round as f32 / MAX_ROUNDS as f32)?;
+        let errors = trainer.errors(&map, task)?;
+        rounds.push(ClusterRound {
+            n_clusters: map.n_clusters(),
+            max: errors.max,
+            rms: errors.rms,
+        });
+        if errors.max <= error {
+            break;
+        }
+        let of_vertex = |vertex: u32| {
+            let points = surface.points_of_vertex(vertex).iter();
+            points.fold(0.0f64, |worst, &p| worst.max(errors.of_points[p as usize]))
+        };
+        let mut order: Vec<(f64, u32)> = (0..n as u32)
+            .filter(|&v| !marked[v as usize])
+            .map(|v| (of_vertex(v), v))
+            .filter(|(own, _)| *own > WORTHWHILE * error)
+            .collect();
+        order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut near = vec![false; n];
+        let mut chosen = Vec::new();
+        for (_, vertex) in order {
+            if chosen.len() == per_round {
+                break;
+            }
+            if near[vertex as usize] {
+                continue;
+            }
+            chosen.push(vertex);
+            near[vertex as usize] = true;
+            for &a in neighbours.of(vertex) {
+                near[a as usize] = true;
+                for &b in neighbours.of(a) {
+                    near[b as usize] = true;
+                }
+            }
+        }
+        if chosen.is_empty() {
+            break;
+        }
+        chosen.iter().for_each(|&v| marked[v as usize] = true);
+        let points: Vec<u32> = chosen.into_iter().map(point).collect();
+        map = map.with_points(&points, Some(group));
+    }
+    Ok(SuggestedClusters { mesh, map, rounds })
+}
+
+/// Evaluates clusters in the training poses against the deformer stack.
+struct Trainer<'a> {
+    document: &'a Document,
+    instance: Instance,
+    cooked: CookedMesh,
+    centres: Option<Arc<Centres>>,
+    rest_world: Arc<Vec<DAffine3>>,
+    training: &'a Training,
+    /// Of each pose: n_points, world.
+    targets: Vec<Vec<Vec3>>,
+}
+
+/// Errors as fractions of the model's diagonal.
+struct Errors {
+    of_points: Vec<f64>,
+    max: f64,
+    rms: f64,
+}
+
+impl<'a> Trainer<'a> {
+    fn new(
+        document: &'a Document,
+        mesh: MeshId,
+        training: &'a Training,
+        task: &Task,
+    ) -> Result<Self, SuggestClustersError> {
+        let mut instances = document.instances().values();
+        let drawn = instances.find(|i| i.mesh == mesh && i.skin.is_some());
+        let item = document.meshes().get(&mesh);
+        let (Some(instance), Some(item)) = (drawn, item) else {
+            let name = item.map_or_else(String::new, |item| item.geometry.name.clone());
+            return Err(SuggestClustersError::NoSkin(name));
+        };
+        let mut cooked = CookedMesh::default();
+        if let Some(skin) = instance.skin.and_then(|skin| document.skins().get(&skin)) {
+            cooked.update(&item.influences, &document.joint_order(skin));
+        }
+        let centres = if item.stack.method == SkinningMethod::CentresOfRotation {
+            let found = Centres::compute(&item.geometry, &item.influences, task)?;
+            Some(Arc::new(found))
+        } else {
+            None
+        };
+        let mut trainer = Self {
+            document,
+            instance: Instance::clone(instance),
+            cooked,
+            centres,
+            rest_world: Arc::new(document.rest_pose().world_matrices(document.skeleton())),
+            training,
+            targets: Vec::new(),
+        };
+        let mut targets = Vec::with_capacity(training.poses.len());
+        trainer.deform(None, task, |_, shape| targets.push(shape.to_vec()))?;
+        trainer.targets = targets;
+        Ok(trainer)
+    }
+
+    /// Calls `take` with each pose and the shape of the mesh in it, under clusters or without.
+    fn deform(
+        &self,
+        clusters: Option<(&Arc<ClusterMap>, &Arc<MeshLayout>)>,
+        task: &Task,
+        mut take: impl FnMut(usize, &[Vec3]),
+    ) -> Result<(), Cancelled> {
+        let skin = self.instance.skin;
+        let skin_meshes = skin.map_or_else(Vec::new, |skin| self.document.meshes_of_skin(skin));
+        let mut plan = InstancePlan::without_normals();
+        for (i, pose) in self.training.poses.iter().enumerate() {
+            task.check()?;
+            let posed = PosedDocument {
+                document: self.document,
+                pose,
+                rest_world: &self.rest_world,
+                world: &pose.world_matrices(self.document.skeleton()),
+            };
+            let cooked = CookedInstance {
+                stack: None,
+                correctives: true,
+                layout: None,
+                influences: &self.cooked,
+                centres: self.centres.as_ref(),
+                skin_meshes: &skin_meshes,
+            };
+            if let Some(mut input) = posed.deform_input(&self.instance, cooked) {
+                input.clusters = clusters.map(|(map, layout)| ClusterInput { map, layout });
+                plan.run(&input);
+                take(i, plan.positions());
+            }
+        }
+        Ok(())
+    }
+
+    fn errors(&self, map: &ClusterMap, task: &Task) -> Result<Errors, Cancelled> {
+        let n = self.targets.first().map_or(0, Vec::len);
+        let mut errors = Errors {
+            of_points: vec![0.0; n],
+            max: 0.0,
+            rms: 0.0,
+        };
+        let Some(item) = self.document.meshes().get(&self.instance.mesh) else {
+            return Ok(errors);
+        };
+        let layout = Arc::new(MeshLayout::compute(&item.geometry, map, task)?);
+        let map = Arc::new(map.clone());
+        let diagonal = self.training.diagonal;
+        self.deform(Some((&map, &layout)), task, |i, shape| {
+            let pairs = shape.iter().zip(&self.targets[i]);
+            for (known, (a, b)) in errors.of_points.iter_mut().zip(pairs) {
+                let apart = (a.as_dvec3() - b.as_dvec3()).length() / diagonal;
+                let apart = if apart.is_finite() { apart } else { 0.0 };
+                *known = known.max(apart);
+                errors.max = errors.max.max(apart);
+                errors.rms += apart * apart;
+            }
+        })?;
+        errors.rms = (errors.rms / (n * self.targets.len()).max(1) as f64).sqrt();
+        Ok(errors)
+    }
+}
+
+/// The diagonal of the bounding box of the model in its rest pose, metres; 1 where it has none.
+fn diagonal(document: &Document) -> f64 {
+    let plain = document.clone().without_clusters();
+    let mut evaluator = Evaluator::default();
+    evaluator.evaluate(&plain, plain.rest_pose());
+    let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    for &id in document.instances().keys() {
+        let plan = evaluator.plan(id);
+        let positions = plan.map_or(&[][..], InstancePlan::positions);
+        for p in positions.iter().filter(|p| p.is_finite()) {
+            (low, high) = (low.min(p.as_dvec3()), high.max(p.as_dvec3()));
+        }
+    }
+    let diagonal = (high - low).length();
+    if diagonal > 0.0 && diagonal.is_finite() {
+        diagonal
+    } else {
+        1.0
+    }
+}
+
+/// The vertices around each vertex, as compressed rows.
+struct Neighbours {
+    starts: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Neighbours {
+    fn new(surface: &ClusterSurface) -> Self {
+        let mut pairs: Vec<(u32, u32)> = surface
+            .triangles
+            .iter()
+            .flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a), (b, a), (c, b), (a, c)])
+            .collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut starts = vec![0u32; surface.n_vertices() + 1];
+        for &(a, _) in &pairs {
+            starts[a as usize + 1] += 1;
+        }
+        for v in 1..starts.len() {
+            starts[v] += starts[v - 1];
+        }
+        Self {
+            starts,
+            ends: pairs.into_iter().map(|pair| pair.1).collect(),
+        }
+    }
+
+    fn of(&self, vertex: u32) -> &[u32] {
+        let v = vertex as usize;
+        &self.ends[self.starts[v] as usize..self.starts[v + 1] as usize]
+    }
+}
+
+/// About `n` vertices spread evenly over the surface, at least one for each component: each takes the vertices
+/// nearest to it along edges, as many as its share.
+fn spread_seeds(surface: &ClusterSurface, neighbours: &Neighbours, n: usize) -> Vec<u32> {
+    let n_vertices = surface.n_vertices();
+    let reach = (n_vertices / n.max(1)).max(1);
+    let mut taken = vec![false; n_vertices];
+    let mut seeds = Vec::new();
+    for seed in 0..n_vertices as u32 {
+        // Vertices without triangles have no patches.
+        if taken[seed as usize] || neighbours.of(seed).is_empty() {
+            continue;
+        }
+        seeds.push(seed);
+        taken[seed as usize] = true;
+        let mut queue = VecDeque::from([seed]);
+        let mut n_taken = 1;
+        while let Some(vertex) = queue.pop_front() {
+            for &next in neighbours.of(vertex) {
+                if !taken[next as usize] && n_taken < reach {
+                    taken[next as usize] = true;
+                    n_taken += 1;
+                    queue.push_back(next);
+                }
+            }
+        }
+    }
+    seeds
+}
