@@ -51,6 +51,8 @@ mod cluster_patches;
 mod cluster_shapes;
 #[path = "core/clusters.rs"]
 mod clusters;
+#[path = "core/clusters_editor.rs"]
+mod clusters_editor;
 #[path = "core/compensating_joints.rs"]
 mod compensating_joints;
 #[path = "core/corrections.rs"]

@@ -17,6 +17,7 @@ struct Selection {
     points: PointsOfMeshes,
     layers: BTreeMap<MeshId, LayerId>,
     samples: BTreeMap<MeshId, ActiveSample>,
+    groups: [BTreeMap<MeshId, u16>; 2],
 }
 
 impl Selection {
@@ -30,6 +31,7 @@ impl Selection {
             points: session.selected_points.clone(),
             layers: session.active_layers.clone(),
             samples: session.active_samples.clone(),
+            groups: [&session.active_groups, &session.isolated_groups].map(Clone::clone),
         }
     }
 
@@ -46,6 +48,8 @@ impl Selection {
         session.selected_points.clone_from(&self.points);
         session.active_layers.clone_from(&self.layers);
         session.active_samples.clone_from(&self.samples);
+        let [active, isolated] = self.groups.clone();
+        (session.active_groups, session.isolated_groups) = (active, isolated);
         // Hidden items stay hidden, and hidden or removed items are never selected.
         session.deselect_hidden();
         let skeleton = document.skeleton().clone();
@@ -152,6 +156,13 @@ impl History {
         self.begin(document, label);
         if let Some(step) = &mut self.open {
             step.setting = Some(setting);
+        }
+    }
+
+    /// Gives the open step another label.
+    pub fn name_step(&mut self, label: impl Into<String>) {
+        if let Some(step) = &mut self.open {
+            step.label = label.into();
         }
     }
 

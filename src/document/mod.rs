@@ -10,6 +10,7 @@
 
 pub mod brush;
 pub mod checks;
+mod cluster_groups;
 mod clusters_edit;
 pub mod compare;
 mod correctives_edit;

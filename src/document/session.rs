@@ -182,6 +182,10 @@ pub struct Session {
     pub active_layers: BTreeMap<MeshId, LayerId>,
     /// The chosen corrective sample of each mesh. Not saved.
     pub active_samples: BTreeMap<MeshId, ActiveSample>,
+    /// The chosen group of control clusters of each mesh, by its index. Not saved.
+    pub active_groups: BTreeMap<MeshId, u16>,
+    /// The group of control clusters of each mesh that is shown alone, by its index. Not saved.
+    pub isolated_groups: BTreeMap<MeshId, u16>,
     /// What a sculpting stroke does; its other settings are those of the brush. Not saved.
     pub sculpt_kind: SculptKind,
     /// Whether transformed vertices take along those within the radius of the brush. Not saved.

@@ -13,6 +13,7 @@ mod autosave;
 mod bones;
 mod centres;
 mod cluster_layouts;
+mod clusters;
 mod commands;
 mod comparing;
 pub mod corrective_jobs;
@@ -68,7 +69,7 @@ use crate::io::project::{Autosaves, Stamps};
 use crate::io::{OpenedModel, Outputs};
 use crate::sentence::shortened;
 use crate::skeleton::{Bone, JointId};
-use crate::tools::{Brush, Sculpt};
+use crate::tools::{Brush, Marking, Sculpt};
 use autosave::Autosave;
 use glam::DAffine3;
 use jobs::EditorJob;
@@ -98,6 +99,7 @@ pub struct Editor {
     brush: Brush,
     sculpt: Sculpt,
     index_fit: surface_index::IndexFit,
+    marking: Marking,
     posing: posing::Posing,
     deforming: deforming::Deforming,
     selecting: Selecting,
@@ -176,6 +178,7 @@ impl Editor {
             brush: Brush::default(),
             sculpt: Sculpt::default(),
             index_fit: surface_index::IndexFit::default(),
+            marking: Marking::default(),
             posing: posing::Posing::default(),
             deforming: deforming::Deforming::default(),
             selecting: Selecting::default(),
@@ -409,6 +412,7 @@ impl Editor {
         self.brush = Brush::default();
         self.sculpt = Sculpt::default();
         self.index_fit = surface_index::IndexFit::default();
+        self.marking = Marking::default();
         self.posing.forget_model();
         self.forget_vertices();
         self.reset_selecting();

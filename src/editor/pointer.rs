@@ -7,7 +7,7 @@ use crate::evaluate::ViewId;
 use crate::math::Camera;
 use crate::skeleton::{JointId, bone_segments};
 use crate::tools::{
-    Brush, PointerEvent, PointerKind, Sculpt, SurfaceView, ToolAction, ToolContext,
+    Brush, Marking, PointerEvent, PointerKind, Sculpt, SurfaceView, ToolAction, ToolContext,
 };
 use glam::{Vec2, Vec3};
 use std::collections::BTreeMap;
@@ -27,6 +27,10 @@ impl Editor {
         }
         if self.sculpt.is_active() {
             self.with_sculpt(|sculpt, context| sculpt.pointer(event, context));
+            return;
+        }
+        if self.marking.is_active() {
+            self.with_marking(|marking, context| marking.pointer(event, context));
             return;
         }
         if self.sample_with_brush(event) {
@@ -55,7 +59,7 @@ impl Editor {
 
     /// Whether a stroke is still being painted after the button was released.
     pub fn is_ending_stroke(&self) -> bool {
-        self.brush.is_ending() || self.sculpt.is_ending()
+        self.brush.is_ending() || self.sculpt.is_ending() || self.marking.is_ending()
     }
 
     /// Paints more of a stroke whose button was released before it was painted completely; all of it if `is_urgent`.
@@ -65,6 +69,9 @@ impl Editor {
         }
         if self.sculpt.is_ending() {
             self.with_sculpt(|sculpt, context| sculpt.end(is_urgent, context));
+        }
+        if self.marking.is_ending() {
+            self.with_marking(|marking, context| marking.end(is_urgent, context));
         }
     }
 
@@ -87,6 +94,17 @@ impl Editor {
         let camera = sculpt.release_camera();
         let actions = self.in_context(camera, |context| work(&mut sculpt, context));
         self.sculpt = sculpt;
+        self.perform(actions);
+    }
+
+    pub(super) fn with_marking(
+        &mut self,
+        work: impl FnOnce(&mut Marking, &mut ToolContext<'_>) -> Vec<ToolAction>,
+    ) {
+        let mut marking = std::mem::take(&mut self.marking);
+        let camera = marking.release_camera();
+        let actions = self.in_context(camera, |context| work(&mut marking, context));
+        self.marking = marking;
         self.perform(actions);
     }
 
@@ -131,6 +149,8 @@ impl Editor {
         self.perform(actions);
         let actions = self.sculpt.finish();
         self.perform(actions);
+        let actions = self.marking.finish(&self.document);
+        self.perform(actions);
         self.confirm_transform();
         // A step that a slider keeps open.
         self.history.commit(&self.document);
@@ -155,6 +175,7 @@ impl Editor {
         }
         self.brush.trace(event);
         self.sculpt.trace(event);
+        self.marking.trace(event);
     }
 
     /// Samples the value under the pointer if the Sample brush is active, which changes nothing. Returns whether it is.
@@ -174,9 +195,12 @@ impl Editor {
         true
     }
 
-    /// Whether a stroke is under way, of a brush that paints or sculpts.
+    /// Whether a stroke is under way, of a brush that paints, sculpts or marks clusters.
     pub fn is_painting(&self) -> bool {
-        self.brush.is_active() || self.sculpt.is_active() || self.index_fit.has_stroke()
+        self.brush.is_active()
+            || self.sculpt.is_active()
+            || self.marking.is_active()
+            || self.index_fit.has_stroke()
     }
 
     /// The bone under a viewport position.
@@ -207,6 +231,7 @@ impl Editor {
                         self.notify_error(error.to_string());
                     }
                 }
+                ToolAction::Name(label) => self.history.name_step(label),
                 ToolAction::Commit => {
                     self.history.commit(&self.document);
                     self.report_layers();

@@ -9,6 +9,7 @@
 
 mod components;
 pub mod islands;
+pub mod loops;
 pub mod normals;
 pub mod point_set;
 pub mod point_tree;

@@ -85,6 +85,7 @@ impl Topology {
     pub fn neighbours(&self, point: u32) -> &[u32] {
         span(&self.neighbour_starts, &self.neighbours, point)
     }
+
     /// Another point at the same bind position, the other side of a seam whose weights differ; repeated calls cycle through
     /// all of them.
     #[inline]
@@ -93,6 +94,12 @@ impl Topology {
         self.on_seams
             .contains(point)
             .then(|| self.coincident.get(&point).copied())?
+    }
+
+    /// The other points at the bind position of `point`: the other sides of a seam whose weights differ.
+    pub fn twins(&self, point: u32) -> impl Iterator<Item = u32> + '_ {
+        let next = move |at: u32| self.next_coincident(at).filter(|&twin| twin != point);
+        std::iter::successors(next(point), move |&at| next(at))
     }
 
     /// Each point that shares its bind position, with the next one there; in no order.

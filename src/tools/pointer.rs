@@ -64,6 +64,8 @@ pub enum ToolAction {
     Begin(&'static str),
     /// Apply inside the step.
     Apply(Edit),
+    /// Give the step another name.
+    Name(String),
     /// End the step.
     Commit,
     /// Cancel the step.

@@ -5,6 +5,7 @@
 //!
 //! Invariant: hidden items are never selected, and selection commands do not affect them.
 
+mod loops;
 mod operations;
 mod pick;
 mod visibility;

@@ -200,10 +200,7 @@ impl Editor {
     }
 
     /// Selects exactly the visible ones of `points`, and switches to picking points.
-    pub(in crate::editor) fn select_points_of(
-        &mut self,
-        points: impl IntoIterator<Item = (MeshId, PointSet)>,
-    ) {
+    pub fn select_points_of(&mut self, points: impl IntoIterator<Item = (MeshId, PointSet)>) {
         let points = points.into_iter().map(|(id, set)| (id, Arc::new(set)));
         let points: PointsOfMeshes = points.collect();
         self.set_select_kind(SelectKind::Points);
@@ -271,7 +268,7 @@ impl Editor {
     }
 
     /// Changes the selection; cancels a running drag first.
-    fn select_by(&mut self, change: impl FnOnce(&Self, &mut Selection)) {
+    pub(super) fn select_by(&mut self, change: impl FnOnce(&Self, &mut Selection)) {
         self.take_back_select();
         let mut selection = self.selection();
         change(self, &mut selection);

@@ -1,14 +1,14 @@
 //! Applies a project to a freshly imported document: every part becomes an edit.
 
+use super::clusters::{self, ClusterEntry};
 use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
-use super::clusters::{self, ClusterEntry};
 use super::sample_entries::CorrectiveEntry;
 use super::session::{self, Session};
 use super::types::all_finite;
 use super::v7::{
-    ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named,
-    Project, Renamed, RuleEntry, SkinJoint, StackEntry, TransformEntry,
+    ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named, Project, Renamed,
+    RuleEntry, SkinJoint, StackEntry, TransformEntry,
 };
 use super::{
     ProjectError, clips, correctives, layers, masks, points, rig, rows, rules, transforms,
@@ -16,7 +16,8 @@ use super::{
 use crate::deform::correctives::SampleSet;
 use crate::deform::{DeformStack, MaskKind};
 use crate::document::{
-    ClipId, ClustersEdit, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId, checks,
+    ClipId, ClustersEdit, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId,
+    checks,
 };
 use crate::finding::{Finding, counted};
 use crate::skeleton::{JointId, Pose};
@@ -450,10 +451,7 @@ impl Opening {
                 continue;
             };
             if !seen.insert(mesh) {
-                self.warn(
-                    place,
-                    "They are listed twice; the second entry is skipped.",
-                );
+                self.warn(place, "They are listed twice; the second entry is skipped.");
                 continue;
             }
             let Some(item) = self.document.meshes().get(&mesh) else {

@@ -209,6 +209,8 @@ pub(super) fn collect(document: &Document) -> Session {
         active_mesh,
         active_layers,
         active_samples: _,
+        active_groups: _,
+        isolated_groups: _,
         sculpt_kind: _,
         soft_selection: _,
         selected_joints,
@@ -349,6 +351,8 @@ pub(super) fn restore(
             .filter(|(mesh, layer)| document.layer(*mesh, *layer).is_some())
             .collect(),
         active_samples: BTreeMap::new(),
+        active_groups: BTreeMap::new(),
+        isolated_groups: BTreeMap::new(),
         sculpt_kind: live::SculptKind::default(),
         soft_selection: false,
         selected_joints,

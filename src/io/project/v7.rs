@@ -9,9 +9,7 @@ use super::joints::{JointKey, JointRef};
 use super::sample_entries::CorrectiveEntry;
 use super::session::Session;
 use super::stack::Stack;
-use super::types::{
-    Axis, Interpolation, PaintedMap, Property, RigidInterpolation, is_default,
-};
+use super::types::{Axis, Interpolation, PaintedMap, Property, RigidInterpolation, is_default};
 use serde::{Deserialize, Serialize};
 
 /// The number of this version.

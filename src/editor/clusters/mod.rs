@@ -1,0 +1,101 @@
+//! Commands on the control clusters of the active object.
+//!
+//! Data flow: a command derives a new [`ClusterMap`] from that of the mesh and applies it as one edit; strokes go through
+//! [`crate::tools::Marking`].
+//!
+//! Invariant: a change that is refused leaves the document as it was and says why in one sentence.
+
+mod groups;
+mod marks;
+
+use super::Editor;
+use crate::cluster::{ClusterMap, MapError, PatchSettings};
+use crate::document::{ClustersEdit, Edit, MeshId, MeshItem};
+use crate::tools::PointerEvent;
+use std::sync::Arc;
+
+impl Editor {
+    /// The object whose control clusters are shown and edited: the active one.
+    pub fn clustered_mesh(&self) -> Option<MeshId> {
+        let mesh = self.document.session().active_mesh?;
+        self.document.meshes().contains_key(&mesh).then_some(mesh)
+    }
+
+    /// Its control clusters; `None` without an active object.
+    pub fn clusters(&self) -> Option<&Arc<ClusterMap>> {
+        Some(&self.clustered_item()?.1.clusters)
+    }
+
+    /// How the free points of the object follow its clusters.
+    pub fn patch_settings(&self) -> PatchSettings {
+        self.clusters()
+            .map(|map| *map.settings())
+            .unwrap_or_default()
+    }
+
+    /// Changes how the free points follow, as one undo step or as part of the open one.
+    pub fn set_patch_settings(&mut self, label: &str, settings: PatchSettings) -> bool {
+        self.change_clusters(label, |map| Ok(map.with_settings(settings)))
+    }
+
+    /// Starts a stroke that marks clusters of the object under the pointer, which becomes the active one; further events
+    /// go to [`Editor::pointer`].
+    pub fn begin_marking(&mut self, event: &PointerEvent) {
+        self.end_stroke(true);
+        if let Some((instance, _)) = self.hit(event.ndc, event.size_px) {
+            self.set_active_mesh(instance);
+        }
+        self.with_marking(|marking, context| marking.pointer(event, context));
+    }
+
+    fn clustered_item(&self) -> Option<(MeshId, &MeshItem)> {
+        let mesh = self.clustered_mesh()?;
+        let item = self.document.meshes().get(&mesh)?;
+        Some((mesh, item))
+    }
+
+    /// Changes the clusters of the object as one undo step, or as part of the step opened with [`Editor::begin_step`].
+    /// Returns whether they changed.
+    fn change_clusters(
+        &mut self,
+        label: &str,
+        change: impl FnOnce(&ClusterMap) -> Result<ClusterMap, MapError>,
+    ) -> bool {
+        let is_tool = self.is_painting() || self.is_posing() || self.is_dragging_keys();
+        if is_tool {
+            self.finish_tool();
+        }
+        let Some((mesh, item)) = self.clustered_item() else {
+            self.notify("Select an object first.");
+            return false;
+        };
+        let changed = match change(&item.clusters) {
+            Ok(changed) => changed,
+            Err(why) => {
+                self.notify(sentence(&why));
+                return false;
+            }
+        };
+        if changed == *item.clusters {
+            return false;
+        }
+        let edit = ClustersEdit::new(&self.document, mesh, Arc::new(changed));
+        match self.apply(Edit::Clusters(edit), label) {
+            Ok(()) => true,
+            Err(error) => {
+                self.notify_error(sentence(&error));
+                false
+            }
+        }
+    }
+}
+
+/// An error as a sentence.
+fn sentence(error: &impl std::fmt::Display) -> String {
+    let mut text = error.to_string();
+    if let Some(first) = text.get(..1).map(str::to_uppercase) {
+        text.replace_range(..1, &first);
+    }
+    text.push('.');
+    text
+}

@@ -1,0 +1,356 @@
+//! Control clusters with the headless editor: strokes and commands are one undo step each, with a name in words.
+
+use crate::brushes::{self, FINGER, event, ndc};
+use crate::editing::EditorHarness;
+use glam::{Vec2, Vec3};
+use sinew::cluster::{Base, ClusterMap, Glyph, GroupPreset, Interpolation, PatchSettings};
+use sinew::document::session::{RadiusUnit, SelectKind};
+use sinew::math::Axis;
+use sinew::mesh::PointSet;
+use sinew::tools::PointerKind;
+use std::collections::BTreeSet;
+
+/// The two fingers under a brush of half the width of one.
+fn fingers() -> EditorHarness {
+    let mut h = brushes::on_fingers();
+    let brush = h.editor.brush_mut();
+    brush.radius_unit = RadiusUnit::World;
+    brush.radius_world = FINGER * 0.5;
+    h
+}
+
+/// On the front of the left or of the right finger.
+fn front(h: &EditorHarness, side: f32) -> Vec2 {
+    ndc(h, Vec3::new(side * (FINGER + 0.0005), 0.05, FINGER))
+}
+
+fn map(h: &EditorHarness) -> ClusterMap {
+    ClusterMap::clone(h.editor.clusters().expect("an object"))
+}
+
+fn marked(h: &EditorHarness) -> BTreeSet<u32> {
+    map(h).clusters().iter().map(|c| c.0).collect()
+}
+
+fn undo_label(h: &EditorHarness) -> String {
+    h.editor
+        .history()
+        .undo_label()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// Drags with the brush; Ctrl and Shift as given.
+fn stroke(h: &mut EditorHarness, from: Vec2, to: Vec2, ctrl: bool, shift: bool) {
+    let at = |kind, place| sinew::tools::PointerEvent {
+        invert: ctrl,
+        smooth: shift,
+        ..event(kind, place)
+    };
+    h.editor.begin_marking(&at(PointerKind::Press, from));
+    for i in 1..=4 {
+        let place = from.lerp(to, i as f32 / 4.0);
+        h.editor.pointer(&at(PointerKind::Drag, place));
+    }
+    h.editor.pointer(&at(PointerKind::Release, to));
+    h.settle();
+}
+
+fn select(h: &mut EditorHarness, points: &[u32]) {
+    let mesh = h.editor.clustered_mesh().expect("an object");
+    h.editor.set_select_kind(SelectKind::Points);
+    h.editor
+        .select_points_of([(mesh, points.iter().copied().collect::<PointSet>())]);
+}
+
+/// Undo and redo restore the document bit for bit.
+fn undoes(h: &mut EditorHarness, change: impl FnOnce(&mut EditorHarness)) {
+    let (before, n) = (h.editor.document().clone(), h.editor.history().n_undo());
+    change(h);
+    h.settle();
+    assert_eq!(h.editor.history().n_undo(), n + 1, "{}", undo_label(h));
+    let after = h.editor.document().clone();
+    assert!(!after.same_content(&before));
+    h.editor.undo();
+    assert!(h.editor.document().same_content(&before));
+    h.editor.redo();
+    assert!(h.editor.document().same_content(&after));
+    h.settle();
+}
+
+#[test]
+fn a_stroke_marks_what_lies_under_it_as_one_step_with_a_name() {
+    let mut h = fingers();
+    assert!(map(&h).is_empty());
+    let at = front(&h, 1.0);
+    undoes(&mut h, |h| stroke(h, at, at, false, false));
+    // The first stroke makes the group.
+    let known = map(&h);
+    assert_eq!(known.groups().len(), 1);
+    assert_eq!(known.groups()[0].name, "Skin");
+    let n = known.n_clusters();
+    assert!(n > 3, "{n}");
+    assert_eq!(undo_label(&h), format!("Mark {n} clusters · Skin"));
+    // Only what is within the radius of the brush, along the surface.
+    let mesh = h.editor.clustered_mesh().unwrap();
+    let positions = &h.editor.document().meshes()[&mesh].geometry.positions;
+    let centre = Vec3::new(FINGER + 0.0005, 0.05, FINGER);
+    for point in marked(&h) {
+        let far = positions[point as usize].distance(centre);
+        assert!(far < FINGER * 0.55, "{far}");
+    }
+    // Marked again: nothing to do, no step.
+    let steps = h.editor.history().n_undo();
+    stroke(&mut h, at, at, false, false);
+    assert_eq!(h.editor.history().n_undo(), steps);
+
+    // Another group takes over what the brush reaches.
+    assert!(h.editor.add_group(GroupPreset::PoseSpace));
+    assert_eq!(h.editor.active_group(), Some(1));
+    undoes(&mut h, |h| stroke(h, at, at, false, false));
+    assert_eq!(undo_label(&h), format!("Mark {n} clusters · PSD"));
+    assert_eq!(h.editor.cluster_counts(), [0, n]);
+    // Ctrl makes them free.
+    undoes(&mut h, |h| stroke(h, at, at, true, false));
+    assert_eq!(undo_label(&h), format!("Unmark {n} clusters"));
+    assert_eq!(map(&h).n_clusters(), 0);
+    // Without clusters there is nothing to unmark or grow.
+    let before = h.editor.document().clone();
+    stroke(&mut h, at, at, true, false);
+    assert!(
+        h.last_notice().contains("has no clusters"),
+        "{}",
+        h.last_notice()
+    );
+    assert!(h.editor.document().same_content(&before));
+}
+
+#[test]
+fn marking_shows_with_the_event_and_escape_takes_it_back() {
+    let mut h = fingers();
+    let before = h.editor.document().clone();
+    let at = front(&h, 1.0);
+    h.editor.begin_marking(&event(PointerKind::Press, at));
+    // Before anything is computed: the picture of this frame has them.
+    let n = map(&h).n_clusters();
+    assert!(n > 0);
+    h.editor.pointer(&event(PointerKind::Drag, front(&h, -1.0)));
+    h.editor.cancel_tool();
+    h.settle();
+    assert!(h.editor.document().same_content(&before));
+    assert_eq!(h.editor.history().n_undo(), 0);
+}
+
+#[test]
+fn shift_grows_and_both_keys_shrink_by_one_ring_however_often_the_pointer_passes() {
+    let mut h = fingers();
+    let at = front(&h, 1.0);
+    stroke(&mut h, at, at, false, false);
+    let first = marked(&h);
+    let mesh = h.editor.clustered_mesh().unwrap();
+    let geometry = h.editor.document().meshes()[&mesh].geometry.clone();
+    h.editor.brush_mut().radius_world = FINGER * 4.0;
+    let near = at + Vec2::new(0.0, 0.05);
+    undoes(&mut h, |h| stroke(h, at, near, false, true));
+    let grown = marked(&h);
+    let topology = geometry.topology();
+    let ring = |of: &BTreeSet<u32>| -> BTreeSet<u32> {
+        let near = of
+            .iter()
+            .flat_map(|&p| topology.neighbours(p).iter().copied());
+        near.chain(of.iter().copied()).collect()
+    };
+    assert_eq!(grown, ring(&first));
+    let n = grown.len() - first.len();
+    assert_eq!(undo_label(&h), format!("Mark {n} clusters · Skin"));
+    undoes(&mut h, |h| stroke(h, at, near, true, true));
+    assert_eq!(marked(&h), first);
+
+    // The commands do the same to the whole group.
+    undoes(&mut h, |h| h.editor.grow_group());
+    assert_eq!(marked(&h), grown);
+    assert_eq!(undo_label(&h), format!("Grow Skin · {n} clusters"));
+    undoes(&mut h, |h| h.editor.shrink_group());
+    assert_eq!(marked(&h), first);
+    assert_eq!(undo_label(&h), format!("Shrink Skin · {n} clusters"));
+}
+
+#[test]
+fn a_click_between_the_vertices_marks_the_nearest_one() {
+    let mut h = fingers();
+    h.editor.brush_mut().radius_world = 1e-5;
+    let at = front(&h, 1.0) + Vec2::new(0.003, 0.004);
+    stroke(&mut h, at, at, false, false);
+    assert_eq!(map(&h).n_clusters(), 1);
+    assert_eq!(undo_label(&h), "Mark 1 cluster · Skin");
+}
+
+#[test]
+fn both_sides_are_marked_with_symmetry() {
+    let mut h = fingers();
+    h.editor.brush_mut().symmetry = Some(Axis::X);
+    h.settle();
+    let at = front(&h, 1.0);
+    stroke(&mut h, at, at, false, false);
+    let mesh = h.editor.clustered_mesh().unwrap();
+    let positions = &h.editor.document().meshes()[&mesh].geometry.positions;
+    let left = |p: &u32| positions[*p as usize].x > 0.0;
+    let (left, right): (Vec<u32>, Vec<u32>) = marked(&h).into_iter().partition(left);
+    assert!(left.len() > 3);
+    assert_eq!(left.len(), right.len());
+}
+
+#[test]
+fn the_selection_is_assigned_by_number_and_then_only_the_group_is_chosen() {
+    let mut h = fingers();
+    h.editor.assign_group(0);
+    h.settle();
+    assert!(h.last_notice().starts_with("There are no groups."));
+    select(&mut h, &[3, 5, 9]);
+    undoes(&mut h, |h| h.editor.mark_selected());
+    assert_eq!(undo_label(&h), "Mark 3 clusters · Skin");
+    assert!(h.editor.document().session().selected_points.is_empty());
+    assert!(h.editor.add_group(GroupPreset::Procedural));
+    assert_eq!(map(&h).groups()[1].glyph, Glyph::Triangle);
+    // Undo brings the selection back, and the group that was active.
+    select(&mut h, &[5, 9, 20]);
+    h.editor.assign_group(1);
+    assert_eq!(undo_label(&h), "Mark 3 clusters · Procedural");
+    assert_eq!(h.editor.cluster_counts(), [1, 3]);
+    h.editor.undo();
+    let selected = &h.editor.document().session().selected_points;
+    assert_eq!(selected.values().map(|set| set.count()).sum::<usize>(), 3);
+    h.editor.redo();
+    let steps = h.editor.history().n_undo();
+    h.editor.assign_group(0);
+    assert_eq!(
+        (h.editor.active_group(), h.editor.history().n_undo()),
+        (Some(0), steps)
+    );
+    h.editor.assign_group(6);
+    h.settle();
+    assert_eq!(
+        h.last_notice(),
+        "There is no group 7: the object has 2 groups."
+    );
+
+    h.editor.select_group(1);
+    assert_eq!(h.editor.n_selected(), 3);
+    undoes(&mut h, |h| h.editor.unmark_selected());
+    assert_eq!(undo_label(&h), "Unmark 3 clusters");
+    undoes(&mut h, |h| h.editor.unmark_all());
+    assert_eq!(undo_label(&h), "Unmark 1 cluster");
+}
+
+#[test]
+fn a_group_shown_alone_protects_the_others() {
+    let mut h = fingers();
+    select(&mut h, &[3, 5, 9]);
+    h.editor.mark_selected();
+    h.editor.add_group(GroupPreset::Custom);
+    select(&mut h, &[20, 30]);
+    h.editor.assign_group(1);
+    h.editor.isolate_group(Some(0));
+    assert_eq!(h.editor.isolated_group(), Some(0));
+    h.editor.unmark_all();
+    assert_eq!(h.editor.cluster_counts(), [0, 2]);
+    select(&mut h, &[20, 21]);
+    h.editor.mark_selected();
+    assert_eq!(h.editor.cluster_counts(), [1, 2]);
+    // To choose another group shows that one.
+    h.editor.choose_group(1);
+    assert_eq!(h.editor.isolated_group(), Some(1));
+    h.editor.isolate_group(None);
+    h.editor.unmark_all();
+    assert_eq!(h.editor.cluster_counts(), [0, 0]);
+}
+
+#[test]
+fn groups_are_changed_one_step_each() {
+    let mut h = fingers();
+    undoes(&mut h, |h| assert!(h.editor.add_group(GroupPreset::Skin)));
+    assert_eq!(undo_label(&h), "Add group · Skin");
+    undoes(&mut h, |h| assert!(h.editor.add_group(GroupPreset::Skin)));
+    assert_eq!(map(&h).groups()[1].name, "Skin 2");
+    select(&mut h, &[3, 5]);
+    h.editor.mark_selected();
+    undoes(&mut h, |h| h.editor.rename_group(1, "  Elbow "));
+    assert_eq!(undo_label(&h), "Rename group · Elbow");
+    let steps = h.editor.history().n_undo();
+    h.editor.rename_group(1, "Skin");
+    h.settle();
+    assert!(
+        h.last_notice().contains("have the name \"Skin\""),
+        "{}",
+        h.last_notice()
+    );
+    h.editor.rename_group(1, " ");
+    assert_eq!(h.editor.history().n_undo(), steps);
+    undoes(&mut h, |h| h.editor.set_group_base(1, Base::Lbs));
+    assert_eq!(undo_label(&h), "Base · Linear");
+    undoes(&mut h, |h| h.editor.set_group_glyph(1, Glyph::Star));
+    undoes(&mut h, |h| h.editor.set_group_colour(1, [1, 2, 3]));
+    let group = map(&h).groups()[1].clone();
+    assert_eq!(
+        (group.base, group.glyph, group.colour),
+        (Base::Lbs, Glyph::Star, [1, 2, 3])
+    );
+    let settings = PatchSettings {
+        interpolation: Interpolation::PointNormal,
+        ..PatchSettings::default()
+    };
+    undoes(&mut h, |h| {
+        assert!(h.editor.set_patch_settings("Patch surface", settings))
+    });
+    assert_eq!(h.editor.patch_settings(), settings);
+    // The same again is no step.
+    assert!(!h.editor.set_patch_settings("Patch surface", settings));
+    h.editor.choose_group(1);
+    undoes(&mut h, |h| h.editor.delete_group(0));
+    assert_eq!(
+        (h.editor.active_group(), h.editor.cluster_counts()),
+        (Some(0), vec![2])
+    );
+    undoes(&mut h, |h| h.editor.delete_group(0));
+    assert_eq!((h.editor.active_group(), map(&h).n_clusters()), (None, 0));
+    h.editor.undo();
+    assert_eq!(h.editor.active_group(), Some(0));
+}
+
+#[test]
+fn loops_and_rings_start_from_an_edge() {
+    let mut h = fingers();
+    let mesh = h.editor.clustered_mesh().unwrap();
+    let geometry = h.editor.document().meshes()[&mesh].geometry.clone();
+    // Two neighbours on one ring of the finger.
+    let height = |p: u32| geometry.positions[p as usize].y;
+    let near = |a: u32| geometry.topology().neighbours(a).iter().copied();
+    let (a, b) = (0..geometry.n_points() as u32)
+        .find_map(|a| {
+            let level = near(a).find(|&b| (height(a) - height(b)).abs() < 1e-6);
+            level
+                .filter(|_| (0.03..0.05).contains(&height(a)))
+                .map(|b| (a, b))
+        })
+        .expect("an edge around the finger");
+    select(&mut h, &[a]);
+    h.editor.select_edge_loops();
+    h.settle();
+    assert!(
+        h.last_notice()
+            .starts_with("Select two neighbouring vertices")
+    );
+    select(&mut h, &[a, b]);
+    h.editor.select_edge_loops();
+    assert_eq!(h.editor.n_selected(), 24, "once around");
+    undoes(&mut h, |h| h.editor.mark_selected());
+    assert_eq!(undo_label(&h), "Mark 24 clusters · Skin");
+    assert!(
+        marked(&h)
+            .iter()
+            .all(|&p| (height(p) - height(a)).abs() < 1e-6)
+    );
+    select(&mut h, &[a, b]);
+    h.editor.select_edge_rings();
+    assert_eq!(h.editor.n_selected(), 2 * 41, "two columns");
+}
