@@ -41,6 +41,8 @@ mod cluster_limb;
 mod cluster_patches;
 #[path = "core/cluster_shapes.rs"]
 mod cluster_shapes;
+#[path = "core/cluster_tables.rs"]
+mod cluster_tables;
 #[path = "core/compensating_joints.rs"]
 mod compensating_joints;
 #[path = "core/corrections.rs"]

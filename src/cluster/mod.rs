@@ -13,15 +13,20 @@
 
 mod anchors;
 mod bezier;
+mod blocks;
 mod exact;
 mod frame;
 mod gradient;
+mod gregory;
 mod interpolation;
+mod kernel;
 pub mod layout;
 mod net;
 mod patches;
 mod rotation_fit;
+mod rows;
 mod stencil;
+mod strands;
 mod surface;
 
 pub use anchors::AnchorFits;
@@ -29,9 +34,11 @@ pub use bezier::BezierTriangle;
 pub use exact::ExactPatches;
 pub use frame::{CornerFrame, TangentPlane};
 pub use gradient::CornerRings;
-pub use interpolation::Interpolation;
+pub use gregory::GregoryTriangle;
+pub use interpolation::{Interpolation, PatchOptions};
 pub use layout::{Free, Layout};
-pub use net::ControlNet;
-pub use patches::{PatchOptions, PatchWork, Patches};
+pub use net::{ControlNet, Patch};
+pub use patches::{PatchWork, Patches};
 pub use stencil::Stencil;
+pub use strands::{StrandPoint, Strands};
 pub use surface::ClusterSurface;
