@@ -33,6 +33,8 @@ mod cli_psd;
 mod cli_weights;
 #[path = "core/clip_edit.rs"]
 mod clip_edit;
+#[path = "core/cluster_choice.rs"]
+mod cluster_choice;
 #[path = "core/cluster_layout.rs"]
 mod cluster_layout;
 #[path = "core/cluster_limb.rs"]

@@ -47,7 +47,9 @@ impl AnchorFits {
                 })
                 .collect();
             let total: f64 = clusters.iter().map(|c| c.1).sum();
-            clusters.iter_mut().for_each(|c| c.1 /= total);
+            for cluster in &mut clusters {
+                cluster.1 /= total;
+            }
             Some(AnchorFit {
                 corner: layout.corner_of_vertex(anchor)?,
                 bind: surface.positions[anchor as usize],

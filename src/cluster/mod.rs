@@ -3,7 +3,7 @@
 //! Data flow: a mesh -> [`ClusterSurface`] (seams welded) and the marked vertices -> [`Layout`] (coarse triangles between
 //! them, each free vertex's place on one) -> [`Patches`] (cooked), evaluated at a pose from one [`CornerFrame`] a corner.
 //! Frames come from a skin ([`Stencil`], mode A) or from positions alone ([`ControlNet::frames_of_positions`], mode B;
-//! anchors by [`AnchorFits`]).
+//! anchors by [`AnchorFits`]). [`suggest()`] chooses clusters, [`extract()`] takes a corrective of the whole mesh to them.
 //!
 //! The method is that of Bukatov, Gridchina & Zastavnoy 2014, "Using dual quaternions for Control Cluster Method". The paper
 //! names no layout and no kind of patch; those are ours, and each file names its source.
@@ -15,6 +15,7 @@ mod anchors;
 mod bezier;
 mod blocks;
 mod exact;
+mod extract;
 mod frame;
 mod gradient;
 mod gregory;
@@ -27,11 +28,13 @@ mod rotation_fit;
 mod rows;
 mod stencil;
 mod strands;
+mod suggest;
 mod surface;
 
 pub use anchors::AnchorFits;
 pub use bezier::BezierTriangle;
 pub use exact::ExactPatches;
+pub use extract::{Corrective, Extraction, extract};
 pub use frame::{CornerFrame, TangentPlane};
 pub use gradient::CornerRings;
 pub use gregory::GregoryTriangle;
@@ -41,4 +44,5 @@ pub use net::{ControlNet, Patch};
 pub use patches::{PatchWork, Patches};
 pub use stencil::Stencil;
 pub use strands::{StrandPoint, Strands};
+pub use suggest::{SuggestRound, SuggestSettings, Suggestion, TrainingPose, suggest};
 pub use surface::ClusterSurface;

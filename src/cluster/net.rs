@@ -143,6 +143,8 @@ impl ControlNet {
 
 /// A patch between three corners.
 #[derive(Clone, Copy, Debug, PartialEq)]
+// It lives on the stack, for as long as one patch is evaluated.
+#[allow(clippy::large_enum_variant)]
 pub enum Patch {
     /// Cubic.
     Bezier(BezierTriangle),

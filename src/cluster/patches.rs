@@ -41,7 +41,8 @@ pub struct Patches {
     /// n_points: the slot of each point; [`NONE`] if it is not free.
     slot_of_point: Vec<u32>,
     points_of_slot: Rows,
-    patches_of_corner: Rows,
+    /// The patches of each corner.
+    incident: Rows,
     strands_of_corner: Rows,
 }
 
@@ -121,7 +122,7 @@ impl Patches {
             strands: strands.points.iter().map(|p| (*p, DVec3::ZERO)).collect(),
             slot_of_point,
             points_of_slot: Rows::new(vertex_of_slot.len(), pairs),
-            patches_of_corner: Rows::new(n_corners, of_patches),
+            incident: Rows::new(n_corners, of_patches),
             strands_of_corner: Rows::new(n_corners, of_strands),
             net,
         };
@@ -167,7 +168,7 @@ impl Patches {
 
     /// The patches that meet a corner, ascending.
     pub fn patches_of_corner(&self, corner: u32) -> &[u32] {
-        self.patches_of_corner.row(corner)
+        self.incident.row(corner)
     }
 
     /// Writes the free points of the mesh for `frames` (n_corners); leaves all other points of `out` (n_points).

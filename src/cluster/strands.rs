@@ -96,9 +96,10 @@ impl Strands {
                 let after = knots.get(k + 2).copied();
                 let span = lengths[pair[1].0] - lengths[pair[0].0];
                 let length = |a: usize, b: usize| lengths[b] - lengths[a];
-                for i in pair[0].0 + 1..pair[1].0 {
+                let inside = pair[0].0 + 1..pair[1].0;
+                for (i, &vertex) in inside.clone().zip(&path[inside]) {
                     points.push(StrandPoint {
-                        vertex: path[i],
+                        vertex,
                         corners: [
                             before.map_or(NONE, |b| b.1),
                             pair[0].1,

@@ -135,7 +135,7 @@ fn the_fast_evaluation_agrees_with_the_exact_one() {
     ] {
         let mut frames = limb.corner_frames(&clustered.net, turn, Skin::DualQuaternion, Mode::A);
         for (i, frame) in frames.iter_mut().enumerate().filter(|_| flip) {
-            frame.rotation = frame.rotation * [1.0, -1.0][i % 2];
+            frame.rotation *= [1.0, -1.0][i % 2];
         }
         for options in kinds() {
             let exact = clustered.exact(options).evaluate(&frames);
@@ -312,8 +312,7 @@ fn a_partial_evaluation_has_the_bits_of_a_full_one() {
             let changed: Vec<u32> = changed.into_iter().collect();
             for &c in &changed {
                 frames[c as usize].position += DVec3::new(0.1, 0.0, 0.02);
-                frames[c as usize].rotation =
-                    frames[c as usize].rotation * DQuat::from_rotation_y(0.1);
+                frames[c as usize].rotation *= DQuat::from_rotation_y(0.1);
             }
             let moved = patches
                 .evaluate_some(&frames, &changed, &mut work, &mut out)
