@@ -5,7 +5,7 @@
 //! cargo bench --features gui-test --bench report -- exports   # one or more of them, by name
 //! ```
 //!
-//! Names: machine, exports, correctives, skinning, kernels, and the benches edits, dabs, samples, suggestions, operations, selecting,
+//! Names: machine, exports, correctives, skinning, kernels, and the benches edits, dabs, samples, operations, selecting,
 //! frames. Each section begins with the date; the machine is written with every run.
 
 use figures::{
@@ -20,11 +20,10 @@ use std::process::Command;
 mod figures;
 
 /// Benches whose output is shown as it is.
-const BENCHES: [&str; 7] = [
+const BENCHES: [&str; 6] = [
     "edits",
     "dabs",
     "samples",
-    "suggestions",
     "operations",
     "selecting",
     "frames",

@@ -38,9 +38,8 @@ fn main() {
 
 fn open(path: &Path, bone: &str) -> (Document, JointId) {
     let document = open_any(path, &Task::new()).unwrap().document;
-    let skeleton = document.skeleton();
-    let mut joints = skeleton.live_joints();
-    let joint = joints.find(|&j| skeleton.label(j) == bone).unwrap();
+    let is_named = |joint: &JointId| document.skeleton().label(*joint) == bone;
+    let joint = document.skeleton().live_joints().find(is_named).unwrap();
     (document, joint)
 }
 
