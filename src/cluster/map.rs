@@ -42,7 +42,9 @@ impl Base {
     /// A sentence about it, for tooltips.
     pub fn about(self) -> &'static str {
         match self {
-            Self::Stack => "The deformer stack of the mesh moves them, with its corrective samples.",
+            Self::Stack => {
+                "The deformer stack of the mesh moves them, with its corrective samples."
+            }
             Self::Lbs => "Linear blend skinning moves them, without corrections and samples.",
             Self::Dqs => "Dual quaternion skinning moves them, without corrections and samples.",
             Self::Fixed => "They stay where the rest pose of the model has them.",
@@ -434,7 +436,10 @@ mod tests {
         let map = map();
         let same = map.with_group(None, ClusterGroup::new("Skin", 2));
         assert_eq!(same, Err(MapError::SameName("Skin".into())));
-        assert!(map.with_group(Some(0), ClusterGroup::new("Skin", 2)).is_ok());
+        assert!(
+            map.with_group(Some(0), ClusterGroup::new("Skin", 2))
+                .is_ok()
+        );
         let of = |points| ClusterMap::new(map.groups().to_vec(), points, *map.settings());
         assert_eq!(of(vec![(3, 0), (3, 1)]), Err(MapError::TwoGroups(3)));
         assert_eq!(of(vec![(3, 0), (3, 0)]).unwrap().n_clusters(), 1);

@@ -40,13 +40,20 @@ pub struct Flexion {
 impl Flexion {
     /// Of two joints. `rest_world`: n_joints world transforms of the rest pose.
     pub fn new(joints: [JointId; 2], skeleton: &Skeleton, rest_world: &[DAffine3]) -> Self {
-        let place = |joint: JointId| rest_world.get(joint.get()).map_or(DVec3::ZERO, |m| m.translation);
+        let place = |joint: JointId| {
+            rest_world
+                .get(joint.get())
+                .map_or(DVec3::ZERO, |m| m.translation)
+        };
         let [upper, lower] = joints;
         let mut others = skeleton.live_joints();
         let child = others.find(|&joint| skeleton.joint(joint).parent == Some(lower));
         let straight = place(lower) - place(upper);
         let out = child.map_or(straight, |child| place(child) - place(lower));
-        let rest = rest_world.get(lower.get()).copied().unwrap_or(DAffine3::IDENTITY);
+        let rest = rest_world
+            .get(lower.get())
+            .copied()
+            .unwrap_or(DAffine3::IDENTITY);
         let along = rest.matrix3.inverse() * if out == DVec3::ZERO { straight } else { out };
         let mut flexion = Self {
             joints,
@@ -86,7 +93,11 @@ mod tests {
             Joint::new(String::new(), parent.map(JointId), rest)
         };
         // Bent by 45 degrees at rest; the last joint has no child.
-        let joints = vec![joint(None, 1.0, 0.0), joint(Some(0), 2.0, 0.0), joint(Some(1), 1.0, 1.0)];
+        let joints = vec![
+            joint(None, 1.0, 0.0),
+            joint(Some(0), 2.0, 0.0),
+            joint(Some(1), 1.0, 1.0),
+        ];
         let skeleton = Skeleton::new(joints).unwrap();
         let rest = Pose::rest(&skeleton).world_matrices(&skeleton);
         let elbow = Flexion::new([JointId(0), JointId(1)], &skeleton, &rest);

@@ -31,7 +31,14 @@ impl Arm {
     fn skin(&self, file: &str, clip_time: &str) -> Vec<f64> {
         let out = self.join("skin.npy");
         done(&[
-            "skin", file, "--out", text(&out), "--clip", "0", "--time", clip_time,
+            "skin",
+            file,
+            "--out",
+            text(&out),
+            "--clip",
+            "0",
+            "--time",
+            clip_time,
         ]);
         read_npy(&out).1
     }
@@ -44,7 +51,13 @@ impl Arm {
         ]}));
         let out = self.join("marked.ron");
         let mut args = vec![
-            "clusters", &self.arm, "--mark", text(&marks), "--out", text(&out), "--json",
+            "clusters",
+            &self.arm,
+            "--mark",
+            text(&marks),
+            "--out",
+            text(&out),
+            "--json",
         ];
         args.extend(more);
         let report = serde_json::from_str(&done(&args)).unwrap();
@@ -59,7 +72,10 @@ fn worst(a: &[f64], b: &[f64]) -> f64 {
         let squared: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
         squared.sqrt()
     });
-    apart.fold(0.0, |worst, d| if d > worst || d.is_nan() { d } else { worst })
+    apart.fold(
+        0.0,
+        |worst, d| if d > worst || d.is_nan() { d } else { worst },
+    )
 }
 
 #[test]
@@ -85,8 +101,17 @@ fn marks_become_clusters_that_skin_and_measure_use() {
     let apart = worst(&plain, &clustered);
     assert!(apart > 1e-6 && apart < 0.05, "{apart}");
     // As the stack alone shows it.
-    let measured = done(&["measure", text(&project), "--clip", "0", "--time", "1", "--json",
-        "--against", "psd"]);
+    let measured = done(&[
+        "measure",
+        text(&project),
+        "--clip",
+        "0",
+        "--time",
+        "1",
+        "--json",
+        "--against",
+        "psd",
+    ]);
     let measured: Value = serde_json::from_str(&measured).unwrap();
     assert!(measured.to_string().contains("difference"), "{measured}");
 }
@@ -105,7 +130,13 @@ fn suggested_clusters_stay_within_the_error() {
     let arm = Arm::new();
     let out = arm.join("suggested.ron");
     let said = done(&[
-        "clusters", &arm.arm, "--suggest", "0.5%", "--out", text(&out), "--json",
+        "clusters",
+        &arm.arm,
+        "--suggest",
+        "0.5%",
+        "--out",
+        text(&out),
+        "--json",
     ]);
     let report: Value = serde_json::from_str(&said).unwrap();
     let mesh = &report["meshes"][0];
@@ -125,7 +156,10 @@ fn suggested_clusters_stay_within_the_error() {
     assert!(worst(&plain, &clustered) < 0.0075 * diagonal);
     // Without --out it only prints.
     let said = done(&["clusters", &arm.arm, "--suggest", "2%"]);
-    assert!(said.contains("suggested ") && !said.contains("Wrote"), "{said}");
+    assert!(
+        said.contains("suggested ") && !said.contains("Wrote"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -134,13 +168,26 @@ fn compare_shows_stack_samples_and_clusters_side_by_side() {
     let (project, _) = arm.marked(9, &[]);
     let report = arm.join("report");
     done(&[
-        "compare", text(&project), "--methods", "lbs,dqs,psd,ccm", "--clip", "0", "--time", "1",
-        "--out", text(&report), "--moments", "1",
+        "compare",
+        text(&project),
+        "--methods",
+        "lbs,dqs,psd,ccm",
+        "--clip",
+        "0",
+        "--time",
+        "1",
+        "--out",
+        text(&report),
+        "--moments",
+        "1",
     ]);
     let numbers = std::fs::read_to_string(report.join("numbers.json")).unwrap();
     let numbers: Value = serde_json::from_str(&numbers).unwrap();
     let of = |i: usize| &numbers[i];
-    assert_eq!((&of(2)["name"], &of(3)["name"]), (&json!("psd"), &json!("ccm")));
+    assert_eq!(
+        (&of(2)["name"], &of(3)["name"]),
+        (&json!("psd"), &json!("ccm"))
+    );
     assert_ne!(of(2)["moments"], of(3)["moments"]);
 }
 
@@ -151,14 +198,32 @@ fn an_export_for_clips_bakes_clusters() {
     let (project, _) = arm.marked(14, &[]);
     let (out, report) = (arm.join("baked.glb"), arm.join("report.json"));
     done(&[
-        "export", text(&project), "--out", text(&out), "--correct", "clips", "--tolerance", "0.2%",
-        "--report", text(&report),
+        "export",
+        text(&project),
+        "--out",
+        text(&out),
+        "--correct",
+        "clips",
+        "--tolerance",
+        "0.2%",
+        "--report",
+        text(&report),
     ]);
     let wanted = arm.skin(text(&project), "1");
     let played = {
         let npy = arm.join("played.npy");
-        done(&["skin", text(&out), "--out", text(&npy), "--method", "lbs", "--clip", "0",
-            "--time", "1"]);
+        done(&[
+            "skin",
+            text(&out),
+            "--out",
+            text(&npy),
+            "--method",
+            "lbs",
+            "--clip",
+            "0",
+            "--time",
+            "1",
+        ]);
         read_npy(&npy).1
     };
     let rest = arm.skin(&arm.arm, "0");
@@ -173,10 +238,16 @@ fn wrong_use_is_a_sentence() {
     let out = text(&out);
     let wrong = |marks: Value| {
         let path = arm.marks(&marks);
-        fails(&["clusters", &arm.arm, "--mark", text(&path), "--out", out], 1)
+        fails(
+            &["clusters", &arm.arm, "--mark", text(&path), "--out", out],
+            1,
+        )
     };
     let said = wrong(json!({"meshes": [{"mesh": 0, "primitive": 0, "vertices": [9_999_999]}]}));
-    assert!(said.contains("vertex 9999999 of mesh 0 primitive 0"), "{said}");
+    assert!(
+        said.contains("vertex 9999999 of mesh 0 primitive 0"),
+        "{said}"
+    );
     let said = wrong(json!({"meshes": [{"mesh": 0, "vertices": [-1]}]}));
     assert!(said.contains("not a file of marks"), "{said}");
     let said = wrong(json!([]));
@@ -184,8 +255,28 @@ fn wrong_use_is_a_sentence() {
     assert!(!Path::new(out).exists());
     let marks = arm.marks(&json!({"meshes": []}));
     fails(&["clusters", &arm.arm, "--mark", text(&marks)], 2);
-    let said = fails(&["clusters", &arm.arm, "--mark", text(&marks), "--out", "q.glb"], 2);
+    let said = fails(
+        &[
+            "clusters",
+            &arm.arm,
+            "--mark",
+            text(&marks),
+            "--out",
+            "q.glb",
+        ],
+        2,
+    );
     assert!(said.contains(".ron"), "{said}");
     fails(&["clusters", &arm.arm, "--suggest", "0", "--out", out], 2);
-    fails(&["clusters", &arm.arm, "--mark", "/no/such.json", "--out", out], 1);
+    fails(
+        &[
+            "clusters",
+            &arm.arm,
+            "--mark",
+            "/no/such.json",
+            "--out",
+            out,
+        ],
+        1,
+    );
 }

@@ -6,6 +6,7 @@ use sinew::cluster::procedural::MuscleSettings;
 use sinew::cluster::{Base, ClusterGroup, ClusterMap, MuscleLayer, PatchSettings};
 use sinew::correctives;
 use sinew::deform::{DeformStack, Moved, SkinningMethod};
+use sinew::document::rig::{self, WeightRecipient};
 use sinew::document::{
     ClustersEdit, Document, Edit, EditError, History, InstanceId, MeshId, invariants,
 };
@@ -14,7 +15,6 @@ use sinew::finding::Severity;
 use sinew::io::project::{apply_project, parse, to_project, to_text};
 use sinew::io::{open_any, open_sample};
 use sinew::math::Worse;
-use sinew::document::rig::{self, WeightRecipient};
 use sinew::skeleton::{JointId, Pose};
 use sinew::skinning::Rows;
 use sinew::suggest::{Training, suggest_clusters};
@@ -52,7 +52,10 @@ fn shape(document: &Document, pose: &Pose) -> Vec<Vec3> {
 }
 
 fn bits(shape: &[Vec3]) -> Vec<[u32; 3]> {
-    shape.iter().map(|v| v.to_array().map(f32::to_bits)).collect()
+    shape
+        .iter()
+        .map(|v| v.to_array().map(f32::to_bits))
+        .collect()
 }
 
 fn bent(document: &Document, degrees: f64) -> Pose {
@@ -129,7 +132,9 @@ fn clusters_are_where_their_base_has_them_to_the_bit() {
     let expected = |stack: DeformStack| {
         let mut document = document.clone();
         let stack = Arc::new(stack);
-        document.apply(&mut Edit::Stack { mesh: MESH, stack }).unwrap();
+        document
+            .apply(&mut Edit::Stack { mesh: MESH, stack })
+            .unwrap();
         shape(&document, &pose)
     };
     let of_bases = [
@@ -168,7 +173,9 @@ fn with_every_point_a_cluster_the_stack_is_reproduced_exactly() {
             blend: 0.5,
             ..DeformStack::default()
         });
-        document.apply(&mut Edit::Stack { mesh: MESH, stack }).unwrap();
+        document
+            .apply(&mut Edit::Stack { mesh: MESH, stack })
+            .unwrap();
         let all = with(&document, map(every(&document, 1), Base::Stack));
         assert_eq!(bits(&shape(&all, &pose)), bits(&shape(&document, &pose)));
     }
@@ -182,9 +189,15 @@ fn more_clusters_come_nearer_to_the_stack() {
     let full = shape(&document, &pose);
     let mut before = f32::INFINITY;
     for nth in [40, 20, 10, 5] {
-        let marked = with(&document, map(every(&document, nth).map(|p| p), Base::Stack));
+        let marked = with(
+            &document,
+            map(every(&document, nth).map(|p| p), Base::Stack),
+        );
         let worst = apart(&shape(&marked, &pose), &full) / DIAGONAL;
-        assert!(worst < 0.75 * before, "every {nth}th: {worst} after {before}");
+        assert!(
+            worst < 0.75 * before,
+            "every {nth}th: {worst} after {before}"
+        );
         before = worst;
     }
     assert!(before < 0.004, "{before}");
@@ -273,7 +286,11 @@ fn an_incremental_evaluation_has_the_bits_of_a_full_one() {
             assert_eq!(moved, Moved::Nothing, "{point}");
         }
         let incremental = evaluator.plan(SKINNED).unwrap().positions().to_vec();
-        assert_eq!(bits(&incremental), bits(&shape(&document, &pose)), "{point}");
+        assert_eq!(
+            bits(&incremental),
+            bits(&shape(&document, &pose)),
+            "{point}"
+        );
     }
 }
 
@@ -335,13 +352,19 @@ fn a_project_keeps_clusters_and_skips_what_does_not_fit() {
     let (document, findings) = reopened(&broken);
     assert!(document.meshes()[&MESH].clusters.is_empty());
     let said = findings[0].to_string();
-    assert!(said.contains("two groups of clusters have the name \"Forearm\""), "{said}");
+    assert!(
+        said.contains("two groups of clusters have the name \"Forearm\""),
+        "{said}"
+    );
     let points = "points: [(v: [";
     let lost = text.replacen(points, "points: [(v: [99999999, ", 1);
     let (document, findings) = reopened(&lost);
     assert_eq!(document.meshes()[&MESH].clusters, b.clusters);
     let said = findings[0].to_string();
-    assert!(said.contains("vertices that the mesh does not have are skipped (1)"), "{said}");
+    assert!(
+        said.contains("vertices that the mesh does not have are skipped (1)"),
+        "{said}"
+    );
     let damaged = text.replacen("n_points: ", "n_points: 9", 1);
     assert!(damaged != text && apply_project(plain.clone(), parse(&damaged).unwrap()).is_err());
 }
@@ -374,14 +397,24 @@ fn a_muscle_bulges_with_the_bend_and_not_at_bind() {
         let pose = bent(&document, degrees);
         let (a, b) = (shape(&flexed, &pose), shape(&plain, &pose));
         let most = apart(&a, &b);
-        assert!(most > before && most < 0.11, "{degrees}: {most} after {before}");
+        assert!(
+            most > before && most < 0.11,
+            "{degrees}: {most} after {before}"
+        );
         before = most;
         // Beside the upper bone, on the side of y; the free points too.
         let moved = (0u32..).zip(a.iter().zip(&b));
-        let moved: Vec<u32> = moved.filter(|(_, (a, b))| a.distance(**b) > 0.01).map(|m| m.0).collect();
+        let moved: Vec<u32> = moved
+            .filter(|(_, (a, b))| a.distance(**b) > 0.01)
+            .map(|m| m.0)
+            .collect();
         let bind = &document.meshes()[&MESH].geometry.positions;
         assert!(moved.iter().any(|p| p % 5 != 0) || degrees < 60.0);
-        assert!(moved.iter().all(|&p| bind[p as usize].x < 0.4 && bind[p as usize].y > -0.2));
+        assert!(
+            moved
+                .iter()
+                .all(|&p| bind[p as usize].x < 0.4 && bind[p as usize].y > -0.2)
+        );
     }
     assert!(before > 0.05, "{before}");
     // Another amplitude under a running evaluation.
@@ -417,9 +450,8 @@ fn suggested_clusters_reach_the_wanted_error() {
     let document = open_sample("arm", &Task::new()).unwrap().document;
     let training = Training::new(&document);
     let n = document.meshes()[&MESH].geometry.n_points();
-    let of = |error: f64| {
-        suggest_clusters(&document, MESH, error, &training, &Task::new()).unwrap()
-    };
+    let of =
+        |error: f64| suggest_clusters(&document, MESH, error, &training, &Task::new()).unwrap();
     let (coarse, fine) = (of(0.01), of(0.004));
     for (suggested, error) in [(&coarse, 0.01), (&fine, 0.004)] {
         let last = suggested.rounds.last().unwrap();
@@ -469,7 +501,9 @@ fn a_model_in_other_units_stays_at_bind() {
         evaluator.plan(instance).unwrap().positions().to_vec()
     };
     let (a, b) = (of(&marked), of(&document));
-    let size = b.iter().fold(DVec3::ZERO, |size, p| size.max(p.as_dvec3().abs()));
+    let size = b
+        .iter()
+        .fold(DVec3::ZERO, |size, p| size.max(p.as_dvec3().abs()));
     let worst = f64::from(apart(&a, &b)) / size.length();
     assert!(worst < 2e-3, "{worst:e}");
 }

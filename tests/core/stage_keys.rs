@@ -2,13 +2,11 @@
 
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use proptest::prelude::*;
+use sinew::cluster::{Base, ClusterGroup, ClusterMap, Interpolation, MeshLayout, PatchSettings};
 use sinew::deform::correctives::{Correctives, Driver, Sample, SampleSet};
-use sinew::cluster::{
-    Base, ClusterGroup, ClusterMap, Interpolation, MeshLayout, PatchSettings,
-};
 use sinew::deform::{
-    ClusterInput, CookedMesh, CorrectiveSmooth, DeformInput, DeformStack, InstancePlan, MaskKind, Masks, Moved,
-    Polynomial, ScaleMode, SkinSource, SkinningMethod, TwistDamping, Variant,
+    ClusterInput, CookedMesh, CorrectiveSmooth, DeformInput, DeformStack, InstancePlan, MaskKind,
+    Masks, Moved, Polynomial, ScaleMode, SkinSource, SkinningMethod, TwistDamping, Variant,
 };
 use sinew::document::{MeshSource, PrimitiveSource};
 use sinew::math::Transform;
@@ -77,7 +75,9 @@ impl Plan {
             stack: &inputs.stack,
             masks: &inputs.masks,
             correctives: inputs.correctives.as_ref(),
-            clusters: clusters.as_ref().map(|(map, layout)| ClusterInput { map, layout }),
+            clusters: clusters
+                .as_ref()
+                .map(|(map, layout)| ClusterInput { map, layout }),
             centres: inputs.centres.as_ref(),
             skeleton: &inputs.skeleton,
             node: inputs.node,
@@ -95,10 +95,12 @@ impl Plan {
 
     /// The layout of clusters, the known one where it is that.
     fn layout(&mut self, geometry: &Arc<Mesh>, map: &ClusterMap) -> Arc<MeshLayout> {
-        let known = self.layout.take().filter(|layout| layout.is_of(geometry, map));
-        let layout = known.unwrap_or_else(|| {
-            Arc::new(MeshLayout::compute(geometry, map, &Task::new()).unwrap())
-        });
+        let known = self
+            .layout
+            .take()
+            .filter(|layout| layout.is_of(geometry, map));
+        let layout = known
+            .unwrap_or_else(|| Arc::new(MeshLayout::compute(geometry, map, &Task::new()).unwrap()));
         self.layout = Some(layout.clone());
         layout
     }
@@ -395,7 +397,11 @@ const CHANGES: &[Change] = &[
         i.correctives = Some(made);
     }),
     ("clusters", |i| {
-        i.clusters = Some(clusters(i.geometry.n_points(), 11, PatchSettings::default()));
+        i.clusters = Some(clusters(
+            i.geometry.n_points(),
+            11,
+            PatchSettings::default(),
+        ));
     }),
     ("other groups", |i| {
         let map = clusters(i.geometry.n_points(), 7, PatchSettings::default());
@@ -473,8 +479,7 @@ const UNSEEN: [&str; 1] = ["names"];
 fn each_input_is_noticed_by_itself() {
     let mut shown = vec![false; CHANGES.len()];
     for stack in stacks() {
-        for (has_skin, has_clusters) in
-            [(true, false), (false, false), (true, true), (false, true)]
+        for (has_skin, has_clusters) in [(true, false), (false, false), (true, true), (false, true)]
         {
             let mut base = Inputs {
                 stack: stack.clone(),

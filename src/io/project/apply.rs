@@ -1,14 +1,14 @@
 //! Applies a project to a freshly imported document: every part becomes an edit.
 
+use super::clusters::{self, ClusterEntry};
 use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
-use super::clusters::{self, ClusterEntry};
 use super::sample_entries::CorrectiveEntry;
 use super::session::{self, Session};
 use super::types::all_finite;
 use super::v7::{
-    ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named,
-    Project, Renamed, RuleEntry, SkinJoint, StackEntry, TransformEntry,
+    ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named, Project, Renamed,
+    RuleEntry, SkinJoint, StackEntry, TransformEntry,
 };
 use super::{
     ProjectError, clips, correctives, layers, masks, points, rig, rows, rules, transforms,
@@ -16,7 +16,8 @@ use super::{
 use crate::deform::correctives::SampleSet;
 use crate::deform::{DeformStack, MaskKind};
 use crate::document::{
-    ClipId, ClustersEdit, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId, checks,
+    ClipId, ClustersEdit, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId,
+    checks,
 };
 use crate::finding::{Finding, counted};
 use crate::skeleton::{JointId, Pose};
@@ -85,6 +86,9 @@ pub(super) fn apply_within(
     Ok((opening.document, opening.findings))
 }
 
+/// Why an entry for a vertex is skipped.
+const NO_VERTEX: &str = "for vertices that the mesh does not have";
+
 struct Opening {
     document: Document,
     joints: Joints,
@@ -141,13 +145,17 @@ impl Opening {
         Ok(())
     }
 
+    /// Reports entries that were skipped, with how many and why.
+    fn warn_of_skipped(&mut self, place: &str, what: &str, left_out: &[(usize, &str)]) {
+        for (n, why) in left_out.iter().filter(|&(n, _)| *n > 0) {
+            self.warn(place, format!("{what} {why} are skipped ({n})."));
+        }
+    }
+
     /// Reports the rows that were skipped.
     fn warn_of_rows(&mut self, place: &str, restored: &rows::Restored) {
         let left_out = [
-            (
-                restored.n_missing,
-                "for vertices that the mesh does not have",
-            ),
+            (restored.n_missing, NO_VERTEX),
             (
                 restored.n_invalid,
                 "with bones that the skin does not have, or weights that are not numbers >= 0,",
@@ -157,28 +165,21 @@ impl Opening {
                 "for vertices that other rows already set",
             ),
         ];
-        for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
-            self.warn(place, format!("Rows {why} are skipped ({n})."));
-        }
+        self.warn_of_skipped(place, "Rows", &left_out);
     }
 
     /// Reports the values of a painted map that were skipped.
     fn warn_of_values(&mut self, place: &str, restored: &masks::Restored, limit: f32) {
         let range = format!("that are not 0 - {limit}");
         let left_out = [
-            (
-                restored.n_missing,
-                "for vertices that the mesh does not have",
-            ),
+            (restored.n_missing, NO_VERTEX),
             (restored.n_invalid, range.as_str()),
             (
                 restored.n_conflicts,
                 "for vertices that other values already set",
             ),
         ];
-        for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
-            self.warn(place, format!("Values {why} are skipped ({n})."));
-        }
+        self.warn_of_skipped(place, "Values", &left_out);
     }
 
     /// The layers of weights, after the rows of the base layers.
@@ -441,10 +442,7 @@ impl Opening {
                 continue;
             };
             if !seen.insert(mesh) {
-                self.warn(
-                    place,
-                    "They are listed twice; the second entry is skipped.",
-                );
+                self.warn(place, "They are listed twice; the second entry is skipped.");
                 continue;
             }
             let Some(item) = self.document.meshes().get(&mesh) else {
@@ -453,15 +451,10 @@ impl Opening {
             let (joints, findings) = (&mut self.joints, &mut self.findings);
             let restored = clusters::restore(entry, &item.geometry, joints, findings)?;
             let left_out = [
-                (
-                    restored.n_missing,
-                    "for vertices that the mesh does not have",
-                ),
+                (restored.n_missing, NO_VERTEX),
                 (restored.n_conflicts, "that are in another group already"),
             ];
-            for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
-                self.warn(place.as_str(), format!("Clusters {why} are skipped ({n})."));
-            }
+            self.warn_of_skipped(&place, "Clusters", &left_out);
             match restored.map {
                 Ok(map) => {
                     let edit = ClustersEdit::new(&self.document, mesh, Arc::new(map));

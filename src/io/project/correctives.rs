@@ -10,10 +10,10 @@ use super::block;
 use super::joints::{self, JointRef, Joints};
 use super::keys::{self, Key, SPAN};
 use super::migrate::from_ron;
-use super::stack::Stack;
 use super::sample_entries::{
     CorrectiveEntry, DriverEntry, MovedBlock, MovedPoint, Rotation, SampleEntry, SampleMode,
 };
+use super::stack::Stack;
 use crate::deform::correctives::{Driver, Fault, Sample, SampleSet};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::Finding;

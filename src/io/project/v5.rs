@@ -7,9 +7,9 @@ pub(super) use super::v7::{
 };
 
 use super::joints::JointRef;
+use super::sample_entries::{self, DriverEntry, SampleEntry};
 use super::session::Session;
 use super::types::Kernel;
-use super::sample_entries::{self, DriverEntry, SampleEntry};
 use super::v6;
 use super::v7::{InstanceEntry, JointEntry, SkinEntry};
 use serde::Deserialize;
