@@ -408,15 +408,11 @@ impl Opening {
             };
             let (joints, findings) = (&mut self.joints, &mut self.findings);
             let restored = correctives::restore(entry, &item, joints, findings)?;
-            if restored.n_missing > 0 {
-                let n = restored.n_missing;
-                self.warn(
-                    place.as_str(),
-                    format!(
-                        "Displacements of vertices that the mesh does not have are skipped ({n})."
-                    ),
-                );
-            }
+            let lost = (
+                restored.n_missing,
+                "of vertices that the mesh does not have",
+            );
+            self.warn_of_skipped(&place, "Displacements", &[lost]);
             self.add_set(mesh, &place, restored.set);
         }
         self.findings
