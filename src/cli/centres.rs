@@ -1,7 +1,7 @@
 //! Centres of rotation and patch layouts, computed before anything is drawn or measured.
 
-use crate::document::Document;
 use crate::cluster::MeshLayout;
+use crate::document::Document;
 use crate::evaluate::{
     SlowCooks, ViewRequest, has_centres, has_layout, meshes_about_centres, meshes_with_clusters,
 };

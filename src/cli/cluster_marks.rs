@@ -124,7 +124,9 @@ pub(super) fn apply(document: &mut Document, marks: &Marks, path: &Path) -> Resu
         let points = entry.vertices.iter();
         let points = points.map(|v| geometry.point_of_vertex[(vertices.start + v) as usize]);
         let points: Vec<u32> = points.collect();
-        let map = changed.entry(id).or_insert_with(|| (*item.clusters).clone());
+        let map = changed
+            .entry(id)
+            .or_insert_with(|| (*item.clusters).clone());
         let group = entry.group.as_ref();
         let group = group.map_or_else(|| DEFAULT_GROUP.to_owned(), GroupName::text);
         let group = group_named(map, &group, bases.get(&group).copied())?;
@@ -176,7 +178,8 @@ mod tests {
     fn refused(text: &str) -> String {
         let mut document = open_sample("arm", &Task::new()).unwrap().document;
         let before = document.clone();
-        let Err(Failure::Input(why)) = apply(&mut document, &marks(text), Path::new("m.json")) else {
+        let Err(Failure::Input(why)) = apply(&mut document, &marks(text), Path::new("m.json"))
+        else {
             panic!("{text} was accepted")
         };
         assert!(document.same_content(&before));
@@ -199,14 +202,23 @@ mod tests {
         assert_eq!(names, ["Elbow", "Clusters", "3"]);
         assert_eq!(map.groups()[0].base, Base::Lbs);
         let of = |v: usize| map.group_of(document.meshes()[&MeshId(0)].geometry.point_of_vertex[v]);
-        assert_eq!([of(0), of(9), of(20), of(1)], [Some(0), Some(1), Some(2), None]);
+        assert_eq!(
+            [of(0), of(9), of(20), of(1)],
+            [Some(0), Some(1), Some(2), None]
+        );
 
         let why = refused(r#"{"meshes": [{"mesh": 7, "vertices": [0]}]}"#);
-        assert!(why.contains("mesh 7") && why.contains("it has 1 meshes"), "{why}");
+        assert!(
+            why.contains("mesh 7") && why.contains("it has 1 meshes"),
+            "{why}"
+        );
         let why = refused(r#"{"meshes": [{"mesh": 0, "primitive": 4, "vertices": [0]}]}"#);
         assert!(why.contains("primitive 4 of mesh 0, which has 1"), "{why}");
         let why = refused(r#"{"meshes": [{"mesh": 0, "vertices": [0, 4294967295]}]}"#);
-        assert!(why.contains("vertex 4294967295 of mesh 0 primitive 0"), "{why}");
+        assert!(
+            why.contains("vertex 4294967295 of mesh 0 primitive 0"),
+            "{why}"
+        );
         let why = refused(r#"{"meshes": [], "groups": [{"name": "a", "base": "magic"}]}"#);
         assert!(why.contains("none of stack, lbs, dqs, fixed"), "{why}");
         assert!(serde_json::from_str::<Marks>(r#"{"meshes": [], "more": 1}"#).is_err());

@@ -17,7 +17,10 @@ pub(crate) fn run(args: &ClustersArgs, out: &mut dyn Write) -> Result<ExitCode, 
         ));
     }
     let mut loaded = load::load(&args.file)?;
-    for (path, what) in [(&args.pose.pose, "the pose file"), (&args.mark, "the marks")] {
+    for (path, what) in [
+        (&args.pose.pose, "the pose file"),
+        (&args.mark, "the marks"),
+    ] {
         if let Some(path) = path {
             loaded.outputs.protect(path, what);
         }

@@ -487,7 +487,14 @@ mod tests {
         let clusters = |name: &str| name.parse::<NamedStack>().unwrap().clusters;
         assert!(clusters("ccm") && clusters("dqs+ccm") && clusters("project"));
         assert!(samples("psd") && samples("ccm") && !clusters("psd") && !clusters("dqs"));
-        for wrong in ["", "magic", "ccm+both", "dqs+magic", "project+both", "dqs+published"] {
+        for wrong in [
+            "",
+            "magic",
+            "ccm+both",
+            "dqs+magic",
+            "project+both",
+            "dqs+published",
+        ] {
             assert!(wrong.parse::<NamedStack>().is_err(), "{wrong}");
         }
     }

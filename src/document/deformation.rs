@@ -6,7 +6,9 @@ use super::{Document, Instance, InstanceId, MeshId, Skin, SkinId};
 use crate::cluster::MeshLayout;
 use crate::deform::cook::joint_order;
 use crate::deform::correctives::PointWeights;
-use crate::deform::{ClusterInput, CookedMesh, DeformInput, DeformStack, PointRotations, SkinSource};
+use crate::deform::{
+    ClusterInput, CookedMesh, DeformInput, DeformStack, PointRotations, SkinSource,
+};
 use crate::mesh::Mesh;
 use crate::skeleton::Pose;
 use crate::skinning::{Centres, Influences};

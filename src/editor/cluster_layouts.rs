@@ -51,7 +51,9 @@ impl Editor {
         let gave_up = self.layouts.given_up.contains_key(&first);
         let has_previous = self.layouts.known.contains_key(&first);
         Some(match (gave_up, has_previous) {
-            (false, true) => "Laying out the patches between clusters. The previous ones are shown.",
+            (false, true) => {
+                "Laying out the patches between clusters. The previous ones are shown."
+            }
             (false, false) => {
                 "Laying out the patches between clusters. The deformer stack is shown."
             }

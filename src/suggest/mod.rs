@@ -18,7 +18,8 @@ mod rays;
 mod skin;
 
 pub use clusters::{
-    ClusterRound, SUGGESTED_GROUP, SuggestClustersError, SuggestedClusters, Training, suggest_clusters,
+    ClusterRound, SUGGESTED_GROUP, SuggestClustersError, SuggestedClusters, Training,
+    suggest_clusters,
 };
 pub use proposal::{PICTURE_PX, Proposal, SuggestError, SuggestSettings, Suggestion};
 pub use propose::suggest;

@@ -1,7 +1,7 @@
 //! Removing a joint.
 
-use super::content::{has_content, split};
 use super::clusters::check_muscles;
+use super::content::{has_content, split};
 use super::correctives::check_samples;
 use super::drivers::check_drivers;
 use super::measure::{Compared, Distances};

@@ -86,6 +86,9 @@ pub(super) fn apply_within(
     Ok((opening.document, opening.findings))
 }
 
+/// Why an entry for a vertex is skipped.
+const NO_VERTEX: &str = "for vertices that the mesh does not have";
+
 struct Opening {
     document: Document,
     joints: Joints,
@@ -142,13 +145,17 @@ impl Opening {
         Ok(())
     }
 
+    /// Reports entries that were skipped, with how many and why.
+    fn warn_of_skipped(&mut self, place: &str, what: &str, left_out: &[(usize, &str)]) {
+        for (n, why) in left_out.iter().filter(|&(n, _)| *n > 0) {
+            self.warn(place, format!("{what} {why} are skipped ({n})."));
+        }
+    }
+
     /// Reports the rows that were skipped.
     fn warn_of_rows(&mut self, place: &str, restored: &rows::Restored) {
         let left_out = [
-            (
-                restored.n_missing,
-                "for vertices that the mesh does not have",
-            ),
+            (restored.n_missing, NO_VERTEX),
             (
                 restored.n_invalid,
                 "with bones that the skin does not have, or weights that are not numbers >= 0,",
@@ -158,28 +165,21 @@ impl Opening {
                 "for vertices that other rows already set",
             ),
         ];
-        for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
-            self.warn(place, format!("Rows {why} are skipped ({n})."));
-        }
+        self.warn_of_skipped(place, "Rows", &left_out);
     }
 
     /// Reports the values of a painted map that were skipped.
     fn warn_of_values(&mut self, place: &str, restored: &masks::Restored, limit: f32) {
         let range = format!("that are not 0 - {limit}");
         let left_out = [
-            (
-                restored.n_missing,
-                "for vertices that the mesh does not have",
-            ),
+            (restored.n_missing, NO_VERTEX),
             (restored.n_invalid, range.as_str()),
             (
                 restored.n_conflicts,
                 "for vertices that other values already set",
             ),
         ];
-        for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
-            self.warn(place, format!("Values {why} are skipped ({n})."));
-        }
+        self.warn_of_skipped(place, "Values", &left_out);
     }
 
     /// The layers of weights, after the rows of the base layers.
@@ -417,15 +417,11 @@ impl Opening {
             self.findings.append(&mut about_mesh);
             let (joints, findings) = (&mut self.joints, &mut self.findings);
             let restored = correctives::restore(entry, &item, joints, findings)?;
-            if restored.n_missing > 0 {
-                let n = restored.n_missing;
-                self.warn(
-                    place.as_str(),
-                    format!(
-                        "Displacements of vertices that the mesh does not have are skipped ({n})."
-                    ),
-                );
-            }
+            let lost = (
+                restored.n_missing,
+                "of vertices that the mesh does not have",
+            );
+            self.warn_of_skipped(&place, "Displacements", &[lost]);
             self.add_set(mesh, &place, restored.set);
         }
         self.findings
@@ -460,15 +456,10 @@ impl Opening {
             let (joints, findings) = (&mut self.joints, &mut self.findings);
             let restored = clusters::restore(entry, &item.geometry, joints, findings)?;
             let left_out = [
-                (
-                    restored.n_missing,
-                    "for vertices that the mesh does not have",
-                ),
+                (restored.n_missing, NO_VERTEX),
                 (restored.n_conflicts, "that are in another group already"),
             ];
-            for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
-                self.warn(place.as_str(), format!("Clusters {why} are skipped ({n})."));
-            }
+            self.warn_of_skipped(&place, "Clusters", &left_out);
             match restored.map {
                 Ok(map) => {
                     let edit = ClustersEdit::new(&self.document, mesh, Arc::new(map));

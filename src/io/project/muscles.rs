@@ -50,8 +50,14 @@ enum ProfileEntry {
 enum EnvelopeEntry {
     #[default]
     Smootherstep,
-    Curve { keys: Vec<(f64, f64)>, rest_offset: bool },
-    Spindle { origin: f64, insertion: f64 },
+    Curve {
+        keys: Vec<(f64, f64)>,
+        rest_offset: bool,
+    },
+    Spindle {
+        origin: f64,
+        insertion: f64,
+    },
 }
 
 /// The entry of a muscle.
@@ -107,7 +113,9 @@ pub(super) fn restore(
             keys: keys.into_iter().map(|(x, y)| [x, y]).collect(),
             rest_offset,
         }),
-        EnvelopeEntry::Spindle { origin, insertion } => EnvelopeShape::Spindle { origin, insertion },
+        EnvelopeEntry::Spindle { origin, insertion } => {
+            EnvelopeShape::Spindle { origin, insertion }
+        }
     };
     Some(MuscleLayer {
         name: entry.title,

@@ -2,8 +2,7 @@
 
 use super::joints::JointRef;
 use super::stack::Stack;
-use super::types::{Kernel, is_default};
-use super::v7::{is_whole, is_zero, whole};
+use super::types::{Kernel, is_default, is_whole, is_zero, whole};
 use serde::{Deserialize, Serialize};
 
 /// A set of corrective samples of one mesh.

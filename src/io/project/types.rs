@@ -88,6 +88,29 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+/// The number that an omitted factor is.
+pub(super) fn whole() -> f32 {
+    1.0
+}
+
+/// Whether a factor is 1, so that it can be omitted.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that serde expects"
+)]
+pub(super) fn is_whole(opacity: &f32) -> bool {
+    opacity.to_bits() == 1f32.to_bits()
+}
+
+/// Whether a number is 0, so that it can be omitted.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that serde expects"
+)]
+pub(super) fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
 /// Whether every number in `value` is finite, whatever fields it has.
 pub(super) fn all_finite(value: &impl serde::Serialize) -> bool {
     fn finite(value: &ron::Value) -> bool {

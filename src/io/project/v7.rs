@@ -9,7 +9,10 @@ use super::joints::{JointKey, JointRef};
 use super::sample_entries::CorrectiveEntry;
 use super::session::Session;
 use super::stack::Stack;
-use super::types::{Axis, Interpolation, PaintedMap, Property, RigidInterpolation, is_default};
+use super::types::{
+    Axis, Interpolation, PaintedMap, Property, RigidInterpolation, is_default, is_whole, is_zero,
+    whole,
+};
 use serde::{Deserialize, Serialize};
 
 /// The number of this version.
@@ -235,18 +238,6 @@ pub(super) struct LayerEntry {
     pub(super) mask_blocks: Vec<MaskBlock>,
 }
 
-pub(super) fn whole() -> f32 {
-    1.0
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature that serde expects"
-)]
-pub(super) fn is_whole(opacity: &f32) -> bool {
-    opacity.to_bits() == 1f32.to_bits()
-}
-
 /// The mirror effect of a layer: the other side shows the rows of one side. The pairs of points are computed from the
 /// model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -280,14 +271,6 @@ pub(super) struct Row {
     pub(super) v: u32,
     /// (skin joint index, weight) in the order of the row.
     pub(super) w: Vec<(u16, f32)>,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature that serde expects"
-)]
-pub(super) fn is_zero(n: &u32) -> bool {
-    *n == 0
 }
 
 /// The encoded rows of one primitive whose vertex indices are in one span (see `rows`).

@@ -201,8 +201,8 @@ impl Viewport {
         if size.x > room || pane.clip.height() < 120.0 {
             return;
         }
-        let has_badge = editor.centres_badge(pane.view).is_some()
-            || editor.layout_badge(pane.view).is_some();
+        let has_badge =
+            editor.centres_badge(pane.view).is_some() || editor.layout_badge(pane.view).is_some();
         let above = [pane.is_before, has_badge];
         let above = 10.0 + 36.0 * above.iter().filter(|is_there| **is_there).count() as f32;
         let middle = pane.clip.center_top() + Vec2::new(0.0, above + 0.5 * size.y);

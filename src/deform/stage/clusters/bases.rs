@@ -57,12 +57,7 @@ impl Bases {
     }
 
     /// Deforms the probes; adds the corners that may move otherwise to `stale`. Returns whether all may.
-    pub(super) fn run(
-        &mut self,
-        run: &Run<'_>,
-        corners: &Corners,
-        stale: &mut Vec<u32>,
-    ) -> bool {
+    pub(super) fn run(&mut self, run: &Run<'_>, corners: &Corners, stale: &mut Vec<u32>) -> bool {
         let mut all = self.is_new;
         // Their matrices are cheap; nothing says when they change.
         let follows_matrix = |base: Base| base == Base::Fixed || self.probes.is_empty();
@@ -156,7 +151,13 @@ fn rotation(run: &Run<'_>, base: Base, point: u32) -> DQuat {
 /// From mesh space to the rest pose of the model at a point: the blended skin matrices, or the node.
 fn rest_matrix(run: &Run<'_>, point: u32) -> DAffine3 {
     let input = run.input;
-    let rest = |joint: usize| input.rest_world.get(joint).copied().unwrap_or(DAffine3::IDENTITY);
+    let rest = |joint: usize| {
+        input
+            .rest_world
+            .get(joint)
+            .copied()
+            .unwrap_or(DAffine3::IDENTITY)
+    };
     let Some(skin) = input.skin else {
         return rest(input.node.get());
     };

@@ -22,8 +22,8 @@ use crate::deform::{DeformInput, Masks};
 use crate::math::same_bits;
 use bases::Bases;
 use corners::Corners;
-use muscles::Muscles;
 use glam::{DMat3, DVec3, Vec3};
+use muscles::Muscles;
 
 /// The shape with control clusters, world space.
 #[derive(Default)]
@@ -85,10 +85,7 @@ impl Stage for ClusterStage {
         if new_masks {
             self.masks.clone_from(run.input.masks);
         }
-        let all = is_new
-            || new_masks
-            || run.skin.changes().palette
-            || changed == Changed::All;
+        let all = is_new || new_masks || run.skin.changes().palette || changed == Changed::All;
         self.stale.clear();
         let all = cooked.bases.run(run, &cooked.corners, &mut self.stale) || all;
         cooked.muscles.run(run, &mut self.stale);
@@ -158,7 +155,9 @@ impl ClusterStage {
             all = true;
         }
         if new_map {
-            all = before.value().is_none_or(|before| before.settings() != map.settings());
+            all = before
+                .value()
+                .is_none_or(|before| before.settings() != map.settings());
             if cooked.patches.options() != options {
                 let surface = &cooked.corners.surface;
                 cooked.patches = Patches::new(surface, layout.layout(), options);
@@ -171,9 +170,9 @@ impl ClusterStage {
                 };
                 points.iter().map(base).collect::<Vec<_>>()
             };
-            let same = before.value().is_some_and(|before| {
-                bases(&cooked.corners.points, before) == bases(&points, map)
-            });
+            let same = before
+                .value()
+                .is_some_and(|before| bases(&cooked.corners.points, before) == bases(&points, map));
             cooked.corners.points = points;
             let muscles = |of: &ClusterMap| -> Vec<MuscleLayer> {
                 of.muscles().map(|(_, muscle)| muscle.clone()).collect()
@@ -254,10 +253,20 @@ impl ClusterStage {
             own.iter().for_each(|&point| add(point));
             for &corner in &around {
                 let vertex = cooked.patches.net().corners[corner as usize];
-                surface.points_of_vertex(vertex).iter().for_each(|&p| add(p));
+                surface
+                    .points_of_vertex(vertex)
+                    .iter()
+                    .for_each(|&p| add(p));
             }
-            for &patch in others.iter().flat_map(|&c| cooked.patches.patches_of_corner(c)) {
-                cooked.patches.points_of_patch(patch).iter().for_each(|&p| add(p));
+            for &patch in others
+                .iter()
+                .flat_map(|&c| cooked.patches.patches_of_corner(c))
+            {
+                cooked
+                    .patches
+                    .points_of_patch(patch)
+                    .iter()
+                    .for_each(|&p| add(p));
             }
         }
         moved.sort_unstable_by_key(|entry| entry.0);
@@ -269,10 +278,16 @@ impl ClusterStage {
             self.place(run, cooked, corner);
         }
         let (frames, work) = (&self.frames, &mut self.work);
-        cooked.patches.evaluate_some(frames, &others, work, &mut self.shape);
+        cooked
+            .patches
+            .evaluate_some(frames, &others, work, &mut self.shape);
         self.stale = stale;
         let is_moved = |(point, at): &(u32, Vec3)| !same_bits(*at, self.shape[*point as usize]);
-        moved.into_iter().filter(is_moved).map(|entry| entry.0).collect()
+        moved
+            .into_iter()
+            .filter(is_moved)
+            .map(|entry| entry.0)
+            .collect()
     }
 
     /// Brings the frames of some corners up to date; the corners whose frames are others now, ascending.
@@ -297,7 +312,10 @@ impl ClusterStage {
         if let Some(known) = known {
             self.take_positions(run, cooked);
             let pairs = (0u32..).zip(known.iter().zip(&self.frames));
-            others = pairs.filter(|(_, (a, b))| a != b).map(|pair| pair.0).collect();
+            others = pairs
+                .filter(|(_, (a, b))| a != b)
+                .map(|pair| pair.0)
+                .collect();
         }
         others
     }
@@ -323,7 +341,9 @@ impl ClusterStage {
         let (point, _) = cooked.corners.points[i];
         let plane = &cooked.patches.net().planes[i];
         let place = before[point as usize].as_dvec3();
-        self.skinned[i] = cooked.bases.frame(run, &cooked.corners, plane, place, corner);
+        self.skinned[i] = cooked
+            .bases
+            .frame(run, &cooked.corners, plane, place, corner);
         let follows = cooked.bases.of(corner) == Base::Stack && run.input.skin.is_some();
         let later = if follows && adds(run.input) {
             place - self.skinned[i].position
@@ -336,7 +356,10 @@ impl ClusterStage {
     /// What the muscles add to a corner, world, metres.
     fn bulge(&self, cooked: &Cooked, corner: u32) -> DVec3 {
         let rotation = self.skinned[corner as usize].rotation;
-        cooked.muscles.displacement(corner).map_or(DVec3::ZERO, |d| rotation * d)
+        cooked
+            .muscles
+            .displacement(corner)
+            .map_or(DVec3::ZERO, |d| rotation * d)
     }
 
     /// The frame of a corner in which its displacement and those around it tilt it.

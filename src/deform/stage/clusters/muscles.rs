@@ -104,8 +104,8 @@ impl Muscles {
         if self.muscles.is_empty() {
             return;
         }
-        let same_rest = self.skeleton.is(Some(input.skeleton))
-            && self.rest_world.is(Some(input.rest_world));
+        let same_rest =
+            self.skeleton.is(Some(input.skeleton)) && self.rest_world.is(Some(input.rest_world));
         if !same_rest {
             self.skeleton = Identity::of(Some(input.skeleton));
             self.rest_world = Identity::of(Some(input.rest_world));

@@ -138,9 +138,8 @@ impl SkinProbe {
     pub(super) fn probed(&self, i: usize, corners: &Corners) -> Probed {
         let at = i * PROBES;
         let shape = self.pass.shape();
-        let difference = |of: &[Vec3], k: usize| {
-            of[at + 1 + 2 * k].as_dvec3() - of[at + 2 + 2 * k].as_dvec3()
-        };
+        let difference =
+            |of: &[Vec3], k: usize| of[at + 1 + 2 * k].as_dvec3() - of[at + 2 + 2 * k].as_dvec3();
         let stencil = &corners.stencils[self.corners[i] as usize];
         let columns = if stencil.step > 0.0 {
             // The steps as f32 has them.
@@ -290,14 +289,16 @@ impl Varying {
         self.own.extend(own.iter());
         let stencil = &corners.stencils[corner];
         let mut all = DVec3::ZERO;
-        let mut add = |joint: u16, weight: f64, gradient: DVec3| {
-            match self.joints.iter_mut().find(|known| known.0 == joint) {
-                Some(known) => {
-                    known.1 += weight;
-                    known.2 += gradient;
-                }
-                None => self.joints.push((joint, weight, gradient)),
+        let mut add = |joint: u16, weight: f64, gradient: DVec3| match self
+            .joints
+            .iter_mut()
+            .find(|known| known.0 == joint)
+        {
+            Some(known) => {
+                known.1 += weight;
+                known.2 += gradient;
             }
+            None => self.joints.push((joint, weight, gradient)),
         };
         for &(vertex, coefficient) in &stencil.ring {
             all += coefficient;
@@ -319,7 +320,8 @@ impl Varying {
             rows.push_pairs(self.own.iter().copied());
             return;
         }
-        let weight = |(_, weight, gradient): &(u16, f64, DVec3)| (weight + gradient.dot(step)).max(0.0);
+        let weight =
+            |(_, weight, gradient): &(u16, f64, DVec3)| (weight + gradient.dot(step)).max(0.0);
         let sum: f64 = self.joints.iter().map(weight).sum();
         let scale = if sum > 0.0 { self.sum / sum } else { 0.0 };
         rows.push_pairs(self.joints.iter().filter_map(|entry| {
