@@ -87,22 +87,28 @@ impl Kernel for Run<'_> {
         } = *self.cubic;
         let n_patches = first_block.len() - 1;
         let base = first_block[0];
+        let mut found = Cubics {
+            origin: [[0.0; LANES]; 3],
+            place: [[[0.0; LANES]; 3]; N_PLACE],
+            rotation: [[[0.0; LANES]; 4]; 3],
+            hemisphere: [0.0; LANES],
+        };
         for (g, group) in groups.iter().enumerate() {
             let patches = g * LANES..((g + 1) * LANES).min(n_patches);
             if first_block[patches.start] == first_block[patches.end] {
                 continue;
             }
-            let cubics = if by_normal {
-                cubics::<S, true>(simd, group, rows)
+            if by_normal {
+                cubics::<S, true>(simd, group, rows, &mut found);
             } else {
-                cubics::<S, false>(simd, group, rows)
-            };
+                cubics::<S, false>(simd, group, rows, &mut found);
+            }
             for patch in patches {
                 let range =
                     (first_block[patch] - base) as usize..(first_block[patch + 1] - base) as usize;
                 let out = &mut self.out[range.clone()];
-                if cubics.hemisphere[patch % LANES] > 0.0 {
-                    let coefficients = Coefficients::new(simd, &cubics, patch % LANES);
+                if found.hemisphere[patch % LANES] > 0.0 {
+                    let coefficients = Coefficients::new(simd, &found, patch % LANES);
                     for (block, out) in blocks[range].iter().zip(out) {
                         coefficients.place(simd, block, out);
                     }
@@ -114,154 +120,218 @@ impl Kernel for Run<'_> {
     }
 }
 
+/// Three lanes of coordinates.
+type Three<S> = [<S as Simd>::F; 3];
+
+// No closures below: they would be compiled without the backend's instructions.
+
 /// The coefficients of the patches of a group.
 #[inline(always)]
-fn cubics<S: Simd, const BY_NORMAL: bool>(simd: S, group: &Group, rows: &[CornerRow]) -> Cubics {
-    let gather = |corners: &[u32; LANES], tangents: bool| {
-        simd.transpose(corners.map(|c| {
-            let row = &rows[c as usize];
-            simd.from_lanes(if tangents {
-                &row.tangents.0
-            } else {
-                &row.place.0
-            })
-        }))
-    };
-    let place = [0, 1, 2].map(|i| gather(&group.corners[i], false));
-    let tangents = [0, 1, 2].map(|i| gather(&group.corners[i], true));
-    let lanes = |v: S::F| simd.to_array(v);
-    let third = simd.splat(1.0 / 3.0);
-    let (two, three, six) = (simd.splat(2.0), simd.splat(3.0), simd.splat(6.0));
-
-    // Corners from the third one: small numbers keep their digits.
-    let corner = [0, 1, 2].map(|i| [0, 1, 2].map(|k| simd.sub(place[i][k], place[2][k])));
-    let edge = |i: usize, j: usize, index: usize| {
-        if BY_NORMAL {
-            let n = tangents[i];
-            let along = [0, 1, 2].map(|k| simd.sub(corner[j][k], corner[i][k]));
-            let dot = simd.mul(along[0], n[0]);
-            let dot = simd.mul_add(along[1], n[1], dot);
-            let dot = simd.mul_add(along[2], n[2], dot);
-            [0, 1, 2].map(|k| {
-                let tangential = simd.neg_mul_add(n[k], dot, along[k]);
-                simd.mul_add(tangential, third, corner[i][k])
-            })
-        } else {
-            let [a, b] = &group.edges[index];
-            let (a, b) = (simd.from_lanes(a), simd.from_lanes(b));
-            [0, 1, 2].map(|k| {
-                let first = simd.mul_add(tangents[i][k], a, corner[i][k]);
-                simd.mul_add(tangents[i][k + 3], b, first)
-            })
+fn cubics<S: Simd, const BY_NORMAL: bool>(
+    simd: S,
+    group: &Group,
+    rows: &[CornerRow],
+    cubics: &mut Cubics,
+) {
+    let mut x = [[simd.splat(0.0); 3]; 3];
+    let mut q = [[simd.splat(0.0); 4]; 3];
+    let mut tangents = [[simd.splat(0.0); 8]; 3];
+    for i in 0..3 {
+        let mut place = [simd.splat(0.0); LANES];
+        let mut tangent = [simd.splat(0.0); LANES];
+        for lane in 0..LANES {
+            let row = &rows[group.corners[i][lane] as usize];
+            place[lane] = simd.from_lanes(&row.place.0);
+            tangent[lane] = simd.from_lanes(&row.tangents.0);
         }
-    };
-    let (b210, b201) = (edge(0, 1, 0), edge(0, 2, 1));
-    let (b021, b120) = (edge(1, 2, 2), edge(1, 0, 3));
-    let (b102, b012) = (edge(2, 0, 4), edge(2, 1, 5));
-
-    let mut cubics = Cubics {
-        origin: [0, 1, 2].map(|k| lanes(place[2][k])),
-        place: [[[0.0; LANES]; 3]; N_PLACE],
-        rotation: [[[0.0; LANES]; 4]; 3],
-        hemisphere: [0.0; LANES],
-    };
+        let place = simd.transpose(place);
+        tangents[i] = simd.transpose(tangent);
+        x[i] = [place[0], place[1], place[2]];
+        q[i] = [place[3], place[4], place[5], place[6]];
+    }
+    for k in 0..3 {
+        cubics.origin[k] = simd.to_array(x[2][k]);
+    }
+    // Corners from the third one: small numbers keep their digits.
+    let origin = x[2];
+    let corner = [
+        minus(simd, x[0], origin),
+        minus(simd, x[1], origin),
+        [simd.splat(0.0); 3],
+    ];
+    // Beside each corner: towards the next one, and towards the one before.
+    let mut edges = [[simd.splat(0.0); 3]; 6];
+    for i in 0..3 {
+        for side in 0..2 {
+            edges[2 * i + side] = if BY_NORMAL {
+                let n = [tangents[i][0], tangents[i][1], tangents[i][2]];
+                tangential(simd, corner[i], corner[(i + 1 + side) % 3], n)
+            } else {
+                let [a, b] = &group.edges[2 * i + side];
+                let (a, b) = (simd.from_lanes(a), simd.from_lanes(b));
+                let t = &tangents[i];
+                let first = add_scaled(simd, corner[i], [t[0], t[1], t[2]], a);
+                add_scaled(simd, first, [t[3], t[4], t[5]], b)
+            };
+        }
+    }
+    let (two, three, six) = (simd.splat(2.0), simd.splat(3.0), simd.splat(6.0));
     let (quarter, sixth) = (simd.splat(0.25), simd.splat(1.0 / 6.0));
     for k in 0..3 {
         let (b300, b030) = (corner[0][k], corner[1][k]);
-        let (b210, b201, b021) = (b210[k], b201[k], b021[k]);
-        let (b120, b102, b012) = (b120[k], b102[k], b012[k]);
+        let (b210, b201, b021) = (edges[0][k], edges[1][k], edges[2][k]);
+        let (b120, b102, b012) = (edges[3][k], edges[4][k], edges[5][k]);
         let sum = simd.add(simd.add(b210, b201), simd.add(b021, b120));
         let sum = simd.add(sum, simd.add(b102, b012));
         // E + (E - V) / 2 with b003 = 0.
         let b111 = simd.neg_mul_add(simd.add(b300, b030), sixth, simd.mul(sum, quarter));
-        let mut set = |power: usize, value: S::F| cubics.place[power][k] = lanes(value);
-        // 3! / (p! q! r!) times the p-th difference along u and the q-th along v.
-        set(U, simd.mul(three, b102));
-        set(V, simd.mul(three, b012));
-        set(UU, simd.mul(three, simd.neg_mul_add(two, b102, b201)));
-        set(VV, simd.mul(three, simd.neg_mul_add(two, b012, b021)));
-        set(UV, simd.mul(six, simd.sub(simd.sub(b111, b102), b012)));
-        set(UUU, simd.mul_add(three, simd.sub(b102, b201), b300));
-        set(VVV, simd.mul_add(three, simd.sub(b012, b021), b030));
         let uuv = simd.add(simd.sub(b210, b201), b012);
         let uuv = simd.neg_mul_add(two, simd.sub(b111, b102), uuv);
-        set(UUV, simd.mul(three, uuv));
         let uvv = simd.add(simd.sub(b120, b021), b102);
         let uvv = simd.neg_mul_add(two, simd.sub(b111, b012), uvv);
-        set(UVV, simd.mul(three, uvv));
+        // 3! / (p! q! r!) times the p-th difference along u and the q-th along v.
+        let place = &mut cubics.place;
+        place[U][k] = simd.to_array(simd.mul(three, b102));
+        place[V][k] = simd.to_array(simd.mul(three, b012));
+        place[UU][k] = simd.to_array(simd.mul(three, simd.neg_mul_add(two, b102, b201)));
+        place[VV][k] = simd.to_array(simd.mul(three, simd.neg_mul_add(two, b012, b021)));
+        let uv = simd.sub(simd.sub(b111, b102), b012);
+        place[UV][k] = simd.to_array(simd.mul(six, uv));
+        place[UUU][k] = simd.to_array(simd.mul_add(three, simd.sub(b102, b201), b300));
+        place[VVV][k] = simd.to_array(simd.mul_add(three, simd.sub(b012, b021), b030));
+        place[UUV][k] = simd.to_array(simd.mul(three, uuv));
+        place[UVV][k] = simd.to_array(simd.mul(three, uvv));
     }
-
-    let q = [0, 1, 2].map(|i| [3, 4, 5, 6].map(|k| place[i][k]));
-    let dot = |a: [S::F; 4], b: [S::F; 4]| {
-        let sum = simd.mul_add(a[1], b[1], simd.mul(a[0], b[0]));
-        simd.mul_add(a[3], b[3], simd.mul_add(a[2], b[2], sum))
-    };
-    let zero = simd.splat(0.0);
-    let turned = |a: [S::F; 4]| {
-        let opposed = simd.sub(zero, dot(a, q[2]));
-        a.map(|v| simd.select_gt(opposed, zero, simd.sub(zero, v), v))
-    };
-    let (first, second) = (turned(q[0]), turned(q[1]));
-    cubics.hemisphere = lanes(dot(first, second));
+    let first = towards(simd, q[0], q[2]);
+    let second = towards(simd, q[1], q[2]);
+    cubics.hemisphere = simd.to_array(dot4(simd, first, second));
     for k in 0..4 {
-        cubics.rotation[0][k] = lanes(q[2][k]);
-        cubics.rotation[1][k] = lanes(simd.sub(first[k], q[2][k]));
-        cubics.rotation[2][k] = lanes(simd.sub(second[k], q[2][k]));
+        cubics.rotation[0][k] = simd.to_array(q[2][k]);
+        cubics.rotation[1][k] = simd.to_array(simd.sub(first[k], q[2][k]));
+        cubics.rotation[2][k] = simd.to_array(simd.sub(second[k], q[2][k]));
     }
-    cubics
 }
 
 /// The coefficients of a patch in all lanes.
 struct Coefficients<S: Simd> {
-    origin: [S::F; 3],
-    place: [[S::F; 3]; N_PLACE],
+    origin: Three<S>,
+    place: [Three<S>; N_PLACE],
     rotation: [[S::F; 4]; 3],
 }
 
 impl<S: Simd> Coefficients<S> {
     #[inline(always)]
     fn new(simd: S, cubics: &Cubics, lane: usize) -> Self {
-        Self {
-            origin: [0, 1, 2].map(|k| simd.splat(cubics.origin[k][lane])),
-            place: std::array::from_fn(|i| [0, 1, 2].map(|k| simd.splat(cubics.place[i][k][lane]))),
-            rotation: [0, 1, 2]
-                .map(|i| [0, 1, 2, 3].map(|k| simd.splat(cubics.rotation[i][k][lane]))),
+        let mut own = Self {
+            origin: [simd.splat(0.0); 3],
+            place: [[simd.splat(0.0); 3]; N_PLACE],
+            rotation: [[simd.splat(0.0); 4]; 3],
+        };
+        for k in 0..3 {
+            own.origin[k] = simd.splat(cubics.origin[k][lane]);
+            for i in 0..N_PLACE {
+                own.place[i][k] = simd.splat(cubics.place[i][k][lane]);
+            }
+            for j in 0..4 {
+                own.rotation[k][j] = simd.splat(cubics.rotation[k][j][lane]);
+            }
         }
+        own
     }
 
     /// `S(u) + R(q(u)) e` for the eight vertices of a block.
     #[inline(always)]
     fn place(&self, simd: S, block: &Block, out: &mut [Vec3; LANES]) {
         let (u, v) = (simd.from_lanes(&block.u), simd.from_lanes(&block.v));
-        let s = [0, 1, 2].map(|k| {
-            let c = |power: usize| self.place[power][k];
-            let by_u = simd.mul_add(u, simd.mul_add(u, c(UUU), c(UU)), c(U));
-            let mixed = simd.mul_add(v, c(UVV), simd.mul_add(u, c(UUV), c(UV)));
+        let mut s = self.origin;
+        for k in 0..3 {
+            let c = &self.place;
+            let by_u = simd.mul_add(u, simd.mul_add(u, c[UUU][k], c[UU][k]), c[U][k]);
+            let mixed = simd.mul_add(v, c[UVV][k], simd.mul_add(u, c[UUV][k], c[UV][k]));
             let by_u = simd.mul_add(v, mixed, by_u);
-            let by_v = simd.mul_add(v, simd.mul_add(v, c(VVV), c(VV)), c(V));
-            simd.mul_add(v, by_v, simd.mul_add(u, by_u, self.origin[k]))
-        });
-        let [x, y, z, w] = [0, 1, 2, 3].map(|k| {
-            let [third, first, second] = self.rotation;
-            simd.mul_add(v, second[k], simd.mul_add(u, first[k], third[k]))
-        });
-        let e = [0, 1, 2].map(|k| simd.from_lanes(&block.offset[k]));
-        let cross = |a: [S::F; 3], b: [S::F; 3]| {
-            [
-                simd.mul_sub(a[1], b[2], simd.mul(a[2], b[1])),
-                simd.mul_sub(a[2], b[0], simd.mul(a[0], b[2])),
-                simd.mul_sub(a[0], b[1], simd.mul(a[1], b[0])),
-            ]
-        };
+            let by_v = simd.mul_add(v, simd.mul_add(v, c[VVV][k], c[VV][k]), c[V][k]);
+            s[k] = simd.mul_add(v, by_v, simd.mul_add(u, by_u, s[k]));
+        }
+        let [mut q, first, second] = self.rotation;
+        for k in 0..4 {
+            q[k] = simd.mul_add(v, second[k], simd.mul_add(u, first[k], q[k]));
+        }
+        let e = [
+            simd.from_lanes(&block.offset[0]),
+            simd.from_lanes(&block.offset[1]),
+            simd.from_lanes(&block.offset[2]),
+        ];
         // R e = e + 2 / |q|^2 q x (q x e + w e): no square root.
-        let axis = [x, y, z];
-        let once = cross(axis, e);
-        let once = [0, 1, 2].map(|k| simd.mul_add(w, e[k], once[k]));
-        let twice = cross(axis, once);
-        let norm = simd.mul_add(x, x, simd.mul(y, y));
-        let norm = simd.mul_add(w, w, simd.mul_add(z, z, norm));
-        let factor = simd.div(simd.splat(2.0), norm);
-        let place = [0, 1, 2].map(|k| simd.mul_add(twice[k], factor, simd.add(s[k], e[k])));
-        simd.store(place, out);
+        let axis = [q[0], q[1], q[2]];
+        let once = add_scaled(simd, cross(simd, axis, e), e, q[3]);
+        let twice = cross(simd, axis, once);
+        let factor = simd.div(simd.splat(2.0), dot4(simd, q, q));
+        let sum = [
+            simd.add(s[0], e[0]),
+            simd.add(s[1], e[1]),
+            simd.add(s[2], e[2]),
+        ];
+        simd.store(add_scaled(simd, sum, twice, factor), out);
     }
+}
+
+/// The edge point beside `from` towards `to` in the plane of the unit normal `n`: a third of the way.
+#[inline(always)]
+fn tangential<S: Simd>(simd: S, from: Three<S>, to: Three<S>, n: Three<S>) -> Three<S> {
+    let along = minus(simd, to, from);
+    let dot = simd.mul_add(along[1], n[1], simd.mul(along[0], n[0]));
+    let dot = simd.mul_add(along[2], n[2], dot);
+    let third = simd.splat(1.0 / 3.0);
+    let flat = [
+        simd.neg_mul_add(n[0], dot, along[0]),
+        simd.neg_mul_add(n[1], dot, along[1]),
+        simd.neg_mul_add(n[2], dot, along[2]),
+    ];
+    add_scaled(simd, from, flat, third)
+}
+
+/// A rotation, or its negative, in the hemisphere of `pivot`.
+#[inline(always)]
+fn towards<S: Simd>(simd: S, q: [S::F; 4], pivot: [S::F; 4]) -> [S::F; 4] {
+    let zero = simd.splat(0.0);
+    let opposed = simd.sub(zero, dot4(simd, q, pivot));
+    let mut turned = q;
+    for k in 0..4 {
+        turned[k] = simd.select_gt(opposed, zero, simd.sub(zero, q[k]), q[k]);
+    }
+    turned
+}
+
+#[inline(always)]
+fn minus<S: Simd>(simd: S, a: Three<S>, b: Three<S>) -> Three<S> {
+    [
+        simd.sub(a[0], b[0]),
+        simd.sub(a[1], b[1]),
+        simd.sub(a[2], b[2]),
+    ]
+}
+
+/// `a + b t`.
+#[inline(always)]
+fn add_scaled<S: Simd>(simd: S, a: Three<S>, b: Three<S>, t: S::F) -> Three<S> {
+    [
+        simd.mul_add(b[0], t, a[0]),
+        simd.mul_add(b[1], t, a[1]),
+        simd.mul_add(b[2], t, a[2]),
+    ]
+}
+
+#[inline(always)]
+fn cross<S: Simd>(simd: S, a: Three<S>, b: Three<S>) -> Three<S> {
+    [
+        simd.mul_sub(a[1], b[2], simd.mul(a[2], b[1])),
+        simd.mul_sub(a[2], b[0], simd.mul(a[0], b[2])),
+        simd.mul_sub(a[0], b[1], simd.mul(a[1], b[0])),
+    ]
+}
+
+#[inline(always)]
+fn dot4<S: Simd>(simd: S, a: [S::F; 4], b: [S::F; 4]) -> S::F {
+    let sum = simd.mul_add(a[1], b[1], simd.mul(a[0], b[0]));
+    simd.mul_add(a[3], b[3], simd.mul_add(a[2], b[2], sum))
 }
