@@ -13,6 +13,7 @@ use sinew::io::channels::{MAX_FILE_BYTES, parse_csv, parse_trc, read_recording};
 use sinew::math::Worse;
 use sinew::task::Task;
 use std::f64::consts::TAU;
+use std::fmt::Write as _;
 
 fn sampling(interpolation: Interpolation) -> Sampling {
     Sampling {
@@ -305,11 +306,11 @@ fn a_trc_file_is_known_by_its_name_and_says_where_it_is_broken() {
 fn a_small_file_cannot_ask_for_much_memory() {
     let mut text = "PathFileType\nDataRate\tUnits\n100\tm\nFrame#\tTime".to_owned();
     for i in 0..5000 {
-        text += &format!("\tm{i}\t\t");
+        let _ = write!(text, "\tm{i}\t\t");
     }
     text += "\n\t\n";
     for i in 0..100_000 {
-        text += &format!("1\t{i}\n");
+        let _ = write!(text, "1\t{i}\n");
     }
     let error = parse_trc(&text, &Task::new()).unwrap_err().to_string();
     assert!(
@@ -466,7 +467,7 @@ proptest! {
 fn a_long_table_is_read_cell_by_cell() {
     let mut text = "time,a.x,a.y,a.z,b\n".to_owned();
     for i in 0..50_000 {
-        text += &format!("{},1,2,{},5\n", f64::from(i) * 0.01, i);
+        let _ = write!(text, "{},1,2,{},5\n", f64::from(i) * 0.01, i);
     }
     let found = parse_csv(&text, &Task::new()).unwrap();
     assert_eq!(found.times.len(), 50_000);
