@@ -14,6 +14,8 @@ const MAX_COORDINATES: usize = 1 << 25;
 const ON_VERTEX: f64 = 1e-13;
 /// The volume of three unit directions below which they lie in one plane.
 const IN_PLANE: f64 = 1e-15;
+/// A side is nearly the sum of the others below this fraction of what they leave.
+const BESIDE: f64 = 1e-2;
 /// How far half the perimeter of a spherical triangle may be off a half turn for a point on the triangle.
 const ON_TRIANGLE: f64 = 1e-12;
 
@@ -230,12 +232,11 @@ fn mean_values(
         let u = corners.map(|c| directions[c].0);
         let d = corners.map(|c| directions[c].1);
         // Opposite to each corner; the formula of two lengths is exact for small angles and near a half turn.
-        let theta = [0, 1, 2].map(|k: usize| {
-            let (a, b) = (u[(k + 1) % 3], u[(k + 2) % 3]);
-            2.0 * (a - b).length().atan2((a + b).length())
-        });
+        let sides = [0, 1, 2].map(|k: usize| (u[(k + 1) % 3], u[(k + 2) % 3]));
+        let theta = sides.map(|(a, b)| 2.0 * (a - b).length().atan2((a + b).length()));
         let half = theta.iter().sum::<f64>() * 0.5;
-        let volume = u[0].dot(u[1].cross(u[2]));
+        let normals = sides.map(|(a, b)| a.cross(b));
+        let volume = u[0].dot(normals[0]);
         if volume.abs() < IN_PLANE {
             if PI - half < ON_TRIANGLE {
                 // On the triangle, an edge included: its areas are the coordinates, and no other triangle counts.
@@ -247,32 +248,42 @@ fn mean_values(
             }
             continue;
         }
-        let along = mean_vector(theta, half, volume);
+        let along = if is_beside(theta, half) {
+            beside(theta, half, volume)
+        } else {
+            let unit = normals.map(DVec3::normalize_or_zero);
+            let mean = (unit[0] * theta[0] + unit[1] * theta[1] + unit[2] * theta[2]) * 0.5;
+            unit.map(|n| n.dot(mean))
+        };
         for k in 0..3 {
-            out[corners[k]] += along[k] * theta[k].sin() / (volume * d[k]);
+            out[corners[k]] += along[k] * normals[k].length() / (volume * d[k]);
         }
     }
 }
 
-/// The mean vector of a spherical triangle along the inward normal of each of its sides, `n_k . m` with
-/// `m = 1/2 sum theta_i n_i` (Ju et al. 2005, eq. 11), from the sides, half their sum, and the volume of the corners.
+/// Whether a point lies near the plane of a triangle, beside it: one side of the spherical triangle is nearly the sum of
+/// the others. Near an edge the deficit of the perimeter is as small, and the plain sum is exact.
+fn is_beside(theta: [f64; 3], half: f64) -> bool {
+    let mut deficits = theta.map(|t| half - t);
+    deficits.sort_by(f64::total_cmp);
+    deficits[0] < BESIDE * deficits[1].min(PI - half)
+}
+
+/// The mean vector `m = 1/2 sum theta_i n_i` of a spherical triangle (Ju et al. 2005, eq. 11) along the unit normal n_k of
+/// each of its sides, beside the triangle, from the sides, half their sum, and the volume of the corners.
 ///
-/// In the plane of the triangle the sum loses all digits. So it is written with the differences s_i = half - theta_i, of
-/// which the smallest follows from volume^2 = 4 sin(half) sin(s_0) sin(s_1) sin(s_2), and with sin^2 and cos^2 of half
-/// the dihedral angles.
-fn mean_vector(theta: [f64; 3], half: f64, volume: f64) -> [f64; 3] {
+/// There the sum loses all digits. So it is written with the differences s_i = half - theta_i, of which the smallest
+/// follows from volume^2 = 4 sin(half) sin(s_0) sin(s_1) sin(s_2), and with sin^2 and cos^2 of half the dihedral angles.
+fn beside(theta: [f64; 3], half: f64, volume: f64) -> [f64; 3] {
     let mut s = theta.map(|t| (half - t).max(0.0));
-    let mut sine_of_half = half.sin();
+    let sine_of_half = half.sin();
     let smallest = [0, 1, 2]
         .into_iter()
         .fold(0, |a, b| if s[b] < s[a] { b } else { a });
-    let squared = volume * volume * 0.25;
-    if s[smallest] < PI - half {
-        let others = s[(smallest + 1) % 3].sin() * s[(smallest + 2) % 3].sin();
-        s[smallest] = (squared / (sine_of_half * others)).min(1.0).asin();
-    } else {
-        sine_of_half = squared / s.iter().map(|s| s.sin()).product::<f64>();
-    }
+    let others = s[(smallest + 1) % 3].sin() * s[(smallest + 2) % 3].sin();
+    s[smallest] = (volume * volume * 0.25 / (sine_of_half * others))
+        .min(1.0)
+        .asin();
     let sine = s.map(f64::sin);
     // Of the dihedral angle at each corner.
     let (mut sine2, mut cosine2) = ([0.0; 3], [0.0; 3]);
@@ -321,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_vector_is_the_plain_sum_where_that_is_exact() {
+    fn both_forms_of_the_mean_vector_agree_where_both_are_exact() {
         let u = [
             DVec3::new(1.0, 0.2, 0.1),
             DVec3::new(-0.3, 1.0, 0.2),
@@ -336,7 +347,7 @@ mod tests {
         });
         let m = (normal[0] * theta[0] + normal[1] * theta[1] + normal[2] * theta[2]) * 0.5;
         let half = theta.iter().sum::<f64>() * 0.5;
-        let found = mean_vector(theta, half, u[0].dot(u[1].cross(u[2])));
+        let found = beside(theta, half, u[0].dot(u[1].cross(u[2])));
         for k in 0..3 {
             assert!((found[k] - normal[k].dot(m)).abs() < 1e-14, "{k}");
         }

@@ -21,10 +21,10 @@ pub fn fritsch_carlson(x: &[f64], y: &[f64]) -> Vec<f64> {
     let secant = |i: usize| (y[i + 1] - y[i]) / (x[i + 1] - x[i]);
     slopes[0] = secant(0);
     slopes[n - 1] = secant(n - 2);
-    for i in 1..n - 1 {
+    for (i, slope) in slopes.iter_mut().enumerate().take(n - 1).skip(1) {
         let (before, after) = (secant(i - 1), secant(i));
         if before * after > 0.0 {
-            slopes[i] = (before + after) * 0.5;
+            *slope = (before + after) * 0.5;
         }
     }
     for i in 0..n - 1 {
@@ -62,13 +62,13 @@ pub fn pchip(x: &[f64], y: &[f64]) -> Vec<f64> {
     }
     slopes[0] = pchip_end([width(0), width(1)], [secant(0), secant(1)]);
     slopes[n - 1] = pchip_end([width(n - 2), width(n - 3)], [secant(n - 2), secant(n - 3)]);
-    for i in 1..n - 1 {
+    for (i, slope) in slopes.iter_mut().enumerate().take(n - 1).skip(1) {
         let (before, after) = (secant(i - 1), secant(i));
         if before * after > 0.0 {
             let (wide_before, wide_after) = (width(i - 1), width(i));
             let w1 = 2.0 * wide_after + wide_before;
             let w2 = wide_after + 2.0 * wide_before;
-            slopes[i] = (w1 + w2) / (w1 / before + w2 / after);
+            *slope = (w1 + w2) / (w1 / before + w2 / after);
         }
     }
     slopes

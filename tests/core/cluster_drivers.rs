@@ -260,17 +260,12 @@ fn the_volume_of_the_arm_grows_as_measured_and_stays_with_preservation() {
         muscle.add(degrees.to_radians(), &still, &mut moved);
         100.0 * (volume(&moved, &triangles) / rest - 1.0)
     };
-    // The measured 0.20, 0.98, 1.77, 1.96 and -0.01, -0.06, -0.12, -0.15 are of a coarser set of clusters.
-    for (degrees, grown, kept) in [
-        (30.0, 0.20, -0.01),
-        (60.0, 0.98, -0.06),
-        (90.0, 1.77, -0.12),
-        (120.0, 1.96, -0.15),
-    ] {
+    // Measured with every tenth vertex a cluster: 0.20, 0.98, 1.77, 1.96 % plain, and less than 0.15 % with preservation.
+    for (degrees, grown) in [(30.0, 0.20), (60.0, 0.98), (90.0, 1.77), (120.0, 1.96)] {
         let (now, preserved) = (growth(&plain, degrees), growth(&preserving, degrees));
         println!("{degrees}: {now:.3} % {preserved:.3} %");
         assert!((now / grown - 1.0).abs() < 0.08, "{degrees}: {now}");
-        assert!((preserved - kept).abs() < 0.1, "{degrees}: {preserved}");
+        assert!(preserved.abs() < 0.15, "{degrees}: {preserved}");
     }
 }
 
@@ -474,6 +469,10 @@ fn coordinates_are_continuous_towards_faces_edges_and_their_planes() {
         (DVec3::new(1.0, 2.5, 0.3), DVec3::X),
         (DVec3::new(1.0, 1.0, 3.0), DVec3::X),
         (DVec3::ZERO, DVec3::new(1.0, 0.3, 0.2)),
+        (DVec3::ONE, DVec3::new(1.0, 0.3, 0.2)),
+        // The diagonal of a face, across and along the face.
+        (DVec3::new(-1.0, 0.3, 0.3), DVec3::ONE),
+        (DVec3::new(-1.0, 0.3, 0.3), DVec3::new(0.0, 1.0, -1.0)),
     ] {
         let mut last = None;
         for exponent in 2..17 {
@@ -484,11 +483,11 @@ fn coordinates_are_continuous_towards_faces_edges_and_their_planes() {
                 let exact = Cage::new(&corners, &faces, &[on], &Task::new()).unwrap();
                 let pairs = cage.coordinates(0).iter().zip(exact.coordinates(0));
                 let off = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::worse);
-                assert!(off < 30.0 * distance + 1e-12, "{on} at {side:e}: {off:e}");
+                assert!(off < 2.0 * distance + 1e-14, "{on} at {side:e}: {off:e}");
                 last = Some(off);
             }
         }
-        assert!(last.is_some_and(|off| off < 1e-12), "{on}: {last:?}");
+        assert!(last.is_some_and(|off| off < 1e-14), "{on}: {last:?}");
     }
 }
 

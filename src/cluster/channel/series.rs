@@ -163,7 +163,6 @@ impl<V: Signal> Channel<V> {
             return None;
         }
         let time = match self.sampling.ends {
-            Ends::Hold => time.clamp(first, last),
             Ends::Loop if last > first && !(first..=last).contains(&time) => {
                 let into = (time - first).rem_euclid(last - first);
                 if into.is_nan() {
@@ -171,7 +170,7 @@ impl<V: Signal> Channel<V> {
                 }
                 first + into
             }
-            Ends::Loop => time.clamp(first, last),
+            Ends::Hold | Ends::Loop => time.clamp(first, last),
             Ends::Invalid => time,
         };
         let next = self

@@ -109,14 +109,13 @@ impl Table<'_> {
     pub(super) fn add_to(mut self, recording: &mut Recording, rows: &InOrder) -> Result<(), Fault> {
         for (i, column) in self.header.columns.iter().enumerate() {
             match column.role {
-                Role::Time | Role::Unnamed => {}
                 Role::Part {
                     group,
                     component: 0,
                 } => {
                     self.add_group(&self.header.groups[group], recording, rows)?;
                 }
-                Role::Part { .. } => {}
+                Role::Time | Role::Unnamed | Role::Part { .. } => {}
                 Role::Single => {
                     let cells = std::mem::take(&mut self.cells[i]);
                     add_single(i, column, cells, recording, rows)?;
