@@ -3,8 +3,13 @@
 use crate::cli::{asset, done, text};
 use crate::gltf_builder::{Gltf, skinned};
 use serde_json::{Value, json};
-use sinew::io::import_bytes;
-use sinew::sentence::MAX_CHARS;
+use sinew::export::ExportError;
+use sinew::io::atomic::WriteError;
+use sinew::io::pose_file::PoseFileError;
+use sinew::io::project::ProjectError;
+use sinew::io::weights_file::WeightsFileError;
+use sinew::io::{Fault, ImportError, ObjError, OpenError, import_bytes};
+use sinew::sentence::{MAX_CHARS, shortened};
 use sinew::task::Task;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -399,4 +404,119 @@ fn long_names_are_cut_in_every_sentence() {
             .all(|line| line.chars().count() <= 2 * MAX_CHARS + 20),
         "{stdout}"
     );
+}
+
+#[test]
+fn every_error_with_a_long_name_becomes_a_short_sentence_with_its_end() {
+    let name = "n".repeat(3000);
+    let path = || PathBuf::from(format!("/folder with spaces/{name}.glb"));
+    let why = || name.clone();
+    let io = || std::io::Error::other(why());
+    let fault = || Fault {
+        place: why(),
+        message: format!("The file \"{name}\" cannot be read."),
+    };
+    let refused = || WriteError::Refused {
+        path: path(),
+        what: why(),
+    };
+    let errors: Vec<Box<dyn std::error::Error>> = vec![
+        Box::new(ImportError::Io {
+            path: path(),
+            source: io(),
+        }),
+        Box::new(ImportError::NotGltf { found: why() }),
+        Box::new(ImportError::Version {
+            place: "version",
+            version: why(),
+        }),
+        Box::new(ImportError::Json {
+            line: 1,
+            column: 1,
+            message: why(),
+        }),
+        Box::new(ImportError::TooLarge {
+            place: why(),
+            needed: 2,
+            limit: 1,
+            file: 0,
+        }),
+        Box::new(ImportError::Broken(fault())),
+        Box::new(OpenError::Import(ImportError::Broken(fault()))),
+        Box::new(OpenError::NoSample(why())),
+        Box::new(ProjectError::Io {
+            path: path(),
+            what: why(),
+        }),
+        Box::new(ProjectError::Parse {
+            line: 1,
+            column: 1,
+            message: why(),
+        }),
+        Box::new(ProjectError::Unknown {
+            what: why(),
+            found: why(),
+            inside: Some(why()),
+            line: 1,
+            column: 1,
+        }),
+        Box::new(ProjectError::Damaged {
+            place: why(),
+            why: why(),
+        }),
+        Box::new(ProjectError::SourceMissing {
+            path: path(),
+            name: why(),
+            fingerprint: why(),
+        }),
+        Box::new(ProjectError::Model {
+            model: why(),
+            why: fault().message,
+        }),
+        Box::new(ProjectError::ChangedOnDisk {
+            path: path(),
+            is_model: true,
+        }),
+        Box::new(ProjectError::Output(refused())),
+        Box::new(refused()),
+        Box::new(WriteError::IsInput {
+            path: path(),
+            what: "the model itself",
+        }),
+        Box::new(WriteError::WrittenTwice { path: path() }),
+        Box::new(ExportError::Extension { path: path() }),
+        Box::new(ExportError::Correction { why: why() }),
+        Box::new(ExportError::Unreadable { why: why() }),
+        Box::new(ExportError::Outside { uri: why() }),
+        Box::new(ExportError::Occupied { path: path() }),
+        Box::new(ExportError::Write(refused())),
+        Box::new(WeightsFileError::Read {
+            path: path(),
+            why: io(),
+        }),
+        Box::new(WeightsFileError::Format {
+            path: path(),
+            why: why(),
+        }),
+        Box::new(PoseFileError::Read {
+            path: path(),
+            why: io(),
+        }),
+        Box::new(PoseFileError::Format {
+            path: path(),
+            why: why(),
+        }),
+        Box::new(ObjError::Io {
+            path: path(),
+            source: io(),
+        }),
+    ];
+    for error in errors {
+        let long = error.to_string();
+        let short = shortened(&long);
+        assert!(short.chars().count() <= MAX_CHARS, "{short}");
+        assert_eq!(short.chars().last(), long.chars().last(), "{short}");
+        let first: String = long.chars().take(4).collect();
+        assert!(short.starts_with(&first), "{short}");
+    }
 }
