@@ -42,7 +42,7 @@ pub fn copy_source(
     };
     let name = destination.format.file_name(&destination.name);
     let mut files = vec![(name, source.bytes.clone())];
-    add_referenced(source, &source.json, &mut files, &mut report);
+    add_referenced(source, &source.json, &mut files, &mut report)?;
     report.copied_invalid(document);
     Ok(Written { files, report })
 }
@@ -102,6 +102,6 @@ pub fn write_model(
     let patched = patch.finish();
     report.n_bytes_added = patched.n_bytes_added;
     let Packed { mut files, json } = package.finish(patched)?;
-    add_referenced(source, &json, &mut files, &mut report);
+    add_referenced(source, &json, &mut files, &mut report)?;
     Ok(Written { files, report })
 }
