@@ -129,6 +129,8 @@ mod operating;
 mod oracle;
 #[path = "core/outputs.rs"]
 mod outputs;
+#[path = "core/plain_playback.rs"]
+mod plain_playback;
 #[path = "core/pose_space.rs"]
 mod pose_space;
 #[path = "core/posing.rs"]
@@ -185,6 +187,8 @@ mod seed_tables;
 mod selecting;
 #[path = "core/shared.rs"]
 mod shared;
+#[path = "core/side_files.rs"]
+mod side_files;
 #[path = "core/skinning.rs"]
 mod skinning;
 #[path = "core/skins.rs"]

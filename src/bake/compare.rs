@@ -89,6 +89,43 @@ pub fn compare(
     chosen: &[ClipId],
     task: &Task,
 ) -> Result<Comparison, Cancelled> {
+    with_pair(seen, shown, clips, task, |pair| {
+        let times = pair.times_of(chosen, |times| times.outside_jumps);
+        let in_jumps = pair.times_of(chosen, |times| times.in_jumps);
+        let (mut comparison, measured) = pair.compare(&times, "Verifying the file", task)?;
+        pair.follow_peaks(&mut comparison, &measured, task)?;
+        for stretch in in_jumps.chunks(STRETCH) {
+            let found = pair.measure(stretch, task)?;
+            let errors = found.iter().filter_map(|found| Some(found.worst?.0));
+            comparison.max_in_jumps = errors.fold(comparison.max_in_jumps, f64::worse);
+        }
+        Ok(comparison)
+    })
+}
+
+/// [`compare`] with a file without correction, whose error is too large for its peaks to matter.
+pub fn compare_uncorrected(
+    seen: &Document,
+    shown: &Document,
+    clips: &BTreeMap<ClipId, Arc<Clip>>,
+    chosen: &[ClipId],
+    task: &Task,
+) -> Result<Comparison, Cancelled> {
+    with_pair(seen, shown, clips, task, |pair| {
+        let times = pair.times_of(chosen, |times| times.outside_jumps);
+        let what = "Measuring the error without correction";
+        Ok(pair.compare(&times, what, task)?.0)
+    })
+}
+
+/// Runs `work` on two documents with the same clips; the error is infinite if their clips do not match.
+fn with_pair(
+    seen: &Document,
+    shown: &Document,
+    clips: &BTreeMap<ClipId, Arc<Clip>>,
+    task: &Task,
+    work: impl FnOnce(&Comparer<'_, '_>) -> Result<Comparison, Cancelled>,
+) -> Result<Comparison, Cancelled> {
     let (left, right) = (Sampler::new(seen, task)?, Sampler::new(shown, task)?);
     let own = Clips::new(seen, clips);
     // A file numbers its clips without gaps.
@@ -99,60 +136,13 @@ pub fn compare(
         written: read,
     };
     if theirs.authored.len() != own.ids.len() {
-        // The clips do not match: the error is unknown.
         return Ok(Comparison {
             diagonal: left.diagonal(),
             max: f64::INFINITY,
             ..Comparison::default()
         });
     }
-    let times = times_of(&theirs, chosen, |times| times.outside_jumps);
-    let in_jumps = times_of(&theirs, chosen, |times| times.in_jumps);
-    let pair = Comparer::of((&left, &own), (&right, &theirs));
-    let (mut comparison, measured) = pair.compare(&times, "Verifying the file", task)?;
-    pair.follow_peaks(&mut comparison, &measured, task)?;
-    for stretch in in_jumps.chunks(STRETCH) {
-        let found = pair.measure(stretch, task)?;
-        let errors = found.iter().filter_map(|found| Some(found.worst?.0));
-        comparison.max_in_jumps = errors.fold(comparison.max_in_jumps, f64::worse);
-    }
-    Ok(comparison)
-}
-
-/// Compares the stacks of `document` with linear blend skinning of the same document: the error of an uncorrected
-/// file.
-pub fn uncorrected(
-    document: &Document,
-    clips: &BTreeMap<ClipId, Arc<Clip>>,
-    chosen: &[ClipId],
-    task: &Task,
-) -> Result<Comparison, Cancelled> {
-    let sampler = Sampler::new(document, task)?;
-    let mut own = Clips::new(document, clips);
-    own.written.clone_from(&own.authored);
-    let times = times_of(&own, chosen, |times| times.outside_jumps);
-    let pair = Comparer::of((&sampler, &own), (&sampler, &own));
-    let (comparison, _) = pair.compare(&times, "Measuring the error without correction", task)?;
-    Ok(comparison)
-}
-
-/// The times of the `chosen` clips.
-fn times_of(
-    clips: &Clips<'_>,
-    chosen: &[ClipId],
-    which: impl Fn(ComparedTimes) -> Vec<f64>,
-) -> Vec<FrameTime> {
-    let mut times = Vec::new();
-    for (i, id) in clips.ids.iter().enumerate() {
-        if chosen.is_empty() || chosen.contains(id) {
-            let secs = which(ComparedTimes::of(clips.authored[i]));
-            times.extend(secs.into_iter().map(|secs| FrameTime {
-                clip: Some(i),
-                secs,
-            }));
-        }
-    }
-    times
+    work(&Comparer::of((&left, &own), (&right, &theirs)))
 }
 
 /// Two documents with their clips.
@@ -215,6 +205,26 @@ impl<'s, 'a> Comparer<'s, 'a> {
             diagonal: left.diagonal(),
             matches: matches.collect(),
         }
+    }
+
+    /// The times of the `chosen` clips of the second document.
+    fn times_of(
+        &self,
+        chosen: &[ClipId],
+        which: impl Fn(ComparedTimes) -> Vec<f64>,
+    ) -> Vec<FrameTime> {
+        let clips = self.right.1;
+        let mut times = Vec::new();
+        for (i, id) in clips.ids.iter().enumerate() {
+            if chosen.is_empty() || chosen.contains(id) {
+                let secs = which(ComparedTimes::of(clips.authored[i]));
+                times.extend(secs.into_iter().map(|secs| FrameTime {
+                    clip: Some(i),
+                    secs,
+                }));
+            }
+        }
+        times
     }
 
     /// The errors at each of a few times.
@@ -313,7 +323,13 @@ impl<'s, 'a> Comparer<'s, 'a> {
         for (step, count) in counts.iter().enumerate().rev() {
             above += count;
             if above as f64 > 0.001 * n as f64 {
-                comparison.p999 = ((step + 1) as f64 * BIN).min(comparison.max);
+                // The last bin has no upper end.
+                let end = if step < N_BINS {
+                    (step + 1) as f64 * BIN
+                } else {
+                    f64::INFINITY
+                };
+                comparison.p999 = end.min(comparison.max);
                 break;
             }
         }

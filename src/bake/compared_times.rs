@@ -61,11 +61,12 @@ fn is_halved(from: f64, to: f64) -> bool {
     to - from < 4.0 * MIN_KEY_INTERVAL
 }
 
-/// The distinct keyframe times of all channels that are not negative, ascending.
+/// The distinct finite keyframe times of all channels that are not negative, ascending.
 fn keys_of(clip: &Clip) -> Vec<f64> {
     let times = clip.channels.iter().flat_map(|c| c.times.iter());
     // Non-negative floats order like their bits.
-    let keys: BTreeSet<u32> = times.filter(|t| **t >= 0.0).map(|t| t.to_bits()).collect();
+    let times = times.filter(|t| **t >= 0.0 && t.is_finite());
+    let keys: BTreeSet<u32> = times.map(|t| t.to_bits()).collect();
     let keys = keys.into_iter();
     keys.map(|bits| f64::from(f32::from_bits(bits))).collect()
 }

@@ -6,8 +6,8 @@ use crate::bake::static_shapes::StaticPose;
 use crate::bake::{BakeMode, BakeOptions};
 use crate::document::Document;
 use crate::export::{ExportOptions, GltfFormat, export_to_file};
-use crate::export::{export_static_mesh_to_file, is_obj};
-use crate::finding::counted;
+use crate::export::{export_static_mesh_to_file, is_obj, preflight};
+use crate::finding::{Finding, Severity, counted};
 use crate::task::Task;
 use std::io::Write;
 use std::process::ExitCode;
@@ -41,13 +41,19 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         correct: correction(args, &loaded.document)?,
         ..ExportOptions::default()
     };
+    // What the export itself refuses, it says itself.
+    let checks = preflight(&loaded.document, &options);
+    for finding in checks.iter().filter(|f| f.severity != Severity::Error) {
+        writeln!(out, "{finding}")?;
+    }
     let outputs = &mut loaded.outputs;
     let claimed = args.report.as_ref().map(|path| outputs.claim(path));
     let report_to = claimed.transpose().map_err(Failure::input)?;
     let exported = export_to_file(&loaded.document, &args.out, &options, outputs, &Task::new())
         .map_err(Failure::input)?;
     let report = &exported.report;
-    for finding in &report.findings {
+    let is_said = |finding: &&Finding| checks.iter().any(|check| check.message == finding.message);
+    for finding in report.findings.iter().filter(|finding| !is_said(finding)) {
         writeln!(out, "{finding}")?;
     }
     writeln!(

@@ -5,6 +5,7 @@ use crate::deform::Captured;
 use crate::deform::correctives::{Correctives, Driver, Sample, SampleSet};
 use crate::document::{Document, Edit, MeshId};
 use crate::finding::counted;
+use crate::math::Worse;
 use crate::psd::DriverMode;
 use crate::skeleton::{JointId, Pose};
 use glam::DQuat;
@@ -110,7 +111,7 @@ pub fn add_sample(
     let message = format!(
         "Sample \"{name}\" of \"{title}\": {}, moved by up to {:.4} m.{notes}",
         counted(captured.displacements.n_points(), "vertex"),
-        lengths.fold(0.0, f32::max)
+        lengths.fold(0.0, f32::worse)
     );
     Ok(Added {
         edit,

@@ -4,13 +4,15 @@ use super::error::ExportError;
 use super::frames::{add_frame_findings, corrected_meshes, n_targets};
 use super::options::{ExportOptions, Exported};
 use super::plan::Plan;
-use super::preflight::needs_correction;
+use super::preflight::{n_compensating, needs_correction};
 use super::read_back::{document_of, read_parts};
-use super::report::{CorrectionReport, add_correction_findings, add_jump_findings};
-use super::verify::{Verified, verify_frames, verify_skin};
+use super::report::{CorrectionReport, add_correction_findings, add_jump_findings, scale_finding};
+use super::verify::{ReadFile, Verified, verify_frames, verify_skin};
+use crate::bake::compare::compare_uncorrected;
 use crate::bake::frames::frames;
 use crate::bake::{BakeMode, BakeOptions, Baked, bake, sample_targets};
 use crate::document::Document;
+use crate::finding::Finding;
 use crate::io::gltf_export::{
     Changes, Destination, Framed, GltfFormat, Written, copy_source, for_file, is_beside,
     size_of_source, write_frames, write_model,
@@ -60,12 +62,11 @@ pub(super) fn make(
             let (targets, as_targets) = (targets.flatten(), BakeOptions::default());
             let with = targets.as_ref().map(|targets| (targets, &as_targets));
             let mut written = write(document, &plan, with, &destination, task)?;
+            let (read, scale) = compensated_scale(document, &plan, &written, task)?;
+            written.report.findings.extend(scale);
             plan.clips.add_findings(&mut written.report);
             let exported = Exported::uncorrected(written);
-            Ok(Made {
-                exported,
-                read: None,
-            })
+            Ok(Made { exported, read })
         }
         Some(correct) if correct.mode == BakeMode::Frames => {
             framed(document, &plan, correct, &destination, task)
@@ -105,7 +106,12 @@ fn skinned(
     destination: &Destination<'_>,
     task: &Task,
 ) -> Result<Made, ExportError> {
-    let first = skinned_within(document, plan, (correct, correct), destination, task)?;
+    let mut plain = None;
+    let mut within = |options| {
+        let options = (correct, options);
+        skinned_within(document, plan, options, destination, &mut plain, task)
+    };
+    let first = within(correct)?;
     let Some(found) = &first.exported.correction else {
         return Ok(first);
     };
@@ -122,7 +128,7 @@ fn skinned(
         tolerance: correct.tolerance * TIGHTER / excess,
         ..correct.clone()
     };
-    let mut second = skinned_within(document, plan, (correct, &tighter), destination, task)?;
+    let mut second = within(&tighter)?;
     let Some(again) = &mut second.exported.correction else {
         return Ok(first);
     };
@@ -135,12 +141,14 @@ fn skinned(
     }
 }
 
-/// [`skinned`], baked once with the second options and measured against the first.
+/// [`skinned`], baked once with the second options and measured against the first. `plain`: the file without correction,
+/// written if it is needed.
 fn skinned_within(
     document: &Document,
     plan: &Plan<'_>,
     (correct, tighter): (&BakeOptions, &BakeOptions),
     destination: &Destination<'_>,
+    plain: &mut Option<ReadFile>,
     task: &Task,
 ) -> Result<Made, ExportError> {
     let start = Instant::now();
@@ -150,24 +158,19 @@ fn skinned_within(
     let mut written = write(document, plan, with, destination, task)?;
     plan.clips.add_findings(&mut written.report);
     let start = Instant::now();
-    let parts = read_parts(&written.files, task)?;
-    let read = document_of(parts.clone())?;
-    let verified = verify_skin(
-        document,
-        baked.as_ref(),
-        &plan.clips.clips,
-        correct,
-        &written.report,
-        (&parts, &read),
-        task,
-    )?;
+    let file = ReadFile::of(&written, &plan.clips.clips, task)?;
+    if baked.is_some() && plain.is_none() {
+        *plain = Some(plain_file(document, plan, destination, task)?);
+    }
+    let plain = plain.as_ref().filter(|_| baked.is_some());
+    let verified = verify_skin(document, correct, &file, plain, task)?;
     let mut correction = report(document, correct, baked.as_ref(), &verified);
     correction.check_seconds = start.elapsed().as_secs_f64();
     correction.bake_seconds = bake_seconds;
     let findings = &mut written.report.findings;
     let jumps = baked.as_ref().map_or(&[][..], |baked| &baked.jumps);
     add_jump_findings(findings, document, jumps);
-    Ok(finish(document, written, correction, read))
+    Ok(finish(document, written, correction, file.document))
 }
 
 /// A file of morph frames.
@@ -186,7 +189,8 @@ fn framed(
     plan.clips.add_findings(&mut frames.written.report);
     let start = Instant::now();
     let read = document_of(read_parts(&frames.written.files, task)?)?;
-    let verified = verify_frames(document, clips, &frames, &read, task)?;
+    let plain = plain_file(document, plan, destination, task)?;
+    let verified = verify_frames(document, &frames, &read, &plain, task)?;
     let mut correction = report(document, correct, None, &verified);
     correction.nothing_to_do = false;
     let off = framed.values().map(|framed| framed.off);
@@ -201,6 +205,34 @@ fn framed(
     Ok(finish(document, frames.written, correction, read))
 }
 
+/// The file of the same clips without correction, read again: what players show without one.
+fn plain_file(
+    document: &Document,
+    plan: &Plan<'_>,
+    destination: &Destination<'_>,
+    task: &Task,
+) -> Result<ReadFile, ExportError> {
+    let written = write(document, plan, None, destination, task)?;
+    ReadFile::of(&written, &plan.clips.clips, task)
+}
+
+/// What players make of a file without correction whose bones compensate for the scale of their parents: the largest
+/// error in its clips, and the file read again.
+fn compensated_scale(
+    document: &Document,
+    plan: &Plan<'_>,
+    written: &Written,
+    task: &Task,
+) -> Result<(Option<Document>, Option<Finding>), ExportError> {
+    let n = n_compensating(document);
+    if n == 0 || plan.clips.clips.is_empty() {
+        return Ok((None, None));
+    }
+    let file = ReadFile::of(written, &plan.clips.clips, task)?;
+    let found = compare_uncorrected(document, &file.document, &file.clips, &[], task)?;
+    Ok((Some(file.document), scale_finding(document, n, &found)))
+}
+
 /// Writes the model, or copies the source if nothing changed.
 fn write(
     document: &Document,
@@ -212,7 +244,7 @@ fn write(
     let clips = baked.map_or(&plan.clips.clips, |(baked, _)| &baked.clips);
     let is_changed = baked.is_some() || plan.changes(document);
     let source = document.source();
-    if !is_changed && source.is_some_and(|source| destination.has_format_of(source)) {
+    if !is_changed && source.is_some_and(|source| destination.can_copy(source)) {
         return Ok(copy_source(document, clips, destination)?);
     }
     let changes = Changes {

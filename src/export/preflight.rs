@@ -8,9 +8,9 @@ use super::plan::{NO_CLIP, NO_SKIN, is_chosen};
 use crate::bake::frames::estimate_frames;
 use crate::bake::{self, BakeMode, BakeOptions, Estimate};
 use crate::deform::DeformStack;
-use crate::document::{ClipId, Document, MeshId, MeshItem};
+use crate::document::{ClipId, Document, MeshId, MeshItem, SkinId};
 use crate::finding::{Finding, Place, counted};
-use crate::skeleton::{Clip, Interpolation};
+use crate::skeleton::{Clip, Interpolation, JointId};
 use crate::task::Task;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -47,7 +47,7 @@ pub fn estimate(
     Ok(bake::estimate(document, &written.clips, correct, task)?)
 }
 
-/// A skinned mesh whose stack differs from linear blend skinning.
+/// A skinned mesh that players show differently.
 struct Affected<'a> {
     id: MeshId,
     item: &'a Arc<MeshItem>,
@@ -55,6 +55,8 @@ struct Affected<'a> {
     stack: DeformStack,
     n_blended: usize,
     n_over: usize,
+    /// Whether bones that move it compensate for the scale of their parents.
+    compensates: bool,
 }
 
 /// What an export with `options` will change, and what it cannot represent exactly and why; the most important first.
@@ -117,10 +119,12 @@ fn affected(document: &Document) -> Vec<Affected<'_>> {
         .filter(|instance| instance.skin.is_some())
         .map(|instance| instance.mesh)
         .collect();
+    let compensating = with_compensating_bones(document);
     let meshes = document.meshes().iter().filter_map(|(&id, item)| {
         let stack = item.stack.as_applied();
         let samples = item.correctives.acts() || item.clusters.acts();
-        if stack == linear && !samples || !skinned.contains(&id) {
+        let compensates = compensating.contains(&id);
+        if stack == linear && !samples && !compensates || !skinned.contains(&id) {
             return None;
         }
         let (mut n_blended, mut n_over) = (0, 0);
@@ -131,20 +135,21 @@ fn affected(document: &Document) -> Vec<Affected<'_>> {
         }
         // Points with one influence are where linear blend skinning puts them, but smoothing, samples and
         // clusters still move them.
-        let acts = n_blended > 0 || stack.smooth.acts() || samples;
+        let acts = n_blended > 0 || stack.smooth.acts() || samples || compensates;
         acts.then_some(Affected {
             id,
             item,
             stack,
             n_blended,
             n_over,
+            compensates,
         })
     });
     meshes.collect()
 }
 
 fn uncorrected(document: &Document, affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
-    for mesh in affected {
+    for mesh in affected.iter().filter(|mesh| !mesh.what().is_empty()) {
         findings.push(mesh.about(Finding::warning(
             mesh.place(),
             format!(
@@ -224,6 +229,11 @@ fn of_clips(
         ));
     }
     let n_blended = affected.iter().map(|mesh| mesh.n_blended).sum();
+    if affected.iter().any(|mesh| mesh.compensates) {
+        let message = "Bones compensate for the scale of their parents, which glTF cannot store: the correction moves the \
+                       vertices where the bones would.";
+        findings.push(Finding::info("joints", message));
+    }
     findings.push(Finding::info(
         "correction",
         format!(
@@ -419,9 +429,28 @@ impl Affected<'_> {
     }
 }
 
-fn n_compensating(document: &Document) -> usize {
+/// The number of bones that compensate for the scale of their parents.
+pub(super) fn n_compensating(document: &Document) -> usize {
     let joints = document.skeleton().joints().iter();
     joints.filter(|joint| joint.rule.compensates_scale).count()
+}
+
+/// The meshes with a skin of which a joint, or one above it, compensates for the scale of its parent.
+fn with_compensating_bones(document: &Document) -> BTreeSet<MeshId> {
+    if n_compensating(document) == 0 {
+        return BTreeSet::new();
+    }
+    let skeleton = document.skeleton();
+    let compensates = |&joint: &JointId| skeleton.joint(joint).rule.compensates_scale;
+    let moves = |skin: &SkinId| {
+        let joints = document.skins().get(skin).map(|skin| skin.joints.iter());
+        let mut joints = joints.into_iter().flatten();
+        joints
+            .any(|&joint| compensates(&joint) || skeleton.ancestors(joint).any(|j| compensates(&j)))
+    };
+    let instances = document.instances().values();
+    let moved = instances.filter(|instance| instance.skin.as_ref().is_some_and(moves));
+    moved.map(|instance| instance.mesh).collect()
 }
 
 fn is_compressed(document: &Document, mesh: MeshId) -> bool {

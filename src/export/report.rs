@@ -1,12 +1,15 @@
 //! The report of a corrected file: measured errors, sizes and findings.
 
-use crate::bake::{Angles, BakeMode, BakeOptions, Baked, Comparison, Jump};
+use crate::bake::{Angles, BakeMode, BakeOptions, Baked, Comparison, InstanceErrors, Jump};
 use crate::document::{ClipId, Document};
 use crate::finding::{Finding, Place, trimmed};
 use serde::Serialize;
 
 /// The number of morph targets that every player shows at once (glTF 2.0, 3.7.2.2).
 const COMMON_TARGETS: usize = 8;
+
+/// An error that rounding explains, as a fraction of the diagonal.
+const ROUNDING: f64 = 1e-5;
 
 /// The measured result of a correction. Errors are distances in percent of the model's bounding-box diagonal in the
 /// rest pose, over all points of its skinned meshes, at all keyframes, just before each step, midway between them, at
@@ -35,7 +38,7 @@ pub struct CorrectionReport {
     pub meshes: Vec<CorrectedMesh>,
     /// The model's bounding-box diagonal in the rest pose, metres.
     pub diagonal: f64,
-    /// The largest error without correction.
+    /// The largest error of the same file without correction, as players show it.
     pub before_max_percent: f64,
     /// The largest error with correction; infinite (null in JSON) where a vertex has no finite position.
     pub max_percent: f64,
@@ -170,6 +173,32 @@ pub struct WorstPlace {
     pub point: u32,
 }
 
+impl WorstPlace {
+    fn of(document: &Document, worst: &InstanceErrors) -> Self {
+        let item = document.meshes().get(&worst.mesh);
+        let vertices = item.map(|item| &item.geometry.point_of_vertex[..]);
+        let mut vertices = vertices.unwrap_or_default().iter();
+        let clip = document.clips().get(&worst.clip);
+        Self {
+            clip: clip.map_or_else(String::new, |clip| clip.name.clone()),
+            time: worst.time,
+            node: worst.instance.0,
+            mesh: worst.mesh.0,
+            vertex: vertices.position(|&p| p == worst.point).unwrap_or(0) as u32,
+            clip_id: Some(worst.clip),
+            point: worst.point,
+        }
+    }
+
+    /// The place in a sentence.
+    fn in_brackets(&self) -> String {
+        format!(
+            " (clip \"{}\" at {:.3} s, vertex {})",
+            self.clip, self.time, self.vertex
+        )
+    }
+}
+
 /// The message of a corrected file without clips.
 pub(super) const LACKS_CLIP: &str = "There is no clip to correct: linear blend skinning deforms the model. Make a clip, or \
                                      choose other clips, or make the file retargetable.";
@@ -206,24 +235,8 @@ impl CorrectionReport {
                 turned_normals: baked.targets.iter().map(|t| t.normals.len()).sum(),
             });
         let meshes: Vec<CorrectedMesh> = meshes.collect();
-        let worst = after.worst.as_ref().map(|worst| {
-            let item = document.meshes().get(&worst.mesh);
-            let vertices = item
-                .map(|item| &item.geometry.point_of_vertex[..])
-                .unwrap_or_default();
-            WorstPlace {
-                clip: document
-                    .clips()
-                    .get(&worst.clip)
-                    .map_or_else(String::new, |clip| clip.name.clone()),
-                time: worst.time,
-                node: worst.instance.0,
-                mesh: worst.mesh.0,
-                vertex: vertices.iter().position(|&p| p == worst.point).unwrap_or(0) as u32,
-                clip_id: Some(worst.clip),
-                point: worst.point,
-            }
-        });
+        let worst = after.worst.as_ref();
+        let worst = worst.map(|worst| WorstPlace::of(document, worst));
         Self {
             mode: options.mode,
             tolerance_percent: 100.0 * options.tolerance,
@@ -354,18 +367,36 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
         );
         findings.insert(0, Finding::warning("correction", message));
     } else if correction.max_percent > most {
-        let at = correction.worst.as_ref().map_or_else(String::new, |worst| {
-            format!(
-                " (clip \"{}\" at {:.3} s, vertex {})",
-                worst.clip, worst.time, worst.vertex
-            )
-        });
+        let at = correction.worst.as_ref();
+        let at = at.map_or_else(String::new, WorstPlace::in_brackets);
         let message = format!(
             "The tolerance of {tolerance} % is missed: the largest error is {:.4} % of the diagonal{at}.",
             correction.max_percent
         );
         findings.insert(0, Finding::warning("correction", message));
     }
+}
+
+/// The error of a file without correction in which `n` bones no longer compensate for the scale of their parents; `None`
+/// where it is rounding.
+pub(super) fn scale_finding(document: &Document, n: usize, found: &Comparison) -> Option<Finding> {
+    if found.max < ROUNDING {
+        return None;
+    }
+    let who = match n {
+        1 => "1 bone compensates".to_owned(),
+        n => format!("{n} bones compensate"),
+    };
+    let worst = found.worst.as_ref();
+    let at = worst.map_or_else(String::new, |worst| {
+        WorstPlace::of(document, worst).in_brackets()
+    });
+    let message = format!(
+        "{who} for the scale of the parent bone, which glTF cannot store. Players show the clips with an error of up to \
+         {:.3} % of the diagonal{at}; a correction (`--correct clips`) writes what you see.",
+        100.0 * found.max
+    );
+    Some(Finding::warning("joints", message))
 }
 
 /// Adds a finding for each clip in which the skinning itself is discontinuous.

@@ -2,17 +2,49 @@
 
 use super::driving::Drivers;
 use super::error::ExportError;
-use super::read_back::document_of;
+use super::read_back::{document_of, read_parts};
 use super::report::MeasuredErrors;
-use crate::bake::compare::{Comparison, compare, uncorrected};
+use crate::bake::compare::{Comparison, compare, compare_uncorrected};
 use crate::bake::frames::compare_frames;
-use crate::bake::{BakeMode, BakeOptions, Baked, TRAINING_CLIP, driven_part, training_clip};
+use crate::bake::{BakeMode, BakeOptions, TRAINING_CLIP, driven_part, training_clip};
 use crate::document::{ClipId, Document, Parts};
-use crate::io::gltf_export::{ExportReport, WrittenFrames, source_drivers};
+use crate::io::gltf_export::{Written, WrittenFrames, source_drivers};
 use crate::skeleton::Clip;
 use crate::task::Task;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// A file read again: its content, as parsed and as a document, and the clips of the exported document that it has.
+pub(super) struct ReadFile {
+    pub(super) parts: Parts,
+    pub(super) document: Document,
+    pub(super) clips: BTreeMap<ClipId, Arc<Clip>>,
+}
+
+impl ReadFile {
+    /// The files of an export of `clips`, read again.
+    pub(super) fn of(
+        written: &Written,
+        clips: &BTreeMap<ClipId, Arc<Clip>>,
+        task: &Task,
+    ) -> Result<Self, ExportError> {
+        let parts = read_parts(&written.files, task)?;
+        let there = clips.iter();
+        let there = there.filter(|(id, _)| written.report.clips.contains(id));
+        Ok(Self {
+            document: document_of(parts.clone())?,
+            parts,
+            clips: there.map(|(id, clip)| (*id, clip.clone())).collect(),
+        })
+    }
+
+    /// The file with one clip in place of its own.
+    fn playing(&self, clip: Clip) -> Result<Document, ExportError> {
+        let mut parts = self.parts.clone();
+        parts.clips = BTreeMap::from([(ClipId(0), Arc::new(clip))]);
+        document_of(parts)
+    }
+}
 
 /// The comparisons of a corrected file.
 pub(super) struct Verified {
@@ -25,25 +57,22 @@ pub(super) struct Verified {
     pub(super) whole_stack: Option<MeasuredErrors>,
 }
 
-/// Compares a file with helper joints and morph targets, read as `parts` and as a document, with the stacks. `clips`:
-/// the clips of the file before baking.
+/// Compares `file`, which has helper joints and morph targets, with the stacks. `plain`: the file of the same clips
+/// without correction; `None` if that is `file` itself.
 pub(super) fn verify_skin(
     document: &Document,
-    baked: Option<&Baked>,
-    clips: &BTreeMap<ClipId, Arc<Clip>>,
     options: &BakeOptions,
-    report: &ExportReport,
-    (parts, read): (&Parts, &Document),
+    file: &ReadFile,
+    plain: Option<&ReadFile>,
     task: &Task,
 ) -> Result<Verified, ExportError> {
     let retarget = options.mode == BakeMode::Retarget;
     // What any clip can drive: the skinning and the corrective samples, not the operations in between.
     let part = retarget.then(|| driven_part(document)).flatten();
     let wanted = part.as_ref().unwrap_or(document);
-    let is_there = |id: &ClipId| report.clips.contains(id);
-    let there = clips.iter().filter(|(id, _)| is_there(id));
-    let there = there.map(|(id, clip)| (*id, clip.clone())).collect();
-    let mut after = compare(wanted, read, &there, &options.clips, task)?;
+    let read = &file.document;
+    let chosen = &options.clips;
+    let mut after = compare(wanted, read, &file.clips, chosen, task)?;
     // The reader makes weights valid that players would use as they are.
     if read
         .meshes()
@@ -52,15 +81,16 @@ pub(super) fn verify_skin(
     {
         after.max = f64::INFINITY;
     }
-    let before = match baked {
-        Some(_) => uncorrected(wanted, clips, &options.clips, task)?,
+    let before = match plain {
+        Some(plain) => compare_uncorrected(wanted, &plain.document, &plain.clips, chosen, task)?,
         None => after.clone(),
     };
-    let driven = (retarget && baked.is_some()).then(|| verify_driving(wanted, parts, read, task));
+    let driven = plain.filter(|_| retarget);
+    let driven = driven.map(|plain| verify_driving(wanted, file, plain, task));
     let driven = driven.transpose()?;
     let whole_stack = match &part {
         Some(_) => {
-            let whole = compare(document, read, &there, &options.clips, task)?;
+            let whole = compare(document, read, &file.clips, chosen, task)?;
             Some(MeasuredErrors::new(&whole, None))
         }
         None => None,
@@ -73,19 +103,18 @@ pub(super) fn verify_skin(
     })
 }
 
-/// Compares a file of morph frames, read back as `read`, with the stacks. `clips`: the clips that the frames were made
-/// of.
+/// Compares a file of morph frames, read back as `read`, with the stacks. `plain`: the file of the same clips without
+/// correction.
 pub(super) fn verify_frames(
     document: &Document,
-    clips: &BTreeMap<ClipId, Arc<Clip>>,
     frames: &WrittenFrames,
     read: &Document,
+    plain: &ReadFile,
     task: &Task,
 ) -> Result<Verified, ExportError> {
     let instances = frames.written.report.instances.clone().unwrap_or_default();
     let after = compare_frames(document, read, &frames.clips, &instances, task)?;
-    let chosen: Vec<ClipId> = clips.keys().copied().collect();
-    let mut before = uncorrected(document, clips, &chosen, task)?;
+    let mut before = compare_uncorrected(document, &plain.document, &plain.clips, &[], task)?;
     // The normals of morph frames are not compared.
     before.normals = after.normals;
     Ok(Verified {
@@ -113,8 +142,8 @@ fn for_joints_of(read: &Document, clip: &Clip, document: &Document) -> Clip {
 /// Compares a file whose driver block drives its helper joints through poses outside its clips.
 fn verify_driving(
     document: &Document,
-    parts: &Parts,
-    read: &Document,
+    file: &ReadFile,
+    plain: &ReadFile,
     task: &Task,
 ) -> Result<MeasuredErrors, ExportError> {
     let mut training = Arc::new(training_clip(document));
@@ -123,16 +152,16 @@ fn verify_driving(
     if let Some(own) = own {
         training = Arc::new(own.driven(document, &training));
     }
-    let drivers = parts.source.as_ref().and_then(|s| Drivers::of(&s.json));
-    let there = for_joints_of(read, &training, document);
-    let driven = match drivers {
-        Some(drivers) => Arc::new(drivers.driven(read, &there)),
-        None => Arc::new(there),
-    };
-    let mut parts = parts.clone();
-    parts.clips = BTreeMap::from([(ClipId(0), driven)]);
+    let source = file.parts.source.as_ref();
+    let drivers = source.and_then(|source| Drivers::of(&source.json));
+    let mut driven = for_joints_of(&file.document, &training, document);
+    if let Some(drivers) = drivers {
+        driven = drivers.driven(&file.document, &driven);
+    }
+    let driven = file.playing(driven)?;
+    let undriven = plain.playing(for_joints_of(&plain.document, &training, document))?;
     let clips = BTreeMap::from([(TRAINING_CLIP, training)]);
-    let found = compare(document, &document_of(parts)?, &clips, &[], task)?;
-    let before = uncorrected(document, &clips, &[], task)?.max;
-    Ok(MeasuredErrors::new(&found, Some(before)))
+    let found = compare(document, &driven, &clips, &[], task)?;
+    let before = compare_uncorrected(document, &undriven, &clips, &[], task)?;
+    Ok(MeasuredErrors::new(&found, Some(before.max)))
 }

@@ -4,6 +4,7 @@ use super::crossing::triangles_of;
 use super::neighbourhood::Neighbourhood;
 use super::region::Region;
 use super::triangle::normal;
+use crate::math::Worse;
 use glam::DVec3;
 use std::collections::BTreeMap;
 
@@ -69,7 +70,7 @@ impl Metrics {
             strain: percentile_99(strains.collect()),
             dihedral: dihedral_change(around, region, x),
             outline: percentile_99(gains.collect()),
-            displacement: moved.fold(0.0, f64::max) / around.radius,
+            displacement: moved.fold(0.0, f64::worse) / around.radius,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::proposal::{Proposal, Suggestion};
 use crate::deform::correctives::{Correctives, Driver, Sample, SampleSet};
 use crate::document::{CorrectivesEdit, Document};
+use crate::math::Worse;
 use crate::math::transform::normalize_or_identity;
 use crate::psd::{DriverMode, PsdError};
 use crate::skeleton::Pose;
@@ -105,5 +106,5 @@ fn angle(drivers: &[Driver], a: &[DQuat], b: &[DQuat]) -> f64 {
             _ => 2.0 * (0.5 * distance).min(1.0).asin(),
         }
     });
-    each.fold(0.0, f64::max)
+    each.fold(0.0, f64::worse)
 }

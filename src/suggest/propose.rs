@@ -7,6 +7,7 @@ use crate::deform::capture;
 use crate::document::{Document, Image, InstanceId, MeshItem};
 use crate::evaluate::{PictureView, skin_picture};
 use crate::finding::counted;
+use crate::math::Worse;
 use crate::math::sparse::FactorError;
 use crate::psd::{DriverMode, Kernel, NamedPose, PoseInterpolation, PoseSet, Work};
 use crate::relax::{Coarse, Metrics, NeighbourhoodError, Posed, Region, Relaxed, relax};
@@ -391,7 +392,7 @@ fn rms_apart(a: &[DVec3], b: &[DVec3]) -> f64 {
 fn snaps(steps: &[&Step], skin: &JointSkin, ray: &Ray, n_rays: usize) -> Vec<String> {
     let pairs = steps.windows(2).filter(|pair| {
         let apart = pair[0].displacements.iter().zip(&pair[1].displacements);
-        apart.map(|(a, b)| a.distance(*b)).fold(0.0, f64::max) > SNAP * skin.around.radius
+        apart.map(|(a, b)| a.distance(*b)).fold(0.0, f64::worse) > SNAP * skin.around.radius
     });
     let sentence = |pair: &[&Step]| {
         format!(

@@ -138,7 +138,7 @@ fn errors(
             .map(|r| r.1)
             .fold(1.0, |min, w| if w > 0.0 { f64::min(min, w) } else { min });
         let posed = |c| skin_about(positions[v], &rows[v], c, motions);
-        skinned_apart = skinned_apart.max(posed(exact).distance(posed(found)));
+        skinned_apart = larger(skinned_apart, posed(exact).distance(posed(found)));
         if let (Some(exact), Some(found)) = (exact, found)
             && second > 1e-4
         {

@@ -594,6 +594,21 @@ fn draco_primitives_are_written_uncompressed() {
     );
 }
 
+/// Morph targets need the primitive uncompressed, and its weights as they were.
+#[test]
+fn draco_primitives_with_new_morph_targets_keep_their_weights() {
+    let document = fixture("simple_skin_draco.glb");
+    let document = crate::bake::with_stack(document, &sinew::deform::DeformStack::dqs());
+    let correct = sinew::bake::BakeOptions {
+        max_joints: 2,
+        ..sinew::bake::BakeOptions::default()
+    };
+    let (out, report) = crate::bake::corrected(&document, correct);
+    assert!(report.helper_joints == 0 && report.morph_targets > 0);
+    assert!(report.met && report.before_max_percent > 0.1, "{report:?}");
+    assert_same_weights(&document, &reopen(&out), 4, "draco");
+}
+
 #[test]
 fn meshopt_stays_on_everything_but_the_weights() {
     let mut document = fixture("simple_skin_meshopt.glb");

@@ -175,7 +175,7 @@ fn open_ends_do_not_shrink() {
         if bind.x.abs() > 1.6 {
             assert!(a.distance(*b) < 1e-4, "{bind}: {a} {b}");
         }
-        moved = moved.max(a.distance(*b));
+        moved = larger(moved, a.distance(*b));
     }
     assert!(moved > 0.005, "{moved}");
 }

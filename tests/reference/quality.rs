@@ -102,8 +102,8 @@ pub(crate) fn jumps(
         let length = bind[a].distance(bind[b]);
         if length > shortest {
             let d = corrections[a].distance(corrections[b]);
-            jump = jump.max(d);
-            ratio = ratio.max(d / length);
+            jump = larger(jump, d);
+            ratio = larger(ratio, d / length);
         }
     }
     (jump, ratio)

@@ -122,7 +122,7 @@ fn largest_weights<'a>(k: usize, all: impl Iterator<Item = &'a Vec<f64>>) -> Vec
     let mut largest = vec![0.0f64; k];
     for weights in all {
         for (largest, w) in largest.iter_mut().zip(weights) {
-            *largest = largest.max(w.abs());
+            *largest = largest.worse(w.abs());
         }
     }
     largest

@@ -6,6 +6,7 @@ use crate::bake::BakedTarget;
 use crate::bake::problem::Problem;
 use crate::bake::problem::group::GroupMesh;
 use crate::bake::solve::MeshSolution;
+use crate::math::Worse;
 use crate::mesh::Mesh;
 use crate::skeleton::{Channel, Clip, JointId, Property};
 use glam::{DVec3, Vec3};
@@ -80,7 +81,7 @@ impl<'a> MorphTargets<'a> {
         }
         let reach = positions.iter().map(|column| {
             let lengths = column.iter().map(|(_, b)| b.length());
-            lengths.fold(0.0, f64::max)
+            lengths.fold(0.0, f64::worse)
         });
         Self {
             reach: reach.collect(),
@@ -102,7 +103,7 @@ impl<'a> MorphTargets<'a> {
     ) -> Self {
         let reach = targets.iter().map(|target| {
             let lengths = target.positions.iter().map(|(_, d)| f64::from(d.length()));
-            lengths.fold(0.0, f64::max)
+            lengths.fold(0.0, f64::worse)
         });
         Self {
             reach: reach.collect(),
@@ -206,7 +207,7 @@ impl<'a> MorphTargets<'a> {
                 .map(|(w, reach)| w.abs() * reach)
                 .sum::<f64>()
         });
-        largest.fold(0.0, f64::max) * self.unit_scale < NEGLIGIBLE * problem.tolerance
+        largest.fold(0.0, f64::worse) * self.unit_scale < NEGLIGIBLE * problem.tolerance
     }
 
     /// A weights track of the source with weights 0 for the new targets.

@@ -100,7 +100,13 @@ pub fn compare_frames(
     for (step, count) in counts.iter().enumerate().rev() {
         above += count;
         if above as f64 > 0.001 * n as f64 {
-            comparison.p999 = ((step + 1) as f64 * BIN).min(comparison.max);
+            // The last bin has no upper end.
+            let end = if step < N_BINS {
+                (step + 1) as f64 * BIN
+            } else {
+                f64::INFINITY
+            };
+            comparison.p999 = end.min(comparison.max);
             break;
         }
     }

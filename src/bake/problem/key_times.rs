@@ -29,7 +29,7 @@ pub(crate) fn key_times(clip: &Clip, rest: &Pose, chosen: &BTreeSet<u32>) -> Vec
         }
     }
     let Some((start, end)) = ends(&times) else {
-        return times;
+        return Vec::new();
     };
     // Players start at the first keyframe that is not negative.
     times.retain(|t| t.is_finite() && *t >= start);
@@ -191,6 +191,8 @@ mod tests {
     fn a_jump_is_keyed_on_both_sides() {
         let times = turning(Interpolation::Step, &[0.0, 1.0], &[0.0, 0.0]);
         assert_eq!(times, [0.0, 0.998, 1.0]);
+        let times = turning(Interpolation::Linear, &[f32::NAN, f32::INFINITY], &[0.0; 2]);
+        assert!(times.is_empty());
         let times = turning(Interpolation::Linear, &[0.0, 1.0, 1.0, 2.0], &[0.0; 4]);
         assert_eq!(times, [0.0, 1.0, 2.0]);
     }

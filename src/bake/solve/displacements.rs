@@ -225,7 +225,7 @@ impl Residuals {
             if round + 1 >= ITERATIONS.0 {
                 let square: f64 = errors.iter().map(|e| f64::from(*e).powi(2)).sum();
                 let rms = (square / errors.len().max(1) as f64).sqrt() as f32;
-                if rms <= 0.0 {
+                if !(rms > 0.0 && rms.is_finite()) {
                     break;
                 }
                 for (irls, e) in irls.iter_mut().zip(errors) {

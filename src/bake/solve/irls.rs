@@ -11,11 +11,11 @@ pub(crate) fn factor(relative: f64) -> f64 {
     relative.powf(EXPONENT) + FLOOR
 }
 
-/// Multiplies each weight by its factor; `false` where all errors are 0.
+/// Multiplies each weight by its factor; `false`, and nothing changed, where all errors are 0 or one is not finite.
 pub(crate) fn update(weights: &mut [f64], errors: &[f64]) -> bool {
     let square: f64 = errors.iter().map(|e| e * e).sum();
     let rms = (square / errors.len().max(1) as f64).sqrt();
-    if rms <= 0.0 {
+    if !(rms > 0.0 && rms.is_finite()) {
         return false;
     }
     for (weight, e) in weights.iter_mut().zip(errors) {
@@ -43,6 +43,10 @@ mod tests {
         assert!(weights[0] < weights[1] && weights[1] < weights[2]);
         normalise(&mut weights);
         assert!((weights.iter().sum::<f64>() - 3.0).abs() < 1e-12);
-        assert!(!update(&mut weights, &[0.0; 3]));
+        let before = weights.clone();
+        for errors in [[0.0; 3], [f64::INFINITY, 1.0, 0.0], [f64::NAN, 1.0, 0.0]] {
+            assert!(!update(&mut weights, &errors));
+            assert_eq!(weights, before);
+        }
     }
 }

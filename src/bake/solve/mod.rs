@@ -393,7 +393,8 @@ impl Problem<'_> {
         if !codebook.is_empty() {
             for share in KEY_REDUCTION {
                 let thin = baked.reduce_keys(share)?;
-                if thin <= (1.01 * max_error).max(PLAYBACK_SHARE * self.tolerance) {
+                let is_enough = thin <= (1.01 * max_error).max(PLAYBACK_SHARE * self.tolerance);
+                if is_enough || share <= 0.0 {
                     max_error = thin;
                     break;
                 }

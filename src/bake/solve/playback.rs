@@ -252,7 +252,7 @@ impl<'a, 'j> Playback<'a, 'j> {
             for (&point, row) in part.active.iter().zip(rows) {
                 if let Some((_, weight)) = row.iter().find(|r| r.0 == slot) {
                     let position = part.geometry.positions[point as usize].as_dvec3();
-                    reach = reach.max(weight * bind.transform_point3(position).length());
+                    reach = reach.worse(weight * bind.transform_point3(position).length());
                 }
             }
         }
@@ -418,7 +418,7 @@ impl<'a, 'j> Playback<'a, 'j> {
                     .iter()
                     .skip(i)
                     .step_by(k)
-                    .fold(0.0f64, |m, w| m.max(w.abs()))
+                    .fold(0.0f64, |m, w| m.worse(w.abs()))
             })
             .collect();
         let limit = basis.max_error.max(SPARSE_LIMIT * self.problem.tolerance);

@@ -5,7 +5,9 @@ use super::irls;
 use super::simplex::minimise_on_simplex;
 use super::training::TrainingSet;
 use crate::bake::problem::group::{Group, GroupMesh};
-use crate::bake::problem::rows::{MAX_INFLUENCES, WeightRow, blended, distance, normalised};
+use crate::bake::problem::rows::{
+    MAX_INFLUENCES, WeightRow, blended, distance, limited, normalised,
+};
 use crate::bake::problem::sampler::Sampler;
 use crate::math::Worse;
 use crate::task::{Cancelled, Task};
@@ -305,7 +307,7 @@ fn refit<'a>(
     let mut best: Option<(f64, Vec<(usize, f64)>)> = None;
     for _ in 0..ITERATIONS {
         let mut g = firm.clone();
-        for (positions, irls) in positions.chunks_exact(n).zip(&irls_weights) {
+        for (positions, irls) in positions.chunks_exact(n.max(1)).zip(&irls_weights) {
             for i in 0..n {
                 for j in 0..=i {
                     g[i * n + j] += irls * positions[i].dot(positions[j]);
@@ -318,7 +320,7 @@ fn refit<'a>(
             }
         }
         let found = minimise_sparse(&g, n);
-        let errors = positions.chunks_exact(n).map(|positions| {
+        let errors = positions.chunks_exact(n.max(1)).map(|positions| {
             let off: DVec3 = found.iter().map(|&(i, x)| positions[i] * x).sum();
             off.length()
         });
@@ -336,6 +338,10 @@ fn refit<'a>(
         irls::normalise(&mut irls_weights);
     }
     let row = best.map_or_else(Vec::new, |best| best.1);
+    if row.is_empty() {
+        // The equations are not finite.
+        return limited(own.to_vec());
+    }
     let row = row.into_iter().map(|(i, x)| (candidates[i].0, x));
     normalised(row.collect())
 }

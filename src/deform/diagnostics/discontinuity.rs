@@ -46,6 +46,7 @@ pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
 mod tests {
     use super::super::shape::tests::Tube;
     use super::*;
+    use crate::math::Worse;
 
     #[test]
     fn a_linear_correction_has_its_slope_and_a_jump_its_height_by_the_edge() {
@@ -73,7 +74,7 @@ mod tests {
             plain: Some(&plain),
             ..tube.view()
         };
-        let worst = values(&view, Vec::new()).into_iter().fold(0.0, f32::max);
+        let worst = values(&view, Vec::new()).into_iter().fold(0.0, f32::worse);
         assert!(
             (worst - 2.0).abs() < 1e-5,
             "rings are half a metre apart: {worst}"

@@ -1,5 +1,6 @@
 //! The destination of an export, and the files written.
 
+use super::external;
 use super::format::GltfFormat;
 use super::report::ExportReport;
 use crate::document::{Document, Source};
@@ -56,9 +57,9 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// Whether the files have the format of `source`.
-    pub fn has_format_of(&self, source: &Source) -> bool {
-        self.format.is_of(source.kind)
+    /// Whether a copy of `source` has the format of the files and names its own files in a way that players read.
+    pub fn can_copy(&self, source: &Source) -> bool {
+        self.format.is_of(source.kind) && external::is_tidy(&source.json)
     }
 }
 

@@ -57,6 +57,16 @@ pub enum GltfWriteError {
         /// The reason, one sentence.
         why: String,
     },
+    /// A file that the model needs is outside of its folder.
+    #[error(
+        "The model needs \"{}\", which is outside of its folder and cannot be copied beside the export. Nothing was written: \
+         move it into the model's folder.",
+        shortened(uri)
+    )]
+    Outside {
+        /// Its URI.
+        uri: String,
+    },
     /// A binary container is limited to 4 GiB.
     #[error(
         "The model takes {bytes} bytes, more than the 4 GiB that a .glb can hold; export it as .gltf."
@@ -65,4 +75,12 @@ pub enum GltfWriteError {
         /// The size of the file, bytes.
         bytes: usize,
     },
+}
+
+/// At most 60 characters of a name.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
 }

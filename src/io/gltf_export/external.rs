@@ -56,11 +56,60 @@ pub(super) fn uri_of(name: &str) -> String {
 /// The file that a URI references, relative to the model's folder with `/` between folders; `None` unless it is a file
 /// in that folder or below: nothing may be written elsewhere.
 pub(super) fn relative(uri: &str) -> Option<String> {
+    // Unescaped, they end the path in a URI.
+    if uri.contains(['?', '#']) {
+        return None;
+    }
     let name = percent_decode_str(uri).decode_utf8().ok()?;
     let name = name.strip_prefix("./").unwrap_or(&name);
     let is_plain = |part: &str| !part.is_empty() && part != "." && part != "..";
-    (name.split('/').all(is_plain) && !name.contains(['\\', ':', '\0', '?', '#']))
-        .then(|| name.to_owned())
+    (name.split('/').all(is_plain) && !name.contains(['\\', ':', '\0'])).then(|| name.to_owned())
+}
+
+/// [`relative`] for any spelling that the import reads: backslashes between folders, empty parts and `.`, characters that
+/// a URI must escape. `None` outside of the folder.
+pub(super) fn inside(uri: &str) -> Option<String> {
+    let name = percent_decode_str(uri).decode_utf8().ok()?;
+    if name.contains([':', '\0']) || name.starts_with(['/', '\\']) {
+        return None;
+    }
+    let parts = name.split(['/', '\\']);
+    let parts: Vec<&str> = parts.filter(|p| !p.is_empty() && *p != ".").collect();
+    (!parts.is_empty() && !parts.contains(&"..")).then(|| parts.join("/"))
+}
+
+/// Whether a URI leads to an existing file outside of `folder`, which no copy beside another model keeps within reach.
+pub(super) fn leads_out(uri: &str, folder: Option<&Path>) -> bool {
+    let name = percent_decode_str(uri).decode_utf8_lossy();
+    let is_file = |name: &str| folder.is_some_and(|folder| folder.join(name).is_file());
+    inside(uri).is_none() && (is_file(&name) || is_file(&name.replace('\\', "/")))
+}
+
+/// Whether a file has only URIs that name a file in its folder, or below, in the plain way.
+pub(super) fn is_tidy(json: &Value) -> bool {
+    let untidy = |uri: &&str| relative(uri).is_none() && inside(uri).is_some();
+    !uris(json).iter().any(untidy)
+}
+
+/// Spells the URIs of files in the model's folder as [`uri_of`] does, where players may read another file or none.
+pub(super) fn tidy(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(tidy),
+        Value::Object(map) => {
+            for (key, item) in map {
+                match item {
+                    Value::String(uri) if key == "uri" && !is_data(uri) => {
+                        if let (None, Some(name)) = (relative(uri), inside(uri)) {
+                            *uri = uri_of(&name);
+                        }
+                    }
+                    _ if key == "extras" => {}
+                    _ => tidy(item),
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Reads a plain file below `folder`.
@@ -121,6 +170,36 @@ mod tests {
             "file:a",
         ] {
             assert_eq!(relative(uri), None, "{uri}");
+        }
+    }
+
+    #[test]
+    fn other_spellings_of_a_name_become_plain() {
+        for (uri, name) in [
+            ("a\\b.bin", "a/b.bin"),
+            (".//a/./b.bin", "a/b.bin"),
+            ("a%23b.bin", "a#b.bin"),
+            ("a?b.bin", "a?b.bin"),
+        ] {
+            assert_eq!(inside(uri).as_deref(), Some(name), "{uri}");
+            let mut json = serde_json::json!({"buffers": [{"uri": uri}], "extras": {"uri": uri}});
+            assert_eq!(is_tidy(&json), relative(uri).is_some());
+            tidy(&mut json);
+            assert!(is_tidy(&json) && json["extras"]["uri"] == uri);
+            let uri = json["buffers"][0]["uri"].as_str().unwrap();
+            assert_eq!(inside(uri).as_deref(), Some(name));
+        }
+        for uri in [
+            "../a",
+            "a/../b",
+            "/a",
+            "\\a",
+            "C:\\a",
+            "http://a/b",
+            "",
+            ".",
+        ] {
+            assert_eq!(inside(uri), None, "{uri}");
         }
     }
 

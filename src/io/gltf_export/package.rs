@@ -59,8 +59,10 @@ impl Package {
             include_outside,
         } = destination;
         let chunks = Chunks::of(source);
+        let mut json = source.json.clone();
+        external::tidy(&mut json);
         let mut package = Self {
-            json: source.json.clone(),
+            json,
             buffer: each(&source.json, "buffers").count(),
             bytes: Bytes::new(),
             store: Store::DataUri,

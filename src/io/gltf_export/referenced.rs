@@ -1,5 +1,6 @@
 //! The files that a model references.
 
+use super::error::GltfWriteError;
 use super::format::GltfFormat;
 use super::json::each;
 use super::report::ExportReport;
@@ -12,38 +13,34 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Adds the source's files that the exported model still references; those outside of the source's folder only with
-/// `include_outside`.
+/// `include_outside`. An error if one of them cannot be written: nothing may be written outside of the folder of the
+/// export, and without it the model is not complete.
 pub(super) fn add_referenced(
     source: &Source,
     json: &serde_json::Value,
     include_outside: bool,
     files: &mut Vec<(String, Bytes)>,
     report: &mut ExportReport,
-) {
+) -> Result<(), GltfWriteError> {
+    let folder = package::folder_of(source);
+    let mut outside = None;
     for uri in external::uris(json) {
-        let buffer = each(json, "buffers")
-            .position(|b| b.get("uri").and_then(serde_json::Value::as_str) == Some(uri));
-        let name = external::relative(uri);
-        if name
-            .as_ref()
-            .is_some_and(|name| files.iter().any(|(n, _)| n == name))
-        {
+        let name = external::inside(uri);
+        let is_there = |name: &String| files.iter().any(|(n, _)| n == name);
+        if name.as_ref().is_some_and(is_there) {
             continue;
         }
         // Import read the buffers; images and other files are read now.
-        let same = |&i: &usize| {
-            each(&source.json, "buffers")
-                .nth(i)
-                .and_then(|b| b.get("uri"))
-                .and_then(serde_json::Value::as_str)
-                == Some(uri)
-        };
-        let kept = buffer.filter(same).and_then(|i| source.buffers.get(i));
+        let kept = buffer_of(json, uri).filter(|&i| {
+            let own = each(&source.json, "buffers").nth(i).and_then(uri_in);
+            own.is_some_and(|own| own == uri || name.is_some() && external::inside(own) == name)
+        });
+        let kept = kept.and_then(|i| source.buffers.get(i));
         let kept = kept.filter(|bytes| !bytes.is_empty());
         let is_left_out = !include_outside && source.outside.contains(uri);
         let copied = name.as_ref().filter(|_| !is_left_out);
         let bytes = copied.and_then(|name| {
-            let there = external::read(package::folder_of(source), name);
+            let there = external::read(folder, name);
             match (there, kept) {
                 // The imported data applies even if the file changed since; import omits the bytes beyond the buffer's
                 // length.
@@ -53,6 +50,9 @@ pub(super) fn add_referenced(
         });
         match (name, bytes) {
             (Some(name), Some(bytes)) => files.push((name, bytes)),
+            _ if kept.is_some() || external::leads_out(uri, folder) => {
+                outside.get_or_insert_with(|| uri.to_owned());
+            }
             _ => report.findings.push(Finding::warning(
                 format!("\"{uri}\""),
                 if is_left_out {
@@ -63,13 +63,24 @@ pub(super) fn add_referenced(
             )),
         }
     }
+    outside.map_or(Ok(()), |uri| Err(GltfWriteError::Outside { uri }))
+}
+
+/// The index of the buffer with a URI.
+fn buffer_of(json: &serde_json::Value, uri: &str) -> Option<usize> {
+    each(json, "buffers").position(|buffer| uri_in(buffer) == Some(uri))
+}
+
+fn uri_in(entry: &serde_json::Value) -> Option<&str> {
+    entry.get("uri")?.as_str()
 }
 
 /// The size of the source and the files that it references, bytes.
 pub fn size_of_source(source: &Source) -> usize {
     let mut files = vec![(String::new(), source.bytes.clone())];
     let json = &source.json;
-    add_referenced(source, json, true, &mut files, &mut ExportReport::default());
+    // What an export refuses to copy is not counted.
+    let _ = add_referenced(source, json, true, &mut files, &mut ExportReport::default());
     files.iter().map(|(_, bytes)| bytes.len()).sum()
 }
 

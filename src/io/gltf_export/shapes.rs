@@ -76,7 +76,7 @@ pub fn write_shapes(
     report.n_bytes_added = patched.n_bytes_added;
     let Packed { mut files, json } = package.finish(patched)?;
     let outside = destination.include_outside;
-    add_referenced(source, &json, outside, &mut files, &mut report);
+    add_referenced(source, &json, outside, &mut files, &mut report)?;
 
     let instances = document.instances().iter().filter_map(|(&id, instance)| {
         let own = node_of(document, instance.joint);
@@ -182,7 +182,8 @@ pub(super) fn strip(
 ) -> Result<(), GltfWriteError> {
     for primitive in 0..item.geometry.primitives.len() {
         if is_written {
-            uncompress::uncompress_once(document, patch, mesh, primitive, report)?;
+            let written = uncompress::Written::AllButWeights;
+            uncompress::uncompress_once(document, patch, mesh, primitive, written, report)?;
         }
         drop_weights(&mut patch.json, mesh, primitive);
         if let Some(primitive) = primitive_mut(&mut patch.json, mesh, primitive) {

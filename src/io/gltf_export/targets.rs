@@ -40,7 +40,9 @@ pub(super) fn add_targets(
     let normals = baked.targets.iter().map(|t| &t.normals[..]);
     let normals: Vec<_> = normals.map(|n| spread(n, geometry.normals.len())).collect();
     for primitive in 0..geometry.primitives.len() {
-        uncompress::uncompress_once(document, patch, mesh, primitive, report)?;
+        // Rewritten weights are in place already; then nothing is compressed any more.
+        let all = uncompress::Written::All;
+        uncompress::uncompress_once(document, patch, mesh, primitive, all, report)?;
         let points = points_of(item, primitive);
         let missing = || GltfWriteError::PrimitiveMissing {
             mesh: mesh.0,

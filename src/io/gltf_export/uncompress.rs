@@ -14,29 +14,40 @@ use crate::io::gltf_json::{ComponentType, Target};
 use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 
+/// Which attributes of a compressed primitive are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// All of them.
+    All,
+    /// All but joints and weights, which are written anew or dropped.
+    AllButWeights,
+}
+
 /// [`uncompress`], unless it was done already.
 pub(super) fn uncompress_once(
     document: &Document,
     patch: &mut Patch,
     mesh: MeshId,
     primitive: usize,
+    written: Written,
     report: &mut ExportReport,
 ) -> Result<(), GltfWriteError> {
     let entry = primitive_mut(&mut patch.json, mesh, primitive);
     let is_compressed =
         entry.is_some_and(|e| e.get("extensions").is_some_and(|e| e.get(DRACO).is_some()));
     if is_compressed {
-        uncompress(document, patch, mesh, primitive, report)?;
+        uncompress(document, patch, mesh, primitive, written, report)?;
     }
     Ok(())
 }
 
-/// Rewrites a compressed primitive uncompressed, except for its weights; others are unchanged.
+/// Rewrites a compressed primitive uncompressed; others are unchanged.
 pub(super) fn uncompress(
     document: &Document,
     patch: &mut Patch,
     mesh: MeshId,
     primitive: usize,
+    written: Written,
     report: &mut ExportReport,
 ) -> Result<(), GltfWriteError> {
     let Some(source) = document.source() else {
@@ -69,7 +80,7 @@ pub(super) fn uncompress(
     for attribute in decoded
         .attributes
         .iter()
-        .filter(|a| !is_weights(&a.semantic))
+        .filter(|a| written == Written::All || !is_weights(&a.semantic))
     {
         let attributes = attributes_mut(&mut patch.json, mesh, primitive);
         let old = index(

@@ -67,7 +67,8 @@ pub(super) fn patch_weights(
                 .collect();
         }
         for primitive in primitives {
-            uncompress::uncompress(document, patch, mesh, primitive, report)?;
+            let written = uncompress::Written::AllButWeights;
+            uncompress::uncompress(document, patch, mesh, primitive, written, report)?;
             let old = release(patch, mesh, item, primitive, report)?;
             jobs.push(Job {
                 mesh,

@@ -43,7 +43,7 @@ pub fn copy_source(
     let name = destination.format.file_name(&destination.name);
     let mut files = vec![(name, source.bytes.clone())];
     let outside = destination.include_outside;
-    add_referenced(source, &source.json, outside, &mut files, &mut report);
+    add_referenced(source, &source.json, outside, &mut files, &mut report)?;
     report.copied_invalid(document);
     Ok(Written { files, report })
 }
@@ -104,6 +104,6 @@ pub fn write_model(
     report.n_bytes_added = patched.n_bytes_added;
     let Packed { mut files, json } = package.finish(patched)?;
     let outside = destination.include_outside;
-    add_referenced(source, &json, outside, &mut files, &mut report);
+    add_referenced(source, &json, outside, &mut files, &mut report)?;
     Ok(Written { files, report })
 }
