@@ -132,7 +132,8 @@ impl BoxTree {
         &self.items[node.first as usize..(node.first + node.n) as usize]
     }
 
-    /// One for each node: sums over the items below it, for [`BoxTree::visit_sums`] and [`BoxTree::nearest_where`]: `of` an item, and `join` of two sums.
+    /// One for each node: the sum over the items below it, for [`BoxTree::visit_sums`] and [`BoxTree::nearest_where`]: `of`
+    /// an item, and `join` of two sums.
     pub(super) fn sums<T: Copy>(&self, of: impl Fn(u32) -> T, join: impl Fn(T, T) -> T) -> Vec<T> {
         let mut sums: Vec<Option<T>> = vec![None; self.nodes.len()];
         for index in (0..self.nodes.len()).rev() {

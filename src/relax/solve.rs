@@ -24,9 +24,6 @@ const CONTACT_PERIOD: usize = 2;
 /// The most iterations after a coarse start.
 const AFTER_COARSE: usize = 50;
 
-/// How often the gap is doubled for triangles that still cross.
-const WIDER_GAPS: usize = 2;
-
 /// Points that move by less than this have no displacement, in radii.
 const NEGLIGIBLE: f64 = 1e-4;
 
@@ -88,17 +85,16 @@ pub fn relax(
     let solver = Solver {
         around,
         region,
-        settings: *settings,
+        settings,
         task,
     };
     let outline = Outline::new(around, region, &shape);
-    let mut rotations: Vec<DMat3> = posed
+    let rotations = posed
         .rotations
         .iter()
         .map(|q| DMat3::from_quat(*q))
         .collect();
-    let mut relaxed = solver.run(&skinned, &outline, start, &mut rotations, iterations)?;
-    relaxed = solver.part_edges(&skinned, &outline, relaxed, &mut rotations)?;
+    let mut relaxed = solver.run(&skinned, &outline, start, rotations, iterations)?;
     relaxed.displacements = displacements(
         around,
         region,
@@ -116,56 +112,23 @@ pub fn relax(
 struct Solver<'a> {
     around: &'a Neighbourhood,
     region: &'a Region,
-    settings: RelaxSettings,
+    settings: &'a RelaxSettings,
     task: &'a Task,
 }
 
 impl Solver<'_> {
-    /// The relaxed pose, with wider gaps where triangles still cross: contacts hold points in front of triangles, and two
-    /// edges of a coarse mesh pass through each other between them.
-    fn part_edges(
-        &self,
-        skinned: &[DVec3],
-        outline: &Outline<'_>,
-        mut relaxed: Relaxed,
-        rotations: &mut [DMat3],
-    ) -> Result<Relaxed, FactorError> {
-        let crossings = |x: &[DVec3]| {
-            let pairs = self.around.crossings(&self.region.near_triangles, x);
-            pairs.len()
-        };
-        let mut left = crossings(&relaxed.positions);
-        let mut settings = self.settings;
-        for _ in 0..WIDER_GAPS {
-            if left == 0 || relaxed.n_contacts == 0 {
-                break;
-            }
-            settings.gap *= 2.0;
-            let wider = Solver { settings, ..*self };
-            let start = relaxed.positions.clone();
-            let mut parted = wider.run(skinned, outline, start, rotations, AFTER_COARSE)?;
-            let still_left = crossings(&parted.positions);
-            if still_left < left {
-                left = still_left;
-                parted.iterations += relaxed.iterations;
-                relaxed = parted;
-            }
-        }
-        Ok(relaxed)
-    }
-
     fn run(
         &self,
         skinned: &[DVec3],
         outline: &Outline<'_>,
         start: Vec<DVec3>,
-        rotations: &mut [DMat3],
+        mut rotations: Vec<DMat3>,
         iterations: usize,
     ) -> Result<Relaxed, FactorError> {
         let Self {
             around,
             region,
-            ref settings,
+            settings,
             task,
         } = *self;
         let scale = region.scale;
@@ -189,13 +152,13 @@ impl Solver<'_> {
                 region,
                 settings.stiffness,
                 &x,
-                rotations,
+                &rotations,
                 &mut fitted,
             );
             for (&p, rotation) in region.rotating.iter().zip(&fitted) {
                 rotations[p as usize] = *rotation;
             }
-            right_hand_side(around, region, &x, rotations, &mut b);
+            right_hand_side(around, region, &x, &rotations, &mut b);
             let normals = around.surface.normals(&x);
             outline.targets(region, &x, &normals, &mut targets);
             for (i, &p) in region.free.iter().enumerate() {
