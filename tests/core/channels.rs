@@ -310,7 +310,7 @@ fn a_small_file_cannot_ask_for_much_memory() {
     }
     text += "\n\t\n";
     for i in 0..100_000 {
-        let _ = write!(text, "1\t{i}\n");
+        let _ = writeln!(text, "1\t{i}");
     }
     let error = parse_trc(&text, &Task::new()).unwrap_err().to_string();
     assert!(
@@ -467,7 +467,7 @@ proptest! {
 fn a_long_table_is_read_cell_by_cell() {
     let mut text = "time,a.x,a.y,a.z,b\n".to_owned();
     for i in 0..50_000 {
-        let _ = write!(text, "{},1,2,{},5\n", f64::from(i) * 0.01, i);
+        let _ = writeln!(text, "{},1,2,{},5", f64::from(i) * 0.01, i);
     }
     let found = parse_csv(&text, &Task::new()).unwrap();
     assert_eq!(found.times.len(), 50_000);
