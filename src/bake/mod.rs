@@ -83,6 +83,8 @@ pub struct BakeOptions {
     pub normals: bool,
     /// Write morph targets as sparse accessors where that is smaller.
     pub sparse: bool,
+    /// Write the morph targets of clips in 16 bits, which requires `KHR_mesh_quantization` of players.
+    pub quantize: bool,
     /// Clips that must meet the tolerance; empty: all.
     pub clips: Vec<ClipId>,
 }
@@ -97,6 +99,7 @@ impl Default for BakeOptions {
             unipolar: true,
             normals: true,
             sparse: true,
+            quantize: false,
             clips: Vec::new(),
         }
     }

@@ -442,6 +442,9 @@ pub struct ExportArgs {
     /// Write every displacement of a morph target, for players that do not read sparse accessors.
     #[arg(long)]
     pub dense: bool,
+    /// Write morph targets in 16 bits: a smaller file, for players that read KHR_mesh_quantization.
+    #[arg(long)]
+    pub quantize: bool,
     /// The file for the report of the correction, as JSON.
     #[arg(long, value_name = "R.json")]
     pub report: Option<PathBuf>,

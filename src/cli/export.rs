@@ -158,6 +158,7 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
         let of_morphs = [
             ("--max-morphs", args.max_morphs.is_some()),
             ("--signed-weights", args.signed_weights),
+            ("--quantize", args.quantize),
         ];
         let given =
             |flags: &[(&'static str, bool)]| flags.iter().find(|(_, given)| *given).map(|f| f.0);
@@ -187,6 +188,7 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
         ("--signed-weights", args.signed_weights),
         ("--no-normals", args.no_normals),
         ("--dense", args.dense),
+        ("--quantize", args.quantize),
         ("--report", args.report.is_some()),
     ];
     match idle.iter().find(|(_, idle)| *idle) {
@@ -223,6 +225,7 @@ fn correction(args: &ExportArgs, document: &Document) -> Result<Option<BakeOptio
         unipolar: !args.signed_weights,
         normals: !args.no_normals,
         sparse: !args.dense,
+        quantize: args.quantize,
         clips: clips.collect::<Result<_, _>>()?,
     }))
 }

@@ -21,8 +21,10 @@ use crate::math::Worse;
 use crate::task::Task;
 use std::time::Instant;
 
-/// A file whose largest error exceeds the tolerance by up to this factor is baked once more.
+/// A file whose largest error exceeds the tolerance by up to this factor is baked once more, if the solver itself came
+/// within the second factor of the tolerance at the times that it samples.
 const MAX_EXCESS: f64 = 1.5;
+const MAX_SOLVER_EXCESS: f64 = 1.1;
 
 /// The second tolerance as a fraction of the one that would do if errors were proportional to it.
 const TIGHTER: f64 = 0.95;
@@ -97,8 +99,8 @@ pub(super) fn refuse_outside(
     }
 }
 
-/// A file with helper joints and morph targets. Where the solver meets the tolerance at the times that it samples, but the
-/// file has a larger error between them, it is baked once more for a smaller tolerance.
+/// A file with helper joints and morph targets. Where it nearly meets the tolerance, as with a larger error between the
+/// times that the solver samples, it is baked once more for a smaller tolerance.
 fn skinned(
     document: &Document,
     plan: &Plan<'_>,
@@ -115,15 +117,9 @@ fn skinned(
     let Some(found) = &first.exported.correction else {
         return Ok(first);
     };
-    let excess = found.max_percent / found.tolerance_percent;
-    let is_between = found.expected_max_percent <= found.tolerance_percent;
-    if correct.mode != BakeMode::Clips
-        || !is_between
-        || !(1.0..=MAX_EXCESS).contains(&excess)
-        || found.met
-    {
+    let Some(excess) = near_miss(found).filter(|_| correct.mode == BakeMode::Clips) else {
         return Ok(first);
-    }
+    };
     let tighter = BakeOptions {
         tolerance: correct.tolerance * TIGHTER / excess,
         ..correct.clone()
@@ -139,6 +135,14 @@ fn skinned(
     } else {
         Ok(first)
     }
+}
+
+/// The factor by which a file exceeds the tolerance, if a second bake can be expected to meet it.
+fn near_miss(found: &CorrectionReport) -> Option<f64> {
+    let excess = found.max_percent / found.tolerance_percent;
+    let of_solver = found.expected_max_percent / found.tolerance_percent;
+    let is_near = (1.0..=MAX_EXCESS).contains(&excess) && of_solver <= MAX_SOLVER_EXCESS;
+    (is_near && !found.met).then_some(excess)
 }
 
 /// [`skinned`], baked once with the second options and measured against the first. `plain`: the file without correction,
@@ -292,5 +296,30 @@ fn finish(
     Made {
         exported,
         read: Some(read),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_near_misses_are_baked_again() {
+        let report = |max_percent: f64, expected_max_percent: f64| CorrectionReport {
+            tolerance_percent: 0.1,
+            met: max_percent <= 0.1,
+            max_percent,
+            expected_max_percent,
+            ..CorrectionReport::default()
+        };
+        let near = near_miss(&report(0.12, 0.101));
+        assert!(near.is_some_and(|excess| (excess - 1.2).abs() < 1e-9));
+        for (max, expected) in [(0.09, 0.09), (0.2, 0.09), (0.12, 0.12)] {
+            assert_eq!(near_miss(&report(max, expected)), None);
+        }
+        for unknown in [f64::NAN, f64::INFINITY] {
+            assert_eq!(near_miss(&report(unknown, 0.09)), None);
+            assert_eq!(near_miss(&report(0.12, unknown)), None);
+        }
     }
 }

@@ -88,6 +88,11 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
                 for mesh in &affected {
                     of_mesh(document, correct, mesh, &mut findings);
                 }
+                if correct.quantize && correct.mode == BakeMode::Clips {
+                    let message = "Morph targets are written in 16 bits: programs that do not know KHR_mesh_quantization cannot \
+                                   open the file.";
+                    findings.push(Finding::info("correction", message));
+                }
             }
         }
     }

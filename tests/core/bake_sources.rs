@@ -10,6 +10,7 @@ use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, MeshId};
 use sinew::export::{CorrectionReport, Exported};
 use sinew::io::import_bytes;
+use sinew::math::Worse;
 use sinew::skeleton::{Channel, Interpolation, JointId, Property};
 use sinew::task::Task;
 use std::f32::consts::TAU;
@@ -677,6 +678,44 @@ fn normals_turn_with_morph_targets() {
         .unwrap()
         .clone();
     assert!(targets.iter().all(|t| t.get("NORMAL").is_none()));
+}
+
+#[test]
+fn quantised_targets_take_fewer_bytes_and_keep_the_tolerance() {
+    for (normals, unipolar) in [(true, true), (false, false)] {
+        let mut gltf = tube(2);
+        bend(&mut gltf, "Bend", "LINEAR");
+        let document = document(gltf);
+        let plain = BakeOptions {
+            max_joints: 2,
+            normals,
+            unipolar,
+            ..BakeOptions::default()
+        };
+        let quantize = BakeOptions {
+            quantize: true,
+            ..plain.clone()
+        };
+        let (_, whole, _) = meets_with(&document, plain);
+        let (exported, half, read) = meets_with(&document, quantize);
+        assert!(half.bytes < whole.bytes, "{} {}", half.bytes, whole.bytes);
+        let json = json_of(&exported);
+        let required = json["extensionsRequired"].as_array().unwrap();
+        assert!(required.contains(&json!("KHR_mesh_quantization")));
+        let targets = json["meshes"][0]["primitives"][0]["targets"].as_array();
+        let targets = targets.unwrap();
+        let is_short = |target: &Value| {
+            let entry = &json["accessors"][target["POSITION"].as_u64().unwrap() as usize];
+            entry["componentType"] == 5122 && entry["normalized"] == true
+        };
+        assert!(!targets.is_empty() && targets.iter().all(is_short));
+        // What a player reads are metres times the root of a metre; the weights take the rest.
+        let morphs = &read.meshes()[&MeshId(0)].geometry.morphs;
+        let longest = morphs
+            .iter()
+            .flat_map(|m| m.deltas.iter().map(|d| d.length()));
+        assert!(longest.fold(0.0, f32::worse) <= 1.0);
+    }
 }
 
 #[test]

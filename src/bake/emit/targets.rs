@@ -23,8 +23,8 @@ pub(crate) struct MorphTargets<'a> {
     /// The lowest weight and the range of each displacement: the target is the displacement times the range, its
     /// weight `(w - lowest) / range`.
     ranges: Vec<(f64, f64)>,
-    /// Whether a last target, always at weight 1, adds the displacements at their lowest weights.
-    offset: bool,
+    /// The constant weight of a last target, which adds the displacements at their lowest weights.
+    offset: Option<f64>,
     /// The largest length of each displacement, bind space.
     reach: Vec<f64>,
     /// The scale from bind space to the world.
@@ -56,7 +56,8 @@ impl<'a> MorphTargets<'a> {
                 (if problem.options.unipolar { low } else { 0.0 }, range)
             })
             .collect();
-        let offset = ranges.iter().any(|r| r.0 < 0.0);
+        let mut ranges = ranges;
+        let mut offset = ranges.iter().any(|r| r.0 < 0.0).then_some(1.0);
         let places = solved.basis.columns();
         let point_of = |&(place, b): &(u32, DVec3)| (part.active[place as usize], b);
         let positions: Vec<Column> = places
@@ -72,12 +73,21 @@ impl<'a> MorphTargets<'a> {
                 normals: scaled(of_normals(i), ranges[i].1),
             })
             .collect();
-        if offset {
+        if offset.is_some() {
             targets.push(BakedTarget {
                 name: String::new(),
                 positions: at_lowest(&positions, &ranges),
                 normals: at_lowest(normals, &ranges),
             });
+        }
+        if problem.options.quantize {
+            let widths = ranges.iter_mut().map(|range| &mut range.1);
+            // The weights are divided by what the targets are multiplied by.
+            let mut inverse = offset;
+            for (target, width) in targets.iter_mut().zip(widths.chain(&mut inverse)) {
+                *width *= fill_range(target);
+            }
+            offset = inverse.map(f64::recip);
         }
         let reach = positions.iter().map(|column| {
             let lengths = column.iter().map(|(_, b)| b.length());
@@ -110,7 +120,7 @@ impl<'a> MorphTargets<'a> {
             ranges: vec![(0.0, 1.0); targets.len()],
             targets,
             weights,
-            offset: false,
+            offset: None,
             unit_scale,
             n_source: geometry.morphs.len(),
         }
@@ -160,7 +170,7 @@ impl<'a> MorphTargets<'a> {
                 values.extend(own.iter().map(|w| *w as f32));
                 let ranges = weights.iter().zip(&self.ranges);
                 values.extend(ranges.map(|(w, (low, range))| ((w - low) / range) as f32));
-                values.extend(self.offset.then_some(1.0));
+                values.extend(self.offset.map(|weight| weight as f32));
             }
             tracks.push(Channel {
                 joint: drawn.node,
@@ -223,6 +233,35 @@ impl<'a> MorphTargets<'a> {
     }
 }
 
+/// Multiplies a target by the factor that it returns, so that 16 bits lose the least of it and of its weights, which are
+/// divided by the factor: for a largest component m of at most 1 both then reach the root of m. Components stay within
+/// -1 - 1.
+fn fill_range(target: &mut BakedTarget) -> f64 {
+    let largest = |entries: &[(u32, Vec3)]| -> f64 {
+        let all = entries.iter().map(|(_, d)| d.abs().max_element());
+        f64::from(all.fold(0.0, f32::worse))
+    };
+    let (moved, turned) = (largest(&target.positions), largest(&target.normals));
+    if moved <= 0.0 || !moved.is_finite() {
+        return 1.0;
+    }
+    let factor = if moved <= 1.0 {
+        moved.sqrt().recip()
+    } else {
+        moved.recip()
+    };
+    let factor = if factor * turned > 1.0 {
+        turned.recip()
+    } else {
+        factor
+    };
+    let all = target.positions.iter_mut().chain(&mut target.normals);
+    for (_, d) in all {
+        *d *= factor as f32;
+    }
+    f64::from(factor as f32)
+}
+
 /// Vectors at ascending indices.
 type Column = Vec<(u32, DVec3)>;
 
@@ -248,4 +287,31 @@ fn at_lowest(columns: &[Column], ranges: &[(f64, f64)]) -> Vec<(u32, Vec3)> {
 fn morph_channel(clip: &Clip, node: JointId) -> Option<&Channel> {
     let is = |c: &&Channel| c.joint == node && c.property == Property::MorphWeights;
     clip.channels.iter().rfind(is)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sixteen_bits_are_shared_by_a_target_and_its_weights() {
+        let target = |moved: f32, turned: f32| BakedTarget {
+            name: String::new(),
+            positions: vec![(0, Vec3::new(0.0, -moved, 0.0))],
+            normals: vec![(0, Vec3::X * turned)],
+        };
+        for (moved, turned, factor) in [
+            (0.04, 0.0, 5.0),
+            (0.04, 0.1, 5.0),
+            (0.04, 0.5, 2.0),
+            (4.0, 0.1, 0.25),
+        ] {
+            let mut scaled = target(moved, turned);
+            let found = fill_range(&mut scaled);
+            assert!((found - factor).abs() < 1e-6, "{moved} {turned}: {found}");
+            assert!((scaled.positions[0].1.y + moved * factor as f32).abs() < 1e-6);
+            assert!(scaled.normals[0].1.x <= 1.0 && scaled.positions[0].1.y >= -1.0);
+        }
+        assert_eq!(fill_range(&mut BakedTarget::default()), 1.0);
+    }
 }

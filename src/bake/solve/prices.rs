@@ -27,6 +27,9 @@ const MORPH_BYTES: f64 = 330.0;
 /// An entry of a sparse accessor: an index of 16 bits and three floats.
 const ENTRY_BYTES: f64 = 14.0;
 
+/// The same with three numbers of 16 bits.
+const QUANTIZED_ENTRY_BYTES: f64 = 8.0;
+
 /// Fraction of the entries of a target that stays when displacements that hardly move a point are dropped.
 const KEPT_ENTRIES: f64 = 0.7;
 
@@ -97,11 +100,12 @@ impl Problem<'_> {
         let item = item.filter(|_| self.options.normals);
         let has_normals =
             item.is_some_and(|item| !compared_normals(&part.geometry, &item.influences).is_empty());
-        let entry = if has_normals {
-            2.0 * ENTRY_BYTES
+        let entry = if self.options.quantize {
+            QUANTIZED_ENTRY_BYTES
         } else {
             ENTRY_BYTES
         };
+        let entry = if has_normals { 2.0 * entry } else { entry };
         MorphPrices {
             target: MORPH_BYTES + n_drawn * WEIGHT_BYTES * keys + MEMORY_BYTES * vertices,
             entry: entry * KEPT_ENTRIES * vertices / points.max(1) as f64,

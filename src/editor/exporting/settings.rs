@@ -144,6 +144,9 @@ impl ExportSettings {
             mode,
             ..self.bake.clone()
         };
+        if mode != BakeMode::Clips {
+            bake.quantize = false;
+        }
         if mode == BakeMode::Frames {
             let unused = BakeOptions::default();
             bake.max_morphs = unused.max_morphs;
@@ -201,10 +204,13 @@ mod tests {
                 max_morphs: 3,
                 max_joints: 9,
                 unipolar: false,
+                quantize: true,
                 ..BakeOptions::default()
             },
             ..settings.clone()
         };
+        let clips = limited.options(Correction::Clips).correct;
+        assert!(clips.is_some_and(|correct| correct.quantize));
         let frames = Correction::Frames;
         assert_eq!(limited.options(frames), settings.options(frames));
     }

@@ -13,7 +13,7 @@ use super::referenced::add_referenced;
 use super::report::ExportReport;
 use super::shapes::{LocalShape, drop_skins, drop_weights, free, strip, write_primitive};
 use super::targets::Writer;
-use super::uncompress::{Written as Attributes, uncompress_once};
+use super::uncompress::uncompress_once;
 use crate::bake::BakeOptions;
 use crate::bake::frames::{Frame, FramedInstance, frame_channel};
 use crate::document::{ClipId, Document, InstanceId, MeshId, MeshItem};
@@ -145,8 +145,7 @@ fn write_meshes(
         // The mesh of a rigid instance must not reference compressed data that is removed, or weights that nothing
         // reads.
         for primitive in 0..item.geometry.primitives.len() {
-            let written = Attributes::AllButWeights;
-            uncompress_once(document, patch, mesh, primitive, written, report)?;
+            uncompress_once(document, patch, mesh, primitive, report)?;
             drop_weights(&mut patch.json, mesh, primitive);
         }
         let source = entry_mut(&mut patch.json, "meshes", mesh.0 as usize).cloned();

@@ -7,7 +7,7 @@ use super::patch::{NewAccessor, Patch};
 use super::report::ExportReport;
 use super::slots::FileSlots;
 use super::targets::add_targets;
-use crate::bake::{Baked, HelperJoint};
+use crate::bake::{BakeOptions, Baked, HelperJoint};
 use crate::document::{Document, SkinId};
 use crate::io::gltf_json::{ComponentType, members};
 use crate::skeleton::{Channel, Property};
@@ -89,13 +89,13 @@ impl Storage {
     }
 }
 
-/// Writes helper joints, the skins that list them, and morph targets, as sparse accessors if that is smaller. Returns
+/// Writes helper joints, the skins that list them, and morph targets, as `options` say. Returns
 /// the nodes of the helper joints.
 pub(super) fn patch_corrections(
     document: &Document,
     baked: &Baked,
     slots: &FileSlots,
-    sparse: bool,
+    options: &BakeOptions,
     patch: &mut Patch,
     report: &mut ExportReport,
     task: &Task,
@@ -122,7 +122,7 @@ pub(super) fn patch_corrections(
     for (&mesh, baked_mesh) in baked.meshes.iter().filter(|(_, m)| !m.targets.is_empty()) {
         task.check()?;
         if let Some(item) = document.meshes().get(&mesh) {
-            add_targets(document, mesh, item, baked_mesh, sparse, patch, report)?;
+            add_targets(document, mesh, item, baked_mesh, options, patch, report)?;
         }
     }
     Ok(added)

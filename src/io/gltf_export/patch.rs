@@ -150,6 +150,21 @@ impl Patch {
         self.put_either(new, false)
     }
 
+    /// Adds an extension without which the file cannot be read.
+    pub(super) fn require_extension(&mut self, name: &str) {
+        let Some(root) = self.json.as_object_mut() else {
+            return;
+        };
+        for key in ["extensionsUsed", "extensionsRequired"] {
+            let names = root.entry(key).or_insert_with(|| json!([]));
+            if let Some(names) = names.as_array_mut()
+                && names.iter().all(|known| known != name)
+            {
+                names.push(name.into());
+            }
+        }
+    }
+
     /// [`Patch::put`] for small data that may share a buffer view with other data of the same purpose. It does unless a
     /// buffer view of its own can be rewritten.
     pub(super) fn put_shared(&mut self, new: NewAccessor) -> usize {

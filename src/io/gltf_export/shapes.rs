@@ -182,8 +182,7 @@ pub(super) fn strip(
 ) -> Result<(), GltfWriteError> {
     for primitive in 0..item.geometry.primitives.len() {
         if is_written {
-            let written = uncompress::Written::AllButWeights;
-            uncompress::uncompress_once(document, patch, mesh, primitive, written, report)?;
+            uncompress::uncompress_once(document, patch, mesh, primitive, report)?;
         }
         drop_weights(&mut patch.json, mesh, primitive);
         if let Some(primitive) = primitive_mut(&mut patch.json, mesh, primitive) {

@@ -7,7 +7,7 @@ use super::patch::{NewAccessor, Patch};
 use super::primitives::{points_of, primitive_mut};
 use super::report::ExportReport;
 use super::uncompress;
-use crate::bake::BakedMesh;
+use crate::bake::{BakeOptions, BakedMesh, BakedTarget};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::io::gltf_json::{ComponentType, Target, accessor, members, type_name, type_of};
 use ::gltf::json::accessor::Type;
@@ -15,6 +15,12 @@ use bytes::Bytes;
 use glam::Vec3;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+
+/// The extension that allows integers in morph targets.
+const QUANTIZATION: &str = "KHR_mesh_quantization";
+
+/// The largest value of a normalised 16-bit integer.
+const SNORM16_MAX: f32 = 32767.0;
 
 /// The additional JSON of a sparse accessor, bytes.
 const SPARSE_JSON: usize = 100;
@@ -28,21 +34,20 @@ pub(super) fn add_targets(
     mesh: MeshId,
     item: &MeshItem,
     baked: &BakedMesh,
-    sparse: bool,
+    options: &BakeOptions,
     patch: &mut Patch,
     report: &mut ExportReport,
 ) -> Result<(), GltfWriteError> {
     let geometry = &item.geometry;
     let n_own = geometry.morphs.len();
-    let mut writer = Writer::new(sparse);
+    let mut writer = Writer::new(options.sparse);
+    writer.quantizes = options.quantize && baked.targets.iter().all(is_within_1);
     let positions = baked.targets.iter().map(|t| &t.positions[..]);
     let positions: Vec<_> = positions.map(|p| spread(p, geometry.n_points())).collect();
     let normals = baked.targets.iter().map(|t| &t.normals[..]);
     let normals: Vec<_> = normals.map(|n| spread(n, geometry.normals.len())).collect();
     for primitive in 0..geometry.primitives.len() {
-        // Rewritten weights are in place already; then nothing is compressed any more.
-        let all = uncompress::Written::All;
-        uncompress::uncompress_once(document, patch, mesh, primitive, all, report)?;
+        uncompress::uncompress_once(document, patch, mesh, primitive, report)?;
         let points = points_of(item, primitive);
         let missing = || GltfWriteError::PrimitiveMissing {
             mesh: mesh.0,
@@ -127,8 +132,20 @@ pub(super) fn add_targets(
             list.extend(targets);
         }
     }
+    if writer.quantizes {
+        patch.require_extension(QUANTIZATION);
+    }
     widen_defaults(document, mesh, item, baked, &mut patch.json);
     Ok(())
+}
+
+/// Whether normalised integers can hold a target.
+fn is_within_1(target: &BakedTarget) -> bool {
+    let entries = target.positions.iter().chain(&target.normals);
+    // Rounding may exceed it; the integers are saturated.
+    entries
+        .map(|(_, d)| d.abs().max_element())
+        .all(|x| x <= 1.000_001)
 }
 
 fn vertices(item: &MeshItem, primitive: usize) -> std::ops::Range<usize> {
@@ -196,6 +213,8 @@ fn widen_defaults(
 pub(super) struct Writer {
     /// Whether to use sparse accessors if they are smaller. Some players do not read them.
     sparse: bool,
+    /// Whether displacements are written as normalised 16-bit integers; they are within -1 - 1.
+    quantizes: bool,
     /// Accessors that are all zero, by count and type.
     zeros: BTreeMap<(usize, &'static str), usize>,
     /// The vertex lists of sparse targets, the longest first.
@@ -206,6 +225,7 @@ impl Writer {
     pub(super) fn new(sparse: bool) -> Self {
         Self {
             sparse,
+            quantizes: false,
             zeros: BTreeMap::new(),
             lists: Vec::new(),
         }
@@ -216,7 +236,7 @@ impl Writer {
     fn share<'a>(&mut self, all: impl Iterator<Item = &'a [Vec3]>) {
         let all = all.map(|displacements| (moved(displacements), displacements.len()));
         let mut all: Vec<_> = all
-            .filter(|(list, n)| sparse_bytes(list) < 12 * n)
+            .filter(|(list, n)| self.sparse_bytes(list) < self.dense_size() * n)
             .collect();
         all.sort_by_key(|(list, _)| std::cmp::Reverse(list.len()));
         self.lists.clear();
@@ -230,14 +250,64 @@ impl Writer {
     /// The shortest list that contains all of `list` and takes fewer bytes than `list` itself.
     fn list_for(&self, list: &[usize]) -> Option<&Vec<usize>> {
         let lists = self.lists.iter().rev();
-        let shorter =
-            lists.filter(|other| 12 * (other.len().saturating_sub(list.len())) < index_bytes(list));
+        let more = |other: &&Vec<usize>| other.len().saturating_sub(list.len());
+        let shorter = lists.filter(|other| self.size() * more(other) < index_bytes(list));
         shorter
             .filter(|other| {
                 let mut others = other.iter();
                 list.iter().all(|v| others.any(|other| other == v))
             })
             .min_by_key(|other| other.len())
+    }
+
+    /// The size of a displacement, bytes.
+    fn size(&self) -> usize {
+        if self.quantizes { 6 } else { 12 }
+    }
+
+    /// The size of a displacement in a vertex attribute, whose elements are aligned to 4 bytes.
+    fn dense_size(&self) -> usize {
+        self.size().next_multiple_of(4)
+    }
+
+    /// The size of a sparse accessor with a list of its own, bytes, without the JSON of any accessor.
+    fn sparse_bytes(&self, list: &[usize]) -> usize {
+        self.size() * list.len() + index_bytes(list) + SPARSE_JSON
+    }
+
+    /// The component type of displacements.
+    fn component(&self) -> ComponentType {
+        if self.quantizes {
+            ComponentType::I16
+        } else {
+            ComponentType::F32
+        }
+    }
+
+    /// A displacement as a file has it: quantised to integers, or as it is.
+    fn stored(&self, displacement: Vec3) -> Vec3 {
+        if self.quantizes {
+            (displacement * SNORM16_MAX).round()
+        } else {
+            displacement
+        }
+    }
+
+    /// Displacements as bytes, each in `size` bytes.
+    fn encode(&self, displacements: impl Iterator<Item = Vec3>, size: usize) -> Bytes {
+        let mut bytes: Vec<u8> = Vec::new();
+        for displacement in displacements {
+            let start = bytes.len();
+            for x in self.stored(displacement).to_array() {
+                if self.quantizes {
+                    bytes.extend((x as i16).to_le_bytes());
+                } else {
+                    bytes.extend(x.to_le_bytes());
+                }
+            }
+            bytes.resize(start + size, 0);
+        }
+        Bytes::from(bytes)
     }
 
     /// Stores displacements, one per vertex, and returns their accessor.
@@ -248,22 +318,47 @@ impl Writer {
         }
         let list = self.list_for(&own).unwrap_or(&own);
         let (component, indices) = encode_indices(list);
-        let mut n_bytes = sparse_bytes(list);
+        let mut n_bytes = self.sparse_bytes(list);
         if patch.has_indices(&indices) {
             n_bytes -= indices.len();
         }
-        if !self.sparse || n_bytes >= 12 * displacements.len() {
-            return put_dense(patch, displacements);
+        if !self.sparse || n_bytes >= self.dense_size() * displacements.len() {
+            return self.put_dense(patch, displacements);
         }
-        let values: Vec<Vec3> = list.iter().map(|&v| displacements[v]).collect();
-        let values = Bytes::copy_from_slice(bytemuck::cast_slice(&values));
-        let mut entry = flat(displacements.len(), Type::Vec3);
+        let values = self.encode(list.iter().map(|&v| displacements[v]), self.size());
+        let count = displacements.len();
+        let mut entry = members(&accessor(None, self.component(), Type::Vec3, count));
+        if self.quantizes {
+            entry.insert("normalized".into(), true.into());
+        }
         // The bounds include the zeros that are not stored.
         let low = displacements.iter().fold(Vec3::ZERO, |a, d| a.min(*d));
         let high = displacements.iter().fold(Vec3::ZERO, |a, d| a.max(*d));
-        entry.insert("min".into(), numbers(low));
-        entry.insert("max".into(), numbers(high));
+        entry.insert("min".into(), numbers(self.stored(low)));
+        entry.insert("max".into(), numbers(self.stored(high)));
         patch.put_sparse(entry, list.len(), (component, indices), values)
+    }
+
+    fn put_dense(&self, patch: &mut Patch, displacements: &[Vec3]) -> usize {
+        let bits = |v: Vec3| {
+            let stored = self.stored(v).to_array();
+            stored.map(|x| f64::from(x).to_bits()).to_vec()
+        };
+        let (low, high) = displacements
+            .iter()
+            .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |b, d| {
+                (b.0.min(*d), b.1.max(*d))
+            });
+        patch.put_shared(NewAccessor {
+            replaces: None,
+            component: self.component(),
+            kind: Type::Vec3,
+            normalized: self.quantizes,
+            count: displacements.len(),
+            bytes: self.encode(displacements.iter().copied(), self.dense_size()),
+            target: Some(Target::ArrayBuffer),
+            bounds: Some((bits(low), bits(high))),
+        })
     }
 
     /// Stores zeros; a sparse accessor without a buffer view takes no bytes.
@@ -295,35 +390,11 @@ impl Writer {
     }
 }
 
-fn put_dense(patch: &mut Patch, displacements: &[Vec3]) -> usize {
-    let bits = |v: Vec3| v.to_array().map(|x| f64::from(x).to_bits()).to_vec();
-    let (low, high) = displacements
-        .iter()
-        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |b, d| {
-            (b.0.min(*d), b.1.max(*d))
-        });
-    patch.put_shared(NewAccessor {
-        replaces: None,
-        component: ComponentType::F32,
-        kind: Type::Vec3,
-        normalized: false,
-        count: displacements.len(),
-        bytes: Bytes::copy_from_slice(bytemuck::cast_slice(displacements)),
-        target: Some(Target::ArrayBuffer),
-        bounds: Some((bits(low), bits(high))),
-    })
-}
-
 /// The displaced vertices, ascending.
 fn moved(displacements: &[Vec3]) -> Vec<usize> {
     let all = displacements.iter().enumerate();
     let moved = all.filter(|(_, d)| **d != Vec3::ZERO);
     moved.map(|(v, _)| v).collect()
-}
-
-/// The size of a sparse accessor with a list of its own, bytes, without the JSON of any accessor.
-fn sparse_bytes(list: &[usize]) -> usize {
-    12 * list.len() + index_bytes(list) + SPARSE_JSON
 }
 
 /// The size of ascending indices, bytes.
@@ -365,6 +436,40 @@ fn numbers(v: Vec3) -> Value {
 mod tests {
     use super::*;
     use crate::io::gltf_export::allocator::Allocator;
+
+    #[test]
+    fn quantised_displacements_are_integers_aligned_to_four_bytes() {
+        for sparse in [true, false] {
+            let mut patch = Patch::new(
+                json!({"accessors": [], "bufferViews": [], "extensionsUsed": ["A"]}),
+                Allocator::default(),
+            );
+            let mut writer = Writer::new(sparse);
+            writer.quantizes = true;
+            let mut displacements = vec![Vec3::ZERO; 60];
+            displacements[3] = Vec3::new(1.0, -0.5, 0.0);
+            writer.displacements(&mut patch, &displacements);
+            patch.require_extension(QUANTIZATION);
+            patch.require_extension(QUANTIZATION);
+            let patched = patch.finish();
+            let (json, entry) = (&patched.json, &patched.json["accessors"][0]);
+            assert_eq!(
+                (&entry["componentType"], &entry["normalized"]),
+                (&json!(5122), &json!(true))
+            );
+            assert_eq!(
+                (&entry["min"], &entry["max"]),
+                (&json!([0, -16384, 0]), &json!([32767, 0, 0]))
+            );
+            assert_eq!(entry.get("sparse").is_some(), sparse);
+            if !sparse {
+                assert_eq!(json["bufferViews"][0]["byteStride"], 8);
+                assert_eq!(patched.bytes[24..32], [255, 127, 0, 192, 0, 0, 0, 0]);
+            }
+            assert_eq!(json["extensionsUsed"], json!(["A", QUANTIZATION]));
+            assert_eq!(json["extensionsRequired"], json!([QUANTIZATION]));
+        }
+    }
 
     fn write(sparse: bool) -> Value {
         let mut patch = Patch::new(

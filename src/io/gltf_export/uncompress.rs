@@ -14,13 +14,10 @@ use crate::io::gltf_json::{ComponentType, Target};
 use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 
-/// Which attributes of a compressed primitive are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
-    /// All of them.
-    All,
-    /// All but joints and weights, which are written anew or dropped.
-    AllButWeights,
+/// Whether a primitive is compressed and was not written uncompressed yet.
+pub(super) fn is_compressed(patch: &mut Patch, mesh: MeshId, primitive: usize) -> bool {
+    let entry = primitive_mut(&mut patch.json, mesh, primitive);
+    entry.is_some_and(|e| e.get("extensions").is_some_and(|e| e.get(DRACO).is_some()))
 }
 
 /// [`uncompress`], unless it was done already.
@@ -29,25 +26,21 @@ pub(super) fn uncompress_once(
     patch: &mut Patch,
     mesh: MeshId,
     primitive: usize,
-    written: Written,
     report: &mut ExportReport,
 ) -> Result<(), GltfWriteError> {
-    let entry = primitive_mut(&mut patch.json, mesh, primitive);
-    let is_compressed =
-        entry.is_some_and(|e| e.get("extensions").is_some_and(|e| e.get(DRACO).is_some()));
-    if is_compressed {
-        uncompress(document, patch, mesh, primitive, written, report)?;
+    if is_compressed(patch, mesh, primitive) {
+        uncompress(document, patch, mesh, primitive, report)?;
     }
     Ok(())
 }
 
-/// Rewrites a compressed primitive uncompressed; others are unchanged.
+/// Rewrites a compressed primitive uncompressed, except for its weights, which are written anew or dropped; others are
+/// unchanged.
 pub(super) fn uncompress(
     document: &Document,
     patch: &mut Patch,
     mesh: MeshId,
     primitive: usize,
-    written: Written,
     report: &mut ExportReport,
 ) -> Result<(), GltfWriteError> {
     let Some(source) = document.source() else {
@@ -80,7 +73,7 @@ pub(super) fn uncompress(
     for attribute in decoded
         .attributes
         .iter()
-        .filter(|a| written == Written::All || !is_weights(&a.semantic))
+        .filter(|a| !is_weights(&a.semantic))
     {
         let attributes = attributes_mut(&mut patch.json, mesh, primitive);
         let old = index(

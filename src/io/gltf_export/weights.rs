@@ -39,8 +39,8 @@ struct Job<'a> {
     short: bool,
 }
 
-/// Rewrites the influences of every primitive with a point that was edited or `baked`, or with invalid weights in the
-/// source.
+/// Rewrites the influences of every primitive with a point that was edited or `baked`, with invalid weights in the
+/// source, or with compressed ones that new morph targets uncompress.
 pub(super) fn patch_weights(
     document: &Document,
     baked: Option<&Baked>,
@@ -59,16 +59,24 @@ pub(super) fn patch_weights(
         let renumbers = slots.renumber_source(document, mesh);
         let mut primitives = edited_primitives(item, &edited);
         let all = 0..item.geometry.primitives.len();
-        if renumbers || !item.invalid.is_empty() {
+        let has_targets = baked.is_some_and(|baked| !baked.targets.is_empty());
+        let mut uncompressed = Vec::new();
+        for primitive in all.clone().filter(|_| has_targets) {
+            if uncompress::is_compressed(patch, mesh, primitive) {
+                uncompressed.push(primitive);
+            }
+        }
+        if renumbers || !item.invalid.is_empty() || !uncompressed.is_empty() {
             let is_invalid = |p: &usize| item.invalid.primitives.contains(&(*p as u32));
-            let is_meant = |p: &usize| renumbers || primitives.contains(p) || is_invalid(p);
+            let is_meant = |p: &usize| {
+                renumbers || primitives.contains(p) || is_invalid(p) || uncompressed.contains(p)
+            };
             primitives = all
                 .filter(|p| is_meant(p) && is_skinned(&mut patch.json, mesh, item, *p))
                 .collect();
         }
         for primitive in primitives {
-            let written = uncompress::Written::AllButWeights;
-            uncompress::uncompress(document, patch, mesh, primitive, written, report)?;
+            uncompress::uncompress(document, patch, mesh, primitive, report)?;
             let old = release(patch, mesh, item, primitive, report)?;
             jobs.push(Job {
                 mesh,

@@ -79,9 +79,9 @@ pub fn write_model(
     let mut added = AddedNodes::new();
     if let Some((baked, options)) = changes.baked {
         let (patch, report) = (&mut patch, &mut report);
-        let sparse = options.sparse;
-        added =
-            helper_joints::patch_corrections(document, baked, &slots, sparse, patch, report, task)?;
+        added = helper_joints::patch_corrections(
+            document, baked, &slots, options, patch, report, task,
+        )?;
         if options.mode == BakeMode::Retarget {
             drivers::patch_drivers(document, baked, &added, options, patch, report);
         }

@@ -153,6 +153,9 @@ fn corrected_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
                 ui.checkbox(&mut bake.unipolar, "Weights 0–1").on_hover_text(
                     "Keep morph target weights between 0 and 1, as some engines require. Costs one more target.",
                 );
+                ui.checkbox(&mut bake.quantize, "Quantize").on_hover_text(
+                    "Store morph targets in 16 bits. The file gets smaller, but programs without KHR_mesh_quantization cannot open it.",
+                );
             }
         });
     }
