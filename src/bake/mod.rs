@@ -68,6 +68,10 @@ pub const MAX_MORPHS: usize = 256;
 
 /// Options of a bake.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "They are switches of an export, each of its own."
+)]
 pub struct BakeOptions {
     /// The use of the file.
     pub mode: BakeMode,
