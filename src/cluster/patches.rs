@@ -144,7 +144,7 @@ impl Patches {
             .flat_map(|(i, s)| s.at.corners().map(move |c| (c, i)));
         let strand_tiles = strands_numbered.map(|(i, s)| (tile(s.point), i));
         let plane =
-            |p: &super::TangentPlane| [p.tangents[0], p.tangents[1], p.normal].map(|t| t.as_vec3());
+            |p: &super::TangentPlane| [p.tangents[0], p.tangents[1], p.normal].map(DVec3::as_vec3);
         let free = points.all().iter().copied();
         let mut patches = Self {
             options,
