@@ -1,14 +1,21 @@
 //! Patches and free vertices in the order and format of the kernel.
 
+// As in `kernel`.
+#![allow(clippy::inline_always)]
+
 use super::frame::CornerFrame;
 use super::net::ControlNet;
 use crate::skinning::cooked::LANES;
 use crate::skinning::palette::Row8;
 use glam::{DVec3, Vec3};
 
-/// Up to eight free vertices of a patch.
+/// Up to eight free points of a patch. Lanes without one repeat the last: all eight are written, without a question.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
+    /// The patch.
+    pub(super) patch: u32,
+    /// The points of the mesh.
+    pub(super) points: [u32; LANES],
     /// Barycentric coordinates of the first and second corner.
     pub(super) u: [f32; LANES],
     pub(super) v: [f32; LANES],
@@ -17,12 +24,32 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// No vertices: all lanes lie at the third corner.
-    pub(super) const EMPTY: Self = Self {
-        u: [0.0; LANES],
-        v: [0.0; LANES],
-        offset: [[0.0; LANES]; 3],
-    };
+    /// A block of one point at barycentric coordinates `u`.
+    pub(super) fn new(patch: u32, point: u32, u: [f64; 3]) -> Self {
+        Self {
+            patch,
+            points: [point; LANES],
+            u: [u[0] as f32; LANES],
+            v: [u[1] as f32; LANES],
+            offset: [[0.0; LANES]; 3],
+        }
+    }
+
+    /// Sets the point of a lane and of those after it.
+    pub(super) fn set(&mut self, lane: usize, point: u32, u: [f64; 3]) {
+        self.points[lane..].fill(point);
+        self.u[lane..].fill(u[0] as f32);
+        self.v[lane..].fill(u[1] as f32);
+    }
+
+    /// Writes the place of a lane if its point lies in `out`, which begins with point `start`.
+    #[inline(always)]
+    pub(super) fn write(&self, lane: usize, place: Vec3, start: u32, out: &mut [Vec3]) {
+        // A point before the run wraps to a large number.
+        if let Some(out) = out.get_mut(self.points[lane].wrapping_sub(start) as usize) {
+            *out = place;
+        }
+    }
 
     /// The barycentric coordinates of a lane.
     pub(super) fn barycentric(&self, lane: usize) -> [f64; 3] {
@@ -94,14 +121,16 @@ pub(super) struct CornerRow {
 }
 
 impl CornerRow {
-    /// The row of a corner.
-    pub(super) fn new(net: &ControlNet, corner: u32, frame: &CornerFrame, by_normal: bool) -> Self {
-        let plane = &net.planes[corner as usize];
+    /// The row of a corner; `plane`: its tangents and normal at bind.
+    #[inline]
+    pub(super) fn new(plane: &[Vec3; 3], frame: &CornerFrame, by_normal: bool) -> Self {
         let (x, q) = (frame.position.as_vec3(), frame.rotation.as_quat());
+        let jacobian = frame.jacobian.as_mat3();
+        let [first, second, normal] = *plane;
         let [a, b] = if by_normal {
-            [(frame.jacobian * plane.normal).as_vec3(), Vec3::ZERO]
+            [jacobian * normal, Vec3::ZERO]
         } else {
-            plane.tangents.map(|t| (frame.jacobian * t).as_vec3())
+            [jacobian * first, jacobian * second]
         };
         Self {
             place: Row8([x.x, x.y, x.z, q.x, q.y, q.z, q.w, 0.0]),

@@ -2,6 +2,8 @@
 
 // As in `skinning::kernels`: the bodies must end up inside of the function compiled with the backend's instructions.
 #![allow(clippy::inline_always)]
+// Several arrays have one index, the coordinate.
+#![allow(clippy::needless_range_loop)]
 
 use super::blocks::{Block, CornerRow, Group};
 use crate::skinning::cooked::LANES;
@@ -24,7 +26,7 @@ const UVV: usize = 7;
 const VVV: usize = 8;
 
 /// The patches of a group at a pose, lane = patch.
-pub(super) struct Cubics {
+struct Cubics {
     /// The third corner.
     origin: [[f32; LANES]; 3],
     place: [[[f32; LANES]; 3]; N_PLACE],
@@ -34,13 +36,12 @@ pub(super) struct Cubics {
     hemisphere: [f32; LANES],
 }
 
-/// Evaluates some blocks of patches.
+/// Cubic patches at a pose.
+#[derive(Clone, Copy)]
 pub(super) struct Cubic<'a> {
-    /// The groups of the patches.
+    /// All patches.
     pub(super) groups: &'a [Group],
-    /// One a patch of these groups and one more: its first block, counted from that of the first patch.
-    pub(super) first_block: &'a [u32],
-    /// The blocks of these patches.
+    /// All blocks.
     pub(super) blocks: &'a [Block],
     /// All corners.
     pub(super) rows: &'a [CornerRow],
@@ -49,72 +50,65 @@ pub(super) struct Cubic<'a> {
 }
 
 impl Cubic<'_> {
-    /// Writes the places of all blocks (`out`: one a block). `uncommon` gets the patches, counted from the first, whose
-    /// rotations have no common hemisphere: the caller evaluates them.
-    pub(super) fn evaluate(
+    /// Writes the points of some blocks that lie in a run of points: `out`, from `start` on. Blocks of patches whose rotations
+    /// have no common hemisphere are left to `uncommon`. Blocks of neighbouring patches should follow each other.
+    pub(super) fn evaluate<B: Iterator<Item = u32>>(
         &self,
-        backend: Backend,
-        out: &mut [[Vec3; LANES]],
-        uncommon: &mut dyn FnMut(usize, &mut [[Vec3; LANES]]),
+        blocks: B,
+        start: u32,
+        out: &mut [Vec3],
+        uncommon: &mut dyn FnMut(u32, &mut [Vec3]),
     ) {
-        assert_eq!(out.len(), self.blocks.len());
-        dispatch(
-            backend,
-            Run {
-                cubic: self,
-                out,
-                uncommon,
-            },
-        );
+        let run = Run {
+            cubic: *self,
+            blocks,
+            start,
+            out,
+            uncommon,
+        };
+        dispatch(Backend::detect(), run);
     }
 }
 
-struct Run<'a> {
-    cubic: &'a Cubic<'a>,
-    out: &'a mut [[Vec3; LANES]],
-    uncommon: &'a mut dyn FnMut(usize, &mut [[Vec3; LANES]]),
+struct Run<'a, B> {
+    cubic: Cubic<'a>,
+    blocks: B,
+    start: u32,
+    out: &'a mut [Vec3],
+    uncommon: &'a mut dyn FnMut(u32, &mut [Vec3]),
 }
 
-impl Kernel for Run<'_> {
+impl<B: Iterator<Item = u32>> Kernel for Run<'_, B> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Cubic {
-            groups,
-            first_block,
-            blocks,
-            rows,
-            by_normal,
-        } = *self.cubic;
-        let n_patches = first_block.len() - 1;
-        let base = first_block[0];
+        let cubic = self.cubic;
+        let mut current = usize::MAX;
         let mut found = Cubics {
             origin: [[0.0; LANES]; 3],
             place: [[[0.0; LANES]; 3]; N_PLACE],
             rotation: [[[0.0; LANES]; 4]; 3],
             hemisphere: [0.0; LANES],
         };
-        for (g, group) in groups.iter().enumerate() {
-            let patches = g * LANES..((g + 1) * LANES).min(n_patches);
-            if first_block[patches.start] == first_block[patches.end] {
-                continue;
-            }
-            if by_normal {
-                cubics::<S, true>(simd, group, rows, &mut found);
-            } else {
-                cubics::<S, false>(simd, group, rows, &mut found);
-            }
-            for patch in patches {
-                let range =
-                    (first_block[patch] - base) as usize..(first_block[patch + 1] - base) as usize;
-                let out = &mut self.out[range.clone()];
-                if found.hemisphere[patch % LANES] > 0.0 {
-                    let coefficients = Coefficients::new(simd, &found, patch % LANES);
-                    for (block, out) in blocks[range].iter().zip(out) {
-                        coefficients.place(simd, block, out);
-                    }
+        // One loop over blocks, not one over patches around one over their blocks: the processor foresees its branches.
+        for index in self.blocks {
+            let block = &cubic.blocks[index as usize];
+            let (group, lane) = (block.patch as usize / LANES, block.patch as usize % LANES);
+            if group != current {
+                current = group;
+                if cubic.by_normal {
+                    cubics::<S, true>(simd, &cubic.groups[group], cubic.rows, &mut found);
                 } else {
-                    (self.uncommon)(patch, out);
+                    cubics::<S, false>(simd, &cubic.groups[group], cubic.rows, &mut found);
                 }
+            }
+            if found.hemisphere[lane] > 0.0 {
+                let [x, y, z] = found.place(simd, lane, block);
+                for lane in 0..LANES {
+                    let place = Vec3::new(x[lane], y[lane], z[lane]);
+                    block.write(lane, place, self.start, self.out);
+                }
+            } else {
+                (self.uncommon)(index, self.out);
             }
         }
     }
@@ -212,49 +206,29 @@ fn cubics<S: Simd, const BY_NORMAL: bool>(
     }
 }
 
-/// The coefficients of a patch in all lanes.
-struct Coefficients<S: Simd> {
-    origin: Three<S>,
-    place: [Three<S>; N_PLACE],
-    rotation: [[S::F; 4]; 3],
-}
-
-impl<S: Simd> Coefficients<S> {
+impl Cubics {
+    /// `S(u) + R(q(u)) e` for the vertices of a block: x, y, z.
     #[inline(always)]
-    fn new(simd: S, cubics: &Cubics, lane: usize) -> Self {
-        let mut own = Self {
-            origin: [simd.splat(0.0); 3],
-            place: [[simd.splat(0.0); 3]; N_PLACE],
-            rotation: [[simd.splat(0.0); 4]; 3],
-        };
-        for k in 0..3 {
-            own.origin[k] = simd.splat(cubics.origin[k][lane]);
-            for i in 0..N_PLACE {
-                own.place[i][k] = simd.splat(cubics.place[i][k][lane]);
-            }
-            for j in 0..4 {
-                own.rotation[k][j] = simd.splat(cubics.rotation[k][j][lane]);
-            }
-        }
-        own
-    }
-
-    /// `S(u) + R(q(u)) e` for the eight vertices of a block.
-    #[inline(always)]
-    fn place(&self, simd: S, block: &Block, out: &mut [Vec3; LANES]) {
+    fn place<S: Simd>(&self, simd: S, lane: usize, block: &Block) -> [[f32; LANES]; 3] {
         let (u, v) = (simd.from_lanes(&block.u), simd.from_lanes(&block.v));
-        let mut s = self.origin;
+        let mut s = [simd.splat(0.0); 3];
         for k in 0..3 {
-            let c = &self.place;
-            let by_u = simd.mul_add(u, simd.mul_add(u, c[UUU][k], c[UU][k]), c[U][k]);
-            let mixed = simd.mul_add(v, c[UVV][k], simd.mul_add(u, c[UUV][k], c[UV][k]));
+            let mut c = [simd.splat(0.0); N_PLACE];
+            for i in 0..N_PLACE {
+                c[i] = simd.splat(self.place[i][k][lane]);
+            }
+            let by_u = simd.mul_add(u, simd.mul_add(u, c[UUU], c[UU]), c[U]);
+            let mixed = simd.mul_add(v, c[UVV], simd.mul_add(u, c[UUV], c[UV]));
             let by_u = simd.mul_add(v, mixed, by_u);
-            let by_v = simd.mul_add(v, simd.mul_add(v, c[VVV][k], c[VV][k]), c[V][k]);
-            s[k] = simd.mul_add(v, by_v, simd.mul_add(u, by_u, s[k]));
+            let by_v = simd.mul_add(v, simd.mul_add(v, c[VVV], c[VV]), c[V]);
+            let origin = simd.splat(self.origin[k][lane]);
+            s[k] = simd.mul_add(v, by_v, simd.mul_add(u, by_u, origin));
         }
-        let [mut q, first, second] = self.rotation;
+        let mut q = [simd.splat(0.0); 4];
         for k in 0..4 {
-            q[k] = simd.mul_add(v, second[k], simd.mul_add(u, first[k], q[k]));
+            let [third, first, second] = &self.rotation;
+            let by_u = simd.mul_add(u, simd.splat(first[k][lane]), simd.splat(third[k][lane]));
+            q[k] = simd.mul_add(v, simd.splat(second[k][lane]), by_u);
         }
         let e = [
             simd.from_lanes(&block.offset[0]),
@@ -271,7 +245,8 @@ impl<S: Simd> Coefficients<S> {
             simd.add(s[1], e[1]),
             simd.add(s[2], e[2]),
         ];
-        simd.store(add_scaled(simd, sum, twice, factor), out);
+        let [x, y, z] = add_scaled(simd, sum, twice, factor);
+        [simd.to_array(x), simd.to_array(y), simd.to_array(z)]
     }
 }
 

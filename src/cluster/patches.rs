@@ -9,41 +9,53 @@ use super::net::ControlNet;
 use super::rows::Rows;
 use super::strands::{StrandPoint, Strands};
 use super::surface::ClusterSurface;
-use crate::skinning::Backend;
+use crate::mesh::PointSet;
 use crate::skinning::cooked::LANES;
 use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
-use std::ops::Range;
 
-/// Groups of patches handed to a thread at a time.
-const GROUPS_PER_TASK: usize = 32;
+/// Points of a tile. A tile is evaluated at a time, with all blocks that have points in it: a block across two tiles twice.
+const TILE: usize = 16_384;
 
-/// Points, or corners, handed to a thread at a time.
-const PER_TASK: usize = 4096;
+/// Corners handed to a thread at a time.
+const CORNERS_PER_TASK: usize = 4096;
 
-/// No slot holds this point.
-const NONE: u32 = u32::MAX;
+/// With more changed patches than this a partial evaluation is shared between threads.
+const MANY: usize = 512;
 
 /// The patches of a layout, ready to be evaluated at poses.
 ///
-/// A *corner* is an index into [`Layout::corners`]; a *patch* one into [`Layout::triangles`]. Free vertices have slots: eight
-/// a block, the blocks of a patch one after the other; behind them the vertices on strands.
+/// A *corner* is an index into [`Layout::corners`]; a *patch* one into [`Layout::triangles`].
 #[derive(Clone, Debug, Default)]
 pub struct Patches {
     net: ControlNet,
     options: PatchOptions,
+    /// n_corners: both tangents and the normal at bind.
+    planes: Vec<[Vec3; 3]>,
     groups: Vec<Group>,
     blocks: Vec<Block>,
-    /// n_patches + 1: the first block of each patch.
-    first_block: Vec<u32>,
-    /// Vertices on strands and their offsets at bind.
-    strands: Vec<(StrandPoint, DVec3)>,
-    /// n_points: the slot of each point; [`NONE`] if it is not free.
-    slot_of_point: Vec<u32>,
-    points_of_slot: Rows,
-    /// The patches of each corner.
-    incident: Rows,
+    blocks_of_patch: Rows,
+    points_of_patch: Rows,
+    /// Points on strands.
+    strands: Vec<Strand>,
+    /// The points on patches and strands.
+    is_free: PointSet,
+    n_points: usize,
+    /// The patches of each corner, and the blocks of each tile.
+    of_corner: Rows,
+    of_tile: Rows,
+    /// The strands of each corner, and those of each tile.
     strands_of_corner: Rows,
+    strands_of_tile: Rows,
+}
+
+/// A point on a strand.
+#[derive(Clone, Copy, Debug)]
+struct Strand {
+    at: StrandPoint,
+    point: u32,
+    /// From the strand to the vertex at bind, metres.
+    offset: DVec3,
 }
 
 /// The buffers of an evaluation: one for each animated copy of [`Patches`].
@@ -51,12 +63,12 @@ pub struct Patches {
 pub struct PatchWork {
     /// One a corner.
     rows: Vec<CornerRow>,
-    /// One a slot, in blocks.
-    positions: Vec<[Vec3; LANES]>,
     /// Points that the last call of [`Patches::evaluate_some`] moved, ascending.
     moved: Vec<u32>,
     /// Patches, then strands, that it evaluated, ascending.
     changed: Vec<u32>,
+    /// n_patches: those in `changed`, where they are many.
+    is_changed: Vec<bool>,
 }
 
 impl Patches {
@@ -78,55 +90,79 @@ impl Patches {
         strands: &Strands,
     ) -> Self {
         let net = ControlNet::new(surface, layout);
+        let (n_patches, n_corners) = (net.triangles.len(), net.corners.len());
+        // The points of a seam are evaluated one by one.
+        let on_patch = layout
+            .free
+            .iter()
+            .filter(|f| strands.of_vertex(f.vertex).is_none());
+        let on_patch = on_patch.flat_map(|f| {
+            let points = surface.points_of_vertex(f.vertex);
+            points.iter().map(move |&point| (f, point))
+        });
+        let points = Rows::new(
+            n_patches,
+            on_patch.clone().map(|(f, point)| (f.triangle, point)),
+        );
         let mut blocks: Vec<Block> = Vec::new();
-        let mut first_block = Vec::with_capacity(net.triangles.len() + 1);
-        let mut vertex_of_slot = Vec::new();
-        let on_patch = |f: &&super::Free| strands.of_vertex(f.vertex).is_none();
-        let mut free = layout.free.iter().filter(on_patch).peekable();
-        for patch in 0..net.triangles.len() as u32 {
-            first_block.push(blocks.len() as u32);
-            let mut lane = LANES;
-            while let Some(free) = free.next_if(|free| free.triangle == patch) {
-                if lane == LANES {
-                    blocks.push(Block::EMPTY);
-                    vertex_of_slot.resize(blocks.len() * LANES, NONE);
-                    lane = 0;
-                }
-                let block = blocks.len() - 1;
-                blocks[block].u[lane] = free.barycentric[0] as f32;
-                blocks[block].v[lane] = free.barycentric[1] as f32;
-                vertex_of_slot[block * LANES + lane] = free.vertex;
+        let (mut patch, mut lane) = (u32::MAX, LANES);
+        for (free, point) in on_patch {
+            let u = free.barycentric;
+            if free.triangle == patch && lane < LANES {
+                let last = blocks.len() - 1;
+                blocks[last].set(lane, point, u);
                 lane += 1;
+            } else {
+                blocks.push(Block::new(free.triangle, point, u));
+                (patch, lane) = (free.triangle, 1);
             }
         }
-        first_block.push(blocks.len() as u32);
-        vertex_of_slot.extend(strands.points.iter().map(|p| p.vertex));
-        let slots = (0u32..).zip(&vertex_of_slot).filter(|(_, v)| **v != NONE);
-        let pairs = slots
-            .flat_map(|(slot, &v)| surface.points_of_vertex(v).iter().map(move |&p| (slot, p)));
-        let mut slot_of_point = vec![NONE; surface.n_points()];
-        for (slot, point) in pairs.clone() {
-            slot_of_point[point as usize] = slot;
-        }
-        let n_corners = net.corners.len();
-        let of_patches = (0u32..)
+        let on_strand = strands.points.iter().flat_map(|&at| {
+            let points = surface.points_of_vertex(at.vertex).iter();
+            points.map(move |&point| Strand {
+                at,
+                point,
+                offset: DVec3::ZERO,
+            })
+        });
+        let on_strand: Vec<Strand> = on_strand.collect();
+        let n_tiles = surface.n_points().div_ceil(TILE);
+        let tile = |point: u32| point / TILE as u32;
+        let numbered = (0u32..).zip(&blocks);
+        let mut of_tile: Vec<(u32, u32)> = numbered
+            .clone()
+            .flat_map(|(b, block)| block.points.map(|p| (tile(p), b)))
+            .collect();
+        of_tile.sort_unstable();
+        of_tile.dedup();
+        let of_corner = (0u32..)
             .zip(&net.triangles)
             .flat_map(|(p, t)| t.map(|c| (c, p)));
-        let of_strands = (0u32..).zip(&strands.points);
-        let of_strands = of_strands.flat_map(|(i, s)| s.corners().map(move |c| (c, i)));
+        let strands_numbered = (0u32..).zip(&on_strand);
+        let strand_corners = strands_numbered
+            .clone()
+            .flat_map(|(i, s)| s.at.corners().map(move |c| (c, i)));
+        let strand_tiles = strands_numbered.map(|(i, s)| (tile(s.point), i));
+        let plane =
+            |p: &super::TangentPlane| [p.tangents[0], p.tangents[1], p.normal].map(DVec3::as_vec3);
+        let free = points.all().iter().copied();
         let mut patches = Self {
             options,
+            planes: net.planes.iter().map(plane).collect(),
             groups: Group::of(&net),
+            blocks_of_patch: Rows::new(n_patches, numbered.map(|(b, block)| (block.patch, b))),
             blocks,
-            first_block,
-            strands: strands.points.iter().map(|p| (*p, DVec3::ZERO)).collect(),
-            slot_of_point,
-            points_of_slot: Rows::new(vertex_of_slot.len(), pairs),
-            incident: Rows::new(n_corners, of_patches),
-            strands_of_corner: Rows::new(n_corners, of_strands),
+            is_free: free.chain(on_strand.iter().map(|s| s.point)).collect(),
+            points_of_patch: points,
+            n_points: surface.n_points(),
+            of_corner: Rows::new(n_corners, of_corner),
+            of_tile: Rows::new(n_tiles, of_tile.into_iter()),
+            strands_of_corner: Rows::new(n_corners, strand_corners),
+            strands_of_tile: Rows::new(n_tiles, strand_tiles),
+            strands: on_strand,
             net,
         };
-        patches.find_offsets(surface, &vertex_of_slot);
+        patches.find_offsets(surface);
         patches
     }
 
@@ -150,41 +186,31 @@ impl Patches {
         self.net.triangles.len()
     }
 
-    /// The points of the mesh that follow patches or strands, by patch.
-    pub fn free_points(&self) -> &[u32] {
-        self.points_of_slot.all()
+    /// The points of the mesh that follow patches or strands.
+    pub fn free_points(&self) -> &PointSet {
+        &self.is_free
     }
 
     /// Whether a point of the mesh follows a patch or a strand.
     pub fn is_free(&self, point: u32) -> bool {
-        self.slot_of_point[point as usize] != NONE
+        self.is_free.contains(point)
     }
 
     /// The points of the mesh that follow a patch.
-    pub fn points_of_patch(&self, patch: u32) -> impl Iterator<Item = u32> + '_ {
-        self.slots_of_patch(patch)
-            .flat_map(|slot| self.points_of_slot.row(slot).iter().copied())
+    pub fn points_of_patch(&self, patch: u32) -> &[u32] {
+        self.points_of_patch.row(patch)
     }
 
     /// The patches that meet a corner, ascending.
     pub fn patches_of_corner(&self, corner: u32) -> &[u32] {
-        self.incident.row(corner)
+        self.of_corner.row(corner)
     }
 
     /// Writes the free points of the mesh for `frames` (n_corners); leaves all other points of `out` (n_points).
     pub fn evaluate(&self, frames: &[CornerFrame], work: &mut PatchWork, out: &mut [Vec3]) {
         self.check(frames, out);
-        self.evaluate_slots(frames, work);
-        let positions = work.positions.as_flattened();
-        out.par_chunks_mut(PER_TASK)
-            .zip(self.slot_of_point.par_chunks(PER_TASK))
-            .for_each(|(out, slots)| {
-                for (out, &slot) in out.iter_mut().zip(slots) {
-                    if slot != NONE {
-                        *out = positions[slot as usize];
-                    }
-                }
-            });
+        self.update_rows(frames, work);
+        self.evaluate_tiles(frames, &work.rows, None, out);
     }
 
     /// Writes the free points of the patches at the corners `changed`, with the bits of [`Patches::evaluate`]; returns these
@@ -199,37 +225,39 @@ impl Patches {
         out: &mut [Vec3],
     ) -> &'w [u32] {
         self.check(frames, out);
-        work.moved.clear();
         if work.rows.len() == self.n_corners() {
             for &corner in changed {
                 work.rows[corner as usize] = self.row(corner, &frames[corner as usize]);
             }
         } else {
-            self.evaluate_slots(frames, work);
+            self.update_rows(frames, work);
         }
+        work.moved.clear();
         work.change(changed.iter().flat_map(|&c| self.patches_of_corner(c)));
-        for i in 0..work.changed.len() {
-            let patch = work.changed[i];
-            let range = self.blocks_of_patch(patch);
-            let group = patch as usize / LANES * LANES;
-            let mut first = [range.end as u32; LANES + 1];
-            // The other patches of the group have no blocks here.
-            first[..=patch as usize - group].fill(range.start as u32);
-            let out = &mut work.positions[range];
-            self.evaluate_groups(frames, &work.rows, group / LANES, 1, &first, out);
+        if work.changed.len() > MANY {
+            work.is_changed.clear();
+            work.is_changed.resize(self.n_patches(), false);
+            for &patch in &work.changed {
+                work.is_changed[patch as usize] = true;
+            }
+            self.evaluate_tiles(frames, &work.rows, Some(&work.is_changed), out);
+        } else {
+            let blocks = work
+                .changed
+                .iter()
+                .flat_map(|&p| self.blocks_of_patch.row(p));
+            self.evaluate_blocks(frames, &work.rows, blocks.copied(), 0, out);
+        }
+        for &patch in &work.changed {
             work.moved.extend(self.points_of_patch(patch));
         }
         work.change(changed.iter().flat_map(|&c| self.strands_of_corner.row(c)));
         for &strand in &work.changed {
-            let slot = self.blocks.len() * LANES + strand as usize;
-            work.positions[slot / LANES][slot % LANES] = self.on_strand(strand as usize, frames);
-            work.moved.extend(self.points_of_slot.row(slot as u32));
+            let point = self.strands[strand as usize].point;
+            out[point as usize] = self.on_strand(strand, frames);
+            work.moved.push(point);
         }
         work.moved.sort_unstable();
-        for &point in &work.moved {
-            let slot = self.slot_of_point[point as usize] as usize;
-            out[point as usize] = work.positions[slot / LANES][slot % LANES];
-        }
         &work.moved
     }
 
@@ -239,11 +267,7 @@ impl Patches {
     /// For [`Interpolation::SkinnedFree`]: `v' = F(v + d(u))`, F the skin. `couple_normals`: with the gradients of `d`.
     pub fn displacements(&self, d: &[DVec3], couple_normals: bool, out: &mut [Vec3]) {
         assert_eq!(d.len(), self.n_corners(), "one displacement a corner");
-        assert_eq!(
-            out.len(),
-            self.slot_of_point.len(),
-            "one displacement a point"
-        );
+        assert_eq!(out.len(), self.n_points, "one displacement a point");
         let gradient = |corner: u32| {
             if couple_normals {
                 self.net.rings.gradient(corner, d)
@@ -254,161 +278,128 @@ impl Patches {
         let gradients: Vec<DMat3> = (0..d.len() as u32).map(gradient).collect();
         for patch in 0..self.n_patches() as u32 {
             let bezier = self.net.displacement_patch(patch, d, &gradients);
-            for slot in self.slots_of_patch(patch) {
-                let block = &self.blocks[slot as usize / LANES];
-                let place = bezier.at(block.barycentric(slot as usize % LANES));
-                for &point in self.points_of_slot.row(slot) {
-                    out[point as usize] = place.as_vec3();
-                }
+            for &block in self.blocks_of_patch.row(patch) {
+                self.each_lane(block, 0, out, |u, _| bezier.at(u));
             }
         }
     }
 
     fn check(&self, frames: &[CornerFrame], out: &[Vec3]) {
         assert_eq!(frames.len(), self.n_corners(), "one frame a corner");
-        assert_eq!(out.len(), self.slot_of_point.len(), "one position a point");
+        assert_eq!(out.len(), self.n_points, "one position a point");
     }
 
-    fn blocks_of_patch(&self, patch: u32) -> Range<usize> {
-        self.first_block[patch as usize] as usize..self.first_block[patch as usize + 1] as usize
-    }
-
-    fn slots_of_patch(&self, patch: u32) -> Range<u32> {
-        let blocks = self.blocks_of_patch(patch);
-        (blocks.start * LANES) as u32..(blocks.end * LANES) as u32
-    }
-
-    /// Sets the offsets so that the free vertices are exact at bind, in the arithmetic of the kernel.
-    fn find_offsets(&mut self, surface: &ClusterSurface, vertex_of_slot: &[u32]) {
+    /// Sets the offsets so that the free points are exact at bind, in the arithmetic of the kernel.
+    fn find_offsets(&mut self, surface: &ClusterSurface) {
         let frames = self.net.bind_frames();
-        for (strand, offset) in &mut self.strands {
-            let place = strand.at(&frames, self.options.tension).0;
-            *offset = surface.positions[strand.vertex as usize] - place;
+        let bind = |point: u32| surface.positions[surface.vertex_of_point(point) as usize];
+        for strand in &mut self.strands {
+            strand.offset = bind(strand.point) - strand.at.at(&frames, self.options.tension).0;
         }
-        let mut work = PatchWork::default();
-        self.evaluate_slots(&frames, &mut work);
-        let on_patch = &vertex_of_slot[..self.blocks.len() * LANES];
-        for (slot, &vertex) in on_patch.iter().enumerate().filter(|(_, v)| **v != NONE) {
-            let (block, lane) = (slot / LANES, slot % LANES);
-            let place = work.positions[block][lane].as_dvec3();
-            let offset = surface.positions[vertex as usize] - place;
-            self.blocks[block].set_offset(lane, offset);
+        let mut on_patch = vec![Vec3::ZERO; self.n_points];
+        self.evaluate(&frames, &mut PatchWork::default(), &mut on_patch);
+        for block in &mut self.blocks {
+            for (lane, point) in block.points.into_iter().enumerate() {
+                let offset = bind(point) - on_patch[point as usize].as_dvec3();
+                block.set_offset(lane, offset);
+            }
         }
     }
 
     fn row(&self, corner: u32, frame: &CornerFrame) -> CornerRow {
         let by_normal = self.options.interpolation == Interpolation::PointNormal;
-        CornerRow::new(&self.net, corner, frame, by_normal)
+        CornerRow::new(&self.planes[corner as usize], frame, by_normal)
     }
 
-    /// The positions of all slots.
-    fn evaluate_slots(&self, frames: &[CornerFrame], work: &mut PatchWork) {
+    fn update_rows(&self, frames: &[CornerFrame], work: &mut PatchWork) {
         work.rows.resize(self.n_corners(), CornerRow::default());
         work.rows
-            .par_chunks_mut(PER_TASK)
-            .zip(frames.par_chunks(PER_TASK))
+            .par_chunks_mut(CORNERS_PER_TASK)
+            .zip(frames.par_chunks(CORNERS_PER_TASK))
             .enumerate()
             .for_each(|(chunk, (rows, frames))| {
                 for (i, (row, frame)) in rows.iter_mut().zip(frames).enumerate() {
-                    *row = self.row((chunk * PER_TASK + i) as u32, frame);
+                    *row = self.row((chunk * CORNERS_PER_TASK + i) as u32, frame);
                 }
             });
-        let n_blocks = self.blocks.len() + self.strands.len().div_ceil(LANES);
-        work.positions.resize(n_blocks, [Vec3::ZERO; LANES]);
-        let (on_patches, on_strands) = work.positions.split_at_mut(self.blocks.len());
-        self.evaluate_range(frames, &work.rows, 0..self.groups.len(), on_patches);
-        let on_strands = &mut on_strands.as_flattened_mut()[..self.strands.len()];
-        on_strands
-            .par_iter_mut()
+    }
+
+    /// Writes the points of all patches, or of those that are flagged, and in the first case of all strands.
+    fn evaluate_tiles(
+        &self,
+        frames: &[CornerFrame],
+        rows: &[CornerRow],
+        flags: Option<&[bool]>,
+        out: &mut [Vec3],
+    ) {
+        out.par_chunks_mut(TILE)
             .enumerate()
-            .for_each(|(i, out)| *out = self.on_strand(i, frames));
+            .for_each(|(tile, out)| {
+                let start = (tile * TILE) as u32;
+                let blocks = self.of_tile.row(tile as u32).iter().copied();
+                if let Some(flags) = flags {
+                    let blocks = blocks.filter(|&b| flags[self.blocks[b as usize].patch as usize]);
+                    self.evaluate_blocks(frames, rows, blocks, start, out);
+                    return;
+                }
+                self.evaluate_blocks(frames, rows, blocks, start, out);
+                for &strand in self.strands_of_tile.row(tile as u32) {
+                    let point = self.strands[strand as usize].point;
+                    out[(point - start) as usize] = self.on_strand(strand, frames);
+                }
+            });
     }
 
-    fn on_strand(&self, index: usize, frames: &[CornerFrame]) -> Vec3 {
-        let (strand, offset) = &self.strands[index];
-        let (place, rotation) = strand.at(frames, self.options.tension);
-        (place + rotation * *offset).as_vec3()
-    }
-
-    /// The positions of the blocks of some groups, by halves until a task is small.
-    fn evaluate_range(
+    /// Writes those points of some blocks that lie in a run of points.
+    fn evaluate_blocks(
         &self,
         frames: &[CornerFrame],
         rows: &[CornerRow],
-        groups: Range<usize>,
-        out: &mut [[Vec3; LANES]],
+        blocks: impl Iterator<Item = u32>,
+        start: u32,
+        out: &mut [Vec3],
     ) {
-        let patch = |group: usize| (group * LANES).min(self.n_patches());
-        if groups.len() <= GROUPS_PER_TASK {
-            let first = &self.first_block[patch(groups.start)..=patch(groups.end)];
-            self.evaluate_groups(frames, rows, groups.start, groups.len(), first, out);
-            return;
-        }
-        let middle = usize::midpoint(groups.start, groups.end);
-        let [first, end] = [groups.start, middle].map(|g| self.first_block[patch(g)] as usize);
-        let (left, right) = out.split_at_mut(end - first);
-        rayon::join(
-            || self.evaluate_range(frames, rows, groups.start..middle, left),
-            || self.evaluate_range(frames, rows, middle..groups.end, right),
-        );
-    }
-
-    /// The positions of the blocks that `first_block` gives each patch of `n` groups.
-    fn evaluate_groups(
-        &self,
-        frames: &[CornerFrame],
-        rows: &[CornerRow],
-        first_group: usize,
-        n: usize,
-        first_block: &[u32],
-        out: &mut [[Vec3; LANES]],
-    ) {
-        let blocks = first_block[0] as usize..first_block[first_block.len() - 1] as usize;
         let kind = self.options.interpolation;
-        let mut one_by_one = |patch: usize, out: &mut [[Vec3; LANES]]| {
-            let first = first_block[patch] as usize;
-            let patch = (first_group * LANES + patch) as u32;
-            self.evaluate_patch(frames, patch, &self.blocks[first..first + out.len()], out);
+        let mut one_by_one = |block: u32, out: &mut [Vec3]| {
+            let patch = self.blocks[block as usize].patch;
+            let shape = self.net.patch(patch, frames, kind);
+            self.each_lane(block, start, out, |u, offset| {
+                shape.at(u) + self.net.rotation(patch, frames, u) * offset
+            });
         };
         if kind == Interpolation::Gregory {
-            let mut rest = out;
-            for patch in 0..first_block.len() - 1 {
-                let n_blocks = (first_block[patch + 1] - first_block[patch]) as usize;
-                let (own, others) = rest.split_at_mut(n_blocks);
-                one_by_one(patch, own);
-                rest = others;
-            }
+            blocks.for_each(|block| one_by_one(block, out));
             return;
         }
         let cubic = Cubic {
-            groups: &self.groups[first_group..first_group + n],
-            first_block,
-            blocks: &self.blocks[blocks],
+            groups: &self.groups,
+            blocks: &self.blocks,
             rows,
             by_normal: kind == Interpolation::PointNormal,
         };
-        cubic.evaluate(Backend::detect(), out, &mut one_by_one);
+        cubic.evaluate(blocks, start, out, &mut one_by_one);
     }
 
-    /// The positions of blocks of one patch, in f64.
-    fn evaluate_patch(
+    /// Writes those points of a block that lie in a run of points, at the places that `place` gives for barycentric
+    /// coordinates and an offset.
+    fn each_lane(
         &self,
-        frames: &[CornerFrame],
-        patch: u32,
-        blocks: &[Block],
-        out: &mut [[Vec3; LANES]],
+        block: u32,
+        start: u32,
+        out: &mut [Vec3],
+        place: impl Fn([f64; 3], DVec3) -> DVec3,
     ) {
-        if blocks.is_empty() {
-            return;
+        let block = &self.blocks[block as usize];
+        for lane in 0..LANES {
+            let place = place(block.barycentric(lane), block.offset(lane)).as_vec3();
+            block.write(lane, place, start, out);
         }
-        let shape = self.net.patch(patch, frames, self.options.interpolation);
-        for (block, out) in blocks.iter().zip(out) {
-            for (lane, out) in out.iter_mut().enumerate() {
-                let u = block.barycentric(lane);
-                let rotation = self.net.rotation(patch, frames, u);
-                *out = (shape.at(u) + rotation * block.offset(lane)).as_vec3();
-            }
-        }
+    }
+
+    fn on_strand(&self, index: u32, frames: &[CornerFrame]) -> Vec3 {
+        let Strand { at, offset, .. } = &self.strands[index as usize];
+        let (place, rotation) = at.at(frames, self.options.tension);
+        (place + rotation * *offset).as_vec3()
     }
 }
 

@@ -324,7 +324,7 @@ fn a_partial_evaluation_has_the_bits_of_a_full_one() {
             for (p, (old, new)) in (0u32..).zip(before.iter().zip(&out)) {
                 assert!(old == new || moved.binary_search(&p).is_ok());
             }
-            assert!(moved.len() < patches.free_points().len() / 4);
+            assert!(moved.len() < patches.free_points().count() / 4);
         }
         // Without an evaluation before it, all is computed, and the points of the changed patches are written.
         let mut fresh = out.clone();

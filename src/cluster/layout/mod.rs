@@ -121,12 +121,23 @@ impl Layout {
                 layout.anchors.push(v as u32);
             }
         }
+        // In the order of the vertices on them: neighbours in space are then neighbours in memory.
+        let mut lowest: Vec<u32> = mesh
+            .faces
+            .iter()
+            .map(|f| f[0].min(f[1]).min(f[2]))
+            .collect();
+        for v in (0..states.len()).filter(|&v| states[v] == State::Removed) {
+            let lowest = &mut lowest[located.face[v] as usize];
+            *lowest = (*lowest).min(v as u32);
+        }
+        let is_face = |slot: &u32| mesh.faces[*slot as usize][0] != NONE;
+        let mut slots: Vec<u32> = (0..mesh.faces.len() as u32).filter(is_face).collect();
+        slots.sort_by_key(|&slot| lowest[slot as usize]);
         let mut number_of_slot = vec![NONE; mesh.faces.len()];
-        for (slot, &face) in mesh.faces.iter().enumerate() {
-            if face[0] != NONE {
-                number_of_slot[slot] = layout.triangles.len() as u32;
-                layout.triangles.push(face);
-            }
+        for slot in slots {
+            number_of_slot[slot as usize] = layout.triangles.len() as u32;
+            layout.triangles.push(mesh.faces[slot as usize]);
         }
         layout.free = (0..states.len())
             .filter(|&v| states[v] == State::Removed)
