@@ -114,6 +114,8 @@ impl Glyph {
 pub struct PatchSettings {
     /// The kind of the patches.
     pub interpolation: Interpolation,
+    /// The tension of strands, 0 (Catmull-Rom) - 1 (tangents vanish).
+    pub tension: f64,
     /// Whether tangents follow from the positions of the clusters alone, without the skin around them (mode B).
     pub positions_only: bool,
     /// Whether a displaced cluster tilts the surface at its neighbours.
@@ -124,6 +126,7 @@ impl Default for PatchSettings {
     fn default() -> Self {
         Self {
             interpolation: Interpolation::default(),
+            tension: 0.0,
             positions_only: false,
             couples_normals: true,
         }

@@ -41,6 +41,7 @@ impl GroupPreset {
             colour,
             glyph,
             base: Base::default(),
+            muscles: Vec::new(),
         };
         match self {
             Self::Skin => of([222, 222, 222], Glyph::Circle),

@@ -136,6 +136,7 @@ impl ClusterStage {
         let before = std::mem::replace(&mut self.map, Identity::of(Some(map)));
         let options = PatchOptions {
             interpolation: map.settings().interpolation,
+            tension: map.settings().tension,
         };
         let Some(mut cooked) = known else {
             let corners = Corners::new(layout, map, run.bind.shape(), unit);
