@@ -37,6 +37,8 @@ mod cli_psd;
 mod cli_weights;
 #[path = "core/clip_edit.rs"]
 mod clip_edit;
+#[path = "core/cluster_choice.rs"]
+mod cluster_choice;
 #[path = "core/cluster_drivers.rs"]
 mod cluster_drivers;
 #[path = "core/cluster_layout.rs"]
@@ -47,6 +49,8 @@ mod cluster_limb;
 mod cluster_patches;
 #[path = "core/cluster_shapes.rs"]
 mod cluster_shapes;
+#[path = "core/cluster_tables.rs"]
+mod cluster_tables;
 #[path = "core/clusters.rs"]
 mod clusters;
 #[path = "core/compensating_joints.rs"]

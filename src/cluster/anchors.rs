@@ -2,6 +2,7 @@
 
 use super::layout::Layout;
 use super::rotation_fit::fit_rotation;
+use super::rows::Rows;
 use super::surface::ClusterSurface;
 use glam::DVec3;
 use std::cmp::Reverse;
@@ -46,7 +47,9 @@ impl AnchorFits {
                 })
                 .collect();
             let total: f64 = clusters.iter().map(|c| c.1).sum();
-            clusters.iter_mut().for_each(|c| c.1 /= total);
+            for cluster in &mut clusters {
+                cluster.1 /= total;
+            }
             Some(AnchorFit {
                 corner: layout.corner_of_vertex(anchor)?,
                 bind: surface.positions[anchor as usize],
@@ -77,32 +80,16 @@ impl AnchorFits {
     }
 }
 
-/// The neighbours of each vertex, as compressed rows.
-struct Edges {
-    starts: Vec<u32>,
-    ends: Vec<u32>,
-}
+/// The neighbours of each vertex, some of them twice.
+struct Edges(Rows);
 
 impl Edges {
     fn new(surface: &ClusterSurface) -> Self {
-        let mut pairs: Vec<(u32, u32)> = surface
+        let sides = surface
             .triangles
             .iter()
-            .flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a), (b, a), (c, b), (a, c)])
-            .collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut starts = vec![0; surface.n_vertices() + 1];
-        for &(a, _) in &pairs {
-            starts[a as usize + 1] += 1;
-        }
-        for v in 0..surface.n_vertices() {
-            starts[v + 1] += starts[v];
-        }
-        Self {
-            starts,
-            ends: pairs.into_iter().map(|p| p.1).collect(),
-        }
+            .flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a), (b, a), (c, b), (a, c)]);
+        Self(Rows::new(surface.n_vertices(), sides))
     }
 
     /// The nearest clusters of a vertex with their distance along edges (Dijkstra 1959).
@@ -122,8 +109,7 @@ impl Edges {
                     break;
                 }
             }
-            let row = self.starts[v as usize] as usize..self.starts[v as usize + 1] as usize;
-            for &w in &self.ends[row] {
+            for &w in self.0.row(v) {
                 let length = surface.positions[v as usize].distance(surface.positions[w as usize]);
                 let next = (distance + length).to_bits();
                 if best.get(&w).is_none_or(|&old| next < old) {

@@ -1,9 +1,10 @@
 //! Free vertices in f64: for tests, measurements and fits.
 
 use super::frame::CornerFrame;
-use super::interpolation::Interpolation;
+use super::interpolation::{Interpolation, PatchOptions};
 use super::layout::{Free, Layout};
 use super::net::ControlNet;
+use super::strands::Strands;
 use super::surface::ClusterSurface;
 use glam::DVec3;
 use rayon::prelude::*;
@@ -16,7 +17,9 @@ const PER_TASK: usize = 1024;
 pub struct ExactPatches<'a> {
     net: &'a ControlNet,
     free: &'a [Free],
-    interpolation: Interpolation,
+    options: PatchOptions,
+    /// Vertices on strands; empty for other kinds.
+    strands: Strands,
     /// One a free vertex: from the patch to the vertex at bind, metres.
     offsets: Vec<DVec3>,
 }
@@ -27,12 +30,17 @@ impl<'a> ExactPatches<'a> {
         surface: &ClusterSurface,
         layout: &'a Layout,
         net: &'a ControlNet,
-        interpolation: Interpolation,
+        options: PatchOptions,
     ) -> Self {
         let mut patches = Self {
             net,
             free: &layout.free,
-            interpolation,
+            options,
+            strands: if options.interpolation == Interpolation::Strands {
+                Strands::automatic(surface, layout)
+            } else {
+                Strands::default()
+            },
             offsets: vec![DVec3::ZERO; layout.free.len()],
         };
         let on_patch = patches.evaluate(&net.bind_frames());
@@ -47,39 +55,32 @@ impl<'a> ExactPatches<'a> {
 
     /// The positions of the free vertices, in the order of [`Layout::free`]: `S(u) + q(u) e`.
     pub fn evaluate(&self, frames: &[CornerFrame]) -> Vec<DVec3> {
-        let parts: Vec<Vec<DVec3>> = (0..self.free.len().div_ceil(PER_TASK))
-            .into_par_iter()
-            .map(|run| {
-                let rows = run * PER_TASK..((run + 1) * PER_TASK).min(self.free.len());
-                self.run(rows, frames)
-            })
-            .collect();
-        parts.concat()
+        let mut places = vec![DVec3::ZERO; self.free.len()];
+        places
+            .par_chunks_mut(PER_TASK)
+            .zip(self.free.par_chunks(PER_TASK))
+            .zip(self.offsets.par_chunks(PER_TASK))
+            .for_each(|((places, free), offsets)| self.run(frames, free, offsets, places));
+        places
     }
 
-    fn run(&self, rows: std::ops::Range<usize>, frames: &[CornerFrame]) -> Vec<DVec3> {
-        let mut patch = None;
-        rows.map(|i| {
-            let Free {
-                triangle,
-                barycentric: u,
-                ..
-            } = self.free[i];
-            let (of, bezier) = *patch.get_or_insert_with(|| {
-                (
-                    triangle,
-                    self.net.bezier(triangle, frames, self.interpolation),
-                )
-            });
-            let bezier = if of == triangle {
-                bezier
-            } else {
-                let next = self.net.bezier(triangle, frames, self.interpolation);
-                patch = Some((triangle, next));
-                next
+    fn run(&self, frames: &[CornerFrame], free: &[Free], offsets: &[DVec3], out: &mut [DVec3]) {
+        let kind = self.options.interpolation;
+        let mut current = None;
+        for ((free, &offset), out) in free.iter().zip(offsets).zip(out) {
+            let (triangle, u) = (free.triangle, free.barycentric);
+            let (place, rotation) = match self.strands.of_vertex(free.vertex) {
+                Some(point) => point.at(frames, self.options.tension),
+                None => {
+                    let patch = match current {
+                        Some((of, patch)) if of == triangle => patch,
+                        _ => self.net.patch(triangle, frames, kind),
+                    };
+                    current = Some((triangle, patch));
+                    (patch.at(u), self.net.rotation(triangle, frames, u))
+                }
             };
-            bezier.at(u) + self.net.rotation(triangle, frames, u) * self.offsets[i]
-        })
-        .collect()
+            *out = place + rotation * offset;
+        }
     }
 }

@@ -133,7 +133,7 @@ pub(super) fn gradient_coefficients(
         normal += DMat2::from_cols(f * (w * f.x), f * (w * f.y));
     }
     // Eigenvalues of a symmetric 2x2 matrix.
-    let mean = (normal.x_axis.x + normal.y_axis.y) / 2.0;
+    let mean = f64::midpoint(normal.x_axis.x, normal.y_axis.y);
     let spread = DVec2::new((normal.x_axis.x - normal.y_axis.y) / 2.0, normal.x_axis.y).length();
     if edges.len() < 2 || !(mean - spread > 0.0 && mean + spread <= condition * (mean - spread)) {
         return vec![DVec3::ZERO; edges.len()];

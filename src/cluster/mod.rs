@@ -3,7 +3,7 @@
 //! Data flow: a mesh -> [`ClusterSurface`] (seams welded) and the marked vertices -> [`Layout`] (coarse triangles between
 //! them, each free vertex's place on one) -> [`Patches`] (cooked), evaluated at a pose from one [`CornerFrame`] a corner.
 //! Frames come from a skin ([`Stencil`], mode A) or from positions alone ([`ControlNet::frames_of_positions`], mode B;
-//! anchors by [`AnchorFits`]).
+//! anchors by [`AnchorFits`]). [`suggest()`] chooses clusters, [`extract()`] takes a corrective of the whole mesh to them.
 //! Bones, time and channels -> [`procedural`] (muscles, drivers) and [`channel`] (recorded markers and scalars) ->
 //! displacements or places of clusters, added to the skinned shape; [`lattice`] and [`cage`] move them by control points.
 //!
@@ -16,14 +16,18 @@
 
 mod anchors;
 mod bezier;
+mod blocks;
 pub mod cage;
 pub mod channel;
 mod check;
 mod exact;
+mod extract;
 pub mod fade;
 mod frame;
 mod gradient;
+mod gregory;
 mod interpolation;
+mod kernel;
 pub mod lattice;
 pub mod layout;
 pub mod map;
@@ -33,21 +37,28 @@ mod net;
 mod patches;
 pub mod procedural;
 mod rotation_fit;
+mod rows;
 pub mod signal;
 mod stencil;
+mod strands;
+mod suggest;
 mod surface;
 
 pub use anchors::AnchorFits;
 pub use bezier::BezierTriangle;
 pub use exact::ExactPatches;
+pub use extract::{Corrective, Extraction, extract};
 pub use frame::{CornerFrame, TangentPlane};
 pub use gradient::CornerRings;
-pub use interpolation::Interpolation;
+pub use gregory::GregoryTriangle;
+pub use interpolation::{Interpolation, PatchOptions};
 pub use layout::{Free, Layout};
 pub use map::{Base, ClusterGroup, ClusterMap, Glyph, MapError, PatchSettings};
 pub use mesh_layout::MeshLayout;
 pub use muscles::{Flexion, MuscleLayer};
-pub use net::ControlNet;
-pub use patches::{PatchOptions, PatchWork, Patches};
+pub use net::{ControlNet, Patch};
+pub use patches::{PatchWork, Patches};
 pub use stencil::Stencil;
+pub use strands::{StrandPoint, Strands};
+pub use suggest::{SuggestRound, SuggestSettings, Suggestion, TrainingPose, suggest};
 pub use surface::ClusterSurface;

@@ -3,6 +3,7 @@
 use super::bezier::BezierTriangle;
 use super::frame::{CornerFrame, TangentPlane};
 use super::gradient::CornerRings;
+use super::gregory::GregoryTriangle;
 use super::interpolation::Interpolation;
 use super::layout::Layout;
 use super::surface::ClusterSurface;
@@ -85,33 +86,79 @@ impl ControlNet {
         }
     }
 
+    /// The edge points of a triangle at bind, from the corner that each is beside: towards the next corner, and towards the
+    /// one before, metres.
+    pub(super) fn edge_offsets(&self, triangle: u32) -> [[DVec3; 2]; 3] {
+        self.edges[triangle as usize]
+    }
+
     /// The deformed normal of a corner, unit.
     pub fn normal(&self, corner: u32, frames: &[CornerFrame]) -> DVec3 {
         frames[corner as usize].jacobian * self.planes[corner as usize].normal
     }
 
-    /// The cubic patch of a triangle: the transported one, or the PN triangle of the deformed corners.
-    pub fn bezier(
-        &self,
-        triangle: u32,
-        frames: &[CornerFrame],
-        interpolation: Interpolation,
-    ) -> BezierTriangle {
+    /// The patch of a triangle.
+    pub fn patch(&self, triangle: u32, frames: &[CornerFrame], kind: Interpolation) -> Patch {
         let t = self.triangles[triangle as usize];
         let own = t.map(|c| frames[c as usize]);
         let corners = own.map(|f| f.position);
-        if interpolation == Interpolation::PointNormal {
-            return BezierTriangle::point_normal(corners, t.map(|c| self.normal(c, frames)));
+        if kind == Interpolation::PointNormal {
+            let normals = t.map(|c| self.normal(c, frames));
+            return Patch::Bezier(BezierTriangle::point_normal(corners, normals));
         }
         let offsets = &self.edges[triangle as usize];
         let edge = |i: usize, k: usize| own[i].position + own[i].jacobian * offsets[i][k];
-        BezierTriangle::new(corners, [0, 1, 2].map(|i| [edge(i, 0), edge(i, 1)]))
+        let bezier = BezierTriangle::new(corners, [0, 1, 2].map(|i| [edge(i, 0), edge(i, 1)]));
+        if kind == Interpolation::Gregory {
+            let normals = t.map(|c| self.normal(c, frames));
+            Patch::Gregory(GregoryTriangle::new(&bezier, normals))
+        } else {
+            Patch::Bezier(bezier)
+        }
+    }
+
+    /// The cubic triangle of the displacements `d` of the corners, whose gradients are `gradients` (both n_corners): the edge
+    /// points are `d_i + G_i (P_j - P_i) / 3`.
+    pub fn displacement_patch(
+        &self,
+        triangle: u32,
+        d: &[DVec3],
+        gradients: &[DMat3],
+    ) -> BezierTriangle {
+        let t = self.triangles[triangle as usize].map(|c| c as usize);
+        let edge = |i: usize, j: usize| {
+            let along = self.positions[t[j]] - self.positions[t[i]];
+            d[t[i]] + gradients[t[i]] * along / 3.0
+        };
+        let edges = [0, 1, 2].map(|i| [edge(i, (i + 1) % 3), edge(i, (i + 2) % 3)]);
+        BezierTriangle::new(t.map(|c| d[c]), edges)
     }
 
     /// The rotation of details at barycentric coordinates `u` of a triangle.
     pub fn rotation(&self, triangle: u32, frames: &[CornerFrame], u: [f64; 3]) -> DQuat {
         let t = self.triangles[triangle as usize];
         blended_rotation(t.map(|c| frames[c as usize].rotation), u)
+    }
+}
+
+/// A patch between three corners.
+#[derive(Clone, Copy, Debug, PartialEq)]
+// It lives on the stack, for as long as one patch is evaluated.
+#[allow(clippy::large_enum_variant)]
+pub enum Patch {
+    /// Cubic.
+    Bezier(BezierTriangle),
+    /// Quartic, with one tangent plane along each edge.
+    Gregory(GregoryTriangle),
+}
+
+impl Patch {
+    /// The place at barycentric coordinates `u`.
+    pub fn at(&self, u: [f64; 3]) -> DVec3 {
+        match self {
+            Self::Bezier(patch) => patch.at(u),
+            Self::Gregory(patch) => patch.at(u),
+        }
     }
 }
 

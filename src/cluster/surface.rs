@@ -1,5 +1,6 @@
 //! The surface that clusters lie on: welded vertices and triangles at bind.
 
+use super::rows::Rows;
 use crate::mesh::Mesh;
 use glam::{DVec3, Vec3};
 
@@ -16,8 +17,7 @@ pub struct ClusterSurface {
     /// Triangles of three different vertices, each set of vertices once.
     pub triangles: Vec<[u32; 3]>,
     vertex_of_point: Vec<u32>,
-    point_starts: Vec<u32>,
-    points: Vec<u32>,
+    points_of_vertex: Rows,
 }
 
 impl ClusterSurface {
@@ -74,8 +74,7 @@ impl ClusterSurface {
 
     /// The points of the mesh at a vertex, ascending; several on a seam.
     pub fn points_of_vertex(&self, vertex: u32) -> &[u32] {
-        let [first, end] = [0, 1].map(|i| self.point_starts[vertex as usize + i] as usize);
-        &self.points[first..end]
+        self.points_of_vertex.row(vertex)
     }
 
     /// n_vertices: whether one of the vertex's points is in `points`.
@@ -109,14 +108,13 @@ impl ClusterSurface {
             }
         }
         let triangles = distinct(point_triangles, &vertex_of_point);
-        let (point_starts, points) = points_of(&vertex_of_point, positions.len());
+        let pairs = vertex_of_point.iter().copied().zip(0u32..);
         Self {
             normals: angle_weighted_normals(&positions, &triangles),
+            points_of_vertex: Rows::new(positions.len(), pairs),
             positions,
             triangles,
             vertex_of_point,
-            point_starts,
-            points,
         }
     }
 }
@@ -145,24 +143,6 @@ fn distinct(point_triangles: &[[u32; 3]], vertex_of_point: &[u32]) -> Vec<[u32; 
         repeated.binary_search(&(index - 1)).is_err()
     });
     triangles
-}
-
-/// The points of each vertex, as compressed rows.
-fn points_of(vertex_of_point: &[u32], n_vertices: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut starts = vec![0; n_vertices + 1];
-    for &v in vertex_of_point {
-        starts[v as usize + 1] += 1;
-    }
-    for v in 0..n_vertices {
-        starts[v + 1] += starts[v];
-    }
-    let mut next = starts.clone();
-    let mut points = vec![0; vertex_of_point.len()];
-    for (point, &v) in (0u32..).zip(vertex_of_point) {
-        points[next[v as usize] as usize] = point;
-        next[v as usize] += 1;
-    }
-    (starts, points)
 }
 
 /// The mean of the normals of each vertex's faces, weighted by their angles there (Thuermer & Wuethrich 1998), unit; Y

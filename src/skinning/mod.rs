@@ -43,4 +43,5 @@ pub use palette::{Motion, SkinPalette, Stretch};
 pub use point_rotation::{blended_stretch, dual_quaternion_rotation, linear_rotation};
 pub use projection::BulgeProjection;
 pub use simd::Backend;
+pub(crate) use simd::{Kernel, Simd, dispatch};
 pub use skin_bones::SkinBones;

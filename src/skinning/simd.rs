@@ -41,13 +41,13 @@ impl Backend {
 }
 
 /// Work written once for all backends. `run` must be `#[inline(always)]`.
-pub(super) trait Kernel {
+pub(crate) trait Kernel {
     /// Does the work with the lanes of `simd`.
     fn run<S: Simd>(self, simd: S);
 }
 
 /// Runs a kernel on a backend.
-pub(super) fn dispatch<K: Kernel>(backend: Backend, kernel: K) {
+pub(crate) fn dispatch<K: Kernel>(backend: Backend, kernel: K) {
     #[cfg(target_arch = "x86_64")]
     if backend == Backend::Avx2
         && let Some(simd) = Avx2::detect()
@@ -60,7 +60,7 @@ pub(super) fn dispatch<K: Kernel>(backend: Backend, kernel: K) {
 }
 
 /// Arithmetic on eight f32. A value of the type proves that the CPU supports it.
-pub(super) trait Simd: Copy {
+pub(crate) trait Simd: Copy {
     /// Eight f32.
     type F: Copy;
 

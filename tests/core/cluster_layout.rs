@@ -109,7 +109,9 @@ fn the_arm_is_covered_at_every_density() {
         // The same decimation as the reference's, up to rounding of its keys.
         let set = |t: &[[u32; 3]]| -> BTreeSet<[u32; 3]> {
             let mut t = t.to_vec();
-            t.iter_mut().for_each(|t| t.sort_unstable());
+            for t in &mut t {
+                t.sort_unstable();
+            }
             t.into_iter().collect()
         };
         let (own, theirs) = (set(&found.triangles), set(&arm.layout_triangles(percent)));

@@ -3,7 +3,7 @@
 use crate::cluster_shapes::{Arm, RADIUS, tube};
 use glam::{DMat3, DQuat, DVec3};
 use sinew::cluster::{
-    ClusterSurface, ControlNet, CornerFrame, ExactPatches, Interpolation, Layout, Stencil,
+    ClusterSurface, ControlNet, CornerFrame, ExactPatches, Layout, PatchOptions, Stencil,
 };
 use sinew::task::Task;
 
@@ -42,7 +42,10 @@ impl Limb {
     /// The cylinder of METHODS: 40 x 81 vertices.
     pub(crate) fn cylinder() -> Self {
         let surface = tube(40, 81, RADIUS, 4.0);
-        let lower = surface.positions.iter().map(|p| smoothstep((p.z + 0.6) / 1.2));
+        let lower = surface
+            .positions
+            .iter()
+            .map(|p| smoothstep((p.z + 0.6) / 1.2));
         Self {
             lower: lower.collect(),
             surface,
@@ -71,7 +74,9 @@ impl Limb {
     /// All vertices, skinned.
     pub(crate) fn skinned(&self, turn: DQuat, skin: Skin) -> Vec<DVec3> {
         let vertices = self.surface.positions.iter().zip(&self.lower);
-        vertices.map(|(&p, &w)| Self::skin(p, w, turn, skin).0).collect()
+        vertices
+            .map(|(&p, &w)| Self::skin(p, w, turn, skin).0)
+            .collect()
     }
 
     /// The frames of some vertices in mode A.
@@ -81,9 +86,9 @@ impl Limb {
             let (p, w) = (self.surface.positions[v as usize], self.lower[v as usize]);
             let (position, rotation) = Self::skin(p, w, turn, skin);
             let gradient = stencil.gradient(w, |j| self.lower[j as usize]);
-            let skinned = stencil.virtual_points().map(|offset| {
-                Self::skin(p + offset, w + gradient.dot(offset), turn, skin).0
-            });
+            let skinned = stencil
+                .virtual_points()
+                .map(|offset| Self::skin(p + offset, w + gradient.dot(offset), turn, skin).0);
             match stencil.columns(skinned) {
                 Some(columns) => {
                     CornerFrame::with_columns(position, &stencil.plane, columns, rotation)
@@ -134,8 +139,8 @@ impl<'a> Clustered<'a> {
         }
     }
 
-    pub(crate) fn exact(&self, interpolation: Interpolation) -> ExactPatches<'_> {
-        ExactPatches::new(&self.limb.surface, &self.layout, &self.net, interpolation)
+    pub(crate) fn exact(&self, options: PatchOptions) -> ExactPatches<'_> {
+        ExactPatches::new(&self.limb.surface, &self.layout, &self.net, options)
     }
 
     /// All vertices: free ones from the patches, others from `frames` and the skin.
@@ -144,11 +149,11 @@ impl<'a> Clustered<'a> {
         turn: DQuat,
         skin: Skin,
         mode: Mode,
-        interpolation: Interpolation,
+        options: PatchOptions,
     ) -> Vec<DVec3> {
         let mut all = self.limb.skinned(turn, skin);
         let frames = self.limb.corner_frames(&self.net, turn, skin, mode);
-        let free = self.exact(interpolation).evaluate(&frames);
+        let free = self.exact(options).evaluate(&frames);
         for (place, free) in free.into_iter().zip(&self.layout.free) {
             all[free.vertex as usize] = place;
         }

@@ -100,6 +100,16 @@ pub(crate) fn tube(columns: usize, rows: usize, radius: f64, length: f64) -> Clu
     ClusterSurface::from_triangles(positions, &triangles)
 }
 
+/// A flat sheet of `n` x `n` vertices, 1 wide.
+pub(crate) fn sheet(n: usize) -> ClusterSurface {
+    let place = |(i, j): (usize, usize)| DVec3::new(j as f64, i as f64, 0.0) / (n - 1) as f64;
+    let mut triangles = Vec::new();
+    for (row, column) in grid(n - 1, n - 1) {
+        quad(&mut triangles, n, row, column, row + 1);
+    }
+    ClusterSurface::from_triangles(grid(n, n).map(place).collect(), &triangles)
+}
+
 /// A torus around z.
 pub(crate) fn torus(columns: usize, rows: usize) -> ClusterSurface {
     let mut positions = Vec::new();

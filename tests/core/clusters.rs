@@ -332,10 +332,12 @@ fn a_project_keeps_clusters_and_skips_what_does_not_fit() {
     all = all.with_group(None, group).unwrap();
     all = all.with_group(None, ClusterGroup::new("Empty", 5)).unwrap();
     all = all.with_points(&[1, 4, 9], Some(1));
-    all = all.with_settings(PatchSettings {
-        positions_only: true,
-        ..PatchSettings::default()
-    });
+    all = all
+        .with_settings(PatchSettings {
+            positions_only: true,
+            ..PatchSettings::default()
+        })
+        .unwrap();
     let marked = with(&plain, all);
     let path = Path::new("/projects/arm.ron");
     let text = to_text(&to_project(&marked, Some(path)).unwrap()).unwrap();

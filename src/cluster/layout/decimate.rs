@@ -32,6 +32,7 @@ pub(super) fn decimate(
     located: &mut Located,
     states: &mut [State],
     task: &Task,
+    reports: bool,
 ) -> Result<(), Cancelled> {
     let is_free = |s: &&State| matches!(s, State::Free { .. });
     let total = states.iter().filter(is_free).count();
@@ -49,7 +50,10 @@ pub(super) fn decimate(
         while let Some(Reverse((_, v, stamp))) = heap.pop() {
             n_popped += 1;
             if n_popped % PERIOD == 0 {
-                task.step("Laying out patches", n_removed as f32 / total as f32)?;
+                task.check()?;
+                if reports {
+                    task.step("Laying out patches", n_removed as f32 / total as f32)?;
+                }
             }
             if stamps[v as usize] != stamp || !remover.remove(mesh, located, v, least, most) {
                 continue;

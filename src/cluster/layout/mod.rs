@@ -56,7 +56,17 @@ impl Layout {
         task: &Task,
     ) -> Result<Self, Cancelled> {
         let included = included(surface, clusters);
-        Self::of_components(surface, clusters, &included, task)
+        Self::of_components(surface, clusters, &included, task, true)
+    }
+
+    /// As [`Layout::new`], for work that reports progress of its own.
+    pub(super) fn quietly(
+        surface: &ClusterSurface,
+        clusters: &[bool],
+        task: &Task,
+    ) -> Result<Self, Cancelled> {
+        let included = included(surface, clusters);
+        Self::of_components(surface, clusters, &included, task, false)
     }
 
     /// The index of a vertex in [`Layout::corners`].
@@ -70,8 +80,9 @@ impl Layout {
         clusters: &[bool],
         included: &[bool],
         task: &Task,
+        reports: bool,
     ) -> Result<Self, Cancelled> {
-        task.step("Laying out patches", 0.0)?;
+        task.check()?;
         let mut mesh = CoarseMesh::new(surface, included);
         let mut located = Located::new(surface.n_vertices(), mesh.faces.len());
         let mut ring = Ring::default();
@@ -87,7 +98,7 @@ impl Layout {
                 }
             })
             .collect();
-        decimate::decimate(&mut mesh, &mut located, &mut states, task)?;
+        decimate::decimate(&mut mesh, &mut located, &mut states, task, reports)?;
         flips::flip_edges(&mut mesh, &mut located, task)?;
         Ok(Self::collect(&mesh, &located, &states, clusters, included))
     }

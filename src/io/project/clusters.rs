@@ -31,13 +31,16 @@ enums! {
 
     /// The kind of the patches.
     #[derive(Default)]
-    Interpolation = cluster::Interpolation { #[default] TransportedBezier, PointNormal }
+    Interpolation = cluster::Interpolation {
+        #[default] TransportedBezier, PointNormal, Gregory, Strands, SkinnedFree
+    }
 }
 
 structs! {
     /// How the free points follow the clusters.
     PatchSettings = cluster::PatchSettings {
         interpolation: Interpolation,
+        tension: f64,
         positions_only: bool,
         couples_normals: bool,
     }
