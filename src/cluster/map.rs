@@ -468,6 +468,9 @@ mod tests {
             ..PatchSettings::default()
         };
         assert!(map.with_settings(tension(f64::NAN)).is_err());
-        assert_eq!(map.with_settings(tension(0.5)).unwrap().settings().tension, 0.5);
+        assert_eq!(
+            map.with_settings(tension(0.5)).unwrap().settings().tension,
+            0.5
+        );
     }
 }

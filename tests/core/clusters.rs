@@ -83,10 +83,10 @@ fn an_edit_of_clusters_is_undone_to_the_bit_and_refused_where_a_point_is_missing
     let mut document = tube(30);
     let plain = document.clone();
     let mut history = History::default();
-    history.begin("Mark", &document);
+    history.begin(&document, "Mark");
     for nth in [40, 20, 10] {
         let edit = edit(&document, map(every(&document, nth), Base::Stack));
-        let dirty = history.apply(&mut document, edit).unwrap();
+        let dirty = history.apply(&mut document, edit, "Mark").unwrap();
         assert!(dirty.clusters.contains(&MESH));
     }
     history.commit(&document);

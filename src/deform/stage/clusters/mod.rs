@@ -236,7 +236,9 @@ impl ClusterStage {
         let settings = run.input.clusters.map(|clusters| clusters.map.settings());
         let couples = settings.is_some_and(|settings| settings.couples_normals);
         let mut displacements = vec![Vec3::ZERO; before.len()];
-        cooked.patches.displacements(&d, couples, &mut displacements);
+        cooked
+            .patches
+            .displacements(&d, couples, &mut displacements);
         for &point in cooked.patches.free_points() {
             let displacement = displacements[point as usize];
             if displacement != Vec3::ZERO {
