@@ -3,7 +3,7 @@
 //!
 //! Invariant: a point belongs to one group at most; names of groups are distinct.
 
-use super::interpolation::Interpolation;
+use super::interpolation::{Interpolation, PatchOptions};
 use super::muscles::MuscleLayer;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -114,7 +114,7 @@ impl Glyph {
 pub struct PatchSettings {
     /// The kind of the patches.
     pub interpolation: Interpolation,
-    /// The tension of strands, 0 (Catmull-Rom) - 1 (tangents vanish).
+    /// The tension of [`Interpolation::Strands`], 0 (Catmull-Rom) - 1.
     pub tension: f64,
     /// Whether tangents follow from the positions of the clusters alone, without the skin around them (mode B).
     pub positions_only: bool,
@@ -129,6 +129,16 @@ impl Default for PatchSettings {
             tension: 0.0,
             positions_only: false,
             couples_normals: true,
+        }
+    }
+}
+
+impl PatchSettings {
+    /// The options of the patches.
+    pub fn options(&self) -> PatchOptions {
+        PatchOptions {
+            interpolation: self.interpolation,
+            tension: self.tension,
         }
     }
 }
@@ -193,6 +203,9 @@ pub enum MapError {
         /// The number of groups.
         n_groups: usize,
     },
+    /// A number is out of its range.
+    #[error("the tension of the strands is {0}, which is not 0 - 1")]
+    Tension(f64),
     /// A setting of a muscle is out of its range.
     #[error("the muscle \"{name}\": {why}")]
     Muscle {
@@ -225,6 +238,9 @@ impl ClusterMap {
         let mut names = BTreeSet::new();
         if let Some(group) = groups.iter().find(|group| !names.insert(&group.name)) {
             return Err(MapError::SameName(group.name.clone()));
+        }
+        if !(0.0..=1.0).contains(&settings.tension) {
+            return Err(MapError::Tension(settings.tension));
         }
         for muscle in groups.iter().flat_map(|group| &group.muscles) {
             muscle.settings.check().map_err(|why| MapError::Muscle {
@@ -378,13 +394,13 @@ impl ClusterMap {
         }
     }
 
-    /// The map with other settings.
-    #[must_use]
-    pub fn with_settings(&self, settings: PatchSettings) -> Self {
-        Self {
-            settings,
-            ..self.clone()
-        }
+    /// The map with other settings. Fails where a number is out of its range.
+    pub fn with_settings(&self, settings: PatchSettings) -> Result<Self, MapError> {
+        let made = Self::new(self.groups.clone(), Vec::new(), settings)?;
+        Ok(Self {
+            clusters: self.clusters.clone(),
+            ..made
+        })
     }
 
     /// Bytes that it does not share with another.
@@ -447,5 +463,14 @@ mod tests {
         assert_eq!(of(vec![(3, 0), (3, 1)]), Err(MapError::TwoGroups(3)));
         assert_eq!(of(vec![(3, 0), (3, 0)]).unwrap().n_clusters(), 1);
         assert!(matches!(of(vec![(3, 2)]), Err(MapError::NoGroup { .. })));
+        let tension = |tension| PatchSettings {
+            tension,
+            ..PatchSettings::default()
+        };
+        assert!(map.with_settings(tension(f64::NAN)).is_err());
+        assert_eq!(
+            map.with_settings(tension(0.5)).unwrap().settings().tension,
+            0.5
+        );
     }
 }

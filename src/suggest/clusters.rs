@@ -146,12 +146,17 @@ pub fn suggest_clusters(
     let n = surface.n_vertices();
     let per_round = ((n as f64 * ROUND) as usize).max(MIN_ROUND);
     let mut marked = surface.marked(map.clusters().iter().map(|c| c.0));
-    let point = |vertex: u32| surface.points_of_vertex(vertex)[0];
+    // Both sides of a seam whose weights differ: each stays where the stack has it.
+    let points = |vertices: &[u32]| -> Vec<u32> {
+        let points = vertices.iter().map(|&v| surface.points_of_vertex(v));
+        points.flatten().copied().collect()
+    };
     if !map.acts() {
         let seeds = spread_seeds(&surface, &neighbours, per_round);
-        seeds.iter().for_each(|&v| marked[v as usize] = true);
-        let points: Vec<u32> = seeds.into_iter().map(point).collect();
-        map = map.with_points(&points, Some(group));
+        for &v in &seeds {
+            marked[v as usize] = true;
+        }
+        map = map.with_points(&points(&seeds), Some(group));
     }
     let mut rounds = Vec::new();
     for round in 0..MAX_ROUNDS {
@@ -196,9 +201,10 @@ pub fn suggest_clusters(
         if chosen.is_empty() {
             break;
         }
-        chosen.iter().for_each(|&v| marked[v as usize] = true);
-        let points: Vec<u32> = chosen.into_iter().map(point).collect();
-        map = map.with_points(&points, Some(group));
+        for &v in &chosen {
+            marked[v as usize] = true;
+        }
+        map = map.with_points(&points(&chosen), Some(group));
     }
     Ok(SuggestedClusters { mesh, map, rounds })
 }

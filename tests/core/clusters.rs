@@ -83,10 +83,10 @@ fn an_edit_of_clusters_is_undone_to_the_bit_and_refused_where_a_point_is_missing
     let mut document = tube(30);
     let plain = document.clone();
     let mut history = History::default();
-    history.begin("Mark", &document);
+    history.begin(&document, "Mark");
     for nth in [40, 20, 10] {
         let edit = edit(&document, map(every(&document, nth), Base::Stack));
-        let dirty = history.apply(&mut document, edit).unwrap();
+        let dirty = history.apply(&mut document, edit, "Mark").unwrap();
         assert!(dirty.clusters.contains(&MESH));
     }
     history.commit(&document);
@@ -332,10 +332,12 @@ fn a_project_keeps_clusters_and_skips_what_does_not_fit() {
     all = all.with_group(None, group).unwrap();
     all = all.with_group(None, ClusterGroup::new("Empty", 5)).unwrap();
     all = all.with_points(&[1, 4, 9], Some(1));
-    all = all.with_settings(PatchSettings {
-        positions_only: true,
-        ..PatchSettings::default()
-    });
+    all = all
+        .with_settings(PatchSettings {
+            positions_only: true,
+            ..PatchSettings::default()
+        })
+        .unwrap();
     let marked = with(&plain, all);
     let path = Path::new("/projects/arm.ron");
     let text = to_text(&to_project(&marked, Some(path)).unwrap()).unwrap();

@@ -419,6 +419,21 @@ const CHANGES: &[Change] = &[
         };
         i.clusters = Some(clusters(i.geometry.n_points(), 7, settings));
     }),
+    ("strands", |i| {
+        let settings = PatchSettings {
+            interpolation: Interpolation::Strands,
+            tension: 0.25,
+            ..PatchSettings::default()
+        };
+        i.clusters = Some(clusters(i.geometry.n_points(), 7, settings));
+    }),
+    ("free points that keep their skin", |i| {
+        let settings = PatchSettings {
+            interpolation: Interpolation::SkinnedFree,
+            ..PatchSettings::default()
+        };
+        i.clusters = Some(clusters(i.geometry.n_points(), 7, settings));
+    }),
     ("patches of positions", |i| {
         let settings = PatchSettings {
             positions_only: true,

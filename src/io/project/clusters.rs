@@ -32,11 +32,7 @@ enums! {
     /// The kind of the patches.
     #[derive(Default)]
     Interpolation = cluster::Interpolation {
-        #[default] TransportedBezier,
-        PointNormal,
-        Gregory,
-        Strands,
-        SkinnedFree,
+        #[default] TransportedBezier, PointNormal, Gregory, Strands, SkinnedFree
     }
 }
 
@@ -44,7 +40,6 @@ structs! {
     /// How the free points follow the clusters.
     PatchSettings = cluster::PatchSettings {
         interpolation: Interpolation,
-        #[serde(default, skip_serializing_if = "is_default")]
         tension: f64,
         positions_only: bool,
         couples_normals: bool,

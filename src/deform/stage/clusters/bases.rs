@@ -132,7 +132,7 @@ fn method_of(base: Base) -> Option<SkinningMethod> {
 }
 
 /// The blended rotation of a point.
-fn rotation(run: &Run<'_>, base: Base, point: u32) -> DQuat {
+pub(super) fn rotation(run: &Run<'_>, base: Base, point: u32) -> DQuat {
     let (c, i) = (point as usize / CHUNK, point as usize % CHUNK);
     let Some(chunk) = run.skin.chunks().get(c) else {
         return DQuat::IDENTITY;

@@ -16,7 +16,7 @@ use super::changed::Changed;
 use super::key::{Identity, LastKey, refill};
 use super::run::{Run, Stage};
 use crate::cluster::{
-    Base, ClusterMap, CornerFrame, MeshLayout, MuscleLayer, PatchOptions, PatchWork, Patches,
+    Base, ClusterMap, CornerFrame, Interpolation, MeshLayout, MuscleLayer, PatchWork, Patches,
 };
 use crate::deform::{DeformInput, Masks};
 use crate::math::same_bits;
@@ -89,9 +89,14 @@ impl Stage for ClusterStage {
         self.stale.clear();
         let all = cooked.bases.run(run, &cooked.corners, &mut self.stale) || all;
         cooked.muscles.run(run, &mut self.stale);
-        let result = if all {
+        let is_skinned = keeps_skin(run);
+        let old = (is_skinned && !all).then(|| self.shape.clone());
+        let result = if all || is_skinned {
             self.run_all(run, &cooked, before);
-            Changed::All
+            match old {
+                Some(old) => Changed::points(different(&old, &self.shape)),
+                None => Changed::All,
+            }
         } else {
             let points = match &changed {
                 Changed::Points(points) => &points[..],
@@ -134,10 +139,7 @@ impl ClusterStage {
         let known = self.cooked.take().filter(|_| !new_bind);
         let new_map = !self.map.is(Some(map));
         let before = std::mem::replace(&mut self.map, Identity::of(Some(map)));
-        let options = PatchOptions {
-            interpolation: map.settings().interpolation,
-            tension: map.settings().tension,
-        };
+        let options = map.settings().options();
         let Some(mut cooked) = known else {
             let corners = Corners::new(layout, map, run.bind.shape(), unit);
             let patches = Patches::new(&corners.surface, layout.layout(), options);
@@ -212,9 +214,39 @@ impl ClusterStage {
         for corner in 0..n as u32 {
             self.place(run, cooked, corner);
         }
+        if keeps_skin(run) {
+            self.displace_free(run, cooked, before);
+        } else {
+            cooked
+                .patches
+                .evaluate(&self.frames, &mut self.work, &mut self.shape);
+        }
+    }
+
+    /// Adds to the free points, which keep their skin, what is added to the corners: `v' = F(v) + R d(u)`.
+    fn displace_free(&mut self, run: &Run<'_>, cooked: &Cooked, before: &[Vec3]) {
+        let corners = self.frames.iter().zip(&cooked.corners.points);
+        let d: Vec<DVec3> = corners
+            .zip(&self.skinned)
+            .map(|((frame, (point, _)), skinned)| {
+                let added = frame.position - before[*point as usize].as_dvec3();
+                skinned.rotation.conjugate() * added
+            })
+            .collect();
+        let settings = run.input.clusters.map(|clusters| clusters.map.settings());
+        let couples = settings.is_some_and(|settings| settings.couples_normals);
+        let mut displacements = vec![Vec3::ZERO; before.len()];
         cooked
             .patches
-            .evaluate(&self.frames, &mut self.work, &mut self.shape);
+            .displacements(&d, couples, &mut displacements);
+        for &point in cooked.patches.free_points() {
+            let displacement = displacements[point as usize];
+            if displacement != Vec3::ZERO {
+                let rotation = bases::rotation(run, Base::Stack, point);
+                let added = rotation * displacement.as_dvec3();
+                self.shape[point as usize] = (before[point as usize].as_dvec3() + added).as_vec3();
+            }
+        }
     }
 
     /// What the changed points before this stage, and the stale corners, move; ascending.
@@ -259,16 +291,9 @@ impl ClusterStage {
                     .iter()
                     .for_each(|&p| add(p));
             }
-            for &patch in others
-                .iter()
-                .flat_map(|&c| cooked.patches.patches_of_corner(c))
-            {
-                cooked
-                    .patches
-                    .points_of_patch(patch)
-                    .iter()
-                    .for_each(|&p| add(p));
-            }
+            let points = others.iter();
+            let points = points.flat_map(|&c| cooked.patches.points_of_corner(c));
+            points.for_each(add);
         }
         moved.sort_unstable_by_key(|entry| entry.0);
         moved.dedup_by_key(|entry| entry.0);
@@ -408,6 +433,19 @@ impl ClusterStage {
             }
         }
     }
+}
+
+/// Whether free points keep their skin and follow displacements alone.
+fn keeps_skin(run: &Run<'_>) -> bool {
+    let settings = run.input.clusters.map(|clusters| clusters.map.settings());
+    settings.is_some_and(|settings| settings.interpolation == Interpolation::SkinnedFree)
+}
+
+/// The points whose bits differ, ascending.
+fn different(a: &[Vec3], b: &[Vec3]) -> Vec<u32> {
+    let pairs = (0u32..).zip(a.iter().zip(b));
+    let other = pairs.filter(|(_, (a, b))| !same_bits(**a, **b));
+    other.map(|(point, _)| point).collect()
 }
 
 /// Whether stages 6 and 7 move points after the skin.
