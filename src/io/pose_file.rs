@@ -25,7 +25,7 @@ pub enum PoseFileError {
         why: std::io::Error,
     },
     /// Its content is not a pose of the model.
-    #[error("\"{}\" is not a pose of this model: {why}.", path.display())]
+    #[error("\"{}\" is not a pose file of this model: {why}.", path.display())]
     Format {
         /// The file.
         path: PathBuf,
