@@ -67,7 +67,7 @@ impl Evaluation {
 /// One step of a poll; returns whether there was something to do.
 type Step = fn(&mut Editor) -> bool;
 
-const STEPS: [Step; 18] = [
+const STEPS: [Step; 19] = [
     Editor::go_on_with_stroke,
     Editor::take_ended_jobs,
     Editor::take_evaluated,
@@ -84,6 +84,7 @@ const STEPS: [Step; 18] = [
     Editor::follow_hidden,
     Editor::post,
     Editor::start_checks,
+    Editor::find_sparse_clusters,
     Editor::start_autosave,
     Editor::report_dropped_steps,
 ];
