@@ -2,6 +2,8 @@
 
 #[path = "gui/app.rs"]
 mod app;
+#[path = "gui/clusters.rs"]
+mod clusters;
 #[path = "gui/commands.rs"]
 mod commands;
 #[path = "gui/comparing.rs"]

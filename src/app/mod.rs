@@ -15,6 +15,7 @@ mod memory;
 mod overlay;
 mod preferences;
 mod run;
+mod run_clusters;
 pub mod settings;
 mod shell;
 pub mod thumbnails;
@@ -22,6 +23,7 @@ pub mod thumbnails;
 use crate::deform::StackChoice;
 use crate::deform::diagnostics::Metric;
 use crate::document::Image;
+use crate::document::session::SelectKind;
 use crate::editor::exporting::ExportKind;
 use crate::editor::{Editor, OpenRequest};
 use crate::evaluate::Difference;
@@ -33,7 +35,7 @@ use crate::view::keymap;
 use crate::view::layout::{Arrangement, Dock};
 use crate::view::mode::Mode;
 use crate::view::panels::{
-    CorrectivesPanel, Hierarchy, InfluencesPanel, LayersPanel, Timeline, VolumePanel,
+    ClustersPanel, CorrectivesPanel, Hierarchy, InfluencesPanel, LayersPanel, Timeline, VolumePanel,
 };
 use crate::view::pie::Pie;
 use crate::view::scene::Shading;
@@ -127,6 +129,7 @@ pub struct SinewApp {
     volume: VolumePanel,
     influences: InfluencesPanel,
     layers: LayersPanel,
+    clusters: ClustersPanel,
     correctives: CorrectivesPanel,
     dock: Dock,
     settings: SettingsFile,
@@ -138,6 +141,8 @@ pub struct SinewApp {
     mode_before: Mode,
     /// The shading before Paint mode.
     shading_before: Shading,
+    /// What was selected before Cluster mode.
+    kind_before: SelectKind,
     dialog: Option<PathDialog>,
     export: ExportPage,
     /// The shading and the difference settings before the difference of an export was coloured.
@@ -220,6 +225,7 @@ impl SinewApp {
             volume: VolumePanel::default(),
             influences: InfluencesPanel::default(),
             layers: LayersPanel::default(),
+            clusters: ClustersPanel::default(),
             correctives: CorrectivesPanel::default(),
             dock,
             toasts: Toasts::default(),
@@ -227,6 +233,7 @@ impl SinewApp {
             commands: Vec::new(),
             mode_before: Mode::Paint,
             shading_before: Shading::default(),
+            kind_before: SelectKind::default(),
             dialog: None,
             export,
             before_difference: None,

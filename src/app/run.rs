@@ -58,6 +58,8 @@ impl SinewApp {
             Command::SelectLinked => self.editor.select_linked(),
             Command::SelectMore => self.editor.select_more(),
             Command::SelectLess => self.editor.select_less(),
+            Command::SelectEdgeLoop => self.editor.select_edge_loops(),
+            Command::SelectEdgeRing => self.editor.select_edge_rings(),
             Command::SelectMoved => self.editor.select_moved_points(),
             Command::SelectByWeight => {
                 self.weight_range = Some(WeightRange::default());
@@ -85,6 +87,7 @@ impl SinewApp {
             Command::Show(shading) => options.shading = shading,
             Command::ToggleBones => options.show_bones = !options.show_bones,
             Command::ToggleXray => options.xray_bones = !options.xray_bones,
+            Command::ToggleClusters => options.show_clusters = !options.show_clusters,
             Command::ToggleGrid => options.show_grid = !options.show_grid,
             Command::ToggleWire => options.wire_overlay = !options.wire_overlay,
             // Over the timeline, frame the clip.
@@ -151,8 +154,12 @@ impl SinewApp {
             Command::TogglePin => self.editor.toggle_pins(),
 
             Command::BrushRadius | Command::BrushStrength | Command::BrushWeight => {
-                let sculpts = self.viewport.mode == Mode::Sculpt;
-                if !sculpts || command == Command::BrushWeight {
+                let has_it = match self.viewport.mode {
+                    Mode::Sculpt => command != Command::BrushWeight,
+                    Mode::Cluster => command == Command::BrushRadius,
+                    _ => false,
+                };
+                if !has_it {
                     self.set_mode(Mode::Paint);
                 }
                 self.viewport.pointer_commands.push(command);
@@ -244,6 +251,18 @@ impl SinewApp {
             Command::ExportWeights => {
                 self.dialog = Some(PathDialog::new(PathPurpose::ExportWeights, &self.editor));
             }
+            Command::MarkSelected
+            | Command::UnmarkSelected
+            | Command::UnmarkAll
+            | Command::GrowGroup
+            | Command::ShrinkGroup
+            | Command::SelectGroup
+            | Command::IsolateGroup
+            | Command::AddGroup(_)
+            | Command::RenameGroup
+            | Command::DeleteGroup
+            | Command::PromoteAnchors
+            | Command::AssignGroup(_) => self.run_on_clusters(command),
             Command::AddSample => {
                 self.open_panel(PanelKind::Correctives);
                 if self.editor.add_sample() {
@@ -378,7 +397,7 @@ impl SinewApp {
     }
 
     /// Opens a panel if it is closed: the result of a command would be invisible.
-    fn open_panel(&mut self, panel: PanelKind) {
+    pub(super) fn open_panel(&mut self, panel: PanelKind) {
         if !self.dock.is_open(panel) {
             self.dock.open(panel);
         }
@@ -391,6 +410,7 @@ impl SinewApp {
             Command::Show(shading) => options.shading == shading,
             Command::ToggleBones => options.show_bones,
             Command::ToggleXray => options.xray_bones,
+            Command::ToggleClusters => options.show_clusters,
             Command::ToggleGrid => options.show_grid,
             Command::ToggleNames => options.show_names,
             Command::UseRamp(ramp) => options.ramp == ramp,
@@ -434,6 +454,7 @@ impl SinewApp {
                 let alone = self.editor.layers().and_then(LayerStack::solo);
                 alone.is_some() && alone == self.editor.active_layer()
             }
+            Command::IsolateGroup => self.editor.isolated_group().is_some(),
             Command::ToggleLoop => self.editor.document().session().playback.looping,
             Command::UseRigidInterpolation(interpolation) => {
                 let clip = self.editor.shown_clip();
@@ -464,6 +485,13 @@ impl SinewApp {
         self.mode_before = was;
         if self.editor.select_tool().armed().is_some() && mode.has_brush() {
             self.editor.arm_select(None);
+        }
+        if mode == Mode::Cluster {
+            // Keys such as Ctrl+Plus then mean vertices.
+            self.kind_before = self.editor.select_kind();
+            self.editor.set_select_kind(SelectKind::Points);
+        } else if was == Mode::Cluster {
+            self.editor.set_select_kind(self.kind_before);
         }
         let shading = &mut self.viewport.options.shading;
         if mode == Mode::Paint {
@@ -511,6 +539,9 @@ impl SinewApp {
     /// Arms a selection shape for the next drag in the viewport, in any mode.
     fn arm_select(&mut self, shape: SelectShape) {
         self.editor.finish_tool();
+        if self.viewport.mode == Mode::Cluster {
+            self.editor.set_select_kind(SelectKind::Points);
+        }
         self.editor.arm_select(Some(shape));
     }
 

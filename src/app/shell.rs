@@ -221,6 +221,10 @@ impl PanelHost for SinewApp {
                 let commands = self.correctives.show_ui(ui, &mut self.editor);
                 self.commands.extend(commands);
             }
+            PanelKind::Clusters => {
+                let commands = self.clusters.show_ui(ui, &mut self.editor);
+                self.commands.extend(commands);
+            }
             PanelKind::Layers => {
                 let commands = self.layers.show_ui(ui, &mut self.editor);
                 self.commands.extend(commands);

@@ -13,7 +13,7 @@ mod autosave;
 mod bones;
 mod centres;
 mod cluster_layouts;
-mod clusters;
+pub mod clusters;
 mod commands;
 mod comparing;
 pub mod corrective_jobs;
@@ -128,6 +128,7 @@ pub struct Editor {
     evaluation: Evaluation,
     centres: centres::CentreSearch,
     layouts: cluster_layouts::LayoutSearch,
+    sparse_clusters: clusters::SparseClusters,
     operations: operations::Operations,
     mirrors: mirrors::Mirrors,
     symmetries: symmetries::Symmetries,
@@ -203,6 +204,7 @@ impl Editor {
             evaluation: Evaluation::default(),
             centres: centres::CentreSearch::default(),
             layouts: cluster_layouts::LayoutSearch::default(),
+            sparse_clusters: clusters::SparseClusters::default(),
             operations: operations::Operations::default(),
             mirrors: mirrors::Mirrors::default(),
             symmetries: symmetries::Symmetries::default(),

@@ -85,6 +85,7 @@ const STEPS: [Step; 19] = [
     Editor::follow_hidden,
     Editor::post,
     Editor::start_checks,
+    Editor::find_sparse_clusters,
     Editor::start_autosave,
     Editor::report_dropped_steps,
 ];

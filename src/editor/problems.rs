@@ -41,6 +41,8 @@ pub(super) struct Problems {
     stale: bool,
     /// Findings of the importer that no check covers.
     imported: Vec<Finding>,
+    /// Findings about the pose on screen.
+    of_pose: Vec<Finding>,
     report: Arc<ModelReport>,
     findings: Arc<Vec<Finding>>,
     messages: VecDeque<Message>,
@@ -61,6 +63,7 @@ impl Default for Problems {
             running: None,
             stale: false,
             imported: Vec::new(),
+            of_pose: Vec::new(),
             report: Arc::default(),
             findings: Arc::default(),
             messages: VecDeque::new(),
@@ -85,6 +88,7 @@ impl Problems {
         });
         imported.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         self.imported = imported;
+        self.of_pose.clear();
         self.waiting.clear();
         self.report = Arc::default();
         self.stale = true;
@@ -114,8 +118,17 @@ impl Problems {
         }
     }
 
+    /// Replaces the findings about the pose on screen.
+    pub(super) fn set_of_pose(&mut self, findings: Vec<Finding>) {
+        if self.of_pose != findings {
+            self.of_pose = findings;
+            self.gather();
+        }
+    }
+
     fn gather(&mut self) {
         let mut findings: Vec<Finding> = self.imported.clone();
+        findings.extend(self.of_pose.iter().cloned());
         findings.extend(self.report.findings.iter().cloned());
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         if *self.findings != findings {

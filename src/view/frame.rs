@@ -26,11 +26,13 @@ pub enum PanelKind {
     Layers,
     /// Corrective samples at poses.
     Correctives,
+    /// Control clusters and their groups.
+    Clusters,
 }
 
 impl PanelKind {
     /// All panels.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Viewport,
         Self::Hierarchy,
         Self::Properties,
@@ -41,6 +43,7 @@ impl PanelKind {
         Self::Influences,
         Self::Layers,
         Self::Correctives,
+        Self::Clusters,
     ];
 
     /// The title of the panel.
@@ -56,6 +59,7 @@ impl PanelKind {
             Self::Influences => "Influences",
             Self::Layers => "Layers",
             Self::Correctives => "Correctives",
+            Self::Clusters => "Clusters",
         }
     }
 }
@@ -70,6 +74,8 @@ pub enum Workspace {
     Rig,
     /// Painting weights.
     Weights,
+    /// Marking control clusters.
+    Clusters,
     /// Correcting the shape at poses.
     Correctives,
     /// Posing and keyframing.
@@ -80,9 +86,10 @@ pub enum Workspace {
 
 impl Workspace {
     /// All workspaces, in tab order.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Rig,
         Self::Weights,
+        Self::Clusters,
         Self::Correctives,
         Self::Animate,
         Self::Compare,
@@ -93,6 +100,7 @@ impl Workspace {
         match self {
             Self::Rig => "Rig",
             Self::Weights => "Weights",
+            Self::Clusters => "Clusters",
             Self::Correctives => "Correctives",
             Self::Animate => "Animate",
             Self::Compare => "Compare",
@@ -104,6 +112,7 @@ impl Workspace {
         match self {
             Self::Rig | Self::Compare => Mode::Select,
             Self::Weights => Mode::Paint,
+            Self::Clusters => Mode::Cluster,
             Self::Correctives | Self::Animate => Mode::Pose,
         }
     }

@@ -484,7 +484,7 @@ fn unique_edges(mesh: &Mesh, hidden: Option<&PointSet>) -> Vec<[u32; 2]> {
 }
 
 /// Whether both are the same set, by address: a set that is kept here cannot have been replaced by another one.
-pub(crate) fn is_same(a: Option<&Arc<PointSet>>, b: Option<&Arc<PointSet>>) -> bool {
+pub(crate) fn is_same<T>(a: Option<&Arc<T>>, b: Option<&Arc<T>>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => Arc::ptr_eq(a, b),
         (None, None) => true,

@@ -16,6 +16,7 @@ pub fn hints(mode: Mode, modifiers: Modifiers, preset: Preset, session: &Session
         match mode {
             Mode::Paint => return paint_hints(&session.brush, ctrl, shift, preset),
             Mode::Sculpt => return sculpt_hints(session.sculpt_kind, ctrl, shift, preset),
+            Mode::Cluster => return cluster_hints(ctrl, shift, preset),
             Mode::Select | Mode::Pose => {}
         }
     }
@@ -86,6 +87,32 @@ fn sculpt_hints(kind: SculptKind, ctrl: bool, shift: bool, preset: Preset) -> Ve
                 hints.push(("Shift", "smooth"));
             }
             hints.extend(brush_hints(preset));
+            hints
+        }
+    }
+}
+
+/// The gestures of marking clusters.
+fn cluster_hints(ctrl: bool, shift: bool, preset: Preset) -> Vec<Hint> {
+    match (ctrl, shift) {
+        (true, true) => vec![("Ctrl+Shift+drag", "shrink by one ring")],
+        (true, false) => vec![("Ctrl+drag", "unmark")],
+        (false, true) => vec![("Shift+drag", "grow by one ring"), ("Shift+middle", "pan")],
+        (false, false) => {
+            let mut hints = vec![
+                ("Drag", "mark clusters"),
+                ("Ctrl", "unmark"),
+                ("Shift", "grow"),
+                ("1 - 9", "group"),
+            ];
+            if preset == Preset::Blender {
+                hints.push(("B C", "select"));
+            }
+            hints.extend(brush_hints(preset));
+            if preset == Preset::Maya {
+                hints.retain(|hint| hint.0 != "B M");
+                hints.push(("B", "radius"));
+            }
             hints
         }
     }
@@ -176,7 +203,7 @@ fn fixed(mode: Mode, modifiers: Modifiers, preset: Preset) -> &'static [Hint] {
             ("Right", "menu"),
             ("Middle", "orbit"),
         ],
-        (Mode::Paint | Mode::Sculpt, ..) => &[("Middle", "orbit")],
+        (Mode::Paint | Mode::Cluster | Mode::Sculpt, ..) => &[("Middle", "orbit")],
     }
 }
 

@@ -14,6 +14,7 @@
 //! Invariant: once warm, drawing the same meshes in new poses allocates nothing that grows with them.
 
 mod cgmath_convert;
+mod cluster_dots;
 mod curvature;
 mod gl;
 mod gpu_mesh;

@@ -15,16 +15,27 @@ pub enum Mode {
     Pose,
     /// Paints weights.
     Paint,
+    /// Marks control clusters.
+    Cluster,
     /// Sculpts the active corrective sample.
     Sculpt,
 }
 
 impl Mode {
     /// All modes, in the order of the toolbar.
-    pub const ALL: [Self; 4] = [Self::Select, Self::Pose, Self::Paint, Self::Sculpt];
+    pub const ALL: [Self; 5] = [
+        Self::Select,
+        Self::Pose,
+        Self::Paint,
+        Self::Cluster,
+        Self::Sculpt,
+    ];
 
     /// Those with a brush.
-    pub const BRUSHES: [Self; 2] = [Self::Paint, Self::Sculpt];
+    pub const BRUSHES: [Self; 3] = [Self::Paint, Self::Cluster, Self::Sculpt];
+
+    /// Those in which number keys change the view: in Cluster mode they assign groups.
+    pub const NUMBERS_FOR_VIEWS: [Self; 4] = [Self::Select, Self::Pose, Self::Paint, Self::Sculpt];
 
     /// The name of the mode.
     pub fn label(self) -> &'static str {
@@ -32,6 +43,7 @@ impl Mode {
             Self::Select => "Select",
             Self::Pose => "Pose",
             Self::Paint => "Paint",
+            Self::Cluster => "Cluster",
             Self::Sculpt => "Sculpt",
         }
     }
@@ -42,6 +54,7 @@ impl Mode {
             Self::Select => icons::ICON_ARROW_SELECTOR_TOOL,
             Self::Pose => icons::ICON_ACCESSIBILITY_NEW,
             Self::Paint => icons::ICON_BRUSH,
+            Self::Cluster => icons::ICON_SCATTER_PLOT,
             Self::Sculpt => icons::ICON_GESTURE,
         }
     }

@@ -5,6 +5,7 @@ use super::PointMarks;
 use super::heat::as_uploaded;
 use super::joints::{BoneShape, shape_bones};
 use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
+use crate::cluster::ClusterMap;
 use crate::document::session::{PointsOfMeshes, SelectKind};
 use crate::document::{Image, Material};
 use crate::editor::Editor;
@@ -47,6 +48,8 @@ struct PictureMesh {
     hidden: Option<Arc<PointSet>>,
     selected: Option<Arc<PointSet>>,
     show_points: bool,
+    clusters: Option<Arc<ClusterMap>>,
+    alone: Option<u16>,
 }
 
 /// The bones of a frame, shared by all its pictures.
@@ -126,6 +129,11 @@ impl Picture {
                 for set in [&hidden, &selected] {
                     set.as_ref().map(Arc::as_ptr).hash(&mut hash);
                 }
+                let item = mesh_id.and_then(|m| document.meshes().get(&m));
+                let clusters = item.map(|item| item.clusters.clone());
+                let clusters = clusters.filter(|map| options.show_clusters && map.acts());
+                let alone = mesh_id.and_then(|m| document.isolated_group(m));
+                (clusters.as_ref().map(Arc::as_ptr), alone).hash(&mut hash);
                 (
                     shown.key,
                     shown.generation,
@@ -155,6 +163,8 @@ impl Picture {
                     hidden,
                     selected,
                     show_points,
+                    clusters,
+                    alone,
                 }
             })
             .collect();
@@ -197,6 +207,9 @@ impl Picture {
                 hidden: m.hidden.as_ref(),
                 selected: m.selected.as_ref(),
                 show_others: m.show_points,
+                free: self.options.free_points,
+                clusters: m.clusters.as_ref(),
+                alone: m.alone,
             },
         });
         Scene {

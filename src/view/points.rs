@@ -1,12 +1,14 @@
-//! Points as dots: selected ones in the accent colour with a dark rim, the others small, where they are far enough
-//! apart.
+//! Points as dots: selected ones in the accent colour with a dark rim, control clusters in the colour and glyph of their
+//! group, the others small, where they are far enough apart.
 
 use super::cgmath_convert::{matrix, vector2, vector3};
+use super::cluster_dots::ClusterDots;
 use super::gl;
 use super::gpu_mesh::{GpuMesh, is_same};
 use super::heat::hex;
 use super::render_error::RenderError;
 use super::scene::SceneMesh;
+use crate::cluster::preset::FREE_COLOUR;
 use crate::math::Camera;
 use crate::mesh::{Mesh, PointSet};
 use glam::{Mat4, Vec2, Vec3};
@@ -18,6 +20,11 @@ use three_d::{
 
 /// The accent colour of the interface.
 const SELECTED: [f32; 3] = hex(0xE8A33D);
+/// The colour of free vertices in Cluster mode.
+const FREE: [f32; 3] = {
+    let [r, g, b] = FREE_COLOUR;
+    hex(u32::from_be_bytes([0, r, g, b]))
+};
 const DARK: [f32; 3] = hex(0x121315);
 const LIGHT: [f32; 3] = hex(0xD6D8DB);
 /// Distances of points between which the unselected dots fade in, screen points.
@@ -48,6 +55,7 @@ struct Dots {
     selected_elements: ElementBuffer<u32>,
     hidden: Option<Arc<PointSet>>,
     other_elements: Option<ElementBuffer<u32>>,
+    clusters: ClusterDots,
     /// Mean edge length when first displayed, metres.
     spacing: f32,
     last_used: u64,
@@ -86,7 +94,7 @@ impl PointPass {
         picture: u64,
     ) {
         let marks = scene_mesh.marks;
-        if marks.selected.is_none() && !marks.show_others {
+        if marks.selected.is_none() && !marks.show_others && marks.clusters.is_none() {
             return;
         }
         let mesh = scene_mesh.mesh;
@@ -114,8 +122,9 @@ impl PointPass {
         if marks.show_others && room > 0.0 {
             let others = dots.others(context, marks.hidden, &mut self.staging);
             let style = DotStyle {
-                fill: DARK,
-                outline: LIGHT,
+                fill: if marks.free { FREE } else { DARK },
+                outline: if marks.free { DARK } else { LIGHT },
+                glyph: 0,
                 size: (0.35 * spacing).clamp(2.5, 4.0) * scale,
                 rim: 0.6 * scale,
                 opacity: 0.8 * room,
@@ -126,6 +135,7 @@ impl PointPass {
         let style = DotStyle {
             fill: SELECTED,
             outline: DARK,
+            glyph: 0,
             size: size * scale,
             // Where dots are dense, rims must not hide the accent colour.
             rim: (0.3 * (size - 2.5)).clamp(0.3, 1.2) * scale,
@@ -133,6 +143,33 @@ impl PointPass {
         };
         let selected = &dots.selected_elements;
         style.draw(context, &self.program, frame.viewport, gpu, selected);
+        let first_vertex = &dots.first_vertex;
+        let clusters = &mut dots.clusters;
+        clusters.update(context, &marks, first_vertex, &mut self.staging);
+        let size = (0.95 * spacing).clamp(7.0, 12.0) * scale;
+        if let Some(selected) = &clusters.selected_elements {
+            // A disc behind the glyph, which stays visible.
+            let style = DotStyle {
+                fill: SELECTED,
+                outline: DARK,
+                glyph: 0,
+                size: size + 6.0 * scale,
+                rim: scale,
+                opacity: 1.0,
+            };
+            style.draw(context, &self.program, frame.viewport, gpu, selected);
+        }
+        for group in &clusters.groups {
+            let style = DotStyle {
+                fill: group.colour,
+                outline: DARK,
+                glyph: group.glyph,
+                size,
+                rim: 1.2 * scale,
+                opacity: 1.0,
+            };
+            style.draw(context, &self.program, frame.viewport, gpu, &group.elements);
+        }
     }
 }
 
@@ -144,6 +181,7 @@ impl Dots {
             selected_elements: ElementBuffer::new(context),
             hidden: None,
             other_elements: None,
+            clusters: ClusterDots::default(),
             spacing: spacing(scene_mesh.mesh, scene_mesh.positions),
             last_used: 0,
         }
@@ -187,6 +225,8 @@ impl Dots {
 struct DotStyle {
     fill: [f32; 3],
     outline: [f32; 3],
+    /// The shape, as the shader numbers it.
+    glyph: i32,
     size: f32,
     rim: f32,
     opacity: f32,
@@ -212,6 +252,7 @@ impl DotStyle {
         };
         program.use_uniform("fill_srgb", vector3(self.fill.into()));
         program.use_uniform("outline_srgb", vector3(self.outline.into()));
+        program.use_uniform("glyph", self.glyph);
         program.use_uniform("size_px", self.size);
         program.use_uniform("outline_px", self.rim);
         program.use_uniform("opacity", self.opacity);

@@ -4,6 +4,7 @@ use super::heat::Ramp;
 use super::heat_map::HeatScale;
 use super::joints::BoneShape;
 use super::scenery::Theme;
+use crate::cluster::ClusterMap;
 use crate::deform::diagnostics::Metric;
 use crate::document::{Image, Material};
 use crate::editor::WeightView;
@@ -117,6 +118,12 @@ pub struct PointMarks<'a> {
     pub selected: Option<&'a Arc<PointSet>>,
     /// Whether the other points are drawn as smaller dots, where they fit.
     pub show_others: bool,
+    /// Whether these are in the colour of free vertices.
+    pub free: bool,
+    /// Control clusters, drawn in the colours and glyphs of their groups.
+    pub clusters: Option<&'a Arc<ClusterMap>>,
+    /// The only group that is drawn.
+    pub alone: Option<u16>,
 }
 
 /// The display options of a scene.
@@ -155,6 +162,11 @@ pub struct ViewOptions {
     pub show_bones: bool,
     /// Whether bone names are drawn.
     pub show_names: bool,
+    /// Whether control clusters are drawn.
+    pub show_clusters: bool,
+    /// Whether vertices without a mark are drawn as free ones: in Cluster mode.
+    #[serde(skip)]
+    pub free_points: bool,
     /// Whether the ground grid is drawn.
     pub show_grid: bool,
     /// The colours around the model.
@@ -183,6 +195,8 @@ impl Default for ViewOptions {
             xray_bones: true,
             show_bones: true,
             show_names: false,
+            show_clusters: true,
+            free_points: false,
             show_grid: true,
             theme: Theme::Dark,
             samples: 4,

@@ -2,11 +2,13 @@
 
 use crate::brushes::{self, FINGER, event, ndc};
 use crate::editing::EditorHarness;
-use glam::{Vec2, Vec3};
+use glam::{DQuat, Vec2, Vec3};
 use sinew::cluster::{Base, ClusterMap, Glyph, GroupPreset, Interpolation, PatchSettings};
 use sinew::document::session::{RadiusUnit, SelectKind};
+use sinew::editor::ResetPart;
 use sinew::math::Axis;
 use sinew::mesh::PointSet;
+use sinew::skeleton::JointId;
 use sinew::tools::PointerKind;
 use std::collections::BTreeSet;
 
@@ -353,4 +355,56 @@ fn loops_and_rings_start_from_an_edge() {
     select(&mut h, &[a, b]);
     h.editor.select_edge_rings();
     assert_eq!(h.editor.n_selected(), 2 * 41, "two columns");
+}
+
+#[test]
+fn sparse_clusters_are_a_problem_of_the_pose_that_selects_the_ends() {
+    let mut h = EditorHarness::new();
+    h.editor.show_clip(None);
+    let mesh = h.editor.clustered_mesh().expect("the arm");
+    let n = h.editor.document().meshes()[&mesh].geometry.n_points() as u32;
+    let every: Vec<u32> = (0..n).step_by(n as usize / 24).collect();
+    select(&mut h, &every);
+    h.editor.mark_selected();
+    h.settle();
+    assert!(h.editor.current_layout().is_some());
+    let sparse = |h: &EditorHarness| {
+        let mut found = h.editor.problems().iter();
+        found
+            .find(|f| f.message.starts_with("Clusters are too sparse"))
+            .cloned()
+    };
+    assert_eq!(sparse(&h), None, "at rest nothing turns");
+    let forearm = JointId(h.joint("forearm"));
+    let mut local = h.editor.document().rest_pose().locals[forearm.get()];
+    local.rotation *= DQuat::from_rotation_x(120f64.to_radians());
+    h.editor.begin_pose_field(forearm, "Rotate");
+    h.editor.set_pose_field(forearm, local);
+    h.editor.confirm_transform();
+    h.settle();
+    let found = sparse(&h).expect("a problem");
+    assert!(
+        found.message.contains("by more than 90\u{b0}"),
+        "{}",
+        found.message
+    );
+    assert!(h.editor.go_to(&found));
+    let selected = h.editor.document().session().selected_points[&mesh].clone();
+    let anchors: BTreeSet<u32> = h.editor.anchors().into_iter().collect();
+    let marked = marked(&h);
+    assert!(selected.count() > 2);
+    assert!(
+        selected
+            .iter()
+            .all(|p| marked.contains(&p) || anchors.contains(&p))
+    );
+    // Anchors become clusters of the group.
+    if !anchors.is_empty() {
+        undoes(&mut h, |h| h.editor.promote_anchors());
+        assert_eq!(h.editor.n_anchors(), 0);
+        assert!(undo_label(&h).starts_with("Promote "));
+    }
+    h.editor.reset_pose(ResetPart::All);
+    h.settle();
+    assert_eq!(sparse(&h), None);
 }

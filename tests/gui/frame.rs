@@ -162,6 +162,7 @@ fn workspaces_keep_selection_pose_brush_and_their_own_layout() {
     assert!(window.is_open(PanelKind::Timeline), "layouts are their own");
     for (key, workspace) in [
         (Key::PageUp, Workspace::Correctives),
+        (Key::PageUp, Workspace::Clusters),
         (Key::PageUp, Workspace::Weights),
         (Key::PageUp, Workspace::Rig),
         (Key::PageUp, Workspace::Compare),

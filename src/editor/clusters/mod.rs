@@ -7,6 +7,12 @@
 
 mod groups;
 mod marks;
+mod net;
+mod sparse;
+
+pub(super) use sparse::SparseClusters;
+
+pub use net::{NetEdge, SPARSE_DEGREES, VERY_SPARSE_DEGREES};
 
 use super::Editor;
 use crate::cluster::{ClusterMap, MapError, PatchSettings};

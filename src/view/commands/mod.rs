@@ -12,6 +12,7 @@ use super::heat::Ramp;
 use super::mode::Mode;
 use super::scene::Shading;
 use super::theme::ThemeChoice;
+use crate::cluster::GroupPreset;
 use crate::deform::diagnostics::Metric;
 use crate::deform::{SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
@@ -67,6 +68,10 @@ pub enum Command {
     SelectMore,
     /// Shrink the selection by one ring.
     SelectLess,
+    /// Extend the selection to edge loops.
+    SelectEdgeLoop,
+    /// Extend the selection to edge rings.
+    SelectEdgeRing,
     /// Select the vertices that the selected bones influence.
     SelectMoved,
     /// Select vertices by a weight range of the active bone.
@@ -121,6 +126,8 @@ pub enum Command {
     ToggleXray,
     /// Toggle the bone names.
     ToggleNames,
+    /// Toggle control clusters.
+    ToggleClusters,
     /// Toggle the grid.
     ToggleGrid,
     /// Toggle the wireframe overlay.
@@ -327,6 +334,30 @@ pub enum Command {
     PasteStack,
     /// Measure volume and bulge over the clip.
     MeasureVolume,
+    /// Mark the selected vertices as clusters of the active group.
+    MarkSelected,
+    /// Make the selected vertices free.
+    UnmarkSelected,
+    /// Make all clusters free.
+    UnmarkAll,
+    /// Grow the active group by one ring.
+    GrowGroup,
+    /// Shrink the active group by one ring.
+    ShrinkGroup,
+    /// Select the vertices of the active group.
+    SelectGroup,
+    /// Show the active group alone, or all.
+    IsolateGroup,
+    /// Add a group of clusters.
+    AddGroup(GroupPreset),
+    /// Rename the active group.
+    RenameGroup,
+    /// Delete the active group.
+    DeleteGroup,
+    /// Mark the anchors of the layout as clusters.
+    PromoteAnchors,
+    /// Mark the selected vertices as clusters of a group, counted from 0, and make it active.
+    AssignGroup(u16),
     /// Add a corrective sample at the pose on screen.
     AddSample,
     /// Pose the driver bones as the active sample has them.

@@ -47,6 +47,9 @@ pub(super) const WHOLE: f32 = 1000.0;
 /// The width beside the layers, so that on a small screen they are as wide as the properties.
 const BESIDE_LAYERS: f32 = 789.0;
 
+/// The width of the clusters beside the viewport.
+const CLUSTERS: f32 = 264.0;
+
 /// Size of a part without one.
 const ANY_SIZE: f32 = 200.0;
 
@@ -93,6 +96,7 @@ impl Arrangement {
         let (side, list, below) = match workspace {
             Workspace::Rig => (288.0, 600.0, 150.0),
             Workspace::Weights => (288.0, 450.0, 150.0),
+            Workspace::Clusters => (288.0, 420.0, 150.0),
             Workspace::Correctives => (288.0, 420.0, 248.0),
             Workspace::Animate => (288.0, 560.0, 224.0),
             Workspace::Compare => (288.0, 340.0, 150.0),
@@ -102,7 +106,12 @@ impl Arrangement {
             (list, panel(PanelKind::Hierarchy)),
             (WHOLE - list, panel(PanelKind::Properties)),
         ]);
-        let above = Node::Row(vec![(WHOLE, panel(PanelKind::Viewport)), (side, column)]);
+        let mut above = vec![(WHOLE, panel(PanelKind::Viewport)), (side, column)];
+        let clusters = PanelKind::Clusters;
+        if workspace == Workspace::Clusters {
+            above.insert(0, (CLUSTERS, panel(clusters)));
+        }
+        let above = Node::Row(above);
         let tabs = [
             PanelKind::Timeline,
             PanelKind::Problems,
@@ -111,6 +120,9 @@ impl Arrangement {
             PanelKind::Influences,
         ];
         let mut tabs = tabs.map(panel).to_vec();
+        if workspace != Workspace::Clusters {
+            tabs.push(panel(clusters));
+        }
         let (layers, correctives) = (PanelKind::Layers, PanelKind::Correctives);
         let below_view = match workspace {
             Workspace::Weights => {
@@ -126,7 +138,7 @@ impl Arrangement {
                 tabs.push(panel(layers));
                 Node::Tabs(0, tabs)
             }
-            Workspace::Rig | Workspace::Animate | Workspace::Compare => {
+            Workspace::Rig | Workspace::Clusters | Workspace::Animate | Workspace::Compare => {
                 tabs.extend([layers, correctives].map(panel));
                 Node::Tabs(0, tabs)
             }
@@ -134,10 +146,13 @@ impl Arrangement {
         // Other panels are closed; the Window menu opens them.
         let (volume, influences) = (PanelKind::Volume, PanelKind::Influences);
         let closed = match workspace {
-            Workspace::Animate | Workspace::Compare => [influences, layers, correctives].into(),
-            Workspace::Rig => [volume, influences, layers, correctives].into(),
-            Workspace::Weights => [volume, correctives].into(),
-            Workspace::Correctives => [volume, influences, layers].into(),
+            Workspace::Animate | Workspace::Compare => {
+                [influences, layers, correctives, clusters].into()
+            }
+            Workspace::Rig => [volume, influences, layers, correctives, clusters].into(),
+            Workspace::Weights => [volume, correctives, clusters].into(),
+            Workspace::Clusters => [volume, influences, layers, correctives].into(),
+            Workspace::Correctives => [volume, influences, layers, clusters].into(),
         };
         Self {
             root: Node::Column(vec![(WHOLE, above), (below, below_view)]),

@@ -32,13 +32,14 @@ const WEIGHTS: f32 = 110.0;
 const MOST_LETTERS: usize = 24;
 
 /// The overlays, in the order of the menu.
-const OVERLAYS: [Command; 8] = [
+const OVERLAYS: [Command; 9] = [
     Command::ToggleBones,
     Command::ToggleXray,
     Command::ToggleNames,
     Command::ToggleHoverBar,
     Command::ToggleIsolines,
     Command::ToggleLockPattern,
+    Command::ToggleClusters,
     Command::ToggleGrid,
     Command::ToggleWire,
 ];

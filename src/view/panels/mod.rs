@@ -3,6 +3,7 @@
 //! A panel reads the editor, changes only its own state (a filter, a brush slider) and returns the
 //! [`crate::view::commands::Command`]s that the user requested.
 
+mod clusters;
 mod correctives;
 mod header;
 mod hierarchy;
@@ -22,6 +23,8 @@ mod timeline;
 mod tool_bar;
 mod volume;
 
+pub use clusters::ClustersPanel;
+pub(super) use clusters::glyph_ui;
 pub use correctives::CorrectivesPanel;
 pub use header::header_ui;
 pub use hierarchy::Hierarchy;
@@ -32,7 +35,9 @@ pub use menu_bar::{item_ui, menu_bar_ui};
 pub use operation::operation_ui;
 pub use pose::pose_properties_ui;
 pub use problems::{problems_title, problems_ui};
-pub use properties::{brush_popover_ui, brush_ui, properties_ui, sculpt_popover_ui, target_label};
+pub use properties::{
+    brush_popover_ui, brush_ui, cluster_popover_ui, properties_ui, sculpt_popover_ui, target_label,
+};
 pub use status_bar::{Status, status_bar_ui};
 pub use timeline::Timeline;
 pub use tool_bar::{TOOL_BAR_WIDTH, tool_bar_ui};

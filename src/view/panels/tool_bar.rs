@@ -60,6 +60,21 @@ fn tools(mode: Mode) -> &'static [&'static [(Command, MaterialIcon)]] {
                 (Command::UnlockAll, icons::ICON_LOCK_OPEN),
             ],
         ],
+        Mode::Cluster => &[
+            &[
+                (Command::SelectBox, icons::ICON_SELECT),
+                (Command::SelectCircle, icons::ICON_CIRCLE),
+                (Command::SelectLasso, icons::ICON_LASSO_SELECT),
+            ],
+            &[
+                (Command::MarkSelected, icons::ICON_ADD_LOCATION),
+                (Command::UnmarkSelected, icons::ICON_LAYERS_CLEAR),
+                (Command::GrowGroup, icons::ICON_EXPAND_CONTENT),
+                (Command::ShrinkGroup, icons::ICON_COLLAPSE_CONTENT),
+                (Command::SelectGroup, icons::ICON_SELECT_ALL),
+                (Command::IsolateGroup, icons::ICON_FILTER_CENTER_FOCUS),
+            ],
+        ],
         Mode::Sculpt => &[
             &[
                 (Command::UseSculpt(SculptKind::Grab), icons::ICON_BACK_HAND),

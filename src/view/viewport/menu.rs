@@ -8,7 +8,7 @@ use crate::tools::SelectOp;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
 use crate::view::panels;
-use egui::{Response, Ui};
+use egui::{Button, Response, Role, Ui, WidgetInfo};
 
 /// The commands for a selection.
 const SELECT: &[&[Command]] = &[
@@ -86,6 +86,59 @@ const SCULPT: &[&[Command]] = &[
     &[Command::FrameSelected],
 ];
 
+/// The commands for clusters.
+const CLUSTER: &[&[Command]] = &[
+    &[
+        Command::MarkSelected,
+        Command::UnmarkSelected,
+        Command::SelectGroup,
+        Command::GrowGroup,
+        Command::ShrinkGroup,
+        Command::IsolateGroup,
+    ],
+    &[
+        Command::SelectLinked,
+        Command::SelectEdgeLoop,
+        Command::SelectEdgeRing,
+        Command::SelectNone,
+    ],
+    &[Command::UnmarkAll, Command::FrameSelected],
+];
+
+/// Draws the groups, to assign the selection to one or to mark into it.
+fn groups_ui(ui: &mut Ui, editor: &mut Editor) {
+    let groups = editor.cluster_groups().to_vec();
+    let assigns = editor.has_selected_vertices();
+    let active = editor.active_group();
+    for (index, group) in (0u16..).zip(&groups) {
+        let text = if assigns {
+            format!("Assign to {}", group.name)
+        } else {
+            format!("Mark into {}", group.name)
+        };
+        let about = if assigns {
+            "Put the selected vertices into the group."
+        } else {
+            "Strokes mark into the group."
+        };
+        // Room for the glyph.
+        let button = Button::selectable(active == Some(index), format!("     {text}"));
+        let response = ui.add(button);
+        response.widget_info(|| {
+            WidgetInfo::selected(Role::MenuItem, true, active == Some(index), &text)
+        });
+        let centre = response.rect.left_center() + egui::vec2(12.0, 0.0);
+        panels::glyph_ui(ui.painter(), centre, 10.0, group.glyph, group.colour);
+        if response.on_hover_text(about).clicked() {
+            editor.assign_group(index);
+            ui.close();
+        }
+    }
+    if !groups.is_empty() {
+        ui.separator();
+    }
+}
+
 /// Draws the entry that activates the bone under the pointer for painting.
 fn bone_ui(ui: &mut Ui, bone: JointId, editor: &mut Editor) {
     if editor.document().session().active_joint == Some(bone) {
@@ -135,6 +188,12 @@ impl Viewport {
             let parts = match mode {
                 Mode::Select => SELECT,
                 Mode::Pose => POSE,
+                Mode::Cluster => {
+                    groups_ui(ui, editor);
+                    panels::cluster_popover_ui(ui, editor);
+                    ui.separator();
+                    CLUSTER
+                }
                 Mode::Sculpt => {
                     panels::sculpt_popover_ui(ui, editor);
                     ui.separator();

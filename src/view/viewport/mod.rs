@@ -4,6 +4,7 @@
 //! is drawn into a slot of the renderer, with its overlays.
 
 mod axes;
+mod clusters;
 mod gpu;
 mod heat_legend;
 mod influence_bar;
@@ -26,6 +27,7 @@ use super::renderer::Renderer;
 use super::scene::ViewOptions;
 use super::scenery::Theme;
 use super::theme::{self, ThemeChoice};
+use crate::document::session::SelectKind;
 use crate::document::{Image, PaneLayout};
 use crate::editor::Editor;
 use crate::evaluate::ViewId;
@@ -67,6 +69,7 @@ pub struct Viewport {
     pivot: Option<glam::Vec3>,
     ease: Option<Ease>,
     sight: OcclusionCache,
+    net: clusters::Net,
     /// The pane whose worst vertex is to be framed.
     frame_of: Option<ViewId>,
     panes: Panes,
@@ -270,7 +273,7 @@ impl Viewport {
                 self.pose(ui, response, editor);
             }
             // A box, circle or lasso selects the mask; the brush waits.
-            Mode::Paint | Mode::Sculpt if self.is_selecting(editor) => {
+            Mode::Paint | Mode::Cluster | Mode::Sculpt if self.is_selecting(editor) => {
                 self.end_stroke(response, editor);
                 self.select(ui, response, editor);
             }
@@ -278,12 +281,19 @@ impl Viewport {
                 self.end_stroke(response, editor);
                 self.vertices(ui, response, editor);
             }
+            Mode::Cluster => {
+                if editor.select_kind() != SelectKind::Points {
+                    // Another model was opened.
+                    editor.set_select_kind(SelectKind::Points);
+                }
+                self.paint(ui, response, editor);
+            }
             Mode::Paint | Mode::Sculpt => self.paint(ui, response, editor),
         }
         let transforms = match self.mode {
             Mode::Pose => true,
             Mode::Sculpt => editor.is_moving_vertices() || self.is_vertex_tool(editor),
-            Mode::Select | Mode::Paint => false,
+            Mode::Select | Mode::Paint | Mode::Cluster => false,
         };
         if !transforms {
             self.end_pose(editor);
@@ -331,6 +341,7 @@ impl Viewport {
         let options = ViewOptions {
             samples: if moving { 0 } else { self.options.samples },
             pixels_per_point: ui.pixels_per_point(),
+            free_points: self.mode == Mode::Cluster,
             ..self.options
         };
         let bones = Bones::new(editor, &options, self.hovered);

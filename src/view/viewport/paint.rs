@@ -1,4 +1,4 @@
-//! Paint and Sculpt mode: strokes and the brush circle.
+//! Paint, Cluster and Sculpt mode: strokes and the brush circle.
 
 use super::{Drag, Viewport, ndc, size};
 use crate::document::session::{
@@ -218,6 +218,8 @@ impl Viewport {
             };
             if paints {
                 editor.pointer(&event(PointerKind::Press));
+            } else if self.mode == Mode::Cluster {
+                editor.begin_marking(&event(PointerKind::Press));
             } else {
                 editor.begin_sculpt(&event(PointerKind::Press));
             }
@@ -305,9 +307,10 @@ impl Viewport {
             brush.kind()
         };
         let sculpt = (self.mode == Mode::Sculpt).then(|| editor.sculpt_kind());
-        let is_drawn =
-            self.adjust.is_some() || sculpt.is_some() || !matches!(kind, BrushKind::Sample);
-        if kind.is_gradient() && self.adjust.is_none() && sculpt.is_none() {
+        let marks = self.mode == Mode::Cluster;
+        let is_other = sculpt.is_some() || marks;
+        let is_drawn = self.adjust.is_some() || is_other || !matches!(kind, BrushKind::Sample);
+        if kind.is_gradient() && self.adjust.is_none() && !is_other {
             if self.drag == Drag::Stroke {
                 gradient_line(&painter, kind, self.stroke.from, at, accent);
             }
@@ -339,7 +342,7 @@ impl Viewport {
             let halo = Stroke::new(3.0, Color32::from_black_alpha(110));
             painter.add(Shape::closed_line(outline.clone(), halo));
             painter.add(Shape::closed_line(outline, Stroke::new(1.5, accent)));
-            if !sculpt.is_some_and(SculptKind::is_drag) {
+            if !marks && !sculpt.is_some_and(SculptKind::is_drag) {
                 let white = Stroke::new(1.0, Color32::from_white_alpha(90));
                 painter.add(Shape::closed_line(inner, white));
             }
@@ -363,6 +366,7 @@ impl Viewport {
                 format!("weight {:.2}", brush.weight)
             }
             Some(_) => format!("value {:.2}", brush.value()),
+            None if marks => if invert { "\u{2212}" } else { "+" }.to_owned(),
             None => match sculpt {
                 Some(sculpt) => sculpt_sign(sculpt, invert, smooth).to_owned(),
                 None => sign(kind, invert, brush.value()).to_owned(),

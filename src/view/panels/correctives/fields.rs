@@ -94,7 +94,7 @@ impl Number<'_> {
 }
 
 /// A label of fixed width, and widgets beside it.
-pub(super) fn named_ui<R>(
+pub(in crate::view::panels) fn named_ui<R>(
     ui: &mut Ui,
     name: &str,
     about: &str,
@@ -116,7 +116,7 @@ pub(super) fn named_ui<R>(
 }
 
 /// A drop-down of (value, label, tooltip); returns a new choice.
-pub(super) fn pick_ui<T: Copy + PartialEq>(
+pub(in crate::view::panels) fn pick_ui<T: Copy + PartialEq>(
     ui: &mut Ui,
     label: &str,
     width: f32,

@@ -4,10 +4,10 @@
 //! Data flow: the correctives of the active object and the pose on screen -> rows and plots -> commands, or changes that
 //! the editor applies at once.
 
-mod fields;
+pub(in crate::view::panels) mod fields;
 mod plot;
 mod samples;
-mod sets;
+pub(in crate::view::panels) mod sets;
 mod suggestions;
 mod textures;
 
@@ -193,7 +193,7 @@ fn empty_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
 }
 
 /// A row of icon buttons for commands; returns the requested one.
-fn buttons_ui(
+pub(in crate::view::panels) fn buttons_ui(
     ui: &mut Ui,
     editor: &Editor,
     buttons: &[(Command, MaterialIcon)],
@@ -219,7 +219,7 @@ fn buttons_ui(
 }
 
 /// A heading with a secondary text beside it.
-fn heading_ui(ui: &mut Ui, text: &str, beside: &str) {
+pub(in crate::view::panels) fn heading_ui(ui: &mut Ui, text: &str, beside: &str) {
     ui.horizontal(|ui| {
         ui.label(RichText::new(text).strong());
         let dim = theme::palette(ui).text_dim;

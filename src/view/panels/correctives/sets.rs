@@ -357,7 +357,7 @@ fn mode_of(editor: &Editor, set: usize, driver: usize, kind: ModeKind) -> Driver
 }
 
 /// Draws one line of text at the left or the right end of a rectangle; returns its left edge.
-pub(super) fn text_ui(
+pub(in crate::view::panels) fn text_ui(
     ui: &Ui,
     text: &str,
     colour: Color32,

@@ -3,6 +3,7 @@
 mod bone;
 mod brush;
 mod clip;
+mod cluster;
 mod curve;
 mod deformation;
 mod morphs;
@@ -12,6 +13,7 @@ mod rule;
 mod sculpt;
 
 pub use brush::{brush_popover_ui, brush_ui, target_label};
+pub use cluster::cluster_popover_ui;
 pub use sculpt::sculpt_popover_ui;
 
 use super::pose_properties_ui;
@@ -30,6 +32,9 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Com
     let mut command = None;
     if mode == Mode::Paint {
         section_ui(ui, "Brush", |ui| brush_ui(ui, editor));
+    }
+    if mode == Mode::Cluster {
+        section_ui(ui, "Brush", |ui| cluster::cluster_ui(ui, editor));
     }
     if mode == Mode::Sculpt {
         section_ui(ui, "Brush", |ui| command = sculpt::sculpt_ui(ui, editor));

@@ -1,0 +1,44 @@
+//! Runs the commands on control clusters.
+
+use super::SinewApp;
+use crate::view::commands::Command;
+use crate::view::frame::PanelKind;
+
+impl SinewApp {
+    /// Runs a command on the control clusters of the active object.
+    pub(super) fn run_on_clusters(&mut self, command: Command) {
+        let active = self.editor.active_group();
+        match command {
+            Command::MarkSelected => self.editor.mark_selected(),
+            Command::UnmarkSelected => self.editor.unmark_selected(),
+            Command::UnmarkAll => self.editor.unmark_all(),
+            Command::GrowGroup => self.editor.grow_group(),
+            Command::ShrinkGroup => self.editor.shrink_group(),
+            Command::PromoteAnchors => self.editor.promote_anchors(),
+            Command::AssignGroup(group) => self.editor.assign_group(group),
+            Command::SelectGroup => {
+                if let Some(group) = active {
+                    self.editor.select_group(group);
+                }
+            }
+            Command::IsolateGroup => {
+                let alone = self.editor.isolated_group().is_some();
+                self.editor.isolate_group(active.filter(|_| !alone));
+            }
+            Command::AddGroup(preset) => {
+                self.open_panel(PanelKind::Clusters);
+                self.editor.add_group(preset);
+            }
+            Command::RenameGroup => {
+                self.open_panel(PanelKind::Clusters);
+                self.clusters.start_renaming(&self.editor);
+            }
+            Command::DeleteGroup => {
+                if let Some(group) = active {
+                    self.editor.delete_group(group);
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The surface between the clusters: its kind, its anchors, and where clusters are too sparse.
+
+use super::ClustersPanel;
+use crate::cluster::{Interpolation, PatchSettings};
+use crate::editor::Editor;
+use crate::editor::clusters::{SPARSE_DEGREES, VERY_SPARSE_DEGREES};
+use crate::finding::counted;
+use crate::view::commands::Command;
+use crate::view::panels::correctives::fields::{named_ui, pick_ui};
+use crate::view::panels::correctives::heading_ui;
+use crate::view::theme;
+use egui::{Button, Label, RichText, Ui};
+
+/// Kinds of patches, with a name and an explanation each.
+const SURFACES: [(Interpolation, &str, &str); 2] = [
+    (
+        Interpolation::TransportedBezier,
+        "Transported Bezier",
+        "Bezier triangles whose tangents the skin around the clusters carries: the smallest error.",
+    ),
+    (
+        Interpolation::PointNormal,
+        "PN triangles",
+        "Bezier triangles of the deformed positions and normals alone (Vlachos et al. 2001).",
+    ),
+];
+
+/// What of the paper the settings are.
+const PAPER: &str = "The surface between the clusters. The paper (Bukatov et al. 2014) names no kind of patch; it says \
+                     \"Bezier patch meshes\".";
+
+/// How many edges turn too far, and the state they were counted for.
+#[derive(Default)]
+pub(super) struct Sparse {
+    state: Option<(u64, u64, u64)>,
+    n_sparse: usize,
+    n_very_sparse: usize,
+}
+
+impl ClustersPanel {
+    /// Draws the settings of the patches, then what the layout found.
+    pub(super) fn patches_ui(
+        &mut self,
+        ui: &mut Ui,
+        editor: &mut Editor,
+        commands: &mut Vec<Command>,
+    ) {
+        heading_ui(ui, "Patches", "");
+        let known = editor.patch_settings();
+        named_ui(ui, "Surface", PAPER, |ui| {
+            let width = ui.available_width();
+            let shown = known.interpolation;
+            let (response, chosen) = pick_ui(ui, "Patch surface", width, shown, &SURFACES);
+            response.on_hover_text(PAPER);
+            if let Some(interpolation) = chosen {
+                let settings = PatchSettings {
+                    interpolation,
+                    ..known
+                };
+                editor.set_patch_settings("Patch surface", settings);
+            }
+        });
+        let dim = theme::palette(ui).text_dim;
+        let about = SURFACES.iter().find(|s| s.0 == known.interpolation);
+        let about = about.map_or("", |surface| surface.2);
+        ui.add(Label::new(RichText::new(about).color(dim)).wrap());
+        let mut settings = known;
+        let about = "Take tangents from the positions of the clusters alone, as the paper does, not from the skin around \
+                     them. The error is larger.";
+        let response = ui.checkbox(&mut settings.positions_only, "Positions only");
+        if response.on_hover_text(about).changed() {
+            editor.set_patch_settings("Positions only", settings);
+        }
+        let about = "Let a displaced cluster tilt the patches around its neighbours as well.";
+        let response = ui.checkbox(&mut settings.couples_normals, "Couple normals");
+        if response.on_hover_text(about).changed() {
+            editor.set_patch_settings("Couple normals", settings);
+        }
+        self.findings_ui(ui, editor, commands);
+    }
+
+    /// Draws the number of patches and anchors, and warnings.
+    fn findings_ui(&mut self, ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
+        let Some(layout) = editor.current_layout() else {
+            return;
+        };
+        let (n_patches, n_free) = (layout.layout().triangles.len(), layout.layout().free.len());
+        let (n_anchors, n_excluded) = (
+            layout.layout().anchors.len(),
+            layout.layout().excluded.len(),
+        );
+        let dim = theme::palette(ui).text_dim;
+        ui.add_space(4.0);
+        let text = format!(
+            "{}, {}",
+            counted(n_patches, "patch"),
+            counted(n_free, "free vertex")
+        );
+        ui.add(Label::new(RichText::new(text).color(dim)).wrap())
+            .on_hover_text("Triangles between clusters, and the vertices that follow them.");
+        if n_excluded > 0 {
+            let text = format!(
+                "{} in parts without a cluster",
+                counted(n_excluded, "vertex")
+            );
+            ui.add(Label::new(RichText::new(text).color(dim)).wrap())
+                .on_hover_text("The deformer stack moves them.");
+        }
+        if n_anchors > 0 {
+            ui.horizontal_wrapped(|ui| {
+                let about = "Corners that the patches need and nobody marked, drawn hollow. The deformer stack moves them.";
+                ui.label(counted(n_anchors, "anchor")).on_hover_text(about);
+                let command = Command::PromoteAnchors;
+                let button = Button::new("Promote").small();
+                if ui.add(button).on_hover_text(command.tooltip(ui.ctx())).clicked() {
+                    commands.push(command);
+                }
+            });
+        }
+        self.count_sparse(editor);
+        let warn = |ui: &mut Ui, n: usize, degrees: f64, is_error: bool| {
+            if n == 0 {
+                return false;
+            }
+            let mut asked = false;
+            ui.horizontal_wrapped(|ui| {
+                let turns = if n == 1 { "turns" } else { "turn" };
+                let text = format!("{} {turns} by more than {degrees:.0}°", counted(n, "edge"));
+                let colour = if is_error {
+                    theme::palette(ui).error
+                } else {
+                    theme::palette(ui).text
+                };
+                let about = "In this pose the rotation of the skin differs by that angle between the ends of the edges: \
+                             the clusters are too sparse there. Mark more between them.";
+                ui.label(RichText::new(text).color(colour)).on_hover_text(about);
+                let about = format!("Select the clusters at the ends of edges that turn by more than {degrees:.0}°.");
+                let label = format!("Select ends above {degrees:.0}°");
+                let button = ui.small_button("Select ends");
+                button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &label));
+                asked = button.on_hover_text(about).clicked();
+            });
+            asked
+        };
+        let (sparse, very) = (self.sparse.n_sparse, self.sparse.n_very_sparse);
+        if warn(ui, sparse, SPARSE_DEGREES, false) {
+            editor.select_sparse_ends(SPARSE_DEGREES);
+        }
+        if warn(ui, very, VERY_SPARSE_DEGREES, true) {
+            editor.select_sparse_ends(VERY_SPARSE_DEGREES);
+        }
+    }
+
+    /// Counts the sparse edges again if the picture changed, between drags and while no clip plays.
+    fn count_sparse(&mut self, editor: &Editor) {
+        let state = (
+            editor.model_serial(),
+            editor.picture_serial(),
+            editor.history().revision(),
+        );
+        let is_busy = editor.is_playing() || editor.is_painting();
+        if self.sparse.state == Some(state) || is_busy {
+            return;
+        }
+        let edges = editor.net_edges();
+        let above = |degrees: f64| edges.iter().filter(|e| e.degrees > degrees).count();
+        self.sparse = Sparse {
+            state: Some(state),
+            n_sparse: above(SPARSE_DEGREES),
+            n_very_sparse: above(VERY_SPARSE_DEGREES),
+        };
+    }
+}

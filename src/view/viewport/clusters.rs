@@ -1,0 +1,129 @@
+//! The net of control clusters over the model: borders of patches, hollow anchors, and edges that turn too far.
+
+use super::Viewport;
+use super::panes::Pane;
+use crate::editor::Editor;
+use crate::editor::clusters::{NetEdge, SPARSE_DEGREES, VERY_SPARSE_DEGREES};
+use crate::evaluate::ViewId;
+use crate::math::camera::Camera;
+use crate::view::mode::Mode;
+use crate::view::theme;
+use egui::{Color32, Pos2, Rect, Shape, Stroke, Ui, Vec2};
+use glam::Vec3;
+
+/// Above this number of edges the net is not drawn: it would cover the surface, and slow down the frame.
+const MOST_EDGES: usize = 20_000;
+
+/// The edges of the net, and the state they were computed for.
+#[derive(Default)]
+pub(super) struct Net {
+    state: Option<(u64, u64, u64)>,
+    edges: Vec<NetEdge>,
+    anchors: Vec<u32>,
+}
+
+impl Net {
+    /// Finds the net again if the model or the pose changed; while a clip plays or a stroke goes on, the angles stay.
+    fn update(&mut self, editor: &Editor) {
+        let state = (
+            editor.model_serial(),
+            editor.picture_serial(),
+            editor.history().revision(),
+        );
+        let is_busy = editor.is_playing() || editor.is_painting() || editor.is_posing();
+        let is_same_model = self.state.is_some_and(|known| known.0 == state.0);
+        if self.state == Some(state) || is_busy && is_same_model {
+            return;
+        }
+        self.state = Some(state);
+        self.edges = editor.net_edges();
+        self.anchors = editor.anchors();
+    }
+}
+
+impl Viewport {
+    /// Draws the net in Cluster mode, on the object's own deformer stack.
+    pub(super) fn net_ui(&mut self, ui: &Ui, pane: &Pane, editor: &Editor) {
+        let is_shown = self.mode == Mode::Cluster && self.options.show_clusters;
+        if !is_shown || pane.view != ViewId::OWN {
+            return;
+        }
+        if editor.current_layout().is_none() {
+            self.net = Net::default();
+            return;
+        }
+        self.net.update(editor);
+        let Some(instance) = editor.clustered_instance() else {
+            return;
+        };
+        let Some(shown) = editor.displayed_in(pane.view).get(&instance) else {
+            return;
+        };
+        let camera = editor.document().session().camera;
+        let project = Projection::new(&camera, pane.picture);
+        let topology = shown.mesh.topology();
+        // Ends on the far side would shine through the model.
+        let place = |point: u32| -> Option<Pos2> {
+            let position = *shown.positions.get(point as usize)?;
+            let mut normals = topology.normals_of_point(point);
+            let faces = normals.any(|n| {
+                let normal = shown.normals.get(n as usize);
+                normal.is_some_and(|normal| normal.dot(camera.eye() - position) > 0.0)
+            });
+            project.place(position).filter(|_| faces)
+        };
+        let painter = ui.painter().with_clip_rect(pane.clip);
+        let palette = theme::palette(ui);
+        if self.net.edges.len() <= MOST_EDGES {
+            let plain = Stroke::new(1.0, palette.overlay.gamma_multiply(0.45));
+            for edge in &self.net.edges {
+                let [a, b] = edge.ends.map(&place);
+                let Some(line) = a.zip(b).map(|(a, b)| [a, b]) else {
+                    continue;
+                };
+                if edge.degrees > VERY_SPARSE_DEGREES {
+                    painter.line_segment(line, Stroke::new(3.5, palette.overlay_halo));
+                    painter.line_segment(line, Stroke::new(2.0, palette.error));
+                } else if edge.degrees > SPARSE_DEGREES {
+                    painter.line_segment(line, Stroke::new(3.5, palette.overlay_halo));
+                    let dashes = Stroke::new(2.0, SPARSE);
+                    painter.extend(Shape::dashed_line(&line, dashes, 5.0, 3.0));
+                } else {
+                    painter.line_segment(line, plain);
+                }
+            }
+        }
+        for &anchor in &self.net.anchors {
+            if let Some(at) = place(anchor) {
+                painter.circle_stroke(at, 4.5, Stroke::new(3.5, palette.overlay_halo));
+                painter.circle_stroke(at, 4.5, Stroke::new(1.5, palette.overlay));
+            }
+        }
+    }
+}
+
+/// The colour of edges that turn far, beside their dashes.
+const SPARSE: Color32 = Color32::from_rgb(240, 200, 60);
+
+/// World positions in a pane.
+struct Projection {
+    clip_from_world: glam::Mat4,
+    rect: Rect,
+}
+
+impl Projection {
+    fn new(camera: &Camera, rect: Rect) -> Self {
+        Self {
+            clip_from_world: camera.clip_from_world(rect.aspect_ratio()),
+            rect,
+        }
+    }
+
+    fn place(&self, position: Vec3) -> Option<Pos2> {
+        let clip = self.clip_from_world * position.extend(1.0);
+        let ndc = clip.truncate() / clip.w;
+        let inside = clip.w > 0.0 && ndc.x.abs() < 1.5 && ndc.y.abs() < 1.5;
+        let at = Vec2::new(0.5 + 0.5 * ndc.x, 0.5 - 0.5 * ndc.y) * self.rect.size();
+        inside.then(|| self.rect.min + at)
+    }
+}
