@@ -67,7 +67,7 @@ impl Report {
     pub(super) fn of(
         document: &Document,
         pose: &Pose,
-        suggested: Vec<(MeshId, Vec<ClusterRound>)>,
+        suggested: &[(MeshId, Vec<ClusterRound>)],
     ) -> Self {
         let cooks = centres::find([document]);
         let mut evaluator = Evaluator::default();

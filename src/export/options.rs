@@ -6,6 +6,7 @@ use crate::io::gltf_export::{ExportReport, GltfFormat, Written};
 use bytes::Bytes;
 
 /// The options of an export.
+#[allow(clippy::struct_excessive_bools)] // switches, each on its own
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportOptions {
     /// The glTF format.

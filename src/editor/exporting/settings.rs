@@ -87,6 +87,7 @@ impl Correction {
 }
 
 /// The export settings.
+#[allow(clippy::struct_excessive_bools)] // the artist's switches, each on its own
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportSettings {
     /// What is exported.

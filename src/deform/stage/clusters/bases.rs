@@ -9,7 +9,7 @@ use crate::deform::stage::run::Run;
 use crate::deform::{DeformStack, MaskKind, SkinningMethod};
 use crate::math::dual_quaternion::quat_from_rotation;
 use crate::math::polar;
-use crate::skinning::CHUNK;
+use crate::skinning::{CHUNK, RowRef};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// The corners by what moves them.
@@ -164,7 +164,7 @@ fn rest_matrix(run: &Run<'_>, point: u32) -> DAffine3 {
     let rows = input.cooked.rows(point as usize / CHUNK);
     let row = rows.map(|rows| rows.row(point as usize % CHUNK));
     let (mut sum, mut total) = (DAffine3::ZERO, 0.0);
-    for (joint, weight) in row.into_iter().flat_map(|row| row.iter()) {
+    for (joint, weight) in row.into_iter().flat_map(RowRef::iter) {
         let joint = usize::from(joint);
         if let Some(node) = skin.joints.get(joint) {
             let inverse = skin.inverse_bind.get(joint);

@@ -283,13 +283,14 @@ impl ClusterStage {
         let mut moved: Vec<(u32, Vec3)> = Vec::new();
         {
             let mut add = |point: u32| moved.push((point, self.shape[point as usize]));
-            own.iter().for_each(|&point| add(point));
+            for &point in &own {
+                add(point);
+            }
             for &corner in &around {
                 let vertex = cooked.patches.net().corners[corner as usize];
-                surface
-                    .points_of_vertex(vertex)
-                    .iter()
-                    .for_each(|&p| add(p));
+                for &point in surface.points_of_vertex(vertex) {
+                    add(point);
+                }
             }
             let points = others.iter();
             let points = points.flat_map(|&c| cooked.patches.points_of_corner(c));

@@ -11,7 +11,7 @@ use glam::{DAffine3, DVec3};
 /// The muscles of all groups on their corners, and their displacements in the latest run.
 #[derive(Default)]
 pub(super) struct Muscles {
-    muscles: Vec<OnCorners>,
+    layers: Vec<OnCorners>,
     /// One a corner, bind space at the size of the world, metres; empty without muscles.
     displacements: Vec<DVec3>,
     /// One a corner: whether a muscle moves it at some angle.
@@ -71,7 +71,7 @@ impl Muscles {
             }
         }
         Self {
-            muscles,
+            layers: muscles,
             displacements: vec![DVec3::ZERO; corners.len()],
             moved,
             skeleton: Identity::of(Some(run.input.skeleton)),
@@ -89,7 +89,7 @@ impl Muscles {
 
     /// Whether there are any.
     pub(super) fn act(&self) -> bool {
-        !self.muscles.is_empty()
+        !self.layers.is_empty()
     }
 
     /// The displacement of a corner; `None` where no muscle moves it.
@@ -101,7 +101,7 @@ impl Muscles {
     /// Brings the displacements to the pose; adds the corners that move to `stale`.
     pub(super) fn run(&mut self, run: &Run<'_>, stale: &mut Vec<u32>) {
         let input = run.input;
-        if self.muscles.is_empty() {
+        if self.layers.is_empty() {
             return;
         }
         let same_rest =
@@ -109,12 +109,12 @@ impl Muscles {
         if !same_rest {
             self.skeleton = Identity::of(Some(input.skeleton));
             self.rest_world = Identity::of(Some(input.rest_world));
-            for muscle in &mut self.muscles {
+            for muscle in &mut self.layers {
                 muscle.flexion = Flexion::new(muscle.joints, input.skeleton, input.rest_world);
             }
         }
         let mut any = false;
-        for muscle in &mut self.muscles {
+        for muscle in &mut self.layers {
             let strength = muscle.muscle.strength(muscle.flexion.bend(input.world));
             if muscle.strength.map(f64::to_bits) != Some(strength.to_bits()) {
                 muscle.strength = Some(strength);
@@ -126,7 +126,7 @@ impl Muscles {
             return;
         }
         self.displacements.fill(DVec3::ZERO);
-        for muscle in &self.muscles {
+        for muscle in &self.layers {
             let strength = muscle.strength.unwrap_or(0.0);
             for (&corner, full) in muscle.corners.iter().zip(&muscle.full) {
                 self.displacements[corner as usize] += *full * strength;

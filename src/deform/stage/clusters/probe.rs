@@ -8,7 +8,7 @@ use crate::deform::stage::posed_skin::Changes;
 use crate::deform::stage::run::{ProbeSkin, Run, Stage};
 use crate::deform::stage::skinning_pass::SkinningPass;
 use crate::deform::{DeformInput, DeformStack, MaskKind, Masks, SkinningMethod};
-use crate::skinning::{CHUNK, Centres, CookedChunk, Rows};
+use crate::skinning::{CHUNK, Centres, CookedChunk, RowRef, Rows};
 use glam::{DMat3, DVec3, Vec3};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
@@ -303,7 +303,7 @@ impl Varying {
         for &(vertex, coefficient) in &stencil.ring {
             all += coefficient;
             let other = row(corners.surface.points_of_vertex(vertex)[0]);
-            for (joint, weight) in other.into_iter().flat_map(|row| row.iter()) {
+            for (joint, weight) in other.into_iter().flat_map(RowRef::iter) {
                 add(joint, 0.0, coefficient * f64::from(weight));
             }
         }
