@@ -1,7 +1,7 @@
 //! The fast evaluation of free vertices, f32.
 
 use super::blocks::{Block, CornerRow, Group};
-use super::frame::CornerFrame;
+use super::frame::{CornerFrame, TangentPlane};
 use super::interpolation::{Interpolation, PatchOptions};
 use super::kernel::Cubic;
 use super::layout::Layout;
@@ -143,8 +143,7 @@ impl Patches {
             .clone()
             .flat_map(|(i, s)| s.at.corners().map(move |c| (c, i)));
         let strand_tiles = strands_numbered.map(|(i, s)| (tile(s.point), i));
-        let plane =
-            |p: &super::TangentPlane| [p.tangents[0], p.tangents[1], p.normal].map(DVec3::as_vec3);
+        let plane = |p: &TangentPlane| [p.tangents[0], p.tangents[1], p.normal].map(DVec3::as_vec3);
         let free = points.all().iter().copied();
         let mut patches = Self {
             options,

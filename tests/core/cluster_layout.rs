@@ -1,8 +1,8 @@
 //! Patch layouts: every vertex has a place, whatever the surface and the clusters.
 
 use crate::cluster_shapes::{Arm, both, cube, marked, numbers, sphere, torus, tube};
-use glam::DVec3;
-use sinew::cluster::{ClusterSurface, Layout};
+use glam::{DQuat, DVec3};
+use sinew::cluster::{AnchorFits, ClusterSurface, Layout};
 use sinew::task::{Cancelled, Task};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -308,4 +308,64 @@ fn a_layout_is_the_same_every_time_and_can_be_cancelled() {
     let task = Task::new();
     task.cancel();
     assert_eq!(Layout::new(&ball, &clusters, &task), Err(Cancelled));
+}
+
+#[test]
+fn anchors_follow_the_clusters_near_them() {
+    let (columns, rows) = (24, 41);
+    let tube = tube(columns, rows, 0.5, 4.0);
+    let n = columns * rows;
+    let turn = DQuat::from_euler(glam::EulerRot::XYZ, 0.4, -1.2, 2.0);
+    let ring: Vec<usize> = (columns * 20..columns * 21).collect();
+    let spine: Vec<usize> = (0..rows).map(|row| row * columns).collect();
+    for (clusters, is_line) in [(ring, false), (spine, true)] {
+        let found = layout(&tube, &marked(n, clusters));
+        assert!(!found.anchors.is_empty());
+        let fits = AnchorFits::new(&tube, &found);
+        let bind: Vec<DVec3> = found
+            .corners
+            .iter()
+            .map(|&v| tube.positions[v as usize])
+            .collect();
+        let is_anchor = |i: usize| found.anchors.binary_search(&found.corners[i]).is_ok();
+        let moved = |map: &dyn Fn(DVec3) -> DVec3| {
+            let place = |i: usize| {
+                if is_anchor(i) {
+                    DVec3::NAN
+                } else {
+                    map(bind[i])
+                }
+            };
+            let mut x: Vec<DVec3> = (0..bind.len()).map(place).collect();
+            fits.place(&mut x);
+            x
+        };
+        let far = |x: &[DVec3], map: &dyn Fn(DVec3) -> DVec3| {
+            let distances = x.iter().zip(&bind).map(|(x, p)| x.distance(map(*p)));
+            distances.fold(0.0, |most, d| if d > most || d.is_nan() { d } else { most })
+        };
+        // Clusters on a line leave the turn about it open: they take the smallest.
+        let about_line = DQuat::from_rotation_x(0.7);
+        let rigid = |p: DVec3| (if is_line { about_line } else { turn }) * p + DVec3::ONE;
+        let error = far(&moved(&rigid), &rigid);
+        assert!(error < 1e-12, "line: {is_line}, {error:e}");
+        let shift = |p: DVec3| p + DVec3::new(3.0, -1.0, 0.5);
+        assert!(far(&moved(&shift), &shift) < 1e-12);
+    }
+    // A single cluster takes its anchors along.
+    let ball = sphere(12, 9);
+    let found = layout(&ball, &marked(ball.n_vertices(), [40]));
+    let mut x: Vec<DVec3> = found
+        .corners
+        .iter()
+        .map(|&v| ball.positions[v as usize] + DVec3::Y)
+        .collect();
+    let expected = x.clone();
+    for (i, place) in x.iter_mut().enumerate() {
+        if found.corners[i] != 40 {
+            *place = DVec3::NAN;
+        }
+    }
+    AnchorFits::new(&ball, &found).place(&mut x);
+    assert!(x.iter().zip(&expected).all(|(a, b)| a.distance(*b) < 1e-12));
 }
