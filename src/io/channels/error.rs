@@ -4,6 +4,9 @@ use crate::task::Cancelled;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// The largest file that is read: 256 MiB.
+pub const MAX_FILE_BYTES: u64 = 256 << 20;
+
 /// Why a file of channels cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelFileError {
@@ -18,8 +21,8 @@ pub enum ChannelFileError {
         /// Why.
         source: std::io::Error,
     },
-    /// The file is larger than [`super::MAX_FILE_BYTES`].
-    #[error("{} is larger than {} MiB: record fewer channels, or split it", path.display(), super::MAX_FILE_BYTES >> 20)]
+    /// The file is larger than [`MAX_FILE_BYTES`].
+    #[error("{} is larger than {} MiB: record fewer channels, or split it", path.display(), MAX_FILE_BYTES >> 20)]
     TooLarge {
         /// The file.
         path: PathBuf,

@@ -34,8 +34,7 @@ mod text;
 mod trc;
 
 pub use csv::parse_csv;
-pub use error::{ChannelFileError, Fault};
-pub use text::MAX_FILE_BYTES;
+pub use error::{ChannelFileError, Fault, MAX_FILE_BYTES, Place};
 pub use trc::parse_trc;
 
 use crate::cluster::channel::Recording;

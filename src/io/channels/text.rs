@@ -1,12 +1,9 @@
 //! The text of a file, bounded.
 
-use super::error::{ChannelFileError, Fault};
+use super::error::{ChannelFileError, Fault, MAX_FILE_BYTES};
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read as _};
 use std::path::Path;
-
-/// The largest file that is read: 256 MiB.
-pub const MAX_FILE_BYTES: u64 = 256 << 20;
 
 /// The text of a file of at most [`MAX_FILE_BYTES`], without its byte order mark. A larger one is refused by its size.
 pub(super) fn read(path: &Path) -> Result<String, ChannelFileError> {
