@@ -208,14 +208,9 @@ impl Patches {
     /// The points of the mesh that follow the patches and strands at a corner, some of them twice.
     pub fn points_of_corner(&self, corner: u32) -> impl Iterator<Item = u32> + '_ {
         let patches = self.patches_of_corner(corner).iter();
-        let on_patches = patches.flat_map(|&patch| self.points_of_patch(patch));
-        let first = (self.blocks.len() * LANES) as u32;
+        let on_patches = patches.flat_map(|&patch| self.points_of_patch(patch).iter().copied());
         let strands = self.strands_of_corner.row(corner).iter();
-        let on_strands = strands.flat_map(move |&strand| {
-            let points = self.points_of_slot.row(first + strand);
-            points.iter().copied()
-        });
-        on_patches.chain(on_strands)
+        on_patches.chain(strands.map(|&strand| self.strands[strand as usize].point))
     }
 
     /// Writes the free points of the mesh for `frames` (n_corners); leaves all other points of `out` (n_points).

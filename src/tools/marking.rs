@@ -452,11 +452,11 @@ impl Begun {
         let group = self.start.groups().get(usize::from(self.group))?;
         match act {
             Act::Grow
-                if !self
+                if self
                     .start
                     .counts()
                     .get(usize::from(self.group))
-                    .is_some_and(|n| *n > 0) =>
+                    .is_none_or(|n| *n == 0) =>
             {
                 Some(format!(
                     "The group \"{}\" has no clusters to grow.",

@@ -189,10 +189,7 @@ fn more_clusters_come_nearer_to_the_stack() {
     let full = shape(&document, &pose);
     let mut before = f32::INFINITY;
     for nth in [40, 20, 10, 5] {
-        let marked = with(
-            &document,
-            map(every(&document, nth).map(|p| p), Base::Stack),
-        );
+        let marked = with(&document, map(every(&document, nth), Base::Stack));
         let worst = apart(&shape(&marked, &pose), &full) / DIAGONAL;
         assert!(
             worst < 0.75 * before,

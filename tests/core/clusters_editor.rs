@@ -302,7 +302,7 @@ fn groups_are_changed_one_step_each() {
         ..PatchSettings::default()
     };
     undoes(&mut h, |h| {
-        assert!(h.editor.set_patch_settings("Patch surface", settings))
+        assert!(h.editor.set_patch_settings("Patch surface", settings));
     });
     assert_eq!(h.editor.patch_settings(), settings);
     // The same again is no step.

@@ -56,7 +56,7 @@ struct Inputs {
 #[derive(Default)]
 struct Plan {
     cooked: CookedMesh,
-    plan: InstancePlan,
+    instance: InstancePlan,
     layout: Option<Arc<MeshLayout>>,
 }
 
@@ -69,7 +69,7 @@ impl Plan {
         let meshes = [(&inputs.skin_mesh, &inputs.influences)];
         let clusters = inputs.clusters.clone();
         let clusters = clusters.map(|map| (map.clone(), self.layout(&inputs.geometry, &map)));
-        self.plan.run(&DeformInput {
+        self.instance.run(&DeformInput {
             geometry: &inputs.geometry,
             cooked: &self.cooked,
             stack: &inputs.stack,
@@ -106,7 +106,11 @@ impl Plan {
     }
 
     fn bits(&self) -> Vec<[u32; 3]> {
-        let both = self.plan.positions().iter().chain(self.plan.normals());
+        let both = self
+            .instance
+            .positions()
+            .iter()
+            .chain(self.instance.normals());
         both.map(|v| v.to_array().map(f32::to_bits)).collect()
     }
 }

@@ -41,7 +41,7 @@ impl Editor {
 
     /// Changes how the free points follow, as one undo step or as part of the open one.
     pub fn set_patch_settings(&mut self, label: &str, settings: PatchSettings) -> bool {
-        self.change_clusters(label, |map| Ok(map.with_settings(settings)))
+        self.change_clusters(label, |map| map.with_settings(settings))
     }
 
     /// Starts a stroke that marks clusters of the object under the pointer, which becomes the active one; further events

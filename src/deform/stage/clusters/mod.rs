@@ -239,7 +239,7 @@ impl ClusterStage {
         cooked
             .patches
             .displacements(&d, couples, &mut displacements);
-        for &point in cooked.patches.free_points() {
+        for point in cooked.patches.free_points().iter() {
             let displacement = displacements[point as usize];
             if displacement != Vec3::ZERO {
                 let rotation = bases::rotation(run, Base::Stack, point);

@@ -99,7 +99,7 @@ impl ClustersPanel {
         );
         let centre = pos2(own.left() + 25.0, own.center().y);
         glyph_ui(ui.painter(), centre, 11.0, group.glyph, group.colour);
-        self.row_buttons_ui(ui, editor, buttons, (index, group));
+        Self::row_buttons_ui(ui, editor, buttons, (index, group));
         let place = own.with_min_x(own.left() + GLYPH);
         if let Some(rename) = self.rename.as_mut().filter(|rename| rename.group == index) {
             let field = rename
@@ -143,7 +143,6 @@ impl ClustersPanel {
 
     /// Draws select, isolate and delete at the right end of a row.
     fn row_buttons_ui(
-        &mut self,
         ui: &mut Ui,
         editor: &mut Editor,
         rect: Rect,

@@ -33,8 +33,8 @@ const PAPER: &str = "The surface between the clusters. The paper (Bukatov et al.
 #[derive(Default)]
 pub(super) struct Sparse {
     state: Option<(u64, u64, u64)>,
-    n_sparse: usize,
-    n_very_sparse: usize,
+    n_all: usize,
+    n_very: usize,
 }
 
 impl ClustersPanel {
@@ -142,7 +142,7 @@ impl ClustersPanel {
             });
             asked
         };
-        let (sparse, very) = (self.sparse.n_sparse, self.sparse.n_very_sparse);
+        let (sparse, very) = (self.sparse.n_all, self.sparse.n_very);
         if warn(ui, sparse, SPARSE_DEGREES, false) {
             editor.select_sparse_ends(SPARSE_DEGREES);
         }
@@ -166,8 +166,8 @@ impl ClustersPanel {
         let above = |degrees: f64| edges.iter().filter(|e| e.degrees > degrees).count();
         self.sparse = Sparse {
             state: Some(state),
-            n_sparse: above(SPARSE_DEGREES),
-            n_very_sparse: above(VERY_SPARSE_DEGREES),
+            n_all: above(SPARSE_DEGREES),
+            n_very: above(VERY_SPARSE_DEGREES),
         };
     }
 }
