@@ -380,15 +380,15 @@ impl Editor {
     }
 
     fn notify(&mut self, text: impl Into<String>) {
-        self.notice(text.into(), false);
+        self.notice(&text.into(), false);
     }
 
     fn notify_error(&mut self, text: impl Into<String>) {
-        self.notice(text.into(), true);
+        self.notice(&text.into(), true);
     }
 
-    fn notice(&mut self, text: String, is_error: bool) {
-        let text = shortened(&text).into_owned();
+    fn notice(&mut self, text: &str, is_error: bool) {
+        let text = shortened(text).into_owned();
         self.problems.keep_message(&text, is_error);
         self.notices.push_back(Notice { text, is_error });
     }

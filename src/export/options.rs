@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 /// The options of an export.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // options, each on its own
 pub struct ExportOptions {
     /// The glTF format.
     pub format: GltfFormat,

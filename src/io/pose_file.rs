@@ -102,7 +102,7 @@ struct NodePose {
 
 /// `numbers`, all finite and at most [`MAX_NUMBER`].
 fn checked<const N: usize>(numbers: [f64; N], node: u32, what: &str) -> Result<[f64; N], String> {
-    match numbers.iter().find(|x| !(x.abs() <= MAX_NUMBER)) {
+    match numbers.iter().find(|x| x.is_nan() || x.abs() > MAX_NUMBER) {
         Some(x) => Err(format!(
             "the {what} of node {node} has the number {x:e}, but at most {MAX_NUMBER:e} can be shown"
         )),

@@ -88,6 +88,7 @@ impl Correction {
 
 /// The export settings.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // settings, each on its own
 pub struct ExportSettings {
     /// What is exported.
     pub kind: ExportKind,

@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     /// A PNG chunk; the decoder checks the sums of critical chunks only.
-    fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
+    fn chunk(kind: [u8; 4], data: &[u8]) -> Vec<u8> {
         let mut crc = 0xffff_ffff_u32;
         for &byte in kind.iter().chain(data) {
             crc ^= u32::from(byte);
@@ -240,7 +240,7 @@ mod tests {
             }
         }
         let length = (data.len() as u32).to_be_bytes();
-        [&length[..], kind, data, &(!crc).to_be_bytes()].concat()
+        [&length[..], &kind, data, &(!crc).to_be_bytes()].concat()
     }
 
     fn png(side: u32) -> Vec<u8> {
@@ -272,7 +272,7 @@ mod tests {
         let small = png(8);
         for (profile, is_read) in [(stream, false), (pixels_of(&png(32)), true)] {
             let header = 8 + 25;
-            let profile = chunk(b"iCCP", &[b"name\0\0", &profile[..]].concat());
+            let profile = chunk(*b"iCCP", &[b"name\0\0", &profile[..]].concat());
             let bomb = [&small[..header], &profile, &small[header..]].concat();
             let mut decoder = decoder(&bomb, "images[0]").unwrap();
             assert_eq!(decoder.icc_profile().unwrap().is_some(), is_read);

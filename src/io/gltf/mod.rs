@@ -229,7 +229,7 @@ fn instances(
         }
         let n_joints = skin.map_or(0, |s| skins[s].as_ref().map_or(0, ReadSkin::n_joints));
         let n_vertices = item.geometry.n_vertices();
-        if !drawn.insert(mesh) && !data.budget.charge_repeated(n_vertices as usize, n_joints) {
+        if !drawn.insert(mesh) && !data.budget.charge_repeated(n_vertices, n_joints) {
             too_many.push(i);
             continue;
         }

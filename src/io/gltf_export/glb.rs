@@ -98,7 +98,7 @@ mod tests {
             kind: SourceKind::Glb,
             bytes,
             json: serde_json::Value::Null,
-            outside: Default::default(),
+            outside: std::collections::BTreeSet::new(),
             buffers: Vec::new(),
         };
         let chunks = Chunks::of(&source);
