@@ -66,7 +66,7 @@ pub(crate) fn strip(n: u32, names: &[&str], path: &Path) -> Document {
             kind: SourceKind::Gltf,
             bytes: bytes::Bytes::new(),
             json: serde_json::Value::Null,
-            outside: std::collections::BTreeSet::default(),
+            outside: std::collections::BTreeSet::new(),
             buffers: Vec::new(),
         })),
         skeleton: Arc::new(Skeleton::new(joints.collect()).unwrap()),

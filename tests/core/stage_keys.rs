@@ -666,7 +666,7 @@ proptest! {
             let moved = plan.run(&inputs);
             let now = plan.bits();
             prop_assert!(now == fresh(&inputs), "after {}", CHANGES[change].0);
-            let n_points = plan.plan.positions().len();
+            let n_points = plan.instance.positions().len();
             let differs = |i: &usize| shown.get(*i) != now.get(*i);
             let (points, normals): (Vec<u32>, Vec<u32>) = (
                 (0..n_points).filter(differs).map(|i| i as u32).collect(),

@@ -434,7 +434,7 @@ mod tests {
                 kind: SourceKind::Gltf,
                 bytes: bytes::Bytes::new(),
                 json: json!({"extras": {DRIVERS: block}, "nodes": [{}, {}, {}]}),
-                outside: std::collections::BTreeSet::default(),
+                outside: std::collections::BTreeSet::new(),
                 buffers: Vec::new(),
             })),
             skeleton: Arc::new(Skeleton::new(joints).unwrap()),

@@ -98,7 +98,7 @@ mod tests {
             kind: SourceKind::Glb,
             bytes,
             json: serde_json::Value::Null,
-            outside: std::collections::BTreeSet::default(),
+            outside: std::collections::BTreeSet::new(),
             buffers: Vec::new(),
         };
         let chunks = Chunks::of(&source);
