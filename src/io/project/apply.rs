@@ -89,6 +89,9 @@ pub(super) fn apply_within(
 /// Why an entry for a vertex is skipped.
 const NO_VERTEX: &str = "for vertices that the mesh does not have";
 
+/// What is said of a second entry of a mesh.
+const TWICE: &str = "They are listed twice; the second entries are skipped.";
+
 struct Opening {
     document: Document,
     joints: Joints,
@@ -125,10 +128,7 @@ impl Opening {
                 continue;
             };
             if !seen.insert(mesh) {
-                self.warn(
-                    place,
-                    "They are listed twice; the second entries are skipped.",
-                );
+                self.warn(place, TWICE);
                 continue;
             }
             let skin_joint_of = self.skin_joints(mesh, &entry.joints);
@@ -160,10 +160,7 @@ impl Opening {
                 restored.n_invalid,
                 "with bones that the skin does not have, or weights that are not numbers >= 0,",
             ),
-            (
-                restored.n_conflicts,
-                "for vertices that other rows already set",
-            ),
+            (restored.n_conflicts, "for vertices that other rows set"),
         ];
         self.warn_of_skipped(place, "Rows", &left_out);
     }
@@ -174,10 +171,7 @@ impl Opening {
         let left_out = [
             (restored.n_missing, NO_VERTEX),
             (restored.n_invalid, range.as_str()),
-            (
-                restored.n_conflicts,
-                "for vertices that other values already set",
-            ),
+            (restored.n_conflicts, "for vertices that other values set"),
         ];
         self.warn_of_skipped(place, "Values", &left_out);
     }
@@ -438,7 +432,7 @@ impl Opening {
                 continue;
             };
             if !seen.insert(mesh) {
-                self.warn(place, "They are listed twice; the second entry is skipped.");
+                self.warn(place, TWICE);
                 continue;
             }
             let Some(item) = self.document.meshes().get(&mesh) else {
@@ -446,10 +440,8 @@ impl Opening {
             };
             let (joints, findings) = (&mut self.joints, &mut self.findings);
             let restored = clusters::restore(entry, &item.geometry, joints, findings)?;
-            let left_out = [
-                (restored.n_missing, NO_VERTEX),
-                (restored.n_conflicts, "that are in another group already"),
-            ];
+            let conflicts = (restored.n_conflicts, "that are in another group already");
+            let left_out = [(restored.n_missing, NO_VERTEX), conflicts];
             self.warn_of_skipped(&place, "Clusters", &left_out);
             match restored.map {
                 Ok(map) => {
