@@ -88,6 +88,8 @@ pub(super) fn apply_within(
 
 /// Why an entry for a vertex is skipped.
 const NO_VERTEX: &str = "for vertices that the mesh does not have";
+const OTHER_ROWS: &str = "for vertices that other rows already set";
+const OTHER_VALUES: &str = "for vertices that other values already set";
 
 /// What is said of a second entry of a mesh.
 const TWICE: &str = "They are listed twice; the second entries are skipped.";
@@ -160,7 +162,7 @@ impl Opening {
                 restored.n_invalid,
                 "with bones that the skin does not have, or weights that are not numbers >= 0,",
             ),
-            (restored.n_conflicts, "for vertices that other rows set"),
+            (restored.n_conflicts, OTHER_ROWS),
         ];
         self.warn_of_skipped(place, "Rows", &left_out);
     }
@@ -171,7 +173,7 @@ impl Opening {
         let left_out = [
             (restored.n_missing, NO_VERTEX),
             (restored.n_invalid, range.as_str()),
-            (restored.n_conflicts, "for vertices that other values set"),
+            (restored.n_conflicts, OTHER_VALUES),
         ];
         self.warn_of_skipped(place, "Values", &left_out);
     }
