@@ -88,6 +88,11 @@ pub(super) fn apply_within(
 
 /// Why an entry for a vertex is skipped.
 const NO_VERTEX: &str = "for vertices that the mesh does not have";
+const OTHER_ROWS: &str = "for vertices that other rows already set";
+const OTHER_VALUES: &str = "for vertices that other values already set";
+
+/// What is said of a second entry of a mesh.
+const TWICE: &str = "They are listed twice; the second entries are skipped.";
 
 struct Opening {
     document: Document,
@@ -125,10 +130,7 @@ impl Opening {
                 continue;
             };
             if !seen.insert(mesh) {
-                self.warn(
-                    place,
-                    "They are listed twice; the second entries are skipped.",
-                );
+                self.warn(place, TWICE);
                 continue;
             }
             let skin_joint_of = self.skin_joints(mesh, &entry.joints);
@@ -160,10 +162,7 @@ impl Opening {
                 restored.n_invalid,
                 "with bones that the skin does not have, or weights that are not numbers >= 0,",
             ),
-            (
-                restored.n_conflicts,
-                "for vertices that other rows already set",
-            ),
+            (restored.n_conflicts, OTHER_ROWS),
         ];
         self.warn_of_skipped(place, "Rows", &left_out);
     }
@@ -174,10 +173,7 @@ impl Opening {
         let left_out = [
             (restored.n_missing, NO_VERTEX),
             (restored.n_invalid, range.as_str()),
-            (
-                restored.n_conflicts,
-                "for vertices that other values already set",
-            ),
+            (restored.n_conflicts, OTHER_VALUES),
         ];
         self.warn_of_skipped(place, "Values", &left_out);
     }
@@ -447,7 +443,7 @@ impl Opening {
                 continue;
             };
             if !seen.insert(mesh) {
-                self.warn(place, "They are listed twice; the second entry is skipped.");
+                self.warn(place, TWICE);
                 continue;
             }
             let Some(item) = self.document.meshes().get(&mesh) else {
@@ -455,10 +451,8 @@ impl Opening {
             };
             let (joints, findings) = (&mut self.joints, &mut self.findings);
             let restored = clusters::restore(entry, &item.geometry, joints, findings)?;
-            let left_out = [
-                (restored.n_missing, NO_VERTEX),
-                (restored.n_conflicts, "that are in another group already"),
-            ];
+            let conflicts = (restored.n_conflicts, "that are in another group already");
+            let left_out = [(restored.n_missing, NO_VERTEX), conflicts];
             self.warn_of_skipped(&place, "Clusters", &left_out);
             match restored.map {
                 Ok(map) => {
