@@ -140,7 +140,7 @@ impl Editor {
         };
     }
 
-    /// Runs `change` in an undo step of its own, unless one is open: what it does to the session is undone with it.
+    /// Runs `change` in an undo step of its own: what it does to the session is undone with it.
     pub(super) fn in_step(&mut self, label: &str, change: impl FnOnce(&mut Self) -> bool) -> bool {
         self.finish_tool();
         self.history.begin(&self.document, label);
