@@ -3,6 +3,7 @@
 use super::Failure;
 use crate::cluster::{Base, ClusterGroup, ClusterMap};
 use crate::document::{ClustersEdit, Document, Edit, MeshId};
+use crate::io::read::{MAX_SMALL_BYTES, read_text};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -68,7 +69,7 @@ impl Marks {
     /// The marks of a file.
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let name = path.display();
-        let text = std::fs::read_to_string(path)
+        let text = read_text(path, MAX_SMALL_BYTES)
             .map_err(|e| Failure::Input(format!("{name} cannot be read: {e}.")))?;
         serde_json::from_str(&text)
             .map_err(|e| Failure::Input(format!("{name} is not a file of marks: {e}.")))

@@ -104,7 +104,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn print_use(error: &clap::Error) {
     let text = error.render().to_string();
     let short = shortened_lines(&text);
-    if short == text {
+    // Help has no names of the user's in it.
+    if short == text || !error.use_stderr() {
         let _ = error.print();
     } else {
         let _ = write!(std::io::stderr(), "{short}");

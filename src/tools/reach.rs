@@ -212,6 +212,9 @@ mod tests {
                 })
                 .collect(),
             point_of_vertex: (0..(SIDE * SIDE) as u32).collect(),
+            normal_of_vertex: vec![0; SIDE * SIDE],
+            normals: vec![Vec3::Z],
+            point_of_normal: vec![0],
             ..Mesh::default()
         };
         let on = Paths {

@@ -43,9 +43,9 @@ impl Arm {
         read_npy(&out).1
     }
 
-    /// Marks every `nth` vertex.
+    /// Marks every `nth` vertex of the whole arm.
     fn marked(&self, nth: usize, more: &[&str]) -> (PathBuf, Value) {
-        let vertices: Vec<usize> = (0..1000).step_by(nth).collect();
+        let vertices: Vec<usize> = (0..3992).step_by(nth).collect();
         let marks = self.marks(&json!({"meshes": [
             {"mesh": 0, "primitive": 0, "vertices": vertices, "group": "Skin"}
         ]}));

@@ -31,6 +31,7 @@ impl Place {
             text(&at("w.json")),
         ]);
         std::fs::write(at("pose.json"), "{\"nodes\": []}").unwrap();
+        std::fs::write(at("marks.json"), "{\"meshes\": []}").unwrap();
         #[cfg(unix)]
         {
             std::fs::hard_link(at("in.glb"), at("hard.glb")).unwrap();
@@ -278,12 +279,20 @@ const CALLS: &[&str] = &[
     "export t.ron --out x.glb --method dqs --correct clips --tolerance 5% --report @json",
     "psd in.gltf --from-stack dqs --pose pose.json --out @ron",
     "psd in.gltf --extract other.glb --pose pose.json --out @ron",
+    "clusters in.gltf --mark marks.json --pose pose.json --out @ron",
     #[cfg(feature = "render")]
     "render in.gltf --pose pose.json --out @png",
 ];
 
 /// Flags with a path that is read.
-const READ: [&str; 5] = ["pose", "extract", "transfer", "import", "import-merge"];
+const READ: [&str; 6] = [
+    "pose",
+    "extract",
+    "transfer",
+    "import",
+    "import-merge",
+    "mark",
+];
 
 /// What a call must not replace: the files that it names and those that they refer to.
 fn inputs_of(call: &str) -> Vec<&'static str> {
@@ -294,6 +303,7 @@ fn inputs_of(call: &str) -> Vec<&'static str> {
         ("t.ron", &["t.ron", "in.gltf", "in.bin", "a picture.png"]),
         ("pose.json", &["pose.json"]),
         ("w.json", &["w.json"]),
+        ("marks.json", &["marks.json"]),
         ("other.glb", &["other.glb"]),
     ] {
         if call.split(' ').any(|w| w == word) {

@@ -332,7 +332,7 @@ fn unknown_words_are_refused_by_name() {
     // The words of a version are those that it had: the same place in an older file.
     for older in [1, 2, 3, 4, 5] {
         let broken = text
-            .replace("version: 6", &format!("version: {older}"))
+            .replace("version: 7", &format!("version: {older}"))
             .replace("method: Dqs", "method: Foo");
         let said = project::parse(&broken).unwrap_err().to_string();
         assert!(said.contains("skinning method \"Foo\""), "{said}");
@@ -343,7 +343,7 @@ fn unknown_words_are_refused_by_name() {
 fn an_untouched_model_is_a_short_project() {
     let text = text_of(&three());
     let expected = r#"(
-    version: 6,
+    version: 7,
     app: "0.1.0",
     model: File(
         path: "strip.gltf",
@@ -672,8 +672,8 @@ fn a_playback_beyond_its_bounds_comes_back_within_them() {
 fn broken_and_newer_files_are_one_sentence() {
     let parse = |text: &str| project::parse(text).unwrap_err().to_string();
     assert_eq!(
-        parse("(version: 7, wings: [(3, Feather(\"x\"))])"),
-        "The project was saved by a newer Sinew (its format is 7, this one knows up to 6); update Sinew to open it."
+        parse("(version: 8, wings: [(3, Feather(\"x\"))])"),
+        "The project was saved by a newer Sinew (its format is 8, this one knows up to 7); update Sinew to open it."
     );
     assert!(parse("(version: 0)").contains("version 0 of the format does not exist"));
     let text = text_of(&three());

@@ -1,6 +1,7 @@
 //! Applies a project to a freshly imported document: every part becomes an edit.
 
-use super::clusters::{self, ClusterEntry};
+use super::cluster_entries::ClusterEntry;
+use super::clusters;
 use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
 use super::sample_entries::CorrectiveEntry;

@@ -5,95 +5,19 @@
 
 use super::ProjectError;
 use super::block;
+use super::cluster_entries::{ClusterEntry, GroupEntry, PointBlock, PrimitivePoints};
 use super::joints::Joints;
 use super::keys::{self, Key, SPAN};
-use super::muscles::{self, MuscleEntry};
-use super::types::{enums, is_default, is_zero, structs};
-use crate::cluster::{self, ClusterGroup, ClusterMap, MapError};
+use super::muscles;
+use crate::cluster::{ClusterGroup, ClusterMap, MapError};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::Finding;
 use crate::mesh::Mesh;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// More clusters of a group than this are encoded.
 const MAX_TEXT_POINTS: usize = 256;
-
-enums! {
-    /// What moves the clusters of a group.
-    #[derive(Default)]
-    ClusterBase = cluster::Base { #[default] Stack, Lbs, Dqs, Fixed }
-
-    /// The shape of the marks of a group.
-    #[derive(Default)]
-    ClusterGlyph = cluster::Glyph { #[default] Circle, Square, Diamond, Triangle, Cross, Star }
-
-    /// The kind of the patches.
-    #[derive(Default)]
-    Interpolation = cluster::Interpolation {
-        #[default] TransportedBezier, PointNormal, Gregory, Strands, SkinnedFree
-    }
-}
-
-structs! {
-    /// How the free points follow the clusters.
-    PatchSettings = cluster::PatchSettings {
-        interpolation: Interpolation,
-        tension: f64,
-        positions_only: bool,
-        couples_normals: bool,
-    }
-}
-
-/// The control clusters of one mesh.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ClusterEntry {
-    pub(super) mesh: u32,
-    pub(super) name: String,
-    settings: PatchSettings,
-    groups: Vec<GroupEntry>,
-}
-
-/// A group of clusters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GroupEntry {
-    title: String,
-    /// sRGB.
-    colour: (u8, u8, u8),
-    glyph: ClusterGlyph,
-    #[serde(default, skip_serializing_if = "is_default")]
-    base: ClusterBase,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    muscles: Vec<MuscleEntry>,
-    /// Clusters in text.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    points: Vec<PrimitivePoints>,
-    /// Clusters encoded, where they are too many for text.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    blocks: Vec<PointBlock>,
-}
-
-/// Points of one primitive by their lowest vertices, counted within the primitive, ascending.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PrimitivePoints {
-    /// The primitive; omitted where it is the first.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    p: u32,
-    v: Vec<u32>,
-}
-
-/// The same, encoded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PointBlock {
-    primitive: u32,
-    n_points: u32,
-    data: String,
-}
 
 /// The clusters of a mesh; `None` without groups.
 pub(super) fn collect(

@@ -23,6 +23,7 @@ mod autosave;
 mod block;
 mod brush;
 mod clips;
+mod cluster_entries;
 mod clusters;
 mod collect;
 mod correctives;

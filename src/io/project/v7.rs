@@ -4,7 +4,7 @@
 //! editor changes no file. Joints are identified by a [`JointKey`], which also covers joints that the source does not
 //! have.
 
-use super::clusters::ClusterEntry;
+use super::cluster_entries::ClusterEntry;
 use super::joints::{JointKey, JointRef};
 use super::sample_entries::CorrectiveEntry;
 use super::session::Session;

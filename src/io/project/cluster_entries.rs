@@ -1,0 +1,81 @@
+//! Control clusters as the project format has them.
+
+use super::muscles::MuscleEntry;
+use super::types::{enums, is_default, is_zero, structs};
+use crate::cluster;
+use serde::{Deserialize, Serialize};
+
+enums! {
+    /// What moves the clusters of a group.
+    #[derive(Default)]
+    ClusterBase = cluster::Base { #[default] Stack, Lbs, Dqs, Fixed }
+
+    /// The shape of the marks of a group.
+    #[derive(Default)]
+    ClusterGlyph = cluster::Glyph { #[default] Circle, Square, Diamond, Triangle, Cross, Star }
+
+    /// The kind of the patches.
+    #[derive(Default)]
+    Interpolation = cluster::Interpolation {
+        #[default] TransportedBezier, PointNormal, Gregory, Strands, SkinnedFree
+    }
+}
+
+structs! {
+    /// How the free points follow the clusters.
+    PatchSettings = cluster::PatchSettings {
+        interpolation: Interpolation,
+        tension: f64,
+        positions_only: bool,
+        couples_normals: bool,
+    }
+}
+
+/// The control clusters of one mesh.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ClusterEntry {
+    pub(super) mesh: u32,
+    pub(super) name: String,
+    pub(super) settings: PatchSettings,
+    pub(super) groups: Vec<GroupEntry>,
+}
+
+/// A group of clusters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GroupEntry {
+    pub(super) title: String,
+    /// sRGB.
+    pub(super) colour: (u8, u8, u8),
+    pub(super) glyph: ClusterGlyph,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) base: ClusterBase,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) muscles: Vec<MuscleEntry>,
+    /// Clusters in text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) points: Vec<PrimitivePoints>,
+    /// Clusters encoded, where they are too many for text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) blocks: Vec<PointBlock>,
+}
+
+/// Points of one primitive by their lowest vertices, counted within the primitive, ascending.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PrimitivePoints {
+    /// The primitive; omitted where it is the first.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) p: u32,
+    pub(super) v: Vec<u32>,
+}
+
+/// The same, encoded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PointBlock {
+    pub(super) primitive: u32,
+    pub(super) n_points: u32,
+    pub(super) data: String,
+}
