@@ -126,7 +126,7 @@ impl PointPass {
                 outline: if marks.free { DARK } else { LIGHT },
                 glyph: 0,
                 size: (0.35 * spacing).clamp(2.5, 4.0) * scale,
-                rim: 0.6 * scale,
+                rim: if marks.free { 0.3 } else { 0.6 } * scale,
                 opacity: 0.8 * room,
             };
             style.draw(context, &self.program, frame.viewport, gpu, others);
@@ -146,7 +146,12 @@ impl PointPass {
         let first_vertex = &dots.first_vertex;
         let clusters = &mut dots.clusters;
         clusters.update(context, &marks, first_vertex, &mut self.staging);
-        let size = (0.95 * spacing).clamp(7.0, 12.0) * scale;
+        // Where clusters are dense, each keeps its own place and more colour than rim.
+        let points = (0.95 * spacing).clamp(4.5, 12.0);
+        let (size, rim) = (
+            points * scale,
+            (0.2 * (points - 2.5)).clamp(0.4, 1.2) * scale,
+        );
         if let Some(selected) = &clusters.selected_elements {
             // A disc behind the glyph, which stays visible.
             let style = DotStyle {
@@ -165,7 +170,7 @@ impl PointPass {
                 outline: DARK,
                 glyph: group.glyph,
                 size,
-                rim: 1.2 * scale,
+                rim,
                 opacity: 1.0,
             };
             style.draw(context, &self.program, frame.viewport, gpu, &group.elements);

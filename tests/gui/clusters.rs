@@ -98,8 +98,13 @@ fn number_keys_choose_groups_and_assign_the_selection() {
     );
     let without = n_of_colour(&mut window, "clusters-before", yellow);
     stroke(&mut window, Modifiers::NONE);
+    // Near enough for the glyphs to have room.
+    window.key(Modifiers::NONE, Key::L);
+    window.key(Modifiers::NONE, Key::Period);
+    window.key(Modifiers::ALT, Key::A);
+    window.settle();
     let marked = n_of_colour(&mut window, "clusters-psd", yellow);
-    assert!(marked > without + 100, "{without} {marked}");
+    assert!(marked > without + 1000, "{without} {marked}");
 
     // The selected group goes to another by its number, and is deselected.
     window.key(Modifiers::NONE, Key::L);
@@ -156,12 +161,22 @@ fn a_box_selects_vertices_to_mark() {
 #[test]
 fn groups_and_patches_are_set_in_the_panel() {
     let mut window = clustering();
-    stroke(&mut window, Modifiers::NONE);
+    let editor = window.harness.state_mut().editor_mut();
+    editor.brush_mut().radius_px = 1.0;
+    let at = window.on_model();
+    window.press(at);
+    window.release(at);
+    window.settle();
+    assert_eq!(
+        map(&window).n_clusters(),
+        1,
+        "the vertex nearest to the click"
+    );
     window.wait("patches", |app| app.editor().current_layout().is_some());
     window.settle();
     assert!(
         window.editor().n_anchors() > 0,
-        "a patch of marks on an arm"
+        "one cluster makes no patch"
     );
     assert!(window.says("Promote"));
     window.picture("clusters-anchors");

@@ -14,6 +14,9 @@ use glam::Vec3;
 /// Above this number of edges the net is not drawn: it would cover the surface, and slow down the frame.
 const MOST_EDGES: usize = 20_000;
 
+/// What is left free around a cluster, so that its glyph is seen, points.
+const AROUND: f32 = 7.0;
+
 /// The edges of the net, and the state they were computed for.
 #[derive(Default)]
 pub(super) struct Net {
@@ -78,7 +81,7 @@ impl Viewport {
             let plain = Stroke::new(1.0, palette.overlay.gamma_multiply(0.45));
             for edge in &self.net.edges {
                 let [a, b] = edge.ends.map(&place);
-                let Some(line) = a.zip(b).map(|(a, b)| [a, b]) else {
+                let Some(line) = a.zip(b).and_then(|(a, b)| between(a, b)) else {
                     continue;
                 };
                 if edge.degrees > VERY_SPARSE_DEGREES {
@@ -100,6 +103,14 @@ impl Viewport {
             }
         }
     }
+}
+
+/// The line between two clusters without their glyphs; `None` where these are too close.
+fn between(a: Pos2, b: Pos2) -> Option<[Pos2; 2]> {
+    let along = b - a;
+    let length = along.length();
+    let gap = along * (AROUND / length.max(f32::MIN_POSITIVE));
+    (length > 2.5 * AROUND).then(|| [a + gap, b - gap])
 }
 
 /// The colour of edges that turn far, beside their dashes.

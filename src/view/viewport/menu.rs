@@ -122,7 +122,7 @@ fn groups_ui(ui: &mut Ui, editor: &mut Editor) {
             "Strokes mark into the group."
         };
         // Room for the glyph.
-        let button = Button::selectable(active == Some(index), format!("     {text}"));
+        let button = Button::selectable(active == Some(index), format!("       {text}"));
         let response = ui.add(button);
         response.widget_info(|| {
             WidgetInfo::selected(Role::MenuItem, true, active == Some(index), &text)

@@ -143,7 +143,9 @@ impl ClustersPanel {
             asked
         };
         let (sparse, very) = (self.sparse.n_all, self.sparse.n_very);
-        if warn(ui, sparse, SPARSE_DEGREES, false) {
+        // The second row says all where every such edge is worse.
+        let shown = if sparse > very { sparse } else { 0 };
+        if warn(ui, shown, SPARSE_DEGREES, false) {
             editor.select_sparse_ends(SPARSE_DEGREES);
         }
         if warn(ui, very, VERY_SPARSE_DEGREES, true) {
