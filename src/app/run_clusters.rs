@@ -8,6 +8,18 @@ impl SinewApp {
     /// Runs a command on the control clusters of the active object.
     pub(super) fn run_on_clusters(&mut self, command: Command) {
         let active = self.editor.active_group();
+        let needs_group = matches!(
+            command,
+            Command::SelectGroup
+                | Command::IsolateGroup
+                | Command::RenameGroup
+                | Command::DeleteGroup
+        );
+        if needs_group && active.is_none() {
+            self.editor
+                .tell("There are no groups. Add one in the Clusters panel first.");
+            return;
+        }
         match command {
             Command::MarkSelected => self.editor.mark_selected(),
             Command::UnmarkSelected => self.editor.unmark_selected(),

@@ -54,6 +54,7 @@ impl Editor {
     /// Marks the anchors as clusters of the active group.
     pub fn promote_anchors(&mut self) {
         let Some(layout) = self.current_layout().cloned() else {
+            self.notify("There are no anchors to promote.");
             return;
         };
         let anchors = &layout.layout().anchors;

@@ -76,17 +76,19 @@ impl Command {
                         _ => true,
                     }
             }
-            Self::SelectEdgeLoop | Self::SelectEdgeRing => !session.selected_points.is_empty(),
-            Self::AddGroup(_) | Self::AssignGroup(_) => editor.clustered_mesh().is_some(),
-            Self::MarkSelected | Self::UnmarkSelected => editor.has_selected_vertices(),
-            Self::UnmarkAll => editor.clusters().is_some_and(|map| map.acts()),
-            Self::GrowGroup
+            // Without a selection or a group they say so.
+            Self::MarkSelected
+            | Self::UnmarkSelected
+            | Self::UnmarkAll
+            | Self::GrowGroup
             | Self::ShrinkGroup
             | Self::SelectGroup
             | Self::IsolateGroup
+            | Self::AddGroup(_)
             | Self::RenameGroup
-            | Self::DeleteGroup => editor.active_group().is_some(),
-            Self::PromoteAnchors => editor.n_anchors() > 0,
+            | Self::DeleteGroup
+            | Self::PromoteAnchors
+            | Self::AssignGroup(_) => editor.clustered_mesh().is_some(),
             // Without samples they say so.
             Self::AddSample
             | Self::AddSampleSet

@@ -126,7 +126,8 @@ pub fn tool_bar_ui(
             commands.push(command);
         }
     };
-    ui.spacing_mut().item_spacing = Vec2::splat(4.0);
+    // Close together, so that the tools of most modes fit into a low window.
+    ui.spacing_mut().item_spacing = Vec2::new(4.0, 2.0);
     egui::ScrollArea::vertical()
         .scroll_bar_visibility(egui::scroll_area::ScrollBarVisibility::AlwaysHidden)
         .show(ui, |ui| {
