@@ -76,7 +76,6 @@ impl Command {
                         _ => true,
                     }
             }
-            Self::SelectEdgeLoop | Self::SelectEdgeRing => !session.selected_points.is_empty(),
             Self::AddGroup(_) | Self::AssignGroup(_) => editor.clustered_mesh().is_some(),
             Self::MarkSelected | Self::UnmarkSelected => editor.has_selected_vertices(),
             Self::UnmarkAll => editor.clusters().is_some_and(|map| map.acts()),

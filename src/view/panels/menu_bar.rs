@@ -24,6 +24,7 @@ pub fn menu_bar_ui(
     egui::MenuBar::new().ui(ui, |ui| {
         if ui.available_width() < NARROW {
             ui.spacing_mut().item_spacing.x = 0.0;
+            ui.spacing_mut().button_padding.x = 2.0;
         }
         for group in Group::ALL {
             ui.menu_button(group.label(), |ui| {
