@@ -38,6 +38,9 @@ fn items(window: &mut Window) -> BTreeMap<String, (Group, bool)> {
 
 fn assert_all_commands_are_offered(window: &mut Window) {
     let items = items(window);
+    let labels = Command::all().map(|command| command.full_label(window.editor()));
+    let missing: Vec<String> = labels.filter(|label| !items.contains_key(label)).collect();
+    assert!(missing.is_empty(), "in no menu: {missing:?}");
     assert_eq!(items.len(), TABLE.len());
     for command in Command::all() {
         let label = command.full_label(window.editor());

@@ -4,7 +4,7 @@ use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, PointerButton, Role, Vec2};
 use egui_kittest::kittest::Queryable as _;
 use sinew::document::MeshItem;
-use sinew::document::session::SculptKind;
+use sinew::document::session::{SculptKind, TransformKind};
 use sinew::psd::{DriverMode, Kernel};
 use sinew::skeleton::JointId;
 use sinew::view::commands::Command;
@@ -294,6 +294,7 @@ fn selected_vertices_are_moved_by_the_gizmo_and_by_keys() {
     assert_eq!(window.positions(), before);
     // A drag of the gizmo.
     window.click(Role::Button, "Move");
+    assert_eq!(window.document().session().pose.gizmo, TransformKind::Move);
     let (pivot, axes) = window.editor().vertex_gizmo_frame().expect("a selection");
     let ahead = window.place(pivot + axes[0] * 0.1);
     let from = window.place(pivot);

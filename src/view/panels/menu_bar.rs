@@ -5,15 +5,11 @@ use crate::view::commands::Command;
 use crate::view::commands::table::{Group, Row, TABLE};
 use crate::view::frame::Workspace;
 use crate::view::theme;
-use egui::{Align, Layout, RichText, Role, ScrollArea, TextStyle, Ui, WidgetInfo};
+use egui::{Align, Layout, RichText, Role, ScrollArea, Ui, WidgetInfo};
 use egui_material_icons::icons;
 
 /// Below this width menus and tabs are spaced more tightly, points.
 const NARROW: f32 = 800.0;
-/// Below this width they are also smaller, points.
-const NARROWEST: f32 = 720.0;
-/// The size of their text then, as a part of that of buttons.
-const SMALLER: f32 = 0.9;
 /// The least width for the name of the model, points.
 const MODEL_NAME: f32 = 32.0;
 
@@ -28,10 +24,7 @@ pub fn menu_bar_ui(
     egui::MenuBar::new().ui(ui, |ui| {
         if ui.available_width() < NARROW {
             ui.spacing_mut().item_spacing.x = 0.0;
-        }
-        let is_narrowest = ui.available_width() < NARROWEST;
-        if is_narrowest && let Some(font) = ui.style_mut().text_styles.get_mut(&TextStyle::Button) {
-            font.size *= SMALLER;
+            ui.spacing_mut().button_padding.x = 2.0;
         }
         for group in Group::ALL {
             ui.menu_button(group.label(), |ui| {
@@ -44,9 +37,7 @@ pub fn menu_bar_ui(
                     .show(ui, |ui| group_ui(ui, group, editor, is_on, &mut commands));
             });
         }
-        if !is_narrowest {
-            ui.separator();
-        }
+        ui.separator();
         for tab in Workspace::ALL {
             workspace_tab_ui(ui, tab, tab == workspace, &mut commands);
         }
