@@ -6,7 +6,6 @@ use crate::io::gltf_export::{ExportReport, GltfFormat, Written};
 use bytes::Bytes;
 
 /// The options of an export.
-#[allow(clippy::struct_excessive_bools)] // switches, each on its own
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::struct_excessive_bools)] // options, each on its own
 pub struct ExportOptions {

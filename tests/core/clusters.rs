@@ -181,23 +181,30 @@ fn with_every_point_a_cluster_the_stack_is_reproduced_exactly() {
     }
 }
 
-/// 2.5 % of the vertices suffice for a smooth bend; more come nearer.
+/// 2.5 % of the vertices suffice for a smooth bend; more come nearer (the rms
+/// error falls by half or so as clusters double).
 #[test]
 fn more_clusters_come_nearer_to_the_stack() {
-    let document = tube(60);
+    let document = {
+        let mut document = tube(60);
+        let stack = Arc::new(DeformStack::dqs());
+        document
+            .apply(&mut Edit::Stack { mesh: MESH, stack })
+            .unwrap();
+        document
+    };
     let pose = bent(&document, 70.0);
     let full = shape(&document, &pose);
     let mut before = f32::INFINITY;
     for nth in [40, 20, 10, 5] {
         let marked = with(&document, map(every(&document, nth), Base::Stack));
-        let worst = apart(&shape(&marked, &pose), &full) / DIAGONAL;
-        assert!(
-            worst < 0.8 * before,
-            "every {nth}th: {worst} after {before}"
-        );
-        before = worst;
+        let shape = shape(&marked, &pose);
+        let squared = shape.iter().zip(&full).map(|(a, b)| a.distance_squared(*b));
+        let rms = (squared.sum::<f32>() / full.len() as f32).sqrt() / DIAGONAL;
+        assert!(rms < 0.75 * before, "every {nth}th: {rms} after {before}");
+        before = rms;
     }
-    assert!(before < 0.004, "{before}");
+    assert!(before < 0.001, "{before}");
 }
 
 #[test]

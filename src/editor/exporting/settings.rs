@@ -87,7 +87,6 @@ impl Correction {
 }
 
 /// The export settings.
-#[allow(clippy::struct_excessive_bools)] // the artist's switches, each on its own
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::struct_excessive_bools)] // settings, each on its own
 pub struct ExportSettings {
