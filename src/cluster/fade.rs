@@ -35,7 +35,7 @@ impl Fade {
     }
 
     /// The fraction of the last valid value that is left `since` seconds after it: 1 while it is held, then down to 0 by
-    /// [`smootherstep`].
+    /// [`smootherstep()`].
     pub fn left(&self, since: f64) -> f64 {
         let into = since - self.hold;
         if into <= 0.0 {

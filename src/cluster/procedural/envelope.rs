@@ -20,7 +20,7 @@ pub struct EnvelopeSettings {
 /// The course of an envelope.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum EnvelopeShape {
-    /// [`smootherstep`] from start to end.
+    /// [`smootherstep()`] from start to end.
     #[default]
     Smootherstep,
     /// A curve over the fraction 0 - 1 of the way from start to end.
