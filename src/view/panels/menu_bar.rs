@@ -10,6 +10,9 @@ use egui_material_icons::icons;
 
 /// Below this width menus and tabs are spaced more tightly, points.
 const NARROW: f32 = 800.0;
+
+/// The size of the text in such a bar, points.
+const NARROW_TEXT: f32 = 11.5;
 /// The least width for the name of the model, points.
 const MODEL_NAME: f32 = 32.0;
 
@@ -24,7 +27,9 @@ pub fn menu_bar_ui(
     egui::MenuBar::new().ui(ui, |ui| {
         if ui.available_width() < NARROW {
             ui.spacing_mut().item_spacing.x = 0.0;
-            ui.spacing_mut().button_padding.x = 2.0;
+            let small = egui::FontId::proportional(NARROW_TEXT);
+            let styles = &mut ui.style_mut().text_styles;
+            styles.insert(egui::TextStyle::Button, small);
         }
         for group in Group::ALL {
             ui.menu_button(group.label(), |ui| {
