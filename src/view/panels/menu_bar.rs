@@ -25,14 +25,20 @@ pub fn menu_bar_ui(
 ) -> Vec<Command> {
     let mut commands = Vec::new();
     egui::MenuBar::new().ui(ui, |ui| {
-        if ui.available_width() < NARROW {
+        let is_narrow = ui.available_width() < NARROW;
+        if is_narrow {
             ui.spacing_mut().item_spacing.x = 0.0;
-            let small = egui::FontId::proportional(NARROW_TEXT);
-            let styles = &mut ui.style_mut().text_styles;
-            styles.insert(egui::TextStyle::Button, small);
         }
+        let label = |text: &str| {
+            let text = RichText::new(text);
+            if is_narrow {
+                text.size(NARROW_TEXT)
+            } else {
+                text
+            }
+        };
         for group in Group::ALL {
-            ui.menu_button(group.label(), |ui| {
+            ui.menu_button(label(group.label()), |ui| {
                 // In a low window long menus scroll.
                 let room = ui.ctx().content_rect().height() - 64.0;
                 ScrollArea::vertical()
@@ -44,7 +50,7 @@ pub fn menu_bar_ui(
         }
         ui.separator();
         for tab in Workspace::ALL {
-            workspace_tab_ui(ui, tab, tab == workspace, &mut commands);
+            workspace_tab_ui(ui, tab, label(tab.label()), tab == workspace, &mut commands);
         }
         // The title of the window has the name too.
         if ui.available_width() < MODEL_NAME {
@@ -65,14 +71,20 @@ pub fn menu_bar_ui(
 }
 
 /// One workspace tab; the open one is amber and underlined.
-fn workspace_tab_ui(ui: &mut Ui, tab: Workspace, is_open: bool, commands: &mut Vec<Command>) {
+fn workspace_tab_ui(
+    ui: &mut Ui,
+    tab: Workspace,
+    label: RichText,
+    is_open: bool,
+    commands: &mut Vec<Command>,
+) {
     let palette = theme::palette(ui);
     let colour = if is_open {
         palette.accent
     } else {
         palette.text
     };
-    let text = RichText::new(tab.label()).color(colour);
+    let text = label.color(colour);
     let response = ui.add(egui::Button::new(text).frame_when_inactive(false));
     response.widget_info(|| WidgetInfo::selected(Role::Tab, true, is_open, tab.label()));
     if is_open {
