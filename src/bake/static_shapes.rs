@@ -3,7 +3,7 @@
 use crate::bake::problem::sampler::Sampler;
 use crate::deform::{CookedMesh, InstancePlan};
 use crate::document::{ClipId, CookedInstance, Document, InstanceId, PosedDocument};
-use crate::skeleton::Pose;
+use crate::skeleton::{Moment, Pose, PoseAt};
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, Vec3};
 use std::collections::BTreeMap;
@@ -27,6 +27,14 @@ impl StaticPose {
         let clip = document.clips().get(&clip)?;
         Some(Arc::new(document.pose_of_clip(clip, self.time)))
     }
+
+    /// The moment of [`StaticPose::pose`].
+    pub fn moment(&self, document: &Document) -> Moment {
+        match self.clip {
+            Some(clip) => Moment::of(clip, self.time),
+            None => document.shown_moment(),
+        }
+    }
 }
 
 /// An instance as a static mesh.
@@ -44,19 +52,20 @@ pub struct StaticShape {
     pub as_in_source: bool,
 }
 
-/// The shape of each instance of `document` in `pose`, deformed by the stacks. Computes the centres of rotation of
-/// stacks that need them.
-pub fn static_shapes(
+/// The shape of each instance of `document` in a pose at its moment, deformed by the stacks. Computes the centres of
+/// rotation of stacks that need them.
+pub fn static_shapes<'p>(
     document: &Document,
-    pose: &Pose,
+    at: impl Into<PoseAt<'p>>,
     task: &Task,
 ) -> Result<BTreeMap<InstanceId, StaticShape>, Cancelled> {
+    let at = at.into();
+    let PoseAt { pose, moment } = at;
     task.step("Deforming", 0.0)?;
     let sampler = Sampler::new(document, task)?;
     let played = pose.world_matrices(&sampler.player_skeleton);
     let world = pose.world_matrices(document.skeleton());
-    let poses = [pose.clone()];
-    let skinned = sampler.sample_poses(&poses, task, |_, plans| {
+    let skinned = sampler.sample_poses(&[at], task, |_, plans| {
         let shape = |plan: &InstancePlan| (plan.positions().to_vec(), plan.normals().to_vec());
         plans.iter().map(shape).collect::<Vec<_>>()
     })?;
@@ -75,6 +84,7 @@ pub fn static_shapes(
     let unmoved = PosedDocument {
         document,
         pose,
+        moment,
         rest_world: &sampler.rest_world,
         world: &vec![DAffine3::IDENTITY; world.len()],
     };

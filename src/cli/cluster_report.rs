@@ -7,7 +7,7 @@ use crate::document::{Document, MeshId, MeshItem};
 use crate::evaluate::Evaluator;
 use crate::finding::counted;
 use crate::mesh::Mesh;
-use crate::skeleton::Pose;
+use crate::skeleton::PoseAt;
 use crate::suggest::ClusterRound;
 use serde::Serialize;
 use std::io::Write;
@@ -66,14 +66,14 @@ impl Report {
     /// The report of a document in a pose. `suggested`: the rounds of each mesh that got clusters.
     pub(super) fn of(
         document: &Document,
-        pose: &Pose,
+        at: PoseAt<'_>,
         suggested: &[(MeshId, Vec<ClusterRound>)],
     ) -> Self {
         let cooks = centres::find([document]);
         let mut evaluator = Evaluator::default();
         evaluator.set_cooks(cooks.clone());
         if document.has_clusters() {
-            evaluator.evaluate(document, pose);
+            evaluator.evaluate(document, at);
         }
         let meshes = document.meshes().iter().map(|(&id, item)| {
             let instances = document.instances().iter().filter(|(_, i)| i.mesh == id);

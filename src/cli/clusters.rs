@@ -43,7 +43,7 @@ pub(crate) fn run(args: &ClustersArgs, out: &mut dyn Write) -> Result<ExitCode, 
     if let Some(output) = &output {
         project::save(&document, output.path(), &Task::new()).map_err(Failure::input)?;
     }
-    let report = cluster_report::Report::of(&document, &pose, &suggested);
+    let report = cluster_report::Report::of(&document, pose.at(), &suggested);
     if args.json {
         report.print_json(out)?;
     } else {

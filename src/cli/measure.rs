@@ -1,7 +1,7 @@
 //! `sinew measure`: every metric of a pose, a time or a whole clip.
 
 use super::args::MeasureArgs;
-use super::measuring::{Measurer, Moment, Places, Sample, VertexPlace, moments};
+use super::measuring::{Measured, Measurer, Places, Sample, VertexPlace, moments};
 use super::{Failure, centres, load, scene};
 use crate::deform::DeformStack;
 use crate::deform::diagnostics::{Folds, Metric, Summary, Volume};
@@ -134,7 +134,7 @@ pub(crate) fn run(args: &MeasureArgs, out: &mut dyn Write) -> Result<ExitCode, F
     let mut measurer = Measurer::new(&own, &args.against, &cooks);
     let mut samples: BTreeMap<InstanceId, Vec<Sample>> = BTreeMap::new();
     for moment in &moments {
-        for (id, sample) in measurer.sample(document, &moment.pose) {
+        for (id, sample) in measurer.sample(document, moment.posed.at()) {
             samples.entry(id).or_default().push(sample);
         }
     }
@@ -161,7 +161,7 @@ pub(crate) fn run(args: &MeasureArgs, out: &mut dyn Write) -> Result<ExitCode, F
 fn instance_report(
     document: &Document,
     id: InstanceId,
-    moments: &[Moment],
+    moments: &[Measured],
     samples: &[Sample],
     places: &mut Places,
 ) -> InstanceReport {

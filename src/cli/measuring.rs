@@ -3,14 +3,14 @@
 use super::Failure;
 use super::args::PoseArgs;
 use super::load::Loaded;
-use super::scene;
+use super::scene::{self, Posed};
 use super::stack_args::NamedStack;
 use crate::deform::diagnostics::{
     Enclosure, Folds, Metric, Summary, Volume, VolumeReport, folds, measure,
 };
 use crate::document::{Document, InstanceId, MeshId};
 use crate::evaluate::{Comparison, Gauge, SlowCooks};
-use crate::skeleton::Pose;
+use crate::skeleton::{Moment, PoseAt};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,22 +19,26 @@ use std::sync::Arc;
 const MOST_POSES: f64 = 100_000.0;
 
 /// A pose to measure, and its time in its clip.
-pub(crate) struct Moment {
+pub(crate) struct Measured {
     /// `None` for a pose that is not from a clip.
     pub(crate) time_secs: Option<f64>,
-    pub(crate) pose: Arc<Pose>,
+    pub(crate) posed: Posed,
 }
 
 /// The requested poses: one, or a whole clip at `rate` poses a second from its start to its end.
-pub(crate) fn moments(loaded: &Loaded, args: &PoseArgs, rate: f64) -> Result<Vec<Moment>, Failure> {
+pub(crate) fn moments(
+    loaded: &Loaded,
+    args: &PoseArgs,
+    rate: f64,
+) -> Result<Vec<Measured>, Failure> {
     let document = &loaded.document;
     let (Some(wanted), None) = (&args.clip, args.time) else {
-        return Ok(vec![Moment {
+        return Ok(vec![Measured {
             time_secs: args.time,
-            pose: scene::pose(loaded, args)?,
+            posed: scene::pose(loaded, args)?,
         }]);
     };
-    let clip = scene::find_clip(document, wanted)?;
+    let (id, clip) = scene::find_clip_id(document, wanted)?;
     let (start, end) = (f64::from(clip.start_secs()), f64::from(clip.end_secs()));
     // Times of a file are f32: their rounding must not add a pose.
     let steps = ((end - start) * rate - 1e-3).ceil().max(0.0);
@@ -50,9 +54,12 @@ pub(crate) fn moments(loaded: &Loaded, args: &PoseArgs, rate: f64) -> Result<Vec
         _ => start + (end - start) * (i as f64 / steps),
     };
     Ok((0..=steps as usize)
-        .map(|i| Moment {
+        .map(|i| Measured {
             time_secs: Some(time(i)),
-            pose: Arc::new(document.pose_of_clip(clip, time(i))),
+            posed: Posed {
+                pose: Arc::new(document.pose_of_clip(clip, time(i))),
+                moment: Moment::of(id, time(i)),
+            },
         })
         .collect())
 }
@@ -92,9 +99,13 @@ impl Measurer {
         }
     }
 
-    /// The measurements of each instance in `pose`, in order of id.
-    pub(crate) fn sample(&mut self, document: &Document, pose: &Pose) -> Vec<(InstanceId, Sample)> {
-        self.gauge.evaluate(document, pose, &self.comparison);
+    /// The measurements of each instance in a pose at its time, in order of id.
+    pub(crate) fn sample(
+        &mut self,
+        document: &Document,
+        at: PoseAt<'_>,
+    ) -> Vec<(InstanceId, Sample)> {
+        self.gauge.evaluate(document, at, &self.comparison);
         document
             .instances()
             .iter()
@@ -137,9 +148,9 @@ impl Combined {
 }
 
 impl Measurer {
-    /// The measurements of the whole document in `pose`.
-    pub(crate) fn combined(&mut self, document: &Document, pose: &Pose) -> Combined {
-        self.gauge.evaluate(document, pose, &self.comparison);
+    /// The measurements of the whole document in a pose at its time.
+    pub(crate) fn combined(&mut self, document: &Document, at: PoseAt<'_>) -> Combined {
+        self.gauge.evaluate(document, at, &self.comparison);
         let any_skinned = document.instances().values().any(|i| i.skin.is_some());
         let counts = |id: &InstanceId| {
             let skin = document.instances().get(id).and_then(|i| i.skin);

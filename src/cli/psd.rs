@@ -13,7 +13,7 @@ pub(crate) fn run(args: &PsdArgs, out: &mut dyn Write) -> Result<ExitCode, Failu
         return psd_edit::run(args, path, out);
     }
     let loaded = load::load(&args.file)?;
-    let pose = scene::pose(&loaded, &args.pose)?;
-    psd_report::print(&loaded.document, &pose, args.json, out)?;
+    let posed = scene::pose(&loaded, &args.pose)?;
+    psd_report::print(&loaded.document, &posed.pose, args.json, out)?;
     Ok(ExitCode::SUCCESS)
 }

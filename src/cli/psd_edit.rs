@@ -8,7 +8,7 @@ use crate::deform::Captured;
 use crate::document::{Document, Edit, MeshId};
 use crate::finding::counted;
 use crate::io::project;
-use crate::skeleton::{JointId, Pose};
+use crate::skeleton::{JointId, PoseAt};
 use crate::task::Task;
 use crate::weights::operation::Mirroring;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,8 +43,9 @@ pub(super) fn run(args: &PsdArgs, path: &Path, out: &mut dyn Write) -> Result<Ex
         loaded.outputs.protect_model(&sculpted.document, what);
     }
     let output = loaded.outputs.claim_project(path).map_err(Failure::input)?;
-    let pose = scene::pose(&loaded, &args.pose)?;
-    let captured = captured(args, &loaded, sculpted.as_ref(), &pose)?;
+    let posed = scene::pose(&loaded, &args.pose)?;
+    let captured = captured(args, &loaded, sculpted.as_ref(), posed.at())?;
+    let pose = &posed.pose;
     let mut document = loaded.document;
     let new = NewSample {
         name: args.name.clone(),
@@ -52,7 +53,7 @@ pub(super) fn run(args: &PsdArgs, path: &Path, out: &mut dyn Write) -> Result<Ex
     };
     let mut lines = Vec::new();
     for (mesh, captured) in captured {
-        let added = correctives::add_sample(&document, mesh, &captured, &pose, &new);
+        let added = correctives::add_sample(&document, mesh, &captured, pose, &new);
         let mut added = added.map_err(Failure::Input)?;
         document.apply(&mut added.edit).map_err(Failure::input)?;
         lines.push(added.message);
@@ -65,7 +66,7 @@ pub(super) fn run(args: &PsdArgs, path: &Path, out: &mut dyn Write) -> Result<Ex
     }
     project::save(&document, output.path(), &Task::new()).map_err(Failure::input)?;
     if args.json {
-        psd_report::print(&document, &pose, true, out)?;
+        psd_report::print(&document, pose, true, out)?;
     } else {
         for line in lines {
             writeln!(out, "{line}")?;
@@ -80,14 +81,14 @@ fn captured(
     args: &PsdArgs,
     loaded: &Loaded,
     sculpted: Option<&Loaded>,
-    pose: &Pose,
+    at: PoseAt<'_>,
 ) -> Result<BTreeMap<MeshId, Captured>, Failure> {
     let (document, task) = (&loaded.document, Task::new());
     if let Some(target) = &args.extract {
         return match sculpted {
-            Some(sculpted) => sculpt::of_sculpted_model(document, pose, &sculpted.document, &task)
+            Some(sculpted) => sculpt::of_sculpted_model(document, at, &sculpted.document, &task)
                 .map_err(|why| Failure::Input(format!("{} {why}.", target.display()))),
-            None => sculpt::of_file(document, pose, target, &task).map_err(Failure::Input),
+            None => sculpt::of_file(document, at, target, &task).map_err(Failure::Input),
         };
     }
     let mut found = BTreeMap::new();
@@ -97,13 +98,13 @@ fn captured(
     for &mesh in skinned {
         let result = if let Some(stack) = &args.from_stack {
             let fuller = stack.document(document);
-            let result = sculpt::of_stack(document, mesh, pose, &fuller, &task);
+            let result = sculpt::of_stack(document, mesh, at, &fuller, &task);
             result.map_err(|why| format!("The stack \"{}\" {why}.", stack.name))
         } else if let Some(name) = &args.from_morph {
             let item = &document.meshes()[&mesh];
             let mut morphs = item.geometry.morphs.iter();
             match morphs.position(|morph| morph.name == *name) {
-                Some(target) => sculpt::of_morph_target(document, mesh, pose, target, &task)
+                Some(target) => sculpt::of_morph_target(document, mesh, at, target, &task)
                     .map_err(|why| format!("The morph target \"{name}\" {why}.")),
                 None => Err(format!("No skinned mesh has the morph target \"{name}\".")),
             }

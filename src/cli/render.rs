@@ -26,7 +26,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     gauge.set_cooks(&centres::find(
         std::iter::once(document).chain(&comparison.other),
     ));
-    gauge.evaluate(document, &pose, &comparison);
+    gauge.evaluate(document, pose.at(), &comparison);
     let heat_maps = HeatMaps::of(&args.show, &gauge, document);
     let evaluator = gauge.evaluator();
 

@@ -7,7 +7,7 @@ use super::stack_args::StackArgs;
 use crate::deform::DeformStack;
 use crate::document::{ClipId, Document, Edit};
 use crate::io::pose_file::read_pose;
-use crate::skeleton::{Clip, JointId, Pose};
+use crate::skeleton::{Clip, JointId, Moment, Pose, PoseAt};
 use std::sync::Arc;
 
 /// Applies the stack flags to every mesh of the document; without flags every mesh keeps its stack.
@@ -39,26 +39,46 @@ pub(crate) fn set_stacks(
     Ok(())
 }
 
+/// A pose and its time.
+pub(crate) struct Posed {
+    pub(crate) pose: Arc<Pose>,
+    pub(crate) moment: Moment,
+}
+
+impl Posed {
+    /// What the deformer stack is evaluated at.
+    pub(crate) fn at(&self) -> PoseAt<'_> {
+        self.pose.at(self.moment)
+    }
+}
+
 /// The requested pose: a clip at a time, a pose file over the rest pose, the project's own, or the file's rest pose.
-pub(crate) fn pose(loaded: &Loaded, args: &PoseArgs) -> Result<Arc<Pose>, Failure> {
+pub(crate) fn pose(loaded: &Loaded, args: &PoseArgs) -> Result<Posed, Failure> {
     let document = &loaded.document;
     if let Some(wanted) = &args.clip {
-        let clip = find_clip(document, wanted)?;
+        let (id, clip) = find_clip_id(document, wanted)?;
         let time_secs = args.time.unwrap_or_else(|| f64::from(clip.start_secs()));
         if !time_secs.is_finite() {
             return Err(Failure::Usage(format!("--time {time_secs} is not a time.")));
         }
-        return Ok(Arc::new(document.pose_of_clip(clip, time_secs)));
+        return Ok(Posed {
+            pose: Arc::new(document.pose_of_clip(clip, time_secs)),
+            moment: Moment::of(id, time_secs),
+        });
     }
-    if let Some(path) = &args.pose {
-        return read_pose(document, path)
-            .map(Arc::new)
-            .map_err(Failure::input);
-    }
-    Ok(if loaded.is_project {
-        document.shown_pose()
-    } else {
-        document.rest_pose().clone()
+    let pose = match &args.pose {
+        Some(path) => Arc::new(read_pose(document, path).map_err(Failure::input)?),
+        None if loaded.is_project => {
+            return Ok(Posed {
+                pose: document.shown_pose(),
+                moment: document.shown_moment(),
+            });
+        }
+        None => document.rest_pose().clone(),
+    };
+    Ok(Posed {
+        pose,
+        moment: Moment::default(),
     })
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &SkinArgs) -> Result<ExitCode, Failure> {
     let document = &loaded.document;
     let mut evaluator = Evaluator::default();
     evaluator.set_cooks(centres::find([document]));
-    evaluator.evaluate(document, &pose);
+    evaluator.evaluate(document, pose.at());
 
     let mut output = Output {
         draws: Vec::new(),

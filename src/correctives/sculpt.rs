@@ -6,7 +6,7 @@ use crate::document::{Document, Instance, InstanceId, MeshId, MeshItem};
 use crate::evaluate::Evaluator;
 use crate::evaluate::gauge::with_stacks;
 use crate::io::{open_any, read_obj_positions};
-use crate::skeleton::Pose;
+use crate::skeleton::PoseAt;
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
 use std::collections::BTreeMap;
@@ -15,20 +15,20 @@ use std::path::Path;
 /// A point that is closer to the posed shape was not sculpted, as a fraction of the diagonal.
 const UNMOVED: f32 = 1e-6;
 
-/// What was sculpted of each skinned mesh of `document` in `pose`: the rest pose of the model or project at `path`, or the
+/// What was sculpted of each skinned mesh of `document` in a pose at its moment: the rest pose of the model or project at `path`, or the
 /// positions of an OBJ file. Fails with a sentence.
-pub fn of_file(
+pub fn of_file<'p>(
     document: &Document,
-    pose: &Pose,
+    at: impl Into<PoseAt<'p>>,
     path: &Path,
     task: &Task,
 ) -> Result<BTreeMap<MeshId, Captured>, String> {
     let captured = if is_obj(path) {
         let positions = read_obj_positions(path, task).map_err(|why| format!("{why}."))?;
-        of_positions(document, pose, &positions, task)
+        of_positions(document, at, &positions, task)
     } else {
         let opened = open_any(path, task).map_err(|why| why.to_string())?;
-        of_sculpted_model(document, pose, &opened.document, task)
+        of_sculpted_model(document, at, &opened.document, task)
     };
     captured.map_err(|why| format!("{} {why}.", path.display()))
 }
@@ -53,18 +53,18 @@ pub enum SculptError {
     Same,
 }
 
-/// What was sculpted of each skinned mesh of `document` in `pose`: `sculpted` is a model of the same topology, whose rest
+/// What was sculpted of each skinned mesh of `document` in a pose at its moment: `sculpted` is a model of the same topology, whose rest
 /// pose, as any viewer shows it, is the target.
-pub fn of_sculpted_model(
+pub fn of_sculpted_model<'p>(
     document: &Document,
-    pose: &Pose,
+    at: impl Into<PoseAt<'p>>,
     sculpted: &Document,
     task: &Task,
 ) -> Result<BTreeMap<MeshId, Captured>, SculptError> {
     let sculpted = with_stacks(sculpted, |_| DeformStack::lbs());
     let (mut posed, mut other) = (Evaluator::default(), Evaluator::default());
     task.step("Posing the model", 0.0)?;
-    posed.evaluate(document, pose);
+    posed.evaluate(document, at);
     task.step("Reading the sculpt", 0.5)?;
     other.evaluate(&sculpted, sculpted.rest_pose());
     task.check()?;
@@ -106,17 +106,17 @@ pub fn of_sculpted_model(
     Ok(found)
 }
 
-/// What was sculpted of each skinned mesh of `document` in `pose`: world positions as an OBJ file lists them, of the points
+/// What was sculpted of each skinned mesh of `document` in a pose at its moment: world positions as an OBJ file lists them, of the points
 /// of all instances in order, or of the points or vertices of one skinned mesh.
-pub fn of_positions(
+pub fn of_positions<'p>(
     document: &Document,
-    pose: &Pose,
+    at: impl Into<PoseAt<'p>>,
     positions: &[Vec3],
     task: &Task,
 ) -> Result<BTreeMap<MeshId, Captured>, SculptError> {
     let mut posed = Evaluator::default();
     task.step("Posing the model", 0.0)?;
-    posed.evaluate(document, pose);
+    posed.evaluate(document, at);
     task.check()?;
     let n_points = |mesh: MeshId| document.meshes()[&mesh].geometry.n_points();
     let instances = document.instances().iter();
@@ -172,28 +172,30 @@ pub fn of_positions(
 }
 
 /// The difference of a mesh's shape in `fuller`, the same model with other stacks, from its own shape without samples.
-pub fn of_stack(
+pub fn of_stack<'p>(
     document: &Document,
     mesh: MeshId,
-    pose: &Pose,
+    at: impl Into<PoseAt<'p>>,
     fuller: &Document,
     task: &Task,
 ) -> Result<Captured, SculptError> {
     let own = document.clone().without_correctives();
-    of_shapes((&own, pose), (fuller, pose), mesh, task)
+    let at = at.into();
+    of_shapes((&own, at), (fuller, at), mesh, task)
 }
 
-/// What a morph target of a mesh, at full weight, adds to its shape in `pose`.
-pub fn of_morph_target(
+/// What a morph target of a mesh, at full weight, adds to its shape in a pose.
+pub fn of_morph_target<'p>(
     document: &Document,
     mesh: MeshId,
-    pose: &Pose,
+    at: impl Into<PoseAt<'p>>,
     target: usize,
     task: &Task,
 ) -> Result<Captured, SculptError> {
     let own = document.clone().without_correctives();
+    let at = at.into();
     let with = |weight: f32| {
-        let mut pose = pose.clone();
+        let mut pose = at.pose.clone();
         let instances = document.instances().values();
         for instance in instances.filter(|i| i.mesh == mesh) {
             let weights = pose.morph_weights.get_mut(instance.joint.get());
@@ -203,13 +205,15 @@ pub fn of_morph_target(
         }
         pose
     };
-    of_shapes((&own, &with(0.0)), (&own, &with(1.0)), mesh, task)
+    let (without, full) = (with(0.0), with(1.0));
+    let (without, full) = (without.at(at.moment), full.at(at.moment));
+    of_shapes((&own, without), (&own, full), mesh, task)
 }
 
 /// The difference of one shape of a mesh to another.
 fn of_shapes(
-    (from, from_pose): (&Document, &Pose),
-    (to, to_pose): (&Document, &Pose),
+    (from, from_pose): (&Document, PoseAt<'_>),
+    (to, to_pose): (&Document, PoseAt<'_>),
     mesh: MeshId,
     task: &Task,
 ) -> Result<Captured, SculptError> {

@@ -4,7 +4,7 @@ use super::{CookedMesh, Correctives, DeformStack, Masks};
 use crate::cluster::{ClusterMap, MeshLayout};
 use crate::math::Transform;
 use crate::mesh::Mesh;
-use crate::skeleton::{JointId, Skeleton};
+use crate::skeleton::{JointId, Moment, Skeleton};
 use crate::skinning::{Centres, Influences};
 use glam::DAffine3;
 use std::sync::Arc;
@@ -60,6 +60,8 @@ pub struct DeformInput<'a> {
     pub locals: &'a [Transform],
     /// n_joints of the skeleton: world transforms of the pose.
     pub world: &'a [DAffine3],
+    /// The time of the pose: what clusters that follow time read.
+    pub moment: Moment,
     /// One a morph target; missing ones count as 0.
     pub morph_weights: &'a [f32],
 }

@@ -10,7 +10,7 @@ use crate::deform::{
     ClusterInput, CookedMesh, DeformInput, DeformStack, PointRotations, SkinSource,
 };
 use crate::mesh::Mesh;
-use crate::skeleton::Pose;
+use crate::skeleton::{Moment, Pose};
 use crate::skinning::{Centres, Influences};
 use glam::DAffine3;
 use std::sync::Arc;
@@ -26,6 +26,8 @@ pub struct PosedDocument<'a> {
     /// The pose, of which morph weights are read, and the local rotations that drive samples; the transforms are those of
     /// `world`.
     pub pose: &'a Pose,
+    /// Its time.
+    pub moment: Moment,
     /// n_joints of the skeleton: world transforms of the file's rest pose; compared by identity.
     pub rest_world: &'a Arc<Vec<DAffine3>>,
     /// n_joints of the skeleton: world transforms of `pose`.
@@ -82,6 +84,7 @@ impl<'a> PosedDocument<'a> {
             rest_world: self.rest_world,
             locals: &self.pose.locals,
             world: self.world,
+            moment: self.moment,
             morph_weights: morph_weights.map_or(&[], Vec::as_slice),
         })
     }

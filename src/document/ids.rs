@@ -1,5 +1,7 @@
 //! Stable ids of the document's items. For imported items they equal the glTF index.
 
+pub use crate::skeleton::ClipId;
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -19,10 +21,6 @@ id!(
 id!(
     /// A node that draws a mesh; the glTF node index for imported ones.
     InstanceId
-);
-id!(
-    /// A clip; the glTF animation index for imported ones.
-    ClipId
 );
 id!(
     /// A layer of weights, within its mesh; 0 is the base.

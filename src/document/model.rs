@@ -5,7 +5,7 @@ use super::{
     Source,
 };
 use crate::finding::Finding;
-use crate::skeleton::{Clip, JointId, Pose, Skeleton};
+use crate::skeleton::{Clip, JointId, Moment, Pose, Skeleton};
 use crate::skinning::Influences;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -172,6 +172,15 @@ impl Document {
                 Arc::new(self.pose_of_clip(clip, playback.time_secs))
             }
             _ => self.pose.clone(),
+        }
+    }
+
+    /// The time of [`Document::shown_pose`]: the session's in its clip. A pose that is not keyed yet stays in the clip.
+    pub fn shown_moment(&self) -> Moment {
+        let playback = &self.session.playback;
+        match playback.clip.filter(|id| self.clips.contains_key(id)) {
+            Some(clip) => Moment::of(clip, playback.time_secs),
+            None => Moment::default(),
         }
     }
 

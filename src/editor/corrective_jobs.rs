@@ -11,7 +11,7 @@ use crate::evaluate::JobError;
 use crate::evaluate::gauge::with_stacks;
 use crate::finding::counted;
 use crate::relax::RelaxSettings;
-use crate::skeleton::Pose;
+use crate::skeleton::{Pose, PoseAt};
 use crate::suggest::push_skin_out;
 use crate::task::Task;
 use crate::weights::operation::{Mirroring, OperationError};
@@ -63,9 +63,10 @@ impl Editor {
         }
         self.finish_tool();
         let (document, pose) = (self.document.clone(), self.document.shown_pose());
+        let moment = self.document.shown_moment();
         let label = what.label();
         let job = self.lane.submit(EditorJob::Fix, label, move |task| {
-            run(&document, &pose, &what, task)
+            run(&document, pose.at(moment), &what, task)
         });
         self.job = Some(FileJob::Samples {
             label,
@@ -119,16 +120,17 @@ impl Editor {
     }
 }
 
-fn run(document: &Document, pose: &Pose, what: &SampleTask, task: &Task) -> SampleResult {
+fn run(document: &Document, at: PoseAt<'_>, what: &SampleTask, task: &Task) -> SampleResult {
+    let pose = at.pose;
     match what {
         SampleTask::ImportSculpt(path) => {
-            let captured = sculpt::of_file(document, pose, path, task)?;
+            let captured = sculpt::of_file(document, at, path, task)?;
             add(document, pose, captured)
         }
         SampleTask::FromStack(stack) => {
             let fuller = with_stacks(document, |_| stack.clone()).without_correctives();
             each_skinned(document, "The other stack", |mesh| {
-                sculpt::of_stack(document, mesh, pose, &fuller, task)
+                sculpt::of_stack(document, mesh, at, &fuller, task)
             })
             .and_then(|captured| add(document, pose, captured))
         }
@@ -138,11 +140,11 @@ fn run(document: &Document, pose: &Pose, what: &SampleTask, task: &Task) -> Samp
                 let morphs = &document.meshes()[&mesh].geometry.morphs;
                 let target = morphs.iter().position(|morph| morph.name == *name);
                 let target = target.ok_or(sculpt::SculptError::Unlike)?;
-                sculpt::of_morph_target(document, mesh, pose, target, task)
+                sculpt::of_morph_target(document, mesh, at, target, task)
             })
             .and_then(|captured| add(document, pose, captured))
         }
-        SampleTask::PushOut => push_out(document, pose, task),
+        SampleTask::PushOut => push_out(document, at, task),
         SampleTask::Mirror | SampleTask::Flip => mirror(document, *what == SampleTask::Flip, task),
         SampleTask::Retarget | SampleTask::Keep => {
             settle_stale(document, *what == SampleTask::Retarget, task)
@@ -184,13 +186,13 @@ fn add(document: &Document, pose: &Pose, captured: BTreeMap<MeshId, Captured>) -
     Ok((edits, lines.join(" ")))
 }
 
-fn push_out(document: &Document, pose: &Pose, task: &Task) -> SampleResult {
+fn push_out(document: &Document, at: PoseAt<'_>, task: &Task) -> SampleResult {
     let mesh = document.session().active_mesh;
     let instance = mesh.and_then(|mesh| correctives::skinned_instance(document, mesh));
     let instance = instance.ok_or("Select an object with a skin first.")?;
     let target = SculptTarget::find(document, instance)?;
     let settings = RelaxSettings::default();
-    let pushed = push_skin_out(document, &target, pose, &settings, task);
+    let pushed = push_skin_out(document, &target, at, &settings, task);
     let pushed = pushed.map_err(|why| why.to_string())?;
     let message = format!(
         "Pushed apart: {} crossing triangles to {}.",

@@ -202,6 +202,7 @@ impl Editor {
             generation: self.evaluation.posted,
             document: self.document.clone(),
             pose: self.document.shown_pose(),
+            moment: self.document.shown_moment(),
             views: self.views.requests(),
             centres: self.centres.known(),
             layouts: self.layouts.known(),

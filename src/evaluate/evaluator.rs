@@ -5,7 +5,7 @@ use super::plans::Plans;
 use super::{CentreMap, LayoutMap, SlowCooks, ViewId, ViewRequest};
 use crate::deform::{InstancePlan, Moved, StackChoice};
 use crate::document::{Document, InstanceId};
-use crate::skeleton::Pose;
+use crate::skeleton::PoseAt;
 use glam::{DAffine3, Vec3};
 use std::sync::Arc;
 
@@ -48,31 +48,36 @@ impl Evaluator {
         }
     }
 
-    /// Deforms all instances of `document` in `pose`, each mesh by its own stack. Returns the changes, in order of id.
-    pub fn evaluate(&mut self, document: &Document, pose: &Pose) -> Vec<(InstanceId, Moved)> {
-        let moved = self.evaluate_views(document, pose, &[ViewRequest::own()]);
+    /// Deforms all instances of `document` in a pose at its moment, each mesh by its own stack. Returns the changes, in order of id.
+    pub fn evaluate<'p>(
+        &mut self,
+        document: &Document,
+        at: impl Into<PoseAt<'p>>,
+    ) -> Vec<(InstanceId, Moved)> {
+        let moved = self.evaluate_views(document, at, &[ViewRequest::own()]);
         moved
             .into_iter()
             .map(|(_, instance, moved)| (instance, moved))
             .collect()
     }
 
-    /// Deforms all instances of `document` in `pose`, once for each view. Returns the changes in the order of `views`,
-    /// then of ids. The results of other views are freed.
-    pub fn evaluate_views(
+    /// Deforms all instances of `document` in a pose at its moment, once for each view. Returns the changes in the order
+    /// of `views`, then of ids. The results of other views are freed.
+    pub fn evaluate_views<'p>(
         &mut self,
         document: &Document,
-        pose: &Pose,
+        at: impl Into<PoseAt<'p>>,
         views: &[ViewRequest],
     ) -> Vec<(ViewId, InstanceId, Moved)> {
-        self.plans.begin(document, pose, views);
+        let at = at.into();
+        self.plans.begin(document, at.pose, views);
         let mut moved = Vec::with_capacity(document.instances().len() * views.len());
         for view in views {
             if view.stack != StackChoice::Exported {
-                self.plans.evaluate_view(document, pose, view, &mut moved);
+                self.plans.evaluate_view(document, at, view, &mut moved);
             } else if let Some(exported) = &mut self.exported {
                 // Before the first export there is nothing to show.
-                exported.evaluate(view.view, document, pose, &mut moved);
+                exported.evaluate(view.view, document, at.pose, &mut moved);
             }
         }
         moved

@@ -10,7 +10,7 @@ use super::{ViewId, ViewRequest};
 use crate::deform::{Moved, StackChoice, StackPreset};
 use crate::document::{ClipId, Document, InstanceId};
 use crate::mesh::Mesh;
-use crate::skeleton::Pose;
+use crate::skeleton::{Pose, PoseAt};
 use glam::Vec3;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -146,7 +146,8 @@ impl ExportedView {
         let pose = self.model.pose_at(document, pose);
         let mut played = Vec::new();
         self.plans.begin(file, &pose, std::slice::from_ref(&linear));
-        self.plans.evaluate_view(file, &pose, &linear, &mut played);
+        let at = PoseAt::from(&pose);
+        self.plans.evaluate_view(file, at, &linear, &mut played);
         let played: BTreeMap<InstanceId, Moved> = played
             .into_iter()
             .map(|(_, id, moved)| (id, moved))

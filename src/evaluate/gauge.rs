@@ -4,7 +4,7 @@ use super::{Evaluator, SlowCooks};
 use crate::deform::DeformStack;
 use crate::deform::diagnostics::{Segments, ShapeView};
 use crate::document::{Document, Edit, InstanceId};
-use crate::skeleton::Pose;
+use crate::skeleton::PoseAt;
 use glam::Vec3;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,19 +44,25 @@ impl Gauge {
         }
     }
 
-    /// Evaluates all instances of `document` in `pose`, and the shapes to compare them with.
-    pub fn evaluate(&mut self, document: &Document, pose: &Pose, comparison: &Comparison) {
-        self.shown.evaluate(document, pose);
+    /// Evaluates all instances of `document` in a pose at its moment, and the shapes to compare them with.
+    pub fn evaluate<'p>(
+        &mut self,
+        document: &Document,
+        at: impl Into<PoseAt<'p>>,
+        comparison: &Comparison,
+    ) {
+        let at = at.into();
+        self.shown.evaluate(document, at);
         self.has_plain = comparison.plain;
         if comparison.plain {
             let plain = with_stacks(document, DeformStack::plain)
                 .without_correctives()
                 .without_clusters();
-            self.plain.evaluate(&plain, pose);
+            self.plain.evaluate(&plain, at);
         }
         self.has_other = comparison.other.is_some();
         if let Some(other) = &comparison.other {
-            self.other.evaluate(other, pose);
+            self.other.evaluate(other, at);
         }
         self.extras = document
             .instances()

@@ -4,7 +4,7 @@ use super::skin_orders::{SkinMeshes, SkinOrders};
 use super::{CentreMap, LayoutMap, ViewId, ViewRequest, centres, layouts};
 use crate::deform::{CookedMesh, InstancePlan, Moved};
 use crate::document::{CookedInstance, Document, InstanceId, MeshId, PosedDocument};
-use crate::skeleton::{Pose, Skeleton};
+use crate::skeleton::{Pose, PoseAt, Skeleton};
 use glam::DAffine3;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -75,14 +75,15 @@ impl Plans {
     pub(super) fn evaluate_view(
         &mut self,
         document: &Document,
-        pose: &Pose,
+        at: PoseAt<'_>,
         view: &ViewRequest,
         moved: &mut Vec<(ViewId, InstanceId, Moved)>,
     ) {
         let rest_world = self.rest_world(document);
         let posed = PosedDocument {
             document,
-            pose,
+            pose: at.pose,
+            moment: at.moment,
             rest_world: &rest_world,
             world: &self.world,
         };

@@ -5,7 +5,7 @@ use crate::deform::diagnostics::{
     Enclosure, JointVolume, Metric, Summary, Volume, VolumeReport, measure_into,
 };
 use crate::document::{ClipId, Document, InstanceId, MeshId};
-use crate::skeleton::{JointId, Pose};
+use crate::skeleton::{JointId, Moment, Pose};
 use crate::task::{Cancelled, Task};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -114,12 +114,15 @@ pub fn study(document: &Document, fps: u32, task: &Task) -> Result<VolumeStudy, 
     let mut known = Vec::new();
     for (i, &time) in times.iter().enumerate() {
         task.step("Measuring", i as f32 / times.len() as f32)?;
-        let pose = match (clip, poses.first()) {
-            (Some((_, clip)), _) => Arc::new(document.pose_of_clip(clip, time)),
-            (None, Some(pose)) => pose.clone(),
-            (None, None) => document.shown_pose(),
+        let (pose, moment) = match (clip, poses.first()) {
+            (Some((id, clip)), _) => {
+                let pose = Arc::new(document.pose_of_clip(clip, time));
+                (pose, Moment::of(id, time))
+            }
+            (None, Some(pose)) => (pose.clone(), Moment::default()),
+            (None, None) => (document.shown_pose(), Moment::default()),
         };
-        gauge.evaluate(document, &pose, &Comparison::default());
+        gauge.evaluate(document, pose.at(moment), &Comparison::default());
         let mut whole = [0.0; 2];
         let mut bulge = f32::NAN;
         for (&id, instance) in document.instances() {

@@ -4,7 +4,7 @@ use super::heat_map::{HeatMapRequest, HeatMapper, HeatUpdate, views_for};
 use super::{CentreMap, Evaluator, ExportedModel, LayoutMap, ViewId, ViewRequest};
 use crate::deform::Moved;
 use crate::document::{Document, InstanceId};
-use crate::skeleton::Pose;
+use crate::skeleton::{Moment, Pose};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use glam::{DAffine3, Vec3};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,6 +20,8 @@ pub struct Request {
     pub document: Document,
     /// The pose to show it in.
     pub pose: Arc<Pose>,
+    /// The time of the pose.
+    pub moment: Moment,
     /// The views to evaluate, each once; the results of others are freed.
     pub views: Vec<ViewRequest>,
     /// The centres of rotation that are known; the worker computes none.
@@ -211,11 +213,11 @@ impl State {
             state.evaluator.set_centres(request.centres.clone());
             state.evaluator.set_layouts(request.layouts.clone());
             state.evaluator.set_exported(request.exported.as_ref());
-            let (document, pose) = (&request.document, &request.pose);
+            let (document, at) = (&request.document, request.pose.at(request.moment));
             let heat_map = request.heat_map.as_ref();
             let views = heat_map.map(|heat_map| views_for(heat_map, &request.views));
             let views = views.as_ref().unwrap_or(&request.views);
-            let moved = state.evaluator.evaluate_views(document, pose, views);
+            let moved = state.evaluator.evaluate_views(document, at, views);
             secs = start.elapsed().as_secs_f64();
             let (evaluator, shown) = (&state.evaluator, &request.views);
             let heat = state
@@ -306,6 +308,7 @@ mod tests {
             generation: 7,
             document,
             pose: Arc::new(pose),
+            moment: Moment::default(),
             views: vec![ViewRequest::own()],
             centres: CentreMap::new(),
             layouts: LayoutMap::new(),

@@ -80,8 +80,9 @@ pub fn export_obj(
     name: &str,
     task: &Task,
 ) -> Result<Exported, ExportError> {
+    let moment = pose.moment(document);
     let pose = pose.pose(document).ok_or(ExportError::NoClip)?;
-    let shapes = static_shapes(document, &pose, task)?;
+    let shapes = static_shapes(document, pose.at(moment), task)?;
     let written = write_obj(document, &shapes, name, task)?;
     Ok(Exported::uncorrected(written))
 }
@@ -94,8 +95,9 @@ fn static_mesh_beside(
     task: &Task,
 ) -> Result<Exported, ExportError> {
     let document = &*for_file(document);
+    let moment = pose.moment(document);
     let pose = pose.pose(document).ok_or(ExportError::NoClip)?;
-    let shapes = static_shapes(document, &pose, task)?;
+    let shapes = static_shapes(document, pose.at(moment), task)?;
     refuse_outside(document, options)?;
     let destination = Destination::new(document, options.format, &options.name, is_free)
         .including_outside(options.include_outside);
@@ -169,8 +171,8 @@ mod tests {
             time: f64::from(clip.end_secs()) * 0.4,
         };
         let shapes = |pose: &StaticPose| {
-            let pose = pose.pose(&document).unwrap();
-            static_shapes(&document, &pose, &Task::new()).unwrap()
+            let (at, moment) = (pose.pose(&document).unwrap(), pose.moment(&document));
+            static_shapes(&document, at.at(moment), &Task::new()).unwrap()
         };
         let options = ExportOptions::default();
         let exported = export_static_mesh(&document, &posed, &options, &Task::new()).unwrap();

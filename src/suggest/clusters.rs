@@ -4,7 +4,7 @@ use crate::cluster::{ClusterGroup, ClusterMap, ClusterSurface, MapError, MeshLay
 use crate::deform::{ClusterInput, CookedMesh, InstancePlan, SkinningMethod};
 use crate::document::{CookedInstance, Document, Instance, MeshId, PosedDocument};
 use crate::evaluate::Evaluator;
-use crate::skeleton::{Clip, JointId, Pose, RangeOfMotion};
+use crate::skeleton::{Clip, JointId, Moment, Pose, RangeOfMotion};
 use crate::skinning::Centres;
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DVec3, Vec3};
@@ -282,6 +282,7 @@ impl<'a> Trainer<'a> {
             let posed = PosedDocument {
                 document: self.document,
                 pose,
+                moment: Moment::default(),
                 rest_world: &self.rest_world,
                 world: &pose.world_matrices(self.document.skeleton()),
             };

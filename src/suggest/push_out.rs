@@ -6,7 +6,7 @@ use crate::document::{CorrectivesEdit, Document, SculptTarget};
 use crate::evaluate::Evaluator;
 use crate::math::sparse::FactorError;
 use crate::relax::{NeighbourhoodError, Posed, Region, RelaxSettings, push_out, relax};
-use crate::skeleton::Pose;
+use crate::skeleton::PoseAt;
 use crate::task::{Cancelled, Task};
 use glam::{DVec3, Vec3};
 use std::collections::BTreeMap;
@@ -52,13 +52,13 @@ impl From<FactorError> for PushError {
 /// How strongly the shape is kept where contacts alone do not resolve it, the strongest first.
 const PULLS: [f64; 4] = [1.0, 0.1, 0.01, 0.001];
 
-/// Pushes the skin around the driver bones of a sample out of itself in `pose`, as it is with its samples: both sides of
+/// Pushes the skin around the driver bones of a sample out of itself in a pose, as it is with its samples: both sides of
 /// a contact move, until the gap of the settings is between them. Where triangles still cross, because they are folded
 /// over without facing each other, the skin is relaxed towards its shape at bind, no more than that takes.
-pub fn push_skin_out(
+pub fn push_skin_out<'p>(
     document: &Document,
     target: &SculptTarget,
-    pose: &Pose,
+    at: impl Into<PoseAt<'p>>,
     settings: &RelaxSettings,
     task: &Task,
 ) -> Result<PushedOut, PushError> {
@@ -67,7 +67,8 @@ pub fn push_skin_out(
         return Err(nothing("the bones".into()));
     };
     let mut evaluator = Evaluator::default();
-    evaluator.evaluate(document, pose);
+    let at = at.into();
+    evaluator.evaluate(document, at);
     let plan = evaluator.plan(target.instance);
     let plan = plan.ok_or_else(|| nothing("the bones".into()))?;
     let mut places: Vec<DVec3> = plan.positions().iter().map(|p| p.as_dvec3()).collect();
@@ -98,7 +99,7 @@ pub fn push_skin_out(
             let posed = Posed {
                 skinned: start.clone(),
                 outline: start.clone(),
-                rotations: poser.pose(&skin, pose).rotations,
+                rotations: poser.pose(&skin, at.pose).rotations,
             };
             let kept = RelaxSettings {
                 pull,

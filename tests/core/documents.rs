@@ -9,7 +9,7 @@ use sinew::document::{ClipId, Document, Edit, History, InstanceId, MaskEdit, Mes
 use sinew::evaluate::{Evaluator, InstanceUpdate, Request, ViewRequest, Worker};
 use sinew::finding::Severity;
 use sinew::math::Transform;
-use sinew::skeleton::{Clip, JointId, JointRule};
+use sinew::skeleton::{Clip, JointId, JointRule, Moment};
 use sinew::skinning::Rows;
 use std::sync::Arc;
 use std::time::Duration;
@@ -613,6 +613,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             generation,
             document: document.clone(),
             pose: document.shown_pose(),
+            moment: Moment::default(),
             views: vec![ViewRequest::own()],
             centres: sinew::evaluate::CentreMap::new(),
             layouts: sinew::evaluate::LayoutMap::new(),
@@ -692,6 +693,7 @@ fn a_waiting_request_is_replaced_by_a_newer_one() {
             generation,
             document: document.clone(),
             pose: document.pose().clone(),
+            moment: Moment::default(),
             views: vec![ViewRequest::own()],
             centres: sinew::evaluate::CentreMap::new(),
             layouts: sinew::evaluate::LayoutMap::new(),

@@ -12,7 +12,7 @@ use sinew::document::{MeshSource, PrimitiveSource};
 use sinew::math::Transform;
 use sinew::mesh::Mesh;
 use sinew::psd::Displacements;
-use sinew::skeleton::{Joint, JointId, Pose, Skeleton};
+use sinew::skeleton::{Joint, JointId, Moment, Pose, Skeleton};
 use sinew::skinning::{Centres, Influences, Rows};
 use sinew::task::Task;
 use std::sync::Arc;
@@ -89,6 +89,7 @@ impl Plan {
             rest_world: &inputs.rest_world,
             locals: &inputs.locals,
             world: &inputs.world,
+            moment: Moment::default(),
             morph_weights: &inputs.morph_weights,
         })
     }

@@ -18,7 +18,7 @@ use crate::deform::{Correctives, InstancePlan, carried};
 use crate::document::{Document, MeshItem};
 use crate::mesh::Mesh;
 use crate::psd::PoseInterpolation;
-use crate::skeleton::{Channel, Pose};
+use crate::skeleton::{Channel, Pose, PoseAt};
 use crate::task::Cancelled;
 use glam::{DAffine3, DVec3, Quat, Vec3};
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,7 +158,8 @@ fn displacements(
         }
         moved
     };
-    sampler.sample_poses(&poses, problem.task, moved)
+    let at: Vec<PoseAt<'_>> = poses.iter().map(PoseAt::from).collect();
+    sampler.sample_poses(&at, problem.task, moved)
 }
 
 /// The weights of the samples by instance, clip and keyframe; empty for clips that are not in the file or not corrected.

@@ -47,11 +47,7 @@ pub fn compare_frames(
         times.sort_by(f64::total_cmp);
         times.dedup();
         for stretch in times.chunks(64) {
-            let poses: Vec<_> = stretch
-                .iter()
-                .map(|&t| seen.pose_of_clip(own.authored[c], t))
-                .collect();
-            let errors = sampler.sample_poses(&poses, task, |t, plans| {
+            let errors = sampler.sample_times((&own, c), stretch, task, |t, plans| {
                 let pose = shown.pose_of_clip(read[c], stretch[t]);
                 let world = pose.world_matrices(shown.skeleton());
                 let errors = sampler.instances.iter().zip(plans).map(|(drawn, plan)| {

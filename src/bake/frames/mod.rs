@@ -17,7 +17,7 @@ use crate::bake::static_shapes::into_node;
 use crate::deform::InstancePlan;
 use crate::document::{ClipId, Document, InstanceId};
 use crate::math::Worse;
-use crate::skeleton::{Channel, Clip, JointId, Pose};
+use crate::skeleton::{Channel, Clip, JointId};
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DMat3, Vec3};
 use rayon::prelude::*;
@@ -215,9 +215,9 @@ impl Finder<'_, '_> {
     fn bases(&self) -> Result<Vec<FramedInstance>, Cancelled> {
         let freed = self.freed()?;
         let sampler = self.sampler;
-        let rest = [sampler.document.rest_pose().as_ref().clone()];
-        let rest_world = rest[0].world_matrices(&sampler.player_skeleton);
-        let base = sampler.sample_poses(&rest, self.task, |_, plans| {
+        let rest = sampler.document.rest_pose();
+        let rest_world = rest.world_matrices(&sampler.player_skeleton);
+        let base = sampler.sample_poses(&[rest.into()], self.task, |_, plans| {
             let frame = |(d, plan): (usize, &InstancePlan)| {
                 let into = space(sampler, freed[d], d, &rest_world);
                 local_frame(String::new(), plan.positions(), plan.normals(), into)
@@ -231,16 +231,6 @@ impl Finder<'_, '_> {
             ..FramedInstance::default()
         });
         Ok(framed.collect())
-    }
-
-    /// The authored poses of a clip at `times`.
-    fn poses(&self, c: usize, times: &[f64]) -> Vec<Pose> {
-        let pose = |&t: &f64| {
-            self.sampler
-                .document
-                .pose_of_clip(self.clips.authored[c], t)
-        };
-        times.iter().map(pose).collect()
     }
 
     /// World transforms of the nodes in a player.
@@ -261,7 +251,7 @@ impl Finder<'_, '_> {
     ) -> Result<Vec<Samples>, Cancelled> {
         let shapes = self
             .sampler
-            .sample_poses(&self.poses(c, times), self.task, |t, plans| {
+            .sample_times((self.clips, c), times, self.task, |t, plans| {
                 let world = self.world_at(c, times[t]);
                 let local = |(d, plan): (usize, &InstancePlan)| {
                     let node = space(self.sampler, framed[d].freed, d, &world);
@@ -341,18 +331,20 @@ impl Finder<'_, '_> {
         let held: usize = framed.iter().map(FramedInstance::n_bytes).sum();
         afford(held + 2 * n_normals * size_of::<Vec3>())?;
         let wanted_times: Vec<f64> = wanted.iter().map(|&s| times[s]).collect();
-        let poses = self.poses(c, &wanted_times);
-        let normals = self.sampler.sample_poses(&poses, self.task, |w, plans| {
-            let world = self.world_at(c, wanted_times[w]);
-            let local = |(d, plan): (usize, &InstancePlan)| {
-                if new[d].binary_search(&wanted[w]).is_err() {
-                    return Vec::new();
-                }
-                let node = space(self.sampler, framed[d].freed, d, &world);
-                local_frame(String::new(), &[], plan.normals(), node).normals
-            };
-            plans.iter().enumerate().map(local).collect::<Vec<_>>()
-        })?;
+        let of_clip = (self.clips, c);
+        let normals =
+            self.sampler
+                .sample_times(of_clip, &wanted_times, self.task, |w, plans| {
+                    let world = self.world_at(c, wanted_times[w]);
+                    let local = |(d, plan): (usize, &InstancePlan)| {
+                        if new[d].binary_search(&wanted[w]).is_err() {
+                            return Vec::new();
+                        }
+                        let node = space(self.sampler, framed[d].freed, d, &world);
+                        local_frame(String::new(), &[], plan.normals(), node).normals
+                    };
+                    plans.iter().enumerate().map(local).collect::<Vec<_>>()
+                })?;
         for (d, (instance, new)) in framed.iter_mut().zip(&new).enumerate() {
             let first = instance.targets.len() - new.len();
             for (i, s) in new.iter().enumerate() {

@@ -7,7 +7,7 @@ use crate::document::{
     SkinnedMesh,
 };
 use crate::math::DualQuat;
-use crate::skeleton::{Clip, Joint, JointId, JointRule, Pose, Skeleton};
+use crate::skeleton::{Clip, Joint, JointId, JointRule, Moment, Pose, PoseAt, Skeleton};
 
 use crate::skinning::{Centres, Motion};
 use crate::task::{Cancelled, Task};
@@ -97,6 +97,14 @@ impl<'a> Clips<'a> {
             clips.written.push(written);
         }
         clips
+    }
+
+    /// The moment of a time; outside all clips for the rest pose.
+    pub(crate) fn moment(&self, time: FrameTime) -> Moment {
+        match time.clip.and_then(|clip| self.ids.get(clip)) {
+            Some(&id) => Moment::of(id, time.secs),
+            None => Moment::default(),
+        }
     }
 
     /// Adds a clip that is the same in the document and the file.
@@ -332,7 +340,7 @@ impl<'a> Sampler<'a> {
     /// stacks, in order.
     pub(crate) fn sample_poses<R: Send>(
         &self,
-        poses: &[Pose],
+        poses: &[PoseAt<'_>],
         task: &Task,
         work: impl Fn(usize, &[InstancePlan]) -> R + Sync,
     ) -> Result<Vec<R>, Cancelled> {
@@ -342,15 +350,30 @@ impl<'a> Sampler<'a> {
             .map(|(row, poses)| {
                 let mut runner = FrameEvaluator::new(self, StackChoice::Own, true);
                 let mut results = Vec::with_capacity(poses.len());
-                for (i, pose) in poses.iter().enumerate() {
+                for (i, &at) in poses.iter().enumerate() {
                     task.check()?;
-                    runner.run(pose, &[]);
+                    runner.run(at, &[]);
                     results.push(work(row * FRAMES_PER_CHUNK + i, &runner.plans));
                 }
                 Ok(results)
             })
             .collect::<Result<_, Cancelled>>()?;
         Ok(rows.into_iter().flatten().collect())
+    }
+
+    /// As [`Sampler::sample_poses`], in the authored poses of a clip at `times`.
+    pub(crate) fn sample_times<R: Send>(
+        &self,
+        (clips, clip): (&Clips<'_>, usize),
+        times: &[f64],
+        task: &Task,
+        work: impl Fn(usize, &[InstancePlan]) -> R + Sync,
+    ) -> Result<Vec<R>, Cancelled> {
+        let pose = |&t: &f64| self.document.pose_of_clip(clips.authored[clip], t);
+        let poses: Vec<Pose> = times.iter().map(pose).collect();
+        let moment = |&t: &f64| Moment::of(clips.ids[clip], t);
+        let at = poses.iter().zip(times).map(|(pose, t)| pose.at(moment(t)));
+        self.sample_poses(&at.collect::<Vec<_>>(), task, work)
     }
 
     /// The joints of a joint set in the pose in which `plans` (one an instance) last ran. `world`: the joints of a player
@@ -391,7 +414,7 @@ impl<'a> Sampler<'a> {
     /// The diagonal of the bounding box of everything in the rest pose, metres; 1 for an empty document.
     pub(crate) fn diagonal(&self) -> f64 {
         let mut runner = FrameEvaluator::new(self, StackChoice::Linear, false);
-        runner.run(self.document.rest_pose(), &[]);
+        runner.run(self.document.rest_pose().into(), &[]);
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         let mut extend = |p: Vec3| {
             if p.is_finite() {
@@ -466,12 +489,13 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
         }
     }
 
-    fn run(&mut self, pose: &Pose, chosen: &[usize]) {
+    fn run(&mut self, at: PoseAt<'_>, chosen: &[usize]) {
         let document = self.sampler.document;
-        let world = pose.world_matrices(document.skeleton());
+        let world = at.pose.world_matrices(document.skeleton());
         let posed = PosedDocument {
             document,
-            pose,
+            pose: at.pose,
+            moment: at.moment,
             rest_world: &self.sampler.rest_world,
             world: &world,
         };
@@ -506,7 +530,8 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
     ) -> Frame {
         let sampler = self.sampler;
         let pose = sampler.pose(&clips.authored, time);
-        self.run(&pose, chosen);
+        let at = pose.at(clips.moment(time));
+        self.run(at, chosen);
         let written = sampler.pose(&clips.written, time);
         let world = written.world_matrices(&sampler.player_skeleton);
         let joint_sets = 0..sampler.joint_sets.len();
@@ -514,7 +539,7 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
         let joint_sets = joint_sets.collect();
         let uncorrected: Vec<Vec<Vec3>> = match bare {
             Some(bare) => {
-                bare.run(&pose, chosen);
+                bare.run(at, chosen);
                 let plans = bare.plans.iter();
                 plans.map(|plan| plan.positions().to_vec()).collect()
             }

@@ -10,7 +10,7 @@ use crate::document::{
 };
 use crate::mesh::{Mesh, Topology, normals};
 use crate::psd::Displacements;
-use crate::skeleton::{JointId, Pose};
+use crate::skeleton::{JointId, Moment, Pose};
 use crate::skinning::{Centres, Influences, Rows};
 use crate::task::Task;
 use glam::{DAffine3, DQuat, Quat, Vec3};
@@ -271,6 +271,7 @@ impl Stroked {
         let posed = PosedDocument {
             document: &self.document,
             pose: &self.pose,
+            moment: Moment::default(),
             rest_world: &self.rest_world,
             world: &self.world,
         };

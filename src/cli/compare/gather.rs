@@ -1,6 +1,6 @@
 //! The numbers of a comparison: each stack in each frame.
 
-use crate::cli::measuring::{Combined, Measurer, Moment, Places, VertexPlace};
+use crate::cli::measuring::{Combined, Measured, Measurer, Places, VertexPlace};
 use crate::cli::stack_args::NamedStack;
 use crate::deform::diagnostics::{Metric, Summary};
 use crate::document::Document;
@@ -87,7 +87,7 @@ impl Series {
 pub(crate) fn gather(
     own: &Document,
     stacks: &[NamedStack],
-    moments: &[Moment],
+    moments: &[Measured],
     cooks: &SlowCooks,
 ) -> Vec<Series> {
     let Some(first) = stacks.first() else {
@@ -101,7 +101,7 @@ pub(crate) fn gather(
             let mut measurer = Measurer::new(own, first, cooks);
             let combined: Vec<Combined> = moments
                 .iter()
-                .map(|m| measurer.combined(&document, &m.pose))
+                .map(|m| measurer.combined(&document, m.posed.at()))
                 .collect();
             let worst = Metric::ALL
                 .into_iter()
@@ -145,7 +145,7 @@ pub(crate) fn gather(
 fn worst_of(
     metric: Metric,
     combined: &[Combined],
-    moments: &[Moment],
+    moments: &[Measured],
     document: &Document,
     places: &mut Places,
 ) -> Option<Worst> {

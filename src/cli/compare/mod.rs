@@ -16,7 +16,7 @@ mod svg;
 mod table;
 
 use super::args::CompareArgs;
-use super::measuring::{Moment, moments};
+use super::measuring::{Measured, moments};
 use super::{Failure, centres, load, scene};
 use crate::deform::diagnostics::{Metric, Summary};
 use crate::document::Document;
@@ -43,7 +43,7 @@ struct Report<'a> {
         not(feature = "render"),
         expect(dead_code, reason = "only pictures need them")
     )]
-    moments: Vec<Moment>,
+    moments: Vec<Measured>,
     series: Vec<Series>,
     charts: Vec<Chart>,
     /// The frames of the pictures.
@@ -159,7 +159,7 @@ fn wants_sheet(path: &Path) -> Result<bool, Failure> {
 }
 
 /// A description of the measured poses.
-fn scope(document: &Document, args: &CompareArgs, moments: &[Moment]) -> Result<String, Failure> {
+fn scope(document: &Document, args: &CompareArgs, moments: &[Measured]) -> Result<String, Failure> {
     let Some(wanted) = &args.pose.clip else {
         return Ok(match &args.pose.pose {
             Some(pose) => format!("Pose {}", pose.display()),
@@ -172,7 +172,7 @@ fn scope(document: &Document, args: &CompareArgs, moments: &[Moment]) -> Result<
         "" => wanted.clone(),
         name => format!("\u{201c}{name}\u{201d}"),
     };
-    let time = |m: &Moment| m.time_secs.unwrap_or_default();
+    let time = |m: &Measured| m.time_secs.unwrap_or_default();
     Ok(match moments {
         [first, .., last] => format!(
             "Clip {clip}, {:.2} - {:.2} s in {} poses",
@@ -185,7 +185,7 @@ fn scope(document: &Document, args: &CompareArgs, moments: &[Moment]) -> Result<
 }
 
 /// The charts over a clip; empty for a single pose.
-fn charts(series: &[Series], moments: &[Moment], wanted: &[usize]) -> Vec<Chart> {
+fn charts(series: &[Series], moments: &[Measured], wanted: &[usize]) -> Vec<Chart> {
     let times: Vec<f64> = moments.iter().filter_map(|m| m.time_secs).collect();
     if times.len() < 2 {
         return Vec::new();

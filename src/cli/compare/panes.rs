@@ -67,11 +67,11 @@ pub(crate) fn draw(report: &Report<'_>) -> Result<Panes, Failure> {
         let at = report.moments[moment]
             .time_secs
             .map_or_else(|| "The pose".to_owned(), |t| format!("{t:.2} s"));
-        let pose = &report.moments[moment].pose;
+        let posed = report.moments[moment].posed.at();
         for (gauge, stack) in studio.gauges.iter_mut().zip(series) {
             // Differences compare with the first stack.
             let comparison = comparison(&args.show, || series[0].document.clone());
-            gauge.evaluate(&stack.document, pose, &comparison);
+            gauge.evaluate(&stack.document, posed, &comparison);
         }
         let whole = studio.whole(args, series);
         rows.push(Row {
