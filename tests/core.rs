@@ -57,6 +57,8 @@ mod cluster_tables;
 mod clusters;
 #[path = "core/clusters_editor.rs"]
 mod clusters_editor;
+#[path = "core/clusters_hand.rs"]
+mod clusters_hand;
 #[path = "core/compensating_joints.rs"]
 mod compensating_joints;
 #[path = "core/corrections.rs"]

@@ -136,6 +136,9 @@ impl SinewApp {
             Command::PoseRotate => self.pose_by(command, TransformKind::Rotate, ctx),
             Command::PoseScale => self.pose_by(command, TransformKind::Scale, ctx),
             Command::CycleSpace => self.editor.cycle_pose_space(),
+            Command::ClearLocation if self.viewport.mode == Mode::Cluster => {
+                self.editor.reset_clusters();
+            }
             Command::ClearLocation => self.editor.reset_pose(ResetPart::Location),
             Command::ClearRotation => self.editor.reset_pose(ResetPart::Rotation),
             Command::ClearScale => self.editor.reset_pose(ResetPart::Scale),
@@ -251,7 +254,8 @@ impl SinewApp {
             Command::ExportWeights => {
                 self.dialog = Some(PathDialog::new(PathPurpose::ExportWeights, &self.editor));
             }
-            Command::MarkSelected
+            Command::MarkBrush
+            | Command::MarkSelected
             | Command::UnmarkSelected
             | Command::UnmarkAll
             | Command::GrowGroup
@@ -316,7 +320,9 @@ impl SinewApp {
             Command::LargerBrush => self.scale_brush(1.2),
 
             Command::PlayPause => self.editor.toggle_play(),
+            Command::KeyPose if self.keys_clusters() => self.editor.key_clusters(),
             Command::KeyPose => self.editor.key_pose(),
+            Command::DeleteKeys if self.keys_clusters() => self.editor.delete_cluster_key(),
             Command::DeleteKeys => self.editor.delete_keys(),
             Command::NextKey => self.editor.next_key(),
             Command::PreviousKey => self.editor.previous_key(),
@@ -455,6 +461,7 @@ impl SinewApp {
                 alone.is_some() && alone == self.editor.active_layer()
             }
             Command::IsolateGroup => self.editor.isolated_group().is_some(),
+            Command::MarkBrush => !self.editor.moves_clusters(),
             Command::ToggleLoop => self.editor.document().session().playback.looping,
             Command::UseRigidInterpolation(interpolation) => {
                 let clip = self.editor.shown_clip();
@@ -505,7 +512,7 @@ impl SinewApp {
     fn pose_by(&mut self, command: Command, kind: TransformKind, ctx: &egui::Context) {
         match keymap::of(ctx).preset {
             Preset::Blender => {
-                if self.viewport.mode != Mode::Sculpt {
+                if !matches!(self.viewport.mode, Mode::Sculpt | Mode::Cluster) {
                     self.set_mode(Mode::Pose);
                 }
                 self.viewport.pointer_commands.push(command);
@@ -514,12 +521,18 @@ impl SinewApp {
         }
     }
 
-    /// Selects the gizmo of the selected bones, or in Sculpt mode that of the selected vertices.
+    /// Whether keyframes are those of the active group of clusters.
+    fn keys_clusters(&self) -> bool {
+        self.viewport.mode == Mode::Cluster && self.editor.keys_clusters()
+    }
+
+    /// Selects the gizmo of the selected bones, in Sculpt mode that of the selected vertices, in Cluster mode that of the
+    /// selected clusters.
     fn use_gizmo(&mut self, kind: TransformKind) {
-        if self.viewport.mode == Mode::Sculpt {
-            self.editor.use_sculpt(SculptKind::Vertices);
-        } else {
-            self.set_mode(Mode::Pose);
+        match self.viewport.mode {
+            Mode::Sculpt => self.editor.use_sculpt(SculptKind::Vertices),
+            Mode::Cluster => self.editor.set_moves_clusters(true),
+            Mode::Select | Mode::Pose | Mode::Paint => self.set_mode(Mode::Pose),
         }
         self.editor.set_gizmo(kind);
     }

@@ -21,6 +21,7 @@ impl SinewApp {
             return;
         }
         match command {
+            Command::MarkBrush => self.editor.set_moves_clusters(false),
             Command::MarkSelected => self.editor.mark_selected(),
             Command::UnmarkSelected => self.editor.unmark_selected(),
             Command::UnmarkAll => self.editor.unmark_all(),

@@ -2,8 +2,8 @@
 
 use super::Failure;
 use super::centres;
-use crate::cluster::{CornerFrame, MeshLayout, Patches};
-use crate::document::{Document, MeshId, MeshItem};
+use crate::cluster::{ControlKey, CornerFrame, MeshLayout, Patches};
+use crate::document::{ClipId, Document, MeshId, MeshItem};
 use crate::evaluate::Evaluator;
 use crate::finding::counted;
 use crate::mesh::Mesh;
@@ -53,6 +53,28 @@ struct GroupReport {
     name: String,
     base: &'static str,
     clusters: usize,
+    /// Clusters that are displaced by hand outside of clips.
+    #[serde(skip_serializing_if = "is_none")]
+    displaced: usize,
+    /// The clips with keyframes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    clips: Vec<ClipReport>,
+}
+
+/// The keyframes of a group in a clip.
+#[derive(Debug, Serialize)]
+struct ClipReport {
+    clip: u32,
+    name: String,
+    keyframes: usize,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that serde expects"
+)]
+fn is_none(n: &usize) -> bool {
+    *n == 0
 }
 
 /// A vertex as the file numbers it.
@@ -82,7 +104,7 @@ impl Report {
             let rounds = suggested.iter().find(|(mesh, _)| *mesh == id);
             let rounds = rounds.map_or_else(Vec::new, |(_, rounds)| rounds.clone());
             let layout = cooks.layouts.get(&id).map(|layout| &**layout);
-            mesh_report(id, item, layout, patches, rounds)
+            mesh_report(document, id, item, layout, patches, rounds)
         });
         Self {
             meshes: meshes.collect(),
@@ -111,6 +133,13 @@ impl Report {
             for group in &mesh.groups {
                 let n = counted(group.clusters, "cluster");
                 writeln!(out, "  \"{}\": {n}, moved by {}", group.name, group.base)?;
+                if group.displaced > 0 {
+                    writeln!(out, "    {} displaced", counted(group.displaced, "cluster"))?;
+                }
+                for clip in &group.clips {
+                    let n = counted(clip.keyframes, "keyframe");
+                    writeln!(out, "    {n} in clip {} \"{}\"", clip.clip, clip.name)?;
+                }
             }
             if mesh.clusters > 0 && mesh.excluded > 0 {
                 let n = counted(mesh.excluded, "vertex");
@@ -140,6 +169,7 @@ impl Report {
 }
 
 fn mesh_report(
+    document: &Document,
     id: MeshId,
     item: &MeshItem,
     layout: Option<&MeshLayout>,
@@ -147,11 +177,21 @@ fn mesh_report(
     suggested: Vec<ClusterRound>,
 ) -> MeshReport {
     let map = &item.clusters;
+    let clip_report = |(clip, keys): (ClipId, &[ControlKey])| {
+        let known = document.clips().get(&clip);
+        ClipReport {
+            clip: clip.0,
+            name: known.map_or_else(String::new, |clip| clip.name.clone()),
+            keyframes: keys.len(),
+        }
+    };
     let groups = map.groups().iter().zip(map.counts());
     let groups = groups.map(|(group, clusters)| GroupReport {
         name: group.name.clone(),
         base: group.base.key(),
         clusters,
+        displaced: group.hand.still().len(),
+        clips: group.hand.clips().map(clip_report).collect(),
     });
     let mut report = MeshReport {
         mesh: id.0,

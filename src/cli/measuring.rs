@@ -39,7 +39,7 @@ pub(crate) fn moments(
         }]);
     };
     let (id, clip) = scene::find_clip_id(document, wanted)?;
-    let (start, end) = (f64::from(clip.start_secs()), f64::from(clip.end_secs()));
+    let (start, end) = document.clip_span(id).unwrap_or((0.0, 0.0));
     // Times of a file are f32: their rounding must not add a pose.
     let steps = ((end - start) * rate - 1e-3).ceil().max(0.0);
     if steps.is_nan() || steps > MOST_POSES {

@@ -4,6 +4,7 @@
 //! Invariant: a point belongs to one group at most; names of groups are distinct.
 
 use super::interpolation::{Interpolation, PatchOptions};
+use super::motion::{ControlMotion, MotionError};
 use super::muscles::MuscleLayer;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,11 +24,13 @@ pub enum Base {
     Dqs,
     /// Nothing: they stay where the rest pose of the model has them.
     Fixed,
+    /// The whole deformer stack, and what the artist adds by hand: [`ClusterGroup::hand`].
+    Hand,
 }
 
 impl Base {
     /// All of them, in the order of lists.
-    pub const ALL: [Self; 4] = [Self::Stack, Self::Lbs, Self::Dqs, Self::Fixed];
+    pub const ALL: [Self; 5] = [Self::Stack, Self::Lbs, Self::Dqs, Self::Fixed, Self::Hand];
 
     /// Its name in lists.
     pub fn label(self) -> &'static str {
@@ -36,6 +39,7 @@ impl Base {
             Self::Lbs => "Linear",
             Self::Dqs => "Dual quaternion",
             Self::Fixed => "Fixed",
+            Self::Hand => "By hand",
         }
     }
 
@@ -48,6 +52,9 @@ impl Base {
             Self::Lbs => "Linear blend skinning moves them, without corrections and samples.",
             Self::Dqs => "Dual quaternion skinning moves them, without corrections and samples.",
             Self::Fixed => "They stay where the rest pose of the model has them.",
+            Self::Hand => {
+                "The deformer stack moves them, and the gizmo in addition: keyframes in the clip, turning with the skin."
+            }
         }
     }
 
@@ -58,7 +65,13 @@ impl Base {
             Self::Lbs => "lbs",
             Self::Dqs => "dqs",
             Self::Fixed => "fixed",
+            Self::Hand => "hand",
         }
+    }
+
+    /// Whether the deformer stack moves the clusters before what the base adds.
+    pub fn follows_stack(self) -> bool {
+        matches!(self, Self::Stack | Self::Hand)
     }
 
     /// The base of a [`Base::key`].
@@ -156,6 +169,9 @@ pub struct ClusterGroup {
     pub base: Base,
     /// Muscles that displace them in addition.
     pub muscles: Vec<MuscleLayer>,
+    /// What the artist adds by hand where the base is [`Base::Hand`]: displacements of points, metres of the bind shape at
+    /// the size of the world, which turn with the skin.
+    pub hand: ControlMotion,
 }
 
 impl ClusterGroup {
@@ -177,6 +193,7 @@ impl ClusterGroup {
             glyph: Glyph::ALL[index % Glyph::ALL.len()],
             base: Base::default(),
             muscles: Vec::new(),
+            hand: ControlMotion::default(),
         }
     }
 }
@@ -206,6 +223,9 @@ pub enum MapError {
     /// A number is out of its range.
     #[error("the tension of the strands is {0}, which is not 0 - 1")]
     Tension(f64),
+    /// What is added by hand is not valid.
+    #[error(transparent)]
+    Motion(#[from] MotionError),
     /// A setting of a muscle is out of its range.
     #[error("the muscle \"{name}\": {why}")]
     Muscle {
@@ -342,8 +362,8 @@ impl ClusterMap {
         Some(at as u16)
     }
 
-    /// The map with some points, in any order, in another group; `None` frees them. A group that does not exist leaves the
-    /// map as it is.
+    /// The map with some points, in any order, in another group; `None` frees them. What a group adds by hand to points that
+    /// leave it is gone. A group that does not exist leaves the map as it is.
     #[must_use]
     pub fn with_points(&self, points: &[u32], group: Option<u16>) -> Self {
         if group.is_some_and(|g| usize::from(g) >= self.groups.len()) {
@@ -356,9 +376,20 @@ impl ClusterMap {
             clusters.extend(changed.iter().map(|&point| (point, group)));
             clusters.sort_unstable();
         }
+        let mut groups = self.groups.clone();
+        for (index, known) in (0u16..).zip(&mut groups) {
+            let leaves = |point: u32| changed.contains(&point) && group != Some(index);
+            if !known.hand.is_empty() {
+                let hand = known.hand.without_controls(leaves);
+                if hand != known.hand {
+                    Arc::make_mut(known).hand = hand;
+                }
+            }
+        }
         Self {
+            groups,
             clusters: Arc::new(clusters),
-            ..self.clone()
+            settings: self.settings,
         }
     }
 
@@ -410,13 +441,16 @@ impl ClusterMap {
         } else {
             self.clusters.capacity() * size_of::<(u32, u16)>()
         };
-        let groups = self.groups.iter().filter(|group| {
+        let groups = self.groups.iter().enumerate().filter(|(_, group)| {
             let mut others = other.groups.iter();
             !others.any(|other| Arc::ptr_eq(group, other))
         });
-        let groups = groups.map(|g| {
+        let still = ControlMotion::default();
+        let groups = groups.map(|(at, g)| {
             let muscles = g.muscles.len() * size_of::<MuscleLayer>();
-            size_of::<ClusterGroup>() + g.name.capacity() + muscles
+            let known = other.groups.get(at).map_or(&still, |known| &known.hand);
+            let hand = g.hand.bytes_beside(known);
+            size_of::<ClusterGroup>() + g.name.capacity() + muscles + hand
         });
         size_of::<Self>() + points + groups.sum::<usize>()
     }
@@ -425,6 +459,7 @@ impl ClusterMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::skeleton::ClipId;
 
     fn map() -> ClusterMap {
         let groups = ["Skin", "Biceps"].into_iter().enumerate();
@@ -448,6 +483,32 @@ mod tests {
         assert_eq!(map.with_points(&[4], Some(7)), map);
         assert_eq!(map.without_group(0).clusters(), [(2, 0)]);
         assert_eq!(map.without_group(2), map);
+    }
+
+    #[test]
+    fn what_is_added_by_hand_leaves_with_its_points() {
+        let map = map();
+        let offsets = vec![(4, glam::Vec3::X), (9, glam::Vec3::Y)];
+        let mut group = ClusterGroup::clone(&map.groups()[0]);
+        group.hand = ControlMotion::default().with_still(offsets).unwrap();
+        let map = map.with_group(Some(0), group).unwrap();
+        let same = map.with_points(&[4, 5], Some(0));
+        assert!(Arc::ptr_eq(&same.groups()[0], &map.groups()[0]));
+        for other in [None, Some(1)] {
+            let fewer = map.with_points(&[4], other);
+            let back = fewer.with_points(&[4], Some(0));
+            assert_eq!(back.groups()[0].hand.still()[..], [(9, glam::Vec3::Y)]);
+        }
+        let own = size_of::<ClusterMap>() + size_of::<ClusterGroup>();
+        let known = map.groups()[0]
+            .hand
+            .with_key(ClipId(0), 1.0, Vec::new())
+            .unwrap();
+        let mut group = ClusterGroup::clone(&map.groups()[0]);
+        group.hand = known;
+        let keyed = map.with_group(Some(0), group).unwrap();
+        let bytes = keyed.bytes_beside(&map);
+        assert!(bytes < own + 100, "{bytes} {own}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The kinds of clusters of Bukatov et al. 2014 as presets of new groups, in the colours of its Fig. 3.
 
-use super::{Base, ClusterGroup, ClusterMap, Glyph};
+use super::{Base, ClusterGroup, ClusterMap, ControlMotion, Glyph};
 
 /// The colour of free points, sRGB: blue, as in the paper.
 pub const FREE_COLOUR: [u8; 3] = [86, 140, 233];
@@ -42,6 +42,7 @@ impl GroupPreset {
             glyph,
             base: Base::default(),
             muscles: Vec::new(),
+            hand: ControlMotion::default(),
         };
         match self {
             Self::Skin => of([222, 222, 222], Glyph::Circle),

@@ -55,7 +55,7 @@ impl ClustersEdit {
 }
 
 impl Document {
-    /// Whether clusters fit a mesh: their points are those of the mesh, the bones of
+    /// Whether clusters fit a mesh: their points and those moved by hand are of the mesh, the bones of
     /// their muscles those of the document.
     pub(super) fn check_clusters(
         &self,
@@ -72,7 +72,11 @@ impl Document {
             }
         }
         let n_points = item.geometry.n_points();
-        match clusters.last_point() {
+        let by_hand = clusters
+            .groups()
+            .iter()
+            .filter_map(|g| g.hand.last_control());
+        match clusters.last_point().into_iter().chain(by_hand).max() {
             Some(point) if point as usize >= n_points => Err(EditError::Point { point, n_points }),
             _ => Ok(()),
         }

@@ -190,6 +190,8 @@ pub struct Session {
     pub sculpt_kind: SculptKind,
     /// Whether transformed vertices take along those within the radius of the brush. Not saved.
     pub soft_selection: bool,
+    /// Whether the left mouse button selects and moves clusters in Cluster mode, instead of marking.
+    pub moves_clusters: bool,
     /// The selection.
     pub selected_joints: BTreeSet<JointId>,
     /// The posing tools.

@@ -149,11 +149,16 @@ impl Editor {
             name: self.free_name(&format!("{} copy", clip.name)),
             ..clip.clone()
         };
-        let id = self.free_id();
+        let (id, from) = (self.free_id(), self.playback().clip);
+        self.history.begin(&self.document, &label);
         if self.set_clip(id, Some(copy), &label) {
+            if let Some(from) = from {
+                self.carry_group_keys(from, Some(id), &label);
+            }
             self.playback_mut().clip = Some(id);
             self.evaluation.stale = true;
         }
+        self.history.commit(&self.document);
     }
 
     /// Renames the clip on screen.
@@ -218,6 +223,9 @@ impl Editor {
             return;
         };
         let label = format!("Delete clip \"{}\"", clip.name);
+        self.history.begin(&self.document, &label);
+        // Another clip may get its number.
+        self.carry_group_keys(id, None, &label);
         if self.set_clip(id, None, &label) {
             let playback = self.playback_mut();
             playback.playing = false;
@@ -225,6 +233,7 @@ impl Editor {
             playback.range = None;
             self.evaluation.stale = true;
         }
+        self.history.commit(&self.document);
     }
 
     /// Jumps to the next keyframe of the selected bones, or without a selection of all bones.
@@ -276,11 +285,14 @@ impl Editor {
 
     /// Whether keyframes are being dragged.
     pub fn is_dragging_keys(&self) -> bool {
-        self.key_drag.is_some()
+        self.key_drag.is_some() || self.is_dragging_group_key()
     }
 
     /// Moves the dragged keyframes by `by_secs` from their initial time.
     pub fn drag_keys_by(&mut self, by_secs: f32) {
+        if self.drag_group_key_by(by_secs) {
+            return;
+        }
         let Some(drag) = &self.key_drag else { return };
         let moved = drag.before.with_moved_keys(&drag.keys, by_secs);
         if self
@@ -296,6 +308,9 @@ impl Editor {
 
     /// Ends the drag of keyframes.
     pub fn end_key_drag(&mut self) {
+        if self.end_group_key_drag() {
+            return;
+        }
         let Some(drag) = self.key_drag.take() else {
             return;
         };
@@ -311,6 +326,9 @@ impl Editor {
 
     /// Cancels the drag of keyframes and restores their times.
     pub fn cancel_key_drag(&mut self) {
+        if self.cancel_group_key_drag() {
+            return;
+        }
         if self.key_drag.take().is_some() {
             let dirty = self.history.cancel(&mut self.document);
             self.refresh(&dirty);
@@ -319,12 +337,12 @@ impl Editor {
 
     /// Tolerance for replacing a keyframe near the current time, seconds: far less than a frame, so that the time does
     /// not change.
-    fn reach_secs(&self) -> f32 {
+    pub(super) fn reach_secs(&self) -> f32 {
         0.03 / self.playback().fps.max(1) as f32
     }
 
     /// Tolerance for finding the keyframes of the current frame, seconds.
-    fn half_frame_secs(&self) -> f32 {
+    pub(super) fn half_frame_secs(&self) -> f32 {
         0.5 / self.playback().fps.max(1) as f32
     }
 
@@ -348,13 +366,16 @@ impl Editor {
         joints.filter(|&j| differs(pose, &keyed, j)).count()
     }
 
-    /// The times of the shown bones' keyframes, ascending.
+    /// The times of the keyframes of the shown bones and of groups of clusters, ascending.
     fn key_times(&self) -> Vec<f32> {
         let Some((_, clip)) = self.shown_clip() else {
             return Vec::new();
         };
         let marks = key_marks(clip, |c| self.shows_keys_of(c));
-        marks.into_iter().map(|m| m.time_secs).collect()
+        let mut times: Vec<f32> = marks.into_iter().map(|m| m.time_secs).collect();
+        times.extend(self.group_keys().into_iter().flat_map(|keys| keys.times));
+        times.sort_by(f32::total_cmp);
+        times
     }
 
     fn go_to_key(&mut self, time_secs: Option<f32>) {
@@ -389,7 +410,7 @@ impl Editor {
     }
 
     /// `wanted`, or with the first number that makes it unique.
-    fn free_name(&self, wanted: &str) -> String {
+    pub(super) fn free_name(&self, wanted: &str) -> String {
         self.free_name_among(wanted, |_| true)
     }
 

@@ -111,6 +111,7 @@ pub struct Editor {
     /// What the weight colours show.
     weight_view: WeightView,
     layering: layers::Layering,
+    clustering: clusters::Clustering,
     correcting: correctives::Correcting,
     heat_generation: u64,
     world: Vec<DAffine3>,
@@ -189,6 +190,7 @@ impl Editor {
             heat_key: commands::HeatKey::default(),
             weight_view: WeightView::default(),
             layering: layers::Layering::default(),
+            clustering: clusters::Clustering::default(),
             correcting: correctives::Correcting::default(),
             heat_generation: 0,
             world: Vec::new(),
@@ -417,6 +419,7 @@ impl Editor {
         self.marking = Marking::default();
         self.posing.forget_model();
         self.forget_vertices();
+        self.clustering = clusters::Clustering::default();
         self.reset_selecting();
         self.document = document;
         self.history = History::default();

@@ -21,8 +21,8 @@ impl Editor {
     /// Shows a clip from its start, or the document's pose. Resets the loop range to the clip.
     pub fn show_clip(&mut self, clip: Option<ClipId>) {
         let start = clip
-            .and_then(|id| self.document.clips().get(&id))
-            .map(|c| f64::from(c.start_secs()));
+            .and_then(|id| self.document.clip_span(id))
+            .map(|(start, _)| start);
         let playback = self.playback_mut();
         playback.clip = clip.filter(|_| start.is_some());
         playback.time_secs = start.unwrap_or(0.0);
@@ -154,8 +154,7 @@ impl Editor {
 
     /// Start and end of the clip on screen, seconds.
     pub fn clip_range(&self) -> Option<(f64, f64)> {
-        let (_, clip) = self.shown_clip()?;
-        Some((f64::from(clip.start_secs()), f64::from(clip.end_secs())))
+        self.document.clip_span(self.playback().clip?)
     }
 
     /// Shows the document's pose instead of the clip's until it is keyed or the time changes. Pauses.

@@ -91,8 +91,8 @@ pub fn study(document: &Document, fps: u32, task: &Task) -> Result<VolumeStudy, 
         .and_then(|id| Some((id, document.clips().get(&id)?)));
     let (times, poses): (Vec<f64>, Vec<Arc<Pose>>) = match clip {
         None => (vec![0.0], vec![document.shown_pose()]),
-        Some((_, clip)) => {
-            let (start, end) = (f64::from(clip.start_secs()), f64::from(clip.end_secs()));
+        Some((id, _)) => {
+            let (start, end) = document.clip_span(id).unwrap_or((0.0, 0.0));
             // The ends of a clip are rounded, which must not add a frame.
             let frames = ((end - start).max(0.0) * f64::from(fps.max(1)) - 1e-3).ceil();
             let n = (frames as usize).clamp(1, MAX_FRAMES - 1);

@@ -189,13 +189,13 @@ pub fn points_in(
     PointSet::from_words(words.collect())
 }
 
-/// The visible point nearest to the pixel `at`, within `reach_px`, and its distance.
+/// The visible point nearest to the pixel `at`, within `reach_px`, and its distance; with `only`, of these points.
 pub fn nearest_point(
     at: Vec2,
     reach_px: f32,
     view: &ScreenView,
     surface: &SurfaceView<'_>,
-    depth: Option<&DepthBuffer>,
+    (depth, only): (Option<&DepthBuffer>, Option<&PointSet>),
 ) -> Option<(u32, f32)> {
     let region = Region::Circle {
         from: at,
@@ -205,6 +205,7 @@ pub fn nearest_point(
     // Of points at one pixel the one nearest to the camera.
     points_in(&region, view, surface, depth)
         .iter()
+        .filter(|p| only.is_none_or(|only| only.contains(*p)))
         .filter_map(|p| Some((p, view.project(surface.positions[p as usize])?)))
         .map(|(p, on_screen)| (p, on_screen.truncate().distance(at), on_screen.z))
         .min_by(|a, b| {

@@ -16,6 +16,7 @@ pub fn hints(mode: Mode, modifiers: Modifiers, preset: Preset, session: &Session
         match mode {
             Mode::Paint => return paint_hints(&session.brush, ctrl, shift, preset),
             Mode::Sculpt => return sculpt_hints(session.sculpt_kind, ctrl, shift, preset),
+            Mode::Cluster if session.moves_clusters => return move_hints(ctrl, shift),
             Mode::Cluster => return cluster_hints(ctrl, shift, preset),
             Mode::Select | Mode::Pose => {}
         }
@@ -89,6 +90,21 @@ fn sculpt_hints(kind: SculptKind, ctrl: bool, shift: bool, preset: Preset) -> Ve
             hints.extend(brush_hints(preset));
             hints
         }
+    }
+}
+
+/// The gestures of moving clusters.
+fn move_hints(ctrl: bool, shift: bool) -> Vec<Hint> {
+    match (ctrl, shift) {
+        (true, _) => vec![("Ctrl+click", "deselect")],
+        (false, true) => vec![("Shift+click", "extend"), ("Shift+middle", "pan")],
+        (false, false) => vec![
+            ("Click", "select a cluster"),
+            ("Drag", "box"),
+            ("L", "select the group"),
+            ("G R S", "move, rotate, scale"),
+            ("I", "insert keyframe"),
+        ],
     }
 }
 

@@ -56,7 +56,8 @@ impl EditorHarness {
         }
         let document = self.editor.document();
         let mut full = Evaluator::default();
-        full.evaluate(document, &document.shown_pose());
+        let pose = document.shown_pose();
+        full.evaluate(document, pose.at(document.shown_moment()));
         for (id, shown) in self.editor.displayed() {
             let plan = full.plan(*id).unwrap();
             assert_eq!(shown.positions.as_slice(), plan.positions());

@@ -117,9 +117,9 @@ fn number_keys_choose_groups_and_assign_the_selection() {
     assert_eq!(window.editor().n_selected(), 0);
 
     // Grow and shrink by keys.
-    window.key(Modifiers::NONE, Key::G);
+    window.key(Modifiers::ALT, Key::Plus);
     assert!(window.editor().cluster_counts()[0] > n);
-    window.key(Modifiers::SHIFT, Key::G);
+    window.key(Modifiers::ALT, Key::Minus);
     assert_eq!(window.editor().cluster_counts()[0], n);
     // Isolate hides the marks of the other groups.
     window.click(Role::Button, "Isolate PSD");

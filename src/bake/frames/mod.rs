@@ -149,16 +149,27 @@ pub fn frames(
 fn times_of(document: &Document, clips: &Clips<'_>) -> Vec<Vec<f64>> {
     let all: BTreeSet<u32> = document.skeleton().live_joints().map(|j| j.0).collect();
     let pairs = clips.authored.iter().zip(&clips.written);
+    let pairs = pairs.zip(&clips.ids);
     pairs
-        .map(|(seen, played)| sample_times(seen, played, document, &all))
+        .map(|((seen, played), &id)| {
+            let of_clusters = document.cluster_key_times(id);
+            sample_times(seen, played, document, &all, &of_clusters)
+        })
         .collect()
 }
 
-/// The keyframes of a clip and the middles between them, ascending, with its start and end.
-fn sample_times(seen: &Clip, played: &Clip, document: &Document, all: &BTreeSet<u32>) -> Vec<f64> {
+/// The keyframes of a clip, those of clusters included, and the middles between them, ascending, with its start and end.
+fn sample_times(
+    seen: &Clip,
+    played: &Clip,
+    document: &Document,
+    all: &BTreeSet<u32>,
+    of_clusters: &[f32],
+) -> Vec<f64> {
     let mut keys: Vec<f32> = [seen, played]
         .iter()
         .flat_map(|clip| key_times(clip, document.rest_pose(), all))
+        .chain(of_clusters.iter().copied())
         .filter(|t| *t >= 0.0)
         .collect();
     keys.sort_by(f32::total_cmp);

@@ -50,6 +50,17 @@ pub(crate) fn key_times(clip: &Clip, rest: &Pose, chosen: &BTreeSet<u32>) -> Vec
     apart(&dense, end)
 }
 
+/// Ascending keyframe times with more of them, seconds, at least [`MIN_KEY_INTERVAL`] apart.
+pub(crate) fn with_times(mut times: Vec<f32>, more: &[f32]) -> Vec<f32> {
+    if more.is_empty() {
+        return times;
+    }
+    times.extend(more.iter().filter(|t| t.is_finite()));
+    times.sort_by(f32::total_cmp);
+    let end = times.last().copied().unwrap_or(0.0);
+    apart(&times, end)
+}
+
 /// The times at which a clip jumps from value to value, where every channel that moves a `chosen` joint is STEP:
 /// ascending, with the first and the last keyframe. Tracks with these keyframes play it exactly, if they are STEP, too.
 /// `None` for a clip that moves in between, or not at all.

@@ -3,7 +3,7 @@
 use super::Budget;
 use super::antipodal::{self, Flip};
 use super::group::{Group, GroupMesh};
-use super::key_times::{key_times, step_times};
+use super::key_times::{key_times, step_times, with_times};
 use super::rows::blended;
 use super::sampler::{
     Clips, Frame, FrameTime, InstanceFrame, JointSetFrame, SampleRequest, Sampler,
@@ -66,16 +66,26 @@ impl Group {
     ) -> Result<Sampling, Cancelled> {
         let movers = self.movers(sampler);
         let rest = sampler.document.rest_pose();
-        let pairs = clips.authored.iter().zip(&clips.written);
-        let steps = pairs.map(|(authored, written)| {
+        let ids = clips.ids.iter();
+        let of_clusters: Vec<Vec<f32>> = ids
+            .map(|&clip| sampler.document.cluster_key_times(clip))
+            .collect();
+        let pairs = clips.authored.iter().zip(&clips.written).zip(&of_clusters);
+        let steps = pairs.map(|((authored, written), of_clusters)| {
+            if !of_clusters.is_empty() {
+                return None;
+            }
             step_times(authored, &movers)?;
             step_times(written, &movers)
         });
         let steps: Vec<Option<Vec<f32>>> = steps.collect();
         let stepped: Vec<bool> = steps.iter().map(Option::is_some).collect();
-        let keys = steps.into_iter().zip(&clips.written);
-        let keys =
-            keys.map(|(steps, clip)| steps.unwrap_or_else(|| key_times(clip, rest, &movers)));
+        let keys = steps
+            .into_iter()
+            .zip(clips.written.iter().zip(&of_clusters));
+        let keys = keys.map(|(steps, (clip, of_clusters))| {
+            steps.unwrap_or_else(|| with_times(key_times(clip, rest, &movers), of_clusters))
+        });
         let mut keys: Vec<Vec<f32>> = keys.collect();
         let times = times_of(&keys, corrected);
         let step = times.len().div_ceil(budget.frames).max(1);

@@ -143,6 +143,12 @@ impl Editor {
         mesh.is_some_and(|mesh| selected.contains_key(&mesh))
     }
 
+    /// The number of positions of some points of the object, ascending: the sides of a seam are at one.
+    pub(super) fn n_places_of(&self, points: &[u32]) -> usize {
+        let item = self.clustered_item();
+        item.map_or(0, |(_, item)| n_places(item.geometry.topology(), points))
+    }
+
     fn mark_selected_into(&mut self, group: u16) {
         let Some((_, item)) = self.clustered_item() else {
             return;

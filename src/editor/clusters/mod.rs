@@ -6,12 +6,15 @@
 //! Invariant: a change that is refused leaves the document as it was and says why in one sentence.
 
 mod groups;
+mod hand;
+mod keys;
 mod marks;
 mod net;
 mod sparse;
 
 pub(super) use sparse::SparseClusters;
 
+pub use keys::GroupKeys;
 pub use net::{NetEdge, SPARSE_DEGREES, VERY_SPARSE_DEGREES};
 
 use super::Editor;
@@ -19,6 +22,15 @@ use crate::cluster::{ClusterMap, MapError, PatchSettings};
 use crate::document::{ClustersEdit, Edit, MeshId, MeshItem};
 use crate::tools::PointerEvent;
 use std::sync::Arc;
+
+/// The editor's state for control clusters; not part of the document.
+#[derive(Default)]
+pub(super) struct Clustering {
+    /// The transform of clusters in progress.
+    moving: Option<hand::ClusterMove>,
+    /// The keyframe of a group that is dragged.
+    key_drag: Option<keys::GroupKeyDrag>,
+}
 
 impl Editor {
     /// The object whose control clusters are shown and edited: the active one.

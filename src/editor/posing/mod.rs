@@ -103,12 +103,12 @@ impl Editor {
 
     /// Whether a pose edit is under way.
     pub fn is_posing(&self) -> bool {
-        self.posing.running.is_some() || self.is_moving_vertices()
+        self.posing.running.is_some() || self.is_moving_vertices() || self.is_moving_clusters()
     }
 
     /// The current transform.
     pub fn transforming(&self) -> Option<&Transforming> {
-        if let Some(tool) = self.vertex_tool() {
+        if let Some(tool) = self.vertex_tool().or_else(|| self.cluster_tool()) {
             return Some(tool);
         }
         self.posing.running.as_ref()?.tool.as_ref()
@@ -285,7 +285,7 @@ impl Editor {
 
     /// Confirms the current transform or pose edit: one undo step, or none if nothing changed.
     pub fn confirm_transform(&mut self) {
-        if self.confirm_vertices() {
+        if self.confirm_vertices() || self.confirm_moved_clusters() {
             return;
         }
         let Some(running) = self.posing.running.take() else {
@@ -301,7 +301,7 @@ impl Editor {
 
     /// Cancels the current transform or pose edit; restores everything bit for bit.
     pub fn cancel_transform(&mut self) {
-        if self.cancel_vertices() {
+        if self.cancel_vertices() || self.cancel_moved_clusters() {
             return;
         }
         if self.posing.running.take().is_some() {
@@ -438,6 +438,9 @@ impl Editor {
         if self.is_moving_vertices() {
             return self.vertex_tool_mut();
         }
+        if self.is_moving_clusters() {
+            return self.cluster_tool_mut();
+        }
         self.posing.running.as_mut()?.tool.as_mut()
     }
 
@@ -467,6 +470,10 @@ impl Editor {
     fn show_transform(&mut self) {
         if self.is_moving_vertices() {
             self.show_vertices();
+            return;
+        }
+        if self.is_moving_clusters() {
+            self.show_moved_clusters();
             return;
         }
         let rest = self.document.rest_pose().clone();

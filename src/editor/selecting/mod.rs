@@ -47,6 +47,8 @@ pub(super) struct Selecting {
     mirroring: Option<(u64, JobHandle<Result<operations::Mirrored, Cancelled>>)>,
     /// Items hidden only by isolating, and not shown since; never empty.
     isolated_from: Option<visibility::Hidden>,
+    /// Whether only clusters that are moved by hand are selected, as in their transforms.
+    only_by_hand: bool,
     /// Increases with every change of selected points or of hidden items.
     serial: u64,
     /// Increases with every change of hidden items.
@@ -109,6 +111,11 @@ impl Editor {
                 }
             }
         }
+    }
+
+    /// Whether the pointer selects only clusters that are moved by hand.
+    pub fn select_only_by_hand(&mut self, only: bool) {
+        self.selecting.only_by_hand = only;
     }
 
     /// Records a pointer position between two events.
@@ -303,6 +310,9 @@ impl Editor {
                 continue;
             };
             let mut set = region::points_in(region, view, &surface, depth.map(|(_, d)| d));
+            if self.selecting.only_by_hand {
+                set.intersect(&self.document.points_by_hand(instance.mesh));
+            }
             if let Some((_, seen)) = seen {
                 set.intersect(seen.get(&id).unwrap_or(&PointSet::default()));
             }

@@ -82,11 +82,23 @@ impl Editor {
         self.draw_depth(&view);
         let depth = self.selecting.depth.as_ref().map(|(_, depth)| depth);
         let at = view.pixel_of(ndc);
+        let only_by_hand = self.selecting.only_by_hand;
         let nearest = surfaces(self.views.pointed_mut(), &self.document)
             .iter()
             .filter_map(|(id, surface)| {
-                let (point, gap) =
-                    region::nearest_point(at, POINT_REACH_PX, &view, surface, depth)?;
+                let only = only_by_hand.then(|| {
+                    let drawn = self.document.instances().get(id);
+                    drawn.map_or_else(PointSet::default, |drawn| {
+                        self.document.points_by_hand(drawn.mesh)
+                    })
+                });
+                let (point, gap) = region::nearest_point(
+                    at,
+                    POINT_REACH_PX,
+                    &view,
+                    surface,
+                    (depth, only.as_ref()),
+                )?;
                 Some((*id, point, gap))
             })
             .min_by(|a, b| a.2.total_cmp(&b.2));

@@ -23,7 +23,7 @@ use crate::document::{
 use crate::finding::{Finding, counted};
 use crate::skeleton::{JointId, Pose};
 use crate::task::Task;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// `document`, as imported, with the content of `project`, and findings about what did not fit.
@@ -54,6 +54,7 @@ pub(super) fn apply_within(
             "clip",
             clips.map(|(&id, clip)| (id.0, clip.name.clone(), id)),
         ),
+        restored_clips: BTreeMap::new(),
         document,
         findings: Vec::new(),
     };
@@ -74,12 +75,12 @@ pub(super) fn apply_within(
     opening.stacks(project.stacks);
     opening.masks(project.masks)?;
     opening.correctives(project.correctives)?;
-    opening.clusters(project.clusters)?;
     opening.pose(project.pose);
     opening.names(project.renamed);
     opening.rules(&project.rules);
     opening.locks(&project.locked);
     opening.clips(project.removed_clips, project.clips)?;
+    opening.clusters(project.clusters)?;
     if let Some(session) = project.session {
         opening.session(session);
     }
@@ -100,6 +101,8 @@ struct Opening {
     joints: Joints,
     meshes: Names<u32, MeshId>,
     clips: Names<u32, ClipId>,
+    /// By their numbers in the project.
+    restored_clips: BTreeMap<u32, ClipId>,
     findings: Vec<Finding>,
 }
 
@@ -451,7 +454,15 @@ impl Opening {
                 continue;
             };
             let (joints, findings) = (&mut self.joints, &mut self.findings);
-            let restored = clusters::restore(entry, &item.geometry, joints, findings)?;
+            let (restored, clips) = (&self.restored_clips, &mut self.clips);
+            let document = &self.document;
+            let mut find_clip = |clip: u32, name: &str, findings: &mut Vec<Finding>| {
+                let known = restored.get(&clip).copied();
+                let found = known.or_else(|| clips.find(clip, Some(name), findings));
+                found.filter(|id| document.clips().contains_key(id))
+            };
+            let geometry = &item.geometry;
+            let restored = clusters::restore(entry, geometry, joints, &mut find_clip, findings)?;
             let conflicts = (restored.n_conflicts, "that are in another group already");
             let left_out = [(restored.n_missing, NO_VERTEX), conflicts];
             self.warn_of_skipped(&place, "Clusters", &left_out);
@@ -566,6 +577,7 @@ impl Opening {
             let id = replaced.or_else(|| clips::free_id(&self.document, entry.clip));
             match id {
                 Some(id) => {
+                    self.restored_clips.insert(entry.clip, id);
                     let clip = Some(Arc::new(clip));
                     self.apply(&place, Edit::Clip { id, clip });
                 }

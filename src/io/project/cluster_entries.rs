@@ -1,5 +1,6 @@
 //! Control clusters as the project format has them.
 
+use super::motions::MotionEntry;
 use super::muscles::MuscleEntry;
 use super::types::{enums, is_default, is_zero, structs};
 use crate::cluster;
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 enums! {
     /// What moves the clusters of a group.
     #[derive(Default)]
-    ClusterBase = cluster::Base { #[default] Stack, Lbs, Dqs, Fixed }
+    ClusterBase = cluster::Base { #[default] Stack, Lbs, Dqs, Fixed, Hand }
 
     /// The shape of the marks of a group.
     #[derive(Default)]
@@ -53,6 +54,9 @@ pub(super) struct GroupEntry {
     pub(super) base: ClusterBase,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) muscles: Vec<MuscleEntry>,
+    /// What the artist adds by hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) hand: Option<MotionEntry>,
     /// Clusters in text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) points: Vec<PrimitivePoints>,

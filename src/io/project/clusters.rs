@@ -8,8 +8,9 @@ use super::block;
 use super::cluster_entries::{ClusterEntry, GroupEntry, PointBlock, PrimitivePoints};
 use super::joints::Joints;
 use super::keys::{self, Key, SPAN};
+use super::motions::{self, FindClip};
 use super::muscles;
-use crate::cluster::{ClusterGroup, ClusterMap, MapError};
+use crate::cluster::{ClusterGroup, ClusterMap, ControlMotion, MapError};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::Finding;
 use crate::mesh::Mesh;
@@ -40,6 +41,7 @@ pub(super) fn collect(
         let mut entry = group_entry(group, mesh, own.map(|c| c.0).collect())?;
         let muscles = group.muscles.iter();
         entry.muscles = muscles.map(|m| muscles::collect(document, m)).collect();
+        entry.hand = motions::collect(document, mesh, &group.hand)?;
         Ok(entry)
     });
     entry.groups = groups
@@ -59,6 +61,7 @@ fn group_entry(group: &ClusterGroup, mesh: &Mesh, points: Vec<u32>) -> Result<Gr
         glyph: group.glyph.into(),
         base: group.base.into(),
         muscles: Vec::new(),
+        hand: None,
         points: Vec::new(),
         blocks: Vec::new(),
     };
@@ -90,6 +93,7 @@ pub(super) fn restore(
     entry: ClusterEntry,
     mesh: &Mesh,
     joints: &mut Joints,
+    find_clip: FindClip<'_>,
     findings: &mut Vec<Finding>,
 ) -> Result<Restored, ProjectError> {
     let place = place(&entry);
@@ -128,6 +132,16 @@ pub(super) fn restore(
             }
         }
         let (r, green, b) = group.colour;
+        let hand = match &group.hand {
+            Some(entry) => {
+                let of_group = |why| damaged(format!("its group \"{}\": {why}", group.title));
+                let (hand, missing) =
+                    motions::restore(entry, mesh, find_clip, findings).map_err(of_group)?;
+                n_missing += missing;
+                hand
+            }
+            None => ControlMotion::default(),
+        };
         groups.push(Arc::new(ClusterGroup {
             name: group.title,
             colour: [r, green, b],
@@ -138,6 +152,7 @@ pub(super) fn restore(
                 .into_iter()
                 .filter_map(|muscle| muscles::restore(muscle, joints, findings))
                 .collect(),
+            hand,
         }));
     }
     let clusters = group_of.into_iter().collect();

@@ -264,7 +264,8 @@ fn displacements(sample: &SampleEntry, mesh: &Mesh) -> Result<(Displacements, us
     Ok((Displacements::new(moved), n_missing))
 }
 
-fn encode(keys: &[Key], value: impl Fn(&Key) -> Vec3) -> Result<MovedBlock, String> {
+/// The displacements of points as a block.
+pub(super) fn encode(keys: &[Key], value: impl Fn(&Key) -> Vec3) -> Result<MovedBlock, String> {
     let mut bytes = Vec::with_capacity(16 * keys.len());
     block::push_planes(&mut bytes, keys::steps(keys).map(u32::to_le_bytes));
     for axis in 0..3 {
@@ -279,7 +280,7 @@ fn encode(keys: &[Key], value: impl Fn(&Key) -> Vec3) -> Result<MovedBlock, Stri
 }
 
 /// (vertex, displacement) of each point of a block.
-fn decode(block: &MovedBlock) -> Result<Vec<(u32, Vec3)>, String> {
+pub(super) fn decode(block: &MovedBlock) -> Result<Vec<(u32, Vec3)>, String> {
     let n = block.n_points as usize;
     let bytes = block::from_text(&block.data, 16 * n)?;
     let mut rest = bytes.as_slice();

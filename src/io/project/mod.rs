@@ -34,6 +34,7 @@ mod keys;
 mod layers;
 mod masks;
 mod migrate;
+mod motions;
 mod muscles;
 mod names;
 mod paths;

@@ -77,7 +77,8 @@ impl Command {
                     }
             }
             // Without a selection or a group they say so.
-            Self::MarkSelected
+            Self::MarkBrush
+            | Self::MarkSelected
             | Self::UnmarkSelected
             | Self::UnmarkAll
             | Self::GrowGroup

@@ -338,6 +338,8 @@ pub enum Command {
     MarkSelected,
     /// Make the selected vertices free.
     UnmarkSelected,
+    /// Mark clusters with strokes.
+    MarkBrush,
     /// Make all clusters free.
     UnmarkAll,
     /// Grow the active group by one ring.

@@ -62,6 +62,13 @@ fn tools(mode: Mode) -> &'static [&'static [(Command, MaterialIcon)]] {
         ],
         Mode::Cluster => &[
             &[
+                (Command::MarkBrush, icons::ICON_BRUSH),
+                (Command::PoseMove, icons::ICON_OPEN_WITH),
+                (Command::PoseRotate, icons::ICON_ROTATE_RIGHT),
+                (Command::PoseScale, icons::ICON_OPEN_IN_FULL),
+                (Command::KeyPose, icons::ICON_KEY),
+            ],
+            &[
                 (Command::SelectBox, icons::ICON_SELECT),
                 (Command::SelectCircle, icons::ICON_CIRCLE),
                 (Command::SelectLasso, icons::ICON_LASSO_SELECT),

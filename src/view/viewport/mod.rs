@@ -201,8 +201,7 @@ impl Viewport {
         }
         self.frame_worst_of_pane(editor);
         self.heat_probe_ui(ui, &response, editor);
-        let is_brush =
-            self.mode.has_brush() && !self.is_vertex_tool(editor) && !editor.is_moving_vertices();
+        let is_brush = self.mode.has_brush() && !self.transforms_vertices(editor);
         if is_brush && !self.is_selecting(editor) {
             self.brush_circle(ui, &response, editor);
             if self.mode == Mode::Paint {
@@ -212,7 +211,7 @@ impl Viewport {
             Self::select_overlay(ui, &response, editor);
         }
         if self.mode == Mode::Pose
-            || (self.mode == Mode::Sculpt && !is_brush && !self.is_selecting(editor))
+            || (self.transforms_vertices(editor) && !self.is_selecting(editor))
         {
             self.pose_overlay_ui(ui, &response, editor);
         }
@@ -259,6 +258,7 @@ impl Viewport {
         Self::size_select_circle(ui, response, editor);
         Self::size_soft_selection(ui, editor);
         self.navigate(ui, response, editor);
+        editor.select_only_by_hand(self.mode == Mode::Cluster && self.is_vertex_tool(editor));
         for command in std::mem::take(&mut self.pointer_commands) {
             self.run_at_pointer(command, ui, response, editor);
         }
@@ -277,7 +277,7 @@ impl Viewport {
                 self.end_stroke(response, editor);
                 self.select(ui, response, editor);
             }
-            Mode::Sculpt if editor.is_moving_vertices() || self.is_vertex_tool(editor) => {
+            Mode::Sculpt | Mode::Cluster if self.transforms_vertices(editor) => {
                 self.end_stroke(response, editor);
                 self.vertices(ui, response, editor);
             }
@@ -292,8 +292,8 @@ impl Viewport {
         }
         let transforms = match self.mode {
             Mode::Pose => true,
-            Mode::Sculpt => editor.is_moving_vertices() || self.is_vertex_tool(editor),
-            Mode::Select | Mode::Paint | Mode::Cluster => false,
+            Mode::Sculpt | Mode::Cluster => self.transforms_vertices(editor),
+            Mode::Select | Mode::Paint => false,
         };
         if !transforms {
             self.end_pose(editor);

@@ -110,12 +110,7 @@ impl Viewport {
         // Only the movement from here counts, even if the pointer is over a button.
         let at = ui.ctx().pointer_latest_pos().unwrap_or(rect.center());
         let (at, size) = (px(at, rect), size(rect));
-        let began = if self.mode == Mode::Sculpt {
-            editor.begin_vertex_transform(kind, None, at, size)
-        } else {
-            editor.begin_transform(kind, None, at, size)
-        };
-        if began {
+        if self.begin_transform(editor, kind, None, (at, size)) {
             response.request_focus();
             self.pose.held = false;
         }
@@ -245,12 +240,13 @@ pub fn pose_hint(editor: &Editor) -> Option<String> {
     ))
 }
 
-/// The gizmo of the selected bones, or in Sculpt mode that of the selected vertices, in screen space.
+/// The gizmo of the selected bones, in Sculpt mode that of the selected vertices, in Cluster mode that of the selected
+/// clusters, in screen space.
 pub(super) fn gizmo(editor: &Editor, mode: Mode, screen: &Screen) -> Option<Gizmo> {
-    let frame = if mode == Mode::Sculpt {
-        editor.vertex_gizmo_frame()
-    } else {
-        editor.gizmo_frame()
+    let frame = match mode {
+        Mode::Sculpt => editor.vertex_gizmo_frame(),
+        Mode::Cluster => editor.cluster_gizmo_frame(),
+        Mode::Select | Mode::Pose | Mode::Paint => editor.gizmo_frame(),
     };
     let (centre, axes) = frame?;
     Gizmo::new(editor.pose_options().gizmo, centre, axes, screen)

@@ -95,11 +95,7 @@ impl Viewport {
                 // Only the movement counts, wherever the pointer is.
                 let from = ui.ctx().pointer_latest_pos().unwrap_or(at);
                 let (kind, from) = (shape.handle.kind, px(from, rect));
-                if self.mode == Mode::Sculpt {
-                    editor.begin_vertex_transform(kind, None, from, size);
-                } else {
-                    editor.begin_transform(kind, None, from, size);
-                }
+                self.begin_transform(editor, kind, None, (from, size));
                 if let Constraint::Axis(axis) = shape.handle.constraint {
                     editor.press_axis(axis, false);
                 } else if let Constraint::Plane(axis) = shape.handle.constraint {

@@ -1,11 +1,14 @@
-//! Transforming vertices in Sculpt mode: a handle of the gizmo moves the selected ones, elsewhere the mouse selects.
+//! Transforming vertices in Sculpt mode and clusters in Cluster mode: a handle of the gizmo moves the selected ones,
+//! elsewhere the mouse selects.
 
 use super::pose::{gizmo, px, screen};
 use super::{Drag, Viewport, size};
-use crate::document::session::{SculptKind, SelectKind};
+use crate::document::session::{SculptKind, SelectKind, TransformKind};
 use crate::editor::Editor;
+use crate::tools::Handle;
 use crate::view::mode::Mode;
 use egui::{PointerButton, Response, Ui};
+use glam::Vec2;
 
 /// Factor of the radius of soft selection per wheel notch of 50 points.
 const SOFT_STEP: f32 = 1.1;
@@ -14,7 +17,38 @@ const WHEEL_NOTCH: f32 = 50.0;
 impl Viewport {
     /// Whether the left mouse button transforms vertices instead of moving a brush.
     pub(super) fn is_vertex_tool(&self, editor: &Editor) -> bool {
-        self.mode == Mode::Sculpt && editor.sculpt_kind() == SculptKind::Vertices
+        match self.mode {
+            Mode::Sculpt => editor.sculpt_kind() == SculptKind::Vertices,
+            Mode::Cluster => editor.moves_clusters(),
+            Mode::Select | Mode::Pose | Mode::Paint => false,
+        }
+    }
+
+    /// Whether the mouse transforms vertices or clusters now, by that tool or by a key.
+    pub(super) fn transforms_vertices(&self, editor: &Editor) -> bool {
+        match self.mode {
+            Mode::Sculpt => editor.is_moving_vertices() || self.is_vertex_tool(editor),
+            Mode::Cluster => editor.is_moving_clusters() || self.is_vertex_tool(editor),
+            Mode::Select | Mode::Pose | Mode::Paint => false,
+        }
+    }
+
+    /// Begins to transform the selected vertices in Sculpt mode, the selected clusters in Cluster mode, else the selected
+    /// bones.
+    pub(super) fn begin_transform(
+        &self,
+        editor: &mut Editor,
+        kind: TransformKind,
+        handle: Option<Handle>,
+        (at, size): (Vec2, Vec2),
+    ) -> bool {
+        match self.mode {
+            Mode::Sculpt => editor.begin_vertex_transform(kind, handle, at, size),
+            Mode::Cluster => editor.begin_cluster_transform(kind, handle, at, size),
+            Mode::Select | Mode::Pose | Mode::Paint => {
+                editor.begin_transform(kind, handle, at, size)
+            }
+        }
     }
 
     /// Handles the mouse.
@@ -41,12 +75,8 @@ impl Viewport {
                 && ui.input(|i| i.pointer.button_down(PointerButton::Primary) && !i.modifiers.alt);
             self.pose.handle = at.or(pressed.filter(|_| is_press)).and_then(handle_at);
             if let (true, Some(handle), Some(origin)) = (is_press, self.pose.handle, pressed) {
-                let began = editor.begin_vertex_transform(
-                    handle.kind,
-                    Some(handle),
-                    px(origin, rect),
-                    size(rect),
-                );
+                let from = (px(origin, rect), size(rect));
+                let began = self.begin_transform(editor, handle.kind, Some(handle), from);
                 self.pose.held = began;
                 if began {
                     response.request_focus();

@@ -127,7 +127,7 @@ fn method_of(base: Base) -> Option<SkinningMethod> {
     match base {
         Base::Lbs => Some(SkinningMethod::Lbs),
         Base::Dqs => Some(SkinningMethod::Dqs),
-        Base::Stack | Base::Fixed => None,
+        Base::Stack | Base::Fixed | Base::Hand => None,
     }
 }
 

@@ -43,10 +43,15 @@ impl Corners {
         self.surface.positions[self.surface.vertex_of_point(point) as usize]
     }
 
-    /// What moves a corner.
+    /// What moves a corner before what its group adds: the stack where the group is moved by hand.
     pub(super) fn base(&self, corner: usize, map: &ClusterMap) -> Base {
         let group = self.points[corner].1;
         let group = group.and_then(|group| map.groups().get(usize::from(group)));
-        group.map_or(Base::Stack, |group| group.base)
+        let base = group.map_or(Base::Stack, |group| group.base);
+        if base.follows_stack() {
+            Base::Stack
+        } else {
+            base
+        }
     }
 }

@@ -9,6 +9,7 @@
 
 mod bases;
 mod corners;
+mod hand;
 mod muscles;
 mod probe;
 
@@ -23,6 +24,7 @@ use crate::math::same_bits;
 use bases::Bases;
 use corners::Corners;
 use glam::{DMat3, DVec3, Vec3};
+use hand::ByHand;
 use muscles::Muscles;
 
 /// The shape with control clusters, world space.
@@ -51,6 +53,7 @@ struct Cooked {
     patches: Patches,
     bases: Bases,
     muscles: Muscles,
+    hand: ByHand,
 }
 
 /// What everything cooked depends on, besides the morphed bind shape and the map.
@@ -72,7 +75,7 @@ impl Stage for ClusterStage {
             clusters.map.acts()
                 && clusters.layout.fits(input.geometry)
                 // What follows a node moves as one piece; muscles lie on the bones of a skin.
-                && (input.skin.is_some() || groups.any(|group| group.base == Base::Fixed))
+                && (input.skin.is_some() || groups.any(|group| moves_without_skin(group.base)))
         })
     }
 
@@ -89,6 +92,7 @@ impl Stage for ClusterStage {
         self.stale.clear();
         let all = cooked.bases.run(run, &cooked.corners, &mut self.stale) || all;
         cooked.muscles.run(run, &mut self.stale);
+        cooked.hand.run(run, &mut self.stale);
         let is_skinned = keeps_skin(run);
         let old = (is_skinned && !all).then(|| self.shape.clone());
         let result = if all || is_skinned {
@@ -143,9 +147,12 @@ impl ClusterStage {
         let Some(mut cooked) = known else {
             let corners = Corners::new(layout, map, run.bind.shape(), unit);
             let patches = Patches::new(&corners.surface, layout.layout(), options);
+            let mut hand = ByHand::default();
+            hand.take(&corners, map);
             self.cooked = Some(Cooked {
                 bases: Bases::new(run, &corners, map),
                 muscles: Muscles::new(run, &corners, patches.net(), map),
+                hand,
                 patches,
                 corners,
             });
@@ -176,13 +183,15 @@ impl ClusterStage {
             let same = before
                 .value()
                 .is_some_and(|before| bases(&cooked.corners.points, before) == bases(&points, map));
+            let same_points = cooked.corners.points == points;
             cooked.corners.points = points;
+            cooked.hand.take(&cooked.corners, map);
             let muscles = |of: &ClusterMap| -> Vec<MuscleLayer> {
                 of.muscles().map(|(_, muscle)| muscle.clone()).collect()
             };
             let same_muscles = before.value().is_some_and(|b| muscles(b) == muscles(map));
             // Their clusters may have changed groups.
-            if !same_muscles || map.muscles().next().is_some() {
+            if !same_muscles || (!same_points && map.muscles().next().is_some()) {
                 let net = cooked.patches.net();
                 cooked.muscles = Muscles::new(run, &cooked.corners, net, map);
                 all = true;
@@ -377,16 +386,17 @@ impl ClusterStage {
         } else {
             DVec3::ZERO
         };
-        self.added[i] = later + self.bulge(cooked, corner);
+        self.added[i] = later + self.layers(cooked, corner);
     }
 
-    /// What the muscles add to a corner, world, metres.
-    fn bulge(&self, cooked: &Cooked, corner: u32) -> DVec3 {
-        let rotation = self.skinned[corner as usize].rotation;
-        cooked
-            .muscles
-            .displacement(corner)
-            .map_or(DVec3::ZERO, |d| rotation * d)
+    /// What muscles and the artist's hand add to a corner, world, metres.
+    fn layers(&self, cooked: &Cooked, corner: u32) -> DVec3 {
+        let bulge = cooked.muscles.displacement(corner);
+        let added = bulge.unwrap_or(DVec3::ZERO) + cooked.hand.displacement(corner);
+        if added == DVec3::ZERO {
+            return DVec3::ZERO;
+        }
+        self.skinned[corner as usize].rotation * added
     }
 
     /// The frame of a corner in which its displacement and those around it tilt it.
@@ -395,7 +405,8 @@ impl ClusterStage {
         let net = cooked.patches.net();
         let settings = run.input.clusters.map(|clusters| *clusters.map.settings());
         let couples = settings.is_some_and(|settings| settings.couples_normals);
-        let gradient = if couples && (adds(run.input) || cooked.muscles.act()) {
+        let has_layers = cooked.muscles.act() || cooked.hand.act();
+        let gradient = if couples && (adds(run.input) || has_layers) {
             net.rings.gradient(corner, &self.added)
         } else {
             DMat3::ZERO
@@ -404,7 +415,7 @@ impl ClusterStage {
         if cooked.bases.of(corner) == Base::Stack {
             // To the bit where the stages before have it.
             let place = before[cooked.corners.points[i].0 as usize].as_dvec3();
-            frame.position = place + self.bulge(cooked, corner);
+            frame.position = place + self.layers(cooked, corner);
         }
         frame
     }
@@ -424,7 +435,7 @@ impl ClusterStage {
         let position = self.frames[i].position.as_vec3();
         let own = cooked.corners.points[i].0;
         let vertex = cooked.patches.net().corners[i];
-        let is_still = cooked.muscles.displacement(corner).is_none();
+        let is_still = cooked.muscles.displacement(corner).is_none() && !cooked.hand.moves(corner);
         let keeps = cooked.bases.of(corner) == Base::Stack && is_still;
         let map = run.input.clusters.map(|clusters| clusters.map);
         for &point in cooked.corners.surface.points_of_vertex(vertex) {
@@ -434,6 +445,11 @@ impl ClusterStage {
             }
         }
     }
+}
+
+/// Whether a base moves clusters of a mesh that follows its node as one piece.
+fn moves_without_skin(base: Base) -> bool {
+    matches!(base, Base::Fixed | Base::Hand)
 }
 
 /// Whether free points keep their skin and follow displacements alone.

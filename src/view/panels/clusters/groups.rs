@@ -1,5 +1,6 @@
 //! The list of groups, and the settings of the active one.
 
+use super::hand::hand_ui;
 use super::{ClustersPanel, Rename, glyph_ui};
 use crate::cluster::preset::FREE_COLOUR;
 use crate::cluster::{Base, ClusterGroup, Glyph, GroupPreset};
@@ -276,4 +277,7 @@ fn group_ui(
     });
     let dim = theme::palette(ui).text_dim;
     ui.add(egui::Label::new(RichText::new(group.base.about()).color(dim)).wrap());
+    if group.base == Base::Hand {
+        hand_ui(ui, editor, group);
+    }
 }

@@ -4,6 +4,7 @@
 
 mod glyph;
 mod groups;
+mod hand;
 mod patches;
 
 pub(in crate::view) use glyph::glyph_ui;

@@ -1,8 +1,10 @@
-//! The keyframes: a summary row and one row for each selected bone.
+//! The keyframes: a summary row, one row for each selected bone, and one for each group of clusters that has some.
 
 use super::ruler;
 use super::scale::Scale;
+use crate::document::MeshId;
 use crate::editor::Editor;
+use crate::editor::clusters::GroupKeys;
 use crate::finding::counted;
 use crate::skeleton::clip_keys::{KeyMark, key_marks};
 use crate::skeleton::{Clip, Interpolation, JointId, Skeleton};
@@ -42,6 +44,7 @@ struct Source {
     model: u64,
     /// The names.
     skeleton: ByPointer<Skeleton>,
+    groups: Vec<GroupKeys>,
 }
 
 struct ByPointer<T>(Arc<T>);
@@ -54,9 +57,19 @@ impl<T> PartialEq for ByPointer<T> {
 
 struct Row {
     label: String,
-    /// `None`: the summary of all bones.
-    joint: Option<JointId>,
+    owner: Owner,
     marks: Vec<KeyMark>,
+}
+
+/// Whose keyframes a row shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Owner {
+    /// Those of all shown bones.
+    Bones,
+    /// A bone.
+    Bone(JointId),
+    /// A group of clusters that are moved by hand.
+    Group(MeshId, u16),
 }
 
 /// What the button was pressed on.
@@ -67,10 +80,7 @@ enum Grab {
     /// The background: scrub the time.
     Time,
     /// A keyframe: move it.
-    Key {
-        joint: Option<JointId>,
-        mark: KeyMark,
-    },
+    Key { owner: Owner, mark: KeyMark },
     /// The move was cancelled; the button is still down.
     GivenUp,
 }
@@ -126,6 +136,7 @@ impl Tracks {
             selected: selected.clone(),
             model: editor.model_serial(),
             skeleton: ByPointer(document.skeleton().clone()),
+            groups: editor.group_keys(),
         };
         if self.made_of.as_ref() == Some(&source) {
             return;
@@ -136,13 +147,18 @@ impl Tracks {
         };
         self.rows = vec![Row {
             label: all,
-            joint: None,
+            owner: Owner::Bones,
             marks: key_marks(clip, |c| editor.shows_keys_of(c)),
         }];
         self.rows.extend(selected.iter().map(|&joint| Row {
             label: document.skeleton().label(joint),
-            joint: Some(joint),
+            owner: Owner::Bone(joint),
             marks: key_marks(clip, |c| c.joint == joint),
+        }));
+        self.rows.extend(source.groups.iter().map(|keys| Row {
+            label: format!("Clusters · {}", keys.name),
+            owner: Owner::Group(keys.mesh, keys.group),
+            marks: marks_of(&keys.times),
         }));
         self.made_of = Some(source);
     }
@@ -175,7 +191,7 @@ impl Tracks {
             Some((i as usize, nearest(&row.marks, scale, at.x)?))
         };
         let hovered = response.hover_pos().and_then(under);
-        let holdable = |at| under(at).map(|(row, mark)| (self.rows[row].joint, mark));
+        let holdable = |at| under(at).map(|(row, mark)| (self.rows[row].owner, mark));
         self.hold = update_grab(ui, &response, self.hold, holdable, scale, editor);
 
         let keys = ui.painter_at(ground);
@@ -196,7 +212,7 @@ impl Tracks {
             };
             paint_marks(&keys, &self.rows[i].marks, rect.center().y, scale, &looks);
         }
-        if n_rows < 2 && editor.document().session().selected_joints.is_empty() {
+        if self.rows.len() < 2 && editor.document().session().selected_joints.is_empty() {
             let at = pos2(content.left() + 4.0, content.top() + 1.5 * ROW);
             if at.y + 0.5 * ROW <= visible.bottom() {
                 let font = TextStyle::Small.resolve(ui.style());
@@ -223,7 +239,7 @@ impl Tracks {
         let palette = theme::palette(ui);
         let row = &self.rows[i];
         let can_fold = i == 0 && self.rows.len() > 1;
-        let id = ui.scope_id().with(("row", row.joint));
+        let id = ui.scope_id().with(("row", row.owner));
         let sense = if can_fold {
             Sense::click()
         } else {
@@ -294,12 +310,21 @@ impl Tracks {
     }
 }
 
+/// Linear keyframes at `times`, ascending.
+fn marks_of(times: &[f32]) -> Vec<KeyMark> {
+    let marks = times.iter().map(|&time_secs| KeyMark {
+        time_secs,
+        interpolation: Some(Interpolation::Linear),
+    });
+    marks.collect()
+}
+
 /// Applies the pressed button in this frame: keyframes or time follow the pointer.
 fn update_grab(
     ui: &Ui,
     response: &Response,
     was: Grab,
-    under: impl Fn(Pos2) -> Option<(Option<JointId>, KeyMark)>,
+    under: impl Fn(Pos2) -> Option<(Owner, KeyMark)>,
     scale: &Scale,
     editor: &mut Editor,
 ) -> Grab {
@@ -326,15 +351,21 @@ fn update_grab(
     let origin = ui.input(|i| i.pointer.press_origin()).unwrap_or(at);
     let now = match was {
         Grab::Nothing => {
-            under(origin).map_or(Grab::Time, |(joint, mark)| Grab::Key { joint, mark })
+            under(origin).map_or(Grab::Time, |(owner, mark)| Grab::Key { owner, mark })
         }
         held => held,
     };
     match now {
         Grab::Time => ruler::scrub(ui, response, scale, editor),
-        Grab::Key { joint, mark } => {
+        Grab::Key { owner, mark } => {
             if response.drag_started_by(PointerButton::Primary) {
-                editor.begin_key_drag(mark.time_secs, joint);
+                match owner {
+                    Owner::Bones => editor.begin_key_drag(mark.time_secs, None),
+                    Owner::Bone(joint) => editor.begin_key_drag(mark.time_secs, Some(joint)),
+                    Owner::Group(mesh, group) => {
+                        editor.begin_group_key_drag(mesh, group, mark.time_secs);
+                    }
+                }
             } else if !editor.is_dragging_keys() && response.dragged_by(PointerButton::Primary) {
                 // Undone while the button was down.
                 return Grab::GivenUp;

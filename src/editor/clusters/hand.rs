@@ -1,0 +1,297 @@
+//! Selected clusters, moved by the gizmo or the keys G, R and S: displacements of groups that are moved by hand.
+//!
+//! Data flow: [`Editor::begin_cluster_transform`] with the surface on screen -> [`Transforming`] follows the pointer, the
+//! axis keys and typed numbers -> its map gives each cluster an offset, one edit for each event, all in one step.
+//!
+//! In a clip with keyframes of the group, the offset goes into a keyframe at the current time; otherwise it holds in all
+//! poses and clips without keyframes, as automatic keyframes do in Maya.
+
+use super::Editor;
+use crate::cluster::{Base, ClusterGroup, ClusterMap, MapError};
+use crate::document::session::TransformKind;
+use crate::document::{ClustersEdit, Edit, InstanceId, MeshId};
+use crate::evaluate::ViewId;
+use crate::finding::counted;
+use crate::math::dual_quaternion::quat_from_rotation;
+use crate::math::polar;
+use crate::skeleton::{ClipId, Moment};
+use crate::tools::transform::Transforming;
+use crate::tools::{Handle, Screen};
+use glam::{DMat3, DQuat, Vec2, Vec3};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A transform of clusters in progress.
+pub(in crate::editor) struct ClusterMove {
+    tool: Transforming,
+    mesh: MeshId,
+    /// By group.
+    moved: BTreeMap<u16, Vec<MovedCluster>>,
+    /// The time in the clip; a keyframe for each group that has some in the clip.
+    moment: Moment,
+    label: String,
+    /// The clusters at the start.
+    before: Arc<ClusterMap>,
+}
+
+/// A cluster that is being moved.
+struct MovedCluster {
+    point: u32,
+    /// On screen at the start, world.
+    place: Vec3,
+    /// World from mesh space at bind.
+    rotation: DQuat,
+}
+
+impl Editor {
+    /// Whether the left mouse button selects and moves clusters in Cluster mode, instead of marking.
+    pub fn moves_clusters(&self) -> bool {
+        self.document.session().moves_clusters
+    }
+
+    /// Lets the left mouse button select and move clusters, or mark.
+    pub fn set_moves_clusters(&mut self, moves: bool) {
+        if self.moves_clusters() != moves {
+            self.finish_tool();
+            self.document.session_mut().moves_clusters = moves;
+        }
+    }
+
+    /// Whether clusters are being moved.
+    pub fn is_moving_clusters(&self) -> bool {
+        self.clustering.moving.is_some()
+    }
+
+    /// The selected clusters of groups that are moved by hand, ascending; both sides of a seam.
+    pub fn clusters_by_hand(&self) -> Vec<u32> {
+        let Some((mesh, item)) = self.clustered_item() else {
+            return Vec::new();
+        };
+        let session = self.document.session();
+        let Some(selected) = session.selected_points.get(&mesh) else {
+            return Vec::new();
+        };
+        let topology = item.geometry.topology();
+        let is_selected =
+            |p: u32| selected.contains(p) || topology.twins(p).any(|twin| selected.contains(twin));
+        let hidden = session.hidden_points.get(&mesh);
+        let is_shown = |p: u32| !hidden.is_some_and(|hidden| hidden.contains(p));
+        let own = self.document.points_by_hand(mesh);
+        let own = own.iter().filter(|&p| is_selected(p) && is_shown(p));
+        own.collect()
+    }
+
+    /// The position and axes of the gizmo of the selected clusters that are moved by hand, as on screen; `None` without.
+    pub fn cluster_gizmo_frame(&self) -> Option<(Vec3, [Vec3; 3])> {
+        let points = self.clusters_by_hand();
+        let (place, normal) = self.middle_of(self.clustered_instance()?, &points)?;
+        let axes = Transforming::axes_of_points(self.pose_options().space, normal);
+        Some((place, axes))
+    }
+
+    /// Begins to transform the selected clusters as [`Editor::begin_transform`] does bones.
+    pub fn begin_cluster_transform(
+        &mut self,
+        kind: TransformKind,
+        handle: Option<Handle>,
+        at_px: Vec2,
+        size_px: Vec2,
+    ) -> bool {
+        if self.press_kind(kind) {
+            return true;
+        }
+        self.finish_tool();
+        self.cancel_select();
+        if self.is_playing() {
+            self.pause();
+        }
+        if self.views.pointed() != ViewId::OWN {
+            self.notify("Move clusters in the view of the object's own deformer stack, not in a comparison.");
+            return false;
+        }
+        let points = self.clusters_by_hand();
+        let pivot = self
+            .clustered_instance()
+            .and_then(|instance| Some((instance, self.middle_of(instance, &points)?)));
+        let Some(((instance, (place, normal)), mesh)) = pivot.zip(self.clustered_mesh()) else {
+            let mut groups = self.cluster_groups().iter();
+            self.notify(if groups.any(|group| group.base == Base::Hand) {
+                "Select clusters of a group that is moved by hand first: press L, or B and drag a box."
+            } else {
+                "No group is moved by hand. Choose the base \"By hand\" for a group in the Clusters panel first."
+            });
+            return false;
+        };
+        let Some(before) = self.clusters().cloned() else {
+            return false;
+        };
+        let session = self.document.session();
+        let screen = Screen::new(session.camera, size_px);
+        let n_places = self.n_places_of(&points);
+        let mut tool = Transforming::of_points(
+            n_places,
+            (place, normal),
+            (kind, session.pose.space),
+            (screen, at_px),
+        );
+        if let Some(handle) = handle {
+            tool.grab(handle);
+        }
+        let mut moved: BTreeMap<u16, Vec<MovedCluster>> = BTreeMap::new();
+        for cluster in self.moved_clusters(instance, &points) {
+            if let Some(group) = before.group_of(cluster.point) {
+                moved.entry(group).or_default().push(cluster);
+            }
+        }
+        let moment = self.document.shown_moment();
+        let is_keyed =
+            |group: &u16| key_clip(&before.groups()[usize::from(*group)], moment).is_some();
+        let mut label = format!("{} {}", tool.kind().verb(), counted(n_places, "cluster"));
+        if moved.keys().any(is_keyed) {
+            label = format!("{label} · keyframe at {:.2} s", moment.secs);
+        }
+        self.history.begin(&self.document, &label);
+        self.clustering.moving = Some(ClusterMove {
+            tool,
+            mesh,
+            moved,
+            moment,
+            label,
+            before,
+        });
+        true
+    }
+
+    /// The tool of a transform of clusters in progress.
+    pub(in crate::editor) fn cluster_tool(&self) -> Option<&Transforming> {
+        self.clustering.moving.as_ref().map(|moving| &moving.tool)
+    }
+
+    /// The tool of a transform of clusters in progress.
+    pub(in crate::editor) fn cluster_tool_mut(&mut self) -> Option<&mut Transforming> {
+        let moving = self.clustering.moving.as_mut();
+        moving.map(|moving| &mut moving.tool)
+    }
+
+    /// Brings the clusters to the transform in progress.
+    pub(in crate::editor) fn show_moved_clusters(&mut self) {
+        let Some(moving) = &self.clustering.moving else {
+            return;
+        };
+        let map = match moving.clusters() {
+            Ok(map) => map,
+            Err(why) => {
+                self.notify_error(super::sentence(&why));
+                return;
+            }
+        };
+        let (mesh, label) = (moving.mesh, moving.label.clone());
+        let known = self.document.meshes().get(&mesh);
+        if known.is_none_or(|item| *item.clusters == map) {
+            return;
+        }
+        let edit = ClustersEdit::new(&self.document, mesh, Arc::new(map));
+        if let Err(error) = self.apply(Edit::Clusters(edit), &label) {
+            self.notify_error(super::sentence(&error));
+        }
+    }
+
+    /// Ends the transform of clusters: one undo step, or none if nothing changed. Returns whether there was one.
+    pub(in crate::editor) fn confirm_moved_clusters(&mut self) -> bool {
+        let Some(moving) = self.clustering.moving.take() else {
+            return false;
+        };
+        let now = self.document.meshes().get(&moving.mesh);
+        if now.is_some_and(|item| item.clusters == moving.before) {
+            let dirty = self.history.cancel(&mut self.document);
+            self.refresh(&dirty);
+        } else {
+            self.history.commit(&self.document);
+        }
+        true
+    }
+
+    /// Cancels the transform of clusters; restores them bit for bit. Returns whether there was one.
+    pub(in crate::editor) fn cancel_moved_clusters(&mut self) -> bool {
+        let was = self.clustering.moving.take().is_some();
+        if was {
+            let dirty = self.history.cancel(&mut self.document);
+            self.refresh(&dirty);
+        }
+        was
+    }
+
+    /// The mean position of points on screen and their mean normal, world; `None` without points.
+    fn middle_of(&self, instance: InstanceId, points: &[u32]) -> Option<(Vec3, Vec3)> {
+        let shown = self.views.own().get(&instance)?;
+        let topology = shown.mesh.topology();
+        let (mut place, mut normal) = (Vec3::ZERO, Vec3::ZERO);
+        for &point in points {
+            place += *shown.positions.get(point as usize)?;
+            let normals = topology.normals_of_point(point);
+            let normals = normals.filter_map(|n| shown.normals.get(n as usize));
+            normal += normals.sum::<Vec3>().normalize_or_zero();
+        }
+        let normal = normal.normalize_or_zero();
+        (!points.is_empty()).then(|| (place / points.len() as f32, normal))
+    }
+
+    /// Points of an instance where they are on screen, with the rotations that carry their displacements.
+    fn moved_clusters(&self, instance: InstanceId, points: &[u32]) -> Vec<MovedCluster> {
+        let Some(shown) = self.views.own().get(&instance) else {
+            return Vec::new();
+        };
+        let rotations = self.document.point_rotations(instance);
+        let drawn = self.document.instances().get(&instance);
+        let node = drawn.and_then(|drawn| self.world.get(drawn.joint.get()));
+        let node = node.map_or(DMat3::IDENTITY, |node| node.matrix3);
+        let of_node = quat_from_rotation(polar(node).0);
+        let moved = points.iter().filter_map(|&point| {
+            Some(MovedCluster {
+                point,
+                place: *shown.positions.get(point as usize)?,
+                rotation: rotations.as_ref().map_or(of_node, |r| r.at(point)),
+            })
+        });
+        moved.collect()
+    }
+}
+
+impl ClusterMove {
+    /// The clusters with the transform as it is now.
+    fn clusters(&self) -> Result<ClusterMap, MapError> {
+        let by = self.tool.point_map();
+        let mut map = ClusterMap::clone(&self.before);
+        for (&index, clusters) in &self.moved {
+            let Some(known) = self.before.groups().get(usize::from(index)) else {
+                continue;
+            };
+            let mut offsets: BTreeMap<u32, Vec3> =
+                known.hand.offsets_at(self.moment).into_iter().collect();
+            for cluster in clusters {
+                let world = by.offset(cluster.place, 1.0).as_dvec3();
+                let offset = offsets.entry(cluster.point).or_default();
+                *offset += (cluster.rotation.conjugate() * world).as_vec3();
+            }
+            let offsets = offsets.into_iter().collect();
+            let hand = match key_clip(known, self.moment) {
+                Some(clip) => known
+                    .hand
+                    .with_key(clip, self.moment.secs as f32, offsets)?,
+                None => known.hand.with_still(offsets)?,
+            };
+            let group = ClusterGroup {
+                hand,
+                ..ClusterGroup::clone(known)
+            };
+            map = map.with_group(Some(index), group)?;
+        }
+        Ok(map)
+    }
+}
+
+/// The clip into which a change of a group goes as a keyframe: that of the moment, if it has keyframes of the group.
+fn key_clip(group: &ClusterGroup, moment: Moment) -> Option<ClipId> {
+    let clip = moment.clip?;
+    (!group.hand.keys(clip).is_empty()).then_some(clip)
+}

@@ -1,0 +1,522 @@
+//! Clusters that are moved by hand: the shape, its keyframes, the files, and the headless editor.
+
+use crate::editing::EditorHarness;
+use crate::models::tube;
+use glam::{DQuat, Vec2, Vec3};
+use sinew::cluster::{Base, ClusterGroup, ClusterMap, ControlMotion, GroupPreset, PatchSettings};
+use sinew::deform::Moved;
+use sinew::document::session::{PoseSpace, TransformKind};
+use sinew::document::{ClipId, ClustersEdit, Document, Edit, EditError, InstanceId, MeshId};
+use sinew::evaluate::Evaluator;
+use sinew::io::open_sample;
+use sinew::io::project::{apply_project, parse, to_project, to_text};
+use sinew::math::{Axis, Worse};
+use sinew::mesh::PointSet;
+use sinew::skeleton::{Moment, Pose};
+use sinew::task::Task;
+use std::path::Path;
+use std::sync::Arc;
+
+const MESH: MeshId = MeshId(0);
+const SKINNED: InstanceId = InstanceId(3);
+const CLIP: ClipId = ClipId(0);
+const SIZE: Vec2 = Vec2::new(1000.0, 800.0);
+
+fn by_hand(points: impl IntoIterator<Item = u32>, hand: ControlMotion) -> ClusterMap {
+    let group = ClusterGroup {
+        base: Base::Hand,
+        hand,
+        ..ClusterGroup::new("Hand", 0)
+    };
+    let points = points.into_iter().map(|point| (point, 0)).collect();
+    ClusterMap::new(vec![Arc::new(group)], points, PatchSettings::default()).unwrap()
+}
+
+fn apply(document: &mut Document, map: ClusterMap) {
+    let edit = ClustersEdit::new(document, MESH, Arc::new(map));
+    document.apply(&mut Edit::Clusters(edit)).unwrap();
+}
+
+fn with(document: &Document, map: ClusterMap) -> Document {
+    let mut document = document.clone();
+    apply(&mut document, map);
+    document
+}
+
+fn shape_at(document: &Document, pose: &Pose, moment: Moment) -> Vec<Vec3> {
+    let mut evaluator = Evaluator::default();
+    evaluator.evaluate(document, pose.at(moment));
+    evaluator.plan(SKINNED).unwrap().positions().to_vec()
+}
+
+fn shape(document: &Document, pose: &Pose) -> Vec<Vec3> {
+    shape_at(document, pose, Moment::default())
+}
+
+fn bits(shape: &[Vec3]) -> Vec<[u32; 3]> {
+    shape
+        .iter()
+        .map(|v| v.to_array().map(f32::to_bits))
+        .collect()
+}
+
+fn bent(document: &Document, degrees: f64) -> Pose {
+    let mut pose = Pose::rest(document.skeleton());
+    pose.locals[1].rotation = DQuat::from_rotation_z(degrees.to_radians());
+    pose.locals[2].rotation = DQuat::from_rotation_x(0.5 * degrees.to_radians());
+    pose
+}
+
+fn every(document: &Document, nth: usize) -> impl Iterator<Item = u32> + use<> {
+    let n = document.meshes()[&MESH].geometry.n_points() as u32;
+    (0..n).step_by(nth)
+}
+
+fn apart(a: &[Vec3], b: &[Vec3]) -> f32 {
+    let pairs = a.iter().zip(b);
+    pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::worse)
+}
+
+fn still(offsets: Vec<(u32, Vec3)>) -> ControlMotion {
+    ControlMotion::new(offsets, []).unwrap()
+}
+
+#[test]
+fn without_displacements_the_clusters_are_those_of_the_stack_to_the_bit() {
+    let document = tube(40);
+    let points: Vec<u32> = every(&document, 9).collect();
+    let stack = {
+        let mut group = ClusterGroup::clone(&by_hand([], ControlMotion::default()).groups()[0]);
+        group.base = Base::Stack;
+        by_hand(points.iter().copied(), ControlMotion::default())
+            .with_group(Some(0), group)
+            .unwrap()
+    };
+    let stack = with(&document, stack);
+    let hand = with(&document, by_hand(points, ControlMotion::default()));
+    for degrees in [0.0, 80.0] {
+        let pose = bent(&document, degrees);
+        assert_eq!(bits(&shape(&hand, &pose)), bits(&shape(&stack, &pose)));
+    }
+}
+
+/// As Maya's cluster deformer after the skin: the displacement is added to the stack and turns with it.
+#[test]
+fn a_displacement_is_added_to_the_stack_and_turns_with_the_skin() {
+    let document = tube(60);
+    let points: Vec<u32> = every(&document, 11).collect();
+    let moved = points[points.len() / 2];
+    let offset = Vec3::new(0.05, 0.1, -0.02);
+    let plain = with(
+        &document,
+        by_hand(points.iter().copied(), ControlMotion::default()),
+    );
+    let pulled = with(
+        &document,
+        by_hand(points.iter().copied(), still(vec![(moved, offset)])),
+    );
+    for degrees in [0.0, 45.0, 90.0] {
+        let pose = bent(&document, degrees);
+        let (before, after) = (shape(&plain, &pose), shape(&pulled, &pose));
+        let mut posed = plain.clone();
+        posed
+            .apply(
+                &mut Edit::pose_change(posed.pose(), &pose).unwrap_or(Edit::Locks(Arc::default())),
+            )
+            .unwrap();
+        let rotation = posed.point_rotations(SKINNED).unwrap().at(moved);
+        let wanted = before[moved as usize].as_dvec3() + rotation * offset.as_dvec3();
+        let error = after[moved as usize].as_dvec3().distance(wanted);
+        assert!(error < 1e-6, "{degrees}: {error:e}");
+        // The free vertices between follow, the other clusters stay.
+        let differs = |p: &u32| before[*p as usize].distance(after[*p as usize]) > 1e-6;
+        assert!(!points.iter().any(|p| *p != moved && differs(p)));
+        let n_free = (0..before.len() as u32).filter(|p| differs(p)).count();
+        assert!(n_free > 10, "{n_free}");
+        assert!(apart(&before, &after) < 0.2);
+    }
+}
+
+fn keyed(moved: u32) -> ControlMotion {
+    let keys = [(0.0, 0.0), (1.0, 0.1), (3.0, -0.1)];
+    let keys = keys.map(|(secs, y)| (secs, vec![(moved, Vec3::Y * y)]));
+    let still = vec![(moved, Vec3::X * 0.2)];
+    ControlMotion::new(still, [(CLIP, keys.to_vec())]).unwrap()
+}
+
+#[test]
+fn keyframes_are_linear_in_their_clip_alone() {
+    let document = tube(40);
+    let points: Vec<u32> = every(&document, 11).collect();
+    let moved = points[points.len() / 2];
+    let rest = document.rest_pose().clone();
+    let plain = shape(
+        &with(&document, by_hand(points.clone(), ControlMotion::default())),
+        &rest,
+    );
+    let document = with(&document, by_hand(points, keyed(moved)));
+    let offset = |moment| {
+        let shape = shape_at(&document, &rest, moment);
+        shape[moved as usize] - plain[moved as usize]
+    };
+    let near = |a: Vec3, b: Vec3| assert!(a.distance(b) < 1e-6, "{a} {b}");
+    near(offset(Moment::default()), Vec3::X * 0.2);
+    near(offset(Moment::of(ClipId(9), 1.0)), Vec3::X * 0.2);
+    near(offset(Moment::of(CLIP, 0.5)), Vec3::Y * 0.05);
+    near(offset(Moment::of(CLIP, 1.0)), Vec3::Y * 0.1);
+    near(offset(Moment::of(CLIP, 2.0)), Vec3::ZERO);
+    near(offset(Moment::of(CLIP, 60.0)), Vec3::Y * -0.1);
+}
+
+#[test]
+fn an_incremental_evaluation_has_the_bits_of_a_full_one_and_moves_only_what_changes() {
+    let document = tube(90);
+    let points: Vec<u32> = every(&document, 17).collect();
+    let moved = points[points.len() / 2];
+    let mut document = with(&document, by_hand(points.clone(), keyed(moved)));
+    let pose = bent(&document, 50.0);
+    let mut evaluator = Evaluator::default();
+    evaluator.evaluate(&document, pose.at(Moment::of(CLIP, 0.2)));
+    let n_points = document.meshes()[&MESH].geometry.n_points();
+    let mut compare = |document: &Document, moment: Moment, what: &str| {
+        let changes = evaluator.evaluate(document, pose.at(moment));
+        let (_, change) = changes.into_iter().find(|(id, _)| *id == SKINNED).unwrap();
+        let incremental = evaluator.plan(SKINNED).unwrap().positions();
+        let full = shape_at(document, &pose, moment);
+        assert_eq!(bits(incremental), bits(&full), "{what}");
+        match change {
+            Moved::Some { points, .. } => points.len(),
+            Moved::Nothing => 0,
+            Moved::All => n_points,
+        }
+    };
+    let n = compare(&document, Moment::of(CLIP, 0.7), "time");
+    assert!(n > 10 && n < n_points / 4, "{n} of {n_points}");
+    // A keyframe of one cluster at another place, in an edit.
+    let group = &document.meshes()[&MESH].clusters.groups()[0];
+    let mut changed = ClusterGroup::clone(group);
+    let other = points[points.len() / 3];
+    let offsets = vec![(moved, Vec3::Y * 0.1), (other, Vec3::Z * 0.05)];
+    changed.hand = changed.hand.with_key(CLIP, 1.0, offsets).unwrap();
+    let map = document.meshes()[&MESH]
+        .clusters
+        .with_group(Some(0), changed)
+        .unwrap();
+    apply(&mut document, map);
+    let n = compare(&document, Moment::of(CLIP, 0.7), "keyframe");
+    assert!(n > 10 && n < n_points / 4, "{n} of {n_points}");
+    assert_eq!(compare(&document, Moment::of(CLIP, 0.7), "nothing"), 0);
+    compare(&document, Moment::default(), "outside of the clip");
+    // Another group takes a cluster.
+    let map = document.meshes()[&MESH]
+        .clusters
+        .with_group(None, ClusterGroup::new("Skin", 1));
+    let map = map.unwrap().with_points(&[moved], Some(1));
+    apply(&mut document, map);
+    compare(&document, Moment::of(CLIP, 0.7), "another group");
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let document = tube(120);
+    let points: Vec<u32> = every(&document, 11).collect();
+    let moved = points[points.len() / 2];
+    let document = with(&document, by_hand(points, keyed(moved)));
+    let pose = bent(&document, 70.0);
+    let of = |n| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build();
+        let shape = || bits(&shape_at(&document, &pose, Moment::of(CLIP, 1.7)));
+        pool.unwrap().install(shape)
+    };
+    let one = of(1);
+    assert!(one == of(2) && one == of(5));
+}
+
+#[test]
+fn a_displacement_of_a_vertex_that_the_mesh_lacks_is_refused() {
+    let document = tube(30);
+    let n_points = document.meshes()[&MESH].geometry.n_points();
+    let map = by_hand([3, 9], still(vec![(n_points as u32, Vec3::X)]));
+    let edit = ClustersEdit::new(&document, MESH, Arc::new(map));
+    let mut other = document.clone();
+    let why = other.apply(&mut Edit::Clusters(edit)).unwrap_err();
+    let point = n_points as u32;
+    assert_eq!(why, EditError::Point { point, n_points });
+    assert!(other.same_content(&document));
+}
+
+#[test]
+fn a_project_keeps_displacements_and_keyframes_and_names_damage() {
+    let plain = open_sample("arm", &Task::new()).unwrap().document;
+    let n = plain.meshes()[&MESH].geometry.n_points() as u32;
+    let points: Vec<u32> = (0..n).step_by(7).collect();
+    // Many are encoded, few are text.
+    let many: Vec<(u32, Vec3)> = points
+        .iter()
+        .map(|&p| (p, Vec3::new(p as f32 * 1e-4, 0.5, -1e-7)))
+        .collect();
+    let few = vec![(points[3], Vec3::X * 0.25)];
+    let hand = ControlMotion::new(few.clone(), [(CLIP, vec![(0.0, many), (0.5, few)])]).unwrap();
+    let document = with(&plain, by_hand(points, hand));
+    let path = Path::new("/projects/arm.ron");
+    let text = to_text(&to_project(&document, Some(path)).unwrap()).unwrap();
+    let reopened = |text: &str| apply_project(plain.clone(), parse(text).unwrap());
+    let (again, findings) = reopened(&text).unwrap();
+    assert_eq!(findings, []);
+    let (a, b) = (
+        &again.meshes()[&MESH].clusters,
+        &document.meshes()[&MESH].clusters,
+    );
+    assert_eq!(a, b);
+    assert_eq!(
+        to_text(&to_project(&again, Some(path)).unwrap()).unwrap(),
+        text
+    );
+
+    let fails = |from: &str, to: &str| {
+        let damaged = text.replacen(from, to, 1);
+        assert_ne!(damaged, text, "{from}");
+        parse(&damaged)
+            .and_then(|project| apply_project(plain.clone(), project))
+            .unwrap_err()
+            .to_string()
+    };
+    let said = fails("secs: 0.5", "secs: -0.5");
+    assert!(
+        said.contains("group \"Hand\"") && said.contains("-0.5 s"),
+        "{said}"
+    );
+    let said = fails("secs: 0.5", "secs: 0.0");
+    assert!(said.contains("do not ascend"), "{said}");
+    let said = fails("d: (0.25", "d: (inf");
+    assert!(said.contains("not finite"), "{said}");
+    fails("secs: 0.5", "second: 0.5");
+    // A clip or a vertex that the model has no longer is a finding.
+    let clip = plain.clips()[&CLIP].name.clone();
+    let lost = text.replace(&format!("name: \"{clip}\", keys"), "name: \"gone\", keys");
+    let lost = lost.replace(&format!("name: \"{clip}\",\n"), "name: \"gone\",\n");
+    let (other, findings) = reopened(&lost).unwrap();
+    assert!(!findings.is_empty() || lost == text);
+    assert_eq!(
+        other.meshes()[&MESH].clusters.groups()[0].hand.still(),
+        b.groups()[0].hand.still()
+    );
+    let v = text.find("d: (0.25").unwrap();
+    let start = text[..v].rfind("v: ").unwrap();
+    let lost = format!("{}v: 99999999, {}", &text[..start], &text[v..]);
+    let (_, findings) = reopened(&lost).unwrap();
+    let said = findings.iter().map(ToString::to_string).collect::<String>();
+    assert!(
+        said.contains("vertices that the mesh does not have are skipped (1)"),
+        "{said}"
+    );
+}
+
+/// The sample arm with every 40th vertex a cluster that is moved by hand, one of them selected; the rest pose.
+fn editor() -> (EditorHarness, u32) {
+    let mut h = EditorHarness::new();
+    h.editor.show_clip(None);
+    let mesh = h.editor.document().meshes().keys().next().copied().unwrap();
+    let n = h.editor.document().meshes()[&mesh].geometry.n_points() as u32;
+    let points: PointSet = (0..n).step_by(40).collect();
+    h.editor.select_points_of([(mesh, points.clone())]);
+    assert!(h.editor.add_group(GroupPreset::Custom));
+    h.editor.mark_selected();
+    h.editor.set_group_base(0, Base::Hand);
+    let known: Vec<u32> = h
+        .editor
+        .clusters()
+        .unwrap()
+        .clusters()
+        .iter()
+        .map(|c| c.0)
+        .collect();
+    let moved = known[known.len() / 2];
+    h.editor
+        .select_points_of([(mesh, [moved].into_iter().collect::<PointSet>())]);
+    h.editor.set_pose_space(PoseSpace::World);
+    h.settle();
+    (h, moved)
+}
+
+fn move_by(h: &mut EditorHarness, axis: Axis, metres: &str) {
+    let at = SIZE / 2.0;
+    assert!(
+        h.editor
+            .begin_cluster_transform(TransformKind::Move, None, at, SIZE)
+    );
+    h.editor.press_axis(axis, false);
+    for c in metres.chars() {
+        h.editor.type_transform(c);
+    }
+    h.settle();
+    h.editor.confirm_transform();
+    h.settle();
+}
+
+fn shown(h: &EditorHarness) -> Vec<Vec3> {
+    let displayed = h.editor.displayed().values().next().unwrap();
+    displayed.positions.as_ref().clone()
+}
+
+fn undo_label(h: &EditorHarness) -> String {
+    h.editor
+        .history()
+        .undo_label()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+fn hand(h: &EditorHarness) -> ControlMotion {
+    h.editor.clusters().unwrap().groups()[0].hand.clone()
+}
+
+#[test]
+fn the_gizmo_moves_a_cluster_by_what_was_typed_as_one_step() {
+    let (mut h, moved) = editor();
+    let (before, n) = (h.editor.document().clone(), h.editor.history().n_undo());
+    let positions = shown(&h);
+    move_by(&mut h, Axis::Y, "0.02");
+    let by = shown(&h)[moved as usize] - positions[moved as usize];
+    assert!(by.distance(Vec3::Y * 0.02) < 1e-6, "{by}");
+    assert_eq!(h.editor.history().n_undo(), n + 1);
+    assert_eq!(undo_label(&h), "Move 1 cluster");
+    h.editor.undo();
+    h.settle();
+    assert!(h.editor.document().same_content(&before));
+    assert_eq!(shown(&h), positions);
+    h.editor.redo();
+    h.settle();
+    // Cancelled: nothing happened.
+    let (after, n) = (h.editor.document().clone(), h.editor.history().n_undo());
+    let at = SIZE / 2.0;
+    h.editor
+        .begin_cluster_transform(TransformKind::Rotate, None, at, SIZE);
+    h.editor.type_transform('9');
+    h.settle();
+    h.editor.cancel_transform();
+    assert!(h.editor.document().same_content(&after));
+    assert_eq!(h.editor.history().n_undo(), n);
+    // Back to the stack.
+    h.editor.reset_clusters();
+    h.settle();
+    assert_eq!(undo_label(&h), "Reset 1 cluster");
+    assert!(hand(&h).is_empty());
+    assert_eq!(shown(&h), positions);
+}
+
+#[test]
+fn keyframes_are_inserted_moved_jumped_to_and_deleted_in_the_clip() {
+    let (mut h, moved) = editor();
+    let clip = *h.editor.document().clips().keys().next().unwrap();
+    move_by(&mut h, Axis::Y, "0.02");
+    h.editor.show_clip(Some(clip));
+    h.editor.set_time(0.5);
+    h.settle();
+    // In a clip without keyframes, a displacement holds everywhere; the first keyframe has it.
+    let n = h.editor.history().n_undo();
+    h.editor.key_clusters();
+    assert_eq!(h.editor.history().n_undo(), n + 1);
+    let name = h.editor.cluster_groups()[0].name.clone();
+    assert_eq!(
+        undo_label(&h),
+        format!("Insert keyframe for {name} at 0.50 s")
+    );
+    assert_eq!(hand(&h).keys(clip)[0].offsets, *hand(&h).still());
+    h.editor.set_time(1.5);
+    h.settle();
+    move_by(&mut h, Axis::X, "0.04");
+    assert_eq!(undo_label(&h), "Move 1 cluster · keyframe at 1.50 s");
+    let times = |h: &EditorHarness| h.editor.group_keys()[0].times.clone();
+    assert_eq!(times(&h), [0.5, 1.5]);
+    let by = hand(&h).keys(clip)[1].offsets[0].1 - hand(&h).keys(clip)[0].offsets[0].1;
+    assert!((by.length() - 0.04).abs() < 1e-6, "{by}");
+    assert_eq!(hand(&h).keys(clip)[1].offsets[0].0, moved);
+    // Halfway between the keyframes.
+    h.editor.set_time(1.0);
+    h.settle();
+    let halfway = hand(&h).offsets_at(Moment::of(clip, 1.0))[0].1;
+    let mean = (hand(&h).keys(clip)[0].offsets[0].1 + hand(&h).keys(clip)[1].offsets[0].1) * 0.5;
+    assert!(halfway.distance(mean) < 1e-7);
+    // Between are keyframes of bones.
+    for _ in 0..20 {
+        if h.editor.playback().time_secs > 0.5 {
+            h.editor.previous_key();
+        }
+    }
+    assert_eq!(h.editor.playback().time_secs, 0.5);
+
+    let mesh = h.editor.clustered_mesh().unwrap();
+    let before = h.editor.document().clone();
+    h.editor.begin_group_key_drag(mesh, 0, 1.5);
+    assert!(h.editor.is_dragging_keys());
+    h.editor.drag_keys_by(0.25);
+    h.editor.drag_keys_by(0.5);
+    h.editor.end_key_drag();
+    assert_eq!(times(&h), [0.5, 2.0]);
+    assert_eq!(undo_label(&h), format!("Move keyframe of {name} at 1.50 s"));
+    h.editor.undo();
+    assert!(h.editor.document().same_content(&before));
+    h.editor.set_time(1.5);
+    h.editor.delete_cluster_key();
+    assert_eq!(times(&h), [0.5]);
+    assert_eq!(
+        undo_label(&h),
+        format!("Delete keyframe of {name} at 1.50 s")
+    );
+    h.settle();
+
+    // A copy of the clip has the keyframes too; they go with a deleted clip and come back with it.
+    h.editor.duplicate_clip();
+    let copy = h.editor.playback().clip.unwrap();
+    assert_eq!(hand(&h).keys(copy), hand(&h).keys(clip));
+    let before = h.editor.document().clone();
+    h.editor.delete_clip();
+    assert!(hand(&h).keys(copy).is_empty());
+    h.editor.undo();
+    assert!(h.editor.document().same_content(&before));
+    h.settle();
+}
+
+#[test]
+fn a_new_clip_of_clusters_alone_plays_as_long_as_their_keyframes() {
+    let (mut h, _) = editor();
+    h.editor.new_clip();
+    h.editor.set_time(0.0);
+    h.editor.key_clusters();
+    h.editor.set_time(2.0);
+    h.settle();
+    move_by(&mut h, Axis::Z, "0.03");
+    assert_eq!(h.editor.clip_range(), Some((0.0, 2.0)));
+    h.editor.toggle_play();
+    assert!(h.editor.is_playing());
+}
+
+#[test]
+fn what_cannot_be_moved_is_said() {
+    let (mut h, _) = editor();
+    let at = SIZE / 2.0;
+    h.editor.select_points_of([]);
+    assert!(
+        !h.editor
+            .begin_cluster_transform(TransformKind::Move, None, at, SIZE)
+    );
+    h.settle();
+    assert!(
+        h.last_notice()
+            .starts_with("Select clusters of a group that is moved by hand first")
+    );
+    h.editor.set_group_base(0, Base::Stack);
+    assert!(
+        !h.editor
+            .begin_cluster_transform(TransformKind::Move, None, at, SIZE)
+    );
+    h.settle();
+    assert!(h.last_notice().starts_with("No group is moved by hand."));
+    h.editor.key_clusters();
+    h.settle();
+    assert!(
+        h.last_notice()
+            .starts_with("The active group is not moved by hand.")
+    );
+}
