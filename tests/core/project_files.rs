@@ -488,11 +488,11 @@ fn assert_written_alike_text(saved: &str, path: &Path, document: &Document) {
 /// Opened, saved in the newest version and opened again, every frozen project is as it was.
 #[test]
 fn every_version_is_saved_and_opens_again() {
-    for version in 1..=7 {
+    for version in 1..=8 {
         let before = frozen(&format!("project-v{version}.ron"));
         let path = in_repository(&format!("tests/data/project-v{version}.ron"));
         let text = to_text(&to_project(&before, Some(&path)).unwrap()).unwrap();
-        assert!(text.starts_with("(\n    version: 7,"), "{text}");
+        assert!(text.starts_with("(\n    version: 8,"), "{text}");
         let model = in_repository("tests/data/strip.gltf");
         let import = || {
             import_for_project(ModelSource::File(&model), &Task::new())

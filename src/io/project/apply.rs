@@ -7,7 +7,7 @@ use super::names::Names;
 use super::sample_entries::CorrectiveEntry;
 use super::session::{self, Session};
 use super::types::all_finite;
-use super::v7::{
+use super::v8::{
     ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named, Project, Renamed,
     RuleEntry, SkinJoint, StackEntry, TransformEntry,
 };

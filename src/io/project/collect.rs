@@ -1,7 +1,7 @@
 //! The differences from the source: document -> project.
 
 use super::stack::Stack;
-use super::v7::{
+use super::v8::{
     JointPose, ModelRef, Named, Project, Renamed, StackEntry, TransformEntry, VERSION,
 };
 use super::{ProjectError, clips, joints, paths, points, rig, rows, rules, session, transforms};

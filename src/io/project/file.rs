@@ -1,7 +1,7 @@
 //! Saving and opening project files.
 
 use super::apply::apply_within;
-use super::v7::{ModelRef, Project};
+use super::v8::{ModelRef, Project};
 use super::{ProjectError, collect, migrate, paths, to_project};
 use crate::document::Document;
 use crate::finding::Finding;

@@ -8,8 +8,8 @@
 //! to the new types, and read that version in [`parse`]. Types that do not change are used from the newer module.
 //! Freeze a test file of the version that is replaced.
 
-use super::v7::{Project, VERSION};
-use super::{ProjectError, v1, v2, v3, v4, v5, v6};
+use super::v8::{Project, VERSION};
+use super::{ProjectError, v1, v2, v3, v4, v5, v6, v7};
 use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
 use serde::Deserialize;
@@ -27,6 +27,7 @@ pub fn parse(text: &str) -> Result<Project, ProjectError> {
         4 => from_4(from_ron(text)?),
         5 => from_5(from_ron(text)?),
         6 => from_6(from_ron(text)?),
+        7 => from_7(from_ron(text)?),
         VERSION => from_ron(text)?,
         found if found > VERSION => return Err(ProjectError::Newer { found }),
         found => {
@@ -78,6 +79,10 @@ fn from_5(project: v5::Project) -> Project {
 }
 
 fn from_6(project: v6::Project) -> Project {
+    from_7(project.into())
+}
+
+fn from_7(project: v7::Project) -> Project {
     project.into()
 }
 

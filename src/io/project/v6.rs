@@ -1,7 +1,7 @@
 //! Version 6 of the format, without control clusters.
 
-// Everything else is as in version 7.
-pub(super) use super::v7::{
+// Everything else is as in version 8.
+pub(super) use super::v8::{
     ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed,
     RuleEntry, StackEntry,
 };
@@ -9,7 +9,8 @@ pub(super) use super::v7::{
 use super::joints::JointRef;
 use super::sample_entries::CorrectiveEntry;
 use super::session::Session;
-use super::v7::{self, InstanceEntry, JointEntry, SkinEntry};
+use super::v7;
+use super::v8::{InstanceEntry, JointEntry, SkinEntry};
 use serde::Deserialize;
 
 /// A project of version 6.
@@ -61,7 +62,7 @@ pub(super) struct Project {
 impl From<Project> for v7::Project {
     fn from(old: Project) -> Self {
         Self {
-            version: v7::VERSION,
+            version: 7,
             app: old.app,
             model: old.model,
             recovers: old.recovers,
