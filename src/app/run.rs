@@ -262,6 +262,7 @@ impl SinewApp {
             | Command::RenameGroup
             | Command::DeleteGroup
             | Command::PromoteAnchors
+            | Command::AddMuscle
             | Command::AssignGroup(_) => self.run_on_clusters(command),
             Command::AddSample => {
                 self.open_panel(PanelKind::Correctives);

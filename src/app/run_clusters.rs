@@ -26,6 +26,10 @@ impl SinewApp {
             Command::UnmarkAll => self.editor.unmark_all(),
             Command::GrowGroup => self.editor.grow_group(),
             Command::ShrinkGroup => self.editor.shrink_group(),
+            Command::AddMuscle => {
+                self.open_panel(PanelKind::Clusters);
+                self.editor.add_muscle();
+            }
             Command::PromoteAnchors => self.editor.promote_anchors(),
             Command::AssignGroup(group) => self.editor.assign_group(group),
             Command::SelectGroup => {

@@ -7,11 +7,15 @@
 
 mod groups;
 mod marks;
+mod muscle_site;
+mod muscles;
 mod net;
 mod sparse;
 
+pub(super) use muscles::Muscles;
 pub(super) use sparse::SparseClusters;
 
+pub use muscle_site::MuscleSite;
 pub use net::{NetEdge, SPARSE_DEGREES, VERY_SPARSE_DEGREES};
 
 use super::Editor;

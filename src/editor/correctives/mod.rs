@@ -184,7 +184,10 @@ fn sentence(error: &impl std::fmt::Display) -> String {
 }
 
 /// `wanted`, or with the first number that makes it differ from the names in use.
-fn free_name<'a>(wanted: &str, taken: &(impl Iterator<Item = &'a str> + Clone)) -> String {
+pub(in crate::editor) fn free_name<'a>(
+    wanted: &str,
+    taken: &(impl Iterator<Item = &'a str> + Clone),
+) -> String {
     let is_free = |name: &str| taken.clone().all(|known| known != name);
     if is_free(wanted) {
         return wanted.to_owned();

@@ -88,6 +88,7 @@ impl Command {
             | Self::RenameGroup
             | Self::DeleteGroup
             | Self::PromoteAnchors
+            | Self::AddMuscle
             | Self::AssignGroup(_) => editor.clustered_mesh().is_some(),
             // Without samples they say so.
             Self::AddSample

@@ -387,6 +387,7 @@ pub const TABLE: &[Row] = &[
     row(Group::Skinning, Command::RenameGroup, "cluster.rename", "Rename group", "Rename the active group of clusters.").under("Clusters"),
     row(Group::Skinning, Command::DeleteGroup, "cluster.delete", "Delete group", "Delete the active group. Its clusters become free vertices.").under("Clusters"),
     row(Group::Skinning, Command::PromoteAnchors, "cluster.promote", "Promote anchors", "Mark all anchors as clusters of the active group. Anchors are corners that the patches need and nobody marked.").under("Clusters"),
+    row(Group::Skinning, Command::AddMuscle, "cluster.muscle", "Add muscle", "Add a muscle to the active group, on the selected bone: it bulges the clusters as the joint at the bone's tail bends.").under("Clusters"),
     row(Group::Skinning, Command::ToggleClusters, "view.clusters", "Show clusters", "Show or hide control clusters, anchors and the borders of patches.").under("Clusters"),
     row(Group::Skinning, Command::AssignGroup(0), "cluster.assign_1", "Assign to group 1", "Put the selected vertices into group 1 and make it active. Without a selection, strokes then mark into it.").keys(&[Chord::key(Key::Num1)]).only_in(&[Mode::Cluster]).under("Assign to group"),
     row(Group::Skinning, Command::AssignGroup(1), "cluster.assign_2", "Assign to group 2", "Put the selected vertices into group 2 and make it active. Without a selection, strokes then mark into it.").keys(&[Chord::key(Key::Num2)]).only_in(&[Mode::Cluster]).under("Assign to group"),
