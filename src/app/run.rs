@@ -263,6 +263,8 @@ impl SinewApp {
             | Command::DeleteGroup
             | Command::PromoteAnchors
             | Command::AddMuscle
+            | Command::SuggestClusters
+            | Command::ReduceSamples
             | Command::AssignGroup(_) => self.run_on_clusters(command),
             Command::AddSample => {
                 self.open_panel(PanelKind::Correctives);

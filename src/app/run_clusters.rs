@@ -1,6 +1,7 @@
 //! Runs the commands on control clusters.
 
 use super::SinewApp;
+use crate::editor::SampleTask;
 use crate::view::commands::Command;
 use crate::view::frame::PanelKind;
 
@@ -30,6 +31,11 @@ impl SinewApp {
                 self.open_panel(PanelKind::Clusters);
                 self.editor.add_muscle();
             }
+            Command::SuggestClusters => {
+                self.open_panel(PanelKind::Clusters);
+                self.editor.suggest_clusters();
+            }
+            Command::ReduceSamples => self.editor.change_samples(SampleTask::Reduce),
             Command::PromoteAnchors => self.editor.promote_anchors(),
             Command::AssignGroup(group) => self.editor.assign_group(group),
             Command::SelectGroup => {

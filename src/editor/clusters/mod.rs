@@ -11,12 +11,15 @@ mod muscle_site;
 mod muscles;
 mod net;
 mod sparse;
+mod suggesting;
 
 pub(super) use muscles::Muscles;
 pub(super) use sparse::SparseClusters;
+pub(super) use suggesting::ClusterSuggestions;
 
 pub use muscle_site::MuscleSite;
 pub use net::{NetEdge, SPARSE_DEGREES, VERY_SPARSE_DEGREES};
+pub use suggesting::ClusterTarget;
 
 use super::Editor;
 use crate::cluster::{ClusterMap, MapError, PatchSettings};

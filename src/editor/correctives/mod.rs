@@ -32,6 +32,8 @@ pub(super) struct Correcting {
     moving: Option<vertices::VertexMove>,
     /// The pictures of samples.
     pictures: pictures::Pictures,
+    /// What clusters kept of the samples that were reduced to them last.
+    pub(super) reduced: Option<String>,
 }
 
 impl Editor {

@@ -89,6 +89,8 @@ impl Command {
             | Self::DeleteGroup
             | Self::PromoteAnchors
             | Self::AddMuscle
+            | Self::SuggestClusters
+            | Self::ReduceSamples
             | Self::AssignGroup(_) => editor.clustered_mesh().is_some(),
             // Without samples they say so.
             Self::AddSample

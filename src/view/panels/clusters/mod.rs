@@ -7,7 +7,9 @@ mod groups;
 mod muscle;
 mod muscles;
 mod patches;
+mod samples;
 mod strength;
+mod suggestion;
 
 pub(in crate::view) use glyph::glyph_ui;
 pub(in crate::view) use muscle::{reach, with_reach};
@@ -76,6 +78,8 @@ impl ClustersPanel {
             .show(ui, |ui| {
                 if n_groups == 0 {
                     empty_ui(ui, editor, &mut commands);
+                    ui.separator();
+                    self.suggestion_ui(ui, editor, &mut commands);
                     return;
                 }
                 self.groups_ui(ui, editor, &mut commands);
@@ -83,6 +87,9 @@ impl ClustersPanel {
                 self.muscles_ui(ui, editor, &mut commands);
                 ui.separator();
                 self.patches_ui(ui, editor, &mut commands);
+                ui.separator();
+                samples::samples_ui(ui, editor, &mut commands);
+                self.suggestion_ui(ui, editor, &mut commands);
             });
         commands
     }
