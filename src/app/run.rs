@@ -266,6 +266,9 @@ impl SinewApp {
             | Command::RenameGroup
             | Command::DeleteGroup
             | Command::PromoteAnchors
+            | Command::AddMuscle
+            | Command::SuggestClusters
+            | Command::ReduceSamples
             | Command::AssignGroup(_) => self.run_on_clusters(command),
             Command::AddSample => {
                 self.open_panel(PanelKind::Correctives);

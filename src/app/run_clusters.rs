@@ -1,6 +1,7 @@
 //! Runs the commands on control clusters.
 
 use super::SinewApp;
+use crate::editor::SampleTask;
 use crate::view::commands::Command;
 use crate::view::frame::PanelKind;
 
@@ -27,6 +28,15 @@ impl SinewApp {
             Command::UnmarkAll => self.editor.unmark_all(),
             Command::GrowGroup => self.editor.grow_group(),
             Command::ShrinkGroup => self.editor.shrink_group(),
+            Command::AddMuscle => {
+                self.open_panel(PanelKind::Clusters);
+                self.editor.add_muscle();
+            }
+            Command::SuggestClusters => {
+                self.open_panel(PanelKind::Clusters);
+                self.editor.suggest_clusters();
+            }
+            Command::ReduceSamples => self.editor.change_samples(SampleTask::Reduce),
             Command::PromoteAnchors => self.editor.promote_anchors(),
             Command::AssignGroup(group) => self.editor.assign_group(group),
             Command::SelectGroup => {

@@ -22,7 +22,7 @@ pub struct Corrective<'a> {
 /// A corrective of clusters, and what it leaves of the one it was taken from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Extraction {
-    /// The displaced corners, ascending, and their displacement in the frame of bind, metres.
+    /// The displaced clusters by their corner, ascending, and their displacement in the frame of bind, metres.
     pub samples: Vec<(u32, DVec3)>,
     /// Number of vertices that the corrective displaces.
     pub n_displaced: usize,
@@ -32,24 +32,33 @@ pub struct Extraction {
     pub largest: f64,
 }
 
-/// Takes the displacements of a corrective at the corners, and measures what the patches between them leave.
+/// Takes the displacements of a corrective at the clusters, and measures what the patches between them leave. Anchors are
+/// no clusters and keep none (METHODS 1.2).
 ///
-/// `frames`: the corners without the corrective at its pose. What is left contains the error of the patches themselves, but
+/// `frames`: the corners without the corrective at its pose; `couples`: whether a displaced cluster tilts the surface at
+/// its neighbours. What is left contains the error of the patches themselves, but
 /// for [`Interpolation::SkinnedFree`], which has none.
 pub fn extract(
     surface: &ClusterSurface,
     layout: &Layout,
     net: &ControlNet,
-    options: PatchOptions,
+    (options, couples): (PatchOptions, bool),
     frames: &[CornerFrame],
     corrective: &Corrective<'_>,
 ) -> Extraction {
     let d = |v: u32| corrective.displacements[v as usize];
-    let own: Vec<DVec3> = layout.corners.iter().map(|&v| d(v)).collect();
+    let is_anchor = |v: u32| layout.anchors.binary_search(&v).is_ok();
+    let kept = |v: u32| if is_anchor(v) { DVec3::ZERO } else { d(v) };
+    let own: Vec<DVec3> = layout.corners.iter().map(|&v| kept(v)).collect();
     let left: Vec<DVec3> = if options.interpolation == Interpolation::SkinnedFree {
-        let gradients: Vec<DMat3> = (0..own.len() as u32)
-            .map(|c| net.rings.gradient(c, &own))
-            .collect();
+        let gradient = |c: u32| {
+            if couples {
+                net.rings.gradient(c, &own)
+            } else {
+                DMat3::ZERO
+            }
+        };
+        let gradients: Vec<DMat3> = (0..own.len() as u32).map(gradient).collect();
         let blended = layout.free.iter().map(|free| {
             let patch = net.displacement_patch(free.triangle, &own, &gradients);
             patch.at(free.barycentric) - d(free.vertex)
@@ -59,10 +68,10 @@ pub fn extract(
         let world: Vec<DVec3> = layout
             .corners
             .iter()
-            .map(|&v| corrective.rotations[v as usize] * d(v))
+            .map(|&v| corrective.rotations[v as usize] * kept(v))
             .collect();
         let mut frames = frames.to_vec();
-        net.displace(&mut frames, &world, true);
+        net.displace(&mut frames, &world, couples);
         let patches = ExactPatches::new(surface, layout, net, options);
         let places = patches.evaluate(&frames).into_iter().zip(&layout.free);
         let left = places.map(|(place, free)| {
@@ -77,6 +86,10 @@ pub fn extract(
         .zip(&layout.free)
         .filter(|(_, free)| d(free.vertex) != DVec3::ZERO)
     {
+        rest += left.length_squared();
+        largest = largest.max(left.length());
+    }
+    for left in layout.anchors.iter().map(|&v| d(v)) {
         rest += left.length_squared();
         largest = largest.max(left.length());
     }

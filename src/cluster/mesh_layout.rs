@@ -19,6 +19,23 @@ pub struct MeshLayout {
 impl MeshLayout {
     /// Computes the layout of the clusters of `mesh`. The bits do not depend on the number of threads.
     pub fn compute(mesh: &Arc<Mesh>, map: &ClusterMap, task: &Task) -> Result<Self, Cancelled> {
+        Self::of(mesh, map, |surface, marked| {
+            Layout::new(surface, marked, task)
+        })
+    }
+
+    /// As [`MeshLayout::compute`], for work that reports progress of its own.
+    pub fn quietly(mesh: &Arc<Mesh>, map: &ClusterMap, task: &Task) -> Result<Self, Cancelled> {
+        Self::of(mesh, map, |surface, marked| {
+            Layout::quietly(surface, marked, task)
+        })
+    }
+
+    fn of(
+        mesh: &Arc<Mesh>,
+        map: &ClusterMap,
+        lay_out: impl FnOnce(&ClusterSurface, &[bool]) -> Result<Layout, Cancelled>,
+    ) -> Result<Self, Cancelled> {
         let surface = ClusterSurface::new(mesh);
         let n_points = mesh.n_points() as u32;
         let points = map.clusters().iter().map(|c| c.0);
@@ -26,7 +43,7 @@ impl MeshLayout {
         Ok(Self {
             geometry: Arc::downgrade(mesh),
             map: map.clone(),
-            layout: Layout::new(&surface, &marked, task)?,
+            layout: lay_out(&surface, &marked)?,
             surface,
         })
     }

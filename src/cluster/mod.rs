@@ -64,5 +64,5 @@ pub use patches::{PatchWork, Patches};
 pub use preset::GroupPreset;
 pub use stencil::Stencil;
 pub use strands::{StrandPoint, Strands};
-pub use suggest::{SuggestRound, SuggestSettings, Suggestion, TrainingPose, suggest};
+pub use suggest::{ClusterErrors, SuggestRound, SuggestSettings, Suggestion, suggest};
 pub use surface::ClusterSurface;

@@ -69,6 +69,13 @@ impl Flexion {
         angle_from_bind(self.angle(world), self.at_rest)
     }
 
+    /// The direction of the second bone in the space of the first joint, unit; `None` where a bone has no length.
+    pub fn toward(&self, world: &[DAffine3]) -> Option<DVec3> {
+        let [upper, lower] = self.joints.map(|joint| world.get(joint.get()));
+        let along = lower?.matrix3 * self.along;
+        (upper?.matrix3.inverse() * along).try_normalize()
+    }
+
     fn angle(&self, world: &[DAffine3]) -> f64 {
         let [upper, lower] = self.joints.map(|joint| world.get(joint.get()));
         let (Some(upper), Some(lower)) = (upper, lower) else {
@@ -112,6 +119,9 @@ mod tests {
             pose.locals[2].rotation = turn;
             let bend = wrist.bend(&pose.world_matrices(&skeleton)).to_degrees();
             assert!((bend - degrees).abs() < 1e-12, "{bend}");
+            let toward = elbow.toward(&pose.world_matrices(&skeleton)).unwrap();
+            let angle = f64::to_radians(degrees + 45.0);
+            assert!(toward.abs_diff_eq(DVec3::new(angle.cos(), angle.sin(), 0.0), 1e-12));
         }
     }
 }

@@ -1,52 +1,51 @@
-//! A choice of clusters that brings the patches close to a skin.
+//! A greedy choice of clusters that brings the patches close to the shape that they stand for.
 
-use super::exact::ExactPatches;
-use super::frame::CornerFrame;
-use super::interpolation::PatchOptions;
-use super::layout::Layout;
-use super::net::ControlNet;
 use super::rows::Rows;
 use super::surface::ClusterSurface;
 use crate::task::{Cancelled, Task};
-use glam::DVec3;
+use std::collections::VecDeque;
 
-/// The fraction of the vertices that a round adds.
+/// The largest number of rounds; then some vertices of an area are too far apart in weights for any patch.
+const MOST_ROUNDS: usize = 60;
+
+/// The part of the vertices of the first round, and that a round adds.
 const PER_ROUND: f64 = 0.01;
 
-/// Vertices of one round are more than this many edges apart.
+/// The smallest number of clusters that a round adds, where there are so many.
+const LEAST_PER_ROUND: usize = 4;
+
+/// Clusters of one round are more than this many edges apart.
 const APART: usize = 2;
 
-/// The first clusters are more than this many edges apart: about one vertex in a hundred of a regular mesh.
-const FIRST_APART: usize = 7;
-
-/// A pose that clusters are chosen for.
-#[derive(Clone, Debug, Default)]
-pub struct TrainingPose {
-    /// n_vertices: the skinned surface, metres.
-    pub skinned: Vec<DVec3>,
-    /// n_vertices: the frame of each vertex if it is a corner.
-    pub frames: Vec<CornerFrame>,
-}
+/// A vertex is chosen only if its error is more than this part of the wanted one, which is the error of patches near it.
+const WORTHWHILE: f64 = 0.5;
 
 /// When [`suggest`] stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SuggestSettings {
-    /// The root mean square error of the free vertices to reach, metres.
+    /// The largest error of a vertex to reach, in the unit of the measure.
     pub error: f64,
     /// The most clusters.
     pub most: usize,
 }
 
-/// The error of a set of clusters.
+/// The errors of a set of clusters.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClusterErrors {
+    /// n_vertices: the largest of each vertex over the training poses.
+    pub of_vertices: Vec<f64>,
+    /// Their root mean square over vertices and poses.
+    pub rms: f64,
+}
+
+/// The error of the clusters of one round.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SuggestRound {
     /// Number of clusters.
     pub n_clusters: usize,
-    /// Number of anchors that the layout needed beside them.
-    pub n_anchors: usize,
-    /// Root mean square over the free vertices and the poses, metres.
+    /// Root mean square.
     pub rms: f64,
-    /// The largest, metres.
+    /// The largest.
     pub largest: f64,
 }
 
@@ -55,82 +54,64 @@ pub struct SuggestRound {
 pub struct Suggestion {
     /// n_vertices.
     pub clusters: Vec<bool>,
+    /// The vertices that each round adds, before it is measured.
+    pub added: Vec<Vec<u32>>,
     /// The error of each round, the last one that of `clusters`: error against count.
     pub rounds: Vec<SuggestRound>,
 }
 
-/// Adds clusters to `given` (n_vertices; may be empty of clusters) until the patches are as close to the skin at `poses` as
-/// `settings` asks.
+/// Adds clusters to `given` (n_vertices; may be empty of clusters) until `measure` finds no larger error than `settings`
+/// asks for, or none is left to add.
 ///
-/// Greedy: each round marks about 1 % of the vertices, those with the largest errors over the poses, more than two edges
-/// apart. The best round is not always the last; all are reported. Fails when it is cancelled.
-pub fn suggest(
+/// Greedy (METHODS 1.7): each round marks about 1 % of the vertices, those with the largest errors over the training poses,
+/// more than two edges apart. Without given clusters the first ones are spread evenly. Fails as `measure` does, and when
+/// it is cancelled.
+pub fn suggest<E: From<Cancelled>>(
     surface: &ClusterSurface,
     given: &[bool],
-    poses: &[TrainingPose],
-    options: PatchOptions,
     settings: SuggestSettings,
+    mut measure: impl FnMut(&[bool]) -> Result<ClusterErrors, E>,
     task: &Task,
-) -> Result<Suggestion, Cancelled> {
+) -> Result<Suggestion, E> {
     let edges = Edges::new(surface);
-    let mut clusters = given.to_vec();
-    edges.cover(&mut clusters, settings.most);
-    let per_round = (PER_ROUND * surface.n_vertices() as f64).ceil() as usize;
-    let mut rounds: Vec<SuggestRound> = Vec::new();
-    loop {
-        let n_clusters = clusters.iter().filter(|c| **c).count();
-        let by_count = n_clusters as f64 / settings.most.max(1) as f64;
-        task.step("Suggesting clusters", by_count as f32)?;
-        let layout = Layout::quietly(surface, &clusters, task)?;
-        let (errors, mut round) = errors(surface, &layout, poses, options, task)?;
-        round.n_clusters = n_clusters;
-        rounds.push(round);
-        let left = settings.most.saturating_sub(n_clusters).min(per_round);
-        let is_done = round.rms <= settings.error || left == 0;
-        if is_done || !edges.mark_worst(&errors, settings.error, left, &mut clusters) {
-            return Ok(Suggestion { clusters, rounds });
-        }
-    }
-}
-
-/// n_vertices: the largest error of each free vertex over the poses, metres, and their summary.
-fn errors(
-    surface: &ClusterSurface,
-    layout: &Layout,
-    poses: &[TrainingPose],
-    options: PatchOptions,
-    task: &Task,
-) -> Result<(Vec<f64>, SuggestRound), Cancelled> {
-    let net = ControlNet::new(surface, layout);
-    let patches = ExactPatches::new(surface, layout, &net, options);
-    let mut errors = vec![0.0; surface.n_vertices()];
-    let (mut sum, mut largest) = (0.0, 0.0f64);
-    for pose in poses {
-        task.check()?;
-        let of_corner = |&v: &u32| pose.frames[v as usize];
-        let frames: Vec<CornerFrame> = layout.corners.iter().map(of_corner).collect();
-        for (free, place) in layout.free.iter().zip(patches.evaluate(&frames)) {
-            let v = free.vertex as usize;
-            let distance = place.distance(pose.skinned[v]);
-            // A pose without a finite shape chooses nothing.
-            if distance.is_finite() {
-                errors[v] = f64::max(errors[v], distance);
-                sum += distance * distance;
-                largest = largest.max(distance);
-            }
-        }
-    }
-    let n = (layout.free.len() * poses.len()).max(1);
-    let round = SuggestRound {
-        n_clusters: 0,
-        n_anchors: layout.anchors.len(),
-        rms: (sum / n as f64).sqrt(),
-        largest,
+    let per_round = ((surface.n_vertices() as f64 * PER_ROUND) as usize).max(LEAST_PER_ROUND);
+    let mut found = Suggestion {
+        clusters: given.to_vec(),
+        ..Suggestion::default()
     };
-    Ok((errors, round))
+    let mut fresh = Vec::new();
+    if !given.contains(&true) {
+        fresh = edges.spread(given.len(), per_round);
+        fresh.truncate(settings.most);
+    }
+    for round in 0..MOST_ROUNDS {
+        for &v in &fresh {
+            found.clusters[v as usize] = true;
+        }
+        found.added.push(std::mem::take(&mut fresh));
+        task.step("Choosing clusters", round as f32 / MOST_ROUNDS as f32)?;
+        let errors = measure(&found.clusters)?;
+        let n_clusters = found.clusters.iter().filter(|c| **c).count();
+        let largest = errors.of_vertices.iter().copied().fold(0.0, f64::max);
+        found.rounds.push(SuggestRound {
+            n_clusters,
+            rms: errors.rms,
+            largest,
+        });
+        let left = settings.most.saturating_sub(n_clusters).min(per_round);
+        if largest <= settings.error || round + 1 == MOST_ROUNDS {
+            break;
+        }
+        let least = WORTHWHILE * settings.error;
+        fresh = edges.worst(&errors.of_vertices, least, left, &found.clusters);
+        if fresh.is_empty() {
+            break;
+        }
+    }
+    Ok(found)
 }
 
-/// The neighbours of each vertex, some of them twice.
+/// The neighbours of each vertex, ascending.
 struct Edges(Rows);
 
 impl Edges {
@@ -139,66 +120,71 @@ impl Edges {
             .triangles
             .iter()
             .flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a), (b, a), (c, b), (a, c)]);
-        Self(Rows::new(surface.n_vertices(), sides))
+        let mut pairs: Vec<(u32, u32)> = sides.collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        Self(Rows::new(surface.n_vertices(), pairs.into_iter()))
     }
 
     /// Marks the vertices within `reach` edges of `v` in `near`.
     fn mark_near(&self, v: u32, reach: usize, near: &mut [bool]) {
-        let mut seen = std::collections::BTreeSet::from([v]);
         let mut ring = vec![v];
+        near[v as usize] = true;
         for _ in 0..reach {
-            let mut next = Vec::new();
-            for v in ring {
-                for &w in self.0.row(v) {
-                    if seen.insert(w) {
-                        next.push(w);
-                    }
-                }
+            let next: Vec<u32> = ring.iter().flat_map(|&v| self.0.row(v)).copied().collect();
+            for &w in &next {
+                near[w as usize] = true;
             }
             ring = next;
         }
-        for v in seen {
-            near[v as usize] = true;
-        }
     }
 
-    /// Adds clusters until no vertex of a triangle is far from all, or `most` are reached.
-    fn cover(&self, clusters: &mut [bool], most: usize) {
-        let mut near = vec![false; clusters.len()];
-        let mut count = 0;
-        for v in 0..clusters.len() as u32 {
-            if clusters[v as usize] {
-                count += 1;
-                self.mark_near(v, FIRST_APART, &mut near);
-            }
-        }
-        for v in 0..clusters.len() as u32 {
-            if count < most && !near[v as usize] && !self.0.row(v).is_empty() {
-                clusters[v as usize] = true;
-                count += 1;
-                self.mark_near(v, FIRST_APART, &mut near);
-            }
-        }
-    }
-
-    /// Marks up to `count` vertices with errors above `least`, the largest first; `false` if there is none.
-    fn mark_worst(&self, errors: &[f64], least: f64, count: usize, clusters: &mut [bool]) -> bool {
+    /// Up to `count` vertices that are no clusters and have errors above `least`, the largest first, of equal ones the
+    /// first.
+    fn worst(&self, errors: &[f64], least: f64, count: usize, clusters: &[bool]) -> Vec<u32> {
         let mut order: Vec<u32> = (0..errors.len() as u32)
-            .filter(|&v| errors[v as usize] > least)
+            .filter(|&v| !clusters[v as usize] && errors[v as usize] > least)
             .collect();
         order.sort_by(|&a, &b| errors[b as usize].total_cmp(&errors[a as usize]));
         let mut near = vec![false; clusters.len()];
-        let mut n_marked = 0;
+        let mut chosen = Vec::new();
         for v in order {
-            if n_marked == count {
+            if chosen.len() == count {
                 break;
             }
             if !near[v as usize] {
-                clusters[v as usize] = true;
-                n_marked += 1;
+                chosen.push(v);
                 self.mark_near(v, APART, &mut near);
             }
         }
-        n_marked > 0
+        chosen
+    }
+
+    /// About `n` vertices spread evenly over the surface, at least one for each component: each takes the vertices
+    /// nearest to it along edges, as many as its share.
+    fn spread(&self, n_vertices: usize, n: usize) -> Vec<u32> {
+        let reach = (n_vertices / n.max(1)).max(1);
+        let mut taken = vec![false; n_vertices];
+        let mut seeds = Vec::new();
+        for seed in 0..n_vertices as u32 {
+            // Vertices without triangles have no patches.
+            if taken[seed as usize] || self.0.row(seed).is_empty() {
+                continue;
+            }
+            seeds.push(seed);
+            taken[seed as usize] = true;
+            let mut queue = VecDeque::from([seed]);
+            let mut n_taken = 1;
+            while let Some(vertex) = queue.pop_front() {
+                for &next in self.0.row(vertex) {
+                    if !taken[next as usize] && n_taken < reach {
+                        taken[next as usize] = true;
+                        n_taken += 1;
+                        queue.push_back(next);
+                    }
+                }
+            }
+        }
+        seeds
     }
 }

@@ -9,12 +9,14 @@
 mod add;
 mod fix;
 mod mirror;
+mod reduce;
 mod retarget;
 pub mod sculpt;
 
 pub use add::{Added, NewSample, add_sample};
 pub use fix::fix;
 pub use mirror::{Mirrored, mirror};
+pub use reduce::{ReduceError, Reduced, reduce};
 pub use retarget::{keep, retarget, stale};
 
 use crate::deform::Correctives;

@@ -96,7 +96,7 @@ pub fn retarget(
 }
 
 /// The rest pose with the drivers as they were when a sample was sculpted.
-fn pose_of(
+pub(super) fn pose_of(
     document: &Document,
     correctives: &Correctives,
     set: &SampleSet,

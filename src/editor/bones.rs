@@ -197,6 +197,14 @@ impl Editor {
         self.history.commit(&self.document);
     }
 
+    /// Cancels the step opened with [`Editor::begin_step`]: the document is as before it.
+    pub fn cancel_step(&mut self) {
+        if self.history.is_open() {
+            let dirty = self.history.cancel(&mut self.document);
+            self.refresh(&dirty);
+        }
+    }
+
     /// Undoes or redoes until `n_done` steps of the history are applied.
     pub fn jump_to_step(&mut self, n_done: usize) {
         if self.is_dragging_keys() {

@@ -37,6 +37,8 @@ pub enum SampleTask {
     Retarget,
     /// Accepts the displacements of all samples of another deformer stack.
     Keep,
+    /// Leaves the samples of the active set only the displacements of control clusters.
+    Reduce,
 }
 
 impl SampleTask {
@@ -51,6 +53,7 @@ impl SampleTask {
             Self::Flip => "Flip samples",
             Self::Retarget => "Re-target samples",
             Self::Keep => "Keep displacements of samples",
+            Self::Reduce => "Reduce samples to clusters",
         }
     }
 }
@@ -79,6 +82,12 @@ impl Editor {
     pub fn has_stale_samples(&self) -> bool {
         let mut meshes = self.document.meshes().keys();
         meshes.any(|&mesh| !correctives::stale(&self.document, mesh).is_empty())
+    }
+
+    /// What clusters kept of the samples that were reduced to them, a line for each; `None` once something else was done.
+    pub fn reduced_samples(&self) -> Option<&str> {
+        let is_last = self.history.undo_label() == Some(SampleTask::Reduce.label());
+        self.correcting.reduced.as_deref().filter(|_| is_last)
     }
 
     /// Whether the document has corrective samples.
@@ -114,7 +123,10 @@ impl Editor {
                     }
                     self.end_step();
                 }
-                self.notify(message);
+                if label == SampleTask::Reduce.label() {
+                    self.correcting.reduced = Some(message.clone());
+                }
+                self.notify(message.replace('\n', " "));
             }
         }
     }
@@ -149,6 +161,7 @@ fn run(document: &Document, at: PoseAt<'_>, what: &SampleTask, task: &Task) -> S
         SampleTask::Retarget | SampleTask::Keep => {
             settle_stale(document, *what == SampleTask::Retarget, task)
         }
+        SampleTask::Reduce => reduce(document, task),
     }
 }
 
@@ -225,6 +238,18 @@ fn mirror(document: &Document, flips: bool, task: &Task) -> SampleResult {
         return Err("There are no corrective samples to mirror.".into());
     }
     Ok((edits, lines.join(" ")))
+}
+
+fn reduce(document: &Document, task: &Task) -> SampleResult {
+    let mesh = document.session().active_mesh;
+    let mesh = mesh.ok_or("Select an object first.")?;
+    let set = document.active_set(mesh);
+    let set = set.ok_or("The object has no corrective samples.")?;
+    let made = correctives::reduce(document, mesh, set, task).map_err(|why| why.to_string())?;
+    let (changed, reduced) = made;
+    let lines: Vec<String> = reduced.iter().map(ToString::to_string).collect();
+    let edit = correctives::edit_of(document, mesh, changed);
+    Ok((vec![edit], lines.join("\n")))
 }
 
 fn settle_stale(document: &Document, retargets: bool, task: &Task) -> SampleResult {

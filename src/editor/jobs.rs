@@ -27,6 +27,8 @@ pub(super) enum EditorJob {
     SlowOperation,
     /// Suggests corrective samples.
     Suggest,
+    /// Suggests control clusters.
+    SuggestClusters,
     /// Computes the centres of rotation of a mesh.
     Centres,
     /// Lays out the patches between the control clusters of a mesh.
@@ -63,9 +65,11 @@ impl JobKind for EditorJob {
             // Started by the editor itself: jobs that the artist starts never wait for these.
             Self::Centres | Self::Patches | Self::Estimate | Self::Picture => Priority::Background,
             // Started by the artist, may take minutes: these may wait for each other.
-            Self::ComputeExport | Self::SlowOperation | Self::Suggest | Self::Volume => {
-                Priority::Long
-            }
+            Self::ComputeExport
+            | Self::SlowOperation
+            | Self::Suggest
+            | Self::SuggestClusters
+            | Self::Volume => Priority::Long,
             // Take seconds, and the artist waits for them.
             Self::Open | Self::ReadWeights => Priority::Normal,
             _ => Priority::Quick,
@@ -153,6 +157,7 @@ impl Editor {
                 EditorJob::ReadWeights | EditorJob::WriteWeights => self.take_weights_file(),
                 EditorJob::Operation | EditorJob::SlowOperation => self.take_operation(),
                 EditorJob::Suggest => self.take_suggestions(),
+                EditorJob::SuggestClusters => self.take_suggested_clusters(),
                 EditorJob::Centres => self.take_centres(),
                 EditorJob::Patches => self.take_layout(),
                 EditorJob::MirrorTable => self.take_mirror_table(),

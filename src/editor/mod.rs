@@ -130,6 +130,8 @@ pub struct Editor {
     centres: centres::CentreSearch,
     layouts: cluster_layouts::LayoutSearch,
     sparse_clusters: clusters::SparseClusters,
+    cluster_suggestions: clusters::ClusterSuggestions,
+    muscles: clusters::Muscles,
     operations: operations::Operations,
     mirrors: mirrors::Mirrors,
     symmetries: symmetries::Symmetries,
@@ -207,6 +209,8 @@ impl Editor {
             centres: centres::CentreSearch::default(),
             layouts: cluster_layouts::LayoutSearch::default(),
             sparse_clusters: clusters::SparseClusters::default(),
+            cluster_suggestions: clusters::ClusterSuggestions::default(),
+            muscles: clusters::Muscles::default(),
             operations: operations::Operations::default(),
             mirrors: mirrors::Mirrors::default(),
             symmetries: symmetries::Symmetries::default(),
@@ -434,6 +438,8 @@ impl Editor {
         self.layouts.clear();
         self.operations.forget_model();
         self.suggesting.forget_model();
+        self.cluster_suggestions.forget_model();
+        self.muscles = clusters::Muscles::default();
         self.mirrors.clear();
         // Jobs of the previous model keep the old list.
         self.symmetries = symmetries::Symmetries::default();

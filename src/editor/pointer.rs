@@ -147,7 +147,7 @@ impl Editor {
         self.end_stroke(true);
         let actions = self.brush.finish(&self.document);
         self.perform(actions);
-        let actions = self.sculpt.finish();
+        let actions = self.sculpt.finish(&self.document);
         self.perform(actions);
         let actions = self.marking.finish(&self.document);
         self.perform(actions);

@@ -1,6 +1,8 @@
 //! Suggested control clusters: as few as reach an error over training poses, chosen greedily.
 
-use crate::cluster::{ClusterGroup, ClusterMap, ClusterSurface, MapError, MeshLayout};
+use crate::cluster::{
+    self, ClusterErrors, ClusterGroup, ClusterMap, ClusterSurface, MapError, MeshLayout,
+};
 use crate::deform::{ClusterInput, CookedMesh, InstancePlan, SkinningMethod};
 use crate::document::{CookedInstance, Document, Instance, MeshId, PosedDocument};
 use crate::evaluate::Evaluator;
@@ -9,7 +11,7 @@ use crate::skinning::Centres;
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DVec3, Vec3};
 use serde::Serialize;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The name of the group of suggested clusters.
@@ -17,18 +19,6 @@ pub const SUGGESTED_GROUP: &str = "Suggested";
 
 /// The largest number of training poses.
 const MAX_POSES: usize = 24;
-
-/// The largest number of rounds; then some vertices of an area are too far apart in weights for any patch.
-const MAX_ROUNDS: usize = 60;
-
-/// The part of the vertices of the first round, and that a round adds.
-const ROUND: f64 = 0.01;
-
-/// The smallest number of clusters that a round adds, where there are so many.
-const MIN_ROUND: usize = 4;
-
-/// A vertex is chosen only if its error is at least this part of the wanted one, at the error of patches near it.
-const WORTHWHILE: f64 = 0.5;
 
 /// The clusters of one round, and their error.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -50,6 +40,25 @@ pub struct SuggestedClusters {
     pub map: ClusterMap,
     /// The error after each round.
     pub rounds: Vec<ClusterRound>,
+    /// The clusters that it had, with the group of the suggested ones.
+    start: ClusterMap,
+    group: u16,
+    /// The points that each round adds.
+    added: Vec<Vec<u32>>,
+}
+
+impl SuggestedClusters {
+    /// The clusters of a round.
+    pub fn of_round(&self, round: usize) -> ClusterMap {
+        let points = self.added.iter().take(round + 1);
+        let points: Vec<u32> = points.flatten().copied().collect();
+        self.start.with_points(&points, Some(self.group))
+    }
+
+    /// The index of the group of the suggested clusters.
+    pub fn group(&self) -> u16 {
+        self.group
+    }
 }
 
 /// Why no clusters are suggested.
@@ -66,29 +75,51 @@ pub enum SuggestClustersError {
     Cancelled(#[from] Cancelled),
 }
 
+/// The poses that clusters are measured in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TrainingPoses {
+    /// Even moments of all clips; without clips, of a generated range of motion.
+    #[default]
+    Clips,
+    /// Even moments of a generated range of motion.
+    RangeOfMotion,
+    /// The pose on screen alone.
+    Current,
+}
+
 /// What clusters are measured in.
 #[derive(Clone, Debug)]
 pub struct Training {
-    /// Even moments of all clips, else of a generated range of motion.
+    /// The poses.
     pub poses: Vec<Pose>,
     /// The diagonal of the model in its rest pose, metres.
     pub diagonal: f64,
 }
 
 impl Training {
-    /// The training of a document.
+    /// The training of a document: its clips, else a range of motion.
     pub fn new(document: &Document) -> Self {
+        Self::of(document, TrainingPoses::Clips)
+    }
+
+    /// The training of a document in these poses.
+    pub fn of(document: &Document, poses: TrainingPoses) -> Self {
+        let poses = match poses {
+            TrainingPoses::Clips => training_poses(document, true),
+            TrainingPoses::RangeOfMotion => training_poses(document, false),
+            TrainingPoses::Current => vec![Pose::clone(&document.shown_pose())],
+        };
         Self {
-            poses: training_poses(document),
+            poses,
             diagonal: diagonal(document),
         }
     }
 }
 
-fn training_poses(document: &Document) -> Vec<Pose> {
+fn training_poses(document: &Document, of_clips: bool) -> Vec<Pose> {
     let generated;
     let mut clips: Vec<&Clip> = document.clips().values().map(|clip| &**clip).collect();
-    clips.retain(|clip| !clip.channels.is_empty());
+    clips.retain(|clip| of_clips && !clip.channels.is_empty());
     if clips.is_empty() {
         let is_bone = document.skin_joint_mask();
         let joints = document.skeleton().live_joints();
@@ -120,9 +151,8 @@ fn training_poses(document: &Document) -> Vec<Pose> {
 }
 
 /// Adds clusters to a mesh until no vertex is farther than `error` (a fraction of the model's diagonal) from where the
-/// deformer stack has it in any of the poses, or none is left to add. The bits do not depend on the number of threads.
-///
-/// A round adds about 1 % of the vertices: those with the largest errors, two edges apart (METHODS: greedy selection).
+/// deformer stack has it in any of the poses, or none is left to add ([`cluster::suggest`]). The bits do not depend on the
+/// number of threads.
 pub fn suggest_clusters(
     document: &Document,
     mesh: MeshId,
@@ -133,80 +163,62 @@ pub fn suggest_clusters(
     let trainer = Trainer::new(document, mesh, training, task)?;
     let item = &document.meshes()[&mesh];
     let surface = ClusterSurface::new(&item.geometry);
-    let neighbours = Neighbours::new(&surface);
-    let mut map = (*item.clusters).clone();
-    let group = match map.group_named(SUGGESTED_GROUP) {
+    let mut start = (*item.clusters).clone();
+    let group = match start.group_named(SUGGESTED_GROUP) {
         Some(group) => group,
         None => {
-            let index = map.groups().len();
-            map = map.with_group(None, ClusterGroup::new(SUGGESTED_GROUP, index))?;
+            let index = start.groups().len();
+            start = start.with_group(None, ClusterGroup::new(SUGGESTED_GROUP, index))?;
             index as u16
         }
     };
-    let n = surface.n_vertices();
-    let per_round = ((n as f64 * ROUND) as usize).max(MIN_ROUND);
-    let mut marked = surface.marked(map.clusters().iter().map(|c| c.0));
     // Both sides of a seam whose weights differ: each stays where the stack has it.
     let points = |vertices: &[u32]| -> Vec<u32> {
         let points = vertices.iter().map(|&v| surface.points_of_vertex(v));
         points.flatten().copied().collect()
     };
-    if !map.acts() {
-        let seeds = spread_seeds(&surface, &neighbours, per_round);
-        for &v in &seeds {
-            marked[v as usize] = true;
-        }
-        map = map.with_points(&points(&seeds), Some(group));
-    }
-    let mut rounds = Vec::new();
-    for round in 0..MAX_ROUNDS {
-        task.step("Choosing clusters", round as f32 / MAX_ROUNDS as f32)?;
+    let given = surface.marked(start.clusters().iter().map(|c| c.0));
+    let map_of = |marked: &[bool]| {
+        let fresh = (0..marked.len() as u32).filter(|&v| marked[v as usize] && !given[v as usize]);
+        start.with_points(&points(&fresh.collect::<Vec<_>>()), Some(group))
+    };
+    let mut counts = Vec::new();
+    let measure = |marked: &[bool]| -> Result<ClusterErrors, SuggestClustersError> {
+        let map = map_of(marked);
+        counts.push(map.n_clusters());
         let errors = trainer.errors(&map, task)?;
-        rounds.push(ClusterRound {
-            n_clusters: map.n_clusters(),
-            max: errors.max,
-            rms: errors.rms,
-        });
-        if errors.max <= error {
-            break;
-        }
         let of_vertex = |vertex: u32| {
             let points = surface.points_of_vertex(vertex).iter();
             points.fold(0.0f64, |worst, &p| worst.max(errors.of_points[p as usize]))
         };
-        let mut order: Vec<(f64, u32)> = (0..n as u32)
-            .filter(|&v| !marked[v as usize])
-            .map(|v| (of_vertex(v), v))
-            .filter(|(own, _)| *own > WORTHWHILE * error)
-            .collect();
-        order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let mut near = vec![false; n];
-        let mut chosen = Vec::new();
-        for (_, vertex) in order {
-            if chosen.len() == per_round {
-                break;
-            }
-            if near[vertex as usize] {
-                continue;
-            }
-            chosen.push(vertex);
-            near[vertex as usize] = true;
-            for &a in neighbours.of(vertex) {
-                near[a as usize] = true;
-                for &b in neighbours.of(a) {
-                    near[b as usize] = true;
-                }
-            }
-        }
-        if chosen.is_empty() {
-            break;
-        }
-        for &v in &chosen {
-            marked[v as usize] = true;
-        }
-        map = map.with_points(&points(&chosen), Some(group));
-    }
-    Ok(SuggestedClusters { mesh, map, rounds })
+        Ok(ClusterErrors {
+            of_vertices: (0..surface.n_vertices() as u32).map(of_vertex).collect(),
+            rms: errors.rms,
+        })
+    };
+    let settings = cluster::SuggestSettings {
+        error,
+        most: usize::MAX,
+    };
+    let found = cluster::suggest(&surface, &given, settings, measure, task)?;
+    let rounds = found.rounds.iter().zip(&counts);
+    let rounds = rounds.map(|(round, &n_clusters)| ClusterRound {
+        n_clusters,
+        max: round.largest,
+        rms: round.rms,
+    });
+    Ok(SuggestedClusters {
+        mesh,
+        map: map_of(&found.clusters),
+        rounds: rounds.collect(),
+        added: found
+            .added
+            .iter()
+            .map(|vertices| points(vertices))
+            .collect(),
+        group,
+        start,
+    })
 }
 
 /// Evaluates clusters in the training poses against the deformer stack.
@@ -224,7 +236,6 @@ struct Trainer<'a> {
 /// Errors as fractions of the model's diagonal.
 struct Errors {
     of_points: Vec<f64>,
-    max: f64,
     rms: f64,
 }
 
@@ -307,13 +318,12 @@ impl<'a> Trainer<'a> {
         let n = self.targets.first().map_or(0, Vec::len);
         let mut errors = Errors {
             of_points: vec![0.0; n],
-            max: 0.0,
             rms: 0.0,
         };
         let Some(item) = self.document.meshes().get(&self.instance.mesh) else {
             return Ok(errors);
         };
-        let layout = Arc::new(MeshLayout::compute(&item.geometry, map, task)?);
+        let layout = Arc::new(MeshLayout::quietly(&item.geometry, map, task)?);
         let map = Arc::new(map.clone());
         let diagonal = self.training.diagonal;
         self.deform(Some((&map, &layout)), task, |i, shape| {
@@ -322,7 +332,6 @@ impl<'a> Trainer<'a> {
                 let apart = (a.as_dvec3() - b.as_dvec3()).length() / diagonal;
                 let apart = if apart.is_finite() { apart } else { 0.0 };
                 *known = known.max(apart);
-                errors.max = errors.max.max(apart);
                 errors.rms += apart * apart;
             }
         })?;
@@ -350,67 +359,4 @@ fn diagonal(document: &Document) -> f64 {
     } else {
         1.0
     }
-}
-
-/// The vertices around each vertex, as compressed rows.
-struct Neighbours {
-    starts: Vec<u32>,
-    ends: Vec<u32>,
-}
-
-impl Neighbours {
-    fn new(surface: &ClusterSurface) -> Self {
-        let mut pairs: Vec<(u32, u32)> = surface
-            .triangles
-            .iter()
-            .flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a), (b, a), (c, b), (a, c)])
-            .collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut starts = vec![0u32; surface.n_vertices() + 1];
-        for &(a, _) in &pairs {
-            starts[a as usize + 1] += 1;
-        }
-        for v in 1..starts.len() {
-            starts[v] += starts[v - 1];
-        }
-        Self {
-            starts,
-            ends: pairs.into_iter().map(|pair| pair.1).collect(),
-        }
-    }
-
-    fn of(&self, vertex: u32) -> &[u32] {
-        let v = vertex as usize;
-        &self.ends[self.starts[v] as usize..self.starts[v + 1] as usize]
-    }
-}
-
-/// About `n` vertices spread evenly over the surface, at least one for each component: each takes the vertices
-/// nearest to it along edges, as many as its share.
-fn spread_seeds(surface: &ClusterSurface, neighbours: &Neighbours, n: usize) -> Vec<u32> {
-    let n_vertices = surface.n_vertices();
-    let reach = (n_vertices / n.max(1)).max(1);
-    let mut taken = vec![false; n_vertices];
-    let mut seeds = Vec::new();
-    for seed in 0..n_vertices as u32 {
-        // Vertices without triangles have no patches.
-        if taken[seed as usize] || neighbours.of(seed).is_empty() {
-            continue;
-        }
-        seeds.push(seed);
-        taken[seed as usize] = true;
-        let mut queue = VecDeque::from([seed]);
-        let mut n_taken = 1;
-        while let Some(vertex) = queue.pop_front() {
-            for &next in neighbours.of(vertex) {
-                if !taken[next as usize] && n_taken < reach {
-                    taken[next as usize] = true;
-                    n_taken += 1;
-                    queue.push_back(next);
-                }
-            }
-        }
-    }
-    seeds
 }

@@ -19,7 +19,7 @@ mod skin;
 
 pub use clusters::{
     ClusterRound, SUGGESTED_GROUP, SuggestClustersError, SuggestedClusters, Training,
-    suggest_clusters,
+    TrainingPoses, suggest_clusters,
 };
 pub use proposal::{PICTURE_PX, Proposal, SuggestError, SuggestSettings, Suggestion};
 pub use propose::suggest;

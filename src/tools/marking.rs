@@ -10,7 +10,8 @@
 use super::brush::dab::{OnScreen, Visibility, find, pressed};
 use super::brush::{mirror_of, nearest};
 use super::stroke_path::{PathPoint, StrokePath};
-use super::{PointerEvent, PointerKind, Reach, ToolAction, ToolContext};
+use super::strokes::{self, Strokes};
+use super::{PointerEvent, Reach, ToolAction, ToolContext};
 use crate::cluster::{ClusterMap, GroupPreset};
 use crate::document::session::{BrushOptions, FalloffShape};
 use crate::document::{ClustersEdit, Document, Edit, InstanceId, MeshId, MeshItem};
@@ -18,20 +19,11 @@ use crate::finding::counted;
 use crate::math::Camera;
 use crate::mesh::{PointSet, SurfaceHit, Symmetry, Topology};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// Time budget of the dabs of one pointer event; the rest of the path follows at the next event, or once a frame after
-/// the button was released.
-const EVENT_BUDGET: Duration = Duration::from_millis(8);
-
-/// Minimum number of dabs when the button is released: most strokes end there.
-const MIN_DABS_AT_RELEASE: usize = 16;
 
 /// The brush that marks clusters.
 #[derive(Debug, Default)]
 pub struct Marking {
-    stroke: Option<Stroke>,
-    reach: Reach,
+    strokes: Strokes<Stroke>,
 }
 
 /// What a stroke does with the points under the brush.
@@ -69,8 +61,6 @@ struct Stroke {
     begun: Option<Begun>,
     /// Whether nothing can be marked; the reason was shown.
     refused: bool,
-    /// The release event and the camera, once the button was released.
-    ending: Option<(PointerEvent, Camera)>,
 }
 
 /// The mesh of a stroke and the points it has changed.
@@ -93,21 +83,17 @@ struct Begun {
 impl Marking {
     /// Whether a stroke is in progress.
     pub fn is_active(&self) -> bool {
-        self.stroke.is_some()
+        self.strokes.is_active()
     }
 
     /// Whether the button was released before the path was followed to its end.
     pub fn is_ending(&self) -> bool {
-        self.ending().is_some()
+        self.strokes.is_ending()
     }
 
     /// The camera at the release of the button, while that stroke is ending.
     pub fn release_camera(&self) -> Option<Camera> {
-        self.ending().map(|(_, camera)| camera)
-    }
-
-    fn ending(&self) -> Option<(PointerEvent, Camera)> {
-        self.stroke.as_ref().and_then(|stroke| stroke.ending)
+        self.strokes.release_camera()
     }
 
     /// Handles a pointer event; returns the actions.
@@ -116,112 +102,53 @@ impl Marking {
         event: &PointerEvent,
         context: &mut ToolContext<'_>,
     ) -> Vec<ToolAction> {
-        match event.kind {
-            PointerKind::Press => {
-                let options = context.document.session().brush;
-                self.stroke = Some(Stroke {
-                    options,
-                    act: Act::of(event),
-                    path: StrokePath::new(PathPoint::of(event)),
-                    radius_px: options.radius_px,
-                    begun: None,
-                    refused: false,
-                    ending: None,
-                });
-                self.advance(event, context, Some(EVENT_BUDGET), 0)
-            }
-            // A released stroke finishes without further events.
-            PointerKind::Drag | PointerKind::Release if self.is_ending() => Vec::new(),
-            PointerKind::Drag => {
-                self.trace(event);
-                self.advance(event, context, Some(EVENT_BUDGET), 0)
-            }
-            PointerKind::Release => {
-                self.trace(event);
-                if let Some(stroke) = &mut self.stroke {
-                    stroke.ending = Some((*event, *context.camera));
-                }
-                self.go_on(context, Some(EVENT_BUDGET), MIN_DABS_AT_RELEASE)
-            }
-            PointerKind::Cancel => {
-                let stroke = self.stroke.take();
-                stroke.map(|_| ToolAction::Cancel).into_iter().collect()
-            }
-        }
+        self.strokes.pointer(event, context)
     }
 
     /// Queues the position of an event.
     pub fn trace(&mut self, event: &PointerEvent) {
-        if let Some(stroke) = &mut self.stroke
-            && stroke.ending.is_none()
-        {
-            stroke.path.push(PathPoint::of(event));
-        }
+        self.strokes.trace(event);
     }
 
     /// Continues a stroke that is ending, and ends it once all of its path is followed. Call once a frame, with the camera
     /// of [`Self::release_camera`] in the context. `is_urgent`: follows all of it now.
     pub fn end(&mut self, is_urgent: bool, context: &mut ToolContext<'_>) -> Vec<ToolAction> {
-        self.go_on(context, (!is_urgent).then_some(EVENT_BUDGET), 0)
+        self.strokes.end(is_urgent, context)
     }
 
     /// Ends the stroke.
     pub fn finish(&mut self, document: &Document) -> Vec<ToolAction> {
-        self.stroke
-            .take()
-            .map_or_else(Vec::new, |stroke| stroke.finish(document))
-    }
-
-    fn go_on(
-        &mut self,
-        context: &mut ToolContext<'_>,
-        budget: Option<Duration>,
-        n_at_least: usize,
-    ) -> Vec<ToolAction> {
-        let Some((event, _)) = self.ending() else {
-            return Vec::new();
-        };
-        let mut actions = self.advance(&event, context, budget, n_at_least);
-        if self.stroke.as_ref().is_none_or(|s| s.path.is_done()) {
-            actions.extend(self.finish(context.document));
-        }
-        actions
-    }
-
-    /// Marks along the path within the time budget, `n_at_least` dabs in any case.
-    fn advance(
-        &mut self,
-        event: &PointerEvent,
-        context: &mut ToolContext<'_>,
-        budget: Option<Duration>,
-        n_at_least: usize,
-    ) -> Vec<ToolAction> {
-        let mut actions = Vec::new();
-        let Some(stroke) = &mut self.stroke else {
-            return actions;
-        };
-        let (began, mut n_dabs) = (Instant::now(), 0);
-        while !stroke.refused {
-            let spacing = (stroke.radius_px * stroke.options.spacing).max(1.0);
-            let Some(position) = stroke.path.next_dab(spacing, event.size_px) else {
-                break;
-            };
-            stroke.dab(position, event, context, &mut self.reach, &mut actions);
-            n_dabs += 1;
-            if budget.is_some_and(|b| n_dabs >= n_at_least && began.elapsed() > b) {
-                break;
-            }
-        }
-        if stroke.refused {
-            stroke.path.clear();
-        }
-        let edit = stroke.take_edit(context.document);
-        actions.extend(edit.map(ToolAction::Apply));
-        actions
+        self.strokes.finish(document)
     }
 }
 
-impl Stroke {
+impl strokes::Stroke for Stroke {
+    type Work = Reach;
+
+    fn begin(event: &PointerEvent, context: &ToolContext<'_>) -> Self {
+        let options = context.document.session().brush;
+        Self {
+            options,
+            act: Act::of(event),
+            path: StrokePath::new(PathPoint::of(event)),
+            radius_px: options.radius_px,
+            begun: None,
+            refused: false,
+        }
+    }
+
+    fn path(&mut self) -> &mut StrokePath {
+        &mut self.path
+    }
+
+    fn spacing_px(&self) -> f32 {
+        (self.radius_px * self.options.spacing).max(1.0)
+    }
+
+    fn is_refused(&self) -> bool {
+        self.refused
+    }
+
     /// Changes the points under the brush at `position`.
     fn dab(
         &mut self,
@@ -312,8 +239,7 @@ impl Stroke {
         }
     }
 
-    /// The changes since the last call.
-    fn take_edit(&mut self, document: &Document) -> Option<Edit> {
+    fn take_edit(&mut self, document: &Document, _: &mut Reach) -> Option<Edit> {
         let act = self.act;
         let begun = self.begun.as_mut().filter(|b| !b.fresh.is_empty())?;
         let item = document.meshes().get(&begun.mesh)?;
@@ -327,7 +253,6 @@ impl Stroke {
         Some(Edit::Clusters(edit))
     }
 
-    /// The actions at its end.
     fn finish(self, document: &Document) -> Vec<ToolAction> {
         let Some(begun) = self.begun else {
             return Vec::new();

@@ -19,6 +19,7 @@ pub mod sculpt;
 pub mod select;
 mod stamped;
 mod stroke_path;
+mod strokes;
 pub mod surface;
 pub mod transform;
 pub mod typed;

@@ -121,13 +121,19 @@ impl Editor {
         self.change_group(group, "Colour of group", |group| group.colour = colour);
     }
 
-    fn change_group(&mut self, at: u16, label: &str, change: impl FnOnce(&mut ClusterGroup)) {
+    /// Changes a group as one undo step or as part of the open one. Returns whether it changed.
+    pub(super) fn change_group(
+        &mut self,
+        at: u16,
+        label: &str,
+        change: impl FnOnce(&mut ClusterGroup),
+    ) -> bool {
         let Some(known) = self.cluster_groups().get(usize::from(at)) else {
-            return;
+            return false;
         };
         let mut group = ClusterGroup::clone(known);
         change(&mut group);
-        self.change_clusters(label, |map| map.with_group(Some(at), group));
+        self.change_clusters(label, |map| map.with_group(Some(at), group))
     }
 
     /// Makes a group active without a check, and shows all groups.

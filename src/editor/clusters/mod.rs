@@ -9,13 +9,20 @@ mod groups;
 mod hand;
 mod keys;
 mod marks;
+mod muscle_site;
+mod muscles;
 mod net;
 mod sparse;
+mod suggesting;
 
+pub(super) use muscles::Muscles;
 pub(super) use sparse::SparseClusters;
+pub(super) use suggesting::ClusterSuggestions;
 
 pub use keys::GroupKeys;
+pub use muscle_site::MuscleSite;
 pub use net::{NetEdge, SPARSE_DEGREES, VERY_SPARSE_DEGREES};
+pub use suggesting::ClusterTarget;
 
 use super::Editor;
 use crate::cluster::{ClusterMap, MapError, PatchSettings};

@@ -32,6 +32,8 @@ pub(super) struct Correcting {
     moving: Option<vertices::VertexMove>,
     /// The pictures of samples.
     pictures: pictures::Pictures,
+    /// What clusters kept of the samples that were reduced to them last.
+    pub(super) reduced: Option<String>,
 }
 
 impl Editor {
@@ -184,7 +186,10 @@ fn sentence(error: &impl std::fmt::Display) -> String {
 }
 
 /// `wanted`, or with the first number that makes it differ from the names in use.
-fn free_name<'a>(wanted: &str, taken: &(impl Iterator<Item = &'a str> + Clone)) -> String {
+pub(in crate::editor) fn free_name<'a>(
+    wanted: &str,
+    taken: &(impl Iterator<Item = &'a str> + Clone),
+) -> String {
     let is_free = |name: &str| taken.clone().all(|known| known != name);
     if is_free(wanted) {
         return wanted.to_owned();

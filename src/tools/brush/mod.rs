@@ -19,32 +19,29 @@ mod touched;
 mod weights;
 
 use super::stroke_path::{PathPoint, StrokePath};
-use super::{PointerEvent, PointerKind, Reach, Stamped, SurfaceView, ToolAction, ToolContext};
+use super::strokes::{self, Strokes};
+use super::{PointerEvent, Reach, Stamped, SurfaceView, ToolAction, ToolContext};
 use crate::document::session::{BrushOptions, PaintMask, PaintTarget};
 use crate::document::{Document, Edit, InstanceId, MeshId, MeshItem};
 use crate::math::{Camera, Ray};
 use crate::mesh::{PointSet, SurfaceHit, Symmetry};
 use action::Action;
 use dab::Visibility;
-use glam::Vec2;
 use gradient::Gradient;
 use mask::MaskPaint;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 use touched::Touched;
 use weights::{StrokeTarget, WeightPaint};
-
-/// Time budget of the dabs of one pointer event; the rest of the path is painted at the next event, or once a frame
-/// after the button was released.
-const EVENT_BUDGET: Duration = Duration::from_millis(8);
-
-/// Minimum number of dabs painted when the button is released: most strokes end there.
-const MIN_DABS_AT_RELEASE: usize = 16;
 
 /// The brush.
 #[derive(Debug, Default)]
 pub struct Brush {
-    stroke: Option<Stroke>,
+    strokes: Strokes<Stroke>,
+}
+
+/// Buffers that one stroke leaves to the next.
+#[derive(Debug, Default)]
+struct Work {
     reach: Reach,
     slots: Stamped<u32>,
 }
@@ -63,8 +60,6 @@ struct Stroke {
     begun: Option<Begun>,
     /// Whether nothing can be painted; the reason was shown.
     refused: bool,
-    /// The release event and the camera, once the button was released.
-    ending: Option<(PointerEvent, Camera)>,
 }
 
 /// The target of a stroke and the points it has reached.
@@ -128,7 +123,7 @@ impl Paint {
 impl Brush {
     /// Whether a stroke is in progress.
     pub fn is_active(&self) -> bool {
-        self.stroke.is_some()
+        self.strokes.is_active()
     }
 
     /// Handles a pointer event; returns the actions.
@@ -137,76 +132,96 @@ impl Brush {
         event: &PointerEvent,
         context: &mut ToolContext<'_>,
     ) -> Vec<ToolAction> {
-        let position = PathPoint::of(event);
-        match event.kind {
-            PointerKind::Press => {
-                self.press(event, position, context);
-                self.advance(event, context, Some(EVENT_BUDGET), 0)
-            }
-            // A released stroke finishes without further events.
-            PointerKind::Drag | PointerKind::Release if self.is_ending() => Vec::new(),
-            PointerKind::Drag => {
-                self.note(position);
-                self.advance(event, context, Some(EVENT_BUDGET), 0)
-            }
-            PointerKind::Release => {
-                self.note(position);
-                if let Some(stroke) = &mut self.stroke {
-                    stroke.ending = Some((*event, *context.camera));
-                }
-                self.go_on(context, Some(EVENT_BUDGET), MIN_DABS_AT_RELEASE)
-            }
-            PointerKind::Cancel => self
-                .stroke
-                .take()
-                .map(|_| ToolAction::Cancel)
-                .into_iter()
-                .collect(),
-        }
+        self.strokes.pointer(event, context)
     }
 
     /// Whether the button was released before the path was painted to its end.
     pub fn is_ending(&self) -> bool {
-        let stroke = self.stroke.as_ref();
-        stroke.is_some_and(|stroke| stroke.ending.is_some())
+        self.strokes.is_ending()
     }
 
     /// The camera at the release of the button, while that stroke is ending.
     pub fn release_camera(&self) -> Option<Camera> {
-        let ending = self.stroke.as_ref().and_then(|stroke| stroke.ending);
-        ending.map(|(_, camera)| camera)
+        self.strokes.release_camera()
     }
 
     /// Continues a stroke that is ending, and ends it once all is painted. Call once a frame, with the camera of
     /// [`Self::release_camera`] in the context. `is_urgent`: paints all of it now.
     pub fn end(&mut self, is_urgent: bool, context: &mut ToolContext<'_>) -> Vec<ToolAction> {
-        self.go_on(context, (!is_urgent).then_some(EVENT_BUDGET), 0)
-    }
-
-    fn go_on(
-        &mut self,
-        context: &mut ToolContext<'_>,
-        budget: Option<Duration>,
-        n_at_least: usize,
-    ) -> Vec<ToolAction> {
-        let ending = self.stroke.as_ref().and_then(|stroke| stroke.ending);
-        let Some((event, _)) = ending else {
-            return Vec::new();
-        };
-        let mut actions = self.advance(&event, context, budget, n_at_least);
-        let is_done = self.stroke.as_ref().is_none_or(|s| s.path.is_done());
-        if is_done {
-            actions.extend(self.finish(context.document));
-        }
-        actions
+        self.strokes.end(is_urgent, context)
     }
 
     /// Ends the stroke.
     pub fn finish(&mut self, document: &Document) -> Vec<ToolAction> {
-        let Some(stroke) = self.stroke.take() else {
-            return Vec::new();
-        };
-        let Some(mut begun) = stroke.begun else {
+        self.strokes.finish(document)
+    }
+
+    /// Queues a position of the pointer, to be painted with the next event.
+    pub fn trace(&mut self, event: &PointerEvent) {
+        self.strokes.trace(event);
+    }
+}
+
+impl strokes::Stroke for Stroke {
+    type Work = Work;
+
+    fn begin(event: &PointerEvent, context: &ToolContext<'_>) -> Self {
+        let options = context.document.session().brush;
+        let position = PathPoint::of(event);
+        Self {
+            options,
+            action: Action::new(&options, event.smooth, event.invert),
+            start: position,
+            path: StrokePath::new(position),
+            radius_px: options.radius_px,
+            begun: None,
+            refused: false,
+        }
+    }
+
+    fn path(&mut self) -> &mut StrokePath {
+        &mut self.path
+    }
+
+    fn spacing_px(&self) -> f32 {
+        (self.radius_px * self.options.spacing).max(1.0)
+    }
+
+    fn is_refused(&self) -> bool {
+        self.refused
+    }
+
+    fn is_drag(&self) -> bool {
+        self.action.kind.is_gradient()
+    }
+
+    fn follow(
+        &mut self,
+        event: &PointerEvent,
+        context: &mut ToolContext<'_>,
+        work: &mut Work,
+        actions: &mut Vec<ToolAction>,
+    ) {
+        self.draw_gradient(event, context, &mut work.slots, actions);
+    }
+
+    fn dab(
+        &mut self,
+        position: PathPoint,
+        event: &PointerEvent,
+        context: &mut ToolContext<'_>,
+        Work { reach, slots }: &mut Work,
+        actions: &mut Vec<ToolAction>,
+    ) {
+        self.touch(position, event, context, slots, reach, actions);
+    }
+
+    fn take_edit(&mut self, document: &Document, work: &mut Work) -> Option<Edit> {
+        self.begun.as_mut()?.take_edit(document, &work.slots)
+    }
+
+    fn finish(self, document: &Document) -> Vec<ToolAction> {
+        let Some(mut begun) = self.begun else {
             return Vec::new();
         };
         let mut actions = Vec::new();
@@ -217,7 +232,7 @@ impl Brush {
         }
         actions.push(ToolAction::Commit);
         if begun.touched.is_empty() {
-            actions.push(ToolAction::Notify(nothing_under(&stroke.options).into()));
+            actions.push(ToolAction::Notify(nothing_under(&self.options).into()));
         } else if let Some(note) = begun.paint.take_note() {
             actions.push(ToolAction::Notify(note));
         } else if begun.n_unmatched > 0 {
@@ -225,72 +240,6 @@ impl Brush {
                 "{} have no mirror image: only this side of them was painted.",
                 crate::finding::counted(begun.n_unmatched, "vertex")
             )));
-        }
-        actions
-    }
-
-    fn press(&mut self, event: &PointerEvent, position: PathPoint, context: &ToolContext<'_>) {
-        let options = context.document.session().brush;
-        self.stroke = Some(Stroke {
-            options,
-            action: Action::new(&options, event.smooth, event.invert),
-            start: position,
-            path: StrokePath::new(position),
-            radius_px: options.radius_px,
-            begun: None,
-            refused: false,
-            ending: None,
-        });
-    }
-
-    /// Queues a position of the pointer, to be painted with the next event.
-    pub fn trace(&mut self, event: &PointerEvent) {
-        self.note(PathPoint::of(event));
-    }
-
-    /// Queues the position of an event.
-    fn note(&mut self, position: PathPoint) {
-        if let Some(stroke) = &mut self.stroke
-            && stroke.ending.is_none()
-        {
-            stroke.path.push(position);
-        }
-    }
-
-    /// Paints along the path within the time budget, `n_at_least` dabs in any case.
-    fn advance(
-        &mut self,
-        event: &PointerEvent,
-        context: &mut ToolContext<'_>,
-        budget: Option<Duration>,
-        n_at_least: usize,
-    ) -> Vec<ToolAction> {
-        let mut actions = Vec::new();
-        let Some(stroke) = &mut self.stroke else {
-            return actions;
-        };
-        if stroke.refused {
-            stroke.path.clear();
-            return actions;
-        }
-        let (began, slots, reach) = (Instant::now(), &mut self.slots, &mut self.reach);
-        if stroke.action.kind.is_gradient() {
-            stroke.draw_gradient(event, context, slots, &mut actions);
-        } else {
-            let mut n_touches = 0;
-            while let Some(position) = stroke.next_dab(event.size_px) {
-                stroke.touch(position, event, context, slots, reach, &mut actions);
-                n_touches += 1;
-                let is_late =
-                    || budget.is_some_and(|b| n_touches >= n_at_least && began.elapsed() > b);
-                if stroke.refused || is_late() {
-                    break;
-                }
-            }
-        }
-        if let Some(begun) = &mut stroke.begun {
-            let edit = begun.take_edit(context.document, slots);
-            actions.extend(edit.map(ToolAction::Apply));
         }
         actions
     }
@@ -308,12 +257,6 @@ fn nothing_under(options: &BrushOptions) -> &'static str {
 }
 
 impl Stroke {
-    /// The position of the next dab.
-    fn next_dab(&mut self, size_px: Vec2) -> Option<PathPoint> {
-        let spacing = (self.radius_px * self.options.spacing).max(1.0);
-        self.path.next_dab(spacing, size_px)
-    }
-
     /// Starts on `instance`; returns whether it can.
     fn begin(
         &mut self,

@@ -5,6 +5,7 @@ use super::stroke::{Grabbed, Stroke};
 use crate::document::session::SculptKind;
 use crate::math::Camera;
 use crate::tools::stroke_path::PathPoint;
+use crate::tools::strokes::Stroke as _;
 use crate::tools::{PointerEvent, Reach, ToolAction, ToolContext};
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
@@ -19,7 +20,8 @@ impl Stroke {
         actions: &mut Vec<ToolAction>,
     ) {
         if self.begun.is_none() {
-            let Some(press) = self.next_dab(event.size_px) else {
+            let spacing = self.spacing_px();
+            let Some(press) = self.path.next_dab(spacing, event.size_px) else {
                 return;
             };
             let Some(dab) = self.reach(press, event, context, reach, actions) else {

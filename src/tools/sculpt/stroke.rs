@@ -6,13 +6,13 @@ use super::shape::Shape;
 use crate::document::session::{BrushOptions, FalloffShape, SculptKind};
 use crate::document::{Document, Edit, SculptTarget};
 use crate::finding::counted;
-use crate::math::Camera;
 use crate::mesh::{PointSet, Symmetry};
 use crate::tools::brush::dab::{OnScreen, Visibility, find, pressed};
 use crate::tools::brush::{mirror_of, nearest, paint_mask};
 use crate::tools::stroke_path::{PathPoint, StrokePath};
+use crate::tools::strokes;
 use crate::tools::{PointerEvent, Reach, ToolAction, ToolContext};
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 use std::sync::Arc;
 
 /// A stroke in progress.
@@ -30,8 +30,6 @@ pub(super) struct Stroke {
     pub(super) begun: Option<Begun>,
     /// Whether nothing can be sculpted; the reason was shown.
     pub(super) refused: bool,
-    /// The release event and the camera, once the button was released.
-    pub(super) ending: Option<(PointerEvent, Camera)>,
 }
 
 /// What a stroke sculpts, and what it has done so far.
@@ -67,15 +65,55 @@ pub(super) struct Reached {
     pub(super) points: Vec<(u32, f32)>,
 }
 
-impl Stroke {
-    /// The position of the next dab.
-    pub(super) fn next_dab(&mut self, size_px: Vec2) -> Option<PathPoint> {
-        let spacing = (self.radius_px * self.options.spacing).max(1.0);
-        self.path.next_dab(spacing, size_px)
+impl strokes::Stroke for Stroke {
+    type Work = Reach;
+
+    fn begin(event: &PointerEvent, context: &ToolContext<'_>) -> Self {
+        let session = context.document.session();
+        let kind = if event.smooth {
+            SculptKind::Smooth
+        } else {
+            session.sculpt_kind
+        };
+        Self {
+            options: session.brush,
+            kind,
+            invert: event.invert,
+            radius_px: session.brush.radius_px,
+            path: StrokePath::new(PathPoint::of(event)),
+            begun: None,
+            refused: false,
+        }
+    }
+
+    fn path(&mut self) -> &mut StrokePath {
+        &mut self.path
+    }
+
+    fn spacing_px(&self) -> f32 {
+        (self.radius_px * self.options.spacing).max(1.0)
+    }
+
+    fn is_refused(&self) -> bool {
+        self.refused
+    }
+
+    fn is_drag(&self) -> bool {
+        self.kind.is_drag()
+    }
+
+    fn follow(
+        &mut self,
+        event: &PointerEvent,
+        context: &mut ToolContext<'_>,
+        reach: &mut Reach,
+        actions: &mut Vec<ToolAction>,
+    ) {
+        self.drag(event, context, reach, actions);
     }
 
     /// Applies a dab to the surface under `position`.
-    pub(super) fn dab(
+    fn dab(
         &mut self,
         position: PathPoint,
         event: &PointerEvent,
@@ -98,6 +136,29 @@ impl Stroke {
         }
     }
 
+    fn take_edit(&mut self, document: &Document, _: &mut Reach) -> Option<Edit> {
+        self.begun.as_mut()?.take_edit(document)
+    }
+
+    fn finish(self, _: &Document) -> Vec<ToolAction> {
+        let Some(begun) = self.begun else {
+            return Vec::new();
+        };
+        let mut actions = vec![ToolAction::Commit];
+        if begun.moved.is_empty() {
+            let why = if begun.mask.is_some() {
+                "No vertex under the brush is in the paint mask."
+            } else {
+                "No vertex lies under the brush. Press ] for a larger brush."
+            };
+            actions.push(ToolAction::Notify(why.into()));
+        }
+        actions.extend(begun.one_sided().map(ToolAction::Notify));
+        actions
+    }
+}
+
+impl Stroke {
     /// The points under the brush at a position of the path. `None`: beside the surface, or refused.
     pub(super) fn reach(
         &mut self,
@@ -178,29 +239,6 @@ impl Stroke {
             radius: world,
             points,
         })
-    }
-
-    /// The changes since the last call.
-    pub(super) fn take_edit(&mut self, document: &Document) -> Option<Edit> {
-        self.begun.as_mut()?.take_edit(document)
-    }
-
-    /// The actions at its end.
-    pub(super) fn finish(self) -> Vec<ToolAction> {
-        let Some(begun) = self.begun else {
-            return Vec::new();
-        };
-        let mut actions = vec![ToolAction::Commit];
-        if begun.moved.is_empty() {
-            let why = if begun.mask.is_some() {
-                "No vertex under the brush is in the paint mask."
-            } else {
-                "No vertex lies under the brush. Press ] for a larger brush."
-            };
-            actions.push(ToolAction::Notify(why.into()));
-        }
-        actions.extend(begun.one_sided().map(ToolAction::Notify));
-        actions
     }
 }
 

@@ -89,6 +89,9 @@ impl Command {
             | Self::RenameGroup
             | Self::DeleteGroup
             | Self::PromoteAnchors
+            | Self::AddMuscle
+            | Self::SuggestClusters
+            | Self::ReduceSamples
             | Self::AssignGroup(_) => editor.clustered_mesh().is_some(),
             // Without samples they say so.
             Self::AddSample

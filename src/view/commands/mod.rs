@@ -358,6 +358,12 @@ pub enum Command {
     DeleteGroup,
     /// Mark the anchors of the layout as clusters.
     PromoteAnchors,
+    /// Add a muscle to the active group.
+    AddMuscle,
+    /// Suggest clusters for the active object.
+    SuggestClusters,
+    /// Reduce the samples of the active set to the clusters.
+    ReduceSamples,
     /// Mark the selected vertices as clusters of a group, counted from 0, and make it active.
     AssignGroup(u16),
     /// Add a corrective sample at the pose on screen.

@@ -5,6 +5,7 @@
 
 mod clusters;
 mod correctives;
+mod curve_editor;
 mod header;
 mod hierarchy;
 mod history;
@@ -24,7 +25,7 @@ mod tool_bar;
 mod volume;
 
 pub use clusters::ClustersPanel;
-pub(super) use clusters::glyph_ui;
+pub(super) use clusters::{glyph_ui, reach, with_reach};
 pub use correctives::CorrectivesPanel;
 pub use header::header_ui;
 pub use hierarchy::Hierarchy;

@@ -9,6 +9,7 @@ mod gpu;
 mod heat_legend;
 mod influence_bar;
 mod menu;
+mod muscle_handles;
 mod navigate;
 mod overlays;
 mod paint;
@@ -70,6 +71,7 @@ pub struct Viewport {
     ease: Option<Ease>,
     sight: OcclusionCache,
     net: clusters::Net,
+    muscle_drag: Option<muscle_handles::MuscleDrag>,
     /// The pane whose worst vertex is to be framed.
     frame_of: Option<ViewId>,
     panes: Panes,
@@ -198,6 +200,9 @@ impl Viewport {
         }
         for pane in &panes {
             self.heat_figures_ui(ui, pane, layout, editor);
+        }
+        for pane in &panes {
+            self.muscle_ui(ui, pane, editor);
         }
         self.frame_worst_of_pane(editor);
         self.heat_probe_ui(ui, &response, editor);

@@ -1,7 +1,7 @@
 //! The list of groups, and the settings of the active one.
 
 use super::hand::hand_ui;
-use super::{ClustersPanel, Rename, glyph_ui};
+use super::{ClustersPanel, Rename, Renamed, glyph_ui};
 use crate::cluster::preset::FREE_COLOUR;
 use crate::cluster::{Base, ClusterGroup, Glyph, GroupPreset};
 use crate::editor::Editor;
@@ -102,7 +102,11 @@ impl ClustersPanel {
         glyph_ui(ui.painter(), centre, 11.0, group.glyph, group.colour);
         Self::row_buttons_ui(ui, editor, buttons, (index, group));
         let place = own.with_min_x(own.left() + GLYPH);
-        if let Some(rename) = self.rename.as_mut().filter(|rename| rename.group == index) {
+        if let Some(rename) = self
+            .rename
+            .as_mut()
+            .filter(|r| r.what == Renamed::Group(index))
+        {
             let field = rename
                 .field
                 .show_ui(ui, place, id.with("name"), "Name of the group");
@@ -124,7 +128,7 @@ impl ClustersPanel {
         text_ui(ui, &group.name, colour, name, false, name.width());
         if response.double_clicked() {
             self.rename = Some(Rename {
-                group: index,
+                what: Renamed::Group(index),
                 field: NameField::new(group.name.clone()),
             });
         } else if response.clicked() {
@@ -267,8 +271,8 @@ fn group_ui(
         let response = ui.color_edit_button_srgb(&mut colour);
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Colour of the group"));
         if response.changed() {
-            if !panel.is_colouring {
-                panel.is_colouring = true;
+            if !panel.is_dragging {
+                panel.is_dragging = true;
                 editor.begin_step("Colour of group");
             }
             editor.set_group_colour(index, colour);

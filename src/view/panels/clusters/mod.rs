@@ -5,9 +5,15 @@
 mod glyph;
 mod groups;
 mod hand;
+mod muscle;
+mod muscles;
 mod patches;
+mod samples;
+mod strength;
+mod suggestion;
 
 pub(in crate::view) use glyph::glyph_ui;
+pub(in crate::view) use muscle::{reach, with_reach};
 
 use super::rename::NameField;
 use crate::cluster::GroupPreset;
@@ -23,14 +29,22 @@ pub struct ClustersPanel {
     model: u64,
     rename: Option<Rename>,
     sparse: patches::Sparse,
-    /// Whether a colour is being dragged, in one undo step.
-    is_colouring: bool,
+    /// Whether a colour, a number or a point of a curve is being dragged, in one undo step.
+    is_dragging: bool,
 }
 
 /// A name being edited.
 struct Rename {
-    group: u16,
+    what: Renamed,
     field: NameField,
+}
+
+/// What has the name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Renamed {
+    Group(u16),
+    /// A muscle of the active group.
+    Muscle(usize),
 }
 
 impl ClustersPanel {
@@ -41,12 +55,16 @@ impl ClustersPanel {
             self.rename = None;
         }
         // End a drag whose release no widget received.
-        if self.is_colouring && !ui.input(|i| i.pointer.any_down()) {
-            self.is_colouring = false;
+        if self.is_dragging && !ui.input(|i| i.pointer.any_down()) {
+            self.is_dragging = false;
             editor.end_step();
         }
         let n_groups = editor.cluster_groups().len();
-        let is_there = |rename: &Rename| usize::from(rename.group) < n_groups;
+        let n_muscles = editor.muscles().len();
+        let is_there = |rename: &Rename| match rename.what {
+            Renamed::Group(group) => usize::from(group) < n_groups,
+            Renamed::Muscle(muscle) => muscle < n_muscles,
+        };
         if !self.rename.as_ref().is_none_or(is_there) {
             self.rename = None;
         }
@@ -61,11 +79,18 @@ impl ClustersPanel {
             .show(ui, |ui| {
                 if n_groups == 0 {
                     empty_ui(ui, editor, &mut commands);
+                    ui.separator();
+                    self.suggestion_ui(ui, editor, &mut commands);
                     return;
                 }
                 self.groups_ui(ui, editor, &mut commands);
                 ui.separator();
+                self.muscles_ui(ui, editor, &mut commands);
+                ui.separator();
                 self.patches_ui(ui, editor, &mut commands);
+                ui.separator();
+                samples::samples_ui(ui, editor, &mut commands);
+                self.suggestion_ui(ui, editor, &mut commands);
             });
         commands
     }
@@ -76,7 +101,7 @@ impl ClustersPanel {
             && let Some(known) = editor.cluster_groups().get(usize::from(group))
         {
             self.rename = Some(Rename {
-                group,
+                what: Renamed::Group(group),
                 field: NameField::new(known.name.clone()),
             });
         }

@@ -6,13 +6,13 @@ use crate::editor::Editor;
 use crate::editor::clusters::{SPARSE_DEGREES, VERY_SPARSE_DEGREES};
 use crate::finding::counted;
 use crate::view::commands::Command;
-use crate::view::panels::correctives::fields::{named_ui, pick_ui};
+use crate::view::panels::correctives::fields::{Number, named_ui, pick_ui};
 use crate::view::panels::correctives::heading_ui;
 use crate::view::theme;
 use egui::{Button, Label, RichText, Ui};
 
 /// Kinds of patches, with a name and an explanation each.
-const SURFACES: [(Interpolation, &str, &str); 2] = [
+const SURFACES: [(Interpolation, &str, &str); 5] = [
     (
         Interpolation::TransportedBezier,
         "Transported Bezier",
@@ -22,6 +22,22 @@ const SURFACES: [(Interpolation, &str, &str); 2] = [
         Interpolation::PointNormal,
         "PN triangles",
         "Bezier triangles of the deformed positions and normals alone (Vlachos et al. 2001).",
+    ),
+    (
+        Interpolation::Gregory,
+        "G1 triangles",
+        "Gregory triangles that meet with one tangent plane (Walton & Meek 1996): no crease between patches.",
+    ),
+    (
+        Interpolation::Strands,
+        "Strands",
+        "Cardinal splines along lines of the mesh through the clusters, as the paper's authors did earlier; elsewhere \
+         Bezier triangles.",
+    ),
+    (
+        Interpolation::SkinnedFree,
+        "Skinned free vertices",
+        "Free vertices keep their skin, and patches carry only what is added to the clusters: no error where nothing is.",
     ),
 ];
 
@@ -64,6 +80,9 @@ impl ClustersPanel {
         let about = SURFACES.iter().find(|s| s.0 == known.interpolation);
         let about = about.map_or("", |surface| surface.2);
         ui.add(Label::new(RichText::new(about).color(dim)).wrap());
+        if known.interpolation == Interpolation::Strands {
+            self.tension_ui(ui, editor, known);
+        }
         let mut settings = known;
         let about = "Take tangents from the positions of the clusters alone, as the paper does, not from the skin around \
                      them. The error is larger.";
@@ -77,6 +96,27 @@ impl ClustersPanel {
             editor.set_patch_settings("Couple normals", settings);
         }
         self.findings_ui(ui, editor, commands);
+    }
+
+    /// Draws the tension of strands.
+    fn tension_ui(&mut self, ui: &mut Ui, editor: &mut Editor, known: PatchSettings) {
+        let about = "How tight the splines are: 0 is Catmull-Rom, at 1 they are straight between the clusters.";
+        named_ui(ui, "Tension", about, |ui| {
+            let number = Number {
+                label: "Tension",
+                range: 0.0..=1.0,
+                speed: 0.005,
+                decimals: 2,
+                suffix: "",
+                about,
+                step: "Tension of strands",
+            };
+            let dragging = &mut self.is_dragging;
+            if let Some(tension) = number.show_step_ui(ui, dragging, editor, known.tension) {
+                let settings = PatchSettings { tension, ..known };
+                editor.set_patch_settings(number.step, settings);
+            }
+        });
     }
 
     /// Draws the number of patches and anchors, and warnings.

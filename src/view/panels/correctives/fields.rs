@@ -10,20 +10,20 @@ use std::ops::RangeInclusive;
 const NAME: f32 = 78.0;
 
 /// A number that is dragged or typed.
-pub(super) struct Number<'a> {
-    pub(super) label: &'a str,
-    pub(super) range: RangeInclusive<f64>,
-    pub(super) speed: f64,
-    pub(super) decimals: usize,
-    pub(super) suffix: &'a str,
-    pub(super) about: &'a str,
+pub(in crate::view::panels) struct Number<'a> {
+    pub(in crate::view::panels) label: &'a str,
+    pub(in crate::view::panels) range: RangeInclusive<f64>,
+    pub(in crate::view::panels) speed: f64,
+    pub(in crate::view::panels) decimals: usize,
+    pub(in crate::view::panels) suffix: &'a str,
+    pub(in crate::view::panels) about: &'a str,
     /// The name of the undo step.
-    pub(super) step: &'a str,
+    pub(in crate::view::panels) step: &'a str,
 }
 
 impl Number<'_> {
     /// Draws the field without undo steps; returns a new value once it is confirmed.
-    pub(super) fn show_free_ui(&self, ui: &mut Ui, shown: f64) -> Option<f64> {
+    pub(in crate::view::panels) fn show_free_ui(&self, ui: &mut Ui, shown: f64) -> Option<f64> {
         let id = ui.next_auto_id();
         let mut value = ui.data(|data| data.get_temp(id)).unwrap_or(shown);
         let field = DragValue::new(&mut value)
@@ -57,6 +57,17 @@ impl Number<'_> {
         editor: &mut Editor,
         shown: f64,
     ) -> Option<f64> {
+        self.show_step_ui(ui, &mut panel.is_dragging, editor, shown)
+    }
+
+    /// As [`Number::show_ui`]; `is_dragging` tells the panel that a step is open.
+    pub(in crate::view::panels) fn show_step_ui(
+        &self,
+        ui: &mut Ui,
+        is_dragging: &mut bool,
+        editor: &mut Editor,
+        shown: f64,
+    ) -> Option<f64> {
         let mut value = shown;
         let field = DragValue::new(&mut value)
             .range(self.range.clone())
@@ -70,7 +81,7 @@ impl Number<'_> {
             ..WidgetInfo::drag_value(true, shown)
         });
         if response.drag_started() {
-            panel.is_dragging = true;
+            *is_dragging = true;
             editor.begin_step(self.step);
         }
         // Leaving the field reads its rounded text again. Ignore that.
@@ -82,7 +93,7 @@ impl Number<'_> {
             editor.begin_step(self.step);
         }
         if response.drag_stopped() {
-            panel.is_dragging = false;
+            *is_dragging = false;
         }
         let ends = response.drag_stopped();
         response.on_hover_text(self.about);
