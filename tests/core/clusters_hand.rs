@@ -1,15 +1,23 @@
 //! Clusters that are moved by hand: the shape, its keyframes, the files, and the headless editor.
 
+use crate::bake::{corrected, with_stack};
+use crate::bake_sources;
+use crate::cli::{asset, done, text};
 use crate::editing::EditorHarness;
+use crate::export_models::reopen;
 use crate::models::tube;
+use crate::npy::read_npy;
 use glam::{DQuat, Vec2, Vec3};
+use serde_json::{Value, json};
+use sinew::bake::BakeOptions;
+use sinew::bake::static_shapes::{StaticPose, static_shapes};
 use sinew::cluster::{Base, ClusterGroup, ClusterMap, ControlMotion, GroupPreset, PatchSettings};
-use sinew::deform::Moved;
+use sinew::deform::{DeformStack, Moved};
 use sinew::document::session::{PoseSpace, TransformKind};
 use sinew::document::{ClipId, ClustersEdit, Document, Edit, EditError, InstanceId, MeshId};
 use sinew::evaluate::Evaluator;
-use sinew::io::open_sample;
 use sinew::io::project::{apply_project, parse, to_project, to_text};
+use sinew::io::{open_any, open_sample};
 use sinew::math::{Axis, Worse};
 use sinew::mesh::PointSet;
 use sinew::skeleton::{Moment, Pose};
@@ -519,4 +527,139 @@ fn what_cannot_be_moved_is_said() {
         h.last_notice()
             .starts_with("The active group is not moved by hand.")
     );
+}
+
+/// A tube that bends within a second, with clusters that are moved by hand on until a half second later.
+#[test]
+fn an_export_of_keyed_clusters_reads_back_within_a_tenth_of_a_percent() {
+    let mut gltf = bake_sources::tube(2);
+    let clip = bake_sources::clip(&mut gltf, "Bend");
+    let times = [0.0, 0.5, 1.0];
+    bake_sources::turn(&mut gltf, clip, 2, "LINEAR", &times, &[0.0, 60.0, 20.0]);
+    let document = bake_sources::document(gltf);
+    let points: Vec<u32> = every(&document, 3).collect();
+    let moved = [points.len() / 4, points.len() / 2, 3 * points.len() / 4].map(|i| points[i]);
+    let key = |secs: f32, by: Vec3| (secs, moved.map(|point| (point, by)).to_vec());
+    let keys = vec![
+        key(0.0, Vec3::ZERO),
+        key(0.37, Vec3::new(0.1, 0.05, 0.0)),
+        key(1.5, Vec3::new(-0.05, 0.0, 0.1)),
+    ];
+    let hand = ControlMotion::new(Vec::new(), [(CLIP, keys)]).unwrap();
+    let document = with(&document, by_hand(points, hand));
+    assert_eq!(document.clip_span(CLIP), Some((0.0, 1.5)));
+    let (exported, report) = corrected(&document, BakeOptions::default());
+    println!("{}", report.summary());
+    assert!(report.met && report.max_percent <= 0.1, "{report:?}");
+    let read = with_stack(reopen(&exported), &DeformStack::lbs());
+    assert!((read.clips()[&CLIP].end_secs() - 1.5).abs() < 1e-6);
+    let vertices = |document: &Document, time: f64| -> Vec<Vec3> {
+        let still = StaticPose {
+            clip: Some(CLIP),
+            time,
+        };
+        let pose = still.pose(document).unwrap();
+        let at = pose.at(still.moment(document));
+        let shapes = static_shapes(document, at, &Task::new()).unwrap();
+        let shape = shapes.values().next().unwrap();
+        let mesh = &document.meshes().values().next().unwrap().geometry;
+        let points = mesh.point_of_vertex.iter();
+        points.map(|&p| shape.positions[p as usize]).collect()
+    };
+    let without = {
+        let mut group = ClusterGroup::clone(&document.meshes()[&MESH].clusters.groups()[0]);
+        group.hand = ControlMotion::default();
+        let map = document.meshes()[&MESH].clusters.with_group(Some(0), group);
+        with(&document, map.unwrap())
+    };
+    let mut by = 0.0f32;
+    for time in [0.0, 0.2, 0.37, 0.6, 0.99, 1.2, 1.5] {
+        let seen = vertices(&document, time);
+        let error = apart(&seen, &vertices(&read, time));
+        let percent = 100.0 * f64::from(error) / report.diagonal;
+        assert!(percent <= 0.1, "{percent} % at {time} s");
+        by = by.worse(apart(&seen, &vertices(&without, time)));
+    }
+    // What was moved by hand is far larger.
+    assert!(f64::from(by) > 0.02 * report.diagonal, "{by}");
+}
+
+#[test]
+fn the_command_line_takes_the_base_and_shows_and_plays_keyframes() {
+    let folder = tempfile::tempdir().unwrap();
+    let arm = asset("arm");
+    let marks = folder.path().join("marks.json");
+    let vertices: Vec<u32> = (0..3992).step_by(40).collect();
+    let wanted = json!({
+        "meshes": [{"mesh": 0, "primitive": 0, "vertices": vertices, "group": "Arm"}],
+        "groups": [{"name": "Arm", "base": "hand"}],
+    });
+    std::fs::write(&marks, wanted.to_string()).unwrap();
+    let project = folder.path().join("arm.ron");
+    done(&[
+        "clusters",
+        &arm,
+        "--mark",
+        text(&marks),
+        "--out",
+        text(&project),
+    ]);
+    let mut document = open_any(&project, &Task::new()).unwrap().document;
+    let map = document.meshes()[&MESH].clusters.clone();
+    let moved = map.clusters()[map.n_clusters() / 2].0;
+    let mut group = ClusterGroup::clone(&map.groups()[0]);
+    assert_eq!(group.base, Base::Hand);
+    let keys = vec![(0.0, Vec::new()), (1.0, vec![(moved, Vec3::Y * 0.1)])];
+    group.hand = ControlMotion::new(vec![(moved, Vec3::X * 0.2)], [(CLIP, keys)]).unwrap();
+    apply(&mut document, map.with_group(Some(0), group).unwrap());
+    let saved = to_text(&to_project(&document, Some(&project)).unwrap()).unwrap();
+    std::fs::write(&project, saved).unwrap();
+
+    let said: Value = serde_json::from_str(&done(&["clusters", text(&project), "--json"])).unwrap();
+    let group = &said["meshes"][0]["groups"][0];
+    assert_eq!(
+        (&group["base"], &group["displaced"]),
+        (&json!("hand"), &json!(1))
+    );
+    assert_eq!(
+        (&group["clips"][0]["clip"], &group["clips"][0]["keyframes"]),
+        (&json!(0), &json!(2))
+    );
+    let plain = done(&["clusters", text(&project)]);
+    assert!(
+        plain.contains("moved by hand") && plain.contains("2 keyframes in clip 0"),
+        "{plain}"
+    );
+    let skinned = |args: &[&str]| {
+        let out = folder.path().join("skin.npy");
+        let all = [&["skin", text(&project), "--out", text(&out)], args].concat();
+        done(&all);
+        read_npy(&out).1
+    };
+    let clip = document.clips()[&CLIP].clone();
+    for (args, moment, pose) in [
+        (
+            vec![],
+            Moment::default(),
+            document.rest_pose().as_ref().clone(),
+        ),
+        (
+            vec!["--clip", "0", "--time", "0.5"],
+            Moment::of(CLIP, 0.5),
+            document.pose_of_clip(&clip, 0.5),
+        ),
+    ] {
+        let mut evaluator = Evaluator::default();
+        evaluator.evaluate(&document, pose.at(moment));
+        let id = *document.instances().keys().next().unwrap();
+        let expected = evaluator.plan(id).unwrap().positions();
+        let item = &document.meshes()[&MESH];
+        let found = skinned(&args);
+        let points = item.geometry.point_of_vertex.iter();
+        for (found, &point) in found.chunks_exact(3).zip(points) {
+            let found = Vec3::new(found[0] as f32, found[1] as f32, found[2] as f32);
+            let error = found.distance(expected[point as usize]);
+            assert!(error < 1e-5, "{args:?} {point}: {error}");
+        }
+    }
 }

@@ -3,7 +3,6 @@
 
 use crate::window::Window;
 use egui::{Key, Modifiers, PointerButton, Pos2, Role, Vec2};
-use egui_kittest::kittest::Queryable as _;
 use sinew::cluster::{Base, ControlMotion};
 use sinew::view::commands::Command;
 use sinew::view::frame::{PanelKind, Workspace};
@@ -75,14 +74,18 @@ fn clusters_are_selected_moved_with_the_gizmo_and_keyed() {
     window.picture("hand-selected");
 
     // A handle drags it: one step.
-    let handle = window.harness.get_by_label("Move X").rect().center();
+    assert!(window.says("Move X"));
+    let (pivot, axes) = window.editor().cluster_gizmo_frame().expect("a selection");
+    let ahead = window.place(pivot + axes[0] * 0.1);
+    let from = window.place(pivot);
+    let along = (ahead - from).normalized();
     let before = window.positions()[point as usize];
     let n = window.editor().history().n_undo();
     window.drag(
         PointerButton::Primary,
         Modifiers::NONE,
-        handle,
-        Vec2::new(30.0, -10.0),
+        from + along * 60.0,
+        along * 40.0,
     );
     window.settle();
     assert_eq!(undo_label(&window), "Move 1 cluster");

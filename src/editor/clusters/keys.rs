@@ -98,6 +98,8 @@ impl Editor {
         self.set_hand(mesh, index, hand, &label);
         let playback = self.playback_mut();
         playback.clip = Some(clip);
+        // The pose stays on screen, and is not keyed.
+        playback.unkeyed |= shown.is_none();
         playback.time_secs = f64::from(secs);
         self.history.commit(&self.document);
         self.evaluation.stale = true;

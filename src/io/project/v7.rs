@@ -118,6 +118,7 @@ impl From<GroupEntry> for cluster_entries::GroupEntry {
             glyph: old.glyph,
             base: old.base.into(),
             muscles: old.muscles,
+            hand: None,
             points: old.points,
             blocks: old.blocks,
         }
