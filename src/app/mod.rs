@@ -211,7 +211,7 @@ impl SinewApp {
         let welcome =
             (file.is_none() && chosen.show_welcome).then(|| Welcome::new(&chosen.recents, ctx));
         let workspace = chosen.workspace;
-        let dock = Dock::new(workspace.label(), &chosen.layout(workspace));
+        let dock = Dock::of_workspace(workspace, &chosen.layout(workspace));
         let waker = ctx.clone();
         let recovering = find_recoverable(folders.autosaves.clone(), ctx.clone());
         let mut editor = Editor::new(folders.autosaves, move || waker.request_repaint())?;
@@ -313,7 +313,7 @@ impl SinewApp {
         if workspace != chosen.workspace {
             chosen.set_layout(chosen.workspace, self.dock.arrangement());
             chosen.workspace = workspace;
-            self.dock = Dock::new(workspace.label(), &chosen.layout(workspace));
+            self.dock = Dock::of_workspace(workspace, &chosen.layout(workspace));
         }
         self.set_mode(workspace.mode());
     }
@@ -332,7 +332,7 @@ impl SinewApp {
         self.close_export();
         let workspace = self.settings.settings.workspace;
         let layout = Arrangement::of_workspace(workspace);
-        self.dock = Dock::new(workspace.label(), &layout);
+        self.dock = Dock::of_workspace(workspace, &layout);
         self.settings.settings.set_layout(workspace, layout);
     }
 
@@ -359,7 +359,7 @@ impl SinewApp {
             self.export.close(&mut self.editor);
             let chosen = &self.settings.settings;
             let workspace = chosen.workspace;
-            self.dock = Dock::new(workspace.label(), &chosen.layout(workspace));
+            self.dock = Dock::of_workspace(workspace, &chosen.layout(workspace));
         }
     }
 

@@ -4,13 +4,19 @@ use crate::brushes::{self, FINGER, event, ndc};
 use crate::editing::EditorHarness;
 use glam::{DQuat, Vec2, Vec3};
 use sinew::cluster::{Base, ClusterMap, Glyph, GroupPreset, Interpolation, PatchSettings};
+use sinew::deform::Correctives;
 use sinew::document::session::{RadiusUnit, SelectKind};
-use sinew::editor::ResetPart;
+use sinew::document::{CorrectivesEdit, Edit};
+use sinew::editor::clusters::ClusterTarget;
+use sinew::editor::{ResetPart, SampleTask};
 use sinew::math::Axis;
 use sinew::mesh::PointSet;
+use sinew::psd::Displacements;
 use sinew::skeleton::JointId;
+use sinew::suggest::TrainingPoses;
 use sinew::tools::PointerKind;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The two fingers under a brush of half the width of one.
 fn fingers() -> EditorHarness {
@@ -407,4 +413,265 @@ fn sparse_clusters_are_a_problem_of_the_pose_that_selects_the_ends() {
     h.editor.reset_pose(ResetPart::All);
     h.settle();
     assert_eq!(sparse(&h), None);
+}
+
+/// Rotates the forearm of the arm about its own x axis.
+fn bend_elbow(h: &mut EditorHarness, degrees: f64) -> JointId {
+    h.editor.show_clip(None);
+    let forearm = JointId(h.joint("forearm"));
+    let mut local = h.editor.document().rest_pose().locals[forearm.get()];
+    local.rotation *= DQuat::from_rotation_x(degrees.to_radians());
+    h.editor.begin_pose_field(forearm, "Rotate");
+    h.editor.set_pose_field(forearm, local);
+    h.editor.confirm_transform();
+    h.settle();
+    forearm
+}
+
+/// The arm with every 3rd vertex marked.
+fn marked_arm() -> EditorHarness {
+    let mut h = EditorHarness::new();
+    let mesh = h.editor.clustered_mesh().expect("the arm");
+    let n = h.editor.document().meshes()[&mesh].geometry.n_points() as u32;
+    let every: Vec<u32> = (0..n).step_by(3).collect();
+    select(&mut h, &every);
+    h.editor.mark_selected();
+    h.settle();
+    h
+}
+
+fn shown(h: &EditorHarness) -> Vec<Vec3> {
+    let displayed = h.editor.displayed().values();
+    displayed
+        .flat_map(|d| d.positions.iter().copied())
+        .collect()
+}
+
+#[test]
+fn a_muscle_is_added_on_the_selected_bone_towards_its_bend() {
+    let mut h = EditorHarness::new();
+    h.editor.add_group(GroupPreset::Procedural);
+    assert!(!h.editor.add_muscle());
+    assert!(
+        h.settle_and_notice()
+            .contains("Mark vertices over the muscle first")
+    );
+    let mut h = marked_arm();
+    let forearm = bend_elbow(&mut h, 90.0);
+    let skeleton = h.editor.document().skeleton().clone();
+    let upper = skeleton.joint(forearm).parent.unwrap();
+    h.editor.select_joint(Some(upper));
+    assert_eq!(h.editor.selected_muscle_bone(), Some([upper, forearm]));
+    undoes(&mut h, |h| assert!(h.editor.add_muscle()));
+    assert_eq!(undo_label(&h), "Add muscle · Muscle");
+    let muscle = h.editor.active_muscle().unwrap().1.clone();
+    assert_eq!([muscle.upper, muscle.lower], [upper, forearm]);
+    let site = h.editor.muscle_site().unwrap().clone();
+    let percent = muscle.settings.amplitude / site.radius;
+    assert!((percent - 0.15).abs() < 1e-12, "{percent}");
+    assert!(site.radius > 0.1 * site.length() && site.radius < site.length());
+    let bend = h.editor.muscle_bend().unwrap().to_degrees();
+    assert!((bend - 90.0).abs() < 1e-6, "{bend}");
+    // The hand turned to the side on which the muscle lies.
+    let side = muscle.settings.side;
+    assert!(side.dot(site.along()).abs() < 1e-9);
+    let hand = skeleton.children(forearm)[0];
+    let rest = h.editor.document().rest_pose().world_matrices(&skeleton);
+    let moved = h.editor.world()[hand.get()].translation - rest[hand.get()].translation;
+    let to_world = site.posed(h.editor.world()).unwrap().matrix3;
+    let turned = (to_world * side).dot(moved) / (to_world * side).length();
+    assert!(turned > 0.5 * moved.length(), "{turned} of {moved}");
+    // It moves the clusters, unless it is muted.
+    h.settle();
+    let bulged = shown(&h);
+    undoes(&mut h, |h| h.editor.mute_muscle(0, true));
+    assert_eq!(undo_label(&h), "Mute muscle · Muscle");
+    let flat = shown(&h);
+    let most = bulged.iter().zip(&flat).map(|(a, b)| a.distance(*b));
+    let most = f64::from(most.fold(0.0, f32::max));
+    let full = muscle.settings.amplitude;
+    assert!(most > 0.3 * full && most < 1.3 * full, "{most} of {full}");
+}
+
+impl EditorHarness {
+    fn settle_and_notice(&mut self) -> String {
+        self.settle();
+        self.last_notice().to_owned()
+    }
+}
+
+#[test]
+fn a_muscle_is_named_shaped_and_deleted_in_one_step_each() {
+    let mut h = marked_arm();
+    assert!(
+        h.editor.add_muscle(),
+        "on the bone that moves its clusters most"
+    );
+    assert!(h.editor.add_muscle());
+    let names: Vec<&str> = h.editor.muscles().iter().map(|m| m.name.as_str()).collect();
+    assert_eq!(names, ["Muscle", "Muscle (2)"]);
+    assert_eq!(h.editor.active_muscle().unwrap().0, 1);
+    undoes(&mut h, |h| h.editor.rename_muscle(0, " Biceps "));
+    assert_eq!(undo_label(&h), "Rename muscle · Biceps");
+    undoes(&mut h, |h| h.editor.delete_muscle(1));
+    assert_eq!(undo_label(&h), "Delete muscle · Muscle (2)");
+    // A drag is one step; Esc takes it back.
+    undoes(&mut h, |h| {
+        h.editor.begin_step("Place of muscle");
+        for centre in [0.3, 0.4, 0.7] {
+            assert!(
+                h.editor
+                    .set_muscle(0, "Place of muscle", |s| s.centre = centre)
+            );
+        }
+        h.editor.end_step();
+    });
+    assert_eq!(undo_label(&h), "Place of muscle");
+    let before = h.editor.document().clone();
+    h.editor.begin_step("Reach of muscle");
+    h.editor.set_muscle(0, "Reach of muscle", |s| {
+        s.profile = sinew::cluster::procedural::Profile::Cosine { half_width: 0.9 };
+    });
+    h.editor.cancel_step();
+    assert!(h.editor.document().same_content(&before));
+    // Another bone: the same part of its limb.
+    let percent = |h: &mut EditorHarness| {
+        let radius = h.editor.muscle_site().unwrap().radius;
+        h.editor.muscles()[0].settings.amplitude / radius
+    };
+    let was = percent(&mut h);
+    let own = [h.editor.muscles()[0].upper, h.editor.muscles()[0].lower];
+    let other = h
+        .editor
+        .muscle_bones()
+        .into_iter()
+        .find(|bone| *bone != own);
+    undoes(&mut h, |h| {
+        h.editor.set_muscle_bone(0, other.expect("another bone"))
+    });
+    let now = percent(&mut h);
+    assert!((now - was).abs() < 1e-9, "{was} {now}");
+    // Out of its range: nothing changes, and it says why.
+    let before = h.editor.document().clone();
+    assert!(
+        !h.editor
+            .set_muscle(0, "Narrowness of muscle", |s| s.power = f64::NAN)
+    );
+    assert!(h.editor.document().same_content(&before));
+    let said = h.settle_and_notice();
+    assert!(said.contains("power of the muscle is NaN"), "{said}");
+}
+
+#[test]
+fn suggested_clusters_are_held_until_a_point_of_the_curve_is_accepted() {
+    let mut h = EditorHarness::new();
+    let target = ClusterTarget {
+        error: 0.003,
+        poses: TrainingPoses::RangeOfMotion,
+    };
+    h.editor.set_cluster_target(target);
+    let before = h.editor.document().clone();
+    h.editor.suggest_clusters();
+    assert!(h.editor.suggesting_clusters().is_some());
+    h.editor.cancel_suggesting_clusters();
+    h.settle();
+    assert!(h.editor.suggested_clusters().is_none());
+    h.editor.suggest_clusters();
+    h.settle();
+    assert!(h.editor.document().same_content(&before), "only a proposal");
+    let (suggested, chosen) = h.editor.suggested_clusters().expect("clusters");
+    let rounds = suggested.rounds.clone();
+    assert_eq!(chosen, rounds.len() - 1);
+    assert!(
+        rounds.len() > 1 && rounds[chosen].max <= 0.003,
+        "{rounds:?}"
+    );
+    assert_eq!(suggested.of_round(chosen), suggested.map);
+    // Fewer than were asked for.
+    h.editor.choose_suggested_round(0);
+    undoes(&mut h, |h| {
+        assert!(h.editor.accept_suggested_clusters());
+    });
+    let n = rounds[0].n_clusters;
+    assert_eq!(map(&h).n_clusters(), n);
+    assert!(n < rounds[chosen].n_clusters);
+    let places = h.editor.cluster_counts().iter().sum::<usize>();
+    assert_eq!(
+        undo_label(&h),
+        format!("Accept {places} suggested clusters")
+    );
+    assert!(h.editor.suggested_clusters().is_none());
+    // What was suggested for another state of the model is refused.
+    h.editor.suggest_clusters();
+    h.settle();
+    h.editor.unmark_all();
+    let steps = h.editor.history().n_undo();
+    assert!(!h.editor.accept_suggested_clusters());
+    assert_eq!(h.editor.history().n_undo(), steps);
+    assert!(h.settle_and_notice().starts_with("The model changed"));
+}
+
+#[test]
+fn samples_are_reduced_to_clusters_and_say_what_is_lost() {
+    let mut h = EditorHarness::new();
+    let forearm = bend_elbow(&mut h, 80.0);
+    h.editor.select_joint(Some(forearm));
+    assert!(h.editor.add_sample());
+    // A smooth bump around the elbow.
+    let mesh = h.editor.clustered_mesh().unwrap();
+    let geometry = h.editor.document().meshes()[&mesh].geometry.clone();
+    let skin = h.editor.document().skin_of_mesh(mesh).unwrap().1.clone();
+    let slot = skin.joints.iter().position(|j| *j == forearm).unwrap();
+    let elbow = skin.inverse_bind[slot].inverse().translation.as_vec3();
+    let far = geometry.positions.iter().map(|p| p.distance(elbow));
+    let reach = 0.3 * far.fold(0.0, f32::max);
+    let moved = (0u32..).zip(&geometry.positions).filter_map(|(point, p)| {
+        let x = p.distance(elbow) / reach;
+        let out = (*p - elbow).normalize_or_zero() * 0.1 * reach;
+        (x < 1.0).then(|| (point, out * (1.0 - x * x).powi(2)))
+    });
+    let moved: Vec<(u32, Vec3)> = moved.collect();
+    let mut sets = h.editor.correctives().unwrap().sets().to_vec();
+    let set = Arc::make_mut(&mut sets[0]);
+    Arc::make_mut(&mut set.samples[0]).displacements = Displacements::new(moved.clone());
+    let changed = Arc::new(Correctives::new(sets).unwrap());
+    let edit = CorrectivesEdit::new(h.editor.document(), mesh, changed);
+    h.editor.apply(Edit::Correctives(edit), "Sculpt").unwrap();
+    h.settle();
+    // Nothing to keep: it says so, and nothing changes.
+    let before = h.editor.document().clone();
+    h.editor.change_samples(SampleTask::Reduce);
+    assert!(
+        h.settle_and_notice()
+            .starts_with("The object has no clusters.")
+    );
+    assert!(h.editor.document().same_content(&before));
+    let every: Vec<u32> = (0..geometry.n_points() as u32).step_by(4).collect();
+    select(&mut h, &every);
+    h.editor.mark_selected();
+    h.settle();
+    undoes(&mut h, |h| h.editor.change_samples(SampleTask::Reduce));
+    assert_eq!(undo_label(&h), "Reduce samples to clusters");
+    let said = h.editor.reduced_samples().expect("what is kept").to_owned();
+    let kept = h.editor.samples_of(0)[0].displacements.clone();
+    let clusters = marked(&h);
+    assert!(kept.iter().all(|(p, d)| {
+        clusters.contains(&p)
+            && moved
+                .binary_search_by_key(&p, |m| m.0)
+                .is_ok_and(|i| moved[i].1 == d)
+    }));
+    let n = moved
+        .iter()
+        .filter(|m| clusters.contains(&m.0) && m.1 != Vec3::ZERO)
+        .count();
+    assert_eq!(kept.n_points(), n);
+    let lost = said
+        .split("; ")
+        .nth(1)
+        .and_then(|part| part.split(' ').next());
+    let lost: f64 = lost.unwrap().parse().unwrap();
+    println!("{said}");
+    assert!(lost > 0.0 && lost < 40.0, "{said}");
+    assert!(said.contains(&format!("{n} of ")), "{said}");
 }

@@ -3,10 +3,18 @@
 use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, PointerButton, Role, Vec2};
 use egui_kittest::kittest::Queryable as _;
+use glam::Vec3;
+use sinew::cluster::procedural::EnvelopeShape;
 use sinew::cluster::{Base, ClusterMap, Interpolation};
+use sinew::deform::Correctives;
+use sinew::document::{CorrectivesEdit, Edit};
+use sinew::editor::clusters::ClusterTarget;
+use sinew::psd::Displacements;
+use sinew::suggest::TrainingPoses;
 use sinew::view::commands::Command;
 use sinew::view::frame::{PanelKind, Workspace};
 use sinew::view::mode::Mode;
+use std::sync::Arc;
 
 /// The Clusters workspace on the sample arm.
 fn clustering() -> Window {
@@ -202,6 +210,183 @@ fn groups_and_patches_are_set_in_the_panel() {
     window.picture("clusters-panel");
 }
 
+/// A group of clusters on the first bone, which is selected and bent at its tail.
+fn with_clusters_on_a_bone() -> Window {
+    let mut window = clustering();
+    window.choose_add("Add procedural group");
+    let bones = window.bones();
+    let editor = window.harness.state_mut().editor_mut();
+    let mesh = editor.clustered_mesh().expect("an object");
+    let item = editor.document().meshes()[&mesh].clone();
+    let of_bone = (0..item.geometry.n_points() as u32)
+        .filter(|&p| item.influences.row(p).weight_of(0) > 0.3)
+        .step_by(2);
+    let points = of_bone.collect();
+    editor.select_points_of([(mesh, points)]);
+    editor.mark_selected();
+    editor.show_clip(None);
+    let mut local = editor.document().rest_pose().locals[bones[1].get()];
+    local.rotation *= glam::DQuat::from_rotation_x(1.2);
+    editor.begin_pose_field(bones[1], "Rotate");
+    editor.set_pose_field(bones[1], local);
+    editor.confirm_transform();
+    window.settle();
+    window.select(bones[0]);
+    window
+}
+
+#[test]
+fn a_muscle_is_added_in_the_panel_and_dragged_on_the_surface() {
+    let mut window = clustering();
+    window.choose_add("Add procedural group");
+    assert!(window.says("Mark vertices over the muscle, then add one."));
+    window.picture("muscle-empty");
+    let mut window = with_clusters_on_a_bone();
+    window.press_widget(Role::Button, "Add muscle");
+    assert_eq!(undo_label(&window), "Add muscle · Muscle");
+    assert!(window.says("Strength of the muscle: "));
+    window.picture("muscle-added");
+    for (handle, step) in [
+        ("Place of the muscle", "Place of muscle"),
+        ("Reach of the muscle towards the tail", "Reach of muscle"),
+    ] {
+        let before = window.editor().muscles()[0].settings.clone();
+        let n = window.editor().history().n_undo();
+        let at = window.harness.get_by_role_and_label(Role::Button, handle);
+        let at = at.rect().center();
+        let bone = window.bones()[0];
+        let bones = window.editor().bones();
+        let bone = bones.iter().find(|b| b.joint == bone).expect("a bone");
+        let along = window.place(bone.tail) - window.place(bone.head);
+        let by = -along * (25.0 / along.length());
+        window.drag(PointerButton::Primary, Modifiers::NONE, at, by);
+        assert_eq!(undo_label(&window), step);
+        assert_eq!(
+            window.editor().history().n_undo(),
+            n + 1,
+            "one drag, one step"
+        );
+        let after = window.editor().muscles()[0].settings.clone();
+        let closer = [
+            before.centre - after.centre,
+            before.profile.at(0.3) - after.profile.at(0.3),
+        ];
+        let (own, other) = if handle.starts_with("Place") {
+            (closer[0], closer[1])
+        } else {
+            (closer[1], closer[0])
+        };
+        assert!(own > 0.02 && other == 0.0, "{handle}: {closer:?}");
+    }
+    window.picture("muscle-dragged");
+    let n = window.editor().history().n_undo();
+    window.press_widget(Role::ComboBox, "Envelope");
+    window.press_widget(Role::Button, "Curve");
+    assert_eq!(undo_label(&window), "Envelope of muscle");
+    let shape = &window.editor().muscles()[0].settings.envelope.shape;
+    assert!(matches!(shape, EnvelopeShape::Curve(_)));
+    window.scroll_panel(-400.0);
+    window.picture("muscle-curve");
+    let last = window
+        .harness
+        .get_by_role_and_label(Role::Button, "Curve point 2 of 2: 1.00 at 1.00");
+    let at = last.rect().center();
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        at,
+        Vec2::new(-30.0, 20.0),
+    );
+    assert_eq!(undo_label(&window), "Curve of muscle");
+    assert_eq!(window.editor().history().n_undo(), n + 2);
+    window.press_widget(Role::ComboBox, "Envelope");
+    window.press_widget(Role::Button, "Spindle");
+    assert!(window.says("Origin"));
+    window.picture("muscle-spindle");
+    window.press_widget(Role::CheckBox, "Preserve volume");
+    assert!(window.editor().muscles()[0].settings.preserve_volume);
+    window.press_widget(Role::CheckBox, "Show Muscle");
+    assert!(window.editor().muscles()[0].muted);
+    window.press_widget(Role::Button, "Delete Muscle");
+    assert!(window.editor().muscles().is_empty());
+}
+
+#[test]
+fn clusters_are_suggested_with_their_error_over_their_number() {
+    let mut window = clustering();
+    let target = ClusterTarget {
+        error: 0.02,
+        poses: TrainingPoses::RangeOfMotion,
+    };
+    window
+        .harness
+        .state_mut()
+        .editor_mut()
+        .set_cluster_target(target);
+    window.press_widget(Role::Button, "Suggest clusters");
+    assert!(window.says("Error over the number of clusters: "));
+    assert!(window.editor().suggested_clusters().is_some());
+    window.picture("clusters-suggested");
+    let plot = window.harness.get_by_role(Role::Canvas).rect();
+    let at = egui::pos2(plot.left() + 46.0, plot.center().y);
+    window.press(at);
+    window.release(at);
+    window.settle();
+    let (_, chosen) = window.editor().suggested_clusters().expect("clusters");
+    assert_eq!(chosen, 0, "the fewest");
+    window.press_widget(Role::Button, "Accept");
+    assert!(
+        undo_label(&window).starts_with("Accept "),
+        "{}",
+        undo_label(&window)
+    );
+    assert!(map(&window).n_clusters() > 10);
+    window.settle();
+    // Every surface, with what belongs to it.
+    for (interpolation, label) in [
+        (Interpolation::Gregory, "G1 triangles"),
+        (Interpolation::SkinnedFree, "Skinned free vertices"),
+        (Interpolation::Strands, "Strands"),
+    ] {
+        window.press_widget(Role::ComboBox, "Patch surface");
+        window.press_widget(Role::Button, label);
+        assert_eq!(
+            window.editor().patch_settings().interpolation,
+            interpolation
+        );
+    }
+    assert!(window.says("Tension"));
+    window.picture("clusters-strands");
+}
+
+#[test]
+fn samples_are_reduced_to_clusters_and_the_panel_says_what_is_lost() {
+    let mut window = with_clusters_on_a_bone();
+    let bone = window.bones()[1];
+    let editor = window.harness.state_mut().editor_mut();
+    editor.select_joint(Some(bone));
+    assert!(editor.add_sample());
+    let mesh = editor.clustered_mesh().expect("an object");
+    let n = editor.document().meshes()[&mesh].geometry.n_points() as u32;
+    let mut sets = editor.correctives().expect("samples").sets().to_vec();
+    let moved = (0..n).map(|p| (p, Vec3::Y * 0.01)).collect();
+    let set = Arc::make_mut(&mut sets[0]);
+    Arc::make_mut(&mut set.samples[0]).displacements = Displacements::new(moved);
+    let changed = Arc::new(Correctives::new(sets).expect("samples"));
+    let edit = CorrectivesEdit::new(editor.document(), mesh, changed);
+    editor
+        .apply(Edit::Correctives(edit), "Sculpt")
+        .expect("an edit");
+    window.settle();
+    window.press_widget(Role::Button, "Reduce samples to clusters");
+    assert_eq!(undo_label(&window), "Reduce samples to clusters");
+    let kept = window.editor().samples_of(0)[0].displacements.n_points();
+    assert_eq!(kept, map(&window).n_clusters());
+    assert!(window.says("of the correction (rms) is lost"));
+    window.scroll_panel(-2000.0);
+    window.picture("clusters-reduced");
+}
+
 impl Window {
     /// Adds a group by the menu of the panel, or by the button of its empty state.
     fn choose_add(&mut self, item: &str) {
@@ -217,5 +402,33 @@ impl Window {
             drop(menus);
         }
         self.click(Role::Button, item);
+    }
+
+    /// Presses a widget, also one that its panel has scrolled out of sight.
+    #[track_caller]
+    fn press_widget(&mut self, role: Role, label: &str) {
+        let widget = self.harness.get_by_role_and_label(role, label);
+        widget.click_accesskit();
+        self.harness.step();
+        self.settle();
+    }
+
+    /// Turns the wheel over the Clusters panel.
+    fn scroll_panel(&mut self, by: f32) {
+        let mut shown = self.app().dock().shown().iter();
+        let panel = shown.find(|(panel, _)| *panel == PanelKind::Clusters);
+        let at = panel.expect("the panel").1.center();
+        self.move_to(at);
+        self.harness.event(egui::Event::MouseWheel {
+            unit: egui::MouseWheelUnit::Point,
+            delta: Vec2::new(0.0, by),
+            phase: egui::TouchPhase::Move,
+            source: egui::MouseWheelSource::Wheel,
+            modifiers: Modifiers::NONE,
+        });
+        for _ in 0..20 {
+            self.harness.step();
+        }
+        self.settle();
     }
 }

@@ -36,6 +36,23 @@ impl Profile {
         }
     }
 
+    /// h or sigma: how far it reaches from the centre, in lengths of the bone.
+    pub fn reach(&self) -> f64 {
+        match *self {
+            Self::Cosine { half_width } => half_width,
+            Self::Gaussian { sigma } => sigma,
+        }
+    }
+
+    /// The same kind with another reach.
+    #[must_use]
+    pub fn with_reach(&self, reach: f64) -> Self {
+        match self {
+            Self::Cosine { .. } => Self::Cosine { half_width: reach },
+            Self::Gaussian { .. } => Self::Gaussian { sigma: reach },
+        }
+    }
+
     /// Its value, 0 - 1, at `distance` from the centre.
     pub fn at(&self, distance: f64) -> f64 {
         match *self {
@@ -62,6 +79,10 @@ mod tests {
         assert!((cosine.at(0.19) - 0.5).abs() < 1e-15);
         let gaussian = Profile::Gaussian { sigma: 0.2 };
         assert!((gaussian.at(-0.2) - (-0.5f64).exp()).abs() < 1e-15);
+        assert_eq!(
+            (cosine.reach(), gaussian.with_reach(0.4).reach()),
+            (0.38, 0.4)
+        );
         let wrong = Profile::Cosine { half_width: 0.0 };
         assert_eq!(
             wrong.check().unwrap_err(),

@@ -50,6 +50,9 @@ const BESIDE_LAYERS: f32 = 789.0;
 /// The width of the clusters beside the viewport.
 const CLUSTERS: f32 = 264.0;
 
+/// In a window that is less wide, points, panels to both sides leave the header of the viewport too little room.
+pub(super) const NARROW: f32 = 880.0;
+
 /// Size of a part without one.
 const ANY_SIZE: f32 = 200.0;
 
@@ -62,6 +65,17 @@ impl Node {
             Self::Row(nodes) | Self::Column(nodes) => {
                 nodes.iter().flat_map(|(_, node)| node.panels()).collect()
             }
+        }
+    }
+
+    /// The tree without its sizes and the tabs in front: only where each panel is.
+    pub(super) fn places(&self) -> Self {
+        let plain = |nodes: &[(f32, Self)]| nodes.iter().map(|n| (0.0, n.1.places())).collect();
+        match self {
+            Self::Panel(panel) => Self::Panel(*panel),
+            Self::Tabs(_, nodes) => Self::Tabs(0, nodes.iter().map(Self::places).collect()),
+            Self::Row(nodes) => Self::Row(plain(nodes)),
+            Self::Column(nodes) => Self::Column(plain(nodes)),
         }
     }
 
@@ -93,6 +107,15 @@ impl Node {
 impl Arrangement {
     /// The default layout of a workspace.
     pub fn of_workspace(workspace: Workspace) -> Self {
+        Self::of_size(workspace, false)
+    }
+
+    /// The tree of panels that takes the place of the default one in a narrow window; `None` where that one fits.
+    pub(super) fn narrow_root(workspace: Workspace) -> Option<Node> {
+        (workspace == Workspace::Clusters).then(|| Self::of_size(workspace, true).root)
+    }
+
+    fn of_size(workspace: Workspace, is_narrow: bool) -> Self {
         let (side, list, below) = match workspace {
             Workspace::Rig => (288.0, 600.0, 150.0),
             Workspace::Weights => (288.0, 450.0, 150.0),
@@ -102,15 +125,19 @@ impl Arrangement {
             Workspace::Compare => (288.0, 340.0, 150.0),
         };
         let panel = Node::Panel;
+        let clusters = PanelKind::Clusters;
+        let properties = panel(PanelKind::Properties);
+        let (properties, beside) = match (workspace, is_narrow) {
+            (Workspace::Clusters, true) => (Node::Tabs(0, vec![panel(clusters), properties]), None),
+            (Workspace::Clusters, false) => (properties, Some((CLUSTERS, panel(clusters)))),
+            _ => (properties, None),
+        };
         let column = Node::Column(vec![
             (list, panel(PanelKind::Hierarchy)),
-            (WHOLE - list, panel(PanelKind::Properties)),
+            (WHOLE - list, properties),
         ]);
         let mut above = vec![(WHOLE, panel(PanelKind::Viewport)), (side, column)];
-        let clusters = PanelKind::Clusters;
-        if workspace == Workspace::Clusters {
-            above.insert(0, (CLUSTERS, panel(clusters)));
-        }
+        above.splice(0..0, beside);
         let above = Node::Row(above);
         let tabs = [
             PanelKind::Timeline,

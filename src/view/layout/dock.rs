@@ -1,10 +1,10 @@
 //! The docked panels of the open workspace.
 
-use super::arrangement::{Arrangement, Floating, Node, WHOLE};
+use super::arrangement::{Arrangement, Floating, NARROW, Node, WHOLE};
 use super::behavior::{DockBehavior, heading_button_ui, heading_buttons_ui, panel_frame_ui};
 use super::fit::{TAB_BAR, fit, holds_viewport};
 use super::host::{Action, PanelHost};
-use crate::view::frame::PanelKind;
+use crate::view::frame::{PanelKind, Workspace};
 use egui::{Frame, Id, Pos2, Rect, RichText, Ui, Vec2};
 use egui_material_icons::icons;
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tiles, Tree};
@@ -16,6 +16,10 @@ pub struct Dock {
     maximised: Option<PanelKind>,
     /// The panels of the last frame and their rectangles, topmost last.
     shown: Vec<(PanelKind, Rect)>,
+    /// The workspace whose default layout gives way to another one in a narrow window.
+    workspace: Option<Workspace>,
+    /// The panels as they were before the window became narrow.
+    folded: Option<Node>,
 }
 
 impl Default for Dock {
@@ -26,11 +30,22 @@ impl Default for Dock {
             floating: Vec::new(),
             maximised: None,
             shown: Vec::new(),
+            workspace: None,
+            folded: None,
         }
     }
 }
 
 impl Dock {
+    /// A dock with the panels of a workspace. While they are where the default layout has them, they move together in a
+    /// narrow window.
+    pub fn of_workspace(workspace: Workspace, arrangement: &Arrangement) -> Self {
+        Self {
+            workspace: Some(workspace),
+            ..Self::new(workspace.label(), arrangement)
+        }
+    }
+
     /// A dock with the panels of `arrangement`. `name` is unique among the docks of the program.
     pub fn new(name: &str, arrangement: &Arrangement) -> Self {
         let arrangement = arrangement.clone().cleaned();
@@ -41,6 +56,8 @@ impl Dock {
             floating: arrangement.floating,
             maximised: None,
             shown: Vec::new(),
+            workspace: None,
+            folded: None,
         };
         for panel in arrangement.closed {
             dock.set_docked(panel, false);
@@ -51,9 +68,14 @@ impl Dock {
         dock
     }
 
-    /// The arrangement to save.
+    /// The arrangement to save: that of a wide window.
     pub fn arrangement(&self) -> Arrangement {
-        let root = self.tree.root().and_then(|root| read(&self.tree, root));
+        let root = self.root();
+        let folded = self
+            .folded
+            .clone()
+            .filter(|_| self.is_as(self.narrow_root()));
+        let root = folded.or(root);
         let closed = PanelKind::ALL.into_iter().filter(|p| !self.is_open(*p));
         Arrangement {
             root: root.unwrap_or(Node::Panel(PanelKind::Viewport)),
@@ -61,6 +83,55 @@ impl Dock {
             floating: self.floating.clone(),
         }
         .cleaned()
+    }
+
+    fn root(&self) -> Option<Node> {
+        self.tree.root().and_then(|root| read(&self.tree, root))
+    }
+
+    fn narrow_root(&self) -> Option<Node> {
+        self.workspace.and_then(Arrangement::narrow_root)
+    }
+
+    /// Whether the panels are where `other` has them.
+    fn is_as(&self, other: Option<Node>) -> bool {
+        let places = self.root().map(|root| root.places());
+        places.is_some() && places == other.map(|other| other.places())
+    }
+
+    /// Moves panels of the default layout together in a narrow window, and back in a wide one. What the user has docked
+    /// elsewhere stays there.
+    fn adapt(&mut self, width: f32) {
+        let (Some(workspace), Some(narrow)) = (self.workspace, self.narrow_root()) else {
+            return;
+        };
+        if width < NARROW && self.folded.is_none() {
+            let default = Arrangement::of_workspace(workspace).root;
+            if self.is_as(Some(default)) {
+                let root = self.root();
+                self.rebuild(&narrow);
+                self.folded = root;
+            }
+        } else if width >= NARROW
+            && let Some(wide) = self.folded.take()
+            && self.is_as(Some(narrow))
+        {
+            self.rebuild(&wide);
+        }
+    }
+
+    /// Puts the panels where `root` has them; closed and floating ones stay closed and floating.
+    fn rebuild(&mut self, root: &Node) {
+        let gone: Vec<PanelKind> = PanelKind::ALL
+            .into_iter()
+            .filter(|p| !self.is_docked(*p))
+            .collect();
+        let mut tiles = Tiles::default();
+        let root = build(&mut tiles, root);
+        self.tree = Tree::new(self.tree.id(), root, tiles);
+        for panel in gone {
+            self.set_docked(panel, false);
+        }
     }
 
     /// Whether a panel is docked or floating, possibly behind another tab.
@@ -173,6 +244,7 @@ impl Dock {
             actions.extend(maximised_ui(ui, host, panel));
         } else {
             let rect = ui.available_rect_before_wrap();
+            self.adapt(rect.width());
             fit(&mut self.tree, rect.size());
             let mut behavior = DockBehavior {
                 host,
@@ -450,6 +522,34 @@ mod tests {
             });
             assert_eq!(Dock::new("a", &saved).arrangement(), saved);
         }
+    }
+
+    #[test]
+    fn in_a_narrow_window_the_clusters_are_a_tab_beside_the_properties() {
+        let mut saved = Arrangement::of_workspace(Workspace::Clusters);
+        saved.closed.insert(PanelKind::History);
+        let mut dock = Dock::of_workspace(Workspace::Clusters, &saved);
+        dock.adapt(683.0);
+        let narrow = Arrangement::narrow_root(Workspace::Clusters);
+        assert!(dock.is_as(narrow.clone()) && !dock.is_open(PanelKind::History));
+        assert!(dock.is_open(PanelKind::Clusters));
+        assert_eq!(
+            dock.arrangement(),
+            saved,
+            "what is saved is of a wide window"
+        );
+        dock.adapt(1366.0);
+        assert_eq!(dock.arrangement(), saved);
+        assert!(!dock.is_as(narrow.clone()));
+        // What the user has arranged stays.
+        let mut other = saved.clone();
+        if let Node::Column(parts) = &mut other.root {
+            parts.reverse();
+        }
+        let mut dock = Dock::of_workspace(Workspace::Clusters, &other);
+        dock.adapt(683.0);
+        assert!(!dock.is_as(narrow));
+        assert_eq!(dock.arrangement(), other);
     }
 
     #[test]

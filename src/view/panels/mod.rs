@@ -25,7 +25,7 @@ mod tool_bar;
 mod volume;
 
 pub use clusters::ClustersPanel;
-pub(super) use clusters::{glyph_ui, reach, with_reach};
+pub(super) use clusters::glyph_ui;
 pub use correctives::CorrectivesPanel;
 pub use header::header_ui;
 pub use hierarchy::Hierarchy;

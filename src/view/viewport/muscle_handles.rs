@@ -10,7 +10,6 @@ use crate::evaluate::ViewId;
 use crate::tools::Screen;
 use crate::view::chord::take_escape;
 use crate::view::mode::Mode;
-use crate::view::panels::{reach, with_reach};
 use crate::view::theme;
 use egui::{
     Align2, Color32, CursorIcon, PointerButton, Pos2, Rect, Role, Sense, Shape, Stroke, TextStyle,
@@ -46,7 +45,7 @@ impl Part {
 
     /// The place of the handle, in lengths of the bone.
     fn fraction(self, settings: &MuscleSettings) -> f64 {
-        let reach = reach(&settings.profile);
+        let reach = settings.profile.reach();
         match self {
             Self::Place => settings.centre,
             Self::Reach { at_tail: true } => settings.centre + reach,
@@ -169,7 +168,7 @@ impl Viewport {
         } else {
             1.0
         };
-        let reach = ends * reach(&settings.profile);
+        let reach = ends * settings.profile.reach();
         let at_least = 0.06 * site.radius * settings.amplitude.signum();
         let line = |raised: bool| -> Vec<Pos2> {
             let fractions = (0..LINE).map(|i| {
@@ -232,7 +231,7 @@ impl Viewport {
         let id = ui.scope_id().with(("muscle", part.label()));
         let area = Rect::from_center_size(at, Vec2::splat(2.0 * GRAB));
         let response = ui.interact(area, id, Sense::click_and_drag());
-        response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, part.label()));
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, part.label()));
         let pointer = response.interact_pointer_pos();
         if response.drag_started_by(PointerButton::Primary)
             && let Some(origin) = ui.input(|i| i.pointer.press_origin())
@@ -299,7 +298,7 @@ impl Viewport {
             ui.ctx().set_cursor_icon(icon);
             let percent = match part {
                 Part::Place => 100.0 * shown.settings.centre,
-                Part::Reach { .. } => 100.0 * reach(&shown.settings.profile),
+                Part::Reach { .. } => 100.0 * shown.settings.profile.reach(),
             };
             let name = if part == Part::Place {
                 "Place"
@@ -319,7 +318,6 @@ impl Viewport {
 /// Moves a handle to a fraction of the bone.
 fn drag_to(editor: &mut Editor, shown: &Shown, drag: MuscleDrag, to: f64) {
     let centre = shown.settings.centre;
-    let is_bell = matches!(shown.settings.profile, Profile::Gaussian { .. });
     let label = drag.part.step();
     match drag.part {
         Part::Place => {
@@ -329,7 +327,9 @@ fn drag_to(editor: &mut Editor, shown: &Shown, drag: MuscleDrag, to: f64) {
         Part::Reach { at_tail } => {
             let far = if at_tail { to - centre } else { centre - to };
             let far = far.clamp(LEAST_REACH, 3.0);
-            editor.set_muscle(drag.muscle, label, |s| s.profile = with_reach(is_bell, far));
+            editor.set_muscle(drag.muscle, label, |s| {
+                s.profile = s.profile.with_reach(far)
+            });
         }
     }
 }

@@ -13,7 +13,6 @@ mod strength;
 mod suggestion;
 
 pub(in crate::view) use glyph::glyph_ui;
-pub(in crate::view) use muscle::{reach, with_reach};
 
 use super::rename::NameField;
 use crate::cluster::GroupPreset;

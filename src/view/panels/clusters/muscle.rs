@@ -148,9 +148,13 @@ impl ClustersPanel {
             let (response, chosen) = pick_ui(ui, "Profile", width, is_bell, &PROFILES);
             response.on_hover_text(about);
             if let Some(is_bell) = chosen {
-                let reach = reach(&s.profile);
+                let plain = if is_bell {
+                    Profile::Gaussian { sigma: 1.0 }
+                } else {
+                    Profile::Cosine { half_width: 1.0 }
+                };
                 editor.set_muscle(index, "Profile of muscle", |s| {
-                    s.profile = with_reach(is_bell, reach);
+                    s.profile = plain.with_reach(s.profile.reach());
                 });
             }
         });
@@ -177,10 +181,9 @@ impl ClustersPanel {
                 step: "Reach of muscle",
                 ..place
             };
-            if let Some(percent) = self.number_ui(ui, editor, &length, 100.0 * reach(&s.profile)) {
-                let is_bell = matches!(s.profile, Profile::Gaussian { .. });
+            if let Some(percent) = self.number_ui(ui, editor, &length, 100.0 * s.profile.reach()) {
                 editor.set_muscle(index, length.step, |s| {
-                    s.profile = with_reach(is_bell, percent / 100.0);
+                    s.profile = s.profile.with_reach(percent / 100.0);
                 });
             }
         });
@@ -188,7 +191,7 @@ impl ClustersPanel {
 
     fn around_ui(&mut self, ui: &mut Ui, editor: &mut Editor, index: usize, s: &MuscleSettings) {
         let about = "The side of the bone on which the muscle lies: the angle around the bone from the side to which \
-                     its joint bends.";
+                     the limb is modelled bent.";
         named_ui(ui, "Flexor side", about, |ui| {
             ui.spacing_mut().interact_size.x = HALF;
             if let Some((along, zero)) = editor.muscle_turn_axes() {
@@ -302,36 +305,38 @@ impl ClustersPanel {
     }
 
     fn spindle_ui(&mut self, ui: &mut Ui, editor: &mut Editor, index: usize, ends: [f64; 2]) {
-        let about = "The distances of the muscle's origin, above the joint, and of its insertion, below it, from the \
-                     joint.";
-        named_ui(ui, "Origin, ins.", about, |ui| {
-            ui.spacing_mut().interact_size.x = HALF;
-            let length = editor.muscle_site().map(MuscleSite::length);
-            let origin = Number {
-                label: "Origin",
-                range: 1e-6..=1e6,
-                speed: length.unwrap_or(1.0) * 0.005,
-                decimals: decimals(length),
-                suffix: " m",
-                about: "The distance of the muscle's origin from the joint.",
-                step: "Spindle of muscle",
-            };
-            let insertion = Number {
-                label: "Insertion",
-                about: "The distance of its insertion from the joint.",
-                range: 1e-6..=1e6,
-                ..origin
-            };
-            let origin_now = self.number_ui(ui, editor, &origin, ends[0]);
-            let insertion_now = self.number_ui(ui, editor, &insertion, ends[1]);
-            if origin_now.or(insertion_now).is_some() {
-                let shape = EnvelopeShape::Spindle {
-                    origin: origin_now.unwrap_or(ends[0]),
-                    insertion: insertion_now.unwrap_or(ends[1]),
+        let length = editor.muscle_site().map(MuscleSite::length);
+        let fields = [
+            (
+                "Origin",
+                "The distance of the muscle's origin, above the joint, from it.",
+            ),
+            (
+                "Insertion",
+                "The distance of the muscle's insertion, below the joint, from it.",
+            ),
+        ];
+        for (i, (name, about)) in fields.into_iter().enumerate() {
+            named_ui(ui, name, about, |ui| {
+                ui.spacing_mut().interact_size.x = HALF;
+                let distance = Number {
+                    label: name,
+                    range: 1e-6..=1e6,
+                    speed: length.unwrap_or(1.0) * 0.005,
+                    decimals: decimals(length),
+                    suffix: " m",
+                    about,
+                    step: "Spindle of muscle",
                 };
-                editor.set_muscle(index, "Spindle of muscle", |s| s.envelope.shape = shape);
-            }
-        });
+                if let Some(metres) = self.number_ui(ui, editor, &distance, ends[i]) {
+                    let mut ends = ends;
+                    ends[i] = metres;
+                    let [origin, insertion] = ends;
+                    let shape = EnvelopeShape::Spindle { origin, insertion };
+                    editor.set_muscle(index, distance.step, |s| s.envelope.shape = shape);
+                }
+            });
+        }
     }
 }
 
@@ -371,23 +376,6 @@ fn bone_ui(ui: &mut Ui, editor: &mut Editor, index: usize, muscle: &MuscleLayer)
             editor.set_muscle_bone(index, bone);
         }
     });
-}
-
-/// How far a profile reaches, in lengths of the bone.
-pub(in crate::view) fn reach(profile: &Profile) -> f64 {
-    match *profile {
-        Profile::Cosine { half_width } => half_width,
-        Profile::Gaussian { sigma } => sigma,
-    }
-}
-
-/// A profile of a reach.
-pub(in crate::view) fn with_reach(is_bell: bool, reach: f64) -> Profile {
-    if is_bell {
-        Profile::Gaussian { sigma: reach }
-    } else {
-        Profile::Cosine { half_width: reach }
-    }
 }
 
 /// The angle of `side` around the unit `along` from the unit `zero` across it, radians.
