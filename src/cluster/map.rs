@@ -3,6 +3,9 @@
 //!
 //! Invariant: a point belongs to one group at most; names of groups are distinct.
 
+use super::channel::{BindingKind, check_bindings};
+use super::data::DataLayer;
+use super::drivers::DriverLayer;
 use super::interpolation::{Interpolation, PatchOptions};
 use super::muscles::MuscleLayer;
 use std::collections::BTreeSet;
@@ -23,11 +26,13 @@ pub enum Base {
     Dqs,
     /// Nothing: they stay where the rest pose of the model has them.
     Fixed,
+    /// The markers of recordings; what none is bound to stays where the rest pose of the model has it.
+    Data,
 }
 
 impl Base {
     /// All of them, in the order of lists.
-    pub const ALL: [Self; 4] = [Self::Stack, Self::Lbs, Self::Dqs, Self::Fixed];
+    pub const ALL: [Self; 5] = [Self::Stack, Self::Lbs, Self::Dqs, Self::Fixed, Self::Data];
 
     /// Its name in lists.
     pub fn label(self) -> &'static str {
@@ -36,6 +41,7 @@ impl Base {
             Self::Lbs => "Linear",
             Self::Dqs => "Dual quaternion",
             Self::Fixed => "Fixed",
+            Self::Data => "Data",
         }
     }
 
@@ -48,6 +54,9 @@ impl Base {
             Self::Lbs => "Linear blend skinning moves them, without corrections and samples.",
             Self::Dqs => "Dual quaternion skinning moves them, without corrections and samples.",
             Self::Fixed => "They stay where the rest pose of the model has them.",
+            Self::Data => {
+                "The markers of recordings are their positions. Without a marker they stay where the rest pose has them."
+            }
         }
     }
 
@@ -58,7 +67,13 @@ impl Base {
             Self::Lbs => "lbs",
             Self::Dqs => "dqs",
             Self::Fixed => "fixed",
+            Self::Data => "data",
         }
+    }
+
+    /// Whether the skin does not move it: the rest pose places it, before the layers.
+    pub fn is_at_rest(self) -> bool {
+        matches!(self, Self::Fixed | Self::Data)
     }
 
     /// The base of a [`Base::key`].
@@ -156,6 +171,10 @@ pub struct ClusterGroup {
     pub base: Base,
     /// Muscles that displace them in addition.
     pub muscles: Vec<MuscleLayer>,
+    /// Drivers that displace them, added to the muscles.
+    pub drivers: Vec<DriverLayer>,
+    /// Recorded data that displaces or, with [`Base::Data`], places them.
+    pub data: Vec<DataLayer>,
 }
 
 impl ClusterGroup {
@@ -177,6 +196,8 @@ impl ClusterGroup {
             glyph: Glyph::ALL[index % Glyph::ALL.len()],
             base: Base::default(),
             muscles: Vec::new(),
+            drivers: Vec::new(),
+            data: Vec::new(),
         }
     }
 }
@@ -206,6 +227,17 @@ pub enum MapError {
     /// A number is out of its range.
     #[error("the tension of the strands is {0}, which is not 0 - 1")]
     Tension(f64),
+    /// A setting of a driver or of data is not valid.
+    #[error("the layer \"{name}\": {why}")]
+    Layer {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// Bindings of data contradict each other.
+    #[error("the data: {0}")]
+    Bindings(String),
     /// A setting of a muscle is out of its range.
     #[error("the muscle \"{name}\": {why}")]
     Muscle {
@@ -248,6 +280,7 @@ impl ClusterMap {
                 why,
             })?;
         }
+        check_layers(&groups)?;
         clusters.sort_unstable();
         clusters.dedup();
         if let Some(pair) = clusters.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -416,10 +449,45 @@ impl ClusterMap {
         });
         let groups = groups.map(|g| {
             let muscles = g.muscles.len() * size_of::<MuscleLayer>();
-            size_of::<ClusterGroup>() + g.name.capacity() + muscles
+            let drivers = g.drivers.iter();
+            let drivers = drivers.map(|d| size_of::<DriverLayer>() + 16 * d.weights.len());
+            let data = g.data.iter();
+            let data = data.map(|d| size_of::<DataLayer>() + 256 * d.bindings.len());
+            let layers = muscles + drivers.sum::<usize>() + data.sum::<usize>();
+            size_of::<ClusterGroup>() + g.name.capacity() + layers
         });
         size_of::<Self>() + points + groups.sum::<usize>()
     }
+}
+
+/// Refuses drivers and data that are not valid, or contradict each other or the base of their group.
+fn check_layers(groups: &[Arc<ClusterGroup>]) -> Result<(), MapError> {
+    let layer = |name: &str, checked: Result<(), String>| {
+        checked.map_err(|why| MapError::Layer {
+            name: name.to_owned(),
+            why,
+        })
+    };
+    for group in groups {
+        for driver in &group.drivers {
+            layer(&driver.name, driver.check())?;
+        }
+        for data in &group.data {
+            layer(&data.name, data.check())?;
+            let mut bindings = data.bindings.iter();
+            let placed = bindings.find(|binding| binding.kind == BindingKind::Absolute);
+            if let Some(binding) = placed.filter(|_| group.base != Base::Data) {
+                let why = format!(
+                    "\"{}\" is the position of its vertex, which needs the base Data of the group \"{}\"; choose that, or \
+                     the kind Displacement",
+                    binding.channel, group.name
+                );
+                layer(&data.name, Err(why))?;
+            }
+        }
+    }
+    let data = groups.iter().flat_map(|group| &group.data);
+    check_bindings(data.flat_map(|data| &data.bindings)).map_err(MapError::Bindings)
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
 //! Control clusters as the project format has them.
 
+use super::driven::{DataEntry, DriverEntry};
 use super::muscles::MuscleEntry;
-use super::types::{enums, is_default, is_zero, structs};
+use super::points_of_primitives::PrimitivePoints;
+use super::types::{enums, is_default, structs};
 use crate::cluster;
 use serde::{Deserialize, Serialize};
 
 enums! {
     /// What moves the clusters of a group.
     #[derive(Default)]
-    ClusterBase = cluster::Base { #[default] Stack, Lbs, Dqs, Fixed }
+    ClusterBase = cluster::Base { #[default] Stack, Lbs, Dqs, Fixed, Data }
 
     /// The shape of the marks of a group.
     #[derive(Default)]
@@ -53,6 +55,10 @@ pub(super) struct GroupEntry {
     pub(super) base: ClusterBase,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) muscles: Vec<MuscleEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) drivers: Vec<DriverEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) data: Vec<DataEntry>,
     /// Clusters in text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) points: Vec<PrimitivePoints>,
@@ -61,17 +67,7 @@ pub(super) struct GroupEntry {
     pub(super) blocks: Vec<PointBlock>,
 }
 
-/// Points of one primitive by their lowest vertices, counted within the primitive, ascending.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PrimitivePoints {
-    /// The primitive; omitted where it is the first.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(super) p: u32,
-    pub(super) v: Vec<u32>,
-}
-
-/// The same, encoded.
+/// Points of one primitive, encoded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PointBlock {

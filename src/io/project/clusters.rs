@@ -5,10 +5,12 @@
 
 use super::ProjectError;
 use super::block;
-use super::cluster_entries::{ClusterEntry, GroupEntry, PointBlock, PrimitivePoints};
+use super::cluster_entries::{ClusterEntry, GroupEntry, PointBlock};
+use super::driven;
 use super::joints::Joints;
 use super::keys::{self, Key, SPAN};
 use super::muscles;
+use super::points_of_primitives::PrimitivePoints;
 use crate::cluster::{ClusterGroup, ClusterMap, MapError};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::Finding;
@@ -40,6 +42,11 @@ pub(super) fn collect(
         let mut entry = group_entry(group, mesh, own.map(|c| c.0).collect())?;
         let muscles = group.muscles.iter();
         entry.muscles = muscles.map(|m| muscles::collect(document, m)).collect();
+        let drivers = group.drivers.iter();
+        let drivers = drivers.map(|d| driven::collect_driver(document, mesh, d));
+        entry.drivers = drivers.collect();
+        let data = group.data.iter();
+        entry.data = data.map(|d| driven::collect_data(mesh, d)).collect();
         Ok(entry)
     });
     entry.groups = groups
@@ -59,6 +66,8 @@ fn group_entry(group: &ClusterGroup, mesh: &Mesh, points: Vec<u32>) -> Result<Gr
         glyph: group.glyph.into(),
         base: group.base.into(),
         muscles: Vec::new(),
+        drivers: Vec::new(),
+        data: Vec::new(),
         points: Vec::new(),
         blocks: Vec::new(),
     };
@@ -137,6 +146,16 @@ pub(super) fn restore(
                 .muscles
                 .into_iter()
                 .filter_map(|muscle| muscles::restore(muscle, joints, findings))
+                .collect(),
+            drivers: group
+                .drivers
+                .into_iter()
+                .filter_map(|driver| driven::restore_driver(driver, mesh, joints, findings))
+                .collect(),
+            data: group
+                .data
+                .into_iter()
+                .map(|data| driven::restore_data(data, mesh, findings))
                 .collect(),
         }));
     }
