@@ -62,7 +62,7 @@ pub fn static_shapes<'p>(
     let at = at.into();
     let PoseAt { pose, moment } = at;
     task.step("Deforming", 0.0)?;
-    let sampler = Sampler::new(document, task)?;
+    let sampler = Sampler::with_driven(document, task)?;
     let played = pose.world_matrices(&sampler.player_skeleton);
     let world = pose.world_matrices(document.skeleton());
     let skinned = sampler.sample_poses(&[at], task, |_, plans| {
@@ -75,7 +75,7 @@ pub fn static_shapes<'p>(
         let shape = StaticShape {
             positions,
             normals,
-            mirrored: false,
+            mirrored: drawn.skin.is_none() && world[drawn.node.get()].matrix3.determinant() < 0.0,
             node: played[drawn.node.get()],
             as_in_source: false,
         };

@@ -385,6 +385,9 @@ pub struct ClustersArgs {
     /// {"meshes": [{"mesh": 0, "primitive": 0, "vertices": [4, 7], "group": "Elbow"}]}.
     #[arg(long, value_name = "MARKS.json", requires = "out")]
     pub mark: Option<PathBuf>,
+    /// Give groups their base, muscles, drivers and recorded data, and the recordings: JSON, described in the manual.
+    #[arg(long, value_name = "LAYERS.json", requires = "out")]
+    pub layers: Option<PathBuf>,
     /// Add clusters until no vertex is farther from the deformer stack's result than this, in percent of the model's
     /// diagonal, in poses of all clips, or of a range of motion where there are none.
     #[arg(long, value_name = "P%", value_parser = error_percent)]

@@ -2,10 +2,13 @@
 
 use super::Failure;
 use super::centres;
-use crate::cluster::{ControlKey, CornerFrame, MeshLayout, Patches};
-use crate::document::{ClipId, Document, MeshId, MeshItem};
+use super::cluster_jumps;
+use crate::cluster::{
+    ControlKey, CornerFrame, DataLayer, DriverLayer, MeshLayout, Patches,
+};
+use crate::document::{ClipId, Document, MeshId, MeshItem, checks};
 use crate::evaluate::Evaluator;
-use crate::finding::counted;
+use crate::finding::{Finding, counted};
 use crate::mesh::Mesh;
 use crate::skeleton::PoseAt;
 use crate::suggest::ClusterRound;
@@ -16,6 +19,11 @@ use std::io::Write;
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     meshes: Vec<MeshReport>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    recordings: Vec<RecordingReport>,
+    /// Markers that jump, channels with gaps, files that are missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    findings: Vec<Finding>,
 }
 
 /// The control clusters of one mesh.
@@ -59,6 +67,12 @@ struct GroupReport {
     /// The clips with keyframes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     clips: Vec<ClipReport>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    muscles: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    drivers: Vec<DriverReport>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    data: Vec<DataReport>,
 }
 
 /// The keyframes of a group in a clip.
@@ -75,6 +89,43 @@ struct ClipReport {
 )]
 fn is_none(n: &usize) -> bool {
     *n == 0
+}
+
+#[derive(Debug, Serialize)]
+struct DriverReport {
+    name: String,
+    input: &'static str,
+    muted: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct DataReport {
+    name: String,
+    recording: String,
+    muted: bool,
+    bindings: Vec<BindingReport>,
+}
+
+#[derive(Debug, Serialize)]
+struct BindingReport {
+    channel: String,
+    kind: &'static str,
+    clusters: usize,
+}
+
+/// A recording of the document.
+#[derive(Debug, Serialize)]
+struct RecordingReport {
+    name: String,
+    file: String,
+    /// Why it cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<String>,
+    samples: usize,
+    /// First and last, seconds.
+    seconds: [f64; 2],
+    markers: Vec<String>,
+    scalars: Vec<String>,
 }
 
 /// A vertex as the file numbers it.
@@ -104,10 +155,15 @@ impl Report {
             let rounds = suggested.iter().find(|(mesh, _)| *mesh == id);
             let rounds = rounds.map_or_else(Vec::new, |(_, rounds)| rounds.clone());
             let layout = cooks.layouts.get(&id).map(|layout| &**layout);
-            mesh_report(document, id, item, layout, patches, rounds)
+            mesh_report(document, item, (id, layout), patches, rounds)
         });
+        let meshes = meshes.collect();
+        let mut findings = checks::of_layers(document);
+        findings.extend(cluster_jumps::of_document(document, &cooks.layouts));
         Self {
-            meshes: meshes.collect(),
+            meshes,
+            recordings: recordings(document),
+            findings,
         }
     }
 
@@ -140,6 +196,18 @@ impl Report {
                     let n = counted(clip.keyframes, "keyframe");
                     writeln!(out, "    {n} in clip {} \"{}\"", clip.clip, clip.name)?;
                 }
+                for muscle in &group.muscles {
+                    writeln!(out, "    muscle \"{muscle}\"")?;
+                }
+                for driver in &group.drivers {
+                    let input = driver.input.to_lowercase();
+                    writeln!(out, "    driver \"{}\": {input}", driver.name)?;
+                }
+                for data in &group.data {
+                    let n = counted(data.bindings.len(), "channel");
+                    let from = &data.recording;
+                    writeln!(out, "    data \"{}\": {n} of \"{from}\"", data.name)?;
+                }
             }
             if mesh.clusters > 0 && mesh.excluded > 0 {
                 let n = counted(mesh.excluded, "vertex");
@@ -164,15 +232,28 @@ impl Report {
                 )?;
             }
         }
+        for item in &self.recordings {
+            let [first, last] = item.seconds;
+            writeln!(
+                out,
+                "recording \"{}\": {}, {first} - {last} s, {}, {}",
+                item.name,
+                counted(item.samples, "sample"),
+                counted(item.markers.len(), "marker"),
+                counted(item.scalars.len(), "scalar"),
+            )?;
+        }
+        for finding in &self.findings {
+            writeln!(out, "{finding}")?;
+        }
         Ok(())
     }
 }
 
 fn mesh_report(
     document: &Document,
-    id: MeshId,
     item: &MeshItem,
-    layout: Option<&MeshLayout>,
+    (id, layout): (MeshId, Option<&MeshLayout>),
     patches: Option<(&Patches, &[CornerFrame])>,
     suggested: Vec<ClusterRound>,
 ) -> MeshReport {
@@ -192,6 +273,13 @@ fn mesh_report(
         clusters,
         displaced: group.hand.still().len(),
         clips: group.hand.clips().map(clip_report).collect(),
+        muscles: group.muscles.iter().map(|m| m.name.clone()).collect(),
+        drivers: group.drivers.iter().map(driver_report).collect(),
+        data: group
+            .data
+            .iter()
+            .map(|data| data_report(document, data))
+            .collect(),
     });
     let mut report = MeshReport {
         mesh: id.0,
@@ -235,6 +323,51 @@ fn mesh_report(
         }
     }
     report
+}
+
+fn driver_report(driver: &DriverLayer) -> DriverReport {
+    DriverReport {
+        name: driver.name.clone(),
+        input: driver.settings.input.label(),
+        muted: driver.muted,
+    }
+}
+
+fn data_report(document: &Document, data: &DataLayer) -> DataReport {
+    let item = document.recordings().get(&data.played.recording);
+    let bindings = data.bindings.iter().map(|binding| BindingReport {
+        channel: binding.channel.clone(),
+        kind: binding.kind.key(),
+        clusters: binding.clusters.len(),
+    });
+    DataReport {
+        name: data.name.clone(),
+        recording: item.map_or_else(String::new, |item| item.name.clone()),
+        muted: data.muted,
+        bindings: bindings.collect(),
+    }
+}
+
+fn recordings(document: &Document) -> Vec<RecordingReport> {
+    let items = document.recordings().values();
+    let items = items.map(|item| {
+        let of = item.recording();
+        let times = of.map_or(&[][..], |of| &of.times);
+        RecordingReport {
+            name: item.name.clone(),
+            file: item.path.display().to_string(),
+            fault: item.content.as_ref().err().cloned(),
+            samples: times.len(),
+            seconds: [times.first(), times.last()].map(|t| t.copied().unwrap_or(0.0)),
+            markers: of.map_or_else(Vec::new, |of| {
+                of.markers.iter().map(|t| t.name.clone()).collect()
+            }),
+            scalars: of.map_or_else(Vec::new, |of| {
+                of.scalars.iter().map(|t| t.name.clone()).collect()
+            }),
+        }
+    });
+    items.collect()
 }
 
 /// The edges between corners, each once.

@@ -2,7 +2,7 @@
 
 use super::args::ClustersArgs;
 use super::cluster_marks::{self, Marks};
-use super::{Failure, cluster_report, cluster_suggest, load, scene};
+use super::{Failure, cluster_layers, cluster_report, cluster_suggest, load, scene};
 use crate::io::project;
 use crate::task::Task;
 use std::io::Write;
@@ -20,6 +20,7 @@ pub(crate) fn run(args: &ClustersArgs, out: &mut dyn Write) -> Result<ExitCode, 
     for (path, what) in [
         (&args.pose.pose, "the pose file"),
         (&args.mark, "the marks"),
+        (&args.layers, "the layers"),
     ] {
         if let Some(path) = path {
             loaded.outputs.protect(path, what);
@@ -34,6 +35,10 @@ pub(crate) fn run(args: &ClustersArgs, out: &mut dyn Write) -> Result<ExitCode, 
     if let Some(path) = &args.mark {
         let marks = Marks::read(path)?;
         cluster_marks::apply(&mut loaded.document, &marks, path)?;
+    }
+    if let Some(path) = &args.layers {
+        let layers = cluster_layers::read(path)?;
+        cluster_layers::apply(&mut loaded.document, layers, path)?;
     }
     let suggested = match args.suggest {
         Some(error) => cluster_suggest::apply(&mut loaded.document, error)?,

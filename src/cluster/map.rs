@@ -3,6 +3,9 @@
 //!
 //! Invariant: a point belongs to one group at most; names of groups are distinct.
 
+use super::channel::{BindingKind, check_bindings};
+use super::data::DataLayer;
+use super::drivers::DriverLayer;
 use super::interpolation::{Interpolation, PatchOptions};
 use super::motion::{ControlMotion, MotionError};
 use super::muscles::MuscleLayer;
@@ -26,11 +29,20 @@ pub enum Base {
     Fixed,
     /// The whole deformer stack, and what the artist adds by hand: [`ClusterGroup::hand`].
     Hand,
+    /// The markers of recordings; what none is bound to stays where the rest pose of the model has it.
+    Data,
 }
 
 impl Base {
     /// All of them, in the order of lists.
-    pub const ALL: [Self; 5] = [Self::Stack, Self::Lbs, Self::Dqs, Self::Fixed, Self::Hand];
+    pub const ALL: [Self; 6] = [
+        Self::Stack,
+        Self::Lbs,
+        Self::Dqs,
+        Self::Fixed,
+        Self::Hand,
+        Self::Data,
+    ];
 
     /// Its name in lists.
     pub fn label(self) -> &'static str {
@@ -40,6 +52,7 @@ impl Base {
             Self::Dqs => "Dual quaternion",
             Self::Fixed => "Fixed",
             Self::Hand => "By hand",
+            Self::Data => "Data",
         }
     }
 
@@ -55,6 +68,9 @@ impl Base {
             Self::Hand => {
                 "The deformer stack moves them, and the gizmo in addition: keyframes in the clip, turning with the skin."
             }
+            Self::Data => {
+                "The markers of recordings are their positions. Without a marker they stay where the rest pose has them."
+            }
         }
     }
 
@@ -66,12 +82,18 @@ impl Base {
             Self::Dqs => "dqs",
             Self::Fixed => "fixed",
             Self::Hand => "hand",
+            Self::Data => "data",
         }
     }
 
     /// Whether the deformer stack moves the clusters before what the base adds.
     pub fn follows_stack(self) -> bool {
         matches!(self, Self::Stack | Self::Hand)
+    }
+
+    /// Whether the skin does not move it: the rest pose places it, before the layers.
+    pub fn is_at_rest(self) -> bool {
+        matches!(self, Self::Fixed | Self::Data)
     }
 
     /// The base of a [`Base::key`].
@@ -172,6 +194,10 @@ pub struct ClusterGroup {
     /// What the artist adds by hand where the base is [`Base::Hand`]: displacements of points, metres of the bind shape at
     /// the size of the world, which turn with the skin.
     pub hand: ControlMotion,
+    /// Drivers that displace them, added to the muscles.
+    pub drivers: Vec<DriverLayer>,
+    /// Recorded data that displaces or, with [`Base::Data`], places them.
+    pub data: Vec<DataLayer>,
 }
 
 impl ClusterGroup {
@@ -194,6 +220,8 @@ impl ClusterGroup {
             base: Base::default(),
             muscles: Vec::new(),
             hand: ControlMotion::default(),
+            drivers: Vec::new(),
+            data: Vec::new(),
         }
     }
 }
@@ -226,6 +254,17 @@ pub enum MapError {
     /// What is added by hand is not valid.
     #[error(transparent)]
     Motion(#[from] MotionError),
+    /// A setting of a driver or of data is not valid.
+    #[error("the layer \"{name}\": {why}")]
+    Layer {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// Bindings of data contradict each other.
+    #[error("the data: {0}")]
+    Bindings(String),
     /// A setting of a muscle is out of its range.
     #[error("the muscle \"{name}\": {why}")]
     Muscle {
@@ -268,6 +307,7 @@ impl ClusterMap {
                 why,
             })?;
         }
+        check_layers(&groups)?;
         clusters.sort_unstable();
         clusters.dedup();
         if let Some(pair) = clusters.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -448,12 +488,47 @@ impl ClusterMap {
         let still = ControlMotion::default();
         let groups = groups.map(|(at, g)| {
             let muscles = g.muscles.len() * size_of::<MuscleLayer>();
+            let drivers = g.drivers.iter();
+            let drivers = drivers.map(|d| size_of::<DriverLayer>() + 16 * d.weights.len());
+            let data = g.data.iter();
+            let data = data.map(|d| size_of::<DataLayer>() + 256 * d.bindings.len());
+            let layers = muscles + drivers.sum::<usize>() + data.sum::<usize>();
             let known = other.groups.get(at).map_or(&still, |known| &known.hand);
             let hand = g.hand.bytes_beside(known);
-            size_of::<ClusterGroup>() + g.name.capacity() + muscles + hand
+            size_of::<ClusterGroup>() + g.name.capacity() + layers + hand
         });
         size_of::<Self>() + points + groups.sum::<usize>()
     }
+}
+
+/// Refuses drivers and data that are not valid, or contradict each other or the base of their group.
+fn check_layers(groups: &[Arc<ClusterGroup>]) -> Result<(), MapError> {
+    let layer = |name: &str, checked: Result<(), String>| {
+        checked.map_err(|why| MapError::Layer {
+            name: name.to_owned(),
+            why,
+        })
+    };
+    for group in groups {
+        for driver in &group.drivers {
+            layer(&driver.name, driver.check())?;
+        }
+        for data in &group.data {
+            layer(&data.name, data.check())?;
+            let mut bindings = data.bindings.iter();
+            let placed = bindings.find(|binding| binding.kind == BindingKind::Absolute);
+            if let Some(binding) = placed.filter(|_| group.base != Base::Data) {
+                let why = format!(
+                    "\"{}\" is the position of its vertex, which needs the base Data of the group \"{}\"; choose that, or \
+                     the kind Displacement",
+                    binding.channel, group.name
+                );
+                layer(&data.name, Err(why))?;
+            }
+        }
+    }
+    let data = groups.iter().flat_map(|group| &group.data);
+    check_bindings(data.flat_map(|data| &data.bindings)).map_err(MapError::Bindings)
 }
 
 #[cfg(test)]

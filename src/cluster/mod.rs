@@ -20,6 +20,9 @@ mod blocks;
 pub mod cage;
 pub mod channel;
 mod check;
+mod data;
+mod driven;
+mod drivers;
 mod exact;
 mod extract;
 pub mod fade;
@@ -48,6 +51,8 @@ mod surface;
 
 pub use anchors::AnchorFits;
 pub use bezier::BezierTriangle;
+pub use data::{DataLayer, Fit};
+pub use drivers::{DriverLayer, bone_axis};
 pub use exact::ExactPatches;
 pub use extract::{Corrective, Extraction, extract};
 pub use frame::{CornerFrame, TangentPlane};

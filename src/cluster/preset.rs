@@ -37,6 +37,8 @@ impl GroupPreset {
     pub fn group(self, map: &ClusterMap) -> ClusterGroup {
         let name = free_name(self.label(), map);
         let of = |colour, glyph| ClusterGroup {
+            drivers: Vec::new(),
+            data: Vec::new(),
             name: name.clone(),
             colour,
             glyph,

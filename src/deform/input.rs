@@ -1,6 +1,7 @@
 //! What the deformer stack reads to deform one instance.
 
 use super::{CookedMesh, Correctives, DeformStack, Masks};
+use crate::cluster::channel::Recordings;
 use crate::cluster::{ClusterMap, MeshLayout};
 use crate::math::Transform;
 use crate::mesh::Mesh;
@@ -28,6 +29,8 @@ pub struct ClusterInput<'a> {
     pub map: &'a Arc<ClusterMap>,
     /// The patches between these or earlier clusters; without effect where they are of another shape.
     pub layout: &'a Arc<MeshLayout>,
+    /// The recordings that data and drivers read; compared by identity.
+    pub recordings: &'a Arc<Recordings>,
 }
 
 /// Everything that deforms one instance of a mesh in one pose. `document::PosedDocument` builds it.

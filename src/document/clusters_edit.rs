@@ -2,7 +2,7 @@
 
 use super::dirty::Dirty;
 use super::edit_error::EditError;
-use super::{Document, MeshId};
+use super::{Document, Instance, MeshId, MeshItem};
 use crate::cluster::ClusterMap;
 use std::sync::Arc;
 
@@ -55,8 +55,8 @@ impl ClustersEdit {
 }
 
 impl Document {
-    /// Whether clusters fit a mesh: their points and those moved by hand are of the mesh, the bones of
-    /// their muscles those of the document.
+    /// Whether clusters fit a mesh: their points and those moved by hand are those of the mesh; the bones of their muscles, and
+    /// what their drivers and data read, are those of the document.
     pub(super) fn check_clusters(
         &self,
         mesh: MeshId,
@@ -72,14 +72,41 @@ impl Document {
             }
         }
         let n_points = item.geometry.n_points();
-        let by_hand = clusters
-            .groups()
-            .iter()
-            .filter_map(|g| g.hand.last_control());
+        let is_point = |point: u32| {
+            if (point as usize) < n_points {
+                Ok(())
+            } else {
+                Err(EditError::Point { point, n_points })
+            }
+        };
+        for (_, driver) in clusters.drivers() {
+            // A joint may have been removed: the driver then rests. One that never was is a mistake.
+            let mut joints = driver.joints().into_iter();
+            if let Some(joint) = joints.find(|joint| joint.get() >= self.skeleton.len()) {
+                return Err(EditError::NoJoint { joint, n_joints });
+            }
+            driver.points().into_iter().try_for_each(is_point)?;
+        }
+        let bindings = clusters.data().flat_map(|(_, data)| &data.bindings);
+        let mut bound = bindings.flat_map(|binding| &binding.clusters);
+        bound.try_for_each(|&point| is_point(point))?;
+        let mut read = clusters.recordings().into_iter();
+        if let Some(recording) = read.find(|id| !self.recordings.contains_key(id)) {
+            return Err(EditError::NoRecording(recording));
+        }
+        let by_hand = clusters.groups().iter();
+        let by_hand = by_hand.filter_map(|group| group.hand.last_control());
         match clusters.last_point().into_iter().chain(by_hand).max() {
             Some(point) if point as usize >= n_points => Err(EditError::Point { point, n_points }),
             _ => Ok(()),
         }
+    }
+
+    /// Whether layers of control clusters deform an instance that has no skin.
+    pub fn is_driven(&self, instance: &Instance) -> bool {
+        let item = self.meshes.get(&instance.mesh);
+        let is_driven = |item: &MeshItem| item.clusters.acts() && item.clusters.has_driven();
+        instance.skin.is_none() && item.is_some_and(|item| is_driven(item))
     }
 
     /// Whether a mesh has control clusters.

@@ -72,6 +72,7 @@ impl<'a> PosedDocument<'a> {
             clusters: clusters.map(|layout| ClusterInput {
                 map: &item.clusters,
                 layout,
+                recordings: document.recordings(),
             }),
             centres: cooked.centres,
             skeleton: document.skeleton(),

@@ -2,6 +2,7 @@
 
 use super::mask_of::MaskOf;
 use super::{ClipId, MeshId};
+use crate::cluster::channel::RecordingId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an applied edit made stale.
@@ -27,6 +28,8 @@ pub struct Dirty {
     pub clusters: BTreeSet<MeshId>,
     /// Clips that were added, changed or removed.
     pub clips: BTreeSet<ClipId>,
+    /// Recordings that were added, changed or removed.
+    pub recordings: BTreeSet<RecordingId>,
 }
 
 impl Dirty {
@@ -46,6 +49,7 @@ impl Dirty {
         self.correctives.extend(other.correctives);
         self.clusters.extend(other.clusters);
         self.clips.extend(other.clips);
+        self.recordings.extend(other.recordings);
     }
 
     /// Whether nothing is stale.

@@ -13,6 +13,7 @@ use super::mask_edit::MaskEdit;
 use super::mask_of::MaskOf;
 use super::rig::RigEdit;
 use super::{ClipId, Document, MeshId};
+use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::deform::DeformStack;
 use crate::math::Transform;
 use crate::mesh::PointSet;
@@ -61,6 +62,13 @@ pub enum Edit {
         id: ClipId,
         /// Its new content.
         clip: Option<Arc<Clip>>,
+    },
+    /// A recording added (the document has none of this id), replaced, or removed (`None`).
+    Recording {
+        /// Which recording.
+        id: RecordingId,
+        /// Its new content.
+        recording: Option<Arc<RecordingItem>>,
     },
     /// A new name for a joint.
     JointName {
@@ -128,6 +136,15 @@ impl Document {
                 };
                 *clip = before;
                 dirty.clips.insert(*id);
+            }
+            Edit::Recording { id, recording } => {
+                let recordings = Arc::make_mut(&mut self.recordings);
+                let before = match recording.take() {
+                    Some(recording) => recordings.insert(*id, recording),
+                    None => recordings.remove(id),
+                };
+                *recording = before;
+                dirty.recordings.insert(*id);
             }
             Edit::JointName { joint, name } => {
                 self.change_joint(*joint, |joint| std::mem::swap(&mut joint.name, name));
@@ -243,6 +260,9 @@ impl Edit {
                     why,
                 })
             }),
+            Self::Recording { id, recording } => {
+                document.check_recording(*id, recording.as_deref())
+            }
             Self::Mask(edit) => edit.check(document),
             Self::Correctives(edit) => edit.check(document),
             Self::Clusters(edit) => edit.check(document),
@@ -306,6 +326,7 @@ impl Edit {
             }
             (Self::Stack { mesh: a, .. }, Self::Stack { mesh: b, .. }) if *a == b => None,
             (Self::Clip { id: a, .. }, Self::Clip { id: b, .. }) if *a == b => None,
+            (Self::Recording { id: a, .. }, Self::Recording { id: b, .. }) if *a == b => None,
             (Self::Correctives(a), Self::Correctives(b)) if a.mesh == b.mesh => {
                 a.absorb(&b);
                 None
@@ -324,6 +345,13 @@ impl Edit {
     /// Whether this edit and `later` may be applied in either order.
     pub(super) fn commutes(&self, later: &Self) -> bool {
         if matches!(self, Self::Rig(_)) || matches!(later, Self::Rig(_)) {
+            return false;
+        }
+        if matches!(
+            (self, later),
+            (Self::Recording { .. }, Self::Clusters(_))
+                | (Self::Clusters(_), Self::Recording { .. })
+        ) {
             return false;
         }
         match (self.layered_mesh(), later.layered_mesh()) {
@@ -426,6 +454,9 @@ impl Edit {
                     .map(|c| (c.times.len() + c.values.len()) * 4 + 64)
                     .sum()
             }),
+            Self::Recording { recording, .. } => {
+                recording.as_ref().map_or(0, |item| item.heap_bytes())
+            }
             Self::JointName { name, .. } => name.capacity(),
             Self::Locks(locked) => locked.len() * 16,
             Self::Rig(edit) => edit.heap_bytes(),

@@ -2,6 +2,7 @@
 
 use super::mask_of::MaskOf;
 use super::{LayerId, MeshId};
+use crate::cluster::channel::RecordingId;
 use crate::skeleton::JointId;
 
 /// Why an edit cannot be applied; the document is unchanged.
@@ -18,6 +19,22 @@ pub enum EditError {
         /// How many joints there are.
         n_joints: usize,
     },
+    /// The document has no such recording.
+    #[error("there is no recording {}", .0.0)]
+    NoRecording(RecordingId),
+    /// A recording is read by a layer.
+    #[error(
+        "\"{recording}\" is read by the layers of the group \"{group}\" of clusters: remove those first"
+    )]
+    RecordingInUse {
+        /// Its name.
+        recording: String,
+        /// The group.
+        group: String,
+    },
+    /// Two recordings have one name.
+    #[error("there is a recording with the name \"{0}\" already")]
+    RecordingName(String),
     /// Two lists of an edit have different lengths.
     #[error("{what}: {found} given, {expected} needed")]
     Length {

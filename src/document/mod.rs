@@ -33,6 +33,7 @@ mod model;
 mod paint_target;
 mod painting;
 pub mod parts;
+mod recordings;
 pub mod rig;
 mod sculpt_kind;
 mod sculpt_target;

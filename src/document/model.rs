@@ -4,6 +4,7 @@ use super::{
     ClipId, Image, Instance, InstanceId, Material, MeshId, MeshItem, Parts, Session, Skin, SkinId,
     Source,
 };
+use crate::cluster::channel::Recordings;
 use crate::finding::Finding;
 use crate::skeleton::{Clip, JointId, Moment, Pose, Skeleton};
 use crate::skinning::Influences;
@@ -23,6 +24,7 @@ pub struct Document {
     pub(super) clips: BTreeMap<ClipId, Arc<Clip>>,
     pub(super) source_clips: Arc<BTreeMap<ClipId, Arc<Clip>>>,
     pub(super) source_skins: Arc<BTreeMap<SkinId, Arc<Skin>>>,
+    pub(super) recordings: Arc<Recordings>,
     pub(super) pose: Arc<Pose>,
     pub(super) rest_pose: Arc<Pose>,
     pub(super) locked: Arc<BTreeSet<JointId>>,
@@ -70,6 +72,7 @@ impl Document {
             instances: parts.instances,
             source_clips: Arc::new(parts.clips.clone()),
             clips: parts.clips,
+            recordings: Arc::default(),
             pose: rest.clone(),
             rest_pose: rest,
             locked: Arc::default(),
@@ -116,6 +119,11 @@ impl Document {
     /// Clips by id.
     pub fn clips(&self) -> &BTreeMap<ClipId, Arc<Clip>> {
         &self.clips
+    }
+
+    /// The recordings that layers of control clusters read.
+    pub fn recordings(&self) -> &Arc<Recordings> {
+        &self.recordings
     }
 
     /// Clips as imported.
@@ -251,6 +259,7 @@ impl Document {
             && self.skins == other.skins
             && self.instances == other.instances
             && self.clips == other.clips
+            && self.recordings == other.recordings
             && self.pose == other.pose
             && self.rest_pose == other.rest_pose
             && self.locked == other.locked

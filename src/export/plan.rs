@@ -4,7 +4,7 @@ use super::clip_keys::{WrittenClips, has_keys};
 use super::error::ExportError;
 use super::options::ExportOptions;
 use crate::bake::{BakeMode, BakeOptions};
-use crate::document::{ClipId, Document};
+use crate::document::{ClipId, Document, Instance};
 use crate::task::Task;
 
 /// The message when a file of morph frames is not possible.
@@ -61,7 +61,8 @@ impl<'a> Plan<'a> {
         if clips.is_empty() {
             return refuse(NO_CLIP);
         }
-        if document.instances().values().all(|i| i.skin.is_none()) {
+        let is_still = |i: &Instance| i.skin.is_none() && !document.is_driven(i);
+        if document.instances().values().all(|i| is_still(i)) {
             return refuse(NO_SKIN);
         }
         Ok(plan)

@@ -96,6 +96,7 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
             }
         }
     }
+    findings.extend(of_driven(document, options));
     findings.extend(of_invalid_weights(document, options));
     let previews = document.clips().values().filter(|clip| clip.preview);
     let n_previews = previews.count();
@@ -108,6 +109,21 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
     }
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
+}
+
+/// What layers of control clusters do to meshes without a skin, which only frames can hold.
+fn of_driven(document: &Document, options: &ExportOptions) -> Option<Finding> {
+    let is_frames = |correct: &BakeOptions| correct.mode == BakeMode::Frames;
+    let n = document.instances().values();
+    let n = n.filter(|instance| document.is_driven(instance)).count();
+    let is_left_out = n > 0 && !options.correct.as_ref().is_some_and(is_frames);
+    is_left_out.then(|| {
+        let message = format!(
+            "The layers of control clusters move {} without a skin: only morph frames can hold that; choose them.",
+            counted(n, "object")
+        );
+        Finding::warning("control clusters", message)
+    })
 }
 
 /// Whether players would show any mesh differently from its stack.
@@ -258,7 +274,11 @@ fn of_frames(document: &Document, correct: &BakeOptions, findings: &mut Vec<Find
     let chosen = || exported().filter(|(id, _)| is_chosen(correct, **id));
     if !chosen().any(|(_, clip)| has_keys(clip)) {
         findings.push(Finding::error("clips", NO_CLIP));
-    } else if document.instances().values().all(|i| i.skin.is_none()) {
+    } else if document
+        .instances()
+        .values()
+        .all(|i| i.skin.is_none() && !document.is_driven(i))
+    {
         findings.push(Finding::error("correction", NO_SKIN));
     }
     findings.push(Finding::warning(

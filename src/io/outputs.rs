@@ -73,6 +73,9 @@ impl Outputs {
     pub fn of(document: &Document) -> Self {
         let mut outputs = Self::default();
         outputs.protect_model(document, "the model itself");
+        for recording in document.recordings().values() {
+            outputs.protect(&recording.path, "a recording");
+        }
         outputs
     }
 

@@ -306,7 +306,11 @@ impl<'a> Trainer<'a> {
                 skin_meshes: &skin_meshes,
             };
             if let Some(mut input) = posed.deform_input(&self.instance, cooked) {
-                input.clusters = clusters.map(|(map, layout)| ClusterInput { map, layout });
+                input.clusters = clusters.map(|(map, layout)| ClusterInput {
+                    map,
+                    layout,
+                    recordings: self.document.recordings(),
+                });
                 plan.run(&input);
                 take(i, plan.positions());
             }

@@ -25,7 +25,7 @@ pub fn compare_frames(
     nodes: &BTreeMap<InstanceId, InstanceId>,
     task: &Task,
 ) -> Result<Comparison, Cancelled> {
-    let sampler = Sampler::new(seen, task)?;
+    let sampler = Sampler::with_driven(seen, task)?;
     let own = Clips::new(seen, clips);
     let diagonal = sampler.diagonal();
     let mut comparison = Comparison {

@@ -30,7 +30,7 @@ pub fn estimate_frames(
     options: &BakeOptions,
     task: &Task,
 ) -> Result<Option<Estimate>, FramesError> {
-    let sampler = Sampler::new(document, task)?;
+    let sampler = Sampler::with_driven(document, task)?;
     let clips = Clips::new(document, played);
     let all = times_of(document, &clips);
     let n_moments: Vec<usize> = all.iter().map(Vec::len).collect();

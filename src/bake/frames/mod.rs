@@ -5,6 +5,7 @@
 //! farthest next one) -> targets, shared by equal shapes.
 
 mod compare;
+mod driven_times;
 mod estimate;
 
 pub use compare::compare_frames;
@@ -122,7 +123,7 @@ pub fn frames(
     task: &Task,
 ) -> Result<BTreeMap<InstanceId, FramedInstance>, FramesError> {
     task.step("Finding frames", 0.0)?;
-    let sampler = Sampler::new(document, task)?;
+    let sampler = Sampler::with_driven(document, task)?;
     let clips = Clips::new(document, played);
     let times = times_of(document, &clips);
     let diagonal = sampler.diagonal();
@@ -172,6 +173,13 @@ fn sample_times(
         .chain(of_clusters.iter().copied())
         .filter(|t| *t >= 0.0)
         .collect();
+    if let (Some(&start), Some(&end)) = (keys.first(), keys.last()) {
+        let (start, end) = keys
+            .iter()
+            .fold((start, end), |(a, b), t| (a.min(*t), b.max(*t)));
+        let driven = driven_times::driven_times(document, start.into(), end.into());
+        keys.extend(driven.into_iter().map(|t| t as f32));
+    }
     keys.sort_by(f32::total_cmp);
     // Merge keyframes closer than the shortest interval.
     keys.dedup_by(|b, a| *b - *a < 0.0015);

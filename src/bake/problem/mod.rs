@@ -3,6 +3,7 @@
 pub(crate) mod antipodal;
 pub(crate) mod group;
 pub(crate) mod key_times;
+pub(crate) mod played;
 pub(crate) mod rows;
 pub(crate) mod sampler;
 pub(crate) mod sampling;

@@ -1,10 +1,10 @@
 //! Evaluates a document at frames of its clips: the deformer stacks' result, and the joint matrices that a player has.
 
+pub(crate) use super::played::{Clips, FrameTime};
 use crate::cluster::MeshLayout;
 use crate::deform::{CookedMesh, DeformStack, InstancePlan, SkinningMethod};
 use crate::document::{
-    ClipId, CookedInstance, Document, InstanceId, MeshId, MeshItem, PosedDocument, SkinId,
-    SkinnedMesh,
+    CookedInstance, Document, InstanceId, MeshId, MeshItem, PosedDocument, SkinId, SkinnedMesh,
 };
 use crate::math::DualQuat;
 use crate::skeleton::{Clip, Joint, JointId, JointRule, Moment, Pose, PoseAt, Skeleton};
@@ -52,11 +52,12 @@ pub(crate) struct JointSet {
     pub(crate) inverse_bind: Vec<DAffine3>,
 }
 
-/// An instance with a skin.
+/// An instance with a skin, or with layers of control clusters in its place.
 pub(crate) struct SkinnedInstance {
     pub(crate) id: InstanceId,
     pub(crate) mesh: MeshId,
-    pub(crate) skin: SkinId,
+    /// `None`: layers of control clusters move it without one.
+    pub(crate) skin: Option<SkinId>,
     pub(crate) joint_set: usize,
     pub(crate) node: JointId,
 }
@@ -72,54 +73,6 @@ pub(crate) struct Sampler<'a> {
     centres: BTreeMap<MeshId, Arc<Centres>>,
     layouts: BTreeMap<MeshId, Arc<MeshLayout>>,
     pub(crate) rest_world: Arc<Vec<DAffine3>>,
-}
-
-/// The clips by index: as authored in the document, and as written to the file.
-pub(crate) struct Clips<'a> {
-    pub(crate) ids: Vec<ClipId>,
-    pub(crate) authored: Vec<&'a Clip>,
-    pub(crate) written: Vec<&'a Clip>,
-}
-
-impl<'a> Clips<'a> {
-    /// The clips `written` and their counterparts in `document`, in the same order.
-    pub(crate) fn new(document: &'a Document, written: &'a BTreeMap<ClipId, Arc<Clip>>) -> Self {
-        let mut clips = Self {
-            ids: Vec::new(),
-            authored: Vec::new(),
-            written: Vec::new(),
-        };
-        for (&id, written) in written {
-            clips.ids.push(id);
-            clips
-                .authored
-                .push(document.clips().get(&id).unwrap_or(written));
-            clips.written.push(written);
-        }
-        clips
-    }
-
-    /// The moment of a time; outside all clips for the rest pose.
-    pub(crate) fn moment(&self, time: FrameTime) -> Moment {
-        match time.clip.and_then(|clip| self.ids.get(clip)) {
-            Some(&id) => Moment::of(id, time.secs),
-            None => Moment::default(),
-        }
-    }
-
-    /// Adds a clip that is the same in the document and the file.
-    pub(crate) fn add(&mut self, id: ClipId, clip: &'a Clip) {
-        self.ids.push(id);
-        self.authored.push(clip);
-        self.written.push(clip);
-    }
-}
-
-/// A time of a clip; `None`: the rest pose.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct FrameTime {
-    pub(crate) clip: Option<usize>,
-    pub(crate) secs: f64,
 }
 
 /// The document evaluated at one time.
@@ -232,6 +185,15 @@ impl JointSetFrame {
 impl<'a> Sampler<'a> {
     /// A sampler of all skinned instances of `document`. Computes the centres of rotation of stacks that need them.
     pub(crate) fn new(document: &'a Document, task: &Task) -> Result<Self, Cancelled> {
+        Self::of(document, false, task)
+    }
+
+    /// As [`Sampler::new`], with the instances without a skin that layers of control clusters deform.
+    pub(crate) fn with_driven(document: &'a Document, task: &Task) -> Result<Self, Cancelled> {
+        Self::of(document, true, task)
+    }
+
+    fn of(document: &'a Document, driven: bool, task: &Task) -> Result<Self, Cancelled> {
         let mut joint_sets: Vec<JointSet> = Vec::new();
         let mut instances = Vec::new();
         for (&id, instance) in document.instances() {
@@ -239,6 +201,20 @@ impl<'a> Sampler<'a> {
                 .skin
                 .and_then(|s| Some((s, document.skins().get(&s)?)))
             else {
+                if driven && document.is_driven(instance) {
+                    joint_sets.push(JointSet {
+                        skins: Vec::new(),
+                        joints: Vec::new(),
+                        inverse_bind: Vec::new(),
+                    });
+                    instances.push(SkinnedInstance {
+                        id,
+                        mesh: instance.mesh,
+                        skin: None,
+                        joint_set: joint_sets.len() - 1,
+                        node: instance.joint,
+                    });
+                }
                 continue;
             };
             let same =
@@ -257,7 +233,7 @@ impl<'a> Sampler<'a> {
             instances.push(SkinnedInstance {
                 id,
                 mesh: instance.mesh,
-                skin: skin_id,
+                skin: Some(skin_id),
                 joint_set,
                 node: instance.joint,
             });
@@ -265,7 +241,7 @@ impl<'a> Sampler<'a> {
         let skeleton = document.skeleton();
         let cooked = instances.iter().map(|d: &SkinnedInstance| {
             let mut cooked = CookedMesh::default();
-            let skin = document.skins().get(&d.skin);
+            let skin = d.skin.and_then(|skin| document.skins().get(&skin));
             if let (Some(item), Some(skin)) = (document.meshes().get(&d.mesh), skin) {
                 cooked.update(&item.influences, &document.joint_order(skin));
             }
@@ -481,7 +457,10 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
             skin_meshes: sampler
                 .instances
                 .iter()
-                .map(|d| sampler.document.meshes_of_skin(d.skin))
+                .map(|d| {
+                    d.skin
+                        .map_or_else(Vec::new, |skin| sampler.document.meshes_of_skin(skin))
+                })
                 .collect(),
             plans: sampler.instances.iter().map(|_| plan()).collect(),
             normals,

@@ -46,8 +46,43 @@ pub enum ScalarDirection {
     /// The normal of each vertex, posed.
     #[default]
     Normal,
-    /// One direction for all, object space, of any length.
+    /// One direction for all, world space, of any length.
     Fixed(DVec3),
+}
+
+impl BindingKind {
+    /// Its name in lists.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Absolute => "Position",
+            Self::Delta => "Displacement",
+            Self::Scalar { .. } => "Scalar",
+        }
+    }
+
+    /// A sentence about it, for tooltips.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Absolute => {
+                "The marker is the position of its vertex. The group's base must be Data."
+            }
+            Self::Delta => {
+                "The vertices move as the marker has moved since the reference time, added to what moves them already."
+            }
+            Self::Scalar { .. } => {
+                "The vertices move along a direction by the value of the channel, as the water at a gauge does."
+            }
+        }
+    }
+
+    /// Its name on the command line.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Absolute => "absolute",
+            Self::Delta => "delta",
+            Self::Scalar { .. } => "scalar",
+        }
+    }
 }
 
 impl Binding {
@@ -145,7 +180,7 @@ impl Binding {
 }
 
 /// An error that names what is not valid in a binding, or a vertex that two absolute bindings put somewhere.
-pub fn check_bindings(bindings: &[Binding]) -> Result<(), String> {
+pub fn check_bindings<'a>(bindings: impl IntoIterator<Item = &'a Binding>) -> Result<(), String> {
     let mut owners: BTreeMap<u32, &str> = BTreeMap::new();
     for binding in bindings {
         binding.check()?;

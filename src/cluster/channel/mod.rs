@@ -9,6 +9,7 @@
 
 mod axis_map;
 mod binding;
+mod item;
 mod jumps;
 mod recording;
 mod sampling;
@@ -17,6 +18,7 @@ mod similarity;
 
 pub use axis_map::{AxisMap, SignedAxis};
 pub use binding::{Binding, BindingKind, ScalarDirection, check_bindings};
+pub use item::{Played, RecordingId, RecordingItem, Recordings};
 pub use jumps::{Jump, find_jumps};
 pub use recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};
 pub use sampling::{Ends, Interpolation, Sampling};

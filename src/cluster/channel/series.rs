@@ -128,8 +128,13 @@ impl<V: Signal> Channel<V> {
     ///
     /// It depends on the time alone, so that scrubbing shows what playing shows.
     pub fn shown(&self, time: f64, fade: &Fade) -> Shown<V> {
+        self.shown_as(time, fade, |value| value)
+    }
+
+    /// As [`Channel::shown`], of what `map` makes of the values: that is held, faded and eased.
+    pub fn shown_as<U: Signal>(&self, time: f64, fade: &Fade, map: impl Fn(V) -> U) -> Shown<U> {
         let none = Shown {
-            value: V::REST,
+            value: U::REST,
             valid: false,
         };
         let Some((time, run)) = self.find(time) else {
@@ -137,16 +142,16 @@ impl<V: Signal> Channel<V> {
         };
         match run {
             Ok(run) => Shown {
-                value: self.eased(run, time, fade),
+                value: self.eased(run, time, fade, &map),
                 valid: true,
             },
             Err(0) => none,
             Err(next) => {
                 let end = self.times[self.runs[next - 1].end - 1];
                 Shown {
-                    value: V::mix(
-                        V::REST,
-                        self.eased(next - 1, end, fade),
+                    value: U::mix(
+                        U::REST,
+                        self.eased(next - 1, end, fade, &map),
                         fade.left(time - end),
                     ),
                     valid: false,
@@ -205,7 +210,7 @@ impl<V: Signal> Channel<V> {
     }
 
     /// The value at a time within a run, eased in from what the gap before it left.
-    fn eased(&self, run: usize, time: f64, fade: &Fade) -> V {
+    fn eased<U: Signal>(&self, run: usize, time: f64, fade: &Fade, map: &impl Fn(V) -> U) -> U {
         // A run shorter than the easing leaves less than its value to the next gap, and so on: begin where nothing of an
         // earlier gap is left.
         let mut first = run;
@@ -221,7 +226,7 @@ impl<V: Signal> Channel<V> {
             }
             first -= 1;
         }
-        let mut left = V::REST;
+        let mut left = U::REST;
         for k in first..=run {
             let of = &self.runs[k];
             let at = if k == run {
@@ -229,18 +234,18 @@ impl<V: Signal> Channel<V> {
             } else {
                 self.times[of.end - 1]
             };
-            let value = self.inside(of, at);
+            let value = map(self.inside(of, at));
             let eased = fade.returned(at - self.times[of.start]);
             let shown = if k == 0 || eased >= 1.0 {
                 value
             } else {
-                V::mix(left, value, eased)
+                U::mix(left, value, eased)
             };
             if k == run {
                 return shown;
             }
             let gap = self.times[self.runs[k + 1].start] - at;
-            left = V::mix(V::REST, shown, fade.left(gap));
+            left = U::mix(U::REST, shown, fade.left(gap));
         }
         left
     }

@@ -41,6 +41,36 @@ pub enum Normalisation {
 }
 
 impl Normalisation {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 3] = [Self::Clamp, Self::Extend, Self::Cycle];
+
+    /// Its name in lists.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Clamp => "Clamp",
+            Self::Extend => "Extend",
+            Self::Cycle => "Cycle",
+        }
+    }
+
+    /// A sentence about it, for tooltips.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Clamp => "Beyond its range the input stays at the end of the range.",
+            Self::Extend => "Beyond its range the response continues with the same slope.",
+            Self::Cycle => "Beyond its range the response repeats.",
+        }
+    }
+
+    /// Its name on the command line.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Clamp => "clamp",
+            Self::Extend => "extend",
+            Self::Cycle => "cycle",
+        }
+    }
+
     /// The normalised input `x`: within 0 - 1, unless extended.
     pub fn apply(self, x: f64) -> f64 {
         match self {

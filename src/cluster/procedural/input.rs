@@ -80,6 +80,45 @@ pub trait InputSource {
 }
 
 impl DriverInput {
+    /// The name of its kind in lists.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::JointAngle { .. } => "Joint angle",
+            Self::Twist { .. } => "Twist",
+            Self::Swing { .. } => "Swing",
+            Self::BoneAngle { .. } => "Angle between bones",
+            Self::Distance { .. } => "Distance",
+            Self::Time => "Time",
+            Self::Channel { .. } => "Channel",
+            Self::Constant { .. } => "Constant",
+        }
+    }
+
+    /// A sentence about its kind, for tooltips.
+    pub fn about(&self) -> &'static str {
+        match self {
+            Self::JointAngle { .. } => "The rotation of a bone from rest about an axis.",
+            Self::Twist { .. } => "The rotation of a bone from rest about its own axis.",
+            Self::Swing { .. } => "The angle by which a bone is tilted from rest.",
+            Self::BoneAngle { .. } => "The angle between two bones.",
+            Self::Distance { .. } => "The distance between two bone heads or vertices.",
+            Self::Time => "The time in the clip.",
+            Self::Channel { .. } => "A scalar of a recording.",
+            Self::Constant { .. } => "A fixed number.",
+        }
+    }
+
+    /// Whether its unit is the radian.
+    pub fn is_angle(&self) -> bool {
+        matches!(
+            self,
+            Self::JointAngle { .. }
+                | Self::Twist { .. }
+                | Self::Swing { .. }
+                | Self::BoneAngle { .. }
+        )
+    }
+
     /// An error that names what is not valid.
     pub fn check(&self) -> Result<(), String> {
         match self {

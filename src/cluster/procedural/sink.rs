@@ -113,6 +113,11 @@ impl Sink {
         }
     }
 
+    /// n_points: the displacement for an amount of 1, bind space.
+    pub fn units(&self) -> &[DVec3] {
+        &self.unit
+    }
+
     /// The number of vertices.
     pub fn n_points(&self) -> usize {
         self.unit.len()

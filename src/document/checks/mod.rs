@@ -8,11 +8,13 @@
 
 mod bones;
 mod correctives;
+mod layers;
 pub(super) mod seams;
 mod weights;
 
 pub use bones::Badges;
 pub use correctives::{of_correctives, sets_that_are_off};
+pub use layers::of_layers;
 
 use super::{Document, MeshId, MeshItem};
 use crate::finding::{Finding, Severity};
@@ -97,6 +99,7 @@ impl ModelChecks {
             .findings
             .extend(bones::findings(document, &report.badges));
         report.findings.extend(of_correctives(document));
+        report.findings.extend(of_layers(document));
         report
             .findings
             .sort_by_key(|finding| std::cmp::Reverse(finding.severity));

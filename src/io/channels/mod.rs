@@ -37,21 +37,54 @@ pub use csv::parse_csv;
 pub use error::{ChannelFileError, Fault, MAX_FILE_BYTES, Place};
 pub use trc::parse_trc;
 
-use crate::cluster::channel::Recording;
-use crate::task::Task;
+use crate::cluster::channel::{Recording, RecordingItem};
+use crate::task::{Cancelled, Task};
 use std::path::Path;
+use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Reads a recording: a .trc file as TRC, any other as CSV.
 pub fn read_recording(path: &Path, task: &Task) -> Result<Recording, ChannelFileError> {
-    task.step("Reading channels", 0.0)?;
     let text = text::read(path)?;
+    parse(path, &text, task)
+}
+
+/// The recording at `path` as an item of a document with a name. Where it cannot be read, the item holds the reason and the
+/// fingerprint `known`.
+pub fn read_item(
+    name: String,
+    path: &Path,
+    known: u64,
+    task: &Task,
+) -> Result<RecordingItem, Cancelled> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut fingerprint = known;
+    let read = text::read(&path).and_then(|text| {
+        fingerprint = xxh3_64(text.as_bytes());
+        parse(&path, &text, task)
+    });
+    let content = match read {
+        Ok(recording) => Ok(Arc::new(recording)),
+        Err(ChannelFileError::Cancelled(why)) => return Err(why),
+        Err(why) => Err(why.to_string()),
+    };
+    Ok(RecordingItem {
+        name,
+        path,
+        fingerprint,
+        content,
+    })
+}
+
+fn parse(path: &Path, text: &str, task: &Task) -> Result<Recording, ChannelFileError> {
+    task.step("Reading channels", 0.0)?;
     let is_trc = path
         .extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("trc"));
     let parsed = if is_trc {
-        parse_trc(&text, task)
+        parse_trc(text, task)
     } else {
-        parse_csv(&text, task)
+        parse_csv(text, task)
     };
     parsed.map_err(|fault| fault.of(path))
 }

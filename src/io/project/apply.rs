@@ -4,6 +4,7 @@ use super::cluster_entries::ClusterEntry;
 use super::clusters;
 use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
+use super::recordings::{self, RecordingEntry};
 use super::sample_entries::CorrectiveEntry;
 use super::session::{self, Session};
 use super::types::all_finite;
@@ -75,6 +76,7 @@ pub(super) fn apply_within(
     opening.stacks(project.stacks);
     opening.masks(project.masks)?;
     opening.correctives(project.correctives)?;
+    opening.recordings(project.recordings, task)?;
     opening.pose(project.pose);
     opening.names(project.renamed);
     opening.rules(&project.rules);
@@ -437,6 +439,14 @@ impl Opening {
         let made = item.correctives.with_set(set);
         let edit = CorrectivesEdit::new(&self.document, mesh, Arc::new(made));
         self.apply(place, Edit::Correctives(edit));
+    }
+
+    fn recordings(
+        &mut self,
+        entries: Vec<RecordingEntry>,
+        task: &Task,
+    ) -> Result<(), ProjectError> {
+        recordings::restore(entries, &mut self.document, &mut self.findings, task)
     }
 
     fn clusters(&mut self, entries: Vec<ClusterEntry>) -> Result<(), ProjectError> {

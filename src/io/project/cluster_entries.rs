@@ -1,15 +1,17 @@
 //! Control clusters as the project format has them.
 
+use super::driven::{DataEntry, DriverEntry};
 use super::motions::MotionEntry;
 use super::muscles::MuscleEntry;
-use super::types::{enums, is_default, is_zero, structs};
+use super::points_of_primitives::PrimitivePoints;
+use super::types::{enums, is_default, structs};
 use crate::cluster;
 use serde::{Deserialize, Serialize};
 
 enums! {
     /// What moves the clusters of a group.
     #[derive(Default)]
-    ClusterBase = cluster::Base { #[default] Stack, Lbs, Dqs, Fixed, Hand }
+    ClusterBase = cluster::Base { #[default] Stack, Lbs, Dqs, Fixed, Hand, Data }
 
     /// The shape of the marks of a group.
     #[derive(Default)]
@@ -57,6 +59,10 @@ pub(super) struct GroupEntry {
     /// What the artist adds by hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) hand: Option<MotionEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) drivers: Vec<DriverEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) data: Vec<DataEntry>,
     /// Clusters in text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) points: Vec<PrimitivePoints>,
@@ -65,17 +71,7 @@ pub(super) struct GroupEntry {
     pub(super) blocks: Vec<PointBlock>,
 }
 
-/// Points of one primitive by their lowest vertices, counted within the primitive, ascending.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PrimitivePoints {
-    /// The primitive; omitted where it is the first.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(super) p: u32,
-    pub(super) v: Vec<u32>,
-}
-
-/// The same, encoded.
+/// Points of one primitive, encoded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PointBlock {

@@ -5,11 +5,13 @@
 
 use super::ProjectError;
 use super::block;
-use super::cluster_entries::{ClusterEntry, GroupEntry, PointBlock, PrimitivePoints};
+use super::cluster_entries::{ClusterEntry, GroupEntry, PointBlock};
+use super::driven;
 use super::joints::Joints;
 use super::keys::{self, Key, SPAN};
 use super::motions::{self, FindClip};
 use super::muscles;
+use super::points_of_primitives::PrimitivePoints;
 use crate::cluster::{ClusterGroup, ClusterMap, ControlMotion, MapError};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::Finding;
@@ -42,6 +44,11 @@ pub(super) fn collect(
         let muscles = group.muscles.iter();
         entry.muscles = muscles.map(|m| muscles::collect(document, m)).collect();
         entry.hand = motions::collect(document, mesh, &group.hand)?;
+        let drivers = group.drivers.iter();
+        let drivers = drivers.map(|d| driven::collect_driver(document, mesh, d));
+        entry.drivers = drivers.collect();
+        let data = group.data.iter();
+        entry.data = data.map(|d| driven::collect_data(mesh, d)).collect();
         Ok(entry)
     });
     entry.groups = groups
@@ -62,6 +69,8 @@ fn group_entry(group: &ClusterGroup, mesh: &Mesh, points: Vec<u32>) -> Result<Gr
         base: group.base.into(),
         muscles: Vec::new(),
         hand: None,
+        drivers: Vec::new(),
+        data: Vec::new(),
         points: Vec::new(),
         blocks: Vec::new(),
     };
@@ -153,6 +162,16 @@ pub(super) fn restore(
                 .filter_map(|muscle| muscles::restore(muscle, joints, findings))
                 .collect(),
             hand,
+            drivers: group
+                .drivers
+                .into_iter()
+                .filter_map(|driver| driven::restore_driver(driver, mesh, joints, findings))
+                .collect(),
+            data: group
+                .data
+                .into_iter()
+                .map(|data| driven::restore_data(data, mesh, findings))
+                .collect(),
         }));
     }
     let clusters = group_of.into_iter().collect();

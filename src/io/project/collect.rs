@@ -4,7 +4,9 @@ use super::stack::Stack;
 use super::v8::{
     JointPose, ModelRef, Named, Project, Renamed, StackEntry, TransformEntry, VERSION,
 };
-use super::{ProjectError, clips, joints, paths, points, rig, rows, rules, session, transforms};
+use super::{
+    ProjectError, clips, joints, paths, points, recordings, rig, rows, rules, session, transforms,
+};
 use crate::deform::DeformStack;
 use crate::document::{Document, Source};
 use crate::skeleton::JointId;
@@ -49,6 +51,7 @@ pub fn to_project(
         stacks: stacks(document),
         masks,
         correctives,
+        recordings: recordings::collect(document, project_path),
         clusters,
         pose: pose(document),
         renamed: renamed(document),

@@ -2,7 +2,7 @@
 
 use super::apply::apply_within;
 use super::v8::{ModelRef, Project};
-use super::{ProjectError, collect, migrate, paths, to_project};
+use super::{ProjectError, collect, migrate, paths, recordings, to_project};
 use crate::document::Document;
 use crate::finding::Finding;
 use crate::io::read::read_file;
@@ -196,7 +196,8 @@ fn finish(
 
 fn read(path: &Path, task: &Task) -> Result<Project, ProjectError> {
     task.step("Reading the project", 0.0)?;
-    let project = migrate::parse(&read_text(path)?)?;
+    let mut project = migrate::parse(&read_text(path)?)?;
+    recordings::resolve(&mut project.recordings, &paths::folder_of(path));
     task.check()?;
     Ok(project)
 }

@@ -6,9 +6,10 @@ pub(super) use super::v8::{
     RuleEntry, StackEntry,
 };
 
-use super::cluster_entries::{self, ClusterGlyph, PatchSettings, PointBlock, PrimitivePoints};
+use super::cluster_entries::{self, ClusterGlyph, PatchSettings, PointBlock};
 use super::joints::JointRef;
 use super::muscles::MuscleEntry;
+use super::points_of_primitives::PrimitivePoints;
 use super::sample_entries::CorrectiveEntry;
 use super::session::Session;
 use super::v8::{self, InstanceEntry, JointEntry, SkinEntry};
@@ -119,6 +120,8 @@ impl From<GroupEntry> for cluster_entries::GroupEntry {
             base: old.base.into(),
             muscles: old.muscles,
             hand: None,
+            drivers: Vec::new(),
+            data: Vec::new(),
             points: old.points,
             blocks: old.blocks,
         }
@@ -152,6 +155,7 @@ impl From<Project> for v8::Project {
             stacks: old.stacks,
             masks: old.masks,
             correctives: old.correctives,
+            recordings: Vec::new(),
             clusters: old.clusters.into_iter().map(Into::into).collect(),
             pose: old.pose,
             renamed: old.renamed,

@@ -6,6 +6,7 @@
 
 use super::cluster_entries::ClusterEntry;
 use super::joints::{JointKey, JointRef};
+use super::recordings::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;
 use super::session::Session;
 use super::stack::Stack;
@@ -59,6 +60,9 @@ pub struct Project {
     /// Sets of corrective samples, of each mesh in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) correctives: Vec<CorrectiveEntry>,
+    /// Recordings that layers of control clusters read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) recordings: Vec<RecordingEntry>,
     /// Control clusters, one entry per mesh that has groups of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) clusters: Vec<ClusterEntry>,

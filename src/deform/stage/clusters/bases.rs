@@ -60,7 +60,7 @@ impl Bases {
     pub(super) fn run(&mut self, run: &Run<'_>, corners: &Corners, stale: &mut Vec<u32>) -> bool {
         let mut all = self.is_new;
         // Their matrices are cheap; nothing says when they change.
-        let follows_matrix = |base: Base| base == Base::Fixed || self.probes.is_empty();
+        let follows_matrix = |base: Base| base.is_at_rest() || self.probes.is_empty();
         let corners_and_bases = (0u32..).zip(&self.of_corner);
         let of_matrices = corners_and_bases.filter(|(_, (base, _))| follows_matrix(*base));
         stale.extend(of_matrices.map(|(corner, _)| corner));
@@ -91,7 +91,7 @@ impl Bases {
     ) -> CornerFrame {
         let (base, i) = self.of_corner[corner as usize];
         let (point, _) = corners.points[corner as usize];
-        if base == Base::Fixed {
+        if base.is_at_rest() {
             let matrix = rest_matrix(run, point);
             let bind = corners.position(corner) / corners.unit;
             let position = matrix.transform_point3(bind);
@@ -127,7 +127,7 @@ fn method_of(base: Base) -> Option<SkinningMethod> {
     match base {
         Base::Lbs => Some(SkinningMethod::Lbs),
         Base::Dqs => Some(SkinningMethod::Dqs),
-        Base::Stack | Base::Fixed | Base::Hand => None,
+        Base::Stack | Base::Fixed | Base::Hand | Base::Data => None,
     }
 }
 
@@ -149,7 +149,7 @@ pub(super) fn rotation(run: &Run<'_>, base: Base, point: u32) -> DQuat {
 }
 
 /// From mesh space to the rest pose of the model at a point: the blended skin matrices, or the node.
-fn rest_matrix(run: &Run<'_>, point: u32) -> DAffine3 {
+pub(super) fn rest_matrix(run: &Run<'_>, point: u32) -> DAffine3 {
     let input = run.input;
     let rest = |joint: usize| {
         input

@@ -9,7 +9,10 @@
 
 mod bases;
 mod corners;
+mod data;
+mod drivers;
 mod hand;
+mod layers;
 mod muscles;
 mod probe;
 
@@ -17,15 +20,14 @@ use super::changed::Changed;
 use super::key::{Identity, LastKey, refill};
 use super::run::{Run, Stage};
 use crate::cluster::{
-    Base, ClusterMap, CornerFrame, Interpolation, MeshLayout, MuscleLayer, PatchWork, Patches,
+    AnchorFits, Base, ClusterMap, CornerFrame, Interpolation, MeshLayout, PatchWork, Patches,
 };
 use crate::deform::{DeformInput, Masks};
 use crate::math::same_bits;
 use bases::Bases;
 use corners::Corners;
 use glam::{DMat3, DVec3, Vec3};
-use hand::ByHand;
-use muscles::Muscles;
+use layers::Layers;
 
 /// The shape with control clusters, world space.
 #[derive(Default)]
@@ -37,7 +39,7 @@ pub(super) struct ClusterStage {
     cooked: Option<Cooked>,
     /// One a corner: as its base moves it.
     skinned: Vec<CornerFrame>,
-    /// One a corner: what later stages and muscles add, world, metres.
+    /// One a corner: what later stages and layers add, world, metres.
     added: Vec<DVec3>,
     /// One a corner: as it deforms its patches.
     frames: Vec<CornerFrame>,
@@ -52,8 +54,9 @@ struct Cooked {
     corners: Corners,
     patches: Patches,
     bases: Bases,
-    muscles: Muscles,
-    hand: ByHand,
+    layers: Layers,
+    /// Without a skin: the clusters that the anchors follow.
+    anchors: Option<AnchorFits>,
 }
 
 /// What everything cooked depends on, besides the morphed bind shape and the map.
@@ -72,10 +75,12 @@ impl Stage for ClusterStage {
     fn acts(input: &DeformInput<'_>) -> bool {
         input.clusters.is_some_and(|clusters| {
             let mut groups = clusters.map.groups().iter();
+            let mut moves_without_skin =
+                || groups.any(|group| group.base.is_at_rest() || group.base == Base::Hand);
             clusters.map.acts()
                 && clusters.layout.fits(input.geometry)
                 // What follows a node moves as one piece; muscles lie on the bones of a skin.
-                && (input.skin.is_some() || groups.any(|group| moves_without_skin(group.base)))
+                && (input.skin.is_some() || moves_without_skin() || clusters.map.has_driven())
         })
     }
 
@@ -91,8 +96,8 @@ impl Stage for ClusterStage {
         let all = is_new || new_masks || run.skin.changes().palette || changed == Changed::All;
         self.stale.clear();
         let all = cooked.bases.run(run, &cooked.corners, &mut self.stale) || all;
-        cooked.muscles.run(run, &mut self.stale);
-        cooked.hand.run(run, &mut self.stale);
+        let corners = &cooked.corners;
+        cooked.layers.run(run, corners, before, &mut self.stale);
         let is_skinned = keeps_skin(run);
         let old = (is_skinned && !all).then(|| self.shape.clone());
         let result = if all || is_skinned {
@@ -147,21 +152,21 @@ impl ClusterStage {
         let Some(mut cooked) = known else {
             let corners = Corners::new(layout, map, run.bind.shape(), unit);
             let patches = Patches::new(&corners.surface, layout.layout(), options);
-            let mut hand = ByHand::default();
-            hand.take(&corners, map);
+            let has_skin = input.skin.is_some();
+            let anchors = || AnchorFits::new(&corners.surface, layout.layout());
             self.cooked = Some(Cooked {
                 bases: Bases::new(run, &corners, map),
-                muscles: Muscles::new(run, &corners, patches.net(), map),
-                hand,
+                layers: Layers::new(run, &corners, patches.net(), map),
+                anchors: (!has_skin).then(anchors),
                 patches,
                 corners,
             });
             return true;
         };
         let mut all = false;
-        if !new_map && !cooked.muscles.fit(run) {
+        if !new_map && !cooked.layers.fit(run) {
             let net = cooked.patches.net();
-            cooked.muscles = Muscles::new(run, &cooked.corners, net, map);
+            cooked.layers = Layers::new(run, &cooked.corners, net, map);
             all = true;
         }
         if new_map {
@@ -185,15 +190,13 @@ impl ClusterStage {
                 .is_some_and(|before| bases(&cooked.corners.points, before) == bases(&points, map));
             let same_points = cooked.corners.points == points;
             cooked.corners.points = points;
-            cooked.hand.take(&cooked.corners, map);
-            let muscles = |of: &ClusterMap| -> Vec<MuscleLayer> {
-                of.muscles().map(|(_, muscle)| muscle.clone()).collect()
-            };
-            let same_muscles = before.value().is_some_and(|b| muscles(b) == muscles(map));
+            cooked.layers.take_hand(&cooked.corners, map);
+            let layered = |of: &ClusterMap| of.muscles().next().is_some() || of.has_driven();
+            let had = before.value().is_none_or(|before| layered(before));
             // Their clusters may have changed groups.
-            if !same_muscles || (!same_points && map.muscles().next().is_some()) {
+            if layered(map) || cooked.layers.act_besides_hand() || had {
                 let net = cooked.patches.net();
-                cooked.muscles = Muscles::new(run, &cooked.corners, net, map);
+                cooked.layers = Layers::new(run, &cooked.corners, net, map);
                 all = true;
             }
             if !same {
@@ -334,9 +337,7 @@ impl ClusterStage {
         before: &[Vec3],
         around: &[u32],
     ) -> Vec<u32> {
-        let settings = run.input.clusters.map(|clusters| clusters.map.settings());
-        let positions_only = settings.is_some_and(|settings| settings.positions_only);
-        let known = positions_only.then(|| self.frames.clone());
+        let known = takes_positions(run, cooked).then(|| self.frames.clone());
         let mut others = Vec::new();
         for &corner in around {
             let frame = self.frame(run, cooked, before, corner);
@@ -386,17 +387,14 @@ impl ClusterStage {
         } else {
             DVec3::ZERO
         };
-        self.added[i] = later + self.layers(cooked, corner);
+        self.added[i] = later + self.layered(cooked, corner);
     }
 
-    /// What muscles and the artist's hand add to a corner, world, metres.
-    fn layers(&self, cooked: &Cooked, corner: u32) -> DVec3 {
-        let bulge = cooked.muscles.displacement(corner);
-        let added = bulge.unwrap_or(DVec3::ZERO) + cooked.hand.displacement(corner);
-        if added == DVec3::ZERO {
-            return DVec3::ZERO;
-        }
-        self.skinned[corner as usize].rotation * added
+    /// What the layers add to a corner, world, metres.
+    fn layered(&self, cooked: &Cooked, corner: u32) -> DVec3 {
+        let i = corner as usize;
+        let plane = &cooked.patches.net().planes[i];
+        cooked.layers.displacement(corner, &self.skinned[i], plane)
     }
 
     /// The frame of a corner in which its displacement and those around it tilt it.
@@ -405,8 +403,7 @@ impl ClusterStage {
         let net = cooked.patches.net();
         let settings = run.input.clusters.map(|clusters| *clusters.map.settings());
         let couples = settings.is_some_and(|settings| settings.couples_normals);
-        let has_layers = cooked.muscles.act() || cooked.hand.act();
-        let gradient = if couples && (adds(run.input) || has_layers) {
+        let gradient = if couples && (adds(run.input) || cooked.layers.act()) {
             net.rings.gradient(corner, &self.added)
         } else {
             DMat3::ZERO
@@ -415,16 +412,19 @@ impl ClusterStage {
         if cooked.bases.of(corner) == Base::Stack {
             // To the bit where the stages before have it.
             let place = before[cooked.corners.points[i].0 as usize].as_dvec3();
-            frame.position = place + self.layers(cooked, corner);
+            frame.position = place + self.layered(cooked, corner);
         }
         frame
     }
 
-    /// Replaces all frames by those that follow from the positions alone (mode B), where that is chosen.
+    /// Replaces all frames by those that follow from the positions alone (mode B), where [`takes_positions`]. Without a skin
+    /// anchors follow the clusters near them.
     fn take_positions(&mut self, run: &Run<'_>, cooked: &Cooked) {
-        let settings = run.input.clusters.map(|clusters| clusters.map.settings());
-        if settings.is_some_and(|settings| settings.positions_only) {
-            let positions: Vec<DVec3> = self.frames.iter().map(|frame| frame.position).collect();
+        if takes_positions(run, cooked) {
+            let mut positions: Vec<DVec3> = self.frames.iter().map(|f| f.position).collect();
+            if let Some(anchors) = cooked.anchors.as_ref().filter(|_| cooked.layers.drives()) {
+                anchors.place(&mut positions);
+            }
             self.frames = cooked.patches.net().frames_of_positions(&positions);
         }
     }
@@ -435,7 +435,7 @@ impl ClusterStage {
         let position = self.frames[i].position.as_vec3();
         let own = cooked.corners.points[i].0;
         let vertex = cooked.patches.net().corners[i];
-        let is_still = cooked.muscles.displacement(corner).is_none() && !cooked.hand.moves(corner);
+        let is_still = !cooked.layers.moves(corner);
         let keeps = cooked.bases.of(corner) == Base::Stack && is_still;
         let map = run.input.clusters.map(|clusters| clusters.map);
         for &point in cooked.corners.surface.points_of_vertex(vertex) {
@@ -447,9 +447,12 @@ impl ClusterStage {
     }
 }
 
-/// Whether a base moves clusters of a mesh that follows its node as one piece.
-fn moves_without_skin(base: Base) -> bool {
-    matches!(base, Base::Fixed | Base::Hand)
+/// Whether the frames of the corners follow from their positions alone: where that is chosen, and where layers move clusters
+/// without a skin, which has no tangents.
+fn takes_positions(run: &Run<'_>, cooked: &Cooked) -> bool {
+    let settings = run.input.clusters.map(|clusters| clusters.map.settings());
+    settings.is_some_and(|settings| settings.positions_only)
+        || run.input.skin.is_none() && cooked.layers.act()
 }
 
 /// Whether free points keep their skin and follow displacements alone.

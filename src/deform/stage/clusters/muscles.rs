@@ -156,7 +156,7 @@ impl OnCorners {
 }
 
 /// The bone between two joints of the skin at bind, at the size of the world, metres.
-fn bone(run: &Run<'_>, joints: [JointId; 2], unit: f64) -> Option<Bone> {
+pub(super) fn bone(run: &Run<'_>, joints: [JointId; 2], unit: f64) -> Option<Bone> {
     let skin = run.input.skin?;
     let place = |joint: JointId| {
         let slot = skin.joints.iter().position(|&other| other == joint)?;

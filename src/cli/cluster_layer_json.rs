@@ -1,0 +1,572 @@
+//! The layers of clusters as a JSON file has them: angles in degrees, lengths in metres, times in seconds.
+
+use crate::cli::scene::find_joint;
+use crate::cluster::channel::{
+    AxisMap, Binding, BindingKind, Ends, Interpolation, Played, Sampling, ScalarDirection,
+    SignedAxis,
+};
+use crate::cluster::fade::Fade;
+use crate::cluster::procedural::{
+    CurveSettings, DriverInput, DriverPoint, DriverSettings, EnvelopeSettings, EnvelopeShape,
+    MuscleDirection, MuscleSettings, Normalisation, Profile, SinkDirection, SinkMask, SinkSettings,
+};
+use crate::cluster::{DataLayer, DriverLayer, Fit, MuscleLayer};
+use crate::document::Document;
+use crate::mesh::Mesh;
+use crate::skeleton::JointId;
+use glam::DVec3;
+use serde::Deserialize;
+
+/// A file of layers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Layers {
+    #[serde(default)]
+    pub(super) recordings: Vec<Recording>,
+    #[serde(default)]
+    pub(super) groups: Vec<GroupLayers>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Recording {
+    pub(super) name: String,
+    pub(super) file: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GroupLayers {
+    pub(super) mesh: MeshName,
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) base: Option<String>,
+    /// Vertices to mark for the group.
+    #[serde(default)]
+    pub(super) vertices: Vec<u32>,
+    #[serde(default)]
+    pub(super) primitive: u32,
+    #[serde(default)]
+    pub(super) muscles: Option<Vec<Muscle>>,
+    #[serde(default)]
+    pub(super) drivers: Option<Vec<Driver>>,
+    #[serde(default)]
+    pub(super) data: Option<Vec<Data>>,
+}
+
+/// The mesh's index in the file, or its name.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum MeshName {
+    Index(u32),
+    Name(String),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Muscle {
+    pub(super) name: String,
+    upper: String,
+    lower: String,
+    amplitude: f64,
+    side: [f64; 3],
+    #[serde(default)]
+    centre: Option<f64>,
+    #[serde(default)]
+    half_width: Option<f64>,
+    #[serde(default)]
+    sigma: Option<f64>,
+    #[serde(default)]
+    power: Option<f64>,
+    #[serde(default)]
+    start: f64,
+    #[serde(default)]
+    end: Option<f64>,
+    #[serde(default)]
+    curve: Option<Vec<[f64; 2]>>,
+    #[serde(default)]
+    radial: bool,
+    #[serde(default)]
+    preserve_volume: bool,
+    #[serde(default)]
+    muted: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Driver {
+    pub(super) name: String,
+    input: Input,
+    from: f64,
+    to: f64,
+    gain: f64,
+    #[serde(default)]
+    mode: Option<String>,
+    #[serde(default)]
+    curve: Option<Vec<[f64; 2]>>,
+    #[serde(default)]
+    rest_offset: bool,
+    #[serde(default)]
+    direction: Option<Direction>,
+    #[serde(default)]
+    centre: Option<f64>,
+    #[serde(default)]
+    half_width: Option<f64>,
+    #[serde(default)]
+    sigma: Option<f64>,
+    #[serde(default)]
+    bone: Option<[String; 2]>,
+    #[serde(default)]
+    weights: Vec<Weight>,
+    #[serde(default)]
+    fade: FadeTimes,
+    #[serde(default)]
+    muted: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Input {
+    JointAngle {
+        joint: String,
+        axis: [f64; 3],
+    },
+    Twist {
+        joint: String,
+    },
+    Swing {
+        joint: String,
+    },
+    BoneAngle {
+        a: String,
+        b: String,
+    },
+    Distance {
+        a: Place,
+        b: Place,
+    },
+    Time {},
+    Channel {
+        channel: String,
+        recording: String,
+        #[serde(default)]
+        start: f64,
+        #[serde(default)]
+        interpolation: Option<String>,
+        #[serde(default)]
+        ends: Option<String>,
+        #[serde(default)]
+        max_gap: Option<f64>,
+    },
+    Constant {
+        value: f64,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Place {
+    Joint(String),
+    Vertex {
+        #[serde(default)]
+        primitive: u32,
+        vertex: u32,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Direction {
+    Named(String),
+    Fixed([f64; 3]),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Weight {
+    #[serde(default)]
+    primitive: u32,
+    vertex: u32,
+    weight: f64,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FadeTimes {
+    #[serde(default)]
+    hold: Option<f64>,
+    #[serde(default)]
+    fade: Option<f64>,
+    #[serde(default)]
+    ease: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Data {
+    pub(super) name: String,
+    recording: String,
+    #[serde(default)]
+    start: f64,
+    #[serde(default)]
+    interpolation: Option<String>,
+    #[serde(default)]
+    ends: Option<String>,
+    #[serde(default)]
+    max_gap: Option<f64>,
+    #[serde(default)]
+    fit: Option<String>,
+    #[serde(default)]
+    reference: Option<f64>,
+    #[serde(default)]
+    fade: FadeTimes,
+    #[serde(default)]
+    muted: bool,
+    bindings: Vec<Bound>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bound {
+    channel: String,
+    vertices: Vec<u32>,
+    #[serde(default)]
+    primitive: u32,
+    #[serde(default)]
+    kind: Option<String>,
+    #[serde(default)]
+    scale: Option<f64>,
+    #[serde(default)]
+    axes: Option<[String; 3]>,
+    #[serde(default)]
+    offset: Option<[f64; 3]>,
+    /// The value of a scalar that displaces nothing.
+    #[serde(default)]
+    reference: Option<f64>,
+    #[serde(default)]
+    direction: Option<Direction>,
+}
+
+/// Finds what a file of layers names.
+pub(super) struct Reader<'a> {
+    pub(super) document: &'a Document,
+    pub(super) mesh: &'a Mesh,
+}
+
+impl Reader<'_> {
+    /// The points of vertices of a primitive, ascending.
+    pub(super) fn points(&self, primitive: u32, vertices: &[u32]) -> Result<Vec<u32>, String> {
+        let points = vertices.iter().map(|&v| self.point(primitive, v));
+        let mut points: Vec<u32> = points.collect::<Result<_, _>>()?;
+        points.sort_unstable();
+        points.dedup();
+        Ok(points)
+    }
+
+    fn point(&self, primitive: u32, vertex: u32) -> Result<u32, String> {
+        let found = self.mesh.primitives.get(primitive as usize);
+        let found = found.ok_or_else(|| {
+            let n = self.mesh.primitives.len();
+            format!("the mesh has no primitive {primitive}; it has {n}")
+        })?;
+        let n = found.vertices.end - found.vertices.start;
+        if vertex >= n {
+            return Err(format!(
+                "primitive {primitive} has no vertex {vertex}; it has {n}"
+            ));
+        }
+        Ok(self.mesh.point_of_vertex[(found.vertices.start + vertex) as usize])
+    }
+
+    fn joint(&self, name: &str) -> Result<JointId, String> {
+        find_joint(self.document, name).ok_or_else(|| format!("the model has no bone \"{name}\""))
+    }
+
+    fn slot(&self, name: &str) -> Result<u32, String> {
+        Ok(self.joint(name)?.0)
+    }
+
+    fn played(
+        &self,
+        recording: &str,
+        start: f64,
+        (interpolation, ends, max_gap): (Option<&str>, Option<&str>, Option<f64>),
+    ) -> Result<Played, String> {
+        let found = self.document.recording_named(recording);
+        Ok(Played {
+            recording: found.ok_or_else(|| format!("there is no recording \"{recording}\""))?,
+            start,
+            sampling: Sampling {
+                interpolation: one_of(
+                    "interpolation",
+                    interpolation,
+                    &[
+                        ("linear", Interpolation::Linear),
+                        ("hold", Interpolation::Hold),
+                        ("pchip", Interpolation::Pchip),
+                    ],
+                )?,
+                ends: one_of(
+                    "ends",
+                    ends,
+                    &[
+                        ("hold", Ends::Hold),
+                        ("loop", Ends::Loop),
+                        ("invalid", Ends::Invalid),
+                    ],
+                )?,
+                max_gap,
+            },
+        })
+    }
+}
+
+/// The value of a word; the first one where there is none.
+fn one_of<T: Copy>(what: &str, word: Option<&str>, of: &[(&str, T)]) -> Result<T, String> {
+    let Some(word) = word else {
+        return Ok(of[0].1);
+    };
+    let found = of.iter().find(|(key, _)| *key == word);
+    found.map(|found| found.1).ok_or_else(|| {
+        let known: Vec<&str> = of.iter().map(|(key, _)| *key).collect();
+        format!("{what} \"{word}\" is none of {}", known.join(", "))
+    })
+}
+
+impl FadeTimes {
+    fn fade(&self) -> Fade {
+        let default = Fade::default();
+        Fade {
+            hold: self.hold.unwrap_or(default.hold),
+            fade: self.fade.unwrap_or(default.fade),
+            ease: self.ease.unwrap_or(default.ease),
+        }
+    }
+}
+
+fn profile(half_width: Option<f64>, sigma: Option<f64>) -> Result<Profile, String> {
+    match (half_width, sigma) {
+        (Some(_), Some(_)) => Err("it has both half_width and sigma; give one of them".into()),
+        (Some(half_width), None) => Ok(Profile::Cosine { half_width }),
+        (None, Some(sigma)) => Ok(Profile::Gaussian { sigma }),
+        (None, None) => Ok(Profile::default()),
+    }
+}
+
+impl Muscle {
+    /// The muscle.
+    pub(super) fn layer(&self, reader: &Reader<'_>) -> Result<MuscleLayer, String> {
+        let default = MuscleSettings::for_limb(1.0, self.side.into());
+        Ok(MuscleLayer {
+            name: self.name.clone(),
+            upper: reader.joint(&self.upper)?,
+            lower: reader.joint(&self.lower)?,
+            settings: MuscleSettings {
+                amplitude: self.amplitude,
+                centre: self.centre.unwrap_or(default.centre),
+                profile: profile(self.half_width, self.sigma)?,
+                power: self.power.unwrap_or(default.power),
+                envelope: EnvelopeSettings {
+                    start: self.start.to_radians(),
+                    end: self.end.map_or(default.envelope.end, f64::to_radians),
+                    shape: match &self.curve {
+                        None => EnvelopeShape::Smootherstep,
+                        Some(keys) => EnvelopeShape::Curve(CurveSettings {
+                            keys: keys.clone(),
+                            rest_offset: false,
+                        }),
+                    },
+                },
+                direction: if self.radial {
+                    MuscleDirection::Radial
+                } else {
+                    MuscleDirection::Normal
+                },
+                preserve_volume: self.preserve_volume,
+                ..default
+            },
+            muted: self.muted,
+        })
+    }
+}
+
+impl Driver {
+    /// The driver.
+    pub(super) fn layer(&self, reader: &Reader<'_>) -> Result<DriverLayer, String> {
+        let place = |place: &Place| match place {
+            Place::Joint(joint) => Ok(DriverPoint::Joint(reader.slot(joint)?)),
+            Place::Vertex { primitive, vertex } => {
+                Ok::<_, String>(DriverPoint::Vertex(reader.point(*primitive, *vertex)?))
+            }
+        };
+        let mut played = None;
+        let input = match &self.input {
+            Input::JointAngle { joint, axis } => DriverInput::JointAngle {
+                joint: reader.slot(joint)?,
+                axis: (*axis).into(),
+            },
+            Input::Twist { joint } => DriverInput::Twist {
+                joint: reader.slot(joint)?,
+            },
+            Input::Swing { joint } => DriverInput::Swing {
+                joint: reader.slot(joint)?,
+            },
+            Input::BoneAngle { a, b } => DriverInput::BoneAngle {
+                a: reader.slot(a)?,
+                b: reader.slot(b)?,
+            },
+            Input::Distance { a, b } => DriverInput::Distance {
+                a: place(a)?,
+                b: place(b)?,
+            },
+            Input::Time {} => DriverInput::Time,
+            Input::Channel {
+                channel,
+                recording,
+                start,
+                interpolation,
+                ends,
+                max_gap,
+            } => {
+                let sampling = (interpolation.as_deref(), ends.as_deref(), *max_gap);
+                played = Some(reader.played(recording, *start, sampling)?);
+                DriverInput::Channel {
+                    name: channel.clone(),
+                }
+            }
+            Input::Constant { value } => DriverInput::Constant { value: *value },
+        };
+        let in_unit = |x: f64| if input.is_angle() { x.to_radians() } else { x };
+        let modes = Normalisation::ALL.map(|mode| (mode.key(), mode));
+        let has_profile =
+            self.centre.is_some() || self.half_width.is_some() || self.sigma.is_some();
+        let mut weights = Vec::with_capacity(self.weights.len());
+        for weight in &self.weights {
+            weights.push((
+                reader.point(weight.primitive, weight.vertex)?,
+                weight.weight,
+            ));
+        }
+        weights.sort_by_key(|weight: &(u32, f64)| weight.0);
+        weights.dedup_by_key(|weight| weight.0);
+        Ok(DriverLayer {
+            name: self.name.clone(),
+            settings: DriverSettings {
+                from: in_unit(self.from),
+                to: in_unit(self.to),
+                input,
+                mode: one_of("mode", self.mode.as_deref(), &modes)?,
+                curve: self.curve.as_ref().map(|keys| CurveSettings {
+                    keys: keys.clone(),
+                    rest_offset: self.rest_offset,
+                }),
+                gain: self.gain,
+                fade: self.fade.fade(),
+                sink: SinkSettings {
+                    direction: match &self.direction {
+                        None => SinkDirection::Normal,
+                        Some(Direction::Fixed(fixed)) => SinkDirection::Fixed((*fixed).into()),
+                        Some(Direction::Named(word)) => one_of(
+                            "direction",
+                            Some(word),
+                            &[
+                                ("normal", SinkDirection::Normal),
+                                ("bone_axis", SinkDirection::BoneAxis),
+                                ("radial", SinkDirection::Radial),
+                            ],
+                        )?,
+                    },
+                    mask: if has_profile {
+                        SinkMask::AlongBone {
+                            centre: self.centre.unwrap_or(0.5),
+                            profile: profile(self.half_width, self.sigma)?,
+                        }
+                    } else {
+                        SinkMask::Painted
+                    },
+                },
+            },
+            played,
+            bone: match &self.bone {
+                None => None,
+                Some([head, tail]) => Some([reader.joint(head)?, reader.joint(tail)?]),
+            },
+            weights,
+            muted: self.muted,
+        })
+    }
+}
+
+impl Data {
+    /// The data.
+    pub(super) fn layer(&self, reader: &Reader<'_>) -> Result<DataLayer, String> {
+        let sampling = (
+            self.interpolation.as_deref(),
+            self.ends.as_deref(),
+            self.max_gap,
+        );
+        let fits = [Fit::Rigid, Fit::Similarity, Fit::None].map(|fit| (fit.key(), fit));
+        let bindings = self.bindings.iter().map(|bound| {
+            let made = bound.binding(reader);
+            made.map_err(|why| format!("\"{}\": {why}", bound.channel))
+        });
+        Ok(DataLayer {
+            name: self.name.clone(),
+            played: reader.played(&self.recording, self.start, sampling)?,
+            fit: one_of("fit", self.fit.as_deref(), &fits)?,
+            reference: self.reference,
+            fade: self.fade.fade(),
+            bindings: bindings.collect::<Result<_, _>>()?,
+            muted: self.muted,
+        })
+    }
+}
+
+impl Bound {
+    fn binding(&self, reader: &Reader<'_>) -> Result<Binding, String> {
+        let direction = match &self.direction {
+            None => ScalarDirection::Normal,
+            Some(Direction::Fixed(fixed)) => ScalarDirection::Fixed((*fixed).into()),
+            Some(Direction::Named(word)) => one_of(
+                "direction",
+                Some(word),
+                &[("normal", ScalarDirection::Normal)],
+            )?,
+        };
+        let kind = one_of(
+            "kind",
+            self.kind.as_deref(),
+            &[
+                ("delta", BindingKind::Delta),
+                ("absolute", BindingKind::Absolute),
+                (
+                    "scalar",
+                    BindingKind::Scalar {
+                        reference: self.reference.unwrap_or(0.0),
+                        direction,
+                    },
+                ),
+            ],
+        )?;
+        let is_scalar = matches!(kind, BindingKind::Scalar { .. });
+        if !is_scalar && (self.reference.is_some() || self.direction.is_some()) {
+            return Err("reference and direction are those of the kind scalar".into());
+        }
+        let axes = match &self.axes {
+            None => AxisMap::SAME,
+            Some(words) => {
+                let all = SignedAxis::ALL.map(|axis| (axis.label(), axis));
+                let of = |word: &String| one_of("axis", Some(&word.to_uppercase()), &all);
+                AxisMap([of(&words[0])?, of(&words[1])?, of(&words[2])?])
+            }
+        };
+        Ok(Binding {
+            channel: self.channel.clone(),
+            clusters: reader.points(self.primitive, &self.vertices)?,
+            kind,
+            scale: self.scale.unwrap_or(1.0),
+            axes,
+            offset: self.offset.map_or(DVec3::ZERO, Into::into),
+        })
+    }
+}

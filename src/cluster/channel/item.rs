@@ -1,0 +1,82 @@
+//! Recordings as items of a document, and how a clip plays them.
+
+use super::recording::Recording;
+use super::sampling::Sampling;
+use crate::cluster::check::within;
+use crate::skeleton::Moment;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A recording of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct RecordingId(pub u32);
+
+/// The recordings of a document.
+pub type Recordings = BTreeMap<RecordingId, Arc<RecordingItem>>;
+
+/// A file of recorded channels that layers of control clusters read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordingItem {
+    /// A label.
+    pub name: String,
+    /// The file, absolute.
+    pub path: PathBuf,
+    /// xxh3-64 of its content when it was last read.
+    pub fingerprint: u64,
+    /// What it holds, or the sentence that says why it cannot be read. Layers that read it then do not act.
+    pub content: Result<Arc<Recording>, String>,
+}
+
+/// A recording as a clip plays it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Played {
+    /// The recording.
+    pub recording: RecordingId,
+    /// The time in the clip at which its first sample plays, seconds.
+    pub start: f64,
+    /// Between, before and after its samples.
+    pub sampling: Sampling,
+}
+
+impl RecordingItem {
+    /// What it holds; `None` where the file cannot be read.
+    pub fn recording(&self) -> Option<&Recording> {
+        self.content.as_deref().ok()
+    }
+
+    /// The memory of its content, bytes.
+    pub fn heap_bytes(&self) -> usize {
+        let content = self.recording().map_or(0, |recording| {
+            8 * recording.times.len()
+                * (1 + 3 * recording.markers.len()
+                    + 4 * recording.rotations.len()
+                    + recording.scalars.len()
+                    + recording.labels.len())
+        });
+        content + self.name.len() + self.path.as_os_str().len()
+    }
+}
+
+impl Played {
+    /// The recording from the start of the clip.
+    pub fn from_start(recording: RecordingId) -> Self {
+        Self {
+            recording,
+            start: 0.0,
+            sampling: Sampling::default(),
+        }
+    }
+
+    /// The time of the recording that is played at a moment, seconds.
+    pub fn time(&self, recording: &Recording, moment: Moment) -> f64 {
+        recording.times.first().copied().unwrap_or(0.0) + (moment.secs - self.start)
+    }
+
+    /// An error that names a value out of its range.
+    pub fn check(&self) -> Result<(), String> {
+        within("the start in the clip", self.start, -1e6, 1e6)?;
+        self.sampling.check()
+    }
+}

@@ -1,0 +1,33 @@
+//! The drivers and the data of all groups of a mesh.
+
+use super::channel::RecordingId;
+use super::data::DataLayer;
+use super::drivers::DriverLayer;
+use super::map::ClusterMap;
+use std::collections::BTreeSet;
+
+impl ClusterMap {
+    /// The drivers of all groups, each with the index of its group.
+    pub fn drivers(&self) -> impl Iterator<Item = (u16, &DriverLayer)> {
+        let groups = (0u16..).zip(self.groups());
+        groups.flat_map(|(g, group)| group.drivers.iter().map(move |driver| (g, driver)))
+    }
+
+    /// The data of all groups, each with the index of its group.
+    pub fn data(&self) -> impl Iterator<Item = (u16, &DataLayer)> {
+        let groups = (0u16..).zip(self.groups());
+        groups.flat_map(|(g, group)| group.data.iter().map(move |data| (g, data)))
+    }
+
+    /// The recordings that its layers read.
+    pub fn recordings(&self) -> BTreeSet<RecordingId> {
+        let drivers = self.drivers().filter_map(|(_, driver)| driver.recording());
+        let data = self.data().map(|(_, data)| data.played.recording);
+        drivers.chain(data).collect()
+    }
+
+    /// Whether some layer besides muscles acts.
+    pub fn has_driven(&self) -> bool {
+        self.drivers().any(|(_, driver)| !driver.muted) || self.data().any(|(_, data)| !data.muted)
+    }
+}

@@ -1,0 +1,139 @@
+//! Problems of the layers of control clusters: what they read is missing, or has gaps.
+
+use crate::cluster::channel::{BindingKind, Channel, Recording, RecordingItem, Sampling};
+use crate::cluster::procedural::DriverInput;
+use crate::cluster::signal::Signal;
+use crate::cluster::{Base, ClusterGroup, DataLayer, DriverLayer};
+use crate::document::{Document, MeshItem};
+use crate::finding::{Finding, counted};
+
+/// The problems of all recordings and of the layers that read them, drivers without their bones among them.
+pub fn of_layers(document: &Document) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for item in document.recordings().values() {
+        if let Err(why) = &item.content {
+            let place = format!("recording \"{}\"", item.name);
+            findings.push(Finding::warning(
+                place,
+                format!("{why}. The layers that read it do not act; choose the file again."),
+            ));
+        }
+    }
+    for item in document.meshes().values() {
+        for group in item.clusters.groups() {
+            let place = |layer: &str| format!("layer \"{layer}\" of the group \"{}\"", group.name);
+            for driver in &group.drivers {
+                for why in of_driver(document, driver) {
+                    findings.push(Finding::warning(place(&driver.name), why));
+                }
+            }
+            for data in &group.data {
+                for why in of_data(document, item, group, data) {
+                    findings.push(Finding::warning(place(&data.name), why));
+                }
+            }
+        }
+    }
+    findings
+}
+
+fn of_driver(document: &Document, driver: &DriverLayer) -> Vec<String> {
+    let skeleton = document.skeleton();
+    let mut joints = driver.joints().into_iter();
+    if let Some(joint) = joints.find(|&joint| !skeleton.is_live(joint)) {
+        let bone = &skeleton.joint(joint).name;
+        return vec![format!(
+            "It reads the bone \"{bone}\", which was removed, and does not act."
+        )];
+    }
+    let (DriverInput::Channel { name }, Some(played)) = (&driver.settings.input, &driver.played)
+    else {
+        return Vec::new();
+    };
+    let item = document.recordings().get(&played.recording);
+    let Some((item, recording)) = item.and_then(|item| Some((item, item.recording()?))) else {
+        return Vec::new();
+    };
+    let channel = recording.scalar(name, played.sampling);
+    let channel = channel.and_then(Result::ok);
+    vec![of_channel(item, name, "scalar", channel.as_ref())]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn of_data(
+    document: &Document,
+    mesh: &MeshItem,
+    group: &ClusterGroup,
+    data: &DataLayer,
+) -> Vec<String> {
+    let item = document.recordings().get(&data.played.recording);
+    let Some((item, recording)) = item.and_then(|item| Some((item, item.recording()?))) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    let own = mesh.clusters.group_named(&group.name);
+    for binding in &data.bindings {
+        let name = &binding.channel;
+        let sampling = data.played.sampling;
+        if matches!(binding.kind, BindingKind::Scalar { .. }) {
+            let channel = scalar(recording, name, sampling);
+            found.extend(of_channel(item, name, "scalar", channel.as_ref()));
+        } else {
+            let channel = recording.marker(name, sampling).and_then(Result::ok);
+            found.extend(of_channel(item, name, "marker", channel.as_ref()));
+            let reference = data.reference_time(recording);
+            if channel.is_some_and(|channel| channel.at(reference).is_none()) {
+                found.push(format!(
+                    "The marker \"{name}\" has no value at the reference time, {reference} s, and moves nothing."
+                ));
+            }
+        }
+        let bound = binding.clusters.iter();
+        let elsewhere = bound.filter(|point| mesh.clusters.group_of(**point) != own);
+        let n = elsewhere.count();
+        if n > 0 {
+            let n = counted(n, "vertex");
+            found.push(format!(
+                "\"{name}\" is bound to {n} that this group does not have."
+            ));
+        }
+    }
+    if group.base == Base::Data && !group.data.iter().any(DataLayer::places) {
+        found.push(
+            "No marker is the position of a cluster of this group, whose base is Data.".into(),
+        );
+    }
+    found
+}
+
+fn scalar(recording: &Recording, name: &str, sampling: Sampling) -> Option<Channel<f64>> {
+    recording.scalar(name, sampling)?.ok()
+}
+
+/// What is wrong with a channel.
+fn of_channel<V: Signal>(
+    item: &RecordingItem,
+    name: &str,
+    kind: &str,
+    channel: Option<&Channel<V>>,
+) -> Option<String> {
+    let Some(channel) = channel else {
+        return Some(format!(
+            "The recording \"{}\" has no {kind} \"{name}\".",
+            item.name
+        ));
+    };
+    if channel.times().is_empty() {
+        return Some(format!("The {kind} \"{name}\" has no value."));
+    }
+    let gaps: Vec<[f64; 2]> = channel.gaps().collect();
+    let [from, to] = *gaps.first()?;
+    Some(format!(
+        "The {kind} \"{name}\" has {} longer than {:.3} s, the first from {from} to {to} s: its last value is held there and \
+         fades.",
+        counted(gaps.len(), "gap"),
+        channel.max_gap()
+    ))
+}

@@ -1,0 +1,59 @@
+//! Recordings of a document: which layers read them.
+
+use super::edit_error::EditError;
+use super::{Document, MeshId};
+use crate::cluster::channel::{RecordingId, RecordingItem};
+
+impl Document {
+    /// The first group of clusters whose layers read a recording: its mesh and its index.
+    pub fn reader_of(&self, recording: RecordingId) -> Option<(MeshId, u16)> {
+        self.meshes.iter().find_map(|(&mesh, item)| {
+            let map = &item.clusters;
+            let drivers = map.drivers().map(|(g, driver)| (g, driver.recording()));
+            let data = map.data().map(|(g, data)| (g, Some(data.played.recording)));
+            let mut reads = drivers.chain(data);
+            let found = reads.find(|(_, read)| *read == Some(recording));
+            Some((mesh, found?.0))
+        })
+    }
+
+    /// An id that no recording has.
+    pub fn free_recording(&self) -> RecordingId {
+        let last = self.recordings.keys().next_back();
+        RecordingId(last.map_or(0, |id| id.0.saturating_add(1)))
+    }
+
+    /// The recording of this name.
+    pub fn recording_named(&self, name: &str) -> Option<RecordingId> {
+        let mut recordings = self.recordings.iter();
+        Some(*recordings.find(|(_, item)| item.name == name)?.0)
+    }
+
+    /// Whether a recording may be added, replaced or removed.
+    pub(super) fn check_recording(
+        &self,
+        id: RecordingId,
+        recording: Option<&RecordingItem>,
+    ) -> Result<(), EditError> {
+        let known = self.recordings.get(&id);
+        match recording {
+            Some(new) => {
+                let mut others = self.recordings.iter();
+                match others.find(|(other, item)| **other != id && item.name == new.name) {
+                    Some(_) => Err(EditError::RecordingName(new.name.clone())),
+                    None => Ok(()),
+                }
+            }
+            None if known.is_none() => Err(EditError::NoRecording(id)),
+            None => match self.reader_of(id) {
+                Some((mesh, group)) => Err(EditError::RecordingInUse {
+                    recording: known.map_or_else(String::new, |item| item.name.clone()),
+                    group: self.meshes[&mesh].clusters.groups()[usize::from(group)]
+                        .name
+                        .clone(),
+                }),
+                None => Ok(()),
+            },
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Recordings <-> the project format: their paths and fingerprints, as of the model.
+
+use super::ProjectError;
+use super::collect::fingerprint_text;
+use super::paths;
+use crate::cluster::channel::RecordingId;
+use crate::document::{Document, Edit};
+use crate::finding::Finding;
+use crate::io::channels::read_item;
+use crate::task::Task;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A recording.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RecordingEntry {
+    /// The number that layers use.
+    recording: u32,
+    title: String,
+    /// Relative to the folder of the project file, with `/` separators; absolute in an autosave.
+    path: String,
+    /// xxh3-64 of the file, 16 hex digits.
+    fingerprint: String,
+}
+
+/// The recordings of a document whose project is saved at `project_path`; with `None` their paths stay absolute.
+pub(super) fn collect(document: &Document, project_path: Option<&Path>) -> Vec<RecordingEntry> {
+    let entries = document.recordings().iter();
+    let entries = entries.map(|(id, item)| RecordingEntry {
+        recording: id.0,
+        title: item.name.clone(),
+        path: match project_path {
+            Some(project) => paths::relative(&paths::folder_of(project), &item.path),
+            None => paths::text(&paths::real(&item.path)),
+        },
+        fingerprint: fingerprint_text(item.fingerprint),
+    });
+    entries.collect()
+}
+
+/// Makes the paths of a project in `folder` absolute.
+pub(super) fn resolve(entries: &mut [RecordingEntry], folder: &Path) {
+    for entry in entries {
+        entry.path = paths::text(&paths::resolve(folder, &entry.path));
+    }
+}
+
+/// Adds the recordings to the document. A file that is gone or cannot be read is kept as an item without content, a changed
+/// one is read; both are findings.
+pub(super) fn restore(
+    entries: Vec<RecordingEntry>,
+    document: &mut Document,
+    findings: &mut Vec<Finding>,
+    task: &Task,
+) -> Result<(), ProjectError> {
+    for entry in entries {
+        task.check()?;
+        let place = format!("recording \"{}\"", entry.title);
+        let id = RecordingId(entry.recording);
+        if document.recordings().contains_key(&id) {
+            let why = "Its number is listed twice; the second entry is skipped.";
+            findings.push(Finding::warning(place, why));
+            continue;
+        }
+        let known = u64::from_str_radix(&entry.fingerprint, 16).unwrap_or(0);
+        let item = read_item(entry.title, &PathBuf::from(entry.path), known, task)?;
+        if item.content.is_ok() && item.fingerprint != known {
+            findings.push(Finding::warning(
+                &place,
+                "The file has changed since the project was saved; what it holds now is used.",
+            ));
+        }
+        let recording = Some(Arc::new(item));
+        if let Err(why) = document.apply(&mut Edit::Recording { id, recording }) {
+            findings.push(Finding::warning(place, format!("It is skipped: {why}.")));
+        }
+    }
+    Ok(())
+}
