@@ -3,9 +3,7 @@
 use super::Failure;
 use super::centres;
 use super::cluster_jumps;
-use crate::cluster::{
-    ControlKey, CornerFrame, DataLayer, DriverLayer, MeshLayout, Patches,
-};
+use crate::cluster::{ControlKey, CornerFrame, DataLayer, DriverLayer, MeshLayout, Patches};
 use crate::document::{ClipId, Document, MeshId, MeshItem, checks};
 use crate::evaluate::Evaluator;
 use crate::finding::{Finding, counted};

@@ -188,7 +188,6 @@ impl ClusterStage {
             let same = before
                 .value()
                 .is_some_and(|before| bases(&cooked.corners.points, before) == bases(&points, map));
-            let same_points = cooked.corners.points == points;
             cooked.corners.points = points;
             cooked.layers.take_hand(&cooked.corners, map);
             let layered = |of: &ClusterMap| of.muscles().next().is_some() || of.has_driven();
