@@ -41,8 +41,12 @@ mod cli_weights;
 mod clip_edit;
 #[path = "core/cluster_choice.rs"]
 mod cluster_choice;
+#[path = "core/cluster_data.rs"]
+mod cluster_data;
 #[path = "core/cluster_drivers.rs"]
 mod cluster_drivers;
+#[path = "core/cluster_layers.rs"]
+mod cluster_layers;
 #[path = "core/cluster_layout.rs"]
 mod cluster_layout;
 #[path = "core/cluster_limb.rs"]

@@ -69,17 +69,16 @@ fn of_data(
 
 /// The shortest edge between corners at some points, bind space; `None` where they are no corners.
 fn shortest_edge(item: &MeshItem, layout: &MeshLayout, points: &[u32]) -> Option<f64> {
-    let (surface, coarse) = (layout.surface(), layout.layout());
-    let corner = |point: &u32| coarse.corner_of_vertex(surface.vertex_of_point(*point));
-    let corners: Vec<u32> = points.iter().filter_map(corner).collect();
-    let place = |corner: u32| {
-        let vertex = coarse.corners[corner as usize];
+    let surface = layout.surface();
+    let vertices = points.iter().map(|&point| surface.vertex_of_point(point));
+    let vertices: Vec<u32> = vertices.collect();
+    let place = |vertex: u32| {
         let point = surface.points_of_vertex(vertex)[0];
         item.geometry.positions[point as usize].as_dvec3()
     };
-    let edges = coarse.triangles.iter();
+    let edges = layout.layout().triangles.iter();
     let edges = edges.flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]);
-    let own = edges.filter(|(a, b)| corners.contains(a) || corners.contains(b));
+    let own = edges.filter(|(a, b)| vertices.contains(a) || vertices.contains(b));
     own.map(|(a, b)| place(a).distance(place(b)))
         .min_by(f64::total_cmp)
 }

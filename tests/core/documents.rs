@@ -638,7 +638,10 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             | Edit::JointRule { .. }
             | Edit::Rig(_) => true,
             // Shown by the clip test below, the hierarchy and the brushes.
-            Edit::Clip { .. } | Edit::JointName { .. } | Edit::Locks(_) => false,
+            Edit::Clip { .. }
+            | Edit::JointName { .. }
+            | Edit::Locks(_)
+            | Edit::Recording { .. } => false,
         };
         let asked = match &edit {
             Edit::Influences(edit) => edit.points.clone(),

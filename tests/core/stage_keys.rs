@@ -2,7 +2,14 @@
 
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use proptest::prelude::*;
-use sinew::cluster::{Base, ClusterGroup, ClusterMap, Interpolation, MeshLayout, PatchSettings};
+use sinew::cluster::channel::Recordings;
+use sinew::cluster::fade::Fade;
+use sinew::cluster::procedural::{
+    DriverInput, DriverSettings, Normalisation, SinkDirection, SinkMask, SinkSettings,
+};
+use sinew::cluster::{
+    Base, ClusterGroup, ClusterMap, DriverLayer, Interpolation, MeshLayout, PatchSettings,
+};
 use sinew::deform::correctives::{Correctives, Driver, Sample, SampleSet};
 use sinew::deform::{
     ClusterInput, CookedMesh, CorrectiveSmooth, DeformInput, DeformStack, InstancePlan, MaskKind,
@@ -12,7 +19,7 @@ use sinew::document::{MeshSource, PrimitiveSource};
 use sinew::math::Transform;
 use sinew::mesh::Mesh;
 use sinew::psd::Displacements;
-use sinew::skeleton::{Joint, JointId, Moment, Pose, Skeleton};
+use sinew::skeleton::{ClipId, Joint, JointId, Moment, Pose, Skeleton};
 use sinew::skinning::{Centres, Influences, Rows};
 use sinew::task::Task;
 use std::sync::Arc;
@@ -49,6 +56,7 @@ struct Inputs {
     rest_world: Arc<Vec<DAffine3>>,
     locals: Vec<Transform>,
     world: Vec<DAffine3>,
+    moment: Moment,
     morph_weights: Vec<f32>,
 }
 
@@ -58,6 +66,7 @@ struct Plan {
     cooked: CookedMesh,
     instance: InstancePlan,
     layout: Option<Arc<MeshLayout>>,
+    recordings: Arc<Recordings>,
 }
 
 impl Plan {
@@ -75,9 +84,11 @@ impl Plan {
             stack: &inputs.stack,
             masks: &inputs.masks,
             correctives: inputs.correctives.as_ref(),
-            clusters: clusters
-                .as_ref()
-                .map(|(map, layout)| ClusterInput { map, layout }),
+            clusters: clusters.as_ref().map(|(map, layout)| ClusterInput {
+                map,
+                layout,
+                recordings: &self.recordings,
+            }),
             centres: inputs.centres.as_ref(),
             skeleton: &inputs.skeleton,
             node: inputs.node,
@@ -89,7 +100,7 @@ impl Plan {
             rest_world: &inputs.rest_world,
             locals: &inputs.locals,
             world: &inputs.world,
-            moment: Moment::default(),
+            moment: inputs.moment,
             morph_weights: &inputs.morph_weights,
         })
     }
@@ -238,6 +249,7 @@ fn base() -> Inputs {
         rest_world: Arc::new(rest_world),
         world,
         locals: pose.locals,
+        moment: Moment::default(),
         skeleton,
         morph_weights: vec![0.5],
     }
@@ -264,12 +276,40 @@ fn stacks() -> Vec<DeformStack> {
     ]
 }
 
+/// A driver that lifts its clusters over an input of 0 - 1.
+fn driver(input: DriverInput) -> DriverLayer {
+    DriverLayer {
+        name: "Lift".into(),
+        settings: DriverSettings {
+            input,
+            from: 0.0,
+            to: 1.0,
+            mode: Normalisation::Cycle,
+            curve: None,
+            gain: 0.05,
+            fade: Fade::default(),
+            sink: SinkSettings {
+                direction: SinkDirection::Normal,
+                mask: SinkMask::Painted,
+            },
+        },
+        played: None,
+        bone: None,
+        weights: Vec::new(),
+        muted: false,
+    }
+}
+
 /// Every `nth` point a cluster, in turn of groups that the stack, linear skinning, dual quaternions and the rest pose
 /// move; in the patches of `settings`.
 fn clusters(n_points: usize, nth: usize, settings: PatchSettings) -> Arc<ClusterMap> {
     let groups = Base::ALL.into_iter().enumerate().map(|(i, base)| {
         Arc::new(ClusterGroup {
             base,
+            drivers: vec![
+                driver(DriverInput::Time),
+                driver(DriverInput::Twist { joint: 1 }),
+            ],
             ..ClusterGroup::new(base.key(), i)
         })
     });
@@ -309,6 +349,9 @@ const CHANGES: &[Change] = &[
         i.geometry = tube(0.4, 100.0, 0).0;
         let metres = DAffine3::from_scale(DVec3::splat(0.01));
         i.inverse_bind.iter_mut().for_each(|m| *m *= metres);
+    }),
+    ("a moment", |i| {
+        i.moment = Moment::of(ClipId(2), i.moment.secs + 0.3)
     }),
     ("morph weights", |i| i.morph_weights = vec![0.0]),
     ("influences", |i| {

@@ -5,6 +5,9 @@
 //! differentiates it, gives the tangents of the patches there; what samples and smoothing add to the skin enters by its
 //! gradient over the coarse surface.
 //!
+//! Layers of the groups displace their clusters ([`layers`]): muscles and drivers by the pose, drivers and data by its moment.
+//! Without a skin the frames of the corners follow from their positions alone, and anchors from the clusters near them.
+//!
 //! Points of components without clusters stay where the stages before have them.
 
 mod bases;
