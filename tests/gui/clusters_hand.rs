@@ -15,6 +15,10 @@ fn by_hand() -> Window {
         window.find_and_run(Command::TogglePanel(PanelKind::Timeline));
         window.settle();
     }
+    let editor = window.harness.state_mut().editor_mut();
+    let clip = editor.document().clips().keys().next().copied();
+    editor.show_clip(clip);
+    window.settle();
     let at = window.on_model();
     window.drag(
         PointerButton::Primary,

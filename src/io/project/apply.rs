@@ -1,7 +1,5 @@
 //! Applies a project to a freshly imported document: every part becomes an edit.
 
-use super::cluster_entries::ClusterEntry;
-use super::clusters;
 use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
 use super::recordings::{self, RecordingEntry};
@@ -18,8 +16,7 @@ use super::{
 use crate::deform::correctives::SampleSet;
 use crate::deform::{DeformStack, MaskKind};
 use crate::document::{
-    ClipId, ClustersEdit, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId,
-    checks,
+    ClipId, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId, checks,
 };
 use crate::finding::{Finding, counted};
 use crate::skeleton::{JointId, Pose};
@@ -91,25 +88,26 @@ pub(super) fn apply_within(
 }
 
 /// Why an entry for a vertex is skipped.
-const NO_VERTEX: &str = "for vertices that the mesh does not have";
+pub(super) const NO_VERTEX: &str = "for vertices that the mesh does not have";
 const OTHER_ROWS: &str = "for vertices that other rows already set";
 const OTHER_VALUES: &str = "for vertices that other values already set";
 
 /// What is said of a second entry of a mesh.
-const TWICE: &str = "They are listed twice; the second entries are skipped.";
+pub(super) const TWICE: &str = "They are listed twice; the second entries are skipped.";
 
-struct Opening {
-    document: Document,
-    joints: Joints,
+/// A document being restored from a project.
+pub(super) struct Opening {
+    pub(super) document: Document,
+    pub(super) joints: Joints,
     meshes: Names<u32, MeshId>,
-    clips: Names<u32, ClipId>,
+    pub(super) clips: Names<u32, ClipId>,
     /// By their numbers in the project.
-    restored_clips: BTreeMap<u32, ClipId>,
-    findings: Vec<Finding>,
+    pub(super) restored_clips: BTreeMap<u32, ClipId>,
+    pub(super) findings: Vec<Finding>,
 }
 
 impl Opening {
-    fn mesh(&mut self, index: u32, name: &str) -> Option<MeshId> {
+    pub(super) fn mesh(&mut self, index: u32, name: &str) -> Option<MeshId> {
         self.meshes.find(index, Some(name), &mut self.findings)
     }
 
@@ -117,12 +115,12 @@ impl Opening {
         self.joints.find(joint, Some(name), &mut self.findings)
     }
 
-    fn warn(&mut self, place: impl Into<String>, message: impl Into<String>) {
+    pub(super) fn warn(&mut self, place: impl Into<String>, message: impl Into<String>) {
         self.findings.push(Finding::warning(place, message));
     }
 
     /// Applies an edit; if the document refuses it, adds a finding.
-    fn apply(&mut self, place: &str, mut edit: Edit) {
+    pub(super) fn apply(&mut self, place: &str, mut edit: Edit) {
         if let Err(why) = self.document.apply(&mut edit) {
             self.warn(place, format!("It is skipped: {why}."));
         }
@@ -154,7 +152,7 @@ impl Opening {
     }
 
     /// Reports entries that were skipped, with how many and why.
-    fn warn_of_skipped(&mut self, place: &str, what: &str, left_out: &[(usize, &str)]) {
+    pub(super) fn warn_of_skipped(&mut self, place: &str, what: &str, left_out: &[(usize, &str)]) {
         for (n, why) in left_out.iter().filter(|&(n, _)| *n > 0) {
             self.warn(place, format!("{what} {why} are skipped ({n})."));
         }
@@ -447,44 +445,6 @@ impl Opening {
         task: &Task,
     ) -> Result<(), ProjectError> {
         recordings::restore(entries, &mut self.document, &mut self.findings, task)
-    }
-
-    fn clusters(&mut self, entries: Vec<ClusterEntry>) -> Result<(), ProjectError> {
-        let mut seen = BTreeSet::new();
-        for entry in entries {
-            let place = clusters::place(&entry);
-            let Some(mesh) = self.mesh(entry.mesh, &entry.name) else {
-                continue;
-            };
-            if !seen.insert(mesh) {
-                self.warn(place, TWICE);
-                continue;
-            }
-            let Some(item) = self.document.meshes().get(&mesh) else {
-                continue;
-            };
-            let (joints, findings) = (&mut self.joints, &mut self.findings);
-            let (restored, clips) = (&self.restored_clips, &mut self.clips);
-            let document = &self.document;
-            let mut find_clip = |clip: u32, name: &str, findings: &mut Vec<Finding>| {
-                let known = restored.get(&clip).copied();
-                let found = known.or_else(|| clips.find(clip, Some(name), findings));
-                found.filter(|id| document.clips().contains_key(id))
-            };
-            let geometry = &item.geometry;
-            let restored = clusters::restore(entry, geometry, joints, &mut find_clip, findings)?;
-            let conflicts = (restored.n_conflicts, "that are in another group already");
-            let left_out = [(restored.n_missing, NO_VERTEX), conflicts];
-            self.warn_of_skipped(&place, "Clusters", &left_out);
-            match restored.map {
-                Ok(map) => {
-                    let edit = ClustersEdit::new(&self.document, mesh, Arc::new(map));
-                    self.apply(&place, Edit::Clusters(edit));
-                }
-                Err(why) => self.warn(place, format!("They are skipped: {why}.")),
-            }
-        }
-        Ok(())
     }
 
     fn rules(&mut self, entries: &[RuleEntry]) {
