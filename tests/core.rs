@@ -43,6 +43,8 @@ mod clip_edit;
 mod cluster_choice;
 #[path = "core/cluster_drivers.rs"]
 mod cluster_drivers;
+#[path = "core/cluster_frames.rs"]
+mod cluster_frames;
 #[path = "core/cluster_layout.rs"]
 mod cluster_layout;
 #[path = "core/cluster_limb.rs"]
