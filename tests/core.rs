@@ -61,6 +61,8 @@ mod clusters;
 mod clusters_editor;
 #[path = "core/compensating_joints.rs"]
 mod compensating_joints;
+#[path = "core/control_clusters_arm.rs"]
+mod control_clusters_arm;
 #[path = "core/corrections.rs"]
 mod corrections;
 #[path = "core/corrective_jobs.rs"]
