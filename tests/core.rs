@@ -45,6 +45,8 @@ mod cluster_choice;
 mod cluster_data;
 #[path = "core/cluster_drivers.rs"]
 mod cluster_drivers;
+#[path = "core/cluster_frames.rs"]
+mod cluster_frames;
 #[path = "core/cluster_layers.rs"]
 mod cluster_layers;
 #[path = "core/cluster_layout.rs"]
@@ -65,6 +67,8 @@ mod clusters_editor;
 mod clusters_hand;
 #[path = "core/compensating_joints.rs"]
 mod compensating_joints;
+#[path = "core/control_clusters_arm.rs"]
+mod control_clusters_arm;
 #[path = "core/corrections.rs"]
 mod corrections;
 #[path = "core/corrective_jobs.rs"]

@@ -141,6 +141,9 @@ pub struct CompareArgs {
     /// Number of frames of a clip to draw, 1 - 8.
     #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u8).range(1..=8))]
     pub moments: u8,
+    /// Draw evenly spaced frames of the clip, from its first to its last, in place of the worst ones.
+    #[arg(long, requires = "clip")]
+    pub even: bool,
     /// Width x height of a picture in pixels.
     #[cfg(feature = "render")]
     #[arg(long, value_name = "WxH", default_value = "560x420", value_parser = parse_size)]
@@ -554,4 +557,6 @@ pub enum SampleArg {
     Mannequin,
     /// The analytic test cylinder.
     Cylinder,
+    /// An arm with a fist of a few hundred vertices, for control clusters.
+    CoarseArm,
 }

@@ -16,6 +16,7 @@ pub(crate) fn run(args: &SampleArgs) -> Result<ExitCode, Failure> {
         SampleArg::Hand => SampleKind::Hand,
         SampleArg::Mannequin => SampleKind::Mannequin,
         SampleArg::Cylinder => SampleKind::Cylinder,
+        SampleArg::CoarseArm => SampleKind::CoarseArm,
     };
     let n_points = args.points.unwrap_or_else(|| kind.default_points());
     if !(MIN_POINTS..=MAX_POINTS).contains(&n_points) {

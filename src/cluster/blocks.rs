@@ -114,7 +114,7 @@ impl Group {
 /// What the kernel reads of a corner at a pose.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CornerRow {
-    /// Position, metres; rotation.
+    /// Position, metres; rotation; -1 where details are reflected along x first, else 1.
     pub(super) place: Row8,
     /// The deformed tangents, or the deformed normal for patches that are rebuilt from normals.
     pub(super) tangents: Row8,
@@ -125,6 +125,7 @@ impl CornerRow {
     #[inline]
     pub(super) fn new(plane: &[Vec3; 3], frame: &CornerFrame, by_normal: bool) -> Self {
         let (x, q) = (frame.position.as_vec3(), frame.rotation.as_quat());
+        let mirror = if frame.mirrored { -1.0 } else { 1.0 };
         let jacobian = frame.jacobian.as_mat3();
         let [first, second, normal] = *plane;
         let [a, b] = if by_normal {
@@ -133,7 +134,7 @@ impl CornerRow {
             [jacobian * first, jacobian * second]
         };
         Self {
-            place: Row8([x.x, x.y, x.z, q.x, q.y, q.z, q.w, 0.0]),
+            place: Row8([x.x, x.y, x.z, q.x, q.y, q.z, q.w, mirror]),
             tangents: Row8([a.x, a.y, a.z, b.x, b.y, b.z, 0.0, 0.0]),
         }
     }

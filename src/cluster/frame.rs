@@ -17,6 +17,9 @@ pub struct CornerFrame {
     pub jacobian: DMat3,
     /// The rotation of details, unit.
     pub rotation: DQuat,
+    /// Whether the deformation mirrors: details are reflected along x before they rotate, as [`polar`] takes a mirroring
+    /// matrix apart, and the normal of the image of a surface is the other one.
+    pub mirrored: bool,
 }
 
 impl CornerFrame {
@@ -26,6 +29,7 @@ impl CornerFrame {
             position,
             jacobian: DMat3::IDENTITY,
             rotation: DQuat::IDENTITY,
+            mirrored: false,
         }
     }
 
@@ -43,7 +47,29 @@ impl CornerFrame {
             position,
             jacobian,
             rotation,
+            mirrored: false,
         }
+    }
+
+    /// The frame of a mirroring deformation with these tangents.
+    #[must_use]
+    pub fn mirrored(self, plane: &TangentPlane) -> Self {
+        let [a, b] = plane.tangents.map(|t| self.jacobian * t);
+        let jacobian = match plane.jacobian([a, b]) {
+            Some(jacobian) => with_other_normal(jacobian, plane.normal),
+            // The plane collapsed: what reflects and rotates details.
+            None => reflecting(self.rotation, true),
+        };
+        Self {
+            jacobian,
+            mirrored: true,
+            ..self
+        }
+    }
+
+    /// A detail at bind, such as a vertex seen from its patch, as the surface carries it.
+    pub fn carry(&self, detail: DVec3) -> DVec3 {
+        self.rotation * reflected(detail, self.mirrored)
     }
 
     /// The corner displaced by `displacement`, whose gradient over the surface is `gradient` (bind tangent plane to world).
@@ -56,14 +82,18 @@ impl CornerFrame {
             return Self { position, ..self };
         }
         let columns = plane.tangents.map(|t| (self.jacobian + gradient) * t);
-        let Some(jacobian) = plane.jacobian(columns) else {
+        let Some(mut jacobian) = plane.jacobian(columns) else {
             return Self { position, ..self };
         };
+        if self.mirrored {
+            jacobian = with_other_normal(jacobian, plane.normal);
+        }
         let (before, after) = (self.jacobian * plane.normal, jacobian * plane.normal);
         Self {
             position,
             jacobian,
             rotation: normalize_or_identity(minimal_rotation(before, after) * self.rotation),
+            mirrored: self.mirrored,
         }
     }
 }
@@ -101,6 +131,30 @@ impl TangentPlane {
     }
 }
 
+/// What a mirroring deformation does to details first: `diag(-1, 1, 1)`.
+pub(super) const MIRROR: DMat3 = DMat3::from_cols(DVec3::NEG_X, DVec3::Y, DVec3::Z);
+
+/// A vector, or its reflection along x.
+fn reflected(v: DVec3, mirrored: bool) -> DVec3 {
+    if mirrored { MIRROR * v } else { v }
+}
+
+/// The matrix that carries details: the rotation, after the reflection where it mirrors.
+pub(super) fn reflecting(rotation: DQuat, mirrored: bool) -> DMat3 {
+    let rotation = DMat3::from_quat(rotation);
+    if mirrored {
+        rotation * MIRROR
+    } else {
+        rotation
+    }
+}
+
+/// A Jacobian whose image of the unit bind normal `normal` is the opposite.
+fn with_other_normal(jacobian: DMat3, normal: DVec3) -> DMat3 {
+    let twice = jacobian * normal * 2.0;
+    jacobian - DMat3::from_cols(twice * normal.x, twice * normal.y, twice * normal.z)
+}
+
 /// The smallest rotation that takes the unit vector `from` to the unit vector `to`.
 pub(super) fn minimal_rotation(from: DVec3, to: DVec3) -> DQuat {
     let real = 1.0 + from.dot(to);
@@ -136,6 +190,33 @@ mod tests {
         assert!(normal.dot(columns[0]).abs() < 1e-15 && normal.dot(columns[1]).abs() < 1e-15);
         assert_eq!(plane.jacobian([DVec3::X, DVec3::X * 2.0]), None);
         assert_eq!(plane.jacobian([DVec3::X, DVec3::ZERO]), None);
+    }
+
+    #[test]
+    fn a_mirroring_deformation_carries_details_to_the_other_side() {
+        let plane = TangentPlane::new(DVec3::new(0.6, 0.0, 0.8));
+        let turn = DQuat::from_xyzw(0.1, -0.7, 0.5, 0.5);
+        // Uniform scale and a reflection that is none of the axes'.
+        let across = DVec3::new(2.0, -1.0, 2.0) / 3.0;
+        let matrix = (DMat3::from_quat(turn) - across_matrix(turn * across, across)) * 2.0;
+        let rotation = quat_from_rotation(polar(matrix).0);
+        let columns = plane.tangents.map(|t| matrix * t);
+        let frame = CornerFrame::with_columns(DVec3::ONE, &plane, columns, rotation);
+        let frame = frame.mirrored(&plane);
+        let detail = DVec3::new(0.3, -0.2, 0.9);
+        assert!((frame.carry(detail) * 2.0 - matrix * detail).length() < 1e-14);
+        let normal = frame.jacobian * plane.normal;
+        let image = matrix * plane.normal / 2.0;
+        assert!((normal - image).length() < 1e-14, "{normal} {image}");
+        let tilt = DMat3::from_cols(DVec3::ZERO, DVec3::X * 0.1, DVec3::ZERO);
+        let tilted = frame.displaced(&plane, DVec3::ZERO, tilt);
+        assert!(tilted.mirrored && (tilted.jacobian * plane.normal).dot(normal) > 0.99);
+    }
+
+    /// `2 to from^T`.
+    fn across_matrix(to: DVec3, from: DVec3) -> DMat3 {
+        let to = to * 2.0;
+        DMat3::from_cols(to * from.x, to * from.y, to * from.z)
     }
 
     #[test]

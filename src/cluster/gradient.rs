@@ -1,8 +1,8 @@
 //! Derivatives over the coarse surface: of displacements, and of positions alone (mode B).
 
-use super::frame::{CornerFrame, TangentPlane, polar_rotation};
+use super::frame::{CornerFrame, MIRROR, TangentPlane, polar_rotation};
 use super::rotation_fit::fit_rotation;
-use glam::{DMat2, DMat3, DVec2, DVec3};
+use glam::{DMat2, DMat3, DQuat, DVec2, DVec3};
 
 /// A ring whose normal equations have a larger condition number gives no gradient.
 pub(super) const CONDITION: f64 = 1e4;
@@ -68,10 +68,41 @@ impl CornerRings {
     }
 
     /// The frame of a corner from the positions of all (mode B): a rigid fit of the ring, and the gradient of what it leaves.
-    pub(super) fn frame(&self, corner: u32, plane: &TangentPlane, x: &[DVec3]) -> CornerFrame {
+    ///
+    /// `mirrored`: the surface is, which its positions alone do not tell; then the ring's mirror image is fitted.
+    pub(super) fn frame(
+        &self,
+        corner: u32,
+        plane: &TangentPlane,
+        x: &[DVec3],
+        mirrored: bool,
+    ) -> CornerFrame {
         let position = x[corner as usize];
+        if !mirrored {
+            let deformed = |k: usize| x[self.neighbours[k] as usize] - position;
+            return self.fit(corner, plane, position, deformed);
+        }
+        let deformed = |k: usize| MIRROR * (x[self.neighbours[k] as usize] - position);
+        let image = self.fit(corner, plane, position, deformed);
+        // The reflection D of the fit: `D J`, and `D R e = (D R D) D e` for details.
+        let q = image.rotation;
+        CornerFrame {
+            position,
+            jacobian: MIRROR * image.jacobian,
+            rotation: DQuat::from_xyzw(q.x, -q.y, -q.z, q.w),
+            mirrored: true,
+        }
+    }
+
+    /// The frame of a corner at `position`, from where the corners of its ring are seen from it.
+    fn fit(
+        &self,
+        corner: u32,
+        plane: &TangentPlane,
+        position: DVec3,
+        deformed: impl Fn(usize) -> DVec3 + Copy,
+    ) -> CornerFrame {
         let row = self.row(corner);
-        let deformed = |k: usize| x[self.neighbours[k] as usize] - position;
         let pairs = row.clone().map(|k| {
             let e = self.edges[k];
             (weight(e), e, deformed(k))
@@ -88,6 +119,7 @@ impl CornerRings {
                 position,
                 jacobian,
                 rotation: polar_rotation(jacobian),
+                mirrored: false,
             },
             None => {
                 // The plane collapsed: the normal is that of the fit.
@@ -98,6 +130,7 @@ impl CornerRings {
                     position,
                     jacobian: frame * DMat3::from_cols(t, s, plane.normal).transpose(),
                     rotation,
+                    mirrored: false,
                 }
             }
         }
@@ -151,7 +184,6 @@ pub(super) fn gradient_coefficients(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::DQuat;
 
     /// A centre with five neighbours, not quite in a plane.
     fn fan() -> (Vec<DVec3>, Vec<TangentPlane>, Vec<[u32; 3]>) {
@@ -188,10 +220,17 @@ mod tests {
         let rings = CornerRings::new(&positions, &planes, &triangles);
         let turn = DQuat::from_xyzw(0.1, -0.7, 0.5, 0.5);
         let x: Vec<DVec3> = positions.iter().map(|&p| turn * p + DVec3::ONE).collect();
-        let frame = rings.frame(0, &planes[0], &x);
+        let frame = rings.frame(0, &planes[0], &x, false);
         assert_eq!(frame.position, DVec3::ONE);
         assert!(frame.jacobian.abs_diff_eq(DMat3::from_quat(turn), 1e-14));
         assert!(frame.rotation.dot(turn).abs() > 1.0 - 1e-15);
+        // And those that mirror.
+        let across = |p: DVec3| DVec3::new(p.x, p.y, -p.z);
+        let mirrored: Vec<DVec3> = x.iter().map(|&p| across(p)).collect();
+        let frame = rings.frame(0, &planes[0], &mirrored, true);
+        let detail = DVec3::new(0.2, 0.5, -0.7);
+        assert!((frame.carry(detail) - across(turn * detail)).length() < 1e-14);
+        assert!((frame.jacobian * detail - across(turn * detail)).length() < 1e-14);
     }
 
     #[test]

@@ -32,6 +32,8 @@ struct Cubics {
     place: [[[f32; LANES]; 3]; N_PLACE],
     /// The third corner's rotation, and what the first and second add, all in one hemisphere.
     rotation: [[[f32; LANES]; 4]; 3],
+    /// The third corner's factor of the first coordinate of details: -1 where it mirrors.
+    mirror: [f32; LANES],
     /// Not above 0 where the rotations of a patch have no common hemisphere.
     hemisphere: [f32; LANES],
 }
@@ -87,6 +89,7 @@ impl<B: Iterator<Item = u32>> Kernel for Run<'_, B> {
             origin: [[0.0; LANES]; 3],
             place: [[[0.0; LANES]; 3]; N_PLACE],
             rotation: [[[0.0; LANES]; 4]; 3],
+            mirror: [1.0; LANES],
             hemisphere: [0.0; LANES],
         };
         // One loop over blocks, not one over patches around one over their blocks: the processor foresees its branches.
@@ -130,6 +133,7 @@ fn cubics<S: Simd, const BY_NORMAL: bool>(
     let mut x = [[simd.splat(0.0); 3]; 3];
     let mut q = [[simd.splat(0.0); 4]; 3];
     let mut tangents = [[simd.splat(0.0); 8]; 3];
+    let mut mirror = simd.splat(1.0);
     for i in 0..3 {
         let mut place = [simd.splat(0.0); LANES];
         let mut tangent = [simd.splat(0.0); LANES];
@@ -142,10 +146,12 @@ fn cubics<S: Simd, const BY_NORMAL: bool>(
         tangents[i] = simd.transpose(tangent);
         x[i] = [place[0], place[1], place[2]];
         q[i] = [place[3], place[4], place[5], place[6]];
+        mirror = place[7];
     }
     for k in 0..3 {
         cubics.origin[k] = simd.to_array(x[2][k]);
     }
+    cubics.mirror = simd.to_array(mirror);
     // Corners from the third one: small numbers keep their digits.
     let origin = x[2];
     let corner = [
@@ -230,8 +236,9 @@ impl Cubics {
             let by_u = simd.mul_add(u, simd.splat(first[k][lane]), simd.splat(third[k][lane]));
             q[k] = simd.mul_add(v, simd.splat(second[k][lane]), by_u);
         }
+        let mirror = simd.splat(self.mirror[lane]);
         let e = [
-            simd.from_lanes(&block.offset[0]),
+            simd.mul(simd.from_lanes(&block.offset[0]), mirror),
             simd.from_lanes(&block.offset[1]),
             simd.from_lanes(&block.offset[2]),
         ];

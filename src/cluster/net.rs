@@ -1,13 +1,17 @@
 //! The control net: corners and control points of all patches, at bind and deformed.
 
 use super::bezier::BezierTriangle;
-use super::frame::{CornerFrame, TangentPlane};
+use super::frame::{CornerFrame, TangentPlane, reflecting};
 use super::gradient::CornerRings;
 use super::gregory::GregoryTriangle;
 use super::interpolation::Interpolation;
 use super::layout::Layout;
 use super::surface::ClusterSurface;
 use glam::{DMat3, DQuat, DVec3};
+use rayon::prelude::*;
+
+/// Corners handed to a thread at a time.
+const CORNERS_PER_TASK: usize = 1024;
 
 /// The patches of a [`Layout`] without their free vertices.
 #[derive(Clone, Debug, Default)]
@@ -67,10 +71,24 @@ impl ControlNet {
     ///
     /// A rigid fit of each coarse ring and the gradient of what it leaves: exact for rigid motions.
     pub fn frames_of_positions(&self, x: &[DVec3]) -> Vec<CornerFrame> {
-        (0u32..)
-            .zip(&self.planes)
-            .map(|(c, plane)| self.rings.frame(c, plane, x))
-            .collect()
+        let mut frames: Vec<CornerFrame> = x.iter().map(|&x| CornerFrame::at(x)).collect();
+        self.refit(x, &mut frames);
+        frames
+    }
+
+    /// Replaces the frames of all corners by [`ControlNet::frames_of_positions`]. Positions alone do not tell whether a
+    /// surface is mirrored or turned over: corners that mirror keep to that. Allocates nothing.
+    pub fn refit(&self, x: &[DVec3], frames: &mut [CornerFrame]) {
+        frames
+            .par_chunks_mut(CORNERS_PER_TASK)
+            .enumerate()
+            .for_each(|(chunk, frames)| {
+                let first = chunk * CORNERS_PER_TASK;
+                let planes = self.planes[first..].iter();
+                for ((c, frame), plane) in (first as u32..).zip(frames).zip(planes) {
+                    *frame = self.rings.frame(c, plane, x, frame.mirrored);
+                }
+            });
     }
 
     /// Displaces all corners by `d` (n_corners, world). `couple_normals`: displacements also tilt the corners, by their
@@ -134,10 +152,11 @@ impl ControlNet {
         BezierTriangle::new(t.map(|c| d[c]), edges)
     }
 
-    /// The rotation of details at barycentric coordinates `u` of a triangle.
-    pub fn rotation(&self, triangle: u32, frames: &[CornerFrame], u: [f64; 3]) -> DQuat {
-        let t = self.triangles[triangle as usize];
-        blended_rotation(t.map(|c| frames[c as usize].rotation), u)
+    /// The matrix that carries details at barycentric coordinates `u` of a triangle: a rotation, after a reflection where
+    /// the third corner mirrors (one skin mirrors all corners of a patch, or none).
+    pub fn rotation(&self, triangle: u32, frames: &[CornerFrame], u: [f64; 3]) -> DMat3 {
+        let t = self.triangles[triangle as usize].map(|c| frames[c as usize]);
+        reflecting(blended_rotation(t.map(|f| f.rotation), u), t[2].mirrored)
     }
 }
 

@@ -69,6 +69,8 @@ pub struct PatchWork {
     changed: Vec<u32>,
     /// n_patches: those in `changed`, where they are many.
     is_changed: Vec<bool>,
+    /// n_corners: the gradients of displacements.
+    gradients: Vec<DMat3>,
 }
 
 impl Patches {
@@ -272,7 +274,13 @@ impl Patches {
     /// make there, as a cubic Bezier triangle; leaves all other points of `out` (n_points).
     ///
     /// For [`Interpolation::SkinnedFree`]: `v' = F(v + d(u))`, F the skin. `couple_normals`: with the gradients of `d`.
-    pub fn displacements(&self, d: &[DVec3], couple_normals: bool, out: &mut [Vec3]) {
+    pub fn displacements(
+        &self,
+        d: &[DVec3],
+        couple_normals: bool,
+        work: &mut PatchWork,
+        out: &mut [Vec3],
+    ) {
         assert_eq!(d.len(), self.n_corners(), "one displacement a corner");
         assert_eq!(out.len(), self.n_points, "one displacement a point");
         let gradient = |corner: u32| {
@@ -282,9 +290,10 @@ impl Patches {
                 DMat3::ZERO
             }
         };
-        let gradients: Vec<DMat3> = (0..d.len() as u32).map(gradient).collect();
+        work.gradients.clear();
+        work.gradients.extend((0..d.len() as u32).map(gradient));
         for patch in 0..self.n_patches() as u32 {
-            let bezier = self.net.displacement_patch(patch, d, &gradients);
+            let bezier = self.net.displacement_patch(patch, d, &work.gradients);
             for &block in self.blocks_of_patch.row(patch) {
                 self.each_lane(block, 0, out, |u, _| bezier.at(u));
             }

@@ -1,10 +1,10 @@
 //! Cardinal splines along strands of the mesh: the older interpolation of the Control Cluster Method.
 
-use super::frame::CornerFrame;
+use super::frame::{CornerFrame, reflecting};
 use super::layout::Layout;
 use super::net::blended_rotation;
 use super::surface::ClusterSurface;
-use glam::{DQuat, DVec3};
+use glam::{DMat3, DVec3};
 
 /// The most edges between two clusters of a strand.
 const LONGEST: usize = 1000;
@@ -31,14 +31,15 @@ impl StrandPoint {
         self.corners.into_iter().filter(|&c| c != NONE)
     }
 
-    /// The place on the spline, and the rotation of details there.
+    /// The place on the spline, and the matrix that carries details there: a rotation, after a reflection where the first
+    /// of its two corners mirrors.
     ///
     /// A cubic Hermite span with the tangents of a non-uniform cardinal spline (Catmull & Rom 1974 for `tension` 0);
     /// beyond its ends a strand goes straight on.
-    pub fn at(&self, frames: &[CornerFrame], tension: f64) -> (DVec3, DQuat) {
+    pub fn at(&self, frames: &[CornerFrame], tension: f64) -> (DVec3, DMat3) {
         let [_, first, second, _] = self.corners.map(|c| frames.get(c as usize));
         let (Some(first), Some(second)) = (first, second) else {
-            return (DVec3::ZERO, DQuat::IDENTITY);
+            return (DVec3::ZERO, DMat3::IDENTITY);
         };
         let beyond =
             |c: u32, straight: DVec3| frames.get(c as usize).map_or(straight, |f| f.position);
@@ -52,7 +53,8 @@ impl StrandPoint {
         let t = self.t;
         let rotations = [first.rotation, second.rotation, first.rotation];
         let rotation = blended_rotation(rotations, [1.0 - t, t, 0.0]);
-        (cardinal(p, self.spans, t, tension), rotation)
+        let carrying = reflecting(rotation, first.mirrored);
+        (cardinal(p, self.spans, t, tension), carrying)
     }
 }
 

@@ -9,6 +9,8 @@ pub enum StackChoice {
     /// Each mesh's own.
     #[default]
     Project,
+    /// Each mesh's own with its corrective samples, without control clusters.
+    WithoutClusters,
     /// The same preset for all meshes.
     Preset(StackPreset),
     /// The same kept stack for all meshes.
@@ -21,13 +23,15 @@ pub enum StackChoice {
 impl StackChoice {
     /// The project's own stacks and the presets, in the order of lists.
     pub fn offered() -> impl Iterator<Item = Self> {
-        std::iter::once(Self::Project).chain(StackPreset::ALL.map(Self::Preset))
+        let own = [Self::Project, Self::WithoutClusters];
+        own.into_iter().chain(StackPreset::ALL.map(Self::Preset))
     }
 
     /// Its name in lists.
     pub fn label(&self) -> &'static str {
         match self {
             Self::Project => "This project",
+            Self::WithoutClusters => "This project without clusters",
             Self::Preset(preset) => preset.label(),
             Self::Custom(_) => "Kept stack",
             Self::Exported => "As exported",
@@ -38,6 +42,7 @@ impl StackChoice {
     pub fn short_label(&self) -> &'static str {
         match self {
             Self::Preset(preset) => preset.short_label(),
+            Self::WithoutClusters => "Without clusters",
             other => other.label(),
         }
     }
@@ -45,7 +50,12 @@ impl StackChoice {
     /// A sentence about it, for tooltips.
     pub fn about(&self) -> &'static str {
         match self {
-            Self::Project => "The current deformer stacks of the project.",
+            Self::Project => {
+                "The current deformer stacks of the project, with its corrective samples and control clusters (CCM)."
+            }
+            Self::WithoutClusters => {
+                "The current deformer stacks of the project with its corrective samples (PSD), without control clusters."
+            }
             Self::Preset(StackPreset::Default) => {
                 "The default of a new model: dual quaternion skinning, compensation, projection."
             }
@@ -74,7 +84,7 @@ impl StackChoice {
     /// The skinning method of a mesh whose own stack is `own`.
     pub fn method(&self, own: &DeformStack) -> SkinningMethod {
         match self {
-            Self::Project => own.method,
+            Self::Project | Self::WithoutClusters => own.method,
             Self::Preset(preset) => preset.stack().method,
             Self::Custom(stack) => stack.method,
             Self::Exported => SkinningMethod::Lbs,
@@ -85,7 +95,7 @@ impl StackChoice {
     /// blend skinning, which moves the meshes of that file.
     pub fn instead(&self) -> Option<Arc<DeformStack>> {
         match self {
-            Self::Project => None,
+            Self::Project | Self::WithoutClusters => None,
             Self::Preset(preset) => Some(Arc::new(preset.stack())),
             Self::Custom(stack) => Some(stack.clone()),
             Self::Exported => Some(Arc::new(DeformStack::lbs())),

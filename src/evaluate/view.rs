@@ -31,11 +31,11 @@ impl ViewRequest {
     /// Whether corrective samples are applied: on the project's own stacks, and on a kept copy of one. A preset shows
     /// its stages alone.
     pub fn shows_correctives(&self) -> bool {
-        !self.plain && matches!(self.stack, StackChoice::Project | StackChoice::Custom(_))
+        self.shows_clusters() || !self.plain && self.stack == StackChoice::WithoutClusters
     }
 
-    /// Whether control clusters are applied: where corrective samples are.
+    /// Whether control clusters are applied: where corrective samples are, unless they are left out.
     pub fn shows_clusters(&self) -> bool {
-        self.shows_correctives()
+        !self.plain && matches!(self.stack, StackChoice::Project | StackChoice::Custom(_))
     }
 }

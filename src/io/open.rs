@@ -12,10 +12,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The sample projects: name and text, over a generated sample.
-const SAMPLE_PROJECTS: [(&str, &str); 1] = [(
-    "elbow-correctives",
-    include_str!("../../projects/elbow-correctives.ron"),
-)];
+const SAMPLE_PROJECTS: [(&str, &str); 2] = [
+    (
+        "control-clusters-arm",
+        include_str!("../../projects/control-clusters-arm.ron"),
+    ),
+    (
+        "elbow-correctives",
+        include_str!("../../projects/elbow-correctives.ron"),
+    ),
+];
 
 /// An opened document.
 #[derive(Debug)]
@@ -90,7 +96,7 @@ pub enum OpenError {
     Project(#[from] ProjectError),
     /// No sample has this name.
     #[error(
-        "There is no sample called \"{0}\". The samples are arm, hand, mannequin, cylinder and elbow-correctives."
+        "There is no sample called \"{0}\". The samples are arm, hand, mannequin, cylinder, coarse-arm, elbow-correctives and control-clusters-arm."
     )]
     NoSample(String),
 }

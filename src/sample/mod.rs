@@ -2,13 +2,14 @@
 //!
 //! Data flow: bones and cones (`figure`, `hand`) -> a signed distance field (`field`) -> a closed mesh (`polygonize`)
 //! of the requested size (`remesh`) -> weights at each point (`weights`) and texture coordinates (`unwrap`) ->
-//! [`SampleModel`]. The arm and the cylinder are rings around an axis (`tube`).
+//! [`SampleModel`]. The arms and the cylinder are rings around an axis (`tube`).
 //!
 //! Invariant: the same request gives the same bits on every machine and any number of threads: only + - * / and square
 //! roots in f64, and `libm` for the rest.
 //! Invariant: meshes are closed, rows hold at most 4 influences and sum to 1.
 
 mod body;
+mod coarse_arm;
 mod field;
 mod figure;
 mod hand;
@@ -54,11 +55,19 @@ pub enum SampleKind {
     Mannequin,
     /// The cylinder on which skinning methods are measured: radius 1, length 10, elbow in the middle.
     Cylinder,
+    /// An arm with a fist of a few hundred points, for control clusters.
+    CoarseArm,
 }
 
 impl SampleKind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Arm, Self::Hand, Self::Mannequin, Self::Cylinder];
+    pub const ALL: [Self; 5] = [
+        Self::Arm,
+        Self::Hand,
+        Self::Mannequin,
+        Self::Cylinder,
+        Self::CoarseArm,
+    ];
 
     /// Its name on the command line, and the stem of its file in `assets/`.
     pub fn name(self) -> &'static str {
@@ -67,6 +76,7 @@ impl SampleKind {
             Self::Hand => "hand",
             Self::Mannequin => "mannequin",
             Self::Cylinder => "cylinder",
+            Self::CoarseArm => "coarse-arm",
         }
     }
 
@@ -77,6 +87,7 @@ impl SampleKind {
             Self::Hand => 5_000,
             Self::Mannequin => 9_000,
             Self::Cylinder => 12_866,
+            Self::CoarseArm => 262,
         }
     }
 }
@@ -86,6 +97,7 @@ pub fn sample(kind: SampleKind, n_points: usize) -> SampleModel {
     match kind {
         SampleKind::Arm => arm(n_points),
         SampleKind::Cylinder => cylinder(n_points),
+        SampleKind::CoarseArm => coarse_arm::coarse_arm(n_points),
         SampleKind::Hand => {
             let body = figure::hand();
             let joints = body.rig.joints();

@@ -11,13 +11,13 @@ use std::f64::consts::TAU;
 const FALLOFF: f64 = 0.63;
 
 /// A tube along x, closed at both ends.
-struct Tube<'a> {
-    n_rings: usize,
-    n_sides: usize,
+pub(super) struct Tube<'a> {
+    pub(super) n_rings: usize,
+    pub(super) n_sides: usize,
     /// Position at the angle `turn` (0 to 1, from +y over +z) on the ring at `t` (0 to 1), and the unit normal.
-    place: &'a (dyn Fn(f64, f64) -> (DVec3, DVec3) + Sync),
+    pub(super) place: &'a (dyn Fn(f64, f64) -> (DVec3, DVec3) + Sync),
     /// The points that close the ends.
-    ends: [DVec3; 2],
+    pub(super) ends: [DVec3; 2],
 }
 
 /// The test cylinder: radius 1 from x = -5 to 5, elbow at 0; by default 201 rings of 64 points and two cap centres.
@@ -135,7 +135,7 @@ fn end_spacing(t: f64) -> f64 {
 }
 
 /// Cubic interpolation of (x, value) pairs, with slopes by central differences.
-fn smooth_stations(stations: &[(f64, f64)], x: f64) -> f64 {
+pub(super) fn smooth_stations(stations: &[(f64, f64)], x: f64) -> f64 {
     let n = stations.len();
     let i = stations.partition_point(|s| s.0 <= x).clamp(1, n - 1) - 1;
     let slope = |k: usize| {
@@ -153,7 +153,7 @@ fn smooth_stations(stations: &[(f64, f64)], x: f64) -> f64 {
 }
 
 /// Rings and points a ring for about `n_points`, with `ratio` rings for each point of a ring.
-fn grid(n_points: usize, ratio: f64) -> (usize, usize) {
+pub(super) fn grid(n_points: usize, ratio: f64) -> (usize, usize) {
     let n = n_points.saturating_sub(2).max(24) as f64;
     // An even number of sides keeps the tube symmetric in z.
     let n_sides = (((n / ratio).sqrt() / 2.0).round() as usize * 2).max(6);
@@ -162,7 +162,12 @@ fn grid(n_points: usize, ratio: f64) -> (usize, usize) {
 }
 
 impl Tube<'_> {
-    fn mesh(&self, name: &str, row: &(dyn Fn(DVec3) -> Vec<(u16, f32)> + Sync)) -> MeshSource {
+    /// The mesh; `row` gives the influences at a place.
+    pub(super) fn mesh(
+        &self,
+        name: &str,
+        row: &(dyn Fn(DVec3) -> Vec<(u16, f32)> + Sync),
+    ) -> MeshSource {
         let (n_rings, n_sides) = (self.n_rings, self.n_sides);
         let n = n_rings * n_sides;
         let mut points: Vec<(DVec3, DVec3)> = (0..n)

@@ -280,3 +280,86 @@ fn wrong_use_is_a_sentence() {
         1,
     );
 }
+
+/// The comparison of the paper: four methods over the bend, and what the artist had to make for each.
+#[test]
+fn the_four_methods_of_the_paper_are_compared_over_the_bend() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("report");
+    let project = format!(
+        "{}/projects/control-clusters-arm.ron",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    done(&[
+        "compare",
+        &project,
+        "--methods",
+        "lbs,dqs,psd,ccm",
+        "--clip",
+        "Bend",
+        "--rate",
+        "5",
+        "--even",
+        "--moments",
+        "5",
+        "--out",
+        text(&out),
+        #[cfg(feature = "render")]
+        "--size",
+        #[cfg(feature = "render")]
+        "96x64",
+    ]);
+    let numbers = std::fs::read(out.join("numbers.json")).unwrap();
+    let numbers: Value = serde_json::from_slice(&numbers).unwrap();
+    let volume = |k: usize| {
+        let moments = numbers[k]["moments"].as_array().unwrap();
+        moments.last().unwrap()["volume_change"].as_f64().unwrap()
+    };
+    // Linear skinning collapses, dual quaternions keep the volume, the biceps adds to it.
+    assert!(
+        volume(0) < 3.0 * volume(1).min(-0.002),
+        "{} {}",
+        volume(0),
+        volume(1)
+    );
+    assert!(
+        volume(3) > 0.01 && volume(3) > volume(2),
+        "{} {}",
+        volume(3),
+        volume(2)
+    );
+    let made = |k: usize, key: &str| numbers[k]["made"][key].as_u64().unwrap();
+    for k in [0, 1] {
+        assert_eq!((made(k, "sculpted_vertices"), made(k, "bytes")), (0, 0));
+    }
+    assert_eq!(
+        (made(2, "sculpted_vertices"), made(2, "marked_vertices")),
+        (4, 0)
+    );
+    assert_eq!((made(3, "sculpted_vertices"), made(3, "muscles")), (4, 1));
+    assert!(made(3, "marked_vertices") > 100);
+    let page = std::fs::read_to_string(out.join("index.html")).unwrap();
+    for word in ["Sculpted", "Marked", "Muscles", "Stored", "ccm", "Volume"] {
+        assert!(page.contains(word), "{word}");
+    }
+    if cfg!(feature = "render") {
+        // The frames over the bend: 0, 0.6, 1.2, 1.8 and 2.4 s.
+        for time in ["0.00 s", "0.60 s", "1.20 s", "1.80 s", "2.40 s"] {
+            assert!(page.contains(&format!("<h3>{time}</h3>")), "{time}");
+        }
+    }
+    // A model without samples and clusters has no such columns.
+    let arm = Arm::new();
+    done(&[
+        "compare",
+        &arm.arm,
+        "--methods",
+        "lbs,dqs",
+        "--out",
+        text(&out),
+    ]);
+    let page = std::fs::read_to_string(out.join("index.html")).unwrap();
+    assert!(!page.contains("Sculpted") && !page.contains("Stored"));
+    let said = fails(&["compare", &arm.arm, "--even", "--out", text(&out)], 2);
+    assert!(said.contains("--clip"), "{said}");
+}

@@ -94,9 +94,9 @@ impl Limb {
                     CornerFrame::with_columns(position, &stencil.plane, columns, rotation)
                 }
                 None => CornerFrame {
-                    position,
                     jacobian: DMat3::from_quat(rotation),
                     rotation,
+                    ..CornerFrame::at(position)
                 },
             }
         };

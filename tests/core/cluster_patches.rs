@@ -96,6 +96,7 @@ fn rigid_motions_move_everything_rigidly() {
                     position: turn * f.position + shift,
                     jacobian: DMat3::from_quat(turn) * f.jacobian,
                     rotation: turn * f.rotation,
+                    ..*f
                 })
                 .collect(),
             Mode::B => {
@@ -380,10 +381,11 @@ fn displacements_are_blended_as_bezier_triangles() {
     let n_corners = clustered.net.corners.len();
     let options = PatchOptions::new(Interpolation::SkinnedFree);
     let patches = Patches::new(&limb.surface, &clustered.layout, options);
+    let mut work = PatchWork::default();
     // A constant field is reproduced, and a zero one.
     for constant in [DVec3::ZERO, DVec3::new(0.1, 0.2, -0.3)] {
         let mut out = vec![Vec3::NAN; limb.surface.n_points()];
-        patches.displacements(&vec![constant; n_corners], true, &mut out);
+        patches.displacements(&vec![constant; n_corners], true, &mut work, &mut out);
         for (p, d) in (0u32..).zip(&out).filter(|(p, _)| patches.is_free(*p)) {
             assert!((*d - constant.as_vec3()).length() < 1e-6, "point {p}: {d}");
         }
@@ -400,9 +402,9 @@ fn displacements_are_blended_as_bezier_triangles() {
     );
     let field = |p: DVec3| DVec3::new(p.x, p.x - 2.0 * p.y, 3.0 * p.y) * 0.1;
     let d: Vec<DVec3> = patches.net().positions.iter().map(|&p| field(p)).collect();
-    let error = |couple: bool| {
+    let mut error = |couple: bool| {
         let mut out = vec![Vec3::NAN; n * n];
-        patches.displacements(&d, couple, &mut out);
+        patches.displacements(&d, couple, &mut work, &mut out);
         let free = layout.free.iter().map(|f| f.vertex as usize);
         worst(
             free.clone().map(|v| out[v].as_dvec3()),

@@ -568,7 +568,12 @@ fn contents(document: &Document) -> impl PartialEq + std::fmt::Debug {
 /// When those models change: `SINEW_UPDATE_PROJECTS=1` saves them over the new ones; look at them before they go in.
 #[test]
 fn the_projects_of_the_repository_open_and_save_as_they_are() {
-    for name in ["arm", "mannequin", "elbow-correctives"] {
+    for name in [
+        "arm",
+        "mannequin",
+        "elbow-correctives",
+        "control-clusters-arm",
+    ] {
         let path = in_repository(&format!("projects/{name}.ron"));
         if std::env::var("SINEW_UPDATE_PROJECTS").as_deref() == Ok("1") {
             save(&opened(&path).document, &path, &Task::new()).unwrap();

@@ -45,6 +45,7 @@ fn every_size_is_closed_well_shaped_and_well_weighted() {
                 SampleKind::Hand => 17..=17,
                 SampleKind::Mannequin => 50..=70,
                 SampleKind::Cylinder => 2..=2,
+                SampleKind::CoarseArm => 4..=4,
             };
             assert!(n_joints.contains(&model.skin.joints.len()), "{kind:?}");
             check(&model, n);

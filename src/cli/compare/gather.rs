@@ -1,5 +1,6 @@
 //! The numbers of a comparison: each stack in each frame.
 
+use super::made::Made;
 use crate::cli::measuring::{Combined, Measured, Measurer, Places, VertexPlace};
 use crate::cli::stack_args::NamedStack;
 use crate::deform::diagnostics::{Metric, Summary};
@@ -17,6 +18,8 @@ pub(crate) struct Series {
     pub(crate) worst: Vec<Worst>,
     pub(crate) most_folded_faces: usize,
     pub(crate) volume: Option<VolumeSpan>,
+    /// What the artist had to make for it.
+    pub(crate) made: Made,
     /// The document under this stack.
     #[serde(skip)]
     #[cfg_attr(
@@ -119,6 +122,7 @@ pub(crate) fn gather(
                 most_folded_faces: combined.iter().map(|c| c.folded_faces).max().unwrap_or(0),
                 worst,
                 volume,
+                made: Made::of(&document),
                 moments: combined
                     .iter()
                     .zip(moments)
@@ -196,6 +200,16 @@ pub(crate) fn picture_moments(series: &[Series], n_moments: usize, n: usize) -> 
     pick_apart(&(0..n_moments).map(worst).collect::<Vec<_>>(), n)
 }
 
+/// `n` frames from the first to the last, evenly spaced; ascending, each once.
+pub(crate) fn even_moments(n_moments: usize, n: usize) -> Vec<usize> {
+    let last = n_moments.saturating_sub(1);
+    let steps = n.saturating_sub(1).max(1);
+    let places = (0..n).map(|k| (k * last + steps / 2) / steps);
+    let mut found: Vec<usize> = places.filter(|&moment| moment < n_moments).collect();
+    found.dedup();
+    found
+}
+
 /// Indices of the largest values, the first of equals, no two nearer than half of an even spacing of `n`; ascending.
 fn pick_apart(values: &[f32], n: usize) -> Vec<usize> {
     let apart = (values.len() / (2 * n.max(1))).max(1);
@@ -222,5 +236,14 @@ mod tests {
         assert_eq!(pick_apart(&[4.0], 3), [0]);
         assert_eq!(pick_apart(&[], 3), [0usize; 0]);
         assert_eq!(pick_apart(&[1.0; 4], 4), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn even_frames_go_from_the_first_to_the_last() {
+        assert_eq!(even_moments(25, 5), [0, 6, 12, 18, 24]);
+        assert_eq!(even_moments(24, 4), [0, 8, 15, 23]);
+        assert_eq!(even_moments(2, 5), [0, 1]);
+        assert_eq!((even_moments(9, 1), even_moments(1, 3)), (vec![0], vec![0]));
+        assert!(even_moments(0, 3).is_empty());
     }
 }

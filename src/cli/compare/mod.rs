@@ -7,6 +7,7 @@
 
 mod chart;
 mod gather;
+mod made;
 mod page;
 #[cfg(feature = "render")]
 mod panes;
@@ -23,7 +24,7 @@ use crate::document::Document;
 use crate::evaluate::SlowCooks;
 use crate::io::Output;
 use chart::{Chart, Line};
-use gather::{Series, gather, picture_moments};
+use gather::{Series, even_moments, gather, picture_moments};
 use page::{Legend, Page, PictureRow};
 use std::io::Write;
 use std::path::Path;
@@ -82,7 +83,12 @@ pub(crate) fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<ExitCode, F
     let stacks = args.methods.iter().map(|stack| stack.document(document));
     let cooks = centres::find(&stacks.collect::<Vec<_>>());
     let series = gather(document, &args.methods, &moments, &cooks);
-    let wanted = picture_moments(&series, moments.len(), usize::from(args.moments));
+    let n = usize::from(args.moments);
+    let wanted = if args.even {
+        even_moments(moments.len(), n)
+    } else {
+        picture_moments(&series, moments.len(), n)
+    };
     let report = Report {
         args,
         model: args.file.file_name().map_or_else(

@@ -1,6 +1,7 @@
 //! The numbers of all stacks, a row each, for page and sheet.
 
 use super::gather::{Series, Worst};
+use super::made::Made;
 use crate::deform::diagnostics::Metric;
 
 /// The head of a column.
@@ -105,10 +106,50 @@ pub(crate) fn table(series: &[Series]) -> (Vec<Column>, Vec<Vec<Cell>>) {
             0,
         ),
     }));
+    made(series, &mut columns, &mut by_column);
     let rows = (0..series.len())
         .map(|i| by_column.iter().map(|c| c[i].clone()).collect())
         .collect();
     (columns, rows)
+}
+
+/// What the artist had to make for each stack, where any stack needs something.
+fn made(series: &[Series], columns: &mut Vec<Column>, by_column: &mut Vec<Vec<Cell>>) {
+    let mut column = |label: &str, unit, about, value: fn(&Made) -> usize| {
+        if series.iter().all(|s| value(&s.made) == 0) {
+            return;
+        }
+        columns.push(Column {
+            label: label.to_owned(),
+            unit,
+            about,
+        });
+        let sizes: Vec<Option<f32>> = series.iter().map(|_| None).collect();
+        let text = |i: usize| (value(&series[i].made).to_string(), 0);
+        by_column.push(cells(&sizes, false, text));
+    };
+    column(
+        "Sculpted",
+        "vertices",
+        "Vertices that corrective samples move, once for each sample.",
+        |made| made.sculpted_vertices,
+    );
+    column("Marked", "vertices", "Control clusters.", |made| {
+        made.marked_vertices
+    });
+    column(
+        "Muscles",
+        "",
+        "Muscles that displace control clusters.",
+        |made| made.muscles,
+    );
+    column(
+        "Stored",
+        "bytes",
+        "Uncompressed: 16 for each sculpted vertex and each driver rotation of a sample, 6 for each control cluster, 80 for \
+         each muscle.",
+        |made| made.bytes,
+    );
 }
 
 /// The cells of a column; if `ranked` and values differ as written, the smallest magnitude is the best.

@@ -171,6 +171,7 @@ impl Default for Stack {
 pub(super) enum StackChoice {
     #[default]
     Project,
+    WithoutClusters,
     Preset(StackPreset),
     Custom(Stack),
 }
@@ -179,6 +180,7 @@ pub(super) enum StackChoice {
 pub(super) fn choice(live: &deform::StackChoice) -> Option<StackChoice> {
     match live {
         deform::StackChoice::Project => Some(StackChoice::Project),
+        deform::StackChoice::WithoutClusters => Some(StackChoice::WithoutClusters),
         deform::StackChoice::Preset(preset) => Some(StackChoice::Preset((*preset).into())),
         deform::StackChoice::Custom(stack) => Some(StackChoice::Custom(
             deform::DeformStack::clone(stack).into(),
@@ -191,6 +193,7 @@ impl From<StackChoice> for deform::StackChoice {
     fn from(choice: StackChoice) -> Self {
         match choice {
             StackChoice::Project => Self::Project,
+            StackChoice::WithoutClusters => Self::WithoutClusters,
             StackChoice::Preset(preset) => Self::Preset(preset.into()),
             StackChoice::Custom(stack) => Self::Custom(Arc::new(stack.into())),
         }

@@ -18,6 +18,8 @@ pub(super) struct Bases {
     of_corner: Vec<(Base, u32)>,
     /// In the order of [`PROBED`]; empty without a skin.
     probes: Vec<SkinProbe>,
+    /// Whether a joint of the skin mirrors in the latest pose.
+    mirrors: bool,
     is_new: bool,
 }
 
@@ -47,6 +49,7 @@ impl Bases {
                 .map(|which| SkinProbe::new(which, corners, run.input))
                 .collect(),
             of_corner,
+            mirrors: false,
             is_new: true,
         }
     }
@@ -59,6 +62,11 @@ impl Bases {
     /// Deforms the probes; adds the corners that may move otherwise to `stale`. Returns whether all may.
     pub(super) fn run(&mut self, run: &Run<'_>, corners: &Corners, stale: &mut Vec<u32>) -> bool {
         let mut all = self.is_new;
+        let mut joints = 0..run.skin.palette().n_joints();
+        self.mirrors = joints.any(|joint| {
+            let mut bases = PROBED.iter();
+            bases.any(|base| joint_mirrors(run, *base, joint as u16))
+        });
         // Their matrices are cheap; nothing says when they change.
         let follows_matrix = |base: Base| base.is_at_rest() || self.probes.is_empty();
         let corners_and_bases = (0u32..).zip(&self.of_corner);
@@ -100,9 +108,15 @@ impl Bases {
         let probe = PROBED.iter().position(|probed| *probed == base);
         match probe.and_then(|probe| self.probes.get(probe)) {
             Some(probe) => {
-                let probed = probe.probed(i as usize, corners);
+                let probed = probe.probed(i as usize);
                 let rotation = rotation(run, base, point);
-                CornerFrame::with_columns(probed.position, plane, probed.columns, rotation)
+                let frame =
+                    CornerFrame::with_columns(probed.position, plane, probed.columns, rotation);
+                if self.mirrors && mirrors(run, base, point) {
+                    frame.mirrored(plane)
+                } else {
+                    frame
+                }
             }
             None => {
                 let node = run.input.world.get(run.input.node.get());
@@ -148,6 +162,31 @@ pub(super) fn rotation(run: &Run<'_>, base: Base, point: u32) -> DQuat {
     blended.any_at(i)
 }
 
+/// Whether the skin mirrors at a point: as its heaviest joint does.
+fn mirrors(run: &Run<'_>, base: Base, point: u32) -> bool {
+    let rows = run.input.cooked.rows(point as usize / CHUNK);
+    let row = rows.map(|rows| rows.row(point as usize % CHUNK));
+    let influences = row.into_iter().flat_map(RowRef::iter);
+    let heaviest = influences.max_by(|a, b| a.1.total_cmp(&b.1));
+    heaviest.is_some_and(|(joint, _)| joint_mirrors(run, base, joint))
+}
+
+/// Whether a joint of the skin mirrors: its whole matrix under linear skinning, else the scale that inflates.
+fn joint_mirrors(run: &Run<'_>, base: Base, joint: u16) -> bool {
+    let palette = run.skin.palette();
+    let determinant = match method_of(base).unwrap_or(run.input.stack.method) {
+        SkinningMethod::Lbs => {
+            let matrix = palette.skin_matrices().get(usize::from(joint));
+            matrix.map(|matrix| matrix.matrix3.determinant())
+        }
+        _ => {
+            let motion = palette.motions().get(usize::from(joint));
+            motion.map(|motion| motion.stretch.determinant())
+        }
+    };
+    determinant.is_some_and(|determinant| determinant < 0.0)
+}
+
 /// From mesh space to the rest pose of the model at a point: the blended skin matrices, or the node.
 pub(super) fn rest_matrix(run: &Run<'_>, point: u32) -> DAffine3 {
     let input = run.input;
@@ -189,5 +228,10 @@ pub(super) fn rest_matrix(run: &Run<'_>, point: u32) -> DAffine3 {
 fn affine_frame(position: DVec3, matrix: DMat3, unit: f64, plane: &TangentPlane) -> CornerFrame {
     let rotation = quat_from_rotation(polar(matrix).0);
     let columns = plane.tangents.map(|t| matrix * t / unit);
-    CornerFrame::with_columns(position, plane, columns, rotation)
+    let frame = CornerFrame::with_columns(position, plane, columns, rotation);
+    if matrix.determinant() < 0.0 {
+        frame.mirrored(plane)
+    } else {
+        frame
+    }
 }

@@ -80,10 +80,10 @@ impl Layers {
         let added = bulge + self.hand.displacement(corner);
         let mut sum = DVec3::ZERO;
         if added != DVec3::ZERO {
-            sum += frame.rotation * added;
+            sum += frame.carry(added);
         }
         if let Some(d) = self.drivers.displacement(corner) {
-            sum += frame.rotation * d;
+            sum += frame.carry(d);
         }
         if let Some(displaced) = self.data.displaced(corner) {
             sum += displaced.world;

@@ -31,6 +31,7 @@ use bases::Bases;
 use corners::Corners;
 use glam::{DMat3, DVec3, Vec3};
 use layers::Layers;
+use rayon::prelude::*;
 
 /// The shape with control clusters, world space.
 #[derive(Default)]
@@ -50,7 +51,24 @@ pub(super) struct ClusterStage {
     stale: Vec<u32>,
     work: PatchWork,
     shape: Vec<Vec3>,
+    spare: Spare,
 }
+
+/// Memory that runs share.
+#[derive(Default)]
+struct Spare {
+    /// One a corner: positions, or displacements at bind.
+    vectors: Vec<DVec3>,
+    /// One a corner: the frames before.
+    frames: Vec<CornerFrame>,
+    /// One a point: displacements at bind.
+    displacements: Vec<Vec3>,
+    /// One a point: the shape before.
+    shape: Vec<Vec3>,
+}
+
+/// Corners handed to a thread at a time.
+const CORNERS_PER_TASK: usize = 256;
 
 /// What follows from the layout and the bind shape.
 struct Cooked {
@@ -60,6 +78,8 @@ struct Cooked {
     layers: Layers,
     /// Without a skin: the clusters that the anchors follow.
     anchors: Option<AnchorFits>,
+    /// The points of parts without a cluster, ascending.
+    excluded: Vec<u32>,
 }
 
 /// What everything cooked depends on, besides the morphed bind shape and the map.
@@ -102,12 +122,15 @@ impl Stage for ClusterStage {
         let corners = &cooked.corners;
         cooked.layers.run(run, corners, before, &mut self.stale);
         let is_skinned = keeps_skin(run);
-        let old = (is_skinned && !all).then(|| self.shape.clone());
         let result = if all || is_skinned {
+            if !all {
+                self.spare.shape.clone_from(&self.shape);
+            }
             self.run_all(run, &cooked, before);
-            match old {
-                Some(old) => Changed::points(different(&old, &self.shape)),
-                None => Changed::All,
+            if all {
+                Changed::All
+            } else {
+                Changed::points(different(&self.spare.shape, &self.shape))
             }
         } else {
             let points = match &changed {
@@ -161,6 +184,7 @@ impl ClusterStage {
                 bases: Bases::new(run, &corners, map),
                 layers: Layers::new(run, &corners, patches.net(), map),
                 anchors: (!has_skin).then(anchors),
+                excluded: excluded(&patches, &corners),
                 patches,
                 corners,
             });
@@ -216,17 +240,36 @@ impl ClusterStage {
         self.skinned.resize(n, CornerFrame::at(DVec3::ZERO));
         self.frames.resize(n, CornerFrame::at(DVec3::ZERO));
         self.added.resize(n, DVec3::ZERO);
-        for corner in 0..n as u32 {
-            self.skin(run, cooked, before, corner);
-        }
-        for corner in 0..n as u32 {
-            self.frames[corner as usize] = self.frame(run, cooked, before, corner);
-        }
+        let corners = self.skinned.par_chunks_mut(CORNERS_PER_TASK);
+        let corners = corners.zip(self.added.par_chunks_mut(CORNERS_PER_TASK));
+        corners.enumerate().for_each(|(chunk, (skinned, added))| {
+            let first = (chunk * CORNERS_PER_TASK) as u32;
+            for (corner, (skinned, added)) in (first..).zip(skinned.iter_mut().zip(added)) {
+                (*skinned, *added) = skin(run, cooked, before, corner);
+            }
+        });
+        let mut frames = std::mem::take(&mut self.frames);
+        let chunks = frames.par_chunks_mut(CORNERS_PER_TASK).enumerate();
+        chunks.for_each(|(chunk, frames)| {
+            let first = (chunk * CORNERS_PER_TASK) as u32;
+            for (corner, frame) in (first..).zip(frames) {
+                *frame = self.frame(run, cooked, before, corner);
+            }
+        });
+        self.frames = frames;
         self.take_positions(run, cooked);
-        self.shape.clear();
-        self.shape.extend_from_slice(before);
+        if keeps_skin(run) {
+            self.shape.clear();
+            self.shape.extend_from_slice(before);
+        } else {
+            // The patches write all others.
+            self.shape.resize(before.len(), Vec3::ZERO);
+            for &point in &cooked.excluded {
+                self.shape[point as usize] = before[point as usize];
+            }
+        }
         for corner in 0..n as u32 {
-            self.place(run, cooked, corner);
+            self.place(run, cooked, before, corner);
         }
         if keeps_skin(run) {
             self.displace_free(run, cooked, before);
@@ -240,19 +283,23 @@ impl ClusterStage {
     /// Adds to the free points, which keep their skin, what is added to the corners: `v' = F(v) + R d(u)`.
     fn displace_free(&mut self, run: &Run<'_>, cooked: &Cooked, before: &[Vec3]) {
         let corners = self.frames.iter().zip(&cooked.corners.points);
-        let d: Vec<DVec3> = corners
+        let d = corners
             .zip(&self.skinned)
             .map(|((frame, (point, _)), skinned)| {
                 let added = frame.position - before[*point as usize].as_dvec3();
                 skinned.rotation.conjugate() * added
-            })
-            .collect();
+            });
+        self.spare.vectors.clear();
+        self.spare.vectors.extend(d);
         let settings = run.input.clusters.map(|clusters| clusters.map.settings());
         let couples = settings.is_some_and(|settings| settings.couples_normals);
-        let mut displacements = vec![Vec3::ZERO; before.len()];
+        let displacements = &mut self.spare.displacements;
+        displacements.clear();
+        displacements.resize(before.len(), Vec3::ZERO);
+        let (d, work) = (&self.spare.vectors, &mut self.work);
         cooked
             .patches
-            .displacements(&d, couples, &mut displacements);
+            .displacements(d, couples, work, displacements);
         for point in cooked.patches.free_points().iter() {
             let displacement = displacements[point as usize];
             if displacement != Vec3::ZERO {
@@ -285,8 +332,9 @@ impl ClusterStage {
         let mut around = stale.clone();
         for &corner in &stale {
             let added = self.added[corner as usize];
-            self.skin(run, cooked, before, corner);
-            if self.added[corner as usize] != added {
+            let i = corner as usize;
+            (self.skinned[i], self.added[i]) = skin(run, cooked, before, corner);
+            if self.added[i] != added {
                 around.extend_from_slice(cooked.patches.net().rings.neighbours(corner));
             }
         }
@@ -316,7 +364,7 @@ impl ClusterStage {
             self.shape[point as usize] = before[point as usize];
         }
         for &corner in &around {
-            self.place(run, cooked, corner);
+            self.place(run, cooked, before, corner);
         }
         let (frames, work) = (&self.frames, &mut self.work);
         cooked
@@ -339,7 +387,10 @@ impl ClusterStage {
         before: &[Vec3],
         around: &[u32],
     ) -> Vec<u32> {
-        let known = takes_positions(run, cooked).then(|| self.frames.clone());
+        let positions_only = takes_positions(run, cooked);
+        if positions_only {
+            self.spare.frames.clone_from(&self.frames);
+        }
         let mut others = Vec::new();
         for &corner in around {
             let frame = self.frame(run, cooked, before, corner);
@@ -348,9 +399,9 @@ impl ClusterStage {
                 others.push(corner);
             }
         }
-        if let Some(known) = known {
+        if positions_only {
             self.take_positions(run, cooked);
-            let pairs = (0u32..).zip(known.iter().zip(&self.frames));
+            let pairs = (0u32..).zip(self.spare.frames.iter().zip(&self.frames));
             others = pairs
                 .filter(|(_, (a, b))| a != b)
                 .map(|pair| pair.0)
@@ -374,31 +425,6 @@ impl ClusterStage {
         self.stale.dedup();
     }
 
-    /// Takes a corner from its base, and what later stages add to it.
-    fn skin(&mut self, run: &Run<'_>, cooked: &Cooked, before: &[Vec3], corner: u32) {
-        let i = corner as usize;
-        let (point, _) = cooked.corners.points[i];
-        let plane = &cooked.patches.net().planes[i];
-        let place = before[point as usize].as_dvec3();
-        self.skinned[i] = cooked
-            .bases
-            .frame(run, &cooked.corners, plane, place, corner);
-        let follows = cooked.bases.of(corner) == Base::Stack && run.input.skin.is_some();
-        let later = if follows && adds(run.input) {
-            place - self.skinned[i].position
-        } else {
-            DVec3::ZERO
-        };
-        self.added[i] = later + self.layered(cooked, corner);
-    }
-
-    /// What the layers add to a corner, world, metres.
-    fn layered(&self, cooked: &Cooked, corner: u32) -> DVec3 {
-        let i = corner as usize;
-        let plane = &cooked.patches.net().planes[i];
-        cooked.layers.displacement(corner, &self.skinned[i], plane)
-    }
-
     /// The frame of a corner in which its displacement and those around it tilt it.
     fn frame(&self, run: &Run<'_>, cooked: &Cooked, before: &[Vec3], corner: u32) -> CornerFrame {
         let i = corner as usize;
@@ -414,7 +440,7 @@ impl ClusterStage {
         if cooked.bases.of(corner) == Base::Stack {
             // To the bit where the stages before have it.
             let place = before[cooked.corners.points[i].0 as usize].as_dvec3();
-            frame.position = place + self.layered(cooked, corner);
+            frame.position = place + layered(cooked, corner, &self.skinned[i]);
         }
         frame
     }
@@ -423,16 +449,18 @@ impl ClusterStage {
     /// anchors follow the clusters near them.
     fn take_positions(&mut self, run: &Run<'_>, cooked: &Cooked) {
         if takes_positions(run, cooked) {
-            let mut positions: Vec<DVec3> = self.frames.iter().map(|f| f.position).collect();
-            if let Some(anchors) = cooked.anchors.as_ref().filter(|_| cooked.layers.drives()) {
-                anchors.place(&mut positions);
+            let positions = &mut self.spare.vectors;
+            positions.clear();
+            positions.extend(self.frames.iter().map(|frame| frame.position));
+            if let Some(anchors) = cooked.anchors.as_ref().filter(|_| cooked.layers.act()) {
+                anchors.place(positions);
             }
-            self.frames = cooked.patches.net().frames_of_positions(&positions);
+            cooked.patches.net().refit(positions, &mut self.frames);
         }
     }
 
     /// Writes the points of a corner. Another cluster at its place that follows the stack keeps its own position.
-    fn place(&mut self, run: &Run<'_>, cooked: &Cooked, corner: u32) {
+    fn place(&mut self, run: &Run<'_>, cooked: &Cooked, before: &[Vec3], corner: u32) {
         let i = corner as usize;
         let position = self.frames[i].position.as_vec3();
         let own = cooked.corners.points[i].0;
@@ -442,9 +470,12 @@ impl ClusterStage {
         let map = run.input.clusters.map(|clusters| clusters.map);
         for &point in cooked.corners.surface.points_of_vertex(vertex) {
             let is_cluster = || map.is_some_and(|map| map.group_of(point).is_some());
-            if point == own || !(keeps && is_cluster()) {
-                self.shape[point as usize] = position;
-            }
+            let keeps_own = point != own && keeps && is_cluster();
+            self.shape[point as usize] = if keeps_own {
+                before[point as usize]
+            } else {
+                position
+            };
         }
     }
 }
@@ -455,6 +486,42 @@ fn takes_positions(run: &Run<'_>, cooked: &Cooked) -> bool {
     let settings = run.input.clusters.map(|clusters| clusters.map.settings());
     settings.is_some_and(|settings| settings.positions_only)
         || run.input.skin.is_none() && cooked.layers.act()
+}
+
+/// A corner as its base moves it, and what later stages and layers add to it.
+fn skin(run: &Run<'_>, cooked: &Cooked, before: &[Vec3], corner: u32) -> (CornerFrame, DVec3) {
+    let i = corner as usize;
+    let place = before[cooked.corners.points[i].0 as usize].as_dvec3();
+    let plane = &cooked.patches.net().planes[i];
+    let bases = &cooked.bases;
+    let frame = bases.frame(run, &cooked.corners, plane, place, corner);
+    let follows = bases.of(corner) == Base::Stack && run.input.skin.is_some();
+    let later = if follows && adds(run.input) {
+        place - frame.position
+    } else {
+        DVec3::ZERO
+    };
+    (frame, later + layered(cooked, corner, &frame))
+}
+
+/// What the layers add to a corner, world, metres. `skinned`: the corner as its base moves it.
+fn layered(cooked: &Cooked, corner: u32, skinned: &CornerFrame) -> DVec3 {
+    let plane = &cooked.patches.net().planes[corner as usize];
+    cooked.layers.displacement(corner, skinned, plane)
+}
+
+/// The points that neither are at corners nor follow patches, ascending.
+fn excluded(patches: &Patches, corners: &Corners) -> Vec<u32> {
+    let surface = &corners.surface;
+    let mut is_corner = vec![false; surface.n_points()];
+    for &vertex in &patches.net().corners {
+        for &point in surface.points_of_vertex(vertex) {
+            is_corner[point as usize] = true;
+        }
+    }
+    let points = (0u32..).zip(is_corner);
+    let points = points.filter(|(point, is_corner)| !is_corner && !patches.is_free(*point));
+    points.map(|(point, _)| point).collect()
 }
 
 /// Whether free points keep their skin and follow displacements alone.

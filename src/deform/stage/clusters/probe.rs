@@ -9,7 +9,7 @@ use crate::deform::stage::run::{ProbeSkin, Run, Stage};
 use crate::deform::stage::skinning_pass::SkinningPass;
 use crate::deform::{DeformInput, DeformStack, MaskKind, Masks, SkinningMethod};
 use crate::skinning::{CHUNK, Centres, CookedChunk, RowRef, Rows};
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DMat3, DVec2, DVec3, Vec3};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
@@ -30,6 +30,9 @@ pub(super) struct SkinProbe {
     corners: Vec<u32>,
     /// [`PROBES`] a corner: bind positions, mesh space.
     bind: Vec<Vec3>,
+    /// One a corner: its two tangents in its two steps, along which the probes lie on both sides; zero where the mesh around
+    /// it spans no plane.
+    tangents: Vec<[DVec2; 2]>,
     rows: Vec<Arc<Rows>>,
     /// One a chunk of probes: the chunks of the mesh whose influences it reads, ascending.
     reads: Vec<Vec<usize>>,
@@ -63,7 +66,11 @@ impl SkinProbe {
             let at = corners.position(corner);
             let probes = offsets(&corners.stencils[corner as usize]);
             let probes = probes.map(|offset| ((at + offset) / corners.unit).as_vec3());
+            let first = probe.bind.len();
             probe.bind.extend(probes);
+            let stencil = &corners.stencils[corner as usize];
+            let tangents = tangents(&probe.bind[first..], stencil, corners.unit);
+            probe.tangents.push(tangents);
         }
         let n_chunks = probe.bind.len().div_ceil(CHUNK);
         probe.reads = (0..n_chunks)
@@ -135,26 +142,12 @@ impl SkinProbe {
     }
 
     /// The `i`-th of [`SkinProbe::corners`] after the latest run.
-    pub(super) fn probed(&self, i: usize, corners: &Corners) -> Probed {
-        let at = i * PROBES;
-        let shape = self.pass.shape();
-        let difference =
-            |of: &[Vec3], k: usize| of[at + 1 + 2 * k].as_dvec3() - of[at + 2 + 2 * k].as_dvec3();
-        let stencil = &corners.stencils[self.corners[i] as usize];
-        let columns = if stencil.step > 0.0 {
-            // The steps as f32 has them.
-            let steps = [0, 1].map(|k| difference(&self.bind, k) * corners.unit);
-            let moved = [0, 1].map(|k| difference(shape, k));
-            let before = DMat3::from_cols(steps[0], steps[1], stencil.plane.normal);
-            let after = DMat3::from_cols(moved[0], moved[1], DVec3::ZERO);
-            let jacobian = after * before.inverse();
-            stencil.plane.tangents.map(|t| jacobian * t)
-        } else {
-            [DVec3::ZERO; 2]
-        };
+    pub(super) fn probed(&self, i: usize) -> Probed {
+        let shape = &self.pass.shape()[i * PROBES..(i + 1) * PROBES];
+        let [a, b] = [0, 1].map(|k| difference(shape, k));
         Probed {
-            position: shape[at].as_dvec3(),
-            columns,
+            position: shape[0].as_dvec3(),
+            columns: self.tangents[i].map(|t| a * t.x + b * t.y),
         }
     }
 
@@ -329,6 +322,21 @@ impl Varying {
             (scaled > 0.0).then_some((entry.0, scaled))
         }));
     }
+}
+
+/// From the second of the two probes along a tangent to the first.
+fn difference(probes: &[Vec3], tangent: usize) -> DVec3 {
+    probes[1 + 2 * tangent].as_dvec3() - probes[2 + 2 * tangent].as_dvec3()
+}
+
+/// The tangents of a corner in its steps, as f32 has these. `probes`: its bind positions, mesh space.
+fn tangents(probes: &[Vec3], stencil: &Stencil, unit: f64) -> [DVec2; 2] {
+    if stencil.step <= 0.0 {
+        return [DVec2::ZERO; 2];
+    }
+    let [a, b] = [0, 1].map(|k| difference(probes, k) * unit);
+    let steps = DMat3::from_cols(a, b, stencil.plane.normal).inverse();
+    stencil.plane.tangents.map(|t| (steps * t).truncate())
 }
 
 /// From a corner to its probes, metres of the world.
