@@ -25,7 +25,13 @@ const MAX_OBSERVATIONS: usize = 56;
 /// The 99th percentile of angles to reach, degrees: below 1 degree shading is not visibly different.
 const GOAL_DEGREES: f64 = 0.7;
 /// Thresholds of a normal's largest angle, degrees, tried in this order: normals below get no delta.
-const THRESHOLD_DEGREES: [f64; 6] = [3.0, 2.0, 1.4, 1.0, 0.7, 0.4];
+const THRESHOLD_DEGREES: [f64; 3] = [12.0, 6.0, 3.0];
+/// Deltas may take this fraction of the bytes of the source, and in a small file this many: they are data of every
+/// displaced vertex in every target, and there they would outweigh all else.
+const FILE_SHARE: f64 = 0.1;
+const MIN_BUDGET: f64 = 16e3;
+/// A delta of a vertex in a sparse accessor: an index of 16 bits and three floats.
+const ENTRY_BYTES: f64 = 14.0;
 /// Deltas shorter than this fraction of the threshold are dropped.
 const MIN_DELTA_SHARE: f64 = 0.12;
 /// Least improvement of the 99th percentile for which deltas are written at all, degrees.
@@ -114,7 +120,36 @@ pub(crate) fn normal_deltas(
         })
         .collect();
     problem.task.check()?;
-    Ok(select_deltas(k, &normals, &fits, &reach))
+    let mut vertices = vec![0; part.geometry.normals.len()];
+    for &normal in &part.geometry.normal_of_vertex {
+        vertices[normal as usize] += 1;
+    }
+    let budget = Budget {
+        vertices: &vertices,
+        bytes: bytes_for(problem, part),
+    };
+    Ok(select_deltas(k, &normals, &fits, &reach, &budget))
+}
+
+/// What the deltas of a mesh may take in the file.
+struct Budget<'a> {
+    /// The number of vertices of each normal.
+    vertices: &'a [u32],
+    bytes: f64,
+}
+
+/// The bytes for the deltas of a mesh: its part of those of the file by its vertices.
+fn bytes_for(problem: &Problem<'_>, part: &GroupMesh) -> f64 {
+    let document = problem.sampler.document;
+    let source = document.source();
+    let bytes = source.map_or(0, |source| {
+        let buffers: usize = source.buffers.iter().map(bytes::Bytes::len).sum();
+        buffers.max(source.bytes.len())
+    });
+    let meshes = document.meshes().values();
+    let vertices: usize = meshes.map(|item| item.geometry.n_vertices()).sum();
+    let share = part.geometry.n_vertices() as f64 / vertices.max(1) as f64;
+    share * (FILE_SHARE * bytes as f64).max(MIN_BUDGET)
 }
 
 /// The largest absolute weight of each displacement.
@@ -356,8 +391,15 @@ fn solve(k: usize, observations: &[NormalObservation<'_>], irls: &[f64], d: &mut
     true
 }
 
-/// The fewest deltas that reach the target percentile, or nearly the best one possible.
-fn select_deltas(k: usize, normals: &[u32], fits: &[NormalFit], reach: &[f64]) -> NormalDeltas {
+/// The fewest deltas that reach the target percentile, or nearly the best one possible; of those, the ones that gain the
+/// most for their bytes, as many as the budget allows.
+fn select_deltas(
+    k: usize,
+    normals: &[u32],
+    fits: &[NormalFit],
+    reach: &[f64],
+    budget: &Budget<'_>,
+) -> NormalDeltas {
     let worst = |angles: &[f32]| f64::from(angles.iter().copied().fold(0.0, f32::worse));
     let p99 = |turned: &dyn Fn(&NormalFit) -> bool| -> f64 {
         let mut all: Vec<f32> = Vec::new();
@@ -381,18 +423,50 @@ fn select_deltas(k: usize, normals: &[u32], fits: &[NormalFit], reach: &[f64]) -
         .find(|&idle| p99(&|fit| worst(&fit.before) > idle) <= limit);
     let idle = idle.unwrap_or(THRESHOLD_DEGREES[THRESHOLD_DEGREES.len() - 1]);
     let least = MIN_DELTA_SHARE * idle.to_radians();
-    let mut columns = vec![Vec::new(); k];
+    let is_written = |(i, d): &(usize, DVec3)| d.length() >= least && reach[*i] > 0.0;
+    let mut turned: Vec<TurnedNormal> = Vec::new();
     for (&normal, fit) in normals.iter().zip(fits) {
         if worst(&fit.before) <= idle {
             continue;
         }
-        for (i, d) in fit.columns.clone().zip(&fit.d) {
-            if d.length() >= least && reach[i] > 0.0 {
-                columns[i].push((normal, *d / reach[i]));
-            }
+        let deltas = fit.columns.clone().zip(fit.d.iter().copied());
+        let deltas: Vec<(usize, DVec3)> = deltas.filter(is_written).collect();
+        let n_entries = deltas.len() * budget.vertices[normal as usize] as usize;
+        let bytes = ENTRY_BYTES * n_entries as f64;
+        let square = |angles: &[f32]| -> f64 { angles.iter().map(|a| f64::from(*a).powi(2)).sum() };
+        let gain = (square(&fit.before) - square(&fit.after)) / bytes.max(1.0);
+        turned.push(TurnedNormal {
+            normal,
+            deltas,
+            bytes,
+            gain,
+        });
+    }
+    turned.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.normal.cmp(&b.normal)));
+    let mut left = budget.bytes;
+    turned.retain(|turn| {
+        let is_within = turn.bytes <= left;
+        left -= if is_within { turn.bytes } else { 0.0 };
+        is_within
+    });
+    turned.sort_by_key(|turn| turn.normal);
+    let mut columns = vec![Vec::new(); k];
+    for turn in turned {
+        for (i, d) in turn.deltas {
+            columns[i].push((turn.normal, d / reach[i]));
         }
     }
     NormalDeltas { columns }
+}
+
+/// A normal with its deltas.
+struct TurnedNormal {
+    normal: u32,
+    /// By displacement, at its largest weight.
+    deltas: Vec<(usize, DVec3)>,
+    bytes: f64,
+    /// What the squares of its angles fall by, for a byte.
+    gain: f64,
 }
 
 #[cfg(test)]
@@ -460,10 +534,22 @@ mod tests {
             before: vec![before; 4],
             after: vec![after; 4],
         };
-        let none = select_deltas(1, &[3, 7], &[fit(0.2, 0.1), fit(0.3, 0.1)], &[2.0]);
-        assert!(none.columns.iter().all(Vec::is_empty));
-        let some = select_deltas(1, &[3, 7], &[fit(0.2, 0.1), fit(9.0, 0.1)], &[2.0]);
-        assert_eq!(some.columns, vec![vec![(7, DVec3::X * 0.5)]]);
+        let select = |fits: &[NormalFit], bytes: f64| {
+            let budget = Budget {
+                vertices: &[1; 8],
+                bytes,
+            };
+            select_deltas(1, &[3, 7], fits, &[2.0], &budget).columns
+        };
+        let none = select(&[fit(0.2, 0.1), fit(0.3, 0.1)], 1e3);
+        assert!(none.iter().all(Vec::is_empty));
+        let some = select(&[fit(0.2, 0.1), fit(9.0, 0.1)], 1e3);
+        assert_eq!(some, vec![vec![(7, DVec3::X * 0.5)]]);
+        // Two entries are 28 bytes; of one, the larger gain.
+        let both = [fit(9.0, 0.1), fit(20.0, 0.1)];
+        assert_eq!(select(&both, 28.0)[0].len(), 2);
+        assert_eq!(select(&both, 27.0), vec![vec![(7, DVec3::X * 0.5)]]);
+        assert!(select(&both, 13.0)[0].is_empty());
     }
 
     #[test]
