@@ -21,9 +21,10 @@ pub struct Reduced {
     pub n_moved: usize,
     /// The number of points that keep their displacement.
     pub n_kept: usize,
-    /// The root mean square of what is lost in its pose, as a fraction of that of the correction: 0 loses nothing.
+    /// The root mean square of what is lost in its pose, as a fraction of that of the correction: 0 loses nothing. The
+    /// error that the patches have without it is left out.
     pub residual: f64,
-    /// The largest distance by which a vertex is off now, metres.
+    /// The largest distance that a vertex misses of its correction, metres.
     pub largest: f64,
 }
 
@@ -129,8 +130,10 @@ pub fn reduce(
         }
         let of_vertices =
             |of: &[DVec3]| -> Vec<DVec3> { (0..n_vertices).map(|v| of[first(v)]).collect() };
+        // What the patches alone are off by is no loss of the correction.
+        let uncorrected = with_patches.positions().iter().map(|p| p.as_dvec3());
         let corrective = Corrective {
-            skinned: &of_vertices(&places),
+            skinned: &of_vertices(&uncorrected.collect::<Vec<_>>()),
             rotations: &vec![DQuat::IDENTITY; n_vertices as usize],
             displacements: &of_vertices(&moved),
         };

@@ -154,61 +154,10 @@ impl Viewport {
             return;
         };
         let screen = screen(editor, pane.picture);
-        self.line_ui(ui, pane, &shown, &screen, editor);
+        line_ui(ui, pane, &shown, &screen, editor);
         for part in Part::ALL {
             self.handle_ui(ui, pane, &shown, &screen, part, editor);
         }
-    }
-
-    /// The bulge along the bone at full strength, over the surface.
-    fn line_ui(&self, ui: &Ui, pane: &Pane, shown: &Shown, screen: &Screen, editor: &Editor) {
-        let Shown { settings, site, .. } = shown;
-        let ends = if matches!(settings.profile, Profile::Gaussian { .. }) {
-            2.5
-        } else {
-            1.0
-        };
-        let reach = ends * settings.profile.reach();
-        let at_least = 0.06 * site.radius * settings.amplitude.signum();
-        let line = |raised: bool| -> Vec<Pos2> {
-            let fractions = (0..LINE).map(|i| {
-                let share = i as f64 / (LINE - 1) as f64;
-                settings.centre + reach * (2.0 * share - 1.0)
-            });
-            let points = fractions.filter_map(|fraction| {
-                let height = settings.profile.at(fraction - settings.centre);
-                let height = height * (settings.amplitude + at_least);
-                let world = shown.place(fraction, if raised { height } else { 0.0 });
-                screen.project(world).map(|at| pos(at, pane.picture))
-            });
-            points.collect()
-        };
-        let painter = ui.painter().with_clip_rect(pane.clip);
-        let palette = theme::palette(ui);
-        let is_muted = editor
-            .active_muscle()
-            .is_some_and(|(_, muscle)| muscle.muted);
-        let colour = if is_muted {
-            palette.overlay.gamma_multiply(0.5)
-        } else {
-            palette.accent
-        };
-        let [base, bulge] = [false, true].map(line);
-        painter.add(Shape::line(
-            base.clone(),
-            Stroke::new(3.0, palette.overlay_halo),
-        ));
-        painter.add(Shape::dashed_line(
-            &base,
-            Stroke::new(1.5, palette.overlay),
-            4.0,
-            3.0,
-        ));
-        painter.add(Shape::line(
-            bulge.clone(),
-            Stroke::new(4.0, palette.overlay_halo),
-        ));
-        painter.add(Shape::line(bulge, Stroke::new(2.0, colour)));
     }
 
     fn handle_ui(
@@ -315,6 +264,57 @@ impl Viewport {
     }
 }
 
+/// The bulge along the bone at full strength, over the surface.
+fn line_ui(ui: &Ui, pane: &Pane, shown: &Shown, screen: &Screen, editor: &Editor) {
+    let Shown { settings, site, .. } = shown;
+    let ends = if matches!(settings.profile, Profile::Gaussian { .. }) {
+        2.5
+    } else {
+        1.0
+    };
+    let reach = ends * settings.profile.reach();
+    let at_least = 0.06 * site.radius * settings.amplitude.signum();
+    let line = |raised: bool| -> Vec<Pos2> {
+        let fractions = (0..LINE).map(|i| {
+            let share = i as f64 / (LINE - 1) as f64;
+            settings.centre + reach * (2.0 * share - 1.0)
+        });
+        let points = fractions.filter_map(|fraction| {
+            let height = settings.profile.at(fraction - settings.centre);
+            let height = height * (settings.amplitude + at_least);
+            let world = shown.place(fraction, if raised { height } else { 0.0 });
+            screen.project(world).map(|at| pos(at, pane.picture))
+        });
+        points.collect()
+    };
+    let painter = ui.painter().with_clip_rect(pane.clip);
+    let palette = theme::palette(ui);
+    let is_muted = editor
+        .active_muscle()
+        .is_some_and(|(_, muscle)| muscle.muted);
+    let colour = if is_muted {
+        palette.overlay.gamma_multiply(0.5)
+    } else {
+        palette.accent
+    };
+    let [base, bulge] = [false, true].map(line);
+    painter.add(Shape::line(
+        base.clone(),
+        Stroke::new(3.0, palette.overlay_halo),
+    ));
+    painter.add(Shape::dashed_line(
+        &base,
+        Stroke::new(1.5, palette.overlay),
+        4.0,
+        3.0,
+    ));
+    painter.add(Shape::line(
+        bulge.clone(),
+        Stroke::new(4.0, palette.overlay_halo),
+    ));
+    painter.add(Shape::line(bulge, Stroke::new(2.0, colour)));
+}
+
 /// Moves a handle to a fraction of the bone.
 fn drag_to(editor: &mut Editor, shown: &Shown, drag: MuscleDrag, to: f64) {
     let centre = shown.settings.centre;
@@ -328,7 +328,7 @@ fn drag_to(editor: &mut Editor, shown: &Shown, drag: MuscleDrag, to: f64) {
             let far = if at_tail { to - centre } else { centre - to };
             let far = far.clamp(LEAST_REACH, 3.0);
             editor.set_muscle(drag.muscle, label, |s| {
-                s.profile = s.profile.with_reach(far)
+                s.profile = s.profile.with_reach(far);
             });
         }
     }

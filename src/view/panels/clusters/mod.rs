@@ -79,7 +79,7 @@ impl ClustersPanel {
                 if n_groups == 0 {
                     empty_ui(ui, editor, &mut commands);
                     ui.separator();
-                    self.suggestion_ui(ui, editor, &mut commands);
+                    suggestion::suggestion_ui(ui, editor, &mut commands);
                     return;
                 }
                 self.groups_ui(ui, editor, &mut commands);
@@ -89,7 +89,7 @@ impl ClustersPanel {
                 self.patches_ui(ui, editor, &mut commands);
                 ui.separator();
                 samples::samples_ui(ui, editor, &mut commands);
-                self.suggestion_ui(ui, editor, &mut commands);
+                suggestion::suggestion_ui(ui, editor, &mut commands);
             });
         commands
     }

@@ -48,7 +48,13 @@ impl ClustersPanel {
             let dim = theme::palette(ui).text_dim;
             ui.add(Label::new(RichText::new(about).color(dim)).wrap());
         }
-        if has_skin {
+        if has_skin && muscles.is_empty() {
+            let command = Command::AddMuscle;
+            let button = ui.button(command.label());
+            if button.on_hover_text(command.tooltip(ui.ctx())).clicked() {
+                commands.push(command);
+            }
+        } else if has_skin {
             let buttons = [(Command::AddMuscle, icons::ICON_ADD)];
             commands.extend(buttons_ui(ui, editor, &buttons));
         }

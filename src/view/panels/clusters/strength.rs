@@ -127,7 +127,7 @@ impl ClustersPanel {
         }
         if let Some(changed) = shown.change.and_then(|change| changed(curve, change)) {
             editor.set_muscle(index, label, |s| {
-                s.envelope.shape = EnvelopeShape::Curve(changed)
+                s.envelope.shape = EnvelopeShape::Curve(changed);
             });
         }
         if shown.ended {

@@ -1,6 +1,5 @@
 //! Suggested clusters: what they are for, their error over their number, and the chosen point.
 
-use super::ClustersPanel;
 use crate::editor::Editor;
 use crate::finding::thousands;
 use crate::suggest::{ClusterRound, TrainingPoses};
@@ -32,60 +31,54 @@ const POSES: [(TrainingPoses, &str, &str); 3] = [
     ),
 ];
 
-impl ClustersPanel {
-    /// Draws the settings, then the progress or the result.
-    pub(super) fn suggestion_ui(
-        &mut self,
-        ui: &mut Ui,
-        editor: &mut Editor,
-        commands: &mut Vec<Command>,
-    ) {
-        heading_ui(ui, "Suggest clusters", "");
-        if let Some(task) = editor.suggesting_clusters() {
-            let (fraction, what) = (task.fraction(), task.label());
-            ui.horizontal(|ui| {
-                let cancel = ui.button("Cancel");
-                if cancel.on_hover_text("Cancel the computation.").clicked() {
-                    editor.cancel_suggesting_clusters();
-                }
-                let bar = ProgressBar::new(fraction)
-                    .desired_width(ui.available_width())
-                    .desired_height(16.0)
-                    .show_percentage();
-                ui.add(bar).widget_info(|| {
-                    WidgetInfo::labeled(Role::ProgressIndicator, true, "Suggesting clusters")
-                });
-            });
-            let dim = theme::palette(ui).text_dim;
-            ui.add(Label::new(RichText::new(what).color(dim)).truncate());
-            return;
-        }
-        target_ui(ui, editor);
-        let command = Command::SuggestClusters;
+/// Draws the settings, then the progress or the result.
+pub(super) fn suggestion_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
+    heading_ui(ui, "Suggest clusters", "");
+    if let Some(task) = editor.suggesting_clusters() {
+        let (fraction, what) = (task.fraction(), task.label());
         ui.horizontal(|ui| {
-            let enabled = command.is_enabled(editor);
-            let button = ui.add_enabled(enabled, Button::new("Suggest"));
-            button.widget_info(|| WidgetInfo::labeled(Role::Button, enabled, command.label()));
-            let button = button.on_hover_text(command.tooltip(ui.ctx()));
-            if button.on_disabled_hover_text(command.about()).clicked() {
-                commands.push(command);
+            let cancel = ui.button("Cancel");
+            if cancel.on_hover_text("Cancel the computation.").clicked() {
+                editor.cancel_suggesting_clusters();
             }
-            if editor.suggested_clusters().is_some() {
-                let about = "Mark the suggested clusters of the chosen point of the curve, as one undo step.";
-                if ui.button("Accept").on_hover_text(about).clicked() {
-                    editor.accept_suggested_clusters();
-                }
-                let about = "Drop the suggestion. The object stays as it is.";
-                if ui.button("Drop").on_hover_text(about).clicked() {
-                    editor.drop_suggested_clusters();
-                }
-            }
+            let bar = ProgressBar::new(fraction)
+                .desired_width(ui.available_width())
+                .desired_height(16.0)
+                .show_percentage();
+            ui.add(bar).widget_info(|| {
+                WidgetInfo::labeled(Role::ProgressIndicator, true, "Suggesting clusters")
+            });
         });
-        if let Some(why) = editor.cluster_suggestion_failure() {
-            ui.add(Label::new(why).wrap());
-        }
-        curve_ui(ui, editor);
+        let dim = theme::palette(ui).text_dim;
+        ui.add(Label::new(RichText::new(what).color(dim)).truncate());
+        return;
     }
+    target_ui(ui, editor);
+    let command = Command::SuggestClusters;
+    ui.horizontal(|ui| {
+        let enabled = command.is_enabled(editor);
+        let button = ui.add_enabled(enabled, Button::new("Suggest"));
+        button.widget_info(|| WidgetInfo::labeled(Role::Button, enabled, command.label()));
+        let button = button.on_hover_text(command.tooltip(ui.ctx()));
+        if button.on_disabled_hover_text(command.about()).clicked() {
+            commands.push(command);
+        }
+        if editor.suggested_clusters().is_some() {
+            let about =
+                "Mark the suggested clusters of the chosen point of the curve, as one undo step.";
+            if ui.button("Accept").on_hover_text(about).clicked() {
+                editor.accept_suggested_clusters();
+            }
+            let about = "Drop the suggestion. The object stays as it is.";
+            if ui.button("Drop").on_hover_text(about).clicked() {
+                editor.drop_suggested_clusters();
+            }
+        }
+    });
+    if let Some(why) = editor.cluster_suggestion_failure() {
+        ui.add(Label::new(why).wrap());
+    }
+    curve_ui(ui, editor);
 }
 
 fn target_ui(ui: &mut Ui, editor: &mut Editor) {
