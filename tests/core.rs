@@ -203,6 +203,8 @@ mod side_files;
 mod skinning;
 #[path = "core/skins.rs"]
 mod skins;
+#[path = "core/smaller_exports.rs"]
+mod smaller_exports;
 #[path = "core/smoothing.rs"]
 mod smoothing;
 #[path = "core/stack_models.rs"]

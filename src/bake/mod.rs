@@ -3,7 +3,7 @@
 //!
 //! Data flow: [`Document`] -> `problem` (frames of its clips sampled, in groups of meshes that share joints) ->
 //! `solve` (helper joints placed; then alternating least squares over helper motions, weights and displacements;
-//! keyframes checked as played) -> `emit` (tracks, weight rows, morph targets, drivers) -> [`Baked`], which the export
+//! keyframes checked as played, then reduced) -> `emit` (tracks, weight rows, morph targets, drivers) -> [`Baked`], which the export
 //! writes. [`mod@compare`] measures what was written. The method is smooth skinning decomposition (Le and Deng 2012;
 //! Kavan et al. 2010) with given joints, extended by helper joints that follow dual quaternion blends and by
 //! corrective displacements. A bake that any clip can use (`retarget`) is fitted to the skinning method alone and to

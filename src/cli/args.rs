@@ -451,6 +451,9 @@ pub struct ExportArgs {
     /// Write morph targets in 16 bits: a smaller file, for players that read KHR_mesh_quantization.
     #[arg(long)]
     pub quantize: bool,
+    /// Compress the data of the file without loss: a smaller file, for players that read EXT_meshopt_compression.
+    #[arg(long)]
+    pub meshopt: bool,
     /// The file for the report of the correction, as JSON.
     #[arg(long, value_name = "R.json")]
     pub report: Option<PathBuf>,

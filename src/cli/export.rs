@@ -37,6 +37,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         write_pose_as_rest: args.write_pose_as_rest,
         fix_weights: args.fix_weights,
         include_outside: args.include_outside,
+        meshopt: args.meshopt,
         sample_targets: args.sample_targets,
         correct: correction(args, &loaded.document)?,
         ..ExportOptions::default()
@@ -93,6 +94,7 @@ fn static_mesh(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failu
         ("--correct", args.correct != CorrectArg::None),
         ("--write-pose-as-rest", args.write_pose_as_rest),
         ("--influences 8", args.influences == "8"),
+        ("--meshopt", args.meshopt),
     ];
     if let Some((flag, _)) = idle.iter().find(|(_, idle)| *idle) {
         return Err(Failure::Usage(format!(

@@ -22,6 +22,8 @@ pub struct ExportOptions {
     pub fix_weights: bool,
     /// Includes files that the model references outside of its folder.
     pub include_outside: bool,
+    /// Compresses the data of the file without loss, which requires `EXT_meshopt_compression` of players.
+    pub meshopt: bool,
     /// Adds the corrective samples as morph targets with their names, which nothing drives; not with a correction.
     pub sample_targets: bool,
     /// Bakes the difference between the stacks and linear blend skinning into the file.
@@ -37,6 +39,7 @@ impl Default for ExportOptions {
             write_pose_as_rest: false,
             fix_weights: false,
             include_outside: false,
+            meshopt: false,
             sample_targets: false,
             correct: None,
         }

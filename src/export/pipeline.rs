@@ -56,7 +56,8 @@ pub(super) fn make(
     let plan = Plan::new(document, options, task)?;
     refuse_outside(document, options)?;
     let destination = Destination::new(document, options.format, &options.name, is_free)
-        .including_outside(options.include_outside);
+        .including_outside(options.include_outside)
+        .compressed(options.meshopt);
     match &options.correct {
         None => {
             let targets = options.sample_targets;

@@ -97,6 +97,10 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
         }
     }
     findings.extend(of_driven(document, options));
+    if options.meshopt {
+        let message = "The data is compressed: programs that do not know EXT_meshopt_compression cannot open the file.";
+        findings.push(Finding::info("file", message));
+    }
     findings.extend(of_invalid_weights(document, options));
     let previews = document.clips().values().filter(|clip| clip.preview);
     let n_previews = previews.count();

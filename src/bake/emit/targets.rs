@@ -20,6 +20,8 @@ pub(crate) struct MorphTargets<'a> {
     pub(crate) targets: Vec<BakedTarget>,
     /// By instance, clip, keyframe: the weight of each displacement.
     weights: &'a [Vec<Vec<Vec<f64>>>],
+    /// By instance and clip: the keyframes that stay; `None`, or no entry: all.
+    kept: &'a [Vec<Option<Vec<usize>>>],
     /// The lowest weight and the range of each displacement: the target is the displacement times the range, its
     /// weight `(w - lowest) / range`.
     ranges: Vec<(f64, f64)>,
@@ -97,6 +99,7 @@ impl<'a> MorphTargets<'a> {
             reach: reach.collect(),
             targets,
             weights: &solved.weights,
+            kept: &solved.kept,
             ranges,
             offset,
             unit_scale,
@@ -120,6 +123,7 @@ impl<'a> MorphTargets<'a> {
             ranges: vec![(0.0, 1.0); targets.len()],
             targets,
             weights,
+            kept: &[],
             offset: None,
             unit_scale,
             n_source: geometry.morphs.len(),
@@ -155,9 +159,17 @@ impl<'a> MorphTargets<'a> {
                 tracks.extend(source.map(|channel| self.widened(channel)));
                 continue;
             }
+            let kept = self
+                .kept
+                .get(instance)
+                .and_then(|clips| clips[clip].as_ref());
+            let all = || (0..keys[clip].len().min(weights.len())).collect();
+            let kept: Vec<usize> = kept.cloned().unwrap_or_else(all);
             let mut values = Vec::new();
+            let mut times = Vec::with_capacity(kept.len());
             let mut own = vec![0.0; self.n_source];
-            for (&time, weights) in keys[clip].iter().zip(weights) {
+            for (time, weights) in kept.iter().map(|&k| (keys[clip][k], &weights[k])) {
+                times.push(time);
                 for (own, rest) in own.iter_mut().zip(&rest) {
                     *own = f64::from(*rest);
                 }
@@ -176,7 +188,7 @@ impl<'a> MorphTargets<'a> {
                 joint: drawn.node,
                 property: Property::MorphWeights,
                 interpolation: interpolation_of(stepped[clip]),
-                times: keys[clip].as_slice().into(),
+                times: times.into(),
                 values: values.into(),
             });
         }

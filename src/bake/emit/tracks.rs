@@ -5,8 +5,7 @@ use crate::bake::solve::helper_tracks::Helper;
 use crate::math::Transform;
 use crate::math::transform::normalize_or_identity;
 use crate::skeleton::{Channel, Interpolation, JointId, Property};
-use glam::DMat3;
-use std::sync::Arc;
+use glam::{DMat3, DVec3};
 
 pub(super) fn joint_of(helper: &Helper, id: JointId, number: usize) -> HelperJoint {
     HelperJoint {
@@ -37,26 +36,33 @@ pub(super) fn channels_of(helper: &Helper, joint: JointId, clip: usize) -> Vec<C
     let Some(track) = helper.tracks.get(clip) else {
         return Vec::new();
     };
-    let times: Arc<[f32]> = track.times.as_slice().into();
-    let channel = |property: Property, values: Vec<f32>| {
+    let channel = |property: Property, times: &[f32], values: Vec<f32>| {
         (!values.is_empty()).then(|| Channel {
             joint,
             property,
             interpolation: interpolation_of(track.stepped),
-            times: times.clone(),
+            times: times.into(),
             values: values.into(),
         })
     };
-    let rotations = track.rotation.iter().flat_map(|q| q.as_quat().to_array());
-    let translations = track
-        .translation
-        .iter()
-        .flat_map(|t| t.as_vec3().to_array());
-    let scales = track.scale.iter().flat_map(|s| s.as_vec3().to_array());
+    let rotations = &track.rotation.values;
+    let rotations = rotations.iter().flat_map(|q| q.as_quat().to_array());
+    let of = |values: &[DVec3]| -> Vec<f32> {
+        let values = values.iter().flat_map(|v| v.as_vec3().to_array());
+        values.collect()
+    };
     [
-        channel(Property::Rotation, rotations.collect()),
-        channel(Property::Translation, translations.collect()),
-        channel(Property::Scale, scales.collect()),
+        channel(
+            Property::Rotation,
+            &track.rotation.times,
+            rotations.collect(),
+        ),
+        channel(
+            Property::Translation,
+            &track.translation.times,
+            of(&track.translation.values),
+        ),
+        channel(Property::Scale, &track.scale.times, of(&track.scale.values)),
     ]
     .into_iter()
     .flatten()

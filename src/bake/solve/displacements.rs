@@ -250,36 +250,30 @@ impl Residuals {
     fn solve_displacements(&self, k: usize, w: &[f64], irls: &[f32]) -> Vec<DVec3> {
         let (t, size) = (self.t, 3 * k);
         let mut b = vec![DVec3::ZERO; self.n() * k];
+        let products = WeightProducts::of(k, w);
         b.par_chunks_mut((POINTS_PER_CHUNK * k).max(1))
             .enumerate()
             .for_each(|(c, b)| {
                 let mut normal = vec![0.0; size * size];
                 let mut right = vec![0.0; size];
+                let mut squares = vec![[0.0; 6]; t];
                 for (i, b) in b.chunks_exact_mut(k).enumerate() {
                     let p = c * POINTS_PER_CHUNK + i;
-                    normal.fill(0.0);
                     right.fill(0.0);
-                    for f in 0..t {
+                    for (f, of_frame) in squares.iter_mut().enumerate() {
                         let at = p * t + f;
                         let (a, irls) = (self.a(at), f64::from(irls[at]));
                         let (square, r) =
                             (a.transpose() * a * irls, a.transpose() * self.r(at) * irls);
-                        let w = &w[f * k..(f + 1) * k];
-                        for x in 0..k {
-                            for y in 0..=x {
-                                let both = w[x] * w[y];
-                                for row in 0..3 {
-                                    for column in 0..3 {
-                                        normal[(3 * y + column) * size + 3 * x + row] +=
-                                            both * square.col(column)[row];
-                                    }
-                                }
-                            }
-                            for row in 0..3 {
-                                right[3 * x + row] += w[x] * r[row];
-                            }
+                        let [x, y, z] = [square.x_axis, square.y_axis, square.z_axis];
+                        *of_frame = [x.x, x.y, x.z, y.y, y.z, z.z];
+                        for (right, w) in right.chunks_exact_mut(3).zip(&w[f * k..(f + 1) * k]) {
+                            right[0] += w * r.x;
+                            right[1] += w * r.y;
+                            right[2] += w * r.z;
                         }
                     }
+                    products.normal(&squares, &mut normal);
                     add_ridge(&mut normal, size, 1e-9);
                     if solve_in_place(&mut normal, &mut right) {
                         for (b, x) in b.iter_mut().zip(right.chunks_exact(3)) {
@@ -342,6 +336,66 @@ impl Residuals {
     }
 }
 
+/// Pairs that are summed together: their sums of six numbers stay in registers.
+const LANES: usize = 4;
+
+/// The products of every two weights of a frame, which the normal equations of all points share.
+struct WeightProducts {
+    k: usize,
+    /// The number of pairs x >= y, rounded up to a multiple of [`LANES`].
+    n: usize,
+    /// By frame, then by pair: (0, 0), (1, 0), (1, 1), (2, 0), ...
+    products: Vec<f64>,
+}
+
+impl WeightProducts {
+    /// Those of weights `w`, t x k.
+    fn of(k: usize, w: &[f64]) -> Self {
+        let n = (k * (k + 1) / 2).next_multiple_of(LANES);
+        let mut products = Vec::with_capacity(n * w.len() / k.max(1));
+        for w in w.chunks_exact(k.max(1)) {
+            let end = products.len() + n;
+            for (x, &first) in w.iter().enumerate() {
+                products.extend(w[..=x].iter().map(|second| first * second));
+            }
+            products.resize(end, 0.0);
+        }
+        Self { k, n, products }
+    }
+
+    /// The lower triangle, column by column, of the normal matrix of a point: by pair the sum over frames of its product
+    /// times a symmetric matrix (xx, xy, xz, yy, yz, zz).
+    fn normal(&self, squares: &[[f64; 6]], normal: &mut [f64]) {
+        const ENTRY: [[usize; 3]; 3] = [[0, 1, 2], [1, 3, 4], [2, 4, 5]];
+        let size = 3 * self.k;
+        let (mut x, mut y) = (0, 0);
+        for first in (0..self.n).step_by(LANES) {
+            let mut sums = [[0.0; LANES]; 6];
+            let of_frames = self.products.chunks_exact(self.n.max(1)).zip(squares);
+            for (products, square) in of_frames {
+                let products = &products[first..first + LANES];
+                for (sums, square) in sums.iter_mut().zip(square) {
+                    for (sum, product) in sums.iter_mut().zip(products) {
+                        *sum += product * square;
+                    }
+                }
+            }
+            for lane in 0..LANES {
+                if x == self.k {
+                    return;
+                }
+                for row in 0..3 {
+                    for column in 0..3 {
+                        normal[(3 * y + column) * size + 3 * x + row] =
+                            sums[ENTRY[row][column]][lane];
+                    }
+                }
+                (x, y) = if y == x { (x + 1, 0) } else { (x, y + 1) };
+            }
+        }
+    }
+}
+
 /// The displacement of a point at given weights, bind space.
 pub(crate) fn displacement(b: &[DVec3], w: &[f64]) -> DVec3 {
     b.iter().zip(w).map(|(b, w)| *b * *w).sum()
@@ -350,9 +404,11 @@ pub(crate) fn displacement(b: &[DVec3], w: &[f64]) -> DVec3 {
 /// The normal equations for the weights of one frame.
 pub(crate) struct NormalEquations {
     k: usize,
+    /// By row, the entries up to the diagonal.
     normal: Vec<f64>,
     right: Vec<f64>,
-    columns: Vec<DVec3>,
+    /// The effect of each displacement, by component.
+    columns: [Vec<f64>; 3],
 }
 
 impl NormalEquations {
@@ -361,27 +417,40 @@ impl NormalEquations {
             k,
             normal: vec![0.0; k * k],
             right: vec![0.0; k],
-            columns: vec![DVec3::ZERO; k],
+            columns: [vec![0.0; k], vec![0.0; k], vec![0.0; k]],
         }
     }
 
     /// Adds a point with displacements `b` and residual `r` at matrix `a`.
     pub(crate) fn add(&mut self, a: DMat3, b: &[DVec3], r: DVec3, irls: f64) {
-        for (column, b) in self.columns.iter_mut().zip(b) {
-            *column = a * *b;
+        let [xs, ys, zs] = &mut self.columns;
+        for (i, b) in b.iter().enumerate() {
+            let column = a * *b;
+            (xs[i], ys[i], zs[i]) = (column.x, column.y, column.z);
         }
-        for x in 0..self.k {
-            for y in 0..=x {
-                self.normal[y * self.k + x] += irls * self.columns[x].dot(self.columns[y]);
+        let rows = self.normal.chunks_exact_mut(self.k.max(1));
+        for (i, (row, right)) in rows.zip(&mut self.right).enumerate() {
+            let (x, y, z) = (xs[i], ys[i], zs[i]);
+            let before = xs[..=i].iter().zip(&ys[..=i]).zip(&zs[..=i]);
+            for (entry, ((x2, y2), z2)) in row.iter_mut().zip(before) {
+                *entry += irls * (x * x2 + y * y2 + z * z2);
             }
-            self.right[x] += irls * self.columns[x].dot(r);
+            *right += irls * (x * r.x + y * r.y + z * r.z);
         }
     }
 
     /// Solves for the weights; leaves `w` as it is where the system is singular.
     pub(crate) fn solve(mut self, w: &mut [f64]) {
-        add_ridge(&mut self.normal, self.k, 1e-10);
-        if solve_in_place(&mut self.normal, &mut self.right) {
+        // The solver reads the lower triangle column by column.
+        let k = self.k;
+        let mut normal = vec![0.0; k * k];
+        for row in 0..k {
+            for column in 0..=row {
+                normal[column * k + row] = self.normal[row * k + column];
+            }
+        }
+        add_ridge(&mut normal, k, 1e-10);
+        if solve_in_place(&mut normal, &mut self.right) {
             w.copy_from_slice(&self.right);
         }
     }

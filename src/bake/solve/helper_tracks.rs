@@ -13,15 +13,10 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 /// The largest value of a normalised 16-bit integer, in which a glTF file stores rotations.
 const SNORM16_MAX: f64 = 32767.0;
 
-/// Bytes of JSON of an accessor of keyframe times. Measured on written files.
-const TIMES_BYTES: usize = 110;
-
 /// Tolerances of a helper's tracks.
 pub(crate) struct TrackTolerance<'a> {
     /// Motion below this is no track, in units of the parent's space.
     pub(crate) still: f64,
-    /// Error that key reduction may cause, in units of the parent's space.
-    pub(crate) thin: f64,
     /// The largest distance of influenced points from the origin of the space that an inverse bind matrix leads to.
     pub(crate) reach: &'a dyn Fn(&DAffine3) -> f64,
 }
@@ -46,15 +41,41 @@ pub(crate) struct LocalTransform {
     pub(crate) scale: DVec3,
 }
 
-/// The tracks of a helper in a clip, one value a keyframe; an empty track keeps the rest value.
+/// The tracks of a helper in a clip; an empty one keeps the rest value.
 #[derive(Clone, Default)]
 pub(crate) struct Track {
-    pub(crate) times: Vec<f32>,
     /// Whether values hold until the next keyframe (STEP).
     pub(crate) stepped: bool,
-    pub(crate) rotation: Vec<DQuat>,
-    pub(crate) translation: Vec<DVec3>,
-    pub(crate) scale: Vec<DVec3>,
+    pub(crate) rotation: Keys<DQuat>,
+    pub(crate) translation: Keys<DVec3>,
+    pub(crate) scale: Keys<DVec3>,
+}
+
+/// The keyframes of a track.
+#[derive(Clone)]
+pub(crate) struct Keys<T> {
+    /// Ascending, seconds.
+    pub(crate) times: Vec<f32>,
+    /// One a time.
+    pub(crate) values: Vec<T>,
+}
+
+impl<T> Default for Keys<T> {
+    fn default() -> Self {
+        Self {
+            times: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+}
+
+impl<T: Copy> Keys<T> {
+    /// The keyframes around a time and the fraction of the interval after the first; `None` without keyframes.
+    fn around(&self, time: FrameTime) -> Option<(T, T, f64)> {
+        let (_, k, share) = key_interval(&self.times, time)?;
+        let from = *self.values.get(k)?;
+        Some((from, self.values.get(k + 1).copied().unwrap_or(from), share))
+    }
 }
 
 /// The slot of the joint that becomes the parent of a helper of weights `blend_weights`: of its two heaviest joints
@@ -143,7 +164,7 @@ impl Helper {
             let locals: Vec<LocalTransform> = motions.iter().map(local).collect();
             let mut track = Track::new(times, &locals, &at_rest, still, reach);
             track.stepped = stepped;
-            track.reduced(regularisation.thin, reach)
+            track
         });
         let tracks = tracks.collect();
         Self {
@@ -158,12 +179,14 @@ impl Helper {
     pub(crate) fn matrix(&self, world: &[DAffine3], time: FrameTime) -> DAffine3 {
         let track = time.clip.and_then(|clip| self.tracks.get(clip));
         let local = track.map_or(self.rest, |track| track.at(time, &self.rest));
-        let affine = DAffine3::from_scale_rotation_translation(
-            local.scale,
-            local.rotation,
-            local.translation,
-        );
-        world[self.parent.get()] * affine * self.inverse_bind
+        world[self.parent.get()] * local.to_affine() * self.inverse_bind
+    }
+}
+
+impl LocalTransform {
+    /// Helper space -> parent space.
+    pub(crate) fn to_affine(self) -> DAffine3 {
+        DAffine3::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
 }
 
@@ -175,141 +198,64 @@ impl Track {
         still: f64,
         reach: f64,
     ) -> Self {
-        let mut track = Self {
-            times: times.to_vec(),
-            ..Self::default()
-        };
+        let mut track = Self::default();
         let rotates = |l: &LocalTransform| angle(l.rotation, rest.rotation) * reach > still;
         if locals.iter().any(rotates) {
             // Neighbouring keyframes in one hemisphere, as linear interpolation needs them.
             let mut last = rest.rotation;
-            track.rotation = locals
-                .iter()
-                .map(|l| {
-                    last = if l.rotation.dot(last) < 0.0 {
-                        -l.rotation
-                    } else {
-                        l.rotation
-                    };
-                    last
-                })
-                .collect();
+            let values = locals.iter().map(|l| {
+                last = if l.rotation.dot(last) < 0.0 {
+                    -l.rotation
+                } else {
+                    l.rotation
+                };
+                last
+            });
+            track.rotation = Keys {
+                values: values.collect(),
+                times: times.to_vec(),
+            };
         }
         if locals
             .iter()
             .any(|l| l.translation.distance(rest.translation) > still)
         {
-            track.translation = locals.iter().map(|l| l.translation).collect();
+            track.translation = Keys {
+                values: locals.iter().map(|l| l.translation).collect(),
+                times: times.to_vec(),
+            };
         }
         if locals
             .iter()
             .any(|l| (l.scale - rest.scale).abs().max_element() * reach > still)
         {
-            track.scale = locals.iter().map(|l| l.scale).collect();
+            track.scale = Keys {
+                values: locals.iter().map(|l| l.scale).collect(),
+                times: times.to_vec(),
+            };
         }
         track
     }
 
     /// The local transform in a player; `rest` where there are no keyframes.
-    fn at(&self, time: FrameTime, rest: &LocalTransform) -> LocalTransform {
-        let Some((_, k, share)) = key_interval(&self.times, time) else {
-            return *rest;
-        };
-        let share = if self.stepped { 0.0 } else { share };
+    pub(crate) fn at(&self, time: FrameTime, rest: &LocalTransform) -> LocalTransform {
+        let share_of = |share: f64| if self.stepped { 0.0 } else { share };
         let mut local = *rest;
-        if let Some(&from) = self.rotation.get(k) {
-            let to = self.rotation.get(k + 1).copied().unwrap_or(from);
-            local.rotation = normalize_or_identity(from.slerp(to, share));
+        if let Some((from, to, share)) = self.rotation.around(time) {
+            local.rotation = normalize_or_identity(from.slerp(to, share_of(share)));
         }
-        let between = |keys: &[DVec3], rest: DVec3| match keys.get(k) {
-            Some(&from) => from.lerp(keys.get(k + 1).copied().unwrap_or(from), share),
-            None => rest,
-        };
-        local.translation = between(&self.translation, local.translation);
-        local.scale = between(&self.scale, local.scale);
+        if let Some((from, to, share)) = self.translation.around(time) {
+            local.translation = from.lerp(to, share_of(share));
+        }
+        if let Some((from, to, share)) = self.scale.around(time) {
+            local.scale = from.lerp(to, share_of(share));
+        }
         local
-    }
-
-    /// Bytes of the values of its keyframes.
-    fn bytes(&self) -> usize {
-        let of = |n: usize, size: usize| n * size;
-        of(self.rotation.len(), 8) + of(self.translation.len(), 12) + of(self.scale.len(), 12)
-    }
-
-    /// Without keyframes that interpolation reproduces to within `max_error` at distance `reach` from the pivot;
-    /// unchanged where that is not smaller.
-    fn reduced(self, most: f64, reach: f64) -> Self {
-        let n = self.times.len();
-        if most <= 0.0 || n < 3 || self.bytes() == 0 {
-            return self;
-        }
-        let none = LocalTransform {
-            rotation: DQuat::IDENTITY,
-            translation: DVec3::ZERO,
-            scale: DVec3::ONE,
-        };
-        let key = |k: usize| LocalTransform {
-            rotation: self.rotation.get(k).copied().unwrap_or(none.rotation),
-            translation: self.translation.get(k).copied().unwrap_or_default(),
-            scale: self.scale.get(k).copied().unwrap_or(none.scale),
-        };
-        let apart = |a: &LocalTransform, b: &LocalTransform| {
-            a.translation.distance(b.translation)
-                + reach * (angle(a.rotation, b.rotation) + (a.scale - b.scale).abs().max_element())
-        };
-        let keys: Vec<LocalTransform> = (0..n).map(key).collect();
-        let interpolates = |from: usize, to: usize| {
-            let (a, b) = (&keys[from], &keys[to]);
-            let (start, end) = (f64::from(self.times[from]), f64::from(self.times[to]));
-            (from + 1..to).all(|k| {
-                let share = (f64::from(self.times[k]) - start) / (end - start);
-                let share = if self.stepped { 0.0 } else { share };
-                let between = LocalTransform {
-                    rotation: normalize_or_identity(a.rotation.slerp(b.rotation, share)),
-                    translation: a.translation.lerp(b.translation, share),
-                    scale: a.scale.lerp(b.scale, share),
-                };
-                apart(&between, &keys[k]) <= most
-            })
-        };
-        let mut kept = vec![0];
-        let mut last = 0;
-        while last + 1 < n {
-            let mut to = last + 1;
-            while to + 1 < n && interpolates(last, to + 1) {
-                to += 1;
-            }
-            kept.push(to);
-            last = to;
-        }
-        if kept.len() == 2 && apart(&keys[0], &keys[n - 1]) <= most {
-            kept.pop();
-        }
-        let few = |all: &[DVec3]| -> Vec<DVec3> {
-            let kept = kept.iter();
-            kept.filter_map(|&k| all.get(k).copied()).collect()
-        };
-        let thin = Self {
-            stepped: self.stepped,
-            times: kept.iter().map(|&k| self.times[k]).collect(),
-            rotation: kept
-                .iter()
-                .filter_map(|&k| self.rotation.get(k).copied())
-                .collect(),
-            translation: few(&self.translation),
-            scale: few(&self.scale),
-        };
-        // Own times take 4 bytes a keyframe and an accessor.
-        if thin.bytes() + 4 * thin.times.len() + TIMES_BYTES < self.bytes() {
-            thin
-        } else {
-            self
-        }
     }
 }
 
 /// The angle between two rotations, radians.
-fn angle(a: DQuat, b: DQuat) -> f64 {
+pub(crate) fn angle(a: DQuat, b: DQuat) -> f64 {
     // Rounding to 16 bits leaves them not quite normalised.
     let dot = normalize_or_identity(a).dot(normalize_or_identity(b)).abs();
     2.0 * (2.0 * (1.0 - dot.min(1.0))).sqrt().min(1.6)
@@ -328,7 +274,7 @@ pub(crate) fn key_interval(times: &[f32], time: FrameTime) -> Option<(usize, usi
 }
 
 /// The quaternion after rounding to 16 bits.
-fn quantised(q: DQuat) -> DQuat {
+pub(crate) fn quantised(q: DQuat) -> DQuat {
     let short = |x: f64| f64::from(((x * SNORM16_MAX).round() / SNORM16_MAX) as f32);
     DQuat::from_xyzw(short(q.x), short(q.y), short(q.z), short(q.w))
 }

@@ -2,11 +2,15 @@
 
 pub(crate) mod alternating;
 pub(crate) mod candidates;
+mod clip_reduction;
 pub(crate) mod displacements;
 pub(crate) mod envelope;
+mod followers;
 mod frame_weights;
 pub(crate) mod helper_tracks;
 pub(crate) mod irls;
+mod key_reduction;
+mod key_sets;
 pub(crate) mod linear;
 pub(crate) mod mesh_basis;
 pub(crate) mod motions;
@@ -15,7 +19,9 @@ pub(crate) mod playback;
 pub(crate) mod prices;
 pub(crate) mod regions;
 pub(crate) mod simplex;
+mod track_reduction;
 pub(crate) mod training;
+mod weight_reduction;
 pub(crate) mod weights;
 
 use super::problem::antipodal::Flip;
@@ -67,8 +73,6 @@ const FRAME_DISTANCE: f64 = 0.1;
 const MIN_SPACING: f64 = 0.03;
 /// The factor by which alternating least squares usually reduces the error that placement leaves.
 const ALTERNATING_GAIN: f64 = 1.9;
-/// Errors of key reduction, as fractions of the tolerance, tried in this order.
-const KEY_REDUCTION: [f64; 3] = [0.15, 0.05, 0.0];
 /// Frames above this fraction of the tolerance can join the training set.
 pub(crate) const MISSED_SHARE: f64 = 0.9;
 /// The penalty of an error of 1 in a linear part or in weights, as a fraction of the diagonal: for helpers that follow
@@ -122,6 +126,9 @@ pub(crate) struct MeshSolution {
     pub(crate) basis: Arc<MeshBasis>,
     /// By instance, clip, keyframe: k weights. Empty for clips that are not corrected.
     pub(crate) weights: Vec<Vec<Vec<Vec<f64>>>>,
+    /// By instance and clip: the keyframes that stay in the weights track, between which the others lie on straight lines;
+    /// `None`: all.
+    pub(crate) kept: Vec<Vec<Option<Vec<usize>>>>,
 }
 
 impl Problem<'_> {
@@ -390,16 +397,7 @@ impl Problem<'_> {
             baked.fit_bases(training, candidate)?;
         }
         let (mut max_error, mut baked) = best;
-        if !codebook.is_empty() {
-            for share in KEY_REDUCTION {
-                let thin = baked.reduce_keys(share)?;
-                let is_enough = thin <= (1.01 * max_error).max(PLAYBACK_SHARE * self.tolerance);
-                if is_enough || share <= 0.0 {
-                    max_error = thin;
-                    break;
-                }
-            }
-        }
+        max_error = baked.reduce_keys(max_error)?;
         let bytes = candidate.bytes;
         Ok(Ok(baked.finish(max_error, bytes, sampling.flips.clone())))
     }

@@ -9,7 +9,7 @@ use super::mesh_basis::{Block, MeshBasis};
 use super::motions::MotionSolver;
 use super::regions::{JointPair, Partition, Region, pair_of};
 use super::training::{TrainingSet, residual};
-use super::{MISSED_SHARE, MeshSolution, Solution, TRAINING_SHARE};
+use super::{MISSED_SHARE, MeshSolution, PLAYBACK_SHARE, Solution, TRAINING_SHARE};
 use crate::bake::problem::Problem;
 use crate::bake::problem::antipodal::Flip;
 use crate::bake::problem::group::{Group, GroupMesh};
@@ -17,6 +17,7 @@ use crate::bake::problem::key_times::MIN_KEY_INTERVAL;
 use crate::bake::problem::rows::WeightRow;
 use crate::bake::problem::sampler::{Frame, FrameTime, SampleRequest};
 use crate::bake::problem::sampling::{Sampling, times_of};
+use crate::bake::problem::training_poses::TRAINING_CLIP;
 use crate::math::Worse;
 use crate::task::Cancelled;
 use glam::{DAffine3, DVec3};
@@ -43,6 +44,9 @@ const MIN_RISE: f64 = 1.02;
 const SPARSE_SHARES: [f64; 5] = [0.55, 0.4, 0.25, 0.15, 0.08];
 const SPARSE_LIMIT: f64 = 0.85;
 
+/// Errors that key reduction may leave, as fractions of the largest one allowed, tried in this order.
+const REDUCTION_SHARES: [f64; 2] = [0.97, 0.85];
+
 /// Points of a mesh and frames from which its regions are found; they bound the time.
 const MAX_REGION_POINTS: usize = 3000;
 const MAX_REGION_FRAMES: usize = 64;
@@ -56,34 +60,34 @@ pub(crate) type KeySolution = (Vec<Vec<Vec<f64>>>, f64);
 /// A candidate as a player shows it.
 #[derive(Clone)]
 pub(crate) struct Playback<'a, 'j> {
-    problem: &'a Problem<'j>,
-    group: &'a Group,
+    pub(super) problem: &'a Problem<'j>,
+    pub(super) group: &'a Group,
     codebook: &'a [WeightRow],
     /// Parent slots, by joint set of the group, then by helper.
     parents: Vec<Vec<u16>>,
     /// Keyframe times by clip.
-    keys: Vec<Vec<f32>>,
+    pub(super) keys: Vec<Vec<f32>>,
     /// By clip: whether tracks hold their values between keyframes.
-    stepped: Vec<bool>,
+    pub(super) stepped: Vec<bool>,
     /// By clip, keyframe, joint set of the group and helper: the motion relative to its parent.
     motions: Vec<Vec<Vec<Vec<DAffine3>>>>,
     rest: Vec<Vec<DAffine3>>,
-    /// The error that key reduction may cause, as a fraction of the tolerance.
-    thin: f64,
     /// The scale from bind space to the world.
-    unit_scale: f64,
-    helpers: Vec<Vec<Helper>>,
+    pub(super) unit_scale: f64,
+    pub(super) helpers: Vec<Vec<Helper>>,
     /// The motions of helpers that are not blends.
     refiner: Option<Arc<MotionSolver<'a>>>,
     /// By mesh, one row an active point.
-    rows: Vec<Vec<WeightRow>>,
+    pub(super) rows: Vec<Vec<WeightRow>>,
     /// By mesh: the displacements of its active points.
-    bases: Vec<Arc<MeshBasis>>,
+    pub(super) bases: Vec<Arc<MeshBasis>>,
     /// By mesh: its regions, where they have displacements of their own.
     regions: Vec<Option<Partition>>,
-    sampling: &'a Sampling,
+    pub(super) sampling: &'a Sampling,
     /// By clip and bits of the keyframe's time.
-    weights: BTreeMap<(usize, u32), KeySolution>,
+    pub(super) weights: BTreeMap<(usize, u32), KeySolution>,
+    /// By mesh, instance and clip: the keyframes that stay in the weights track, where some do not.
+    pub(super) kept: BTreeMap<(usize, usize, usize), Vec<usize>>,
 }
 
 impl<'a, 'j> Playback<'a, 'j> {
@@ -111,7 +115,6 @@ impl<'a, 'j> Playback<'a, 'j> {
             stepped: sampling.stepped.clone(),
             motions: sampling.keys.iter().map(unknown).collect(),
             rest: Vec::new(),
-            thin: 0.0,
             unit_scale,
             helpers: Vec::new(),
             refiner: decomposition.refiner.map(Arc::new),
@@ -120,6 +123,7 @@ impl<'a, 'j> Playback<'a, 'j> {
             regions: vec![None; group.meshes.len()],
             sampling,
             weights: BTreeMap::new(),
+            kept: BTreeMap::new(),
         }
     }
 
@@ -219,7 +223,6 @@ impl<'a, 'j> Playback<'a, 'j> {
                         let reach = |bind: &DAffine3| self.reach(u, slot, bind);
                         let regularisation = TrackTolerance {
                             still: CONSTANT_SHARE * self.problem.tolerance / scale,
-                            thin: self.thin * self.problem.tolerance / scale,
                             reach: &reach,
                         };
                         Helper::new(
@@ -259,43 +262,91 @@ impl<'a, 'j> Playback<'a, 'j> {
         reach
     }
 
-    /// Reduces keyframes of helpers to within `share` of the tolerance and solves for the weights again; the largest
-    /// error.
-    pub(crate) fn reduce_keys(&mut self, share: f64) -> Result<f64, Cancelled> {
-        self.thin = share;
-        self.make_tracks();
-        let at_keys = self.solve_weights(None)?;
-        let at_keys = at_keys.iter().map(|e| e.0).fold(0.0, f64::worse);
-        Ok(at_keys.worse(self.max_error_between_keys()?))
+    /// Reduces the keyframes of helpers and weights as far as errors stay below the largest one allowed, or `max_error`
+    /// where that is larger; the largest error afterwards. Clips in which errors between the times that the reduction
+    /// checks are larger are reduced less, or not at all.
+    pub(crate) fn reduce_keys(&mut self, max_error: f64) -> Result<f64, Cancelled> {
+        let most = (PLAYBACK_SHARE * self.problem.tolerance).max(1.01 * max_error);
+        let all = 0..self.keys.len();
+        // The training clip of a file for any clip is not in it.
+        let ids = &self.problem.clips.ids;
+        let mut clips: Vec<usize> = all.filter(|&clip| ids[clip] != TRAINING_CLIP).collect();
+        let mut largest = max_error;
+        for share in REDUCTION_SHARES {
+            let before = self.clone();
+            let limit = share * PLAYBACK_SHARE * self.problem.tolerance;
+            for reduced in self.reduced(&clips, limit)? {
+                self.take_reduced(reduced);
+            }
+            let errors = self.errors_of_clips(&clips)?;
+            let is_met = |error: &f64| *error <= most;
+            let met = errors.iter().filter(|error| is_met(error));
+            largest = met.copied().fold(largest, f64::worse);
+            let over = clips
+                .iter()
+                .zip(&errors)
+                .filter(|(_, error)| !is_met(error));
+            let over: Vec<usize> = over.map(|(&clip, _)| clip).collect();
+            for &clip in &over {
+                self.restore_clip(&before, clip);
+            }
+            clips = over;
+            if clips.is_empty() {
+                break;
+            }
+        }
+        Ok(largest)
     }
 
-    /// The largest error between keyframes.
-    fn max_error_between_keys(&self) -> Result<f64, Cancelled> {
+    /// Takes the tracks of a clip from `other`.
+    fn restore_clip(&mut self, other: &Self, clip: usize) {
+        let pairs = self.helpers.iter_mut().flatten();
+        for (helper, other) in pairs.zip(other.helpers.iter().flatten()) {
+            helper.tracks[clip] = other.tracks[clip].clone();
+        }
+        for &time in &self.keys[clip] {
+            let place = (clip, time.to_bits());
+            if let Some(solution) = other.weights.get(&place) {
+                self.weights.insert(place, solution.clone());
+            }
+        }
+        self.kept.retain(|place, _| place.2 != clip);
+    }
+
+    /// The largest error of each of these clips at keyframes and between them; 0 for those that are not corrected.
+    fn errors_of_clips(&self, clips: &[usize]) -> Result<Vec<f64>, Cancelled> {
         let mut times = Vec::new();
-        for (clip, keys) in self.keys.iter().enumerate() {
-            if self.problem.corrected[clip] {
-                for pair in keys
-                    .windows(2)
-                    .filter(|p| f64::from(p[1] - p[0]) >= 2.0 * MIN_KEY_INTERVAL)
-                {
-                    let (from, to) = (f64::from(pair[0]), f64::from(pair[1]));
-                    times.extend(INTERVAL_SAMPLES.map(|share| FrameTime {
-                        clip: Some(clip),
-                        secs: from + share * (to - from),
-                    }));
-                }
+        for &clip in clips.iter().filter(|&&clip| self.problem.corrected[clip]) {
+            let keys = &self.keys[clip];
+            let at = |secs: f64| FrameTime {
+                clip: Some(clip),
+                secs,
+            };
+            times.extend(keys.iter().map(|&t| at(f64::from(t))));
+            for pair in keys
+                .windows(2)
+                .filter(|p| f64::from(p[1] - p[0]) >= 2.0 * MIN_KEY_INTERVAL)
+            {
+                let (from, to) = (f64::from(pair[0]), f64::from(pair[1]));
+                times.extend(INTERVAL_SAMPLES.map(|share| at(from + share * (to - from))));
             }
         }
         let drawn = self.group.instances();
         let look = |_: usize, frame: Frame| self.error_between_keys(&frame);
-        let (clips, task) = (self.problem.clips, self.problem.task);
+        let (of_clips, task) = (self.problem.clips, self.problem.task);
         let sampler = self.problem.sampler;
-        let found = sampler.sample(clips, &times, SampleRequest::own(&drawn), task, look)?;
-        Ok(found.into_iter().fold(0.0, f64::worse))
+        let found = sampler.sample(of_clips, &times, SampleRequest::own(&drawn), task, look)?;
+        let mut errors = vec![0.0f64; self.keys.len()];
+        for (time, error) in times.iter().zip(found) {
+            if let Some(clip) = time.clip {
+                errors[clip] = errors[clip].worse(error);
+            }
+        }
+        Ok(clips.iter().map(|&clip| errors[clip]).collect())
     }
 
     /// A player's skin matrices of joints and helpers, by joint set of the group.
-    fn matrices(&self, frame: &Frame) -> Vec<Vec<DAffine3>> {
+    pub(super) fn matrices(&self, frame: &Frame) -> Vec<Vec<DAffine3>> {
         let joint_sets = self.group.joint_sets.iter().enumerate();
         joint_sets
             .map(|(i, &u)| {
@@ -508,42 +559,43 @@ impl<'a, 'j> Playback<'a, 'j> {
             .collect()
     }
 
-    /// The largest error at a time between keyframes.
-    fn error_between_keys(&self, frame: &Frame) -> f64 {
-        let matrices = self.matrices(frame);
-        let Some((clip, k, share)) = frame
-            .time
-            .clip
-            .and_then(|clip| key_interval(&self.keys[clip], frame.time))
-        else {
-            return 0.0;
-        };
+    /// The weights at a time, by mesh and instance; `None` where they are not known.
+    pub(super) fn weights_between(&self, time: FrameTime) -> Option<Vec<Vec<Vec<f64>>>> {
+        let keys = self.keys.get(time.clip?)?;
+        let (clip, k, share) = key_interval(keys, time)?;
         let share = if self.stepped[clip] { 0.0 } else { share };
         let at = |k: usize| {
-            let secs = f64::from(*self.keys[clip].get(k)?);
+            let secs = f64::from(*keys.get(k)?);
             self.solved(FrameTime {
                 clip: Some(clip),
                 secs,
             })
         };
+        let from = at(k)?;
+        let to = at(k + 1).unwrap_or(from);
+        let mut weights = from.0.clone();
+        let pairs = weights.iter_mut().flatten().zip(to.0.iter().flatten());
+        for (weights, to) in pairs {
+            for (w, to) in weights.iter_mut().zip(to) {
+                *w += (to - *w) * share;
+            }
+        }
+        Some(weights)
+    }
+
+    /// The largest error at a time between keyframes.
+    fn error_between_keys(&self, frame: &Frame) -> f64 {
+        let Some(weights) = self.weights_between(frame.time) else {
+            return 0.0;
+        };
+        let matrices = self.matrices(frame);
         let mut largest = 0.0f64;
         for (i, part) in self.group.meshes.iter().enumerate() {
             for (instance, &d) in part.instances.iter().enumerate() {
-                let of = |k: usize| at(k).map(|s| &s.0[i][instance]);
-                let (Some(from), Some(to)) = (of(k), of(k + 1).or(of(k))) else {
-                    continue;
-                };
-                let w: Vec<f64> = from
-                    .iter()
-                    .zip(to)
-                    .map(|(a, b)| a + (b - a) * share)
-                    .collect();
-                for (p, (a, r)) in self
-                    .residuals_of(i, d, &matrices, frame)
-                    .into_iter()
-                    .enumerate()
-                {
-                    let d = self.bases[i].displacement(p, &w);
+                let w = &weights[i][instance];
+                let left = self.residuals_of(i, d, &matrices, frame);
+                for (p, (a, r)) in left.into_iter().enumerate() {
+                    let d = self.bases[i].displacement(p, w);
                     largest = largest.worse((r - a * d).length());
                 }
             }
@@ -677,10 +729,18 @@ impl<'a, 'j> Playback<'a, 'j> {
                 });
                 clips.collect()
             });
+            let weights: Vec<_> = instances.collect();
+            let kept = (0..part.instances.len()).map(|instance| {
+                let clips = 0..self.keys.len();
+                clips
+                    .map(|clip| self.kept.get(&(i, instance, clip)).cloned())
+                    .collect()
+            });
             meshes.push(MeshSolution {
                 rows: self.rows[i].clone(),
                 basis: basis.clone(),
-                weights: instances.collect(),
+                weights,
+                kept: kept.collect(),
             });
         }
         Solution {

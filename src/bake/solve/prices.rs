@@ -9,7 +9,7 @@ use crate::bake::problem::sampling::{Sampling, times_of};
 const HELPER_BYTES: f64 = 160.0;
 
 /// A track of a helper joint in a clip besides its keys: an accessor, a sampler, a channel.
-const TRACK_BYTES: f64 = 200.0;
+pub(super) const TRACK_BYTES: f64 = 200.0;
 
 /// Fraction of keyframes that key reduction leaves.
 const KEPT_KEYS: f64 = 0.7;
@@ -34,7 +34,7 @@ const QUANTIZED_ENTRY_BYTES: f64 = 8.0;
 const KEPT_ENTRIES: f64 = 0.7;
 
 /// A weight in a weights track (16 bits).
-const WEIGHT_BYTES: f64 = 2.0;
+pub(super) const WEIGHT_BYTES: f64 = 2.0;
 
 /// The price of the memory that a player needs for a target, by vertex: players expand sparse targets to 16 bytes a
 /// vertex. It is not in the file, so it weighs less than a byte of it.

@@ -104,6 +104,8 @@ pub struct ExportSettings {
     pub fix_weights: bool,
     /// Includes files that the model references outside of its folder.
     pub include_outside: bool,
+    /// Compresses the data of the file, which requires `EXT_meshopt_compression` of players.
+    pub meshopt: bool,
     /// Adds the corrective samples as morph targets that nothing drives.
     pub sample_targets: bool,
 }
@@ -118,6 +120,7 @@ impl Default for ExportSettings {
             write_pose_as_rest: false,
             fix_weights: false,
             include_outside: false,
+            meshopt: false,
             sample_targets: false,
         }
     }
@@ -133,6 +136,7 @@ impl ExportSettings {
                     write_pose_as_rest: self.write_pose_as_rest,
                     fix_weights: self.fix_weights,
                     include_outside: self.include_outside,
+                    meshopt: self.meshopt,
                     sample_targets: self.sample_targets,
                     ..ExportOptions::default()
                 };
@@ -158,6 +162,7 @@ impl ExportSettings {
             influences: 4,
             fix_weights: self.fix_weights,
             include_outside: self.include_outside,
+            meshopt: self.meshopt,
             correct: Some(bake),
             ..ExportOptions::default()
         }

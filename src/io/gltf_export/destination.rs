@@ -17,6 +17,8 @@ pub struct Destination<'a> {
     pub is_free: &'a dyn Fn(&str) -> bool,
     /// Includes files from outside of the source's folder.
     pub include_outside: bool,
+    /// Compresses buffer views, which requires `EXT_meshopt_compression` of players.
+    pub meshopt: bool,
 }
 
 /// Files in memory.
@@ -45,6 +47,7 @@ impl<'a> Destination<'a> {
             name,
             is_free,
             include_outside: false,
+            meshopt: false,
         }
     }
 
@@ -57,9 +60,15 @@ impl<'a> Destination<'a> {
         }
     }
 
+    /// The same, with compressed buffer views if `meshopt` is true.
+    #[must_use]
+    pub fn compressed(self, meshopt: bool) -> Self {
+        Self { meshopt, ..self }
+    }
+
     /// Whether a copy of `source` has the format of the files and names its own files in a way that players read.
     pub fn can_copy(&self, source: &Source) -> bool {
-        self.format.is_of(source.kind) && external::is_tidy(&source.json)
+        !self.meshopt && self.format.is_of(source.kind) && external::is_tidy(&source.json)
     }
 }
 

@@ -92,7 +92,7 @@ pub fn write_frames(
     task.step("Writing the model", 0.9)?;
     let patched = patch.finish();
     report.n_bytes_added = patched.n_bytes_added;
-    let Packed { mut files, json } = package.finish(patched)?;
+    let Packed { mut files, json } = package.finish(patched, destination.meshopt)?;
     let outside = destination.include_outside;
     add_referenced(source, &json, outside, &mut files, &mut report)?;
     let place_of = |node: usize| match &places {

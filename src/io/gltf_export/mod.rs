@@ -16,6 +16,7 @@
 
 mod allocator;
 mod clips;
+mod compress;
 mod destination;
 mod drivers;
 mod error;

@@ -1,6 +1,7 @@
 //! The container: the buffer that receives new bytes, the storage of each buffer, and the resulting files.
 
 use super::allocator::{Allocator, Policy};
+use super::compress::compress;
 use super::destination::Destination;
 use super::error::GltfWriteError;
 use super::format::GltfFormat;
@@ -57,6 +58,7 @@ impl Package {
             ref name,
             is_free,
             include_outside,
+            ..
         } = destination;
         let chunks = Chunks::of(source);
         let mut json = source.json.clone();
@@ -246,7 +248,14 @@ impl Package {
     }
 
     /// The files, the model first, then the new files it needs beside it; and the model's JSON without their names.
-    pub(super) fn finish(self, patched: Patched) -> Result<Packed, GltfWriteError> {
+    pub(super) fn finish(
+        self,
+        mut patched: Patched,
+        meshopt: bool,
+    ) -> Result<Packed, GltfWriteError> {
+        if meshopt {
+            compress(&mut patched, self.buffer);
+        }
         Ok(Packed {
             json: patched.json.clone(),
             files: self.store(patched.json, &patched.bytes)?,

@@ -152,17 +152,7 @@ impl Patch {
 
     /// Adds an extension without which the file cannot be read.
     pub(super) fn require_extension(&mut self, name: &str) {
-        let Some(root) = self.json.as_object_mut() else {
-            return;
-        };
-        for key in ["extensionsUsed", "extensionsRequired"] {
-            let names = root.entry(key).or_insert_with(|| json!([]));
-            if let Some(names) = names.as_array_mut()
-                && names.iter().all(|known| known != name)
-            {
-                names.push(name.into());
-            }
-        }
+        require(&mut self.json, name);
     }
 
     /// [`Patch::put`] for small data that may share a buffer view with other data of the same purpose. It does unless a
@@ -370,6 +360,27 @@ pub(super) struct Patched {
     pub(super) bytes: Bytes,
     /// The number of bytes appended to it.
     pub(super) n_bytes_added: usize,
+}
+
+impl Patched {
+    /// Adds an extension without which the file cannot be read.
+    pub(super) fn require_extension(&mut self, name: &str) {
+        require(&mut self.json, name);
+    }
+}
+
+fn require(json: &mut Value, name: &str) {
+    let Some(root) = json.as_object_mut() else {
+        return;
+    };
+    for key in ["extensionsUsed", "extensionsRequired"] {
+        let names = root.entry(key).or_insert_with(|| json!([]));
+        if let Some(names) = names.as_array_mut()
+            && names.iter().all(|known| known != name)
+        {
+            names.push(name.into());
+        }
+    }
 }
 
 /// Removes unused extensions from `extensionsUsed` and `extensionsRequired`.

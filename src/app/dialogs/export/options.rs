@@ -40,6 +40,10 @@ pub(super) fn options_ui(ui: &mut Ui, editor: &mut Editor) {
         Correction::None => plain_ui(ui, editor),
         correction => corrected_ui(ui, editor, correction),
     }
+    ui.checkbox(&mut editor.export_settings_mut().meshopt, "Compress")
+        .on_hover_text(
+            "Compress all data without loss. The file gets smaller, but programs without EXT_meshopt_compression cannot open it.",
+        );
     outside_ui(ui, editor);
     if editor.correction() != Correction::Frames && editor.document().has_invalid_weights() {
         ui.checkbox(&mut editor.export_settings_mut().fix_weights, "Fix invalid weights")

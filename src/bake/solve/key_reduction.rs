@@ -1,0 +1,192 @@
+//! Key reduction: each track of a helper joint, and the weights of displacements, take the fewest keyframes, one or none,
+//! as long as no point exceeds the limit with the errors that all other tracks leave at that time.
+//!
+//! Sets of keyframes come from one order for all helpers of a clip, so that tracks share their times, or from an order of
+//! the track's own; values are least squares fits of those at all keyframes. The first of two rounds leaves some of the
+//! limit, so that the tracks that come first do not take all of it.
+
+use super::clip_reduction::{Curve, Reduction, WeightCurve, at};
+use super::followers::Followers;
+use super::helper_tracks::Keys;
+use super::key_sets::Keyframes;
+use super::playback::Playback;
+use crate::bake::problem::key_times::MIN_KEY_INTERVAL;
+use crate::task::Cancelled;
+use glam::{DQuat, DVec3};
+use rayon::prelude::*;
+
+/// Errors that each round may leave, as fractions of the limit.
+const ROUND_SHARES: [f64; 2] = [0.75, 1.0];
+/// Bytes of the positions and errors of points that are held at once: 24 for a point at a time.
+const MOST_BYTES: usize = 256 << 20;
+const POINT_BYTES: usize = 24;
+
+/// The tracks of a clip with fewer keyframes.
+pub(super) struct ReducedClip {
+    pub(super) clip: usize,
+    pub(super) curves: Vec<Vec<[Curve; 3]>>,
+    pub(super) weights: Vec<WeightCurve>,
+}
+
+impl Playback<'_, '_> {
+    /// Reduces the keyframes of some clips; errors that were below `limit` (world) stay so at the times that are checked.
+    pub(super) fn reduced(
+        &self,
+        clips: &[usize],
+        limit: f64,
+    ) -> Result<Vec<ReducedClip>, Cancelled> {
+        let followers = Followers::of(self);
+        let times = |clip: usize| checked_times(&self.keys[clip]);
+        let bytes_of = |clip: usize| POINT_BYTES * followers.all.len() * times(clip).len();
+        let mut done = Vec::new();
+        let mut left = clips;
+        while let Some(first) = left.first() {
+            // As many clips together as the memory allows.
+            let mut bytes = bytes_of(*first);
+            let mut n = 1;
+            while let Some(&next) = left.get(n) {
+                bytes += bytes_of(next);
+                if bytes > MOST_BYTES {
+                    break;
+                }
+                n += 1;
+            }
+            let (now, rest) = left.split_at(n);
+            left = rest;
+            let step = bytes_of(*first).div_ceil(MOST_BYTES).max(1);
+            let few = followers.every(step);
+            let of_clips: Vec<(usize, Vec<f64>)> =
+                now.iter().map(|&clip| (clip, times(clip))).collect();
+            let moments = self.moments(&few, &of_clips)?;
+            let reductions: Vec<ReducedClip> = of_clips
+                .into_par_iter()
+                .zip(moments)
+                .map(|((clip, times), moments)| {
+                    let firm = self.firm_keys(clip);
+                    let keys = Keyframes {
+                        times: &self.keys[clip],
+                        firm: &firm,
+                        stepped: self.stepped[clip],
+                    };
+                    Reduction::new(&few, self, clip, keys, (times, moments), limit).run()
+                })
+                .collect::<Result<_, Cancelled>>()?;
+            done.extend(reductions);
+        }
+        Ok(done)
+    }
+
+    /// Keyframes that stay: the first, the last, and those of a jump.
+    fn firm_keys(&self, clip: usize) -> Vec<bool> {
+        let keys = &self.keys[clip];
+        let flips = self.sampling.flips.iter().filter(|flip| flip.clip == clip);
+        let flips: Vec<f64> = flips.map(|flip| flip.time).collect();
+        let is_firm = |(k, &time): (usize, &f32)| {
+            let at_flip = |flip: &f64| (f64::from(time) - flip).abs() < MIN_KEY_INTERVAL;
+            k == 0 || k + 1 == keys.len() || flips.iter().any(at_flip)
+        };
+        keys.iter().enumerate().map(is_firm).collect()
+    }
+
+    /// Takes the tracks of a clip with fewer keyframes.
+    pub(super) fn take_reduced(&mut self, reduced: ReducedClip) {
+        let ReducedClip {
+            clip,
+            curves,
+            weights,
+        } = reduced;
+        let times = self.keys[clip].clone();
+        for (helpers, curves) in self.helpers.iter_mut().zip(curves) {
+            for (helper, curves) in helpers.iter_mut().zip(curves) {
+                let Some(track) = helper.tracks.get_mut(clip) else {
+                    continue;
+                };
+                let [rotation, translation, scale] = curves;
+                let of = |curve: &Curve| curve.set.iter().map(|&k| times[k]).collect();
+                let vectors = |curve: &Curve| Keys {
+                    times: of(curve),
+                    values: curve
+                        .values
+                        .chunks_exact(3)
+                        .map(DVec3::from_slice)
+                        .collect(),
+                };
+                track.translation = vectors(&translation);
+                track.scale = vectors(&scale);
+                track.rotation = Keys {
+                    times: of(&rotation),
+                    values: rotation
+                        .values
+                        .chunks_exact(4)
+                        .map(DQuat::from_slice)
+                        .collect(),
+                };
+            }
+        }
+        for curve in weights {
+            let keys = Keyframes {
+                times: &times,
+                firm: &[],
+                stepped: self.stepped[clip],
+            };
+            for (k, &time) in times.iter().enumerate() {
+                let Some(solution) = self.weights.get_mut(&(clip, time.to_bits())) else {
+                    continue;
+                };
+                solution.0[curve.part][curve.instance] = at(
+                    &keys,
+                    &curve.set,
+                    &curve.values,
+                    curve.k,
+                    f64::from(times[k]),
+                );
+            }
+            let place = (curve.part, curve.instance, clip);
+            self.kept.insert(place, curve.set);
+        }
+    }
+}
+
+/// The times at which a clip is checked: its keyframes and the middles between them, without those of jumps.
+fn checked_times(keys: &[f32]) -> Vec<f64> {
+    let mut times = Vec::with_capacity(2 * keys.len());
+    for pair in keys.windows(2) {
+        let (from, to) = (f64::from(pair[0]), f64::from(pair[1]));
+        times.push(from);
+        if to - from >= 2.0 * MIN_KEY_INTERVAL {
+            times.push(0.5 * (from + to));
+        }
+    }
+    times.extend(keys.last().map(|&t| f64::from(t)));
+    times
+}
+
+impl Reduction<'_> {
+    fn run(mut self) -> Result<ReducedClip, Cancelled> {
+        let limit = self.limit;
+        if self.keys.times.len() > 1 {
+            let shared = self.shared_order();
+            for share in ROUND_SHARES {
+                self.limit = share * limit;
+                for i in 0..self.curves.len() {
+                    for h in 0..self.curves[i].len() {
+                        self.playback.problem.task.check()?;
+                        for property in [1, 2, 0] {
+                            self.reduce(i, h, property, &shared);
+                        }
+                    }
+                }
+                for w in 0..self.weights.len() {
+                    self.playback.problem.task.check()?;
+                    self.reduce_weights(w);
+                }
+            }
+            self.merge_sets();
+        }
+        Ok(ReducedClip {
+            clip: self.clip,
+            curves: self.curves,
+            weights: self.weights,
+        })
+    }
+}
