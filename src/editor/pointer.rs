@@ -5,7 +5,7 @@ use crate::document::session::BrushKind;
 use crate::document::{Document, InstanceId};
 use crate::evaluate::ViewId;
 use crate::math::Camera;
-use crate::skeleton::{JointId, bone_segments};
+use crate::skeleton::{JointId, bone_picking};
 use crate::tools::{
     Brush, Marking, PointerEvent, PointerKind, Sculpt, SurfaceView, ToolAction, ToolContext,
 };
@@ -203,13 +203,16 @@ impl Editor {
             || self.index_fit.has_stroke()
     }
 
-    /// The bone under a viewport position.
+    /// The bone under a viewport position, or a few pixels beside it, without regard to the skin.
     pub fn pick_bone(&self, ndc: Vec2, size_px: Vec2) -> Option<JointId> {
         let camera = &self.document.session().camera;
         let ray = camera.ray(ndc, size_px.x / size_px.y.max(1.0));
         let bones = self.bones();
-        let picked = bone_segments::pick(&ray, &bones, PICK_REACH_PX, |at| {
-            camera.metres_per_pixel(at, size_px.y)
+        let drawn = bone_picking::pick_drawn(&ray, &bones, f32::INFINITY);
+        let picked = drawn.or_else(|| {
+            bone_picking::pick_near(&ray, &bones, PICK_REACH_PX, |at| {
+                camera.metres_per_pixel(at, size_px.y)
+            })
         });
         picked.map(|index| bones[index].joint)
     }
