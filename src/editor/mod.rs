@@ -26,6 +26,7 @@ mod heat_maps;
 pub mod influence_table;
 mod jobs;
 mod layers;
+mod lengths;
 mod maps;
 mod measuring;
 mod mirrors;
