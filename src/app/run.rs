@@ -126,6 +126,7 @@ impl SinewApp {
             }
             Command::UsePanes(layout) => self.viewport.set_layout(layout, &mut self.editor),
             Command::ShowBefore => self.viewport.toggle_before(),
+            Command::ViewLbs => self.viewport.toggle_lbs(),
             Command::UseBefore(preset) => {
                 self.editor.compare_mut().before = StackChoice::Preset(preset);
             }
@@ -429,6 +430,7 @@ impl SinewApp {
                 self.editor.compare().before == StackChoice::Preset(preset)
             }
             Command::KeepBefore => matches!(self.editor.compare().before, StackChoice::Custom(_)),
+            Command::ViewLbs => self.viewport.shows_lbs(),
             Command::ToggleWire => options.wire_overlay,
             Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
             Command::SelectBones => self.editor.select_kind() == SelectKind::Bones,
