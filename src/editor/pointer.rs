@@ -233,6 +233,10 @@ impl Editor {
                     if let Err(error) = self.apply_watched(edit, "Paint") {
                         self.notify_error(error.to_string());
                     }
+                    // Operations then act on what was painted last.
+                    if let Some(mesh) = edit.painted_mesh() {
+                        self.document.session_mut().active_mesh = Some(mesh);
+                    }
                 }
                 ToolAction::Name(label) => self.history.name_step(label),
                 ToolAction::Commit => {

@@ -71,8 +71,16 @@ impl Editor {
             SelectKind::Bones => {
                 let joint = self.pick_for_selection(ndc, size_px, seen);
                 self.pick_joint(joint, op);
+                self.activate_mesh_at(ndc, size_px);
             }
             SelectKind::Points => self.pick_point(ndc, size_px, op),
+        }
+    }
+
+    /// Makes the mesh at a viewport position the active one, on which operations then act.
+    pub fn activate_mesh_at(&mut self, ndc: Vec2, size_px: Vec2) {
+        if let Some((instance, _)) = self.hit(ndc, size_px) {
+            self.set_active_mesh(instance);
         }
     }
 
@@ -148,6 +156,9 @@ impl Editor {
         let camera = &self.document.session().camera;
         let ray = camera.ray(ndc, size_px.x / size_px.y.max(1.0));
         let mut bones = self.bones();
+        if let Some(index) = bone_picking::pick_drawn(&ray, &bones, farthest) {
+            return Some(bones[index].joint);
+        }
         if let Some(hit) = hit {
             let spread = spread(bones.iter().flat_map(|b| [b.head, b.tail]));
             bones.retain(|bone| {
@@ -156,9 +167,6 @@ impl Editor {
                     // A click beside a helper behind the skin means the skin.
                     PickableBones::XRay if bone.helper => behind <= bone.radius,
                     PickableBones::XRay => behind <= (spread * DEPTH_SHARE).max(2.0 * bone.radius),
-        if let Some(index) = bone_picking::pick_drawn(&ray, &bones, farthest) {
-            return Some(bones[index].joint);
-        }
                     _ => behind <= bone.radius,
                 }
             });

@@ -89,6 +89,7 @@ impl Viewport {
             };
             let joint = editor.pick_for_selection(ndc(at, rect), size(rect), seen);
             editor.pick_joint(joint, op);
+            editor.activate_mesh_at(ndc(at, rect), size(rect));
         }
     }
 
