@@ -36,6 +36,9 @@ impl Editor {
         if self.sample_with_brush(event) {
             return;
         }
+        if event.kind == PointerKind::Press {
+            self.note_stroke(event);
+        }
         self.with_brush(|brush, context| brush.pointer(event, context));
     }
 
@@ -83,7 +86,7 @@ impl Editor {
         let camera = brush.release_camera();
         let actions = self.in_context(camera, |context| work(&mut brush, context));
         self.brush = brush;
-        self.perform(actions);
+        self.perform_stroke(actions);
     }
 
     pub(super) fn with_sculpt(
@@ -146,7 +149,7 @@ impl Editor {
         self.index_fit.drop_stroke();
         self.end_stroke(true);
         let actions = self.brush.finish(&self.document);
-        self.perform(actions);
+        self.perform_stroke(actions);
         let actions = self.sculpt.finish();
         self.perform(actions);
         let actions = self.marking.finish(&self.document);
@@ -217,7 +220,7 @@ impl Editor {
         picked.map(|index| bones[index].joint)
     }
 
-    fn perform(&mut self, actions: Vec<ToolAction>) {
+    pub(super) fn perform(&mut self, actions: Vec<ToolAction>) {
         for action in actions {
             match action {
                 ToolAction::Begin(label) => {
@@ -230,12 +233,12 @@ impl Editor {
                     if edit.changes_no_points() {
                         continue;
                     }
-                    if let Err(error) = self.apply_watched(edit, "Paint") {
-                        self.notify_error(error.to_string());
-                    }
                     // Operations then act on what was painted last.
                     if let Some(mesh) = edit.painted_mesh() {
                         self.document.session_mut().active_mesh = Some(mesh);
+                    }
+                    if let Err(error) = self.apply_watched(edit, "Paint") {
+                        self.notify_error(error.to_string());
                     }
                 }
                 ToolAction::Name(label) => self.history.name_step(label),
