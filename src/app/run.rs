@@ -318,6 +318,10 @@ impl SinewApp {
 
             Command::PlayPause => self.editor.toggle_play(),
             Command::KeyPose => self.editor.key_pose(),
+            Command::ToggleAutoKey => {
+                let is_on = self.editor.playback().auto_key;
+                self.editor.set_auto_key(!is_on);
+            }
             Command::DeleteKeys => self.editor.delete_keys(),
             Command::NextKey => self.editor.next_key(),
             Command::PreviousKey => self.editor.previous_key(),
@@ -426,11 +430,11 @@ impl SinewApp {
             }
             Command::UsePanes(layout) => self.viewport.layout(&self.editor) == layout,
             Command::ShowBefore => self.viewport.shows_before(),
+            Command::ViewLbs => self.viewport.shows_lbs(),
             Command::UseBefore(preset) => {
                 self.editor.compare().before == StackChoice::Preset(preset)
             }
             Command::KeepBefore => matches!(self.editor.compare().before, StackChoice::Custom(_)),
-            Command::ViewLbs => self.viewport.shows_lbs(),
             Command::ToggleWire => options.wire_overlay,
             Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
             Command::SelectBones => self.editor.select_kind() == SelectKind::Bones,
@@ -458,6 +462,7 @@ impl SinewApp {
             }
             Command::IsolateGroup => self.editor.isolated_group().is_some(),
             Command::ToggleLoop => self.editor.document().session().playback.looping,
+            Command::ToggleAutoKey => self.editor.playback().auto_key,
             Command::UseRigidInterpolation(interpolation) => {
                 let clip = self.editor.shown_clip();
                 clip.is_some_and(|(_, clip)| clip.rigid_interpolation == interpolation)

@@ -286,6 +286,8 @@ pub enum Command {
     PlayPause,
     /// Insert keyframes for the pose.
     KeyPose,
+    /// Key changed poses at once, or no longer.
+    ToggleAutoKey,
     /// Delete keyframes.
     DeleteKeys,
     /// Jump to the next keyframe.

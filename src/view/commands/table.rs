@@ -347,6 +347,7 @@ pub const TABLE: &[Row] = &[
     row(Group::Animation, Command::PreviousFrame, "animate.previous_frame", "Previous frame", "Step one frame back.").presets(&[Chord::key(Key::ArrowLeft)], &[Chord::key(Key::Comma).alt()]),
     row(Group::Animation, Command::FirstFrame, "animate.first", "Jump to start", "Jump to the start of the clip or of the loop range.").presets(&[Chord::key(Key::ArrowLeft).shift()], &[Chord::key(Key::V).alt().shift()]),
     row(Group::Animation, Command::LastFrame, "animate.last", "Jump to end", "Jump to the end of the clip or of the loop range.").keys(&[Chord::key(Key::ArrowRight).shift()]),
+    row(Group::Animation, Command::ToggleAutoKey, "animate.auto_key", "Auto keying", "Insert keyframes for the bones that a change of the pose moves, at the current frame."),
     row(Group::Animation, Command::ToggleLoop, "animate.loop", "Loop", "Repeat playback. When off, playback stops at the end.").part(),
     row(Group::Animation, Command::SetLoopStart, "animate.loop_start", "Set loop start", "Start the loop range at the current frame."),
     row(Group::Animation, Command::SetLoopEnd, "animate.loop_end", "Set loop end", "End the loop range at the current frame."),

@@ -173,7 +173,9 @@ impl Viewport {
                     editor.pick_joint(Some(bone), SelectOp::Replace);
                 }
                 let kind = editor.pose_options().gizmo;
-                editor.begin_transform(kind, None, origin, size)
+                // Moved alone, the end of a chain would leave it.
+                (kind == TransformKind::Move && editor.begin_reach(bone, origin, size))
+                    || editor.begin_transform(kind, None, origin, size)
             })
         };
         self.pose.held = began;
