@@ -3,7 +3,8 @@
 use super::clips::{ClipPicker, WIDTH};
 use super::{BUTTON, clip_menu};
 use crate::editor::Editor;
-use crate::editor::playback::{FRAME_RATES, SPEEDS};
+use crate::editor::playback::SPEEDS;
+use crate::skeleton::clip_keys::FRAME_RATES;
 use crate::view::commands::Command;
 use crate::view::theme;
 use egui::{
@@ -141,7 +142,6 @@ fn button_ui(
     });
 }
 
-/// The button that inserts a keyframe; without its text where the row has no room for it.
 /// The button that turns auto keying on: a dot, red while it is on.
 fn auto_key_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
     let command = Command::ToggleAutoKey;
@@ -159,6 +159,7 @@ fn auto_key_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
     });
 }
 
+/// The button that inserts a keyframe; without its text where the row has no room for it.
 fn key_button_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
     let command = Command::KeyPose;
     let enabled = command.is_enabled(editor);
