@@ -54,7 +54,7 @@ fn bone_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     if editor.chain_of(joint).is_some() {
         let mut pinned = editor.is_pinned(joint);
         let only = editor.joints_to_pose().len() == 1;
-        let response = ui.add_enabled(only, egui::Checkbox::new(&mut pinned, "Pinned"));
+        let response = ui.add_enabled(only, egui::Checkbox::new(&mut pinned, "IK pin"));
         let about = Command::TogglePin.tooltip(ui.ctx());
         if response.on_hover_text(about).changed() {
             editor.toggle_pins();
