@@ -119,6 +119,8 @@ mod invalid_weights;
 mod layering;
 #[path = "core/layers.rs"]
 mod layers;
+#[path = "core/lengths.rs"]
+mod lengths;
 #[path = "core/malformed.rs"]
 mod malformed;
 #[path = "core/maps.rs"]

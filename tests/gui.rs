@@ -48,6 +48,8 @@ mod painting;
 mod panels;
 #[path = "gui/pixels.rs"]
 mod pixels;
+#[path = "gui/popovers.rs"]
+mod popovers;
 #[path = "gui/posing.rs"]
 mod posing;
 #[path = "gui/renderer.rs"]

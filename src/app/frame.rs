@@ -58,6 +58,11 @@ impl SinewApp {
     }
 
     fn show_notices(&mut self) {
+        // Messages about one file mean nothing beside another.
+        let last = self.noted.model_serial;
+        if last != 0 && self.editor.model_serial() != last {
+            self.toasts.clear();
+        }
         while let Some(notice) = self.editor.take_notice() {
             self.toasts.show_message(notice.text, notice.is_error);
         }

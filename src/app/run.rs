@@ -126,6 +126,7 @@ impl SinewApp {
             }
             Command::UsePanes(layout) => self.viewport.set_layout(layout, &mut self.editor),
             Command::ShowBefore => self.viewport.toggle_before(),
+            Command::ViewLbs => self.viewport.toggle_lbs(),
             Command::UseBefore(preset) => {
                 self.editor.compare_mut().before = StackChoice::Preset(preset);
             }
@@ -326,6 +327,10 @@ impl SinewApp {
             Command::KeyPose if self.keys_clusters() => self.editor.key_clusters(),
             Command::KeyPose => self.editor.key_pose(),
             Command::DeleteKeys if self.keys_clusters() => self.editor.delete_cluster_key(),
+            Command::ToggleAutoKey => {
+                let is_on = self.editor.playback().auto_key;
+                self.editor.set_auto_key(!is_on);
+            }
             Command::DeleteKeys => self.editor.delete_keys(),
             Command::NextKey => self.editor.next_key(),
             Command::PreviousKey => self.editor.previous_key(),
@@ -434,6 +439,7 @@ impl SinewApp {
             }
             Command::UsePanes(layout) => self.viewport.layout(&self.editor) == layout,
             Command::ShowBefore => self.viewport.shows_before(),
+            Command::ViewLbs => self.viewport.shows_lbs(),
             Command::UseBefore(preset) => {
                 self.editor.compare().before == StackChoice::Preset(preset)
             }
@@ -466,6 +472,7 @@ impl SinewApp {
             Command::IsolateGroup => self.editor.isolated_group().is_some(),
             Command::MarkBrush => !self.editor.moves_clusters(),
             Command::ToggleLoop => self.editor.document().session().playback.looping,
+            Command::ToggleAutoKey => self.editor.playback().auto_key,
             Command::UseRigidInterpolation(interpolation) => {
                 let clip = self.editor.shown_clip();
                 clip.is_some_and(|(_, clip)| clip.rigid_interpolation == interpolation)

@@ -429,6 +429,23 @@ impl Edit {
         }
     }
 
+    /// The mesh whose weights or map it changes, if it does.
+    pub fn painted_mesh(&self) -> Option<MeshId> {
+        match self {
+            Self::Influences(edit) => Some(edit.mesh),
+            Self::Mask(edit) => Some(edit.mesh),
+            _ => None,
+        }
+    }
+
+    /// Number of points whose weights it changes.
+    pub fn n_points(&self) -> usize {
+        match self {
+            Self::Influences(edit) => edit.points.len(),
+            _ => 0,
+        }
+    }
+
     /// Bytes that the payload keeps alive, counted against the limit of the history.
     pub fn heap_bytes(&self) -> usize {
         match self {

@@ -166,6 +166,12 @@ impl History {
         }
     }
 
+    /// Number of points whose weights the open step changes.
+    pub fn n_open_points(&self) -> usize {
+        let edits = self.open.iter().flat_map(|step| &step.edits);
+        edits.map(Edit::n_points).sum()
+    }
+
     /// Whether a step is open.
     pub fn is_open(&self) -> bool {
         self.open.is_some()

@@ -1,11 +1,13 @@
 //! The document itself.
 
+use super::session::Playback;
 use super::{
     ClipId, Image, Instance, InstanceId, Material, MeshId, MeshItem, Parts, Session, Skin, SkinId,
     Source,
 };
 use crate::cluster::channel::Recordings;
 use crate::finding::Finding;
+use crate::skeleton::clip_keys::frame_rate;
 use crate::skeleton::{Clip, JointId, Moment, Pose, Skeleton};
 use crate::skinning::Influences;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,6 +64,9 @@ impl Document {
             .chain(parts.instances.values())
             .map(|i| i.mesh)
             .next();
+        let mut playback = Playback::default();
+        let rates = parts.clips.values().filter_map(|clip| frame_rate(clip));
+        playback.fps = rates.into_iter().next().unwrap_or(playback.fps);
         Self {
             source: parts.source,
             source_skeleton: parts.skeleton.clone(),
@@ -81,6 +86,7 @@ impl Document {
             unplaced_samples: Arc::default(),
             session: Session {
                 active_mesh,
+                playback,
                 ..Session::default()
             },
         }

@@ -33,6 +33,8 @@ pub struct Playback {
     pub playing: bool,
     /// Whether the artist's pose is shown instead of the clip, because it has not been keyed yet.
     pub unkeyed: bool,
+    /// Whether a changed pose is keyed at once. Not saved.
+    pub auto_key: bool,
 }
 
 /// Frames per second by default.
@@ -49,6 +51,7 @@ impl Default for Playback {
             fps: DEFAULT_FPS,
             playing: false,
             unkeyed: false,
+            auto_key: false,
         }
     }
 }

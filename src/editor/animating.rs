@@ -23,64 +23,36 @@ pub(super) struct KeyDrag {
     keys: BTreeSet<KeyIndex>,
 }
 
+/// A clip with new keyframes, not on screen yet.
+struct Keyed {
+    id: ClipId,
+    clip: Clip,
+    time_secs: f32,
+    pose: Arc<Pose>,
+}
+
 impl Editor {
-    /// Inserts keyframes for the pose on screen at the current time: for the selected bones, or without a selection for
-    /// all bones that differ from the clip. Creates a clip if none is on screen.
+    /// Inserts keyframes for the pose on screen at the current time: for the selected bones and those that inverse
+    /// kinematics moved with them, or without a selection for all bones that differ from the clip. Creates a clip if
+    /// none is on screen.
     pub fn key_pose(&mut self) {
         self.finish_tool();
         self.end_key_drag();
         let pose = self.document.shown_pose();
-        let shown = self.document.session().playback.clip;
-        let shown = shown.filter(|id| self.document.clips().contains_key(id));
-        let before = match shown.and_then(|id| self.document.clips().get(&id)) {
-            Some(clip) => clip.clone(),
-            None => Arc::new(Clip::named(self.free_name("Clip 1"))),
-        };
-        let selected = &self.document.session().selected_joints;
-        let now = self.playback().time_secs;
-        let base = self.document.pose_of_clip(&before, now);
-        let joints: BTreeSet<JointId> = if selected.is_empty() {
-            let all = self.document.skeleton().live_joints();
-            all.filter(|&j| differs(&pose, &base, j)).collect()
-        } else {
-            selected.clone()
-        };
+        let joints = self.joints_to_key(&pose);
         if joints.is_empty() {
             self.notify("Nothing to key: the pose equals the clip. Select or pose bones first.");
             return;
         }
-        let time_secs = self.key_time(&before, &joints, self.reach_secs());
-        // At the time of the keyframe, which may differ from the current time by less than a frame.
-        let base = self.document.pose_of_clip(&before, f64::from(time_secs));
-        let is_clips_own = shown.is_some() && !self.playback().unkeyed;
-        let pose = if is_clips_own {
-            Arc::new(base.clone())
-        } else {
-            pose
-        };
-        let reach = self.reach_secs();
-        let mut clip = Clip::clone(&before);
-        for &joint in &joints {
-            for (property, value) in values_to_key(&before, &pose, &base, joint) {
-                clip.set_key(joint, property, time_secs, &value, reach);
-            }
-        }
-        let id = shown.unwrap_or_else(|| self.free_id());
+        let keyed = self.keyed_clip(&joints, pose);
         let bones = counted(joints.len(), "bone");
-        let label = format!("Insert keyframes for {bones} at {time_secs:.2} s");
+        let label = format!("Insert keyframes for {bones} at {:.2} s", keyed.time_secs);
         // The unkeyed flag belongs to the step, so that undo restores it.
         self.history.begin(&self.document, &label);
-        if !self.set_clip(id, Some(clip), &label) {
+        let Some(left) = self.show_keyed(keyed, &label) else {
             self.history.cancel(&mut self.document);
             return;
-        }
-        let left = self.left_unkeyed(id, f64::from(time_secs), &pose);
-        let playback = self.playback_mut();
-        playback.clip = Some(id);
-        playback.time_secs = f64::from(time_secs);
-        // Other posed bones stay on screen until they are keyed or the time changes.
-        playback.unkeyed = left > 0;
-        playback.playing &= left == 0;
+        };
         self.history.commit(&self.document);
         if left > 0 {
             let (other, are) = if left == 1 {
@@ -92,7 +64,98 @@ impl Editor {
                 "Inserted keyframes for {bones}. {other} {are} posed but not selected, and not keyed."
             ));
         }
+    }
+
+    /// Sets whether a changed pose is keyed at once.
+    pub fn set_auto_key(&mut self, auto_key: bool) {
+        self.playback_mut().auto_key = auto_key;
+    }
+
+    /// Inside the open step that changed the pose of `joints`: inserts their keyframes if auto keying is on.
+    pub(super) fn auto_key(&mut self, joints: &BTreeSet<JointId>) {
+        if self.playback().auto_key && !joints.is_empty() {
+            let pose = self.document.shown_pose();
+            let keyed = self.keyed_clip(joints, pose);
+            self.show_keyed(keyed, "Auto keying");
+        }
+    }
+
+    /// The bones whose pose `I` keys.
+    fn joints_to_key(&self, pose: &Pose) -> BTreeSet<JointId> {
+        let session = self.document.session();
+        let clip = self.shown_clip();
+        let base = match clip {
+            Some((_, clip)) => self.document.pose_of_clip(clip, self.playback().time_secs),
+            None => self.document.pose_of_clip(&Clip::default(), 0.0),
+        };
+        let skeleton = self.document.skeleton();
+        if session.selected_joints.is_empty() {
+            let all = skeleton.live_joints();
+            return all.filter(|&j| differs(pose, &base, j)).collect();
+        }
+        let mut joints = session.selected_joints.clone();
+        // A selected end of a chain, and every pinned one, moves the bones of its chain.
+        for &end in session.pins.union(&session.selected_joints) {
+            let Some(chain) = self.chain_of(end) else {
+                continue;
+            };
+            let mut above = skeleton.ancestors(end).collect::<Vec<_>>();
+            let root = above.iter().position(|&j| j == chain.root);
+            above.truncate(root.map_or(0, |root| root + 1));
+            let chain = above.into_iter().chain([end]);
+            joints.extend(chain.filter(|&j| differs(pose, &base, j)));
+        }
+        joints
+    }
+
+    /// The clip on screen, or a new one, with keyframes of `joints` at the current time as in `pose`.
+    fn keyed_clip(&self, joints: &BTreeSet<JointId>, pose: Arc<Pose>) -> Keyed {
+        let shown = self.document.session().playback.clip;
+        let shown = shown.filter(|id| self.document.clips().contains_key(id));
+        let before = match shown.and_then(|id| self.document.clips().get(&id)) {
+            Some(clip) => clip.clone(),
+            None => Arc::new(Clip::named(self.free_name("Clip 1"))),
+        };
+        let reach = self.reach_secs();
+        let time_secs = self.key_time(&before, joints, reach);
+        // At the time of the keyframe, which may differ from the current time by less than a frame.
+        let base = self.document.pose_of_clip(&before, f64::from(time_secs));
+        let is_clips_own = shown.is_some() && !self.playback().unkeyed;
+        let pose = if is_clips_own {
+            Arc::new(base.clone())
+        } else {
+            pose
+        };
+        let mut clip = Clip::clone(&before);
+        for &joint in joints {
+            for (property, value) in values_to_key(&before, &pose, &base, joint) {
+                clip.set_key(joint, property, time_secs, &value, reach);
+            }
+        }
+        Keyed {
+            id: shown.unwrap_or_else(|| self.free_id()),
+            clip,
+            time_secs,
+            pose,
+        }
+    }
+
+    /// Inside the open step: shows a keyed clip. Returns the number of posed bones that are left without a keyframe;
+    /// `None` if the clip is refused.
+    fn show_keyed(&mut self, keyed: Keyed, label: &str) -> Option<usize> {
+        let time_secs = f64::from(keyed.time_secs);
+        if !self.set_clip(keyed.id, Some(keyed.clip), label) {
+            return None;
+        }
+        let left = self.left_unkeyed(keyed.id, time_secs, &keyed.pose);
+        let playback = self.playback_mut();
+        playback.clip = Some(keyed.id);
+        playback.time_secs = time_secs;
+        // Other posed bones stay on screen until they are keyed or the time changes.
+        playback.unkeyed = left > 0;
+        playback.playing &= left == 0;
         self.evaluation.stale = true;
+        Some(left)
     }
 
     /// Deletes the keyframes of the selected bones at the current time.

@@ -26,6 +26,7 @@ mod heat_maps;
 pub mod influence_table;
 mod jobs;
 mod layers;
+mod lengths;
 mod maps;
 mod measuring;
 mod mirrors;
@@ -41,6 +42,7 @@ mod range_of_motion;
 mod rules;
 mod saving;
 pub mod selecting;
+mod stroke_names;
 mod suggesting;
 mod surface_index;
 mod symmetries;
@@ -97,6 +99,8 @@ pub struct Editor {
     worker: Worker,
     lane: Lane<EditorJob>,
     brush: Brush,
+    /// What the last stroke of weights does and to which bones: "Add · chest".
+    stroke_name: String,
     sculpt: Sculpt,
     index_fit: surface_index::IndexFit,
     marking: Marking,
@@ -180,6 +184,7 @@ impl Editor {
             worker: Worker::spawn(move || theirs())?,
             lane: Lane::spawn(move || wake())?,
             brush: Brush::default(),
+            stroke_name: String::new(),
             sculpt: Sculpt::default(),
             index_fit: surface_index::IndexFit::default(),
             marking: Marking::default(),

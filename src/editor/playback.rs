@@ -4,9 +4,8 @@ use super::Editor;
 use crate::document::ClipId;
 use crate::document::session::Playback;
 use crate::skeleton::Clip;
+use crate::skeleton::clip_keys::FRAME_RATES;
 
-/// Frame rates to choose from, frames per second.
-pub const FRAME_RATES: [u32; 4] = [24, 25, 30, 60];
 /// The range of the playback speed.
 pub const SPEEDS: std::ops::RangeInclusive<f64> = 0.1..=4.0;
 /// The longest time step of one window frame, seconds: a delay does not skip motion.

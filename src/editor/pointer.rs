@@ -5,7 +5,7 @@ use crate::document::session::BrushKind;
 use crate::document::{Document, InstanceId};
 use crate::evaluate::ViewId;
 use crate::math::Camera;
-use crate::skeleton::{JointId, bone_segments};
+use crate::skeleton::{JointId, bone_picking};
 use crate::tools::{
     Brush, Marking, PointerEvent, PointerKind, Sculpt, SurfaceView, ToolAction, ToolContext,
 };
@@ -35,6 +35,9 @@ impl Editor {
         }
         if self.sample_with_brush(event) {
             return;
+        }
+        if event.kind == PointerKind::Press {
+            self.note_stroke(event);
         }
         self.with_brush(|brush, context| brush.pointer(event, context));
     }
@@ -83,7 +86,7 @@ impl Editor {
         let camera = brush.release_camera();
         let actions = self.in_context(camera, |context| work(&mut brush, context));
         self.brush = brush;
-        self.perform(actions);
+        self.perform_stroke(actions);
     }
 
     pub(super) fn with_sculpt(
@@ -146,7 +149,7 @@ impl Editor {
         self.index_fit.drop_stroke();
         self.end_stroke(true);
         let actions = self.brush.finish(&self.document);
-        self.perform(actions);
+        self.perform_stroke(actions);
         let actions = self.sculpt.finish(&self.document);
         self.perform(actions);
         let actions = self.marking.finish(&self.document);
@@ -203,18 +206,21 @@ impl Editor {
             || self.index_fit.has_stroke()
     }
 
-    /// The bone under a viewport position.
+    /// The bone under a viewport position, or a few pixels beside it, without regard to the skin.
     pub fn pick_bone(&self, ndc: Vec2, size_px: Vec2) -> Option<JointId> {
         let camera = &self.document.session().camera;
         let ray = camera.ray(ndc, size_px.x / size_px.y.max(1.0));
         let bones = self.bones();
-        let picked = bone_segments::pick(&ray, &bones, PICK_REACH_PX, |at| {
-            camera.metres_per_pixel(at, size_px.y)
+        let drawn = bone_picking::pick_drawn(&ray, &bones, f32::INFINITY);
+        let picked = drawn.or_else(|| {
+            bone_picking::pick_near(&ray, &bones, PICK_REACH_PX, |at| {
+                camera.metres_per_pixel(at, size_px.y)
+            })
         });
         picked.map(|index| bones[index].joint)
     }
 
-    fn perform(&mut self, actions: Vec<ToolAction>) {
+    pub(super) fn perform(&mut self, actions: Vec<ToolAction>) {
         for action in actions {
             match action {
                 ToolAction::Begin(label) => {
@@ -226,6 +232,10 @@ impl Editor {
                     // A stroke that changes nothing because of locked bones leaves no step.
                     if edit.changes_no_points() {
                         continue;
+                    }
+                    // Operations then act on what was painted last.
+                    if let Some(mesh) = edit.painted_mesh() {
+                        self.document.session_mut().active_mesh = Some(mesh);
                     }
                     if let Err(error) = self.apply_watched(edit, "Paint") {
                         self.notify_error(error.to_string());

@@ -14,6 +14,29 @@ pub struct KeyMark {
     pub interpolation: Option<Interpolation>,
 }
 
+/// The frame rates on offer, frames per second.
+pub const FRAME_RATES: [u32; 4] = [24, 25, 30, 60];
+
+/// The frame rate at which all keyframes of `clip` lie on whole frames: 30 if it fits, otherwise the lowest of
+/// [`FRAME_RATES`]. `None` if none fits, or if no keyframe lies after the start.
+pub fn frame_rate(clip: &Clip) -> Option<u32> {
+    /// The largest distance of a keyframe from a whole frame, frames: exporters write rounded times.
+    const NEAR: f64 = 0.01;
+    let marks = key_marks(clip, |_| true);
+    if marks.iter().all(|mark| mark.time_secs <= 0.0) {
+        return None;
+    }
+    let fits = |rate: &u32| {
+        marks.iter().all(|mark| {
+            let frame = f64::from(mark.time_secs) * f64::from(*rate);
+            // 32-bit seconds are this coarse.
+            let coarse = frame.abs() * f64::from(f32::EPSILON);
+            (frame - frame.round()).abs() <= NEAR + coarse
+        })
+    };
+    std::iter::once(30).chain(FRAME_RATES).find(fits)
+}
+
 /// The times, ascending, of the keyframes of channels that `wants` accepts.
 pub fn key_marks(clip: &Clip, wants: impl Fn(&Channel) -> bool) -> Vec<KeyMark> {
     // Most channels of a file share their times.
@@ -74,6 +97,24 @@ mod tests {
             times: times.into(),
             values: vec![0.0; times.len() * 9].into(),
         }
+    }
+
+    #[test]
+    fn the_frame_rate_is_the_one_at_which_keys_lie_on_frames() {
+        let at = |fps: f32, frames: &[f32]| {
+            let times: Vec<f32> = frames.iter().map(|frame| frame / fps).collect();
+            frame_rate(&Clip {
+                channels: vec![channel(0, Interpolation::Linear, &times)],
+                ..Clip::default()
+            })
+        };
+        for fps in FRAME_RATES {
+            assert_eq!(at(fps as f32, &[0.0, 1.0, 7.0, 1001.0]), Some(fps));
+        }
+        // On whole seconds every rate fits.
+        assert_eq!(at(1.0, &[0.0, 1.0, 2.0]), Some(30));
+        assert_eq!(at(1.0, &[0.0]), None);
+        assert_eq!(at(23.3, &[0.0, 1.0, 2.0, 5.0]), None);
     }
 
     #[test]

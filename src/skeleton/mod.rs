@@ -6,7 +6,9 @@
 //! Invariant: a joint's parent may have a higher index; code that needs parents first walks [`Skeleton::order`].
 //! Invariant: names are labels; an index is the identity.
 
+pub mod bone_picking;
 pub mod bone_segments;
+pub mod bone_shape;
 pub mod clip;
 pub mod clip_builder;
 pub mod clip_edit;

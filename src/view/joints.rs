@@ -1,6 +1,7 @@
 //! Bones as slim octahedra with a ball at each joint: triangles and colours.
 
 use super::scenery::{BoneState, Scenery};
+use crate::skeleton::bone_shape::{BALL, Octahedron};
 use crate::skeleton::{Bone, JointId};
 use glam::Vec3;
 use std::collections::HashMap;
@@ -16,10 +17,6 @@ pub struct BoneShape {
     pub colour: Option<[f32; 3]>,
 }
 
-/// Position of the widest point of a bone, relative to its length from the head.
-const WAIST: f32 = 0.16;
-/// Radius of a joint's ball, relative to the half width of its widest bone.
-const BALL: f32 = 0.72;
 /// Opacity factor of a helper bone.
 const HELPER_OPACITY: f32 = 0.55;
 /// Outline width of a bone and of the active bone, points.
@@ -87,35 +84,10 @@ impl BoneTriangles {
     }
 
     fn octahedron(&mut self, bone: &Bone, paint: Paint) {
-        let axis = bone.tail - bone.head;
-        let length = axis.length();
-        let (bottom, top, waist) = if length > 1e-9 {
-            (bone.head, bone.tail, bone.head + axis * WAIST)
-        } else {
-            let up = Vec3::Y * bone.radius;
-            (bone.head - up, bone.head + up, bone.head)
-        };
-        let forward = axis.normalize_or(Vec3::Y);
-        let side = bone
-            .side
-            .reject_from_normalized(forward)
-            .try_normalize()
-            .unwrap_or_else(|| forward.any_orthonormal_vector());
-        let other = forward.cross(side);
-        // Edges between the joint's axes, as in other editors: the faces then point along the axes.
-        let corner = |s: f32, o: f32| {
-            waist + (side * s + other * o) * (bone.radius * std::f32::consts::FRAC_1_SQRT_2)
-        };
-        let ring = [
-            corner(1., 1.),
-            corner(-1., 1.),
-            corner(-1., -1.),
-            corner(1., -1.),
-        ];
-        for i in 0..4 {
-            let (a, b) = (ring[i], ring[(i + 1) % 4]);
-            self.face([a, b, top], forward, paint);
-            self.face([b, a, bottom], -forward, paint);
+        let shape = Octahedron::new(bone);
+        for face in shape.faces() {
+            let up = if face[2] == shape.top { 1.0 } else { -1.0 };
+            self.face(face, shape.forward * up, paint);
         }
     }
 
@@ -232,7 +204,7 @@ mod tests {
         let triangles = triangles(&[bone(Vec3::ZERO, Vec3::Y)]);
         for i in 0..24 {
             let [x, y, z, _] = triangles.normals[i];
-            let from_axis = Vec3::from(triangles.positions[i]) - Vec3::new(0., WAIST, 0.);
+            let from_axis = Vec3::from(triangles.positions[i]) - Vec3::new(0., 0.16, 0.);
             assert!(from_axis.dot(Vec3::new(x, y, z)) > 0.0);
             assert!(from_axis.dot(triangles.outwards[i].into()) > 0.0);
         }

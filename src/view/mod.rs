@@ -20,6 +20,7 @@ mod gl;
 mod gpu_mesh;
 mod grid;
 mod passes;
+mod popover;
 mod programs;
 mod render_error;
 mod textures;

@@ -56,6 +56,11 @@ impl Toasts {
         }
     }
 
+    /// Removes all, for another file.
+    pub fn clear(&mut self) {
+        self.shown.clear();
+    }
+
     /// The number of notifications.
     pub fn len(&self) -> usize {
         self.shown.len()

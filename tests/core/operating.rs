@@ -2,7 +2,7 @@
 
 use crate::editing::EditorHarness;
 use sinew::document::{Document, MeshId};
-use sinew::editor::operations::{Scope, ScopePoints};
+use sinew::editor::operations::{Scope, ScopeBones, ScopePoints};
 use sinew::editor::{OpenRequest, OperationKind};
 use sinew::weights::operation::{Flood, Operation, PasteBy};
 
@@ -192,4 +192,52 @@ fn another_model_ends_the_adjusting() {
         harness.settle();
     }
     assert!(harness.editor.adjusting().is_none());
+}
+
+#[test]
+fn the_active_bone_alone_is_smoothed_and_a_cancel_restores_every_bit() {
+    let mut harness = EditorHarness::on(OpenRequest::Sample("mannequin".into()));
+    // Without an active bone: all that are unlocked.
+    harness.editor.select_joint(None);
+    harness.editor.begin_operation(OperationKind::Smooth);
+    harness.settle();
+    let scope = harness.editor.adjusting().unwrap().scope();
+    assert_eq!(scope.bones, ScopeBones::Unlocked);
+    harness.editor.take_back_operation();
+    harness.settle();
+    let before = harness.editor.document().clone();
+    let id = mesh(&before);
+    let joints = before.skins().values().next().unwrap().joints.clone();
+    let bone = joints[joints.len() / 2];
+    harness.editor.select_joint(Some(bone));
+    harness.editor.begin_operation(OperationKind::Prune);
+    harness.editor.begin_operation(OperationKind::Smooth);
+    harness.settle();
+    // Chosen before with all bones, it keeps that choice; the first use of another starts with the active bone.
+    let mut scope = harness.editor.adjusting().unwrap().scope();
+    scope.bones = ScopeBones::Active;
+    harness.editor.set_operation_scope(scope);
+    harness.settle();
+    let smoothed = harness.editor.document().clone();
+    assert!(!smoothed.same_content(&before));
+    let index = before.skin_joint(id, bone).unwrap();
+    let (old, new) = (
+        &before.meshes()[&id].influences,
+        &smoothed.meshes()[&id].influences,
+    );
+    for p in 0..old.len() as u32 {
+        if old.row(p) != new.row(p) {
+            let moved = (old.row(p).weight_of(index) - new.row(p).weight_of(index)).abs();
+            assert!(moved > 0.0, "{p}: another bone alone changed");
+        }
+    }
+    let n_steps = harness.editor.history().n_undo();
+    harness.editor.take_back_operation();
+    harness.settle();
+    assert!(harness.editor.document().same_content(&before));
+    assert_eq!(harness.editor.history().n_undo(), n_steps - 1);
+    assert!(harness.editor.adjusting().is_none());
+    harness.editor.begin_operation(OperationKind::Quantise);
+    let scope = harness.editor.adjusting().unwrap().scope();
+    assert_eq!(scope.bones, ScopeBones::Active);
 }

@@ -9,6 +9,7 @@ use sinew::document::{ClipId, Document};
 use sinew::editor::{Editor, OpenRequest, ResetPart};
 use sinew::skeleton::{JointId, Pose};
 use sinew::tools::{Axis, Constraint, Handle, PointerPrecision, Screen, SelectOp};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 const SIZE: Vec2 = Vec2::new(1000.0, 800.0);
@@ -622,4 +623,70 @@ fn the_axes_go_round() {
             PoseSpace::Local
         ]
     );
+}
+
+/// The mannequin with a pinned hand dragged up by inverse kinematics; the hand.
+fn reached(auto_key: bool) -> (Editor, JointId) {
+    let mut editor = open(OpenRequest::Sample("mannequin".into()));
+    let skeleton = editor.document().skeleton().clone();
+    let is_hand = |j: &JointId| skeleton.joint(*j).name.to_lowercase().contains("hand");
+    let mut joints = (0..skeleton.len() as u32).map(JointId);
+    let hand = joints
+        .find(|j| is_hand(j) && editor.chain_of(*j).is_some())
+        .unwrap();
+    select(&mut editor, &[hand]);
+    editor.toggle_pins();
+    editor.new_clip();
+    editor.set_auto_key(auto_key);
+    let from = seen_at(&editor, hand);
+    assert!(editor.begin_reach(hand, from, SIZE));
+    editor.update_transform(from + Vec2::new(0.0, -40.0), PLAIN);
+    editor.confirm_transform();
+    settle(&mut editor);
+    (editor, hand)
+}
+
+/// The bones with keyframes in the clip on screen.
+fn keyed(editor: &Editor) -> BTreeSet<JointId> {
+    let (_, clip) = editor.shown_clip().unwrap();
+    clip.channels.iter().map(|c| c.joint).collect()
+}
+
+#[test]
+fn a_keyframe_after_inverse_kinematics_keys_the_whole_chain() {
+    let (mut editor, hand) = reached(false);
+    let chain = editor.chain_of(hand).unwrap();
+    let reached_at = place(&editor, hand);
+    assert!(editor.playback().unkeyed && keyed(&editor).is_empty());
+    editor.key_pose();
+    settle(&mut editor);
+    assert!(keyed(&editor).is_superset(&BTreeSet::from([chain.root, chain.mid, hand])));
+    // Nothing is left over: the clip itself shows the reached place.
+    assert!(!editor.playback().unkeyed);
+    assert!(place(&editor, hand).distance(reached_at) < 1e-6);
+}
+
+#[test]
+fn auto_keying_keys_what_a_change_moved_in_the_same_step() {
+    let (mut editor, hand) = reached(true);
+    let chain = editor.chain_of(hand).unwrap();
+    assert!(keyed(&editor).is_superset(&BTreeSet::from([chain.root, chain.mid])));
+    assert!(!editor.playback().unkeyed);
+    let label = editor.history().undo_label().unwrap().to_owned();
+    assert!(label.starts_with("Bend chain to"), "{label}");
+    let reached_at = place(&editor, hand);
+    editor.undo();
+    settle(&mut editor);
+    assert!(
+        keyed(&editor).is_empty(),
+        "one undo takes back pose and keyframes"
+    );
+    assert!(place(&editor, hand).distance(reached_at) > 0.01);
+    // Off, a change of the pose is not keyed.
+    editor.set_auto_key(false);
+    let from = seen_at(&editor, hand);
+    editor.begin_reach(hand, from, SIZE);
+    editor.update_transform(from + Vec2::new(0.0, -40.0), PLAIN);
+    editor.confirm_transform();
+    assert!(keyed(&editor).is_empty() && editor.playback().unkeyed);
 }

@@ -7,9 +7,10 @@ use sinew::document::session::SelectKind;
 use sinew::document::{MeshId, MeshSource, PrimitiveSource};
 use sinew::editor::{OpenRequest, PickableBones};
 use sinew::io::project::{apply_project, parse, to_project, to_text};
-use sinew::math::Camera;
+use sinew::math::{Camera, View};
 use sinew::mesh::{Mesh, PointSet, SurfaceIndex, islands};
 use sinew::skeleton::JointId;
+use sinew::skeleton::bone_picking::pick_drawn;
 use sinew::tools::{
     DepthBuffer, PointerKind, Region, ScreenView, SelectOp, SelectShape, SurfaceView, region,
 };
@@ -282,6 +283,46 @@ fn a_click_on_a_bone_selects_it_and_one_beside_it_the_bone_that_moves_the_skin()
     h.click(Vec2::splat(0.98), SelectOp::Replace);
     assert!(h.selected_joints().is_empty());
     assert_eq!(h.editor.document().session().active_joint, None);
+}
+
+#[test]
+fn what_is_drawn_on_top_is_picked_however_far_behind_the_skin() {
+    let mut h = EditorHarness::on(OpenRequest::Sample("mannequin".into()));
+    // From the side one arm and one leg are drawn through the body in front of them.
+    let camera = h.editor.document().session().camera;
+    *h.editor.camera_mut() = camera.turned_to(View::Right);
+    h.settle();
+    let camera = h.editor.document().session().camera;
+    let clip = camera.clip_from_world(SIZE.x / SIZE.y);
+    let bones = h.editor.bones();
+    let (mut n_drawn, mut n_behind) = (0, 0);
+    for bone in &bones {
+        for t in [0.2, 0.5, 0.8] {
+            let at = clip.project_point3(bone.head.lerp(bone.tail, t)).truncate();
+            let ray = camera.ray(at, SIZE.x / SIZE.y);
+            let Some(top) = pick_drawn(&ray, &bones, f32::INFINITY) else {
+                continue;
+            };
+            n_drawn += 1;
+            let top = bones[top].joint;
+            let picked = h.editor.pick_for_selection(at, SIZE, PickableBones::XRay);
+            assert_eq!(picked, Some(top));
+            let dragged = h.editor.pick_bone_in_view(at, SIZE, PickableBones::XRay);
+            assert_eq!(dragged, Some(top));
+            // Not through the skin: what lies in front of the bone.
+            let skin = h.editor.pick_joint_in_skin(at, SIZE);
+            let seen = h
+                .editor
+                .pick_for_selection(at, SIZE, PickableBones::Unoccluded);
+            assert!(seen == Some(top) || seen == skin || skin.is_none());
+            n_behind += usize::from(skin.is_some() && skin != Some(top));
+            assert_eq!(
+                h.editor.pick_for_selection(at, SIZE, PickableBones::None),
+                skin
+            );
+        }
+    }
+    assert!(n_drawn > 60 && n_behind > 10, "{n_drawn} {n_behind}");
 }
 
 #[test]

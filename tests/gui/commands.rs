@@ -180,7 +180,7 @@ fn space_plays_and_the_time_can_be_dragged() {
     let combo = window.harness.get_by_role_and_label(Role::ComboBox, "Clip");
     combo.click();
     window.settle();
-    for clip in clips.iter().map(String::as_str).chain(["My pose"]) {
+    for clip in clips.iter().map(String::as_str).chain(["Free pose"]) {
         assert!(
             window.harness.query_all_by_label(clip).next().is_some(),
             "{clip}"

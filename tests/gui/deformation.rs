@@ -8,8 +8,8 @@ use egui::{Event, Key, Modifiers, PointerButton, Pos2, Role, Ui, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sinew::deform::{
-    DeformStack, MaskKind, Polynomial, ScaleMode, SkinningMethod, StackPreset, TwistDamping,
-    Variant,
+    DeformStack, MaskKind, Polynomial, ScaleMode, SkinningMethod, StackChoice, StackPreset,
+    TwistDamping, Variant,
 };
 use sinew::document::MaskEdit;
 use sinew::document::session::PaintTarget;
@@ -503,14 +503,17 @@ fn a_preset_is_one_click_and_a_step() {
 }
 
 #[test]
-fn the_frame_offers_lbs_by_one_click_and_by_command() {
+fn the_header_shows_lbs_without_touching_the_document() {
     let mut window = Window::on("arm.glb");
-    let lbs = Command::UsePreset(StackPreset::Lbs);
+    let before = window.document().clone();
+    let bone = window.bones()[1];
+    window.select(bone);
+    assert!(!window.app().viewport().shows_lbs());
     let header = window.viewport().top();
     let button = {
         let found = window
             .harness
-            .get_all_by_role_and_label(Role::Button, lbs.label());
+            .get_all_by_role_and_label(Role::Button, Command::ViewLbs.label());
         let mut above = found.filter(|node| node.rect().bottom() <= header + 1.0);
         above
             .next()
@@ -521,7 +524,26 @@ fn the_frame_offers_lbs_by_one_click_and_by_command() {
     window.press(button);
     window.release(button);
     window.settle();
-    assert_eq!(window.editor().stack_preset(), Some(StackPreset::Lbs));
+    assert!(window.says("View: LBS"));
+    let lbs = StackChoice::Preset(StackPreset::Lbs);
+    let shown = window.editor().view_of(&lbs);
+    assert!(shown.is_some_and(|view| window.editor().is_view_shown(view)));
+    assert_eq!(window.editor().stack_preset(), Some(StackPreset::Default));
+    assert_eq!(window.editor().history().n_undo(), 0);
+    assert!(window.document().same_content(&before));
+    window.picture("header-lbs");
+    window.press(button);
+    window.release(button);
+    window.settle();
+    assert!(!window.says("View: LBS"));
+}
+
+#[test]
+fn presets_are_chosen_by_command_copied_and_pasted() {
+    let mut window = Window::on("arm.glb");
+    let lbs = Command::UsePreset(StackPreset::Lbs);
+    window.find_and_run(lbs);
+    window.settle();
     assert_eq!(window.editor().history().n_undo(), 1);
     window.key(CTRL, Key::Z);
     assert_eq!(window.editor().stack_preset(), Some(StackPreset::Default));

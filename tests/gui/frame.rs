@@ -280,6 +280,18 @@ fn toasts_take_neither_the_focus_nor_the_pointer() {
     assert!(!window.has(Role::Button, "Dismiss") && window.app().toasts().is_empty());
 }
 
+#[test]
+fn messages_about_a_file_leave_when_another_opens() {
+    let mut window = Window::on("arm.glb");
+    let broken = window.folder.path().join("broken.glb");
+    std::fs::write(&broken, b"not a model").expect("a file");
+    window.drop_file(&broken);
+    assert!(window.has(Role::Button, "Dismiss"));
+    window.drop_file(asset("mannequin.glb"));
+    assert!(window.document().skeleton().len() > 10, "it is open");
+    assert!(!window.has(Role::Button, "Dismiss"));
+}
+
 fn error_text(window: &Window) -> String {
     let node = window.harness.get_by_role(Role::Alert);
     node.accesskit_node().label().unwrap_or_default()

@@ -68,8 +68,8 @@ fn the_legend_says_units_and_numbers_and_the_metric_is_chosen_in_it() {
     assert_eq!(window.app().viewport().options.shading, Shading::HeatMap);
     assert!(window.says("Colours of Bulge, %: -20, -15, -10, -5, 0, +5"));
     let figures = window.editor().heat_figures(ViewId::OWN).expect("figures");
-    let max = Metric::Bulge.format(figures.summary.max);
-    assert!(window.says(&format!("Bulge: max {max}, min ")));
+    let [p99, max] = [figures.summary.p99, figures.summary.max].map(|v| Metric::Bulge.format(v));
+    assert!(window.says(&format!("Bulge: p99 {p99}, max {max}, min ")));
     window.picture("heat-bulge");
     // From the legend's title.
     window.click(Role::Button, "Heat map: Bulge, %");

@@ -46,7 +46,11 @@ fn a_layer_is_added_painted_faded_muted_and_thrown_away() {
     assert!(layer.n_rows() > 20, "{}", layer.n_rows());
     let base = item(&window).base_rows();
     assert_eq!(*base, before.meshes().values().next().unwrap().influences);
-    assert_eq!(undo_label(&window), "Paint weights");
+    let label = undo_label(&window);
+    assert!(
+        label.starts_with("Add · ") && label.ends_with(" vertices"),
+        "{label}"
+    );
     window.picture("layers-painted");
 
     // Faded by a drag: one step.

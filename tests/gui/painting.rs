@@ -294,7 +294,7 @@ fn brushes_are_chosen_by_key_by_button_and_in_the_list() {
     window.click(Role::Button, "Smooth brush");
     assert_eq!(kind(&window), BrushKind::Smooth);
     assert!(window.says("paint: smooth"), "the status bar follows");
-    window.click(Role::ComboBox, "Brush type");
+    window.click(Role::ComboBox, "Brush");
     window.click(Role::Button, "Replace");
     assert_eq!(kind(&window), BrushKind::Replace);
     // A map has a brush of its own.
@@ -353,10 +353,10 @@ fn the_right_button_brings_the_brush_and_what_concerns_the_bone() {
     window.right_click(at);
     let kinds = window
         .harness
-        .query_all_by_role_and_label(Role::ComboBox, "Brush type");
+        .query_all_by_role_and_label(Role::ComboBox, "Brush");
     assert_eq!(kinds.count(), 2, "in the properties and under the pointer");
     for (role, label) in [
-        (Role::ComboBox, "Falloff shape"),
+        (Role::ComboBox, "Projection"),
         (Role::ComboBox, "Symmetry"),
         (Role::CheckBox, "Paint hidden vertices"),
     ] {

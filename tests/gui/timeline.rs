@@ -341,7 +341,7 @@ fn the_first_key_starts_a_clip_and_clips_are_named() {
     press_label(&mut window, "New clip");
     assert_eq!(name(&window).as_deref(), Some("Clip 1"));
     window.click(Role::ComboBox, "Clip");
-    window.click(Role::Button, "My pose");
+    window.click(Role::Button, "Free pose");
     assert_eq!(name(&window), None);
 }
 
@@ -451,7 +451,7 @@ fn one_of_many_clips_is_found() {
     assert!(
         window
             .harness
-            .query_by_role_and_label(Role::Button, "My pose")
+            .query_by_role_and_label(Role::Button, "Free pose")
             .is_none()
     );
     window.key(Modifiers::NONE, Key::Enter);

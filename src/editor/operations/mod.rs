@@ -160,18 +160,34 @@ impl Editor {
                 let operation = kind.about_active(operation.clone(), self);
                 operation.map(|operation| (operation, *scope))
             }
-            None => kind.usual(self).map(|o| (o, Scope::default())),
+            None => {
+                let bones = if kind.is_of_active_bone() {
+                    ScopeBones::Active
+                } else {
+                    ScopeBones::default()
+                };
+                let scope = Scope {
+                    bones,
+                    ..Scope::default()
+                };
+                kind.usual(self).map(|operation| (operation, scope))
+            }
         };
         let (operation, scope) = match begun {
             Ok(begun) => begun,
             Err(why) => return self.notify(why),
         };
         let has_points = !self.document.session().selected_points.is_empty();
+        let has_bone = self.document.session().active_joint.is_some();
         let scope = Scope {
             points: if has_points {
                 ScopePoints::Selected
             } else {
                 ScopePoints::All
+            },
+            bones: match scope.bones {
+                ScopeBones::Active if !has_bone => ScopeBones::default(),
+                bones => bones,
             },
             ..scope
         };
@@ -295,6 +311,15 @@ impl Editor {
 
     /// Keeps the result and ends the adjustment.
     pub fn end_operation(&mut self) {
+        self.operations.end();
+    }
+
+    /// Takes the result back, bit for bit, and ends the adjustment.
+    pub fn take_back_operation(&mut self) {
+        let is_applied = self.operations.adjusting.as_ref().map(|a| a.is_applied);
+        if is_applied == Some(true) {
+            self.remove_operation_step();
+        }
         self.operations.end();
     }
 

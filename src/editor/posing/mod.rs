@@ -295,6 +295,10 @@ impl Editor {
             let dirty = self.history.cancel(&mut self.document);
             self.refresh(&dirty);
         } else {
+            let pairs = running.next.locals.iter().zip(&running.start.locals);
+            let changed = pairs.enumerate().filter(|(_, (next, start))| next != start);
+            let changed = changed.map(|(j, _)| JointId(j as u32)).collect();
+            self.auto_key(&changed);
             self.history.commit(&self.document);
         }
     }

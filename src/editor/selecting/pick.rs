@@ -5,13 +5,13 @@ use crate::document::session::PointsOfMeshes;
 use crate::document::{Document, InstanceId};
 use crate::editor::pointer::{PICK_REACH_PX, surfaces};
 use crate::mesh::{PointSet, SurfaceHit};
-use crate::skeleton::{JointId, bone_segments};
+use crate::skeleton::{JointId, bone_picking};
 use crate::tools::{ScreenView, SelectOp, region};
 use glam::{Vec2, Vec3};
 use std::sync::Arc;
 
-/// The largest depth behind the skin at which a bone drawn through it is picked, as a fraction of the skeleton's size:
-/// a click picks a bone of the clicked limb, not of an arm behind the body.
+/// The largest depth behind the skin at which a click beside a bone drawn through it picks the bone, as a fraction of
+/// the skeleton's size: it picks a bone of the clicked limb, not of an arm behind the body.
 const DEPTH_SHARE: f32 = 0.08;
 
 /// The bones that a click can pick.
@@ -26,8 +26,8 @@ pub enum PickableBones {
 }
 
 impl Editor {
-    /// The bone that a click at a viewport position picks: one drawn there, otherwise the one with the most influence
-    /// on the skin there.
+    /// The bone that a click at a viewport position picks: the one drawn on top there, otherwise one a few pixels
+    /// beside it, otherwise the one with the most influence on the skin there.
     pub fn pick_for_selection(
         &mut self,
         ndc: Vec2,
@@ -71,8 +71,16 @@ impl Editor {
             SelectKind::Bones => {
                 let joint = self.pick_for_selection(ndc, size_px, seen);
                 self.pick_joint(joint, op);
+                self.activate_mesh_at(ndc, size_px);
             }
             SelectKind::Points => self.pick_point(ndc, size_px, op),
+        }
+    }
+
+    /// Makes the mesh at a viewport position the active one, on which operations then act.
+    pub fn activate_mesh_at(&mut self, ndc: Vec2, size_px: Vec2) {
+        if let Some((instance, _)) = self.hit(ndc, size_px) {
+            self.set_active_mesh(instance);
         }
     }
 
@@ -134,7 +142,17 @@ impl Editor {
         hits.min_by(|a, b| a.1.distance.total_cmp(&b.1.distance))
     }
 
-    /// The bone drawn at a viewport position, unless the skin in front occludes it.
+    /// The bone drawn on top at a viewport position, otherwise one a few pixels beside it.
+    pub fn pick_bone_in_view(
+        &mut self,
+        ndc: Vec2,
+        size_px: Vec2,
+        seen: PickableBones,
+    ) -> Option<JointId> {
+        let hit = self.hit(ndc, size_px).map(|(_, hit)| hit);
+        self.pick_seen_bone(ndc, size_px, seen, hit)
+    }
+
     fn pick_seen_bone(
         &self,
         ndc: Vec2,
@@ -142,25 +160,30 @@ impl Editor {
         seen: PickableBones,
         hit: Option<SurfaceHit>,
     ) -> Option<JointId> {
-        if seen == PickableBones::None {
-            return None;
-        }
+        let farthest = match (seen, &hit) {
+            (PickableBones::None, _) => return None,
+            (PickableBones::Unoccluded, Some(hit)) => hit.distance,
+            (PickableBones::Unoccluded, None) | (PickableBones::XRay, _) => f32::INFINITY,
+        };
         let camera = &self.document.session().camera;
         let ray = camera.ray(ndc, size_px.x / size_px.y.max(1.0));
         let mut bones = self.bones();
+        if let Some(index) = bone_picking::pick_drawn(&ray, &bones, farthest) {
+            return Some(bones[index].joint);
+        }
         if let Some(hit) = hit {
             let spread = spread(bones.iter().flat_map(|b| [b.head, b.tail]));
             bones.retain(|bone| {
-                let behind = bone_segments::distance_along(&ray, bone) - hit.distance;
+                let behind = bone_picking::distance_along(&ray, bone) - hit.distance;
                 match seen {
-                    // A click on the skin does not target a helper behind it.
+                    // A click beside a helper behind the skin means the skin.
                     PickableBones::XRay if bone.helper => behind <= bone.radius,
                     PickableBones::XRay => behind <= (spread * DEPTH_SHARE).max(2.0 * bone.radius),
                     _ => behind <= bone.radius,
                 }
             });
         }
-        let picked = bone_segments::pick(&ray, &bones, PICK_REACH_PX, |at| {
+        let picked = bone_picking::pick_near(&ray, &bones, PICK_REACH_PX, |at| {
             camera.metres_per_pixel(at, size_px.y)
         });
         picked.map(|index| bones[index].joint)

@@ -340,6 +340,7 @@ pub(super) fn restore(
             fps: playback.fps.clamp(1, 1000),
             playing: false,
             unkeyed: false,
+            auto_key: false,
         },
         brush: live::BrushOptions::from(session.brush).clamped(),
         active_joint,

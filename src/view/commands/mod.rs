@@ -164,6 +164,8 @@ pub enum Command {
     UsePanes(PaneLayout),
     /// Show the comparison stack while the key is held.
     ShowBefore,
+    /// Show the model under linear blend skinning.
+    ViewLbs,
     /// Set the comparison stack.
     UseBefore(StackPreset),
     /// Use a copy of the current stack as the comparison stack.
@@ -284,6 +286,8 @@ pub enum Command {
     PlayPause,
     /// Insert keyframes for the pose.
     KeyPose,
+    /// Key changed poses at once, or no longer.
+    ToggleAutoKey,
     /// Delete keyframes.
     DeleteKeys,
     /// Jump to the next keyframe.

@@ -1,7 +1,7 @@
-//! The header of the viewport: mode, shading, overlays, camera, skinning.
+//! The header of the viewport: mode, shading, overlays, camera, panes, and the view of linear blend skinning.
 
 use super::{item_ui, target_label};
-use crate::deform::{SkinningMethod, StackPreset};
+use crate::deform::StackPreset;
 use crate::document::PaneLayout;
 use crate::document::session::PaintTarget;
 use crate::editor::{Editor, WeightView};
@@ -10,23 +10,14 @@ use crate::view::mode::Mode;
 use crate::view::scene::Shading;
 use crate::view::theme;
 use crate::view::viewport::Viewport;
-use egui::{Button, Role, Ui, Vec2, WidgetInfo};
+use egui::{Button, Id, Role, Ui, Vec2, WidgetInfo};
 use egui_material_icons::{MaterialIcon, icons};
-
-/// Below this width the menus show icons only, points.
-const NARROW: f32 = 880.0;
 
 /// Below this width the shading buttons become a menu, points.
 const SMALLEST: f32 = 560.0;
 
 /// Below this width the paint target shows an icon only, points.
 const WORDLESS: f32 = 720.0;
-
-/// Additional width in Paint mode for the paint target, points.
-const PAINTED: f32 = 220.0;
-
-/// Additional width for the weight display, points.
-const WEIGHTS: f32 = 110.0;
 
 /// Maximum letters of the paint target: bone names can be long.
 const MOST_LETTERS: usize = 24;
@@ -65,7 +56,7 @@ const BEFORE: [Command; 7] = [
     Command::KeepBefore,
 ];
 
-/// Draws the header; returns the requested commands.
+/// Draws the header; returns the requested commands. Its menus show icons only where their names do not fit.
 pub fn header_ui(
     ui: &mut Ui,
     editor: &Editor,
@@ -76,17 +67,25 @@ pub fn header_ui(
     let width = ui.available_width();
     let is_painting = view.mode == Mode::Paint;
     let shows_weights = view.options.shading == Shading::Weights;
-    let more = [(is_painting, PAINTED), (shows_weights, WEIGHTS)];
-    let more = more
-        .iter()
-        .filter(|(is_so, _)| *is_so)
-        .map(|(_, more)| more);
-    let is_narrow = width < NARROW + more.sum::<f32>();
     let is_smallest = width < SMALLEST;
+    // What decides its width with all names, and that width when it was last drawn so.
+    let layout = view.layout(editor);
+    let is_orthographic = editor.document().session().camera.orthographic;
+    let key = (
+        (
+            view.mode,
+            is_painting.then(|| target_label(editor.paint_target(), editor)),
+        ),
+        (view.options.shading, view.options.weight_view),
+        (layout, is_orthographic, width < WORDLESS),
+    );
+    let known = Id::unique("width of the header").with(format!("{key:?}"));
+    let whole: Option<f32> = ui.data(|data| data.get_temp(known));
+    let is_narrow = is_smallest || whole.is_some_and(|whole| whole > width);
     let title = |text: &'static str| if is_narrow { "" } else { text };
     ui.spacing_mut().item_spacing.x = if is_smallest { 2.0 } else { 4.0 };
     let mode = if is_smallest { "" } else { view.mode.label() };
-    ui.horizontal(|ui| {
+    let row = ui.horizontal(|ui| {
         menu_ui(
             ui,
             "Mode",
@@ -164,7 +163,7 @@ pub fn header_ui(
                 }
             },
         );
-        let (icon, text) = if editor.document().session().camera.orthographic {
+        let (icon, text) = if is_orthographic {
             (icons::ICON_GRID_ON, title("Orthographic"))
         } else {
             (icons::ICON_VIEW_IN_AR, title("Perspective"))
@@ -189,7 +188,6 @@ pub fn header_ui(
                 }
             },
         );
-        let layout = view.layout(editor);
         menu_ui(
             ui,
             "Panes",
@@ -207,30 +205,17 @@ pub fn header_ui(
                 }
             },
         );
-        let preset = editor.stack_preset();
-        let method = Command::UseMethod(editor.method()).label();
-        let shown = preset.map_or(method, StackPreset::short_label);
-        let about = "Deformer stack presets and the skinning method.";
-        menu_ui(
-            ui,
-            "Method",
-            icons::ICON_BLUR_ON,
-            title(shown),
-            about,
-            |ui| {
-                for preset in StackPreset::ALL {
-                    item_ui(ui, Command::UsePreset(preset), editor, is_on, &mut commands);
-                }
-                ui.separator();
-                for method in SkinningMethod::ALL {
-                    item_ui(ui, Command::UseMethod(method), editor, is_on, &mut commands);
-                }
-            },
-        );
-        if !is_narrow {
-            lbs_ui(ui, editor, preset == Some(StackPreset::Lbs), &mut commands);
-        }
+        lbs_ui(ui, editor, view.shows_lbs(), &mut commands);
     });
+    let drawn = row.response.rect.width();
+    if !is_narrow && whole != Some(drawn) {
+        ui.data_mut(|data| data.insert_temp(known, drawn));
+        if drawn > width {
+            // Too wide: this frame is drawn again without names.
+            ui.ctx()
+                .request_discard("the names of the header do not fit");
+        }
+    }
     commands
 }
 
@@ -243,11 +228,12 @@ fn panes_icon(layout: PaneLayout) -> MaterialIcon {
     }
 }
 
-/// The button for linear blend skinning, as other viewers draw the model.
+/// The button that shows the model under linear blend skinning, as other viewers draw it.
 fn lbs_ui(ui: &mut Ui, editor: &Editor, on: bool, commands: &mut Vec<Command>) {
-    let command = Command::UsePreset(StackPreset::Lbs);
+    let command = Command::ViewLbs;
     let enabled = command.is_enabled(editor);
-    let button = Button::selectable(on, "LBS").frame_when_inactive(true);
+    let name = StackPreset::Lbs.short_label();
+    let button = Button::selectable(on, name).frame_when_inactive(true);
     let response = ui.add_enabled(enabled, button);
     response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, on, command.label()));
     let text = format!("{}\n{}", command.label(), command.tooltip(ui.ctx()));

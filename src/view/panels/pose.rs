@@ -34,7 +34,8 @@ fn bone_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
         pose.locals[joint.get()],
         editor.document().rest_pose().locals[joint.get()],
     );
-    let mut fields = Fields::of(ui, joint, &local, &rest);
+    let unit = editor.metres_per_location(joint);
+    let mut fields = Fields::of(ui, joint, (&local, &rest), unit);
     egui::Grid::new("pose")
         .num_columns(5)
         // The reset buttons are narrower than the default column width, which would make the panel too wide.
@@ -53,7 +54,7 @@ fn bone_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     if editor.chain_of(joint).is_some() {
         let mut pinned = editor.is_pinned(joint);
         let only = editor.joints_to_pose().len() == 1;
-        let response = ui.add_enabled(only, egui::Checkbox::new(&mut pinned, "Pinned"));
+        let response = ui.add_enabled(only, egui::Checkbox::new(&mut pinned, "IK pin"));
         let about = Command::TogglePin.tooltip(ui.ctx());
         if response.on_hover_text(about).changed() {
             editor.toggle_pins();
@@ -119,19 +120,21 @@ fn choice_ui(ui: &mut Ui, chosen: bool, label: &str, group: &str, about: &str) -
     response.clicked()
 }
 
-/// A bone's pose as displayed: rotation in degrees about X, then Y, then Z of the rest pose.
+/// A bone's pose as displayed: location in world metres along the parent's axes, rotation in degrees about X, then Y, then Z of the rest pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Fields {
     joint: JointId,
     rotation: DQuat,
     location: DVec3,
+    /// The world length of one unit of the location along each axis, metres.
+    unit: DVec3,
     degrees: DVec3,
     scale: DVec3,
 }
 
 impl Fields {
     /// Typed angles are kept while they represent the same rotation.
-    fn of(ui: &Ui, joint: JointId, local: &Transform, rest: &Transform) -> Self {
+    fn of(ui: &Ui, joint: JointId, (local, rest): (&Transform, &Transform), unit: DVec3) -> Self {
         let known: Option<Self> = ui.data(|data| data.get_temp(memory_id()));
         let degrees = match known {
             Some(known) if known.joint == joint && known.rotation == local.rotation => {
@@ -149,7 +152,8 @@ impl Fields {
         Self {
             joint,
             rotation: local.rotation,
-            location: local.translation - rest.translation,
+            location: (local.translation - rest.translation) * unit,
+            unit,
             degrees,
             scale: local.scale() / divisor,
         }
@@ -159,7 +163,13 @@ impl Fields {
     fn applied(&self, kind: TransformKind, local: &Transform, rest: &Transform) -> Transform {
         let mut local = *local;
         match kind {
-            TransformKind::Move => local.translation = rest.translation + self.location,
+            TransformKind::Move => {
+                let before = (local.translation - rest.translation) * self.unit;
+                let moved = rest.translation + self.location / self.unit;
+                // An axis that was not edited keeps its bits.
+                let is_edited = self.location.cmpne(before);
+                local.translation = DVec3::select(is_edited, moved, local.translation);
+            }
             TransformKind::Rotate => {
                 let angles = self.degrees.map(f64::to_radians);
                 local.rotation = rest.rotation
@@ -190,7 +200,7 @@ fn row_ui(
         TransformKind::Move => (
             "Location",
             "Move",
-            "Offset from the rest pose along the parent's axes.",
+            "Offset from the rest pose along the parent's axes, in world metres.",
         ),
         TransformKind::Rotate => (
             "Rotation",

@@ -8,6 +8,7 @@ use crate::tools::SelectOp;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
 use crate::view::panels;
+use crate::view::popover::popover_ui;
 use egui::{Button, Response, Role, Ui, WidgetInfo};
 
 /// The commands for a selection.
@@ -184,7 +185,7 @@ impl Viewport {
             self.menu_bone = editor.pick_joint_in_skin(at, size);
         }
         let (chosen, bone) = (&mut self.chosen, &self.menu_bone);
-        response.context_menu(|ui| {
+        popover_ui(response, |ui| {
             let parts = match mode {
                 Mode::Select => SELECT,
                 Mode::Pose => POSE,

@@ -230,10 +230,10 @@ impl Viewport {
         if let (PaneLayout::Wipe, [left, right]) = (layout, &rooms[..]) {
             // One badge for both sides.
             let room = Rangef::new(left.min, right.max);
-            Self::before_badge_ui(ui, &panes[0], room, editor);
+            self.before_badge_ui(ui, &panes[0], room, editor);
         } else {
             for (pane, room) in panes.iter().zip(rooms) {
-                Self::before_badge_ui(ui, pane, room, editor);
+                self.before_badge_ui(ui, pane, room, editor);
             }
         }
         for pane in &panes {

@@ -197,7 +197,8 @@ impl Viewport {
                 && self.options.show_bones
                 && editor.paint_target() == PaintTarget::Weights
                 && editor.document().session().active_joint.is_none()
-                && let Some(bone) = editor.pick_bone(ndc(at, rect), size(rect))
+                && let Some(bone) =
+                    editor.pick_bone_in_view(ndc(at, rect), size(rect), self.pickable_bones())
             {
                 editor.select_joint(Some(bone));
                 return;

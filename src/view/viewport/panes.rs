@@ -1,7 +1,7 @@
 //! The panes: their rectangles, their deformer stacks, and which one is active.
 
 use super::{Drag, Viewport};
-use crate::deform::StackChoice;
+use crate::deform::{StackChoice, StackPreset};
 use crate::document::PaneLayout;
 use crate::editor::Editor;
 use crate::evaluate::ViewId;
@@ -41,6 +41,8 @@ pub(super) struct Panes {
     is_held: bool,
     /// Whether the comparison was turned on in the menu.
     is_latched: bool,
+    /// Whether the model is shown under linear blend skinning.
+    shows_lbs: bool,
     /// The buffers that the GPU keeps.
     pub(super) kept: u64,
 }
@@ -60,7 +62,7 @@ pub(super) struct Pane {
     pub(super) choice: StackChoice,
     /// The view that is drawn.
     pub(super) view: ViewId,
-    /// Whether it shows the comparison stack.
+    /// Whether it shows another stack for now: the comparison, or linear blend skinning.
     pub(super) is_before: bool,
 }
 
@@ -108,6 +110,27 @@ impl Viewport {
     /// Whether the comparison is on.
     pub fn shows_before(&self) -> bool {
         self.panes.is_held != self.panes.is_latched
+    }
+
+    /// Shows the model under linear blend skinning, or again under its own stack.
+    pub fn toggle_lbs(&mut self) {
+        self.panes.shows_lbs = !self.panes.shows_lbs;
+    }
+
+    /// Whether the model is shown under linear blend skinning, whatever its stack is.
+    pub fn shows_lbs(&self) -> bool {
+        self.panes.shows_lbs
+    }
+
+    /// The stack that is shown for now instead of a pane's own.
+    pub(super) fn instead(&self, editor: &Editor) -> Option<StackChoice> {
+        if self.shows_before() {
+            Some(editor.compare().before.clone())
+        } else {
+            self.panes
+                .shows_lbs
+                .then_some(StackChoice::Preset(StackPreset::Lbs))
+        }
     }
 
     /// The active pane.
@@ -180,7 +203,7 @@ impl Viewport {
         }
         self.point_at(ui, layout, &panes, editor);
         // The active pane shows the comparison; in a wipe both sides do.
-        let before = self.shows_before();
+        let before = self.instead(editor).is_some();
         let active = self.active_in(panes.len());
         for pane in &mut panes {
             pane.is_before = before && (layout == PaneLayout::Wipe || pane.index == active);
@@ -242,18 +265,13 @@ impl Viewport {
 
     /// Requests the views of the panes and sets which ones are drawn.
     fn ask_for_views(&mut self, panes: &mut [Pane], editor: &mut Editor) {
-        let before = editor.compare().before.clone();
+        let instead = self.instead(editor);
         let mut wanted: Vec<StackChoice> = panes.iter().map(|p| p.choice.clone()).collect();
-        if self.shows_before() {
-            wanted.push(before.clone());
-        }
+        wanted.extend(instead.clone());
         editor.show_views(&wanted);
         for pane in panes {
-            let choice = if pane.is_before {
-                &before
-            } else {
-                &pane.choice
-            };
+            let instead = instead.as_ref().filter(|_| pane.is_before);
+            let choice = instead.unwrap_or(&pane.choice);
             let last = &mut self.panes.shown[pane.index];
             if let Some(view) = editor.view_of(choice).filter(|v| editor.is_view_shown(*v)) {
                 *last = view;
@@ -345,11 +363,16 @@ impl Viewport {
     }
 
     /// Draws the badge of the comparison stack, in the header or at the top of the picture.
-    pub(super) fn before_badge_ui(ui: &Ui, pane: &Pane, room: Rangef, editor: &Editor) {
-        if !pane.is_before {
+    pub(super) fn before_badge_ui(&self, ui: &Ui, pane: &Pane, room: Rangef, editor: &Editor) {
+        let Some(instead) = self.instead(editor).filter(|_| pane.is_before) else {
             return;
-        }
-        let label = format!("Comparison: {}", editor.compare().before.short_label());
+        };
+        let what = if self.shows_before() {
+            "Comparison"
+        } else {
+            "View"
+        };
+        let label = format!("{what}: {}", instead.short_label());
         let palette = theme::palette(ui);
         let font = FontId::proportional(14.0);
         let painter = ui.painter();

@@ -89,6 +89,7 @@ impl Viewport {
             };
             let joint = editor.pick_for_selection(ndc(at, rect), size(rect), seen);
             editor.pick_joint(joint, op);
+            editor.activate_mesh_at(ndc(at, rect), size(rect));
         }
     }
 
@@ -158,18 +159,19 @@ impl Viewport {
             editor.begin_reach(pin, origin, size)
         } else if let Some(handle) = self.pose.handle {
             editor.begin_transform(handle.kind, Some(handle), origin, size)
-        } else if self.options.show_bones {
-            // A bone under the pointer is selected and transformed by the gizmo type; only pinned ends use IK.
+        } else {
+            // A bone under the pointer is selected and transformed by the gizmo type.
             let at = ndc(rect.min + egui::vec2(origin.x, origin.y), rect);
-            editor.pick_bone(at, size).is_some_and(|bone| {
+            let bone = editor.pick_bone_in_view(at, size, self.pickable_bones());
+            bone.is_some_and(|bone| {
                 if !editor.joints_to_pose().contains(&bone) {
                     editor.pick_joint(Some(bone), SelectOp::Replace);
                 }
                 let kind = editor.pose_options().gizmo;
-                editor.begin_transform(kind, None, origin, size)
+                // Moved alone, the end of a chain would leave it.
+                (kind == TransformKind::Move && editor.begin_reach(bone, origin, size))
+                    || editor.begin_transform(kind, None, origin, size)
             })
-        } else {
-            false
         };
         self.pose.held = began;
         self.hovered = None;

@@ -156,11 +156,8 @@ impl Viewport {
             ),
         ];
         for (pane, at, anchor, taken) in sides {
-            let choice = if pane.is_before {
-                &editor.compare().before
-            } else {
-                &pane.choice
-            };
+            let instead = self.instead(editor).filter(|_| pane.is_before);
+            let choice = instead.as_ref().unwrap_or(&pane.choice);
             let label = choice.short_label();
             let painter = ui.painter().with_clip_rect(pane.clip);
             if taken > 0.0 && pane.index > 0 {

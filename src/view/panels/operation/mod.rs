@@ -55,6 +55,26 @@ fn content_ui(ui: &mut Ui, editor: &mut Editor) {
     scope::scope_ui(ui, editor);
     run_ui(ui, editor);
     report::report_ui(ui, editor);
+    end_ui(ui, editor);
+}
+
+/// Draws the buttons that keep and take back the result; a computation has a button of its own.
+fn end_ui(ui: &mut Ui, editor: &mut Editor) {
+    let Some(adjusting) = editor.adjusting().filter(|a| a.task().is_none()) else {
+        return;
+    };
+    let has_result = !adjusting.reports().is_empty();
+    ui.separator();
+    ui.horizontal(|ui| {
+        let apply = ui.add_enabled(has_result, egui::Button::new("Apply"));
+        if apply.on_hover_text("Keep the result.").clicked() {
+            editor.end_operation();
+        }
+        let about = "Restore the weights from before the operation.";
+        if ui.button("Cancel").on_hover_text(about).clicked() {
+            editor.take_back_operation();
+        }
+    });
 }
 
 /// Draws the buttons that start and cancel a slow operation.

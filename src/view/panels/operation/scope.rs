@@ -15,7 +15,12 @@ pub(super) fn scope_ui(ui: &mut Ui, editor: &mut Editor) {
     let session = adjusting.base().session();
     let n_selected: usize = session.selected_points.values().map(|p| p.count()).sum();
     let n_bones = session.selected_joints.len();
-    let has_active = session.active_joint.is_some();
+    let active = session.active_joint;
+    let has_active = active.is_some();
+    let active_name = active.map_or_else(
+        || "Active".to_owned(),
+        |joint| format!("Active ({})", adjusting.base().skeleton().label(joint)),
+    );
     let n_objects = {
         let document = adjusting.base();
         let ids = document.meshes().keys();
@@ -61,7 +66,7 @@ pub(super) fn scope_ui(ui: &mut Ui, editor: &mut Editor) {
                         format!("Selected ({n_bones})"),
                         n_bones > 0,
                     ),
-                    (ScopeBones::Active, "Active".to_owned(), has_active),
+                    (ScopeBones::Active, active_name, has_active),
                 ];
                 combo_ui(ui, "Bones", &mut chosen.bones, &options);
             },

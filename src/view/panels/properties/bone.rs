@@ -51,8 +51,8 @@ pub(super) fn bone_ui(ui: &mut Ui, editor: &mut Editor) {
             n => n.to_string(),
         };
         fact_ui(ui, "Children", children, "");
-        if let Some(metres) = rest_length(editor, joint) {
-            let about = "Distance to the first child in the rest pose.";
+        if let Some(metres) = editor.bone_length(joint) {
+            let about = "World distance to the first child in the rest pose.";
             fact_ui(ui, "Length", length(metres), about);
         }
         let moves = format!(
@@ -129,12 +129,4 @@ fn name_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
         }
     }
     ui.end_row();
-}
-
-/// The distance from the joint to its first child in the rest pose, metres.
-fn rest_length(editor: &Editor, joint: JointId) -> Option<f64> {
-    let document = editor.document();
-    let child = *document.skeleton().children(joint).first()?;
-    let local = document.rest_pose().locals.get(child.get())?;
-    Some(local.translation.length())
 }

@@ -113,7 +113,7 @@ pub(super) fn front_ui(ui: &mut Ui, brush: &mut BrushOptions) {
 pub(super) fn hidden_ui(ui: &mut Ui, brush: &mut BrushOptions, does: &str) {
     ui.checkbox(&mut brush.xray, format!("{does} hidden vertices"))
         .on_hover_text(
-            "Also reach vertices that other parts occlude. The Surface falloff shape reaches them anyway.",
+            "Also reach vertices that other parts occlude. The projection Surface reaches them anyway.",
         );
 }
 
@@ -180,7 +180,7 @@ fn choice_ui<T: PartialEq + Copy>(
 }
 
 fn kind_ui(ui: &mut Ui, brush: &mut BrushOptions) {
-    let name = ui.label("Brush type");
+    let name = ui.label("Brush");
     let kind = brush.kind_mut();
     ComboBox::from_id_salt("brush kind")
         .selected_text(kind.label())
@@ -269,7 +269,7 @@ pub(super) fn falloff_ui(ui: &mut Ui, brush: &mut BrushOptions) {
 pub(super) fn projection_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     choice_ui(
         ui,
-        "Falloff shape",
+        "Projection",
         "How the radius is measured: along the surface, in a sphere, or on the screen.",
         &mut brush.falloff_shape,
         &FalloffShape::ALL.map(|choice| (choice, choice.label())),
@@ -467,8 +467,8 @@ fn about(kind: MaskKind) -> &'static str {
 fn not_read(kind: MaskKind) -> &'static str {
     match kind {
         MaskKind::Blend => "The skinning method does not blend:",
-        MaskKind::Compensation => "Compensation is off:",
-        MaskKind::Projection => "FalloffShape is off:",
+        MaskKind::Compensation => "Bulge compensation is off:",
+        MaskKind::Projection => "Bulge projection is off:",
         MaskKind::Smooth => "Corrective smooth is off:",
     }
 }

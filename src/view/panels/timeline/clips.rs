@@ -9,7 +9,7 @@ use egui::{
 };
 
 /// The entry for the pose without a clip.
-const MY_POSE: &str = "My pose";
+const MY_POSE: &str = "Free pose";
 /// With more clips than this, a filter appears.
 const FEW: usize = 8;
 /// Width of the selector with its arrow, points.

@@ -3,7 +3,8 @@
 use super::clips::{ClipPicker, WIDTH};
 use super::{BUTTON, clip_menu};
 use crate::editor::Editor;
-use crate::editor::playback::{FRAME_RATES, SPEEDS};
+use crate::editor::playback::SPEEDS;
+use crate::skeleton::clip_keys::FRAME_RATES;
 use crate::view::commands::Command;
 use crate::view::theme;
 use egui::{
@@ -75,7 +76,8 @@ pub(super) fn transport_ui(
         }
         clip_menu::clip_menu_ui(ui, editor, commands);
         gap_ui(ui);
-        room_ui(ui, BUTTON.x);
+        room_ui(ui, 2.0 * BUTTON.x + 2.0);
+        auto_key_ui(ui, editor, commands);
         key_button_ui(ui, editor, commands);
     });
 }
@@ -137,6 +139,23 @@ fn button_ui(
         ui.spacing_mut().button_padding = Vec2::new(4.0, 2.0);
         let response = ui.add_enabled(enabled, button);
         finish(ui, response, command, on, enabled, commands);
+    });
+}
+
+/// The button that turns auto keying on: a dot, red while it is on.
+fn auto_key_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
+    let command = Command::ToggleAutoKey;
+    let (enabled, on) = (command.is_enabled(editor), editor.playback().auto_key);
+    let palette = theme::palette(ui);
+    let colour = if on { palette.x } else { palette.text };
+    let icon = icons::ICON_FIBER_MANUAL_RECORD.rich_text().size(16.0);
+    let button = Button::new(icon.color(colour))
+        .selected(on)
+        .min_size(BUTTON);
+    ui.scope(|ui| {
+        ui.spacing_mut().button_padding = Vec2::new(4.0, 2.0);
+        let response = ui.add_enabled(enabled, button);
+        finish(ui, response, command, Some(on), enabled, commands);
     });
 }
 
