@@ -265,7 +265,8 @@ impl Document {
             && self.skins == other.skins
             && self.instances == other.instances
             && self.clips == other.clips
-            && self.recordings == other.recordings
+            && (Arc::ptr_eq(&self.recordings, &other.recordings)
+                || self.recordings == other.recordings)
             && self.pose == other.pose
             && self.rest_pose == other.rest_pose
             && self.locked == other.locked

@@ -1,7 +1,10 @@
 //! Drivers as layers of groups of clusters: golden displacements through the whole deformer stack, moments, undo, rig edits.
 
+use crate::cli::{done, text};
 use crate::models::tube;
+use crate::npy::read_npy;
 use glam::{DQuat, DVec3, Vec3};
+use serde_json::json;
 use sinew::cluster::fade::Fade;
 use sinew::cluster::procedural::{
     CurveSettings, DriverInput, DriverPoint, DriverSettings, Normalisation, SinkDirection,
@@ -16,6 +19,7 @@ use sinew::document::{
 use sinew::evaluate::Evaluator;
 use sinew::io::project::{apply_project, parse, to_project, to_text};
 use sinew::skeleton::{JointId, Moment, Pose};
+use std::path::Path;
 use std::sync::Arc;
 
 const MESH: MeshId = MeshId(0);
@@ -346,4 +350,51 @@ fn a_project_keeps_every_kind_of_driver() {
     let older = text.replacen("version: 8", "version: 7", 1);
     let said = parse(&older).unwrap_err().to_string();
     assert!(said.contains("\"drivers\""), "{said}");
+}
+
+/// What follows time between the keyframes of the joints is in the file, too, for any player.
+#[test]
+fn a_driver_by_time_is_exported_as_clips_and_as_frames() {
+    let folder = tempfile::tempdir().unwrap();
+    let join = |name: &str| folder.path().join(name);
+    let (layers, project) = (join("layers.json"), join("beat.ron"));
+    let driver = json!({"name": "Beat", "input": {"time": {}}, "from": 0, "to": 0.4, "gain": 0.2,
+        "curve": [[0, 0], [0.5, 1], [1, 0]], "direction": [0, 0, 1]});
+    let group = json!({"mesh": "Strip", "name": "Beat", "vertices": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+        "drivers": [driver]});
+    std::fs::write(&layers, json!({"groups": [group]}).to_string()).unwrap();
+    let strip = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/project-v7.ron");
+    done(&[
+        "clusters",
+        strip,
+        "--layers",
+        text(&layers),
+        "--out",
+        text(&project),
+    ]);
+    let skin = |file: &Path, clip: &str, time: &str| {
+        let out = join("skin.npy");
+        let mut args = vec!["skin", text(file), "--out", text(&out), "--clip", clip];
+        args.extend(["--time", time]);
+        if file != project {
+            args.extend(["--method", "lbs"]);
+        }
+        done(&args);
+        read_npy(&out).1
+    };
+    let lifted = skin(&project, "Bend more", "0.2");
+    let flat = skin(&project, "Bend more", "0.4");
+    assert!(lifted.iter().zip(&flat).any(|(a, b)| (a - b).abs() > 0.1));
+    for mode in ["clips", "frames"] {
+        let out = join(&format!("{mode}.glb"));
+        let to = ["--out", text(&out), "--correct", mode, "--include-outside"];
+        done(&[&["export", text(&project)], &to[..]].concat());
+        for time in ["0.05", "0.17", "0.2", "0.3", "0.45"] {
+            let (own, read) = (skin(&project, "Bend more", time), skin(&out, "0", time));
+            let pairs = own.iter().zip(&read);
+            let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            // 0.1 % of a diagonal of about 2.
+            assert!(worst <= 2e-3, "{mode} at {time} s: {worst}");
+        }
+    }
 }

@@ -38,6 +38,31 @@ pub enum Ends {
     Invalid,
 }
 
+impl Ends {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 3] = [Self::Hold, Self::Loop, Self::Invalid];
+
+    /// Its name in lists.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Hold => "Hold",
+            Self::Loop => "Repeat",
+            Self::Invalid => "None",
+        }
+    }
+
+    /// A sentence about it, for tooltips.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Hold => "Before the first and after the last sample the nearest one is used.",
+            Self::Loop => "The recording repeats: its first sample follows on its last.",
+            Self::Invalid => {
+                "Before the first and after the last sample there is no value: what it moves fades to rest."
+            }
+        }
+    }
+}
+
 impl Interpolation {
     /// All of them, in the order of lists.
     pub const ALL: [Self; 3] = [Self::Linear, Self::Hold, Self::Pchip];

@@ -44,6 +44,28 @@ pub enum SinkMask {
     },
 }
 
+impl SinkDirection {
+    /// The name of its kind in lists.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Normal => "Normal",
+            Self::BoneAxis => "Bone axis",
+            Self::Radial => "Radial",
+            Self::Fixed(_) => "Fixed",
+        }
+    }
+
+    /// A sentence about its kind, for tooltips.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Normal => "Along the normal of each vertex at bind.",
+            Self::BoneAxis => "Along the bone, from its head to its tail.",
+            Self::Radial => "Away from the bone.",
+            Self::Fixed(_) => "In one direction of the bind shape, which turns with the skin.",
+        }
+    }
+}
+
 impl SinkSettings {
     /// Whether it needs a bone.
     pub fn needs_bone(&self) -> bool {

@@ -7,6 +7,9 @@ use crate::cluster::{Base, ClusterGroup, DataLayer, DriverLayer};
 use crate::document::{Document, MeshItem};
 use crate::finding::{Finding, counted};
 
+/// The largest number of notes about the lines of a recording.
+const MAX_NOTES: usize = 8;
+
 /// The problems of all recordings and of the layers that read them, drivers without their bones among them.
 pub fn of_layers(document: &Document) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -16,6 +19,18 @@ pub fn of_layers(document: &Document) -> Vec<Finding> {
             findings.push(Finding::warning(
                 place,
                 format!("{why}. The layers that read it do not act; choose the file again."),
+            ));
+        }
+        let notes = item.recording().map_or(&[][..], |of| &of.notes);
+        for note in notes.iter().take(MAX_NOTES) {
+            let place = format!("recording \"{}\", line {}", item.name, note.line);
+            findings.push(Finding::info(place, note.text.clone()));
+        }
+        if let Some(more) = notes.len().checked_sub(MAX_NOTES).filter(|n| *n > 0) {
+            let place = format!("recording \"{}\"", item.name);
+            findings.push(Finding::info(
+                place,
+                format!("{} more.", counted(more, "note")),
             ));
         }
     }
@@ -56,9 +71,8 @@ fn of_driver(document: &Document, driver: &DriverLayer) -> Vec<String> {
     };
     let channel = recording.scalar(name, played.sampling);
     let channel = channel.and_then(Result::ok);
-    vec![of_channel(item, name, "scalar", channel.as_ref())]
+    of_channel(item, name, "scalar", channel.as_ref())
         .into_iter()
-        .flatten()
         .collect()
 }
 

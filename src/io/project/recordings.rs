@@ -1,7 +1,6 @@
 //! Recordings <-> the project format: their paths and fingerprints, as of the model.
 
 use super::ProjectError;
-use super::collect::fingerprint_text;
 use super::paths;
 use crate::cluster::channel::RecordingId;
 use crate::document::{Document, Edit};
@@ -35,7 +34,7 @@ pub(super) fn collect(document: &Document, project_path: Option<&Path>) -> Vec<R
             Some(project) => paths::relative(&paths::folder_of(project), &item.path),
             None => paths::text(&paths::real(&item.path)),
         },
-        fingerprint: fingerprint_text(item.fingerprint),
+        fingerprint: format!("{:016x}", item.fingerprint),
     });
     entries.collect()
 }
