@@ -1,9 +1,9 @@
 //! Stages 8 and 9: control clusters move as their groups say, and the free points follow the patches between them
 //! ([`crate::cluster`]).
 //!
-//! A cluster is where the stages before have it, or where its group's own base puts it. The skin around it, as [`probe`]
-//! differentiates it, gives the tangents of the patches there; what samples and smoothing add to the skin enters by its
-//! gradient over the coarse surface.
+//! A cluster is where the stages before have it, with what the artist adds by hand, or where its group's own base puts
+//! it. The skin around it, as [`probe`] differentiates it, gives the tangents of the patches there; what samples and
+//! smoothing add to the skin enters by its gradient over the coarse surface.
 //!
 //! Points of components without clusters stay where the stages before have them.
 
@@ -37,7 +37,7 @@ pub(super) struct ClusterStage {
     cooked: Option<Cooked>,
     /// One a corner: as its base moves it.
     skinned: Vec<CornerFrame>,
-    /// One a corner: what later stages and muscles add, world, metres.
+    /// One a corner: what later stages, muscles and the artist's hand add, world, metres.
     added: Vec<DVec3>,
     /// One a corner: as it deforms its patches.
     frames: Vec<CornerFrame>,
