@@ -36,6 +36,7 @@ mod layers;
 mod masks;
 mod migrate;
 mod motions;
+mod moved_blocks;
 mod muscles;
 mod names;
 mod paths;
