@@ -6,7 +6,8 @@
 //! anchors by [`AnchorFits`]). [`suggest()`] chooses clusters, [`extract()`] takes a corrective of the whole mesh to them.
 //! Bones, time and channels -> [`procedural`] (muscles, drivers) and [`channel`] (recorded markers and scalars) ->
 //! displacements or places of clusters, added to the skinned shape as layers of their groups ([`MuscleLayer`],
-//! [`DriverLayer`], [`DataLayer`]); [`lattice`] and [`cage`] move them by control points.
+//! [`DriverLayer`], [`DataLayer`]); [`ControlMotion`] holds what the artist adds by hand, with keyframes in clips.
+//! [`lattice`] and [`cage`] move them by control points.
 //!
 //! The method is that of Bukatov, Gridchina & Zastavnoy 2014, "Using dual quaternions for Control Cluster Method". The paper
 //! names no layout and no kind of patch; those are ours, and each file names its source.

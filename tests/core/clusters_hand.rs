@@ -589,7 +589,8 @@ fn the_command_line_takes_the_base_and_shows_and_plays_keyframes() {
     let folder = tempfile::tempdir().unwrap();
     let arm = asset("arm");
     let marks = folder.path().join("marks.json");
-    let vertices: Vec<u32> = (0..3992).step_by(40).collect();
+    // All: then there is nothing to lay out.
+    let vertices: Vec<u32> = (0..3992).collect();
     let wanted = json!({
         "meshes": [{"mesh": 0, "primitive": 0, "vertices": vertices, "group": "Arm"}],
         "groups": [{"name": "Arm", "base": "hand"}],

@@ -37,6 +37,7 @@ mod layers;
 mod masks;
 mod migrate;
 mod motions;
+mod moved_blocks;
 mod muscles;
 mod names;
 mod paths;

@@ -1,9 +1,9 @@
 //! Displacements and keyframes of clusters that are moved by hand <-> the project format.
 //!
-//! Few displacements of a time are text, many are blocks, as those of corrective samples ([`super::correctives`]).
+//! Few displacements of a time are text, many are blocks, as those of corrective samples ([`super::moved_blocks`]).
 
-use super::correctives::{decode, encode};
 use super::keys::{self, Key, SPAN};
+use super::moved_blocks::{decode, encode};
 use super::sample_entries::{MovedBlock, MovedPoint};
 use crate::cluster::{ControlKey, ControlMotion};
 use crate::document::{ClipId, Document};

@@ -1,9 +1,9 @@
 //! Stages 8 and 9: control clusters move as their groups say, and the free points follow the patches between them
 //! ([`crate::cluster`]).
 //!
-//! A cluster is where the stages before have it, or where its group's own base puts it. The skin around it, as [`probe`]
-//! differentiates it, gives the tangents of the patches there; what samples and smoothing add to the skin enters by its
-//! gradient over the coarse surface.
+//! A cluster is where the stages before have it, with what the artist adds by hand, or where its group's own base puts
+//! it. The skin around it, as [`probe`] differentiates it, gives the tangents of the patches there; what samples and
+//! smoothing add to the skin enters by its gradient over the coarse surface.
 //!
 //! Layers of the groups displace their clusters ([`layers`]): muscles and drivers by the pose, drivers and data by its moment.
 //! Without a skin the frames of the corners follow from their positions alone, and anchors from the clusters near them.
