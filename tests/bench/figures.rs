@@ -192,3 +192,63 @@ pub(crate) fn section<'a>(page: &'a str, name: &str) -> &'a str {
     let inside = parts.and_then(|(_, rest)| rest.split_once(&end));
     inside.unwrap_or_else(|| panic!("{PAGE} has no {name}")).0
 }
+
+/// The header of the table of methods on the sample arm of control clusters.
+pub(crate) const CLUSTERS_HEADER: &str = "\
+| method | volume at 30° | at 60° | at 90° | at 120° | sculpted | marked | muscles | stored |
+|---|---|---|---|---|---|---|---|---|";
+
+/// The rows of that table, as `sinew compare` of the program at `sinew` reports them.
+pub(crate) fn cluster_rows(sinew: &Path) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("report");
+    let project = root().join("projects/control-clusters-arm.ron");
+    // The clip bends by 50 degrees a second: a pose every 30 degrees.
+    let output = Command::new(sinew)
+        .arg("compare")
+        .arg(&project)
+        .args([
+            "--methods",
+            "lbs,dqs,psd,ccm",
+            "--clip",
+            "Bend",
+            "--rate",
+            "1.6666667",
+            "--out",
+        ])
+        .arg(&out)
+        .output()
+        .expect("sinew");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    let numbers = std::fs::read(out.join("numbers.json")).expect("numbers.json");
+    let numbers: Value = serde_json::from_slice(&numbers).expect("JSON");
+    let row = |series: &Value| {
+        let name = series["name"].as_str().expect("a name").to_uppercase();
+        let moments = series["moments"].as_array().expect("moments").iter();
+        let volumes: Vec<String> = moments
+            .skip(1)
+            .map(|m| {
+                format!(
+                    "{:+.2} %",
+                    100.0 * m["volume_change"].as_f64().expect("closed")
+                )
+            })
+            .collect();
+        let made = |key: &str| series["made"][key].as_u64().expect("a number");
+        format!(
+            "| {name} | {} | {} | {} | {} | {} bytes |",
+            volumes.join(" | "),
+            made("sculpted_vertices"),
+            made("marked_vertices"),
+            made("muscles"),
+            made("bytes")
+        )
+    };
+    numbers
+        .as_array()
+        .expect("series")
+        .iter()
+        .map(row)
+        .collect()
+}

@@ -5,11 +5,12 @@
 //! cargo bench --features gui-test --bench report -- exports   # one or more of them, by name
 //! ```
 //!
-//! Names: machine, exports, correctives, skinning, kernels, and the benches edits, dabs, samples, operations, selecting,
-//! frames. Each section begins with the date; the machine is written with every run.
+//! Names: machine, exports, correctives, methods, skinning, kernels, and the benches edits, dabs, samples,
+//! operations, selecting, frames. Each section begins with the date; the machine is written with every run.
 
 use figures::{
-    CORRECTED, CORRECTED_HEADER, EXPORTS, EXPORTS_HEADER, Export, PAGE, export_row, marks, root,
+    CLUSTERS_HEADER, CORRECTED, CORRECTED_HEADER, EXPORTS, EXPORTS_HEADER, Export, PAGE,
+    cluster_rows, export_row, marks, root,
 };
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -46,6 +47,10 @@ fn main() {
     if is_wanted("correctives") {
         let rows = exports(sinew, CORRECTED_HEADER, &CORRECTED);
         write("correctives", &rows);
+    }
+    if is_wanted("methods") {
+        let rows = cluster_rows(sinew).join("\n");
+        write("methods", &format!("{CLUSTERS_HEADER}\n{rows}"));
     }
     if is_wanted("skinning") || is_wanted("kernels") {
         let rows = bench_rows(sinew);

@@ -1,8 +1,8 @@
 //! The README and the manual: their figures are those of the program, their links lead somewhere, every flag is explained.
 
 use crate::figures::{
-    CORRECTED, CORRECTED_HEADER, EXPORTS, EXPORTS_HEADER, Export, Model, PAGE, export_row, root,
-    section,
+    CLUSTERS_HEADER, CORRECTED, CORRECTED_HEADER, EXPORTS, EXPORTS_HEADER, Export, Model, PAGE,
+    cluster_rows, export_row, root, section,
 };
 use crate::shared::shared_dir;
 use std::path::{Path, PathBuf};
@@ -54,6 +54,13 @@ fn the_table_of_exports_is_what_the_program_reports() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `cargo bench --bench report -- methods` writes the table anew.
+#[test]
+fn the_table_of_methods_is_what_the_program_reports() {
+    let now = cluster_rows(Path::new(env!("CARGO_BIN_EXE_sinew")));
+    assert_eq!(rows("methods", CLUSTERS_HEADER), now);
 }
 
 /// The README and the pages of the manual.

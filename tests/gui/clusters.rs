@@ -451,8 +451,8 @@ fn control_cluster_arm() -> Window {
 }
 
 /// Goes to a time of the clip that bends the arm from 0 to 120° in 1.2 s.
-fn bend(window: &mut Window, secs: f32) {
-    window.harness.state_mut().editor_mut().set_time(f64::from(secs));
+fn bend(window: &mut Window, secs: f64) {
+    window.harness.state_mut().editor_mut().set_time(secs);
     window.settle();
 }
 

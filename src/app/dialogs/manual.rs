@@ -12,7 +12,7 @@ const CONTENTS_WIDTH: f32 = 190.0;
 const FIRST_COLUMN: f32 = 0.38;
 
 /// Title, file name and text of each page.
-const PAGES: [(&str, &str, &str); 7] = [
+const PAGES: [(&str, &str, &str); 8] = [
     (
         "Manual",
         "README.md",
@@ -22,6 +22,11 @@ const PAGES: [(&str, &str, &str); 7] = [
         "Window and keys",
         "window.md",
         include_str!("../../../assets/manual/window.md"),
+    ),
+    (
+        "Control clusters",
+        "clusters.md",
+        include_str!("../../../assets/manual/clusters.md"),
     ),
     (
         "Command line",

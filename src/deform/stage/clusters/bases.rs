@@ -174,15 +174,13 @@ fn mirrors(run: &Run<'_>, base: Base, point: u32) -> bool {
 /// Whether a joint of the skin mirrors: its whole matrix under linear skinning, else the scale that inflates.
 fn joint_mirrors(run: &Run<'_>, base: Base, joint: u16) -> bool {
     let palette = run.skin.palette();
-    let determinant = match method_of(base).unwrap_or(run.input.stack.method) {
-        SkinningMethod::Lbs => {
-            let matrix = palette.skin_matrices().get(usize::from(joint));
-            matrix.map(|matrix| matrix.matrix3.determinant())
-        }
-        _ => {
-            let motion = palette.motions().get(usize::from(joint));
-            motion.map(|motion| motion.stretch.determinant())
-        }
+    let method = method_of(base).unwrap_or(run.input.stack.method);
+    let determinant = if method == SkinningMethod::Lbs {
+        let matrix = palette.skin_matrices().get(usize::from(joint));
+        matrix.map(|matrix| matrix.matrix3.determinant())
+    } else {
+        let motion = palette.motions().get(usize::from(joint));
+        motion.map(|motion| motion.stretch.determinant())
     };
     determinant.is_some_and(|determinant| determinant < 0.0)
 }
