@@ -64,9 +64,12 @@ impl Document {
             .chain(parts.instances.values())
             .map(|i| i.mesh)
             .next();
-        let mut playback = Playback::default();
-        let rates = parts.clips.values().filter_map(|clip| frame_rate(clip));
-        playback.fps = rates.into_iter().next().unwrap_or(playback.fps);
+        let rate = parts.clips.values().find_map(|clip| frame_rate(clip));
+        let playback = Playback::default();
+        let playback = Playback {
+            fps: rate.unwrap_or(playback.fps),
+            ..playback
+        };
         Self {
             source: parts.source,
             source_skeleton: parts.skeleton.clone(),

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 /// Which clip is shown at which time.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // settings, each on its own
 pub struct Playback {
     /// The clip on screen; `None`: the artist's pose.
     pub clip: Option<ClipId>,

@@ -91,10 +91,9 @@ fn distance_to_face(ray: &Ray, [a, b, c]: &[Vec3; 3]) -> Option<f32> {
         return None;
     }
     let from_a = ray.origin - a;
-    let u = from_a.dot(across);
     let up = from_a.cross(ab);
-    let v = ray.direction.dot(up);
-    let inside = u >= 0.0 && v >= 0.0 && u + v <= determinant;
+    let (along_ab, along_ac) = (from_a.dot(across), ray.direction.dot(up));
+    let inside = along_ab >= 0.0 && along_ac >= 0.0 && along_ab + along_ac <= determinant;
     let distance = ac.dot(up) / determinant;
     (inside && distance >= 0.0).then_some(distance)
 }

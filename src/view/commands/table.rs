@@ -247,7 +247,7 @@ pub const TABLE: &[Row] = &[
     row(Group::View, Command::UsePanes(PaneLayout::Four), "view.panes_four", "Four panes", "Show four views, each with its own deformer stack.").keys(&[Chord::key(Key::F7)]).under("Panes"),
     row(Group::View, Command::UsePanes(PaneLayout::Wipe), "view.panes_wipe", "Wipe", "Show two deformer stacks in one view, split by a line that you drag.").keys(&[Chord::key(Key::F8)]).under("Panes"),
     row(Group::View, Command::ShowBefore, "view.before", "Show comparison", "Show the comparison stack in the pane under the pointer while the key is held. From a menu, it stays until you choose it again.").keys(&[Chord::key(Key::Backtick)]),
-    row(Group::View, Command::ViewLbs, "view.lbs", "View linear blend skinning", "Show the model under linear blend skinning (LBS, the glTF standard), as other viewers draw it. The deformer stack stays as it is."),
+    row(Group::View, Command::ViewLbs, "view.lbs", "View linear blend skinning", "Show the model under linear blend skinning (LBS, the glTF standard), as other viewers draw it. The deformer stack stays as it is.").under("Compare with"),
     row(Group::View, Command::UseBefore(StackPreset::Lbs), "view.before_lbs", "Compare with linear blend skinning", "Compare with linear blend skinning (LBS), as other viewers draw the model.").under("Compare with"),
     row(Group::View, Command::UseBefore(StackPreset::Dqs), "view.before_dqs", "Compare with dual quaternion skinning", "Compare with dual quaternion skinning (DQS) without corrections.").under("Compare with"),
     row(Group::View, Command::UseBefore(StackPreset::Compensation), "view.before_compensation", "Compare with DQS + compensation", "Compare with dual quaternion skinning and bulge compensation.").under("Compare with"),
