@@ -45,6 +45,8 @@ pub(crate) struct EnvelopeSystem<'a> {
     pattern: Arc<Pattern>,
     lower: Vec<f64>,
     right: Vec<f64>,
+    /// The columns of the border in three equations, by component.
+    border: [Vec<f64>; 3],
 }
 
 impl Envelope {
@@ -82,6 +84,7 @@ impl Envelope {
             envelope: self,
             lower: vec![0.0; pattern.columns.len()],
             right: vec![0.0; pattern.starts.len() - 1],
+            border: Default::default(),
             pattern,
         }
     }
@@ -173,14 +176,13 @@ impl EnvelopeSystem<'_> {
                 if to > at {
                     continue;
                 }
+                let (xs, ys, zs) = (of_b.map(|c| c.x), of_b.map(|c| c.y), of_b.map(|c| c.z));
                 for (i, x) in of_a.iter().enumerate() {
                     let row = at * N + i;
                     let from = self.start(row) + to * N - self.envelope.first_column(row);
                     let most = if to == at { i + 1 } else { N };
                     let entries = &mut self.lower[from..from + most];
-                    for (entry, y) in entries.iter_mut().zip(of_b) {
-                        *entry += x.dot(*y);
-                    }
+                    add_dots(entries, *x, &xs, &ys, &zs);
                 }
             }
         }
@@ -195,22 +197,34 @@ impl EnvelopeSystem<'_> {
         right: DVec3,
     ) {
         self.add(columns, right);
+        let mut of_border = std::mem::take(&mut self.border);
+        for (i, of_component) in of_border.iter_mut().enumerate() {
+            of_component.clear();
+            of_component.extend(border.iter().map(|column| column[i]));
+        }
+        let [xs, ys, zs] = &of_border;
         let blocks = self.envelope.rank.len() * N;
         for (i, x) in border.iter().enumerate() {
             let row = blocks + first + i;
             self.right[row] += x.dot(right);
             let start = self.start(row);
-            for (block, of_block) in columns {
-                let to = start + self.envelope.rank[*block] * N;
-                for (entry, y) in self.lower[to..to + N].iter_mut().zip(of_block) {
-                    *entry += x.dot(*y);
-                }
-            }
             let own = start + blocks + first;
-            for (entry, y) in self.lower[own..=own + i].iter_mut().zip(border) {
-                *entry += x.dot(*y);
+            add_dots(&mut self.lower[own..=own + i], *x, xs, ys, zs);
+        }
+        for (block, of_block) in columns {
+            let to = self.envelope.rank[*block] * N;
+            let components = (
+                of_block.map(|c| c.x),
+                of_block.map(|c| c.y),
+                of_block.map(|c| c.z),
+            );
+            let (xs, ys, zs) = &components;
+            for (i, x) in border.iter().enumerate() {
+                let from = self.start(blocks + first + i) + to;
+                add_dots(&mut self.lower[from..from + N], *x, xs, ys, zs);
             }
         }
+        self.border = of_border;
     }
 
     /// Adds a ridge of `share` times the mean diagonal to the border: undetermined weights become 0.
@@ -252,6 +266,16 @@ impl EnvelopeSystem<'_> {
     /// Where a row starts in `lower`.
     fn start(&self, row: usize) -> usize {
         self.pattern.starts[row] as usize
+    }
+}
+
+/// Adds the scalar products of a vector with vectors that are given by component.
+#[inline]
+fn add_dots(entries: &mut [f64], v: DVec3, xs: &[f64], ys: &[f64], zs: &[f64]) {
+    let n = entries.len();
+    let (xs, ys, zs) = (&xs[..n], &ys[..n], &zs[..n]);
+    for (i, entry) in entries.iter_mut().enumerate() {
+        *entry += v.x * xs[i] + v.y * ys[i] + v.z * zs[i];
     }
 }
 

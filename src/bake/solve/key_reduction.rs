@@ -5,15 +5,22 @@
 //! the track's own; values are least squares fits of those at all keyframes. The first of two rounds leaves some of the
 //! limit, so that the tracks that come first do not take all of it.
 
+use super::PLAYBACK_SHARE;
 use super::clip_reduction::{Curve, Reduction, WeightCurve, at};
 use super::followers::Followers;
 use super::helper_tracks::Keys;
 use super::key_sets::Keyframes;
-use super::playback::Playback;
+use super::playback::{INTERVAL_SAMPLES, Playback};
 use crate::bake::problem::key_times::MIN_KEY_INTERVAL;
+use crate::bake::problem::sampler::{Frame, FrameTime, SampleRequest};
+use crate::bake::problem::training_poses::TRAINING_CLIP;
+use crate::math::Worse;
 use crate::task::Cancelled;
 use glam::{DQuat, DVec3};
 use rayon::prelude::*;
+
+/// Errors that key reduction may leave, as fractions of the largest one allowed, tried in this order.
+const REDUCTION_SHARES: [f64; 2] = [0.97, 0.85];
 
 /// Errors that each round may leave, as fractions of the limit.
 const ROUND_SHARES: [f64; 2] = [0.75, 1.0];
@@ -22,19 +29,98 @@ const MOST_BYTES: usize = 256 << 20;
 const POINT_BYTES: usize = 24;
 
 /// The tracks of a clip with fewer keyframes.
-pub(super) struct ReducedClip {
+struct ReducedClip {
     pub(super) clip: usize,
-    pub(super) curves: Vec<Vec<[Curve; 3]>>,
-    pub(super) weights: Vec<WeightCurve>,
+    curves: Vec<Vec<[Curve; 3]>>,
+    weights: Vec<WeightCurve>,
 }
 
 impl Playback<'_, '_> {
+    /// Reduces the keyframes of helpers and weights as far as errors stay below the largest one allowed, or `max_error`
+    /// where that is larger; the largest error afterwards. Clips in which errors between the times that the reduction
+    /// checks are larger are reduced less, or not at all.
+    pub(crate) fn reduce_keys(&mut self, max_error: f64) -> Result<f64, Cancelled> {
+        let most = (PLAYBACK_SHARE * self.problem.tolerance).max(1.01 * max_error);
+        let all = 0..self.keys.len();
+        // The training clip of a file for any clip is not in it.
+        let ids = &self.problem.clips.ids;
+        let mut clips: Vec<usize> = all.filter(|&clip| ids[clip] != TRAINING_CLIP).collect();
+        let mut largest = max_error;
+        for share in REDUCTION_SHARES {
+            let before = self.clone();
+            let limit = share * PLAYBACK_SHARE * self.problem.tolerance;
+            for reduced in self.reduced(&clips, limit)? {
+                self.take_reduced(reduced);
+            }
+            let errors = self.errors_of_clips(&clips)?;
+            let is_met = |error: &f64| *error <= most;
+            let met = errors.iter().filter(|error| is_met(error));
+            largest = met.copied().fold(largest, f64::worse);
+            let over = clips
+                .iter()
+                .zip(&errors)
+                .filter(|(_, error)| !is_met(error));
+            let over: Vec<usize> = over.map(|(&clip, _)| clip).collect();
+            for &clip in &over {
+                self.restore_clip(&before, clip);
+            }
+            clips = over;
+            if clips.is_empty() {
+                break;
+            }
+        }
+        Ok(largest)
+    }
+
+    /// Takes the tracks of a clip from `other`.
+    fn restore_clip(&mut self, other: &Self, clip: usize) {
+        let pairs = self.helpers.iter_mut().flatten();
+        for (helper, other) in pairs.zip(other.helpers.iter().flatten()) {
+            helper.tracks[clip] = other.tracks[clip].clone();
+        }
+        for &time in &self.keys[clip] {
+            let place = (clip, time.to_bits());
+            if let Some(solution) = other.weights.get(&place) {
+                self.weights.insert(place, solution.clone());
+            }
+        }
+        self.kept.retain(|place, _| place.2 != clip);
+    }
+
+    /// The largest error of each of these clips at keyframes and between them; 0 for those that are not corrected.
+    fn errors_of_clips(&self, clips: &[usize]) -> Result<Vec<f64>, Cancelled> {
+        let mut times = Vec::new();
+        for &clip in clips.iter().filter(|&&clip| self.problem.corrected[clip]) {
+            let keys = &self.keys[clip];
+            let at = |secs: f64| FrameTime {
+                clip: Some(clip),
+                secs,
+            };
+            times.extend(keys.iter().map(|&t| at(f64::from(t))));
+            for pair in keys
+                .windows(2)
+                .filter(|p| f64::from(p[1] - p[0]) >= 2.0 * MIN_KEY_INTERVAL)
+            {
+                let (from, to) = (f64::from(pair[0]), f64::from(pair[1]));
+                times.extend(INTERVAL_SAMPLES.map(|share| at(from + share * (to - from))));
+            }
+        }
+        let drawn = self.group.instances();
+        let look = |_: usize, frame: Frame| self.error_between_keys(&frame);
+        let (of_clips, task) = (self.problem.clips, self.problem.task);
+        let sampler = self.problem.sampler;
+        let found = sampler.sample(of_clips, &times, SampleRequest::own(&drawn), task, look)?;
+        let mut errors = vec![0.0f64; self.keys.len()];
+        for (time, error) in times.iter().zip(found) {
+            if let Some(clip) = time.clip {
+                errors[clip] = errors[clip].worse(error);
+            }
+        }
+        Ok(clips.iter().map(|&clip| errors[clip]).collect())
+    }
+
     /// Reduces the keyframes of some clips; errors that were below `limit` (world) stay so at the times that are checked.
-    pub(super) fn reduced(
-        &self,
-        clips: &[usize],
-        limit: f64,
-    ) -> Result<Vec<ReducedClip>, Cancelled> {
+    fn reduced(&self, clips: &[usize], limit: f64) -> Result<Vec<ReducedClip>, Cancelled> {
         let followers = Followers::of(self);
         let times = |clip: usize| checked_times(&self.keys[clip]);
         let bytes_of = |clip: usize| POINT_BYTES * followers.all.len() * times(clip).len();
@@ -89,7 +175,7 @@ impl Playback<'_, '_> {
     }
 
     /// Takes the tracks of a clip with fewer keyframes.
-    pub(super) fn take_reduced(&mut self, reduced: ReducedClip) {
+    fn take_reduced(&mut self, reduced: ReducedClip) {
         let ReducedClip {
             clip,
             curves,

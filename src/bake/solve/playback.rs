@@ -9,7 +9,7 @@ use super::mesh_basis::{Block, MeshBasis};
 use super::motions::MotionSolver;
 use super::regions::{JointPair, Partition, Region, pair_of};
 use super::training::{TrainingSet, residual};
-use super::{MISSED_SHARE, MeshSolution, PLAYBACK_SHARE, Solution, TRAINING_SHARE};
+use super::{MISSED_SHARE, MeshSolution, Solution, TRAINING_SHARE};
 use crate::bake::problem::Problem;
 use crate::bake::problem::antipodal::Flip;
 use crate::bake::problem::group::{Group, GroupMesh};
@@ -17,7 +17,6 @@ use crate::bake::problem::key_times::MIN_KEY_INTERVAL;
 use crate::bake::problem::rows::WeightRow;
 use crate::bake::problem::sampler::{Frame, FrameTime, SampleRequest};
 use crate::bake::problem::sampling::{Sampling, times_of};
-use crate::bake::problem::training_poses::TRAINING_CLIP;
 use crate::math::Worse;
 use crate::task::Cancelled;
 use glam::{DAffine3, DVec3};
@@ -29,7 +28,7 @@ use std::sync::Arc;
 const MAX_SUBDIVISIONS: usize = 5;
 
 /// Where an interval between keyframes is sampled, as fractions of it.
-const INTERVAL_SAMPLES: [f64; 5] = [0.15, 0.32, 0.5, 0.68, 0.85];
+pub(super) const INTERVAL_SAMPLES: [f64; 5] = [0.15, 0.32, 0.5, 0.68, 0.85];
 
 /// Motion below this fraction of the tolerance is no track.
 const CONSTANT_SHARE: f64 = 0.1;
@@ -43,9 +42,6 @@ const MIN_RISE: f64 = 1.02;
 /// that leaves the error below the limit, itself a fraction of the tolerance.
 const SPARSE_SHARES: [f64; 5] = [0.55, 0.4, 0.25, 0.15, 0.08];
 const SPARSE_LIMIT: f64 = 0.85;
-
-/// Errors that key reduction may leave, as fractions of the largest one allowed, tried in this order.
-const REDUCTION_SHARES: [f64; 2] = [0.97, 0.85];
 
 /// Points of a mesh and frames from which its regions are found; they bound the time.
 const MAX_REGION_POINTS: usize = 3000;
@@ -260,89 +256,6 @@ impl<'a, 'j> Playback<'a, 'j> {
             }
         }
         reach
-    }
-
-    /// Reduces the keyframes of helpers and weights as far as errors stay below the largest one allowed, or `max_error`
-    /// where that is larger; the largest error afterwards. Clips in which errors between the times that the reduction
-    /// checks are larger are reduced less, or not at all.
-    pub(crate) fn reduce_keys(&mut self, max_error: f64) -> Result<f64, Cancelled> {
-        let most = (PLAYBACK_SHARE * self.problem.tolerance).max(1.01 * max_error);
-        let all = 0..self.keys.len();
-        // The training clip of a file for any clip is not in it.
-        let ids = &self.problem.clips.ids;
-        let mut clips: Vec<usize> = all.filter(|&clip| ids[clip] != TRAINING_CLIP).collect();
-        let mut largest = max_error;
-        for share in REDUCTION_SHARES {
-            let before = self.clone();
-            let limit = share * PLAYBACK_SHARE * self.problem.tolerance;
-            for reduced in self.reduced(&clips, limit)? {
-                self.take_reduced(reduced);
-            }
-            let errors = self.errors_of_clips(&clips)?;
-            let is_met = |error: &f64| *error <= most;
-            let met = errors.iter().filter(|error| is_met(error));
-            largest = met.copied().fold(largest, f64::worse);
-            let over = clips
-                .iter()
-                .zip(&errors)
-                .filter(|(_, error)| !is_met(error));
-            let over: Vec<usize> = over.map(|(&clip, _)| clip).collect();
-            for &clip in &over {
-                self.restore_clip(&before, clip);
-            }
-            clips = over;
-            if clips.is_empty() {
-                break;
-            }
-        }
-        Ok(largest)
-    }
-
-    /// Takes the tracks of a clip from `other`.
-    fn restore_clip(&mut self, other: &Self, clip: usize) {
-        let pairs = self.helpers.iter_mut().flatten();
-        for (helper, other) in pairs.zip(other.helpers.iter().flatten()) {
-            helper.tracks[clip] = other.tracks[clip].clone();
-        }
-        for &time in &self.keys[clip] {
-            let place = (clip, time.to_bits());
-            if let Some(solution) = other.weights.get(&place) {
-                self.weights.insert(place, solution.clone());
-            }
-        }
-        self.kept.retain(|place, _| place.2 != clip);
-    }
-
-    /// The largest error of each of these clips at keyframes and between them; 0 for those that are not corrected.
-    fn errors_of_clips(&self, clips: &[usize]) -> Result<Vec<f64>, Cancelled> {
-        let mut times = Vec::new();
-        for &clip in clips.iter().filter(|&&clip| self.problem.corrected[clip]) {
-            let keys = &self.keys[clip];
-            let at = |secs: f64| FrameTime {
-                clip: Some(clip),
-                secs,
-            };
-            times.extend(keys.iter().map(|&t| at(f64::from(t))));
-            for pair in keys
-                .windows(2)
-                .filter(|p| f64::from(p[1] - p[0]) >= 2.0 * MIN_KEY_INTERVAL)
-            {
-                let (from, to) = (f64::from(pair[0]), f64::from(pair[1]));
-                times.extend(INTERVAL_SAMPLES.map(|share| at(from + share * (to - from))));
-            }
-        }
-        let drawn = self.group.instances();
-        let look = |_: usize, frame: Frame| self.error_between_keys(&frame);
-        let (of_clips, task) = (self.problem.clips, self.problem.task);
-        let sampler = self.problem.sampler;
-        let found = sampler.sample(of_clips, &times, SampleRequest::own(&drawn), task, look)?;
-        let mut errors = vec![0.0f64; self.keys.len()];
-        for (time, error) in times.iter().zip(found) {
-            if let Some(clip) = time.clip {
-                errors[clip] = errors[clip].worse(error);
-            }
-        }
-        Ok(clips.iter().map(|&clip| errors[clip]).collect())
     }
 
     /// A player's skin matrices of joints and helpers, by joint set of the group.
@@ -584,7 +497,7 @@ impl<'a, 'j> Playback<'a, 'j> {
     }
 
     /// The largest error at a time between keyframes.
-    fn error_between_keys(&self, frame: &Frame) -> f64 {
+    pub(super) fn error_between_keys(&self, frame: &Frame) -> f64 {
         let Some(weights) = self.weights_between(frame.time) else {
             return 0.0;
         };
