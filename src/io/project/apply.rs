@@ -2,7 +2,7 @@
 
 use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
-use super::recordings::{self, RecordingEntry};
+use super::recording_entries::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;
 use super::session::{self, Session};
 use super::types::all_finite;
@@ -11,7 +11,8 @@ use super::v8::{
     RuleEntry, SkinJoint, StackEntry, TransformEntry,
 };
 use super::{
-    ProjectError, clips, correctives, layers, masks, points, rig, rows, rules, transforms,
+    ProjectError, clips, correctives, layers, masks, points, recordings, rig, rows, rules,
+    transforms,
 };
 use crate::deform::correctives::SampleSet;
 use crate::deform::{DeformStack, MaskKind};

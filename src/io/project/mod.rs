@@ -43,6 +43,7 @@ mod names;
 mod paths;
 mod points;
 mod points_of_primitives;
+mod recording_entries;
 mod recordings;
 mod rig;
 mod rows;

@@ -2,27 +2,14 @@
 
 use super::ProjectError;
 use super::paths;
+use super::recording_entries::RecordingEntry;
 use crate::cluster::channel::RecordingId;
 use crate::document::{Document, Edit};
 use crate::finding::Finding;
 use crate::io::channels::read_item;
 use crate::task::Task;
-use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// A recording.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RecordingEntry {
-    /// The number that layers use.
-    recording: u32,
-    title: String,
-    /// Relative to the folder of the project file, with `/` separators; absolute in an autosave.
-    path: String,
-    /// xxh3-64 of the file, 16 hex digits.
-    fingerprint: String,
-}
 
 /// The recordings of a document whose project is saved at `project_path`; with `None` their paths stay absolute.
 pub(super) fn collect(document: &Document, project_path: Option<&Path>) -> Vec<RecordingEntry> {

@@ -6,7 +6,7 @@
 
 use super::cluster_entries::ClusterEntry;
 use super::joints::{JointKey, JointRef};
-use super::recordings::RecordingEntry;
+use super::recording_entries::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;
 use super::session::Session;
 use super::stack::Stack;
