@@ -8,6 +8,8 @@ const HEIGHT: f32 = 120.0;
 /// Margin around the curve, so that its end points can be grabbed.
 const MARGIN: f32 = 8.0;
 const REACH: f32 = 8.0;
+/// What the scroll bar of the panel covers at the right: the last point lies beside it.
+const BAR: f32 = 12.0;
 /// An arrow key moves the focused point by this much.
 const STEP: f32 = 0.02;
 
@@ -50,7 +52,7 @@ impl CurveEditor<'_> {
     /// Draws the curve for editing: drag points or move them with the arrow keys, double-click adds one, Delete removes
     /// one.
     pub(super) fn show_ui(&self, ui: &mut Ui) -> CurveResponse {
-        let size = vec2(ui.available_width().clamp(120.0, 320.0), HEIGHT);
+        let size = vec2((ui.available_width() - BAR).clamp(120.0, 320.0), HEIGHT);
         let (outer, ground) = ui.allocate_exact_size(size, Sense::click());
         ground.widget_info(|| WidgetInfo::labeled(Role::Image, true, self.label));
         let rect = outer.shrink(MARGIN);

@@ -43,7 +43,7 @@ impl ClustersPanel {
         let highest = line.iter().map(|p| p[1]).fold(1.0, f64::max);
         let lowest = line.iter().map(|p| p[1]).fold(0.0, f64::min);
         let plot = Plot::new(Id::unique("muscle strength"))
-            .width(ui.available_width())
+            .width(ui.available_width() - 12.0)
             .height(HEIGHT)
             .allow_drag(false)
             .allow_zoom(false)
