@@ -5,7 +5,7 @@ use crate::deform::capture;
 use crate::document::{CorrectivesEdit, Document, SculptTarget};
 use crate::evaluate::Evaluator;
 use crate::math::sparse::FactorError;
-use crate::relax::{NeighbourhoodError, Posed, Region, RelaxSettings, push_out, relax};
+use crate::relax::{NeighbourhoodError, Posed, Region, RelaxSettings, Start, push_out, relax};
 use crate::skeleton::Pose;
 use crate::task::{Cancelled, Task};
 use glam::{DVec3, Vec3};
@@ -105,7 +105,7 @@ pub fn push_skin_out(
                 volume_slack: f64::INFINITY,
                 ..*settings
             };
-            let relaxed = relax(&skin.around, &region, &posed, &kept, None, task)?;
+            let relaxed = relax(&skin.around, &region, &posed, &kept, Start::Skinned, task)?;
             let left = crossings(&relaxed.positions);
             if left < n {
                 (n, x) = (left, relaxed.positions);
