@@ -73,6 +73,9 @@ pub fn push_skin_out(
     let mut places: Vec<DVec3> = plan.positions().iter().map(|p| p.as_dvec3()).collect();
     let sets = item.correctives.sets();
     let drivers = sets.get(target.set).map_or(&[][..], |set| &set.drivers);
+    let held = sets.get(target.set);
+    let held = held.and_then(|set| set.vertices.points(&item.clusters));
+    let is_held = |point: u32| held.as_ref().is_none_or(|held| held.contains(point));
     let mut moved: BTreeMap<u32, DVec3> = BTreeMap::new();
     let (mut n_before, mut n_after) = (0, 0);
     let mut poser = Poser::new(document, OutlineOf::ThisStack);
@@ -111,13 +114,22 @@ pub fn push_skin_out(
                 (n, x) = (left, relaxed.positions);
             }
         }
+        if held.is_some() {
+            // The samples of the set do not hold the others.
+            for &p in &region.free {
+                if !skin.points[p as usize].iter().any(|&point| is_held(point)) {
+                    x[p as usize] = start[p as usize];
+                }
+            }
+            n = crossings(&x);
+        }
         n_after += n;
         for (&p, own) in region.free.iter().map(|p| (p, &skin.points[*p as usize])) {
             let offset = x[p as usize] - start[p as usize];
             if offset == DVec3::ZERO {
                 continue;
             }
-            for &point in own {
+            for &point in own.iter().filter(|point| is_held(**point)) {
                 places[point as usize] += offset;
                 *moved.entry(point).or_default() += offset;
             }

@@ -73,8 +73,9 @@ pub(super) fn apply_within(
     opening.pass_on_removed();
     opening.stacks(project.stacks);
     opening.masks(project.masks)?;
-    opening.correctives(project.correctives)?;
+    // Samples may be those of clusters alone.
     opening.clusters(project.clusters)?;
+    opening.correctives(project.correctives)?;
     opening.pose(project.pose);
     opening.names(project.renamed);
     opening.rules(&project.rules);
