@@ -75,6 +75,8 @@ mod corrections;
 mod corrective_jobs;
 #[path = "core/correctives.rs"]
 mod correctives;
+#[path = "core/correctives_clusters.rs"]
+mod correctives_clusters;
 #[path = "core/correctives_editor.rs"]
 mod correctives_editor;
 #[path = "core/correctives_mirror.rs"]

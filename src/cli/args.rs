@@ -358,6 +358,9 @@ pub struct PsdArgs {
     /// Accept the displacements of samples of another deformer stack as they are.
     #[arg(long, requires = "out", group = "edits")]
     pub keep: bool,
+    /// Let the samples of every set hold only control clusters: all, clusters, or the name of a group of clusters.
+    #[arg(long, value_name = "WHICH", requires = "out", group = "edits")]
+    pub vertices: Option<String>,
     /// Suggest samples for a bone, by name or node number: relaxed shapes in the poses where it bends badly. With --out
     /// those without crossing triangles are added.
     #[arg(long, value_name = "BONE", group = "edits")]

@@ -5,6 +5,7 @@ use super::load::Loaded;
 use super::{Failure, load, psd_report, scene};
 use crate::correctives::{self, NewSample, sculpt};
 use crate::deform::Captured;
+use crate::deform::correctives::{Correctives, SampleSet, SampleVertices};
 use crate::document::{Document, Edit, MeshId};
 use crate::finding::counted;
 use crate::io::project;
@@ -15,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 pub(super) fn run(args: &PsdArgs, path: &Path, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     if !crate::io::is_project(path) {
@@ -57,6 +59,9 @@ pub(super) fn run(args: &PsdArgs, path: &Path, out: &mut dyn Write) -> Result<Ex
         let mut added = added.map_err(Failure::Input)?;
         document.apply(&mut added.edit).map_err(Failure::input)?;
         lines.push(added.message);
+    }
+    if let Some(wanted) = &args.vertices {
+        lines.push(hold(&mut document, wanted)?);
     }
     if args.mirror || args.flip {
         lines.extend(mirror(&mut document, args.flip)?);
@@ -122,6 +127,56 @@ fn captured(
         Some(why) if found.is_empty() => Err(Failure::Input(why)),
         _ => Ok(found),
     }
+}
+
+/// Sets which vertices the samples of all sets hold, and deletes their displacements of others.
+fn hold(document: &mut Document, wanted: &str) -> Result<String, Failure> {
+    let vertices = match wanted {
+        "all" => SampleVertices::All,
+        "clusters" => SampleVertices::Clusters,
+        name => SampleVertices::Group(name.to_owned()),
+    };
+    let meshes = document.meshes().iter();
+    let meshes = meshes.filter(|(_, item)| !item.correctives.is_empty());
+    let meshes: Vec<MeshId> = meshes.map(|(id, _)| *id).collect();
+    if meshes.is_empty() {
+        return Err(Failure::Input("There are no corrective samples.".into()));
+    }
+    let n_held = |document: &Document| -> usize {
+        let samples = meshes
+            .iter()
+            .flat_map(|id| document.meshes()[id].correctives.samples());
+        samples.map(|s| s.displacements.n_points()).sum()
+    };
+    let before = n_held(document);
+    for &mesh in &meshes {
+        let item = &document.meshes()[&mesh];
+        if vertices.is_lost(&item.clusters) {
+            return Err(Failure::Usage(format!(
+                "--vertices {wanted}: mesh \"{}\" has no group of control clusters of that name.",
+                item.geometry.name
+            )));
+        }
+        let sets = item.correctives.sets().iter().map(|set| {
+            Arc::new(SampleSet {
+                vertices: vertices.clone(),
+                ..SampleSet::clone(set)
+            })
+        });
+        let made = Correctives::new(sets.collect()).map_err(Failure::input)?;
+        let mut edit = correctives::edit_of(document, mesh, made);
+        document.apply(&mut edit).map_err(Failure::input)?;
+    }
+    let n_left_out = before - n_held(document);
+    Ok(format!(
+        "The samples hold {}: {} left out.",
+        match &vertices {
+            SampleVertices::All => "all vertices that they move".to_owned(),
+            SampleVertices::Clusters => "control clusters".to_owned(),
+            SampleVertices::Group(name) => format!("control clusters of \"{name}\""),
+        },
+        counted(n_left_out, "displacement")
+    ))
 }
 
 /// Copies all samples to the other side, or exchanges the sides.

@@ -32,7 +32,12 @@ pub(super) fn print(
             writeln!(out, "{} is off with its {n}: {fault}.", text("name"))?;
             continue;
         }
-        writeln!(out, "{} ({})", text("name"), text("kernel"))?;
+        let held = match (set["vertices"].as_str(), set["group"].as_str()) {
+            (_, Some(group)) => format!(", control clusters of \"{group}\""),
+            (Some("clusters"), None) => ", control clusters".to_owned(),
+            _ => String::new(),
+        };
+        writeln!(out, "{} ({}{held})", text("name"), text("kernel"))?;
         for sample in set["samples"].as_array().into_iter().flatten() {
             writeln!(
                 out,
@@ -98,6 +103,8 @@ fn sets(document: &Document, pose: &Pose) -> Vec<Value> {
                 "fade": set.fade,
                 "weighted": set.weighted,
                 "scale_with_limb": set.scale_with_limb,
+                "vertices": set.vertices.key(),
+                "group": set.vertices.group(),
                 "condition": solved.condition(),
                 "cardinality": solved.cardinality(),
                 "bind": bind.collect::<Vec<_>>(),

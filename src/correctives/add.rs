@@ -74,11 +74,20 @@ pub fn add_sample(
         let mut names = (1..).map(|n| format!("Sample {n}"));
         names.find(|name| !taken(name)).unwrap_or_default()
     });
+    let all = captured.for_set(&sets[index]);
+    let displacements = sets[index].held(all, &item.clusters);
+    let n_left_out = all.n_points() - displacements.n_points();
+    if displacements.is_empty() && n_left_out > 0 {
+        return Err(format!(
+            "The set \"{}\" holds only control clusters, and the sculpt moves none of them.",
+            sets[index].name
+        ));
+    }
     let sample = Sample {
         name: name.clone(),
         rotations: sets[index].drivers.iter().map(rotation).collect(),
         beside: beside.map(|d| (d.joint, rotation(d))).collect(),
-        displacements: captured.for_set(&sets[index]).clone(),
+        displacements: displacements.clone(),
         captured_on: item.stack.clone(),
         strength: 1.0,
         muted: false,
@@ -92,13 +101,20 @@ pub fn add_sample(
     let (title, scales) = (set.name.clone(), set.scale_with_limb);
     let correctives = Correctives::new(sets).map_err(|why| sentence(&why.to_string()))?;
     let edit = edit_of(document, mesh, correctives);
-    let lengths = captured.displacements.iter().map(|(_, d)| d.length());
+    let lengths = displacements.iter().map(|(_, d)| d.length());
     let mut notes = String::new();
     if captured.n_singular > 0 {
         let n = counted(captured.n_singular, "vertex");
         let _ = write!(
             notes,
             " Linear skinning collapses {n} in this pose; they follow their heaviest bone."
+        );
+    }
+    if n_left_out > 0 {
+        let n = counted(n_left_out, "vertex");
+        let _ = write!(
+            notes,
+            " {n} that are no control clusters of the set are left out."
         );
     }
     if scales && captured.n_flat > 0 {
@@ -110,7 +126,7 @@ pub fn add_sample(
     }
     let message = format!(
         "Sample \"{name}\" of \"{title}\": {}, moved by up to {:.4} m.{notes}",
-        counted(captured.displacements.n_points(), "vertex"),
+        counted(displacements.n_points(), "vertex"),
         lengths.fold(0.0, f32::worse)
     );
     Ok(Added {

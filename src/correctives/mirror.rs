@@ -6,7 +6,7 @@
 
 use super::edit_of;
 use crate::deform::Correctives;
-use crate::deform::correctives::{Driver, Sample, SampleSet};
+use crate::deform::correctives::{Driver, Sample, SampleSet, SampleVertices};
 use crate::document::subject::SubjectScope;
 use crate::document::{Document, Edit, MeshId};
 use crate::finding::counted;
@@ -354,9 +354,15 @@ impl Mirrorer<'_> {
         if name == set.name {
             name = format!("{name} mirrored");
         }
+        // The images of the clusters of one group need not be in it.
+        let vertices = match &set.vertices {
+            SampleVertices::Group(_) => SampleVertices::Clusters,
+            other => other.clone(),
+        };
         Ok(SampleSet {
             name,
             drivers,
+            vertices,
             samples: Vec::new(),
             fault: None,
             ..set.clone()

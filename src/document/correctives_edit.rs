@@ -4,6 +4,7 @@ use super::dirty::Dirty;
 use super::edit_error::EditError;
 use super::{Document, MeshId};
 use crate::deform::Correctives;
+use crate::deform::correctives::{SampleSet, SampleVertices};
 use std::sync::Arc;
 
 /// New corrective samples for a mesh: one edit for a new sample, a stroke of a sculpting brush, a change of a set.
@@ -18,9 +19,18 @@ pub struct CorrectivesEdit {
 }
 
 impl CorrectivesEdit {
-    /// The edit that gives a mesh of `document` these samples.
+    /// The edit that gives a mesh of `document` these samples, without the displacements of vertices that they may not
+    /// hold ([`crate::deform::correctives::SampleVertices`]).
     pub fn new(document: &Document, mesh: MeshId, correctives: Arc<Correctives>) -> Self {
-        let before = document.meshes.get(&mesh).map(|item| &item.correctives);
+        let item = document.meshes.get(&mesh);
+        let is_held = |set: &Arc<SampleSet>| set.vertices != SampleVertices::All;
+        let correctives = match item {
+            Some(item) if correctives.sets().iter().any(is_held) => {
+                Arc::new(correctives.held_to(&item.clusters))
+            }
+            _ => correctives,
+        };
+        let before = item.map(|item| &item.correctives);
         // Undo and redo swap the two: the larger difference counts.
         let bytes = before.map_or(0, |before| {
             let forth = correctives.bytes_beside(before);

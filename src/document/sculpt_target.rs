@@ -90,6 +90,20 @@ impl SculptTarget {
                 sample.name, sample.strength
             ));
         }
+        if owner.vertices.is_lost(&item.clusters) {
+            return Err(format!(
+                "The set \"{}\" holds control clusters of the group \"{}\", which does not exist. Choose its vertices again.",
+                owner.name,
+                owner.vertices.group().unwrap_or_default()
+            ));
+        }
+        let held = owner.vertices.points(&item.clusters);
+        if held.is_some_and(|held| held.is_empty()) {
+            return Err(format!(
+                "The set \"{}\" holds only control clusters, and none are marked: mark some, or let it hold all vertices.",
+                owner.name
+            ));
+        }
         let pose = document.shown_pose();
         let mut work = WeightsWork::default();
         let weights = correctives.weights(document.skeleton(), &pose.locals, &mut work);

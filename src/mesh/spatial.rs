@@ -96,6 +96,18 @@ impl SurfaceIndex {
         let hit = intersect(ray, corners(triangles[triangle as usize], positions))?;
         Some(SurfaceHit { triangle, ..hit })
     }
+
+    /// The distance of `point` from a triangle.
+    pub fn distance(
+        &self,
+        point: Vec3,
+        triangle: u32,
+        triangles: &[[u32; 3]],
+        positions: &[Vec3],
+    ) -> f32 {
+        closest_on_triangle(point, corners(triangles[triangle as usize], positions)).1
+    }
+
     /// The closest point of the surface within `reach` of `point`. Only triangles that are `wanted` count; degenerate ones
     /// count as their edges.
     pub fn closest(

@@ -5,6 +5,9 @@ use glam::DVec3;
 /// The most items in a leaf.
 const LEAF: usize = 4;
 
+/// More levels than a tree has: each halves its items.
+const DEEPEST: usize = 40;
+
 /// A bounding volume hierarchy in double precision: built once, refitted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BoxTree {
@@ -195,20 +198,26 @@ impl BoxTree {
     ) -> Option<u32> {
         let mut best = reach * reach;
         let mut found: Option<u32> = None;
-        let mut stack = vec![0u32];
-        while let Some(index) = stack.pop() {
-            let Some(node) = self.nodes.get(index as usize) else {
-                continue;
-            };
-            if node.bounds.distance_squared(p) > best || !may_hold(index as usize) {
+        let Some(root) = self.nodes.first() else {
+            return None;
+        };
+        let mut waiting = [(0.0, 0u32); DEEPEST];
+        waiting[0] = (root.bounds.distance_squared(p), 0);
+        let mut n = 1;
+        while n > 0 {
+            n -= 1;
+            let (distance, index) = waiting[n];
+            if distance > best || !may_hold(index as usize) {
                 continue;
             }
+            let node = &self.nodes[index as usize];
             if node.second != 0 {
-                let (a, b) = (index + 1, node.second);
-                let distance = |i: u32| self.nodes[i as usize].bounds.distance_squared(p);
+                let child = |i: u32| (self.nodes[i as usize].bounds.distance_squared(p), i);
+                let (a, b) = (child(index + 1), child(node.second));
                 // The nearer one is taken first.
-                let nearer_first = distance(a) <= distance(b);
-                stack.extend(if nearer_first { [b, a] } else { [a, b] });
+                let nearer_first = a.0 <= b.0;
+                (waiting[n], waiting[n + 1]) = if nearer_first { (b, a) } else { (a, b) };
+                n += 2;
                 continue;
             }
             for &item in self.leaf(node) {

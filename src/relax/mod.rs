@@ -3,7 +3,8 @@
 //!
 //! Data flow: a joint's weights on the bind surface -> [`Neighbourhood`] (the surface around it, its radius, geodesic
 //! distances) -> [`Region`] (which points move, the systems of one joint, shared by its poses) -> [`relax`] with a
-//! [`Posed`] surface -> [`Relaxed`] -> [`Metrics`] before and after. [`push_out()`] resolves the contacts alone.
+//! [`Posed`] surface, or [`relax_sweep`] with several in a row -> [`Relaxed`] -> [`Metrics`] before and after.
+//! [`push_out()`] resolves the contacts alone.
 //!
 //! The energy is as-rigid-as-possible (Sorkine & Alexa 2007) with smoothed rotations (Levi & Gotsman 2015), on the
 //! surface alone; beside it stand the volume of the region, contacts of the surface with itself, and the outline of the
@@ -27,6 +28,7 @@ mod region;
 mod settings;
 mod solve;
 mod surface;
+mod sweep;
 mod triangle;
 mod volume;
 mod winding;
@@ -38,5 +40,6 @@ pub use posed::Posed;
 pub use push_out::push_out;
 pub use region::{REACHES, Region};
 pub use settings::RelaxSettings;
-pub use solve::{Relaxed, relax};
+pub use solve::{Relaxed, Start, relax};
 pub use surface::Surface;
+pub use sweep::{SNAP, relax_sweep};

@@ -30,6 +30,13 @@ pub(super) struct Outline<'a> {
     pub(super) strengths: Vec<f64>,
 }
 
+/// The points of the outline that are nearest to a point, ascending by distance.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Nearest {
+    points: [u32; NEAREST],
+    n: usize,
+}
+
 impl<'a> Outline<'a> {
     /// The outline of `places`, n_points.
     pub(super) fn new(around: &'a Neighbourhood, region: &'a Region, places: &'a [DVec3]) -> Self {
@@ -51,47 +58,71 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// One for each free point: where the outline wants it, at its distance along the normal. `x`, `normals`: n_points.
+    /// One for each free point: where the outline wants it, at its distance along the normal. `x`, `normals`: n_points;
+    /// `nearest`: what the call before found.
     pub(super) fn targets(
         &self,
         region: &Region,
         x: &[DVec3],
         normals: &[DVec3],
+        nearest: &mut Vec<Nearest>,
         out: &mut Vec<DVec3>,
     ) {
-        let of_point = |(&p, &strength): (&u32, &f64)| {
+        nearest.resize(region.free.len(), Nearest::default());
+        let of_point = |((&p, &strength), nearest): ((&u32, &f64), &mut Nearest)| {
             let here = x[p as usize];
             if strength == 0.0 {
                 return here;
             }
-            self.nearest(here, normals[p as usize], self.shells[p as usize])
-                .map_or(here, |q| {
+            self.find(here, self.shells[p as usize], nearest);
+            let own = normals[p as usize];
+            let mut found = nearest.points[..nearest.n].iter();
+            found
+                .find(|&&q| self.normals[q as usize].dot(own) > ALIKE)
+                .map_or(here, |&q| {
                     let normal = self.normals[q as usize];
                     here - normal * normal.dot(here - self.places[q as usize])
                 })
         };
         let pairs = region.free.par_iter().zip(&self.strengths);
-        pairs.with_min_len(64).map(of_point).collect_into_vec(out);
+        let pairs = pairs.zip(nearest.par_iter_mut()).with_min_len(64);
+        pairs.map(of_point).collect_into_vec(out);
     }
 
-    /// The first of the nearest points of a shell whose normal agrees.
-    fn nearest(&self, here: DVec3, normal: DVec3, shell: u32) -> Option<u32> {
+    /// The nearest points of a shell.
+    fn find(&self, here: DVec3, shell: u32, nearest: &mut Nearest) {
+        let distance = |q: u32| self.places[q as usize].distance_squared(here);
+        // The points found before are no farther than the farthest of them; a little more is for rounding.
+        let known = nearest.points.iter().map(|&q| distance(q));
+        let reach = if nearest.n == NEAREST {
+            known.fold(0.0, f64::max).sqrt() * (1.0 + 1e-9)
+        } else {
+            f64::INFINITY
+        };
         // Ascending by distance.
-        let mut best: Vec<(f64, u32)> = Vec::with_capacity(NEAREST + 1);
-        self.tree.nearest(here, f64::INFINITY, |i, _| {
+        let mut best = [(f64::INFINITY, u32::MAX); NEAREST];
+        self.tree.nearest(here, reach, |i, _| {
             let q = self.near[i as usize];
             if self.shells[q as usize] != shell {
                 return None;
             }
-            let entry = (self.places[q as usize].distance_squared(here), q);
-            let at = best.partition_point(|known| *known < entry);
-            best.insert(at, entry);
-            best.truncate(NEAREST);
+            let entry = (distance(q), q);
+            let mut at = NEAREST;
+            while at > 0 && entry < best[at - 1] {
+                at -= 1;
+                if at + 1 < NEAREST {
+                    best[at + 1] = best[at];
+                }
+            }
+            if at < NEAREST {
+                best[at] = entry;
+            }
             // The search goes on until it has all of them.
-            best.get(NEAREST - 1).map(|last| last.0)
+            let last = best[NEAREST - 1];
+            (last.1 != u32::MAX).then_some(last.0)
         });
-        let mut found = best.into_iter().map(|(_, q)| q);
-        found.find(|&q| self.normals[q as usize].dot(normal) > ALIKE)
+        nearest.n = best.partition_point(|found| found.1 != u32::MAX);
+        nearest.points = best.map(|found| found.1);
     }
 }
 

@@ -21,11 +21,26 @@ const NEARLY_STILL: (f64, usize) = (1e-4, 3);
 /// It looks for contacts at every such iteration.
 const CONTACT_PERIOD: usize = 2;
 
-/// The most iterations after a coarse start.
-const AFTER_COARSE: usize = 50;
+/// The most iterations after a coarse start, and with a wider gap.
+pub(super) const SHORT: usize = 50;
+
+/// How often the gap is doubled where triangles still cross.
+const WIDER_GAPS: usize = 2;
 
 /// Points that move by less than this have no displacement, in radii.
 const NEGLIGIBLE: f64 = 1e-4;
+
+/// Where a relaxation starts.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Start<'a> {
+    /// At the skinned shape, even where it passes deep through itself.
+    #[default]
+    Skinned,
+    /// At the relaxed shape of the coarser surface.
+    Coarse(&'a Coarse),
+    /// At the displacements of a pose nearby: points, ascending, each with its own in the frame of bind.
+    Near(&'a [(u32, DVec3)]),
+}
 
 /// A relaxed pose.
 #[derive(Clone, Debug, Default)]
@@ -45,14 +60,28 @@ pub struct Relaxed {
 /// Minimises `sum_ij w_ij |x_i - x_j - R_i (p_i - p_j)|^2 + alpha r^2 sum_ij w_ij |R_i - R_j|^2 + D sum_i (zeta |x_i - s_i|^2
 /// + kappa m_i |n . (x_i - y_i)|^2) + k D sum_contacts |...|^2` over the free points and the rotations, with the volume
 /// within its slack: as-rigid-as-possible surface modelling (Sorkine & Alexa 2007) with smoothed rotations (Levi & Gotsman
-/// 2015), from the skinned shape or from that of `coarse`. Fails when it is cancelled.
+/// 2015). Where triangles still cross at the end, it goes on with twice the gap, at most twice: contacts hold points in
+/// front of triangles, and two long edges of a coarse fold pass through each other between their points. The shape with
+/// the fewest crossings is kept. Fails when it is cancelled.
 pub fn relax(
     around: &Neighbourhood,
     region: &Region,
     posed: &Posed,
     settings: &RelaxSettings,
-    coarse: Option<&Coarse>,
+    start: Start<'_>,
     task: &Task,
+) -> Result<Relaxed, FactorError> {
+    relax_with(around, region, posed, settings, start, (task, true))
+}
+
+/// As [`relax`]; `widens`: whether it goes on with wider gaps.
+fn relax_with(
+    around: &Neighbourhood,
+    region: &Region,
+    posed: &Posed,
+    settings: &RelaxSettings,
+    start: Start<'_>,
+    (task, widens): (&Task, bool),
 ) -> Result<Relaxed, FactorError> {
     let Some(&first) = region.free.first() else {
         return Ok(Relaxed {
@@ -64,37 +93,48 @@ pub fn relax(
     let origin = posed.skinned[first as usize];
     let at_origin = |places: &[DVec3]| places.iter().map(|p| *p - origin).collect::<Vec<_>>();
     let (skinned, shape) = (at_origin(&posed.skinned), at_origin(&posed.outline));
-    let mut iterations = settings.iterations;
-    let start = match coarse {
-        Some(coarse) => {
-            iterations = iterations.min(AFTER_COARSE);
+    let mut from = skinned.clone();
+    let mut displace = |p: u32, d: DVec3| from[p as usize] += posed.rotations[p as usize] * d;
+    match start {
+        Start::Skinned => {}
+        Start::Coarse(coarse) => {
             let own = coarse.posed(posed);
-            let relaxed = relax(&coarse.around, &coarse.region, &own, settings, None, task)?;
-            let mut start = skinned.clone();
-            for (&p, d) in region
-                .free
-                .iter()
-                .zip(coarse.carried(&relaxed.displacements))
-            {
-                start[p as usize] += posed.rotations[p as usize] * d;
+            // The dense surface parts what still crosses here.
+            let relaxed = relax_with(
+                &coarse.around,
+                &coarse.region,
+                &own,
+                settings,
+                Start::Skinned,
+                (task, false),
+            )?;
+            let carried = coarse.carried(&relaxed.displacements);
+            for (&p, d) in region.free.iter().zip(carried) {
+                displace(p, d);
             }
-            start
         }
-        None => skinned.clone(),
+        Start::Near(displacements) => {
+            let free = displacements.iter().filter(|(p, _)| region.is_free(*p));
+            free.for_each(|&(p, d)| displace(p, d));
+        }
+    }
+    let iterations = match start {
+        Start::Skinned | Start::Near(_) => settings.iterations,
+        Start::Coarse(_) => settings.iterations.min(SHORT),
     };
     let solver = Solver {
         around,
         region,
-        settings,
+        settings: *settings,
         task,
     };
     let outline = Outline::new(around, region, &shape);
-    let rotations = posed
-        .rotations
-        .iter()
-        .map(|q| DMat3::from_quat(*q))
-        .collect();
-    let mut relaxed = solver.run(&skinned, &outline, start, rotations, iterations)?;
+    let rotations = posed.rotations.iter();
+    let mut rotations: Vec<DMat3> = rotations.map(|q| DMat3::from_quat(*q)).collect();
+    let mut relaxed = solver.run(&skinned, &outline, from, &mut rotations, iterations)?;
+    if widens {
+        relaxed = solver.part_edges(&skinned, &outline, relaxed, &mut rotations)?;
+    }
     relaxed.displacements = displacements(
         around,
         region,
@@ -108,27 +148,76 @@ pub fn relax(
     Ok(relaxed)
 }
 
+impl Relaxed {
+    /// One for each free point: its displacement in the frame of bind, negligible or not.
+    pub fn of_free(&self, region: &Region, posed: &Posed) -> Vec<DVec3> {
+        let of_point = |&p: &u32| {
+            let p = p as usize;
+            posed.rotations[p].conjugate() * (self.positions[p] - posed.skinned[p])
+        };
+        region.free.iter().map(of_point).collect()
+    }
+}
+
 /// What all iterations of a pose share.
 struct Solver<'a> {
     around: &'a Neighbourhood,
     region: &'a Region,
-    settings: &'a RelaxSettings,
+    settings: RelaxSettings,
     task: &'a Task,
 }
 
 impl Solver<'_> {
+    /// The shape of `relaxed`, or with wider gaps one with fewer crossings.
+    fn part_edges(
+        &self,
+        skinned: &[DVec3],
+        outline: &Outline<'_>,
+        mut relaxed: Relaxed,
+        rotations: &mut [DMat3],
+    ) -> Result<Relaxed, FactorError> {
+        let mut left = self.free_crossings(&relaxed.positions);
+        let mut settings = self.settings;
+        for _ in 0..WIDER_GAPS {
+            // What does not touch does not part.
+            if left == 0 || relaxed.n_contacts == 0 {
+                break;
+            }
+            settings.gap *= 2.0;
+            let wider = Solver { settings, ..*self };
+            let from = relaxed.positions.clone();
+            let parted = wider.run(skinned, outline, from, rotations, SHORT)?;
+            let still = self.free_crossings(&parted.positions);
+            let iterations = relaxed.iterations + parted.iterations;
+            if still < left {
+                (left, relaxed) = (still, parted);
+            }
+            relaxed.iterations = iterations;
+        }
+        Ok(relaxed)
+    }
+
+    /// The number of crossings in which a triangle can move.
+    fn free_crossings(&self, x: &[DVec3]) -> usize {
+        let Self { around, region, .. } = *self;
+        let triangles = &around.surface.triangles;
+        let moves = |t: u32| triangles[t as usize].iter().any(|&p| region.is_free(p));
+        let pairs = around.crossings(&region.near_triangles, x).into_iter();
+        pairs.filter(|&(a, b)| moves(a) || moves(b)).count()
+    }
+
     fn run(
         &self,
         skinned: &[DVec3],
         outline: &Outline<'_>,
         start: Vec<DVec3>,
-        mut rotations: Vec<DMat3>,
+        rotations: &mut [DMat3],
         iterations: usize,
     ) -> Result<Relaxed, FactorError> {
         let Self {
             around,
             region,
-            settings,
+            ref settings,
             task,
         } = *self;
         let scale = region.scale;
@@ -142,7 +231,8 @@ impl Solver<'_> {
         let mut x = start;
         let mut contacts = Contacts::new(around, region, settings, &x);
         let mut found: Vec<Contact> = Vec::new();
-        let (mut fitted, mut b, mut targets) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut fitted, mut b) = (Vec::new(), Vec::new());
+        let (mut targets, mut nearest) = (Vec::new(), Vec::new());
         let mut n_without_crossing = 0;
         let mut done = iterations;
         for iteration in 0..iterations {
@@ -152,15 +242,15 @@ impl Solver<'_> {
                 region,
                 settings.stiffness,
                 &x,
-                &rotations,
+                rotations,
                 &mut fitted,
             );
             for (&p, rotation) in region.rotating.iter().zip(&fitted) {
                 rotations[p as usize] = *rotation;
             }
-            right_hand_side(around, region, &x, &rotations, &mut b);
+            right_hand_side(around, region, &x, rotations, &mut b);
             let normals = around.surface.normals(&x);
-            outline.targets(region, &x, &normals, &mut targets);
+            outline.targets(region, &x, &normals, &mut nearest, &mut targets);
             for (i, &p) in region.free.iter().enumerate() {
                 let keeps = settings.outline * outline.strengths[i];
                 b[i] += (skinned[p as usize] * settings.pull + targets[i] * keeps) * scale;
@@ -226,7 +316,9 @@ impl Solver<'_> {
     /// Moves the free points of `x` along `A^-1 grad V` until the volume is within its slack.
     fn correct_volume(&self, factor: &Factor, x: &mut [DVec3]) {
         let Self {
-            region, settings, ..
+            region,
+            ref settings,
+            ..
         } = *self;
         let closed = &region.closed;
         let wanted = {

@@ -10,7 +10,9 @@ use crate::finding::counted;
 use crate::math::Worse;
 use crate::math::sparse::FactorError;
 use crate::psd::{DriverMode, Kernel, NamedPose, PoseInterpolation, PoseSet, Work};
-use crate::relax::{Coarse, Metrics, NeighbourhoodError, Posed, Region, Relaxed, relax};
+use crate::relax::{
+    Coarse, Metrics, NeighbourhoodError, Posed, Region, Relaxed, SNAP, relax_sweep,
+};
 use crate::skeleton::JointId;
 use crate::task::Task;
 use glam::{DQuat, DVec3, Vec3};
@@ -29,9 +31,6 @@ const MISS: f64 = 0.02;
 /// The most samples of a ray, and the least angle between two of them, degrees.
 const MOST: usize = 4;
 const APART: f64 = 15.0;
-
-/// A fold snaps where a vertex moves by more than this between two poses of a ray, in radii.
-const SNAP: f64 = 0.25;
 
 /// Edges longer than this, in radii, are refused, and warned of; a region of fewer free vertices is refused.
 const COARSE: (f64, f64) = (0.7, 0.45);
@@ -247,44 +246,52 @@ fn relax_all(
     let coarse = Coarse::new(&skin.around, region);
     let (n, n_done) = (poses.len(), AtomicUsize::new(0));
     let skeleton = document.skeleton();
-    let of_pose = |(ray, angle, posed): (usize, f64, Posed)| -> Result<Step, FactorError> {
-        let relaxed = relax(
+    let done = || {
+        let done = n_done.fetch_add(1, Ordering::Relaxed) + 1;
+        task.step("Relaxing poses", done as f32 / n as f32)
+    };
+    let of_ray = |ray: usize| -> Result<Vec<Step>, FactorError> {
+        let own = poses.iter().filter(|pose| pose.0 == ray);
+        let (angles, posed): (Vec<f64>, Vec<Posed>) =
+            own.map(|(_, angle, posed)| (*angle, posed.clone())).unzip();
+        let relaxed = relax_sweep(
             &skin.around,
             region,
             &posed,
             &settings.relax,
             coarse.as_ref(),
             task,
+            &done,
         )?;
-        let pose = range.rays[ray].pose(document, skin.joint, angle);
-        let axes = skin.bone_axes(skeleton, &pose);
-        let measure = |x: &[DVec3]| Metrics::new(&skin.around, region, &posed.skinned, x, &axes);
-        let (before, after) = (measure(&posed.skinned), measure(&relaxed.positions));
-        let displacements = region.free.iter().map(|&p| {
-            let p = p as usize;
-            posed.rotations[p].conjugate() * (relaxed.positions[p] - posed.skinned[p])
-        });
-        let displacements = displacements.collect();
-        let done = n_done.fetch_add(1, Ordering::Relaxed) + 1;
-        task.step("Relaxing poses", done as f32 / n as f32)?;
-        Ok(Step {
-            ray,
-            angle,
-            posed,
-            relaxed,
-            displacements,
-            before,
-            after,
-        })
+        let steps = (relaxed, posed, angles).into_par_iter();
+        let step = |(relaxed, posed, angle): (Relaxed, Posed, f64)| {
+            let pose = range.rays[ray].pose(document, skin.joint, angle);
+            let axes = skin.bone_axes(skeleton, &pose);
+            let measure =
+                |x: &[DVec3]| Metrics::new(&skin.around, region, &posed.skinned, x, &axes);
+            let (before, after) = (measure(&posed.skinned), measure(&relaxed.positions));
+            Step {
+                ray,
+                angle,
+                displacements: relaxed.of_free(region, &posed),
+                posed,
+                relaxed,
+                before,
+                after,
+            }
+        };
+        Ok(steps.map(step).collect())
     };
-    let steps: Result<Vec<Step>, FactorError> = poses.into_par_iter().map(of_pose).collect();
-    steps.map_err(|why| match why {
+    let rays: Result<Vec<Vec<Step>>, FactorError> =
+        (0..range.rays.len()).into_par_iter().map(of_ray).collect();
+    let rays = rays.map_err(|why| match why {
         FactorError::Cancelled(why) => SuggestError::Cancelled(why),
         FactorError::Failed { .. } => SuggestError::Unsolved {
             joint: skeleton.label(skin.joint),
             why: why.to_string(),
         },
-    })
+    });
+    Ok(rays?.into_iter().flatten().collect())
 }
 
 fn is_good(metrics: &Metrics) -> bool {

@@ -5,7 +5,7 @@ use crate::deform::capture;
 use crate::document::{CorrectivesEdit, Document, SculptTarget};
 use crate::evaluate::Evaluator;
 use crate::math::sparse::FactorError;
-use crate::relax::{NeighbourhoodError, Posed, Region, RelaxSettings, push_out, relax};
+use crate::relax::{NeighbourhoodError, Posed, Region, RelaxSettings, Start, push_out, relax};
 use crate::skeleton::PoseAt;
 use crate::task::{Cancelled, Task};
 use glam::{DVec3, Vec3};
@@ -74,6 +74,9 @@ pub fn push_skin_out<'p>(
     let mut places: Vec<DVec3> = plan.positions().iter().map(|p| p.as_dvec3()).collect();
     let sets = item.correctives.sets();
     let drivers = sets.get(target.set).map_or(&[][..], |set| &set.drivers);
+    let held = sets.get(target.set);
+    let held = held.and_then(|set| set.vertices.points(&item.clusters));
+    let is_held = |point: u32| held.as_ref().is_none_or(|held| held.contains(point));
     let mut moved: BTreeMap<u32, DVec3> = BTreeMap::new();
     let (mut n_before, mut n_after) = (0, 0);
     let mut poser = Poser::new(document, OutlineOf::ThisStack);
@@ -106,11 +109,20 @@ pub fn push_skin_out<'p>(
                 volume_slack: f64::INFINITY,
                 ..*settings
             };
-            let relaxed = relax(&skin.around, &region, &posed, &kept, None, task)?;
+            let relaxed = relax(&skin.around, &region, &posed, &kept, Start::Skinned, task)?;
             let left = crossings(&relaxed.positions);
             if left < n {
                 (n, x) = (left, relaxed.positions);
             }
+        }
+        if held.is_some() {
+            // The samples of the set do not hold the others.
+            for &p in &region.free {
+                if !skin.points[p as usize].iter().any(|&point| is_held(point)) {
+                    x[p as usize] = start[p as usize];
+                }
+            }
+            n = crossings(&x);
         }
         n_after += n;
         for (&p, own) in region.free.iter().map(|p| (p, &skin.points[*p as usize])) {
@@ -118,7 +130,7 @@ pub fn push_skin_out<'p>(
             if offset == DVec3::ZERO {
                 continue;
             }
-            for &point in own {
+            for &point in own.iter().filter(|point| is_held(**point)) {
                 places[point as usize] += offset;
                 *moved.entry(point).or_default() += offset;
             }

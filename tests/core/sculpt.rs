@@ -30,7 +30,7 @@ fn pose(h: &mut EditorHarness, joint: JointId, axis: DVec3, degrees: f64) {
 }
 
 /// The arm bent by 90 degrees under a stack, with a sample there that moves nothing, seen from its side.
-fn bent_arm(preset: StackPreset) -> EditorHarness {
+pub(crate) fn bent_arm(preset: StackPreset) -> EditorHarness {
     let mut h = EditorHarness::new();
     h.editor.show_clip(None);
     h.editor.use_preset(preset);
@@ -42,7 +42,7 @@ fn bent_arm(preset: StackPreset) -> EditorHarness {
     h
 }
 
-fn elbow(h: &EditorHarness) -> Vec3 {
+pub(crate) fn elbow(h: &EditorHarness) -> Vec3 {
     h.editor.world()[h.joint("forearm") as usize]
         .translation
         .as_vec3()
@@ -60,7 +60,7 @@ fn look_at_elbow(h: &mut EditorHarness) {
     look_at(h, at);
 }
 
-fn sculpted(h: &EditorHarness) -> Displacements {
+pub(crate) fn sculpted(h: &EditorHarness) -> Displacements {
     let (set, sample) = (
         h.editor.active_set().unwrap(),
         h.editor.active_sample().unwrap(),
@@ -68,7 +68,7 @@ fn sculpted(h: &EditorHarness) -> Displacements {
     h.editor.samples_of(set)[sample].displacements.clone()
 }
 
-fn shown(h: &EditorHarness) -> Vec<Vec3> {
+pub(crate) fn shown(h: &EditorHarness) -> Vec<Vec3> {
     let displayed = h.editor.displayed().values().next().unwrap();
     displayed.positions.as_ref().clone()
 }
@@ -83,7 +83,7 @@ fn diagonal(positions: &[Vec3]) -> f32 {
 }
 
 /// A stroke from the first place to the last.
-fn stroke(h: &mut EditorHarness, places: &[Vec2], change: impl Fn(&mut PointerEvent)) {
+pub(crate) fn stroke(h: &mut EditorHarness, places: &[Vec2], change: impl Fn(&mut PointerEvent)) {
     let mut press = event(PointerKind::Press, places[0]);
     change(&mut press);
     h.editor.begin_sculpt(&press);
@@ -99,7 +99,7 @@ fn stroke(h: &mut EditorHarness, places: &[Vec2], change: impl Fn(&mut PointerEv
 }
 
 /// The visible vertex closest to a position, with its place on the screen.
-fn vertex_near(h: &mut EditorHarness, place: Vec3) -> (u32, Vec2) {
+pub(crate) fn vertex_near(h: &mut EditorHarness, place: Vec3) -> (u32, Vec2) {
     let hit = h.editor.surface_at(ndc(h, place), SIZE).unwrap();
     let positions = shown(h);
     let distance = |p: &u32| positions[*p as usize].distance(hit);
@@ -511,7 +511,7 @@ fn type_number(h: &mut EditorHarness, text: &str) {
 }
 
 /// Selects the vertex nearest to the elbow; returns it.
-fn select_at_elbow(h: &mut EditorHarness) -> u32 {
+pub(crate) fn select_at_elbow(h: &mut EditorHarness) -> u32 {
     h.editor.use_sculpt(SculptKind::Vertices);
     h.editor.set_pose_space(PoseSpace::World);
     let place = elbow(h);

@@ -9,7 +9,9 @@ use sinew::document::{Document, Edit};
 use sinew::evaluate::Evaluator;
 use sinew::math::{Worse, sparse::FactorError};
 use sinew::psd::{DriverMode, Kernel, NamedPose, PoseInterpolation, PoseSet, Work};
-use sinew::relax::{Coarse, Metrics, Posed, Region, RelaxSettings, Relaxed, relax};
+use sinew::relax::{
+    Coarse, Metrics, Posed, Region, RelaxSettings, Relaxed, Start, relax, relax_sweep,
+};
 use sinew::skeleton::{JointId, Pose};
 use sinew::suggest::{JointSkin, OutlineOf, Poser, SuggestError, SuggestSettings, suggest};
 use sinew::task::Task;
@@ -77,7 +79,7 @@ impl Bend {
             region,
             posed,
             &RelaxSettings::default(),
-            None,
+            Start::Skinned,
             &Task::new(),
         )
         .unwrap()
@@ -145,86 +147,198 @@ fn an_elbow_unfolds_with_its_volume() {
     near(after.outline, 0.22, 0.04);
 }
 
-/// Measured, in this order: finger 55, .94 -> .51; elbow 59, .87 -> .49; knee 72, .92 -> .51; raised shoulder 53, 2.85 -> .78.
-#[test]
-fn fingers_elbows_knees_and_shoulders_unfold() {
-    for (model, name, axis, crossings, strain, relaxed) in [
-        ("hand.glb", "index.02.L", DVec3::X, 55.0, 0.94, 0.51),
-        ("mannequin.glb", "forearm.L", DVec3::X, 59.0, 0.87, 0.49),
-        ("mannequin.glb", "shin.L", DVec3::X, 72.0, 0.92, 0.51),
-        ("mannequin.glb", "upper_arm.L", DVec3::Z, 53.0, 2.85, 0.78),
-    ] {
-        let [before, after] = Bend::new(model, name, StackPreset::Default).row(axis, 120.0);
-        near(before.crossings as f64, crossings, 3.0);
-        near(before.strain, strain, 0.02);
-        assert_eq!(after.crossings, 0, "{name}");
-        assert!(
-            after.volume.abs() <= 0.02 + 1e-9,
-            "{name}: {}",
-            after.volume
-        );
-        near(after.strain, relaxed, 0.03);
+/// What the oracle measured of a joint at an angle, in the order before, after.
+struct Row {
+    joint: (&'static str, &'static str),
+    preset: StackPreset,
+    axis: DVec3,
+    degrees: f64,
+    crossings: [usize; 2],
+    strain: [f64; 2],
+    /// Degrees, where it was measured.
+    dihedral: Option<[f64; 2]>,
+    /// Radii, where it was measured.
+    displacement: Option<f64>,
+}
+
+impl Row {
+    fn new(model: &'static str, joint: &'static str, axis: DVec3, degrees: f64) -> Self {
+        Self {
+            joint: (model, joint),
+            preset: StackPreset::Default,
+            axis,
+            degrees,
+            crossings: [0; 2],
+            strain: [0.0; 2],
+            dihedral: None,
+            displacement: None,
+        }
+    }
+
+    fn under(self, preset: StackPreset) -> Self {
+        Self { preset, ..self }
+    }
+
+    fn crossings(self, crossings: [usize; 2]) -> Self {
+        Self { crossings, ..self }
+    }
+
+    fn strain(self, strain: [f64; 2]) -> Self {
+        Self { strain, ..self }
+    }
+
+    fn dihedral(self, dihedral: [f64; 2]) -> Self {
+        Self {
+            dihedral: Some(dihedral),
+            ..self
+        }
+    }
+
+    fn displacement(self, displacement: f64) -> Self {
+        Self {
+            displacement: Some(displacement),
+            ..self
+        }
+    }
+
+    /// Compares it with what is found here.
+    fn check(&self, folder: &Path) {
+        let (model, name) = self.joint;
+        let path = folder.join(model);
+        let bend = Bend::new(path.to_str().unwrap(), name, self.preset);
+        let [before, after] = bend.row(self.axis, self.degrees);
+        let what = format!("{model} {name} {}: {before:?} {after:?}", self.degrees);
+        println!("{what}");
+        let near = |found: f64, expected: f64, tolerance: f64| {
+            assert!((found - expected).abs() <= tolerance, "{expected}: {what}");
+        };
+        near(before.crossings as f64, self.crossings[0] as f64, 3.0);
+        assert!(after.crossings <= self.crossings[1], "{what}");
+        assert!(after.volume.abs() <= 0.02 + 1e-9, "{what}");
+        near(before.strain, self.strain[0], 0.02);
+        near(after.strain, self.strain[1], 0.03);
+        if let Some([expected, relaxed]) = self.dihedral {
+            near(before.dihedral.to_degrees(), expected, 0.3);
+            near(after.dihedral.to_degrees(), relaxed, 0.6);
+        }
+        if let Some(expected) = self.displacement {
+            near(after.displacement, expected, 0.05);
+        }
     }
 }
 
-/// Measured: crossing triangles, strain and the change of dihedral angles in degrees, before -> after.
-///
-/// The knight's arm is an open mesh: five triangles of its elbow still cross.
+/// At 120 degrees no triangle crosses another, the volume is within 2 %, and strain and creases are as measured.
+#[test]
+fn elbows_fingers_knees_and_shoulders_unfold_under_every_method() {
+    let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
+    let elbow = || Row::new("arm.glb", "forearm", DVec3::X, 120.0);
+    let knee = || Row::new("mannequin.glb", "shin.L", DVec3::X, 120.0);
+    let rows = [
+        elbow()
+            .under(StackPreset::Lbs)
+            .crossings([116, 0])
+            .strain([0.61, 0.44])
+            .dihedral([9.3, 9.8])
+            .displacement(0.54),
+        elbow()
+            .crossings([118, 0])
+            .strain([0.91, 0.56])
+            .dihedral([11.0, 9.2])
+            .displacement(0.39),
+        Row::new("hand.glb", "index.02.L", DVec3::X, 120.0)
+            .crossings([55, 0])
+            .strain([0.94, 0.51])
+            .dihedral([18.7, 13.0])
+            .displacement(0.45),
+        Row::new("mannequin.glb", "forearm.L", DVec3::X, 120.0)
+            .crossings([59, 0])
+            .strain([0.87, 0.49])
+            .dihedral([22.1, 13.4])
+            .displacement(0.46),
+        knee()
+            .under(StackPreset::Lbs)
+            .crossings([72, 0])
+            .strain([0.66, 0.40])
+            .dihedral([14.2, 12.8])
+            .displacement(0.48),
+        knee()
+            .under(StackPreset::Dqs)
+            .crossings([70, 0])
+            .strain([1.20, 0.55])
+            .dihedral([14.7, 11.3])
+            .displacement(0.48),
+        knee()
+            .crossings([72, 0])
+            .strain([0.92, 0.51])
+            .dihedral([15.7, 12.0])
+            .displacement(0.48),
+        Row::new("mannequin.glb", "upper_arm.L", DVec3::Z, 120.0)
+            .crossings([53, 0])
+            .strain([2.85, 0.78])
+            .dihedral([20.5, 8.9])
+            .displacement(0.87),
+    ];
+    rows.iter().for_each(|row| row.check(&assets));
+}
+
+/// As above, on models that others made. The edges of the knight's elbow are half a radius long, and its mesh is open.
 #[test]
 fn knees_and_elbows_of_shared_models_unfold() {
     let Some(shared) = shared_dir("knees_and_elbows_of_shared_models_unfold") else {
         return;
     };
-    for (model, name, axis, degrees, crossings, strain, dihedral) in [
-        (
-            "cesium_man",
-            "leg_joint_L_2",
-            DVec3::Y,
-            90.0,
-            [14, 0],
-            [0.61, 0.39],
-            [25.0, 7.6],
-        ),
-        (
-            "cesium_man",
-            "leg_joint_L_2",
-            DVec3::Y,
-            120.0,
-            [27, 0],
-            [0.52, 0.42],
-            [30.5, 11.4],
-        ),
-        (
-            "mannequiny",
-            "lowerarm.l",
-            DVec3::X,
-            120.0,
-            [0, 0],
-            [0.98, 0.40],
-            [29.2, 10.4],
-        ),
-        (
-            "kaykit_knight",
-            "lowerarm.l",
-            DVec3::NEG_Z,
-            90.0,
-            [45, 5],
-            [0.67, 0.46],
-            [23.9, 12.8],
-        ),
-    ] {
-        let path = shared.join(format!("models/{model}/{model}.glb"));
-        let bend = Bend::new(path.to_str().unwrap(), name, StackPreset::Default);
-        let [before, after] = bend.row(axis, degrees);
-        println!("{model} {name} {degrees}: {before:?} {after:?}");
-        near(before.crossings as f64, crossings[0] as f64, 3.0);
-        assert!(after.crossings <= crossings[1], "{model}: {after:?}");
-        near(before.strain, strain[0], 0.02);
-        near(after.strain, strain[1], 0.03);
-        near(before.dihedral.to_degrees(), dihedral[0], 0.3);
-        near(after.dihedral.to_degrees(), dihedral[1], 0.5);
-        assert!(after.volume.abs() <= 0.02 + 1e-9, "{model}: {after:?}");
-    }
+    let cesium = |degrees| {
+        let model = "cesium_man/cesium_man.glb";
+        Row::new(model, "leg_joint_L_2", DVec3::Y, degrees)
+    };
+    let mannequiny = |joint| Row::new("mannequiny/mannequiny.glb", joint, DVec3::X, 120.0);
+    let knight = "kaykit_knight/kaykit_knight.glb";
+    let rows = [
+        cesium(90.0)
+            .crossings([14, 0])
+            .strain([0.61, 0.39])
+            .dihedral([25.0, 7.6])
+            .displacement(0.44),
+        cesium(120.0)
+            .crossings([27, 0])
+            .strain([0.52, 0.42])
+            .dihedral([30.4, 11.4])
+            .displacement(0.58),
+        mannequiny("lowerarm.l")
+            .strain([0.98, 0.40])
+            .dihedral([29.2, 10.4])
+            .displacement(0.99),
+        mannequiny("lowerleg.l").strain([0.73, 0.29]),
+        Row::new(knight, "lowerarm.l", DVec3::NEG_Z, 90.0)
+            .crossings([45, 0])
+            .strain([0.67, 0.47])
+            .dihedral([23.9, 12.7])
+            .displacement(0.37),
+    ];
+    let models = shared.join("models");
+    rows.iter().for_each(|row| row.check(&models));
+}
+
+/// A range in which rigid parts overlap beyond the region stays unresolved, and says so.
+#[test]
+fn what_does_not_unfold_is_counted() {
+    let Some(shared) = shared_dir("what_does_not_unfold_is_counted") else {
+        return;
+    };
+    let path = shared.join("models/cesium_man/cesium_man.glb");
+    let bend = Bend::new(
+        path.to_str().unwrap(),
+        "leg_joint_L_2",
+        StackPreset::Default,
+    );
+    let pose = bend.pose_about(DVec3::Y, 140.0);
+    let posed = Poser::new(&bend.document, OutlineOf::ThisStack).pose(&bend.skin, &pose);
+    let ends = std::slice::from_ref(&posed.skinned);
+    let (region, n_held) = Region::choose(&bend.skin.around, ends);
+    let relaxed = bend.relaxed(&region, &posed);
+    let after = bend.metrics(&region, &posed, &relaxed.positions, &pose);
+    println!("{n_held} held, {after:?}");
+    assert!(n_held > 0 && after.crossings > 0);
 }
 
 #[test]
@@ -290,7 +404,7 @@ fn a_coarse_start_ends_at_the_same_shape() {
         &region,
         &posed,
         &settings,
-        Some(&coarse),
+        Start::Coarse(&coarse),
         &Task::new(),
     )
     .unwrap();
@@ -345,7 +459,7 @@ fn it_stops_at_once_when_it_is_cancelled() {
         &region,
         &posed,
         &RelaxSettings::default(),
-        None,
+        Start::Skinned,
         &task,
     );
     let late = cancelled.join().unwrap().elapsed();
@@ -455,7 +569,15 @@ fn without_the_inside_test_elbows_stay_folded() {
         let of_angle = |degrees: f64| {
             let posed = bend.posed(degrees, OutlineOf::ThisStack);
             let (region, around) = (bend.region(&posed), &bend.skin.around);
-            let relaxed = relax(around, &region, &posed, &settings, None, &Task::new()).unwrap();
+            let relaxed = relax(
+                around,
+                &region,
+                &posed,
+                &settings,
+                Start::Skinned,
+                &Task::new(),
+            )
+            .unwrap();
             region.n_crossings(around, &relaxed.positions)
         };
         [60.0, 90.0, 120.0].map(of_angle).to_vec()
@@ -644,16 +766,24 @@ fn relaxed_every_10(bend: &Bend, axis: DVec3, to: usize) -> Vec<Vec<DVec3>> {
     let ends = [posed[posed.len() - 1].skinned.clone()];
     let (region, _) = Region::choose(&bend.skin.around, &ends);
     let radius = bend.skin.around.radius;
-    let of_pose = |posed: &Posed| {
-        let relaxed = bend.relaxed(&region, posed);
-        let free = region.free.iter().map(|&p| {
-            let p = p as usize;
-            let offset = relaxed.positions[p] - posed.skinned[p];
-            posed.rotations[p].conjugate() * offset / radius
-        });
-        free.collect()
-    };
-    posed.iter().map(of_pose).collect()
+    let settings = RelaxSettings::default();
+    let around = &bend.skin.around;
+    let relaxed = relax_sweep(
+        around,
+        &region,
+        &posed,
+        &settings,
+        None,
+        &Task::new(),
+        &|| Ok(()),
+    );
+    let relaxed = relaxed.unwrap();
+    let steps = relaxed.iter().zip(&posed).map(|(relaxed, posed)| {
+        assert_eq!(region.n_crossings(around, &relaxed.positions), 0);
+        let own = relaxed.of_free(&region, posed).into_iter();
+        own.map(|d| d / radius).collect()
+    });
+    steps.collect()
 }
 
 /// The root mean square and the largest distance of the shapes that samples at some steps give from those relaxed
@@ -715,6 +845,17 @@ fn few_samples_carry_the_poses_between_them() {
             [80.0, 21.0, 15.0, 11.0],
             &[6, 12][..],
             21.0,
+        ),
+        (
+            "mannequin.glb",
+            "shin.L",
+            StackPreset::Default,
+            DVec3::X,
+            140,
+            147.0,
+            [100.0, 54.0, 35.0, 24.0],
+            &[6, 11, 14],
+            19.0,
         ),
         (
             "mannequin.glb",

@@ -6,16 +6,19 @@
 //!
 //! Invariant: `v' = F(v; X) + R(X) d(X)` and `d = R^T (s - F)`, with `R A` for R in sets that scale with the limb: at a sample's pose the sculpt comes back whatever the
 //! stages below are, whether they can be inverted or not.
+//! Invariant: the samples of a set hold only what its [`SampleVertices`] allow; every change of samples sees to it.
 //! Invariant: a set that cannot be solved when a project opens is off with its [`Fault`]; nothing of it is lost.
 
 mod fault;
 mod rotation;
 mod sample;
+mod vertices;
 mod weighted;
 
 pub use fault::Fault;
 pub(super) use rotation::{BlendedRotation, inverse_stretch};
 pub use sample::{Driver, Sample, SampleSet};
+pub use vertices::SampleVertices;
 pub use weighted::PointWeights;
 pub(super) use weighted::{PointClasses, Weighing};
 

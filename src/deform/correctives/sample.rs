@@ -1,6 +1,6 @@
 //! Sample sets: driver joints, and shapes sculpted at their poses.
 
-use super::Fault;
+use super::{Fault, SampleVertices};
 use crate::deform::DeformStack;
 use crate::math::Transform;
 use crate::math::transform::normalize_or_identity;
@@ -66,6 +66,8 @@ pub struct SampleSet {
     /// Whether displacements stretch with the scale and shear of the joints: `R A d` instead of `R d`, where A blends
     /// their stretches by the skin weights of the point.
     pub scale_with_limb: bool,
+    /// Which vertices its samples hold.
+    pub vertices: SampleVertices,
     /// The samples.
     pub samples: Vec<Arc<Sample>>,
     /// Why it is off; `None`: it is solved.
@@ -152,6 +154,7 @@ impl SampleSet {
             fade: false,
             weighted: false,
             scale_with_limb: false,
+            vertices: SampleVertices::default(),
             samples: Vec::new(),
             fault: None,
         }

@@ -96,13 +96,25 @@ impl Editor {
         });
     }
 
-    /// Renames a group. An empty name changes nothing; a taken one is refused.
+    /// Renames a group, and with it what sample sets hold. An empty name changes nothing; a taken one is refused.
     pub fn rename_group(&mut self, group: u16, name: &str) {
         let name = name.trim();
-        if !name.is_empty() {
-            let label = format!("Rename group · {name}");
-            self.change_group(group, &label, |group| name.clone_into(&mut group.name));
+        let known = self.cluster_groups().get(usize::from(group));
+        let Some(before) = known.map(|known| known.name.clone()) else {
+            return;
+        };
+        if name.is_empty() || name == before {
+            return;
         }
+        let label = format!("Rename group · {name}");
+        self.in_step(&label, |editor| {
+            let is_renamed =
+                editor.change_group(group, &label, |group| name.clone_into(&mut group.name));
+            if is_renamed {
+                editor.rename_held_group(&before, name);
+            }
+            is_renamed
+        });
     }
 
     /// Sets what moves the clusters of a group.

@@ -1,9 +1,10 @@
 //! Commands on sample sets.
 
 use super::{drivers, free_name};
-use crate::deform::correctives::SampleSet;
+use crate::deform::correctives::{SampleSet, SampleVertices};
 use crate::document::session::ActiveSample;
 use crate::editor::Editor;
+use crate::finding::counted;
 use crate::psd::DriverMode;
 use crate::skeleton::{JointId, bone_segments};
 use glam::{DQuat, DVec3};
@@ -85,6 +86,36 @@ impl Editor {
                 change(&mut changed);
                 if changed != **set {
                     *set = Arc::new(changed);
+                }
+            }
+        });
+    }
+
+    /// Sets which vertices the samples of a set hold, and deletes their displacements of others: one undo step. Says how
+    /// many vertices it left out.
+    pub fn set_held_vertices(&mut self, index: usize, vertices: SampleVertices) {
+        self.finish_tool();
+        let n_held = |editor: &Self| -> usize {
+            let samples = editor.samples_of(index).iter();
+            samples.map(|sample| sample.displacements.n_points()).sum()
+        };
+        let before = n_held(self);
+        self.change_set(index, "Vertices of samples", |set| set.vertices = vertices);
+        let n_left_out = before.saturating_sub(n_held(self));
+        if n_left_out > 0 {
+            let n = counted(n_left_out, "displacement");
+            self.notify(format!(
+                "{n} of vertices that are no control clusters of the set deleted."
+            ));
+        }
+    }
+
+    /// Gives sets that hold the clusters of a group its new name, within the open undo step.
+    pub(in crate::editor) fn rename_held_group(&mut self, before: &str, name: &str) {
+        self.change_sets("Rename group", None, |sets| {
+            for set in sets {
+                if set.vertices.group() == Some(before) {
+                    Arc::make_mut(set).vertices = SampleVertices::Group(name.to_owned());
                 }
             }
         });

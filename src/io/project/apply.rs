@@ -73,14 +73,15 @@ pub(super) fn apply_within(
     opening.pass_on_removed();
     opening.stacks(project.stacks);
     opening.masks(project.masks)?;
-    opening.correctives(project.correctives)?;
     opening.recordings(project.recordings, task)?;
     opening.pose(project.pose);
     opening.names(project.renamed);
     opening.rules(&project.rules);
     opening.locks(&project.locked);
     opening.clips(project.removed_clips, project.clips)?;
+    // Their keyframes lie in clips; samples may be those of clusters alone.
     opening.clusters(project.clusters)?;
+    opening.correctives(project.correctives)?;
     if let Some(session) = project.session {
         opening.session(session);
     }

@@ -11,10 +11,10 @@ use super::keys::{self, Key, SPAN};
 use super::migrate::from_ron;
 use super::moved_blocks::{decode, encode};
 use super::sample_entries::{
-    CorrectiveEntry, DriverEntry, MovedPoint, Rotation, SampleEntry, SampleMode,
+    CorrectiveEntry, DriverEntry, HeldVertices, MovedPoint, Rotation, SampleEntry, SampleMode,
 };
 use super::stack::Stack;
-use crate::deform::correctives::{Driver, Fault, Sample, SampleSet};
+use crate::deform::correctives::{Driver, Fault, Sample, SampleSet, SampleVertices};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::Finding;
 use crate::mesh::Mesh;
@@ -61,6 +61,7 @@ pub(super) fn collect(
             fade: set.fade,
             weighted: set.weighted,
             scale_with_limb: set.scale_with_limb,
+            vertices: set.vertices.clone().into(),
             samples: Vec::new(),
         };
         let samples = set.samples.par_iter();
@@ -188,6 +189,7 @@ pub(super) fn restore(
         fade: entry.fade,
         weighted: entry.weighted,
         scale_with_limb: entry.scale_with_limb,
+        vertices: entry.vertices.into(),
         samples,
         fault: None,
     };
@@ -279,6 +281,26 @@ fn mode(entry: SampleMode) -> DriverMode {
         SampleMode::Ball => DriverMode::Ball,
         SampleMode::Swing(x, y, z) => DriverMode::Swing(DVec3::new(x, y, z)),
         SampleMode::Twist(x, y, z) => DriverMode::Twist(DVec3::new(x, y, z)),
+    }
+}
+
+impl From<SampleVertices> for HeldVertices {
+    fn from(vertices: SampleVertices) -> Self {
+        match vertices {
+            SampleVertices::All => Self::All,
+            SampleVertices::Clusters => Self::Clusters,
+            SampleVertices::Group(name) => Self::Group(name),
+        }
+    }
+}
+
+impl From<HeldVertices> for SampleVertices {
+    fn from(vertices: HeldVertices) -> Self {
+        match vertices {
+            HeldVertices::All => Self::All,
+            HeldVertices::Clusters => Self::Clusters,
+            HeldVertices::Group(name) => Self::Group(name),
+        }
     }
 }
 

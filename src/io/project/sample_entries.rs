@@ -32,7 +32,21 @@ pub(super) struct CorrectiveEntry {
     /// Whether displacements stretch with the joints' scale.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) scale_with_limb: bool,
+    /// Which vertices the samples hold; omitted for all that they move.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) vertices: HeldVertices,
     pub(super) samples: Vec<SampleEntry>,
+}
+
+/// Which vertices the samples of a set hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum HeldVertices {
+    #[default]
+    All,
+    /// Control clusters.
+    Clusters,
+    /// Control clusters of the group with this name.
+    Group(String),
 }
 
 fn one() -> f64 {

@@ -98,6 +98,7 @@ impl From<CorrectiveEntry> for sample_entries::CorrectiveEntry {
             fade: old.fade,
             weighted: false,
             scale_with_limb: false,
+            vertices: sample_entries::HeldVertices::All,
             samples: old.samples,
         }
     }

@@ -87,18 +87,7 @@ fn mean(shape: &Shape, moved: &Moved, point: u32) -> Vec3 {
 /// The position where the edges of a point are closest to their shape of bind: the mean over its neighbours j of
 /// `p_j + (R_i + R_j) / 2 (b_i - b_j)` (Sorkine & Alexa 2007, eq. 8, with equal weights and the rotations of the skin).
 fn relaxed(shape: &Shape, moved: &Moved, point: u32) -> Vec3 {
-    let ring = moved.ring(point);
-    if ring.is_empty() {
-        return shape.now(point);
-    }
-    let (own, scale) = (moved.rotation(point), moved.unit_scale());
-    let mut sum = Vec3::ZERO;
-    for &next in ring {
-        let edge = shape.bind_edge(next, point).as_dvec3() * scale;
-        let rotated = (own * edge + moved.rotation(next) * edge) * 0.5;
-        sum += shape.now(next) + rotated.as_vec3();
-    }
-    sum / ring.len() as f32
+    mean(shape, moved, point) + moved.from_mean(point)
 }
 
 /// The mean plane of some points.

@@ -39,6 +39,7 @@ impl Stroke {
             };
             begun.grabbed = Some(Grabbed {
                 place: dab.centre,
+                triangles: vec![None; dab.points.len()],
                 points: dab.points,
             });
         }
@@ -47,25 +48,27 @@ impl Stroke {
         let Some(begun) = &mut self.begun else {
             return;
         };
-        let Some(grabbed) = begun.grabbed.take() else {
+        let Some(mut grabbed) = begun.grabbed.take() else {
             return;
         };
         let movement = under(context.camera, event.size_px, at, grabbed.place)
             .map_or(Vec3::ZERO, |place| place - grabbed.place);
         let slides = self.kind == SculptKind::Slide;
-        let reach = 2.0 * movement.length();
         let points = grabbed.points.iter().map(|reached| reached.0);
         begun.moved.reach(points, &begun.shape, false);
         let (shape, moved) = (&begun.shape, &begun.moved);
-        let of_point = |&(point, effect): &(u32, f32)| {
+        let of_point = |(&(point, effect), triangle): (&(u32, f32), &mut Option<u32>)| {
             let start = shape.start[point as usize];
             let mut place = start + movement * effect;
             if slides {
-                place = shape.closest(place, reach, point).unwrap_or(start);
+                let found = shape.closest(place, point, *triangle);
+                *triangle = found.map(|found| found.0);
+                place = found.map_or(start, |found| found.1);
             }
             moved.displacement(point, place - start)
         };
-        let points = grabbed.points.par_iter().with_min_len(POINTS_PER_TASK);
+        let points = grabbed.points.par_iter().zip(&mut grabbed.triangles);
+        let points = points.with_min_len(POINTS_PER_TASK);
         let displacements: Vec<Vec3> = points.map(of_point).collect();
         begun.apply(&grabbed.points, displacements, true);
         begun.grabbed = Some(grabbed);

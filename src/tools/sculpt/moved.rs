@@ -28,6 +28,8 @@ struct Slot {
     normal: Vec3,
     /// Where its neighbours are in [`Moved::rings`]: the first and their number.
     ring: (u32, u32),
+    /// From the mean of its neighbours to where their edges are as at bind, once Relax has reached it.
+    from_mean: Option<Vec3>,
 }
 
 /// The points that a stroke has moved.
@@ -101,13 +103,40 @@ impl Moved {
         }
     }
 
-    /// As [`Moved::reach`], with the neighbours of the points.
+    /// As [`Moved::reach`], with what [`Moved::from_mean`] needs.
     pub(super) fn reach_neighbours(&mut self, points: &[(u32, f32)], shape: &Shape) {
         self.reach(points.iter().map(|reached| reached.0), shape, true);
-        let neighbours = points.iter().flat_map(|reached| self.ring(reached.0));
-        let unknown = neighbours.filter(|&&point| self.slot(point).is_none());
-        let unknown: Vec<u32> = unknown.copied().collect();
-        self.reach(unknown.into_iter(), shape, true);
+        let is_new = |slot: &&Slot| slot.from_mean.is_none();
+        let slots = points.iter().filter_map(|reached| self.slot(reached.0));
+        let new: Vec<u32> = slots.filter(is_new).map(|slot| slot.point).collect();
+        let neighbours = new.iter().flat_map(|&point| self.ring(point));
+        let neighbours: Vec<u32> = neighbours.copied().collect();
+        self.reach(neighbours.into_iter(), shape, true);
+        let of_point = |&point: &u32| self.edges_at_bind(point, shape);
+        let points = new.par_iter().with_min_len(POINTS_PER_TASK);
+        let found: Vec<Vec3> = points.map(of_point).collect();
+        for (point, from_mean) in new.into_iter().zip(found) {
+            let index = self.slot_of[point as usize] as usize - 1;
+            self.slots[index].from_mean = Some(from_mean);
+        }
+    }
+
+    /// The mean over the neighbours j of a point of `(R_i + R_j) / 2 (b_i - b_j)`.
+    fn edges_at_bind(&self, point: u32, shape: &Shape) -> Vec3 {
+        let ring = self.ring(point);
+        let (own, scale) = (self.rotation(point), self.unit_scale());
+        let edges = ring.iter().map(|&next| {
+            let edge = shape.bind_edge(next, point).as_dvec3() * scale;
+            (own * edge + self.rotation(next) * edge) * 0.5
+        });
+        (edges.sum::<DVec3>() / ring.len().max(1) as f64).as_vec3()
+    }
+
+    /// From the mean of the neighbours of a point to where its edges are closest to their shape at bind; it stays the
+    /// same as they move. Zero for a point that Relax has not reached.
+    pub(super) fn from_mean(&self, point: u32) -> Vec3 {
+        let slot = self.slot(point);
+        slot.and_then(|slot| slot.from_mean).unwrap_or_default()
     }
 
     fn slots_of(&self, points: &[u32], shape: &Shape, needs_rings: bool) -> (Vec<Slot>, Vec<u32>) {
@@ -132,13 +161,14 @@ impl Moved {
                 is_dirty: false,
                 normal: shape.start_normal(point),
                 ring: (first as u32, (rings.len() - first) as u32),
+                from_mean: None,
             }
         });
         (slots.collect(), rings)
     }
 
     /// The blended rotation of a point that was reached.
-    pub(super) fn rotation(&self, point: u32) -> DQuat {
+    fn rotation(&self, point: u32) -> DQuat {
         self.slot(point)
             .map_or(DQuat::IDENTITY, |slot| slot.rotation)
     }
@@ -155,7 +185,7 @@ impl Moved {
     }
 
     /// Metres of the world in one unit of the mesh at rest.
-    pub(super) fn unit_scale(&self) -> f64 {
+    fn unit_scale(&self) -> f64 {
         self.rotations.unit_scale()
     }
 

@@ -106,23 +106,33 @@ impl Shape {
         corners.map(|(&p, share)| self.now(p) * share).sum()
     }
 
-    /// The closest position on the surface at the press within `reach` metres, on the island of `point`.
-    pub(super) fn closest(&self, place: Vec3, reach: f32, point: u32) -> Option<Vec3> {
+    /// The closest position on the surface at the press, on the island of `point`, with its triangle. `known`: the
+    /// triangle of the call before. The position is no farther than the point itself, and than that triangle: only what
+    /// is nearer is searched.
+    pub(super) fn closest(
+        &self,
+        place: Vec3,
+        point: u32,
+        known: Option<u32>,
+    ) -> Option<(u32, Vec3)> {
         let mesh = self.geometry();
         let triangles = &mesh.topology().triangles;
         let islands = mesh.topology().islands(mesh.n_points());
         let is_own = |t: u32| islands[triangles[t as usize][0] as usize] == islands[point as usize];
-        let found = self
-            .index
-            .as_ref()?
-            .closest(place, reach, triangles, &self.start, is_own)?;
+        let index = self.index.as_ref()?;
+        let mut reach = self.start[point as usize].distance(place);
+        if let Some(known) = known {
+            reach = reach.min(index.distance(place, known, triangles, &self.start));
+        }
+        // A little more, for rounding.
+        let reach = reach * 1.001 + self.negligible;
+        let found = index.closest(place, reach, triangles, &self.start, is_own)?;
         let corners = triangles[found.triangle as usize].iter();
         let corners = corners.zip(found.barycentric.to_array());
-        Some(
-            corners
-                .map(|(&p, share)| self.start[p as usize] * share)
-                .sum(),
-        )
+        let place = corners
+            .map(|(&p, share)| self.start[p as usize] * share)
+            .sum();
+        Some((found.triangle, place))
     }
 
     /// The normal of a point at the press, unit: the mean of its faces by area, across seams. Zero where it has none.

@@ -42,6 +42,8 @@ pub(super) struct Begun {
     pub(super) grabbed: Option<Grabbed>,
     /// Points that may change; `None`: all.
     mask: Option<PointSet>,
+    /// Points that the samples of the set may hold; `None`: all.
+    held: Option<PointSet>,
     hidden: Option<Arc<PointSet>>,
     mirror: Option<Arc<Symmetry>>,
     /// Points under the brush without a mirror image.
@@ -56,6 +58,8 @@ pub(super) struct Grabbed {
     pub(super) place: Vec3,
     /// Points with the effect of the brush on them.
     pub(super) points: Vec<(u32, f32)>,
+    /// Under Slide the triangle of the surface on which each of them is, once it moved.
+    pub(super) triangles: Vec<Option<u32>>,
 }
 
 /// A dab, and the points that it reaches with the effect of the brush on each.
@@ -148,6 +152,8 @@ impl strokes::Stroke for Stroke {
         if begun.moved.is_empty() {
             let why = if begun.mask.is_some() {
                 "No vertex under the brush is in the paint mask."
+            } else if begun.held.is_some() {
+                "No vertex under the brush is a control cluster of the set."
             } else {
                 "No vertex lies under the brush. Press ] for a larger brush."
             };
@@ -268,15 +274,17 @@ impl Begun {
         let (_, surface) = surface.ok_or(gone)?;
         let rotations = document.point_rotations(target.instance).ok_or(gone)?;
         let factors = target.factors(document).ok_or(gone)?;
-        let set = item.correctives.sets().get(target.set);
-        let sample = set.and_then(|set| set.samples.get(target.sample));
-        let sample = sample.ok_or(gone)?.displacements.clone();
+        let set = item.correctives.sets().get(target.set).ok_or(gone)?;
+        let sample = set.samples.get(target.sample).ok_or(gone)?;
+        let sample = sample.displacements.clone();
+        let held = set.vertices.points(&item.clusters);
         Ok(Self {
             shape: Shape::new(item, surface, hidden.clone()),
             moved: Moved::new(rotations, sample, factors, item.geometry.n_points()),
             target,
             grabbed: None,
             mask,
+            held,
             hidden,
             mirror,
             unmatched: PointSet::default(),
@@ -302,9 +310,12 @@ impl Begun {
         })
     }
 
-    fn may_sculpt(&self, point: u32) -> bool {
+    /// Whether a point may change.
+    pub(super) fn may_sculpt(&self, point: u32) -> bool {
         let is_in = |set: &PointSet| set.contains(point);
-        self.mask.as_ref().is_none_or(is_in) && !self.hidden.as_deref().is_some_and(is_in)
+        self.mask.as_ref().is_none_or(is_in)
+            && self.held.as_ref().is_none_or(is_in)
+            && !self.hidden.as_deref().is_some_and(is_in)
     }
 
     /// Whether a point of the surface at the press faces a camera that looks along `direction`.

@@ -41,12 +41,18 @@ impl VertexTransform {
             mask: PaintMask::Off,
             ..document.session().brush
         };
-        let points = selected.iter().map(|&point| (point, 1.0)).collect();
-        Ok(Self {
-            begun: Begun::new(target, &options, context)?,
+        let begun = Begun::new(target, &options, context)?;
+        let points = selected.iter().map(|&point| (point, 1.0));
+        let mut made = Self {
+            begun,
+            points: points.collect(),
             selected,
-            points,
-        })
+        };
+        made.leave_out_what_is_not_held();
+        if made.points.is_empty() {
+            return Err("None of the selected vertices is a control cluster of the set.".into());
+        }
+        Ok(made)
     }
 
     /// The number of selected vertices.
@@ -82,6 +88,12 @@ impl VertexTransform {
         points.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
         points.dedup_by_key(|point| point.0);
         self.points = points;
+        self.leave_out_what_is_not_held();
+    }
+
+    fn leave_out_what_is_not_held(&mut self) {
+        let begun = &self.begun;
+        self.points.retain(|(point, _)| begun.may_sculpt(*point));
     }
 
     /// Applies a map to the positions at the start. Returns the edit.

@@ -10,6 +10,7 @@ mod samples;
 pub(in crate::view::panels) mod sets;
 mod suggestions;
 mod textures;
+mod vertices;
 
 use super::rename::NameField;
 use crate::editor::Editor;

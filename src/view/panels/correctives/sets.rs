@@ -1,6 +1,7 @@
 //! The sample sets of the object, and the drivers and settings of the active one.
 
 use super::fields::{Number, named_ui, pick_ui};
+use super::vertices::held_vertices_ui;
 use super::{CorrectivesPanel, Rename, buttons_ui, heading_ui, id_of};
 use crate::deform::correctives::{Driver, SampleSet};
 use crate::editor::Editor;
@@ -323,6 +324,7 @@ impl CorrectivesPanel {
         if response.on_hover_text(about).changed() {
             editor.change_set(index, "Scale with limb", |set| set.scale_with_limb = scales);
         }
+        held_vertices_ui(ui, editor, index, set);
         if let Some(solved) = editor
             .correctives()
             .and_then(|c| c.interpolations().get(index))
