@@ -187,7 +187,8 @@ struct Weight {
     #[serde(default)]
     primitive: u32,
     vertex: u32,
-    weight: f64,
+    #[serde(rename = "weight")]
+    value: f64,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -442,10 +443,7 @@ impl Driver {
             self.centre.is_some() || self.half_width.is_some() || self.sigma.is_some();
         let mut weights = Vec::with_capacity(self.weights.len());
         for weight in &self.weights {
-            weights.push((
-                reader.point(weight.primitive, weight.vertex)?,
-                weight.weight,
-            ));
+            weights.push((reader.point(weight.primitive, weight.vertex)?, weight.value));
         }
         weights.sort_by_key(|weight: &(u32, f64)| weight.0);
         weights.dedup_by_key(|weight| weight.0);
