@@ -439,3 +439,79 @@ impl Window {
         self.settle();
     }
 }
+
+/// The control-cluster arm, as the welcome page offers it.
+fn control_cluster_arm() -> Window {
+    let mut window = Window::on("arm.glb");
+    window.choose("Help", "Welcome");
+    window.click(Role::Button, "Try the control-cluster arm");
+    window.wait_until("the sample", |w| w.document().has_clusters());
+    window.settle();
+    window
+}
+
+/// Goes to a time of the clip that bends the arm from 0 to 120° in 1.2 s.
+fn bend(window: &mut Window, secs: f64) {
+    window.harness.state_mut().editor_mut().set_time(secs);
+    window.settle();
+}
+
+/// Figs 3 and 4 of the paper (Bukatov et al. 2014): the kinds of clusters in their colours, and the bend with a slight
+/// biceps.
+#[test]
+fn the_control_cluster_arm_bends_as_the_paper_shows_it() {
+    const YELLOW: [u8; 3] = [240, 228, 66];
+    const GREEN: [u8; 3] = [0, 158, 115];
+    let mut window = control_cluster_arm();
+    assert!(window.document().source().is_some());
+    window.click(Role::Tab, Workspace::Clusters.label());
+    window.settle();
+    for name in ["DQS", "PSD", "Biceps"] {
+        assert!(window.says(name), "{name}");
+    }
+    let mut heights = Vec::new();
+    for (degrees, secs) in [(0, 0.0), (30, 0.4), (60, 0.6), (90, 0.8), (120, 1.2)] {
+        bend(&mut window, secs);
+        let name = format!("control-clusters-{degrees}");
+        let yellow = n_of_colour(&mut window, &name, YELLOW);
+        let green = n_of_colour(&mut window, &name, GREEN);
+        assert!(green > 40, "{degrees}: {green} green pixels");
+        // The elbow's outer side is seen from the front through the whole bend.
+        assert!(yellow > 15, "{degrees}: {yellow} yellow pixels");
+        // The highest vertex of the upper arm's middle.
+        let top = window.positions().into_iter();
+        let top = top.filter(|p| (-0.2..-0.1).contains(&p.x)).map(|p| p.y);
+        heights.push(top.fold(f32::NEG_INFINITY, f32::max));
+    }
+    assert!(heights.is_sorted(), "{heights:?}");
+    let bulge = heights[4] - heights[0];
+    assert!((0.005..0.015).contains(&bulge), "{bulge}");
+}
+
+/// Fig. 2 of the paper: the four methods side by side.
+#[test]
+fn the_control_cluster_arm_compares_four_methods() {
+    let mut window = control_cluster_arm();
+    window.click(Role::Tab, Workspace::Compare.label());
+    bend(&mut window, 1.2);
+    window.picture("control-clusters-compared");
+    let panes = window.editor().compare().choices.clone();
+    let shapes: Vec<Vec<glam::Vec3>> = panes
+        .iter()
+        .map(|choice| {
+            let view = window.editor().view_of(choice).expect("it is shown");
+            let shown = window.editor().displayed_in(view).values();
+            shown.flat_map(|d| d.positions.iter().copied()).collect()
+        })
+        .collect();
+    let apart = |a: usize, b: usize| {
+        let pairs = shapes[a].iter().zip(&shapes[b]);
+        pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
+    };
+    assert_eq!(shapes[0].len(), 262);
+    // Without clusters the sample moves its four vertices alone, the biceps nothing.
+    assert!((0.005..0.012).contains(&apart(1, 2)), "{}", apart(1, 2));
+    assert!(apart(0, 1) > 0.01 && apart(2, 3) > 0.008);
+    let moved = shapes[1].iter().zip(&shapes[2]);
+    assert_eq!(moved.filter(|(a, b)| a.distance(**b) > 1e-6).count(), 4);
+}
