@@ -14,9 +14,17 @@ fn sinew(args: &[&str]) -> Output {
         .unwrap()
 }
 
+/// What a call wrote to stderr, without the progress that slow machines show.
+fn messages(output: &Output) -> String {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let is_progress = |line: &&str| line.starts_with("sinew: ") && line.ends_with(" %");
+    let lines = stderr.lines().filter(|line| !is_progress(line));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
 pub(crate) fn done(args: &[&str]) -> String {
     let output = sinew(args);
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = messages(&output);
     assert_eq!(output.status.code(), Some(0), "{args:?}: {stderr}");
     assert!(stderr.is_empty(), "{args:?}: {stderr}");
     String::from_utf8(output.stdout).unwrap()
@@ -25,7 +33,7 @@ pub(crate) fn done(args: &[&str]) -> String {
 /// The one sentence on stderr of a failed call.
 pub(crate) fn fails(args: &[&str], code: i32) -> String {
     let output = sinew(args);
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = messages(&output);
     assert_eq!(output.status.code(), Some(code), "{args:?}: {stderr}");
     assert!(!stderr.contains("panicked"), "{stderr}");
     stderr
