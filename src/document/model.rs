@@ -88,8 +88,8 @@ impl Document {
             images: parts.images,
             unplaced_samples: Arc::default(),
             session: Session {
-                active_mesh,
                 playback,
+                active_mesh,
                 ..Session::default()
             },
         }

@@ -198,9 +198,7 @@ impl BoxTree {
     ) -> Option<u32> {
         let mut best = reach * reach;
         let mut found: Option<u32> = None;
-        let Some(root) = self.nodes.first() else {
-            return None;
-        };
+        let root = self.nodes.first()?;
         let mut waiting = [(0.0, 0u32); DEEPEST];
         waiting[0] = (root.bounds.distance_squared(p), 0);
         let mut n = 1;

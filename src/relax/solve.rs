@@ -57,8 +57,8 @@ pub struct Relaxed {
 
 /// The relaxed surface of a pose.
 ///
-/// Minimises `sum_ij w_ij |x_i - x_j - R_i (p_i - p_j)|^2 + alpha r^2 sum_ij w_ij |R_i - R_j|^2 + D sum_i (zeta |x_i - s_i|^2
-/// + kappa m_i |n . (x_i - y_i)|^2) + k D sum_contacts |...|^2` over the free points and the rotations, with the volume
+/// Minimises `sum_ij w_ij |x_i - x_j - R_i (p_i - p_j)|^2 + alpha r^2 sum_ij w_ij |R_i - R_j|^2 +
+/// D sum_i (zeta |x_i - s_i|^2 + kappa m_i |n . (x_i - y_i)|^2) + k D sum_contacts |...|^2` over the free points and the rotations, with the volume
 /// within its slack: as-rigid-as-possible surface modelling (Sorkine & Alexa 2007) with smoothed rotations (Levi & Gotsman
 /// 2015). Where triangles still cross at the end, it goes on with twice the gap, at most twice: contacts hold points in
 /// front of triangles, and two long edges of a coarse fold pass through each other between their points. The shape with

@@ -141,7 +141,7 @@ fn of_instance(
         ));
         return Ok(made);
     }
-    let steps = relax_all(document, &skin, &region, &range, poses, settings, task)?;
+    let steps = relax_all(document, &skin, &region, &range, &poses, settings, task)?;
     let Some(item) = document.meshes().get(&skin.mesh) else {
         return Ok(made);
     };
@@ -239,7 +239,7 @@ fn relax_all(
     skin: &JointSkin,
     region: &Region,
     range: &Range,
-    poses: Vec<(usize, f64, Posed)>,
+    poses: &[(usize, f64, Posed)],
     settings: &SuggestSettings,
     task: &Task,
 ) -> Result<Vec<Step>, SuggestError> {

@@ -59,7 +59,13 @@ fn main() {
         region::points_in(&small, &view, &surface, Some(&depth));
     });
     time("nearest point", &mut || {
-        region::nearest_point(Vec2::new(700.0, 300.0), 12.0, &view, &surface, Some(&depth));
+        region::nearest_point(
+            Vec2::new(700.0, 300.0),
+            12.0,
+            &view,
+            &surface,
+            (Some(&depth), None),
+        );
     });
     let n = mesh.n_points();
     time("grow", &mut || {

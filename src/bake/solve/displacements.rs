@@ -380,14 +380,14 @@ impl WeightProducts {
                     }
                 }
             }
-            for lane in 0..LANES {
+            let pairs: [[f64; 6]; LANES] = std::array::from_fn(|lane| sums.map(|sum| sum[lane]));
+            for pair in pairs {
                 if x == self.k {
                     return;
                 }
                 for row in 0..3 {
                     for column in 0..3 {
-                        normal[(3 * y + column) * size + 3 * x + row] =
-                            sums[ENTRY[row][column]][lane];
+                        normal[(3 * y + column) * size + 3 * x + row] = pair[ENTRY[row][column]];
                     }
                 }
                 (x, y) = if y == x { (x + 1, 0) } else { (x, y + 1) };

@@ -164,7 +164,7 @@ mod tests {
         };
         // A corner at keyframe 2, and a lower one at 4.
         let corners = deviation([0.0, 2.0, 4.0, 3.0, 2.0, 0.0]);
-        assert_eq!(keys(false).order(0.6, &corners), [0, 5, 2, 4]);
+        assert_eq!(keys(false).order(0.6, corners), [0, 5, 2, 4]);
         let held = deviation([1.0, 1.0, 1.0, 5.0, 5.0, 5.0]);
         assert_eq!(keys(true).order(0.1, held), [0, 5, 3]);
         let unknown = deviation([0.0, 0.0, 0.0, f64::NAN, 0.0, 0.0]);

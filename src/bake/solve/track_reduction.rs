@@ -259,6 +259,8 @@ fn as_stored(values: &mut [f64], property: usize) {
             *q = quantised(unit).to_array();
         }
     } else {
-        values.iter_mut().for_each(|x| *x = f64::from(*x as f32));
+        for x in values {
+            *x = f64::from(*x as f32);
+        }
     }
 }

@@ -87,7 +87,7 @@ fn mean(shape: &Shape, moved: &Moved, point: u32) -> Vec3 {
 /// The position where the edges of a point are closest to their shape of bind: the mean over its neighbours j of
 /// `p_j + (R_i + R_j) / 2 (b_i - b_j)` (Sorkine & Alexa 2007, eq. 8, with equal weights and the rotations of the skin).
 fn relaxed(shape: &Shape, moved: &Moved, point: u32) -> Vec3 {
-    mean(shape, moved, point) + moved.from_mean(point)
+    mean(shape, moved, point) + moved.bind_offset(point)
 }
 
 /// The mean plane of some points.

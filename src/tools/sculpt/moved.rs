@@ -29,7 +29,7 @@ struct Slot {
     /// Where its neighbours are in [`Moved::rings`]: the first and their number.
     ring: (u32, u32),
     /// From the mean of its neighbours to where their edges are as at bind, once Relax has reached it.
-    from_mean: Option<Vec3>,
+    bind_offset: Option<Vec3>,
 }
 
 /// The points that a stroke has moved.
@@ -103,10 +103,10 @@ impl Moved {
         }
     }
 
-    /// As [`Moved::reach`], with what [`Moved::from_mean`] needs.
+    /// As [`Moved::reach`], with what [`Moved::bind_offset`] needs.
     pub(super) fn reach_neighbours(&mut self, points: &[(u32, f32)], shape: &Shape) {
         self.reach(points.iter().map(|reached| reached.0), shape, true);
-        let is_new = |slot: &&Slot| slot.from_mean.is_none();
+        let is_new = |slot: &&Slot| slot.bind_offset.is_none();
         let slots = points.iter().filter_map(|reached| self.slot(reached.0));
         let new: Vec<u32> = slots.filter(is_new).map(|slot| slot.point).collect();
         let neighbours = new.iter().flat_map(|&point| self.ring(point));
@@ -115,9 +115,9 @@ impl Moved {
         let of_point = |&point: &u32| self.edges_at_bind(point, shape);
         let points = new.par_iter().with_min_len(POINTS_PER_TASK);
         let found: Vec<Vec3> = points.map(of_point).collect();
-        for (point, from_mean) in new.into_iter().zip(found) {
+        for (point, bind_offset) in new.into_iter().zip(found) {
             let index = self.slot_of[point as usize] as usize - 1;
-            self.slots[index].from_mean = Some(from_mean);
+            self.slots[index].bind_offset = Some(bind_offset);
         }
     }
 
@@ -134,9 +134,9 @@ impl Moved {
 
     /// From the mean of the neighbours of a point to where its edges are closest to their shape at bind; it stays the
     /// same as they move. Zero for a point that Relax has not reached.
-    pub(super) fn from_mean(&self, point: u32) -> Vec3 {
+    pub(super) fn bind_offset(&self, point: u32) -> Vec3 {
         let slot = self.slot(point);
-        slot.and_then(|slot| slot.from_mean).unwrap_or_default()
+        slot.and_then(|slot| slot.bind_offset).unwrap_or_default()
     }
 
     fn slots_of(&self, points: &[u32], shape: &Shape, needs_rings: bool) -> (Vec<Slot>, Vec<u32>) {
@@ -161,7 +161,7 @@ impl Moved {
                 is_dirty: false,
                 normal: shape.start_normal(point),
                 ring: (first as u32, (rings.len() - first) as u32),
-                from_mean: None,
+                bind_offset: None,
             }
         });
         (slots.collect(), rings)
