@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(at(None, 2.0), [(4, DVec3::X * 0.5)]);
         assert_eq!(at(Some(ClipId(6)), 2.0), [(4, DVec3::X * 0.5)]);
         assert_eq!(at(Some(CLIP), 0.0), [(4, DVec3::X)]);
-        assert_eq!(at(Some(CLIP), 1.0), [(4, DVec3::X)]);
+        assert_eq!(at(Some(CLIP), 1.0), [(2, DVec3::ZERO), (4, DVec3::X)]);
         assert_eq!(
             at(Some(CLIP), 1.5),
             [(2, DVec3::Y * 0.25), (4, DVec3::X * 1.5)]

@@ -285,12 +285,13 @@ const CALLS: &[&str] = &[
 ];
 
 /// Flags with a path that is read.
-const READ: [&str; 6] = [
+const READ: [&str; 7] = [
     "pose",
     "extract",
     "transfer",
     "import",
     "import-merge",
+    "layers",
     "mark",
 ];
 

@@ -10,6 +10,7 @@
 //! Invariant: a set that cannot be solved when a project opens is off with its [`Fault`]; nothing of it is lost.
 
 mod fault;
+mod held;
 mod rotation;
 mod sample;
 mod vertices;

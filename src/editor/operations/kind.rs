@@ -121,14 +121,6 @@ impl OperationKind {
         })
     }
 
-    /// Whether it changes the active bone alone unless told otherwise, as the group operations of other editors do.
-    pub(super) fn is_of_active_bone(self) -> bool {
-        matches!(
-            self,
-            Self::Prune | Self::Quantise | Self::Smooth | Self::Levels
-        )
-    }
-
     /// `operation` with the active bone as its subject, or the reason that it cannot begin.
     pub(super) fn about_active(
         self,

@@ -160,18 +160,9 @@ impl Editor {
                 let operation = kind.about_active(operation.clone(), self);
                 operation.map(|operation| (operation, *scope))
             }
-            None => {
-                let bones = if kind.is_of_active_bone() {
-                    ScopeBones::Active
-                } else {
-                    ScopeBones::default()
-                };
-                let scope = Scope {
-                    bones,
-                    ..Scope::default()
-                };
-                kind.usual(self).map(|operation| (operation, scope))
-            }
+            None => kind
+                .usual(self)
+                .map(|operation| (operation, Scope::default())),
         };
         let (operation, scope) = match begun {
             Ok(begun) => begun,
