@@ -168,6 +168,7 @@ fn ask(worker: &Worker, document: &Document, generation: u64) -> (Duration, usiz
             generation,
             document: document.clone(),
             pose: document.pose().clone(),
+            moment: sinew::skeleton::Moment::default(),
             views: vec![ViewRequest::own()],
             centres: sinew::evaluate::CentreMap::new(),
             layouts: sinew::evaluate::LayoutMap::new(),

@@ -18,8 +18,10 @@ fn sinew(args: &[&str]) -> Output {
 fn messages(output: &Output) -> String {
     let stderr = String::from_utf8_lossy(&output.stderr);
     let is_progress = |line: &&str| line.starts_with("sinew: ") && line.ends_with(" %");
-    let lines = stderr.lines().filter(|line| !is_progress(line));
-    lines.map(|line| format!("{line}\n")).collect()
+    let lines = stderr.split_inclusive('\n');
+    lines
+        .filter(|line| !is_progress(&line.trim_end()))
+        .collect()
 }
 
 pub(crate) fn done(args: &[&str]) -> String {

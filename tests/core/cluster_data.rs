@@ -19,6 +19,7 @@ use sinew::io::channels::parse_csv;
 use sinew::io::import_bytes;
 use sinew::skeleton::Moment;
 use sinew::task::Task;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -398,14 +399,14 @@ fn shape(document: &Document, secs: f64) -> Vec<Vec3> {
 fn markers(places: &[DVec3]) -> String {
     let mut csv = String::from("time");
     for i in 0..places.len() {
-        csv += &format!(",m{i}.x[mm],m{i}.y[mm],m{i}.z[mm]");
+        write!(csv, ",m{i}.x[mm],m{i}.y[mm],m{i}.z[mm]").unwrap();
     }
     for k in 0..=10 {
         let t = f64::from(k) * 0.1;
-        csv += &format!("\n{t}");
+        write!(csv, "\n{t}").unwrap();
         for place in places {
             let p = (DQuat::from_rotation_y(0.3 * t) * *place + DVec3::Y * 0.1 * t) * 1000.0;
-            csv += &format!(",{},{},{}", p.x, -p.z, p.y);
+            write!(csv, ",{},{},{}", p.x, -p.z, p.y).unwrap();
         }
     }
     csv + "\n"
@@ -505,7 +506,7 @@ fn a_lost_channel_is_held_fades_and_returns_the_same_whether_played_or_scrubbed(
     // 10 Hz to 1 s, a gap to 4 s.
     let mut csv = String::from("time,level\n");
     for k in (0..=10).chain(40..=50) {
-        csv += &format!("{},{}\n", f64::from(k) * 0.1, 3.0);
+        writeln!(csv, "{},{}", f64::from(k) * 0.1, 3.0).unwrap();
     }
     let document = gauge(&csv, Sampling::default(), 0.0);
     for (secs, expected) in [

@@ -98,7 +98,7 @@ fn moved(drivers: Vec<DriverLayer>, pose: &Pose, moment: Moment) -> Vec3 {
     driven - still
 }
 
-fn assert_up(input: DriverInput, range: [f64; 2], pose: &Pose, secs: f64, expected: f32) {
+fn assert_up(input: &DriverInput, range: [f64; 2], pose: &Pose, secs: f64, expected: f32) {
     let found = moved(
         vec![driver(input.clone(), range[0], range[1])],
         pose,
@@ -121,23 +121,23 @@ fn each_input_moves_its_clusters_by_its_share_of_the_gain() {
     let bone = |a, b| DriverInput::BoneAngle { a, b };
     // The bone of joint 1 lies along x: twist 30, swing 40.
     let twist = DriverInput::Twist { joint: 1 };
-    assert_up(twist, [0.0, radians(60.0)], &pose, 0.0, 0.1);
+    assert_up(&twist, [0.0, radians(60.0)], &pose, 0.0, 0.1);
     let swing = DriverInput::Swing { joint: 1 };
-    assert_up(swing, [0.0, radians(80.0)], &pose, 0.0, 0.1);
-    assert_up(bone(0, 1), [0.0, radians(80.0)], &pose, 0.0, 0.1);
+    assert_up(&swing, [0.0, radians(80.0)], &pose, 0.0, 0.1);
+    assert_up(&bone(0, 1), [0.0, radians(80.0)], &pose, 0.0, 0.1);
     let axis = DVec3::X;
     let angle = DriverInput::JointAngle { joint: 1, axis };
-    assert_up(angle, [0.0, radians(120.0)], &pose, 0.0, 0.05);
+    assert_up(&angle, [0.0, radians(120.0)], &pose, 0.0, 0.05);
     // Joints 0 and 1 are 2 apart, and so they stay.
     let (a, b) = (DriverPoint::Joint(0), DriverPoint::Joint(1));
     let distance = DriverInput::Distance { a, b };
-    assert_up(distance, [1.0, 3.0], &pose, 0.0, 0.1);
-    assert_up(DriverInput::Time, [1.0, 5.0], &pose, 2.0, 0.05);
+    assert_up(&distance, [1.0, 3.0], &pose, 0.0, 0.1);
+    assert_up(&DriverInput::Time, [1.0, 5.0], &pose, 2.0, 0.05);
     let constant = DriverInput::Constant { value: 0.25 };
-    assert_up(constant, [0.0, 1.0], &pose, 7.0, 0.05);
+    assert_up(&constant, [0.0, 1.0], &pose, 7.0, 0.05);
     // A channel without a recording does not exist.
     let lost = DriverInput::Twist { joint: 1 };
-    assert_up(lost, [radians(30.0), radians(90.0)], &pose, 0.0, 0.0);
+    assert_up(&lost, [radians(30.0), radians(90.0)], &pose, 0.0, 0.0);
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn a_moment_moves_only_what_follows_time_and_an_incremental_run_has_the_bits_of_
         );
     }
     // All instances follow, the rigid one without a skin, too.
-    for (&id, _) in document.instances() {
+    for &id in document.instances().keys() {
         let mut evaluator = Evaluator::default();
         let mut at_secs = |secs| {
             evaluator.evaluate(&document, rest.at(at(secs)));

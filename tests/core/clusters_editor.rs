@@ -547,7 +547,7 @@ fn a_muscle_is_named_shaped_and_deleted_in_one_step_each() {
         .into_iter()
         .find(|bone| *bone != own);
     undoes(&mut h, |h| {
-        h.editor.set_muscle_bone(0, other.expect("another bone"))
+        h.editor.set_muscle_bone(0, other.expect("another bone"));
     });
     let now = percent(&mut h);
     assert!((now - was).abs() < 1e-9, "{was} {now}");

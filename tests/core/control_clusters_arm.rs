@@ -34,7 +34,7 @@ fn group_of(ring: u32, side: u32) -> Option<u16> {
         (4..=8, _) if flexor => BICEPS.filter(|_| even),
         // The elbow's own vertices are free outside, every second one is inside.
         (10..=13, 3..=7) => None,
-        (10..=13, _) | (15..=20, _) if !even => None,
+        (10..=13 | 15..=20, _) if !even => None,
         _ => DQS,
     }
 }

@@ -351,7 +351,7 @@ const CHANGES: &[Change] = &[
         i.inverse_bind.iter_mut().for_each(|m| *m *= metres);
     }),
     ("a moment", |i| {
-        i.moment = Moment::of(ClipId(2), i.moment.secs + 0.3)
+        i.moment = Moment::of(ClipId(2), i.moment.secs + 0.3);
     }),
     ("morph weights", |i| i.morph_weights = vec![0.0]),
     ("influences", |i| {

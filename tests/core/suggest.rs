@@ -278,7 +278,9 @@ fn elbows_fingers_knees_and_shoulders_unfold_under_every_method() {
             .dihedral([20.5, 8.9])
             .displacement(0.87),
     ];
-    rows.iter().for_each(|row| row.check(&assets));
+    for row in rows {
+        row.check(&assets);
+    }
 }
 
 /// As above, on models that others made. The edges of the knight's elbow are half a radius long, and its mesh is open.
@@ -316,7 +318,9 @@ fn knees_and_elbows_of_shared_models_unfold() {
             .displacement(0.37),
     ];
     let models = shared.join("models");
-    rows.iter().for_each(|row| row.check(&models));
+    for row in rows {
+        row.check(&models);
+    }
 }
 
 /// A range in which rigid parts overlap beyond the region stays unresolved, and says so.
