@@ -17,7 +17,7 @@ pub struct CornerFrame {
     pub jacobian: DMat3,
     /// The rotation of details, unit.
     pub rotation: DQuat,
-    /// Whether the deformation mirrors: details are reflected along x before they rotate, as [`polar`] takes a mirroring
+    /// Whether the deformation mirrors: details are reflected along x before they rotate, as [`polar()`] takes a mirroring
     /// matrix apart, and the normal of the image of a surface is the other one.
     pub mirrored: bool,
 }
