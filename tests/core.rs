@@ -133,6 +133,8 @@ mod metrics;
 mod models;
 #[path = "core/mutations.rs"]
 mod mutations;
+#[path = "core/motion_bvh.rs"]
+mod motion_bvh;
 #[path = "core/normals.rs"]
 mod normals;
 #[path = "core/npy.rs"]

@@ -1,43 +1,19 @@
 //! Recorded channels: CSV (also TSV) and TRC, the tab-separated marker format of biomechanics.
 //!
-//! Data flow: a file -> `text` (bounded, UTF-8) -> `csv` (`cells`, `header`, `columns`) or `trc` -> `in_order` (rows by
-//! time) -> a [`Recording`].
-//!
-//! # CSV
-//!
-//! The first line that is neither blank nor a comment is the header; the separator is `,`, `;` or a tab. Units stand in
-//! brackets, as in `time[ms]`; positions become metres, angles radians, times seconds.
-//!
-//! | column | holds |
-//! |---|---|
-//! | `time`, `t` | seconds, or `[ms]`, `[us]`; `[frame]` needs `# fps=` |
-//! | `frame` | frame numbers; needs `# fps=` |
-//! | `NAME.x`, `.y`, `.z` | the position of a marker: metres, or `[cm]`, `[mm]` |
-//! | `NAME.qx`, `.qy`, `.qz`, `.qw` | the rotation of a joint in its parent's space |
-//! | `NAME.rx`, `.ry`, `.rz` | the same as intrinsic Euler angles, `[deg]` or `[rad]`, in the order of `# order=` (xyz) |
-//! | any other | a scalar; labels if all its cells are words |
-//!
-//! Comments begin with `#`; `# device: NAME` and `# event: NAME at SECONDS` are kept. In a `;` file numbers may have a
-//! decimal comma. Empty cells and `nan` are missing values.
+//! Data flow: a file -> `text` (bounded, UTF-8) -> [`crate::motion::table`] -> a [`Recording`].
 //!
 //! Invariant: every fault is a sentence with its line, and its column where it has one.
 //! Invariant: a file larger than [`MAX_FILE_BYTES`] is refused before it is read.
 
-mod cells;
-mod columns;
-mod csv;
 mod error;
-mod header;
-mod in_order;
-mod number;
 mod text;
-mod trc;
 
-pub use csv::parse_csv;
-pub use error::{ChannelFileError, Fault, MAX_FILE_BYTES, Place};
-pub use trc::parse_trc;
+pub use crate::motion::fault::{Fault, Place};
+pub use crate::motion::table::{parse_csv, parse_trc};
+pub use error::{ChannelFileError, MAX_FILE_BYTES};
 
-use crate::cluster::channel::{Recording, RecordingItem};
+use crate::cluster::channel::RecordingItem;
+use crate::motion::Recording;
 use crate::task::{Cancelled, Task};
 use std::path::Path;
 use std::sync::Arc;
@@ -86,5 +62,5 @@ fn parse(path: &Path, text: &str, task: &Task) -> Result<Recording, ChannelFileE
     } else {
         parse_csv(text, task)
     };
-    parsed.map_err(|fault| fault.of(path))
+    parsed.map_err(|fault| ChannelFileError::of(path, fault))
 }

@@ -2,7 +2,8 @@
 
 use super::sampling::Sampling;
 use super::series::{Channel, ChannelError};
-use crate::cluster::signal::Signal;
+use super::signal::Signal;
+use crate::sentence::shortened;
 use glam::{DQuat, DVec3};
 
 /// Channels with one value for each time. A missing position or scalar is NaN, a missing rotation all zeros.
@@ -75,6 +76,16 @@ pub struct Note {
     pub line: usize,
     /// What and why, a sentence.
     pub text: String,
+}
+
+impl Note {
+    /// One about a line, from 1; long names lose their middle.
+    pub fn new(line: usize, text: impl Into<String>) -> Self {
+        Self {
+            line,
+            text: shortened(&text.into()).into_owned(),
+        }
+    }
 }
 
 impl Recording {

@@ -1,0 +1,23 @@
+//! Motion: recorded channels and skeletons in motion.
+//!
+//! Data flow: the text of a file -> [`table`] (CSV, TRC) -> a [`Recording`], or [`bvh`] -> a [`bvh::Bvh`]. A channel of a
+//! recording is read at any time as a [`Channel`]: interpolated ([`Sampling`]), and in gaps held and faded to rest
+//! ([`fade`]).
+//!
+//! Invariant: a channel gives its samples back at their times, to the bit.
+//! Invariant: inside a gap longer than the limit a channel is invalid, whatever the interpolation.
+//! Invariant: every fault of a text is a sentence with its line where it has one.
+
+pub mod bvh;
+pub mod fade;
+pub mod fault;
+mod recording;
+mod sampling;
+mod series;
+pub mod signal;
+pub mod table;
+pub mod text;
+
+pub use recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};
+pub use sampling::{Ends, Interpolation, Sampling};
+pub use series::{Channel, ChannelError};
