@@ -135,6 +135,8 @@ mod models;
 mod mutations;
 #[path = "core/motion_bvh.rs"]
 mod motion_bvh;
+#[path = "core/motion_streams.rs"]
+mod motion_streams;
 #[path = "core/normals.rs"]
 mod normals;
 #[path = "core/npy.rs"]

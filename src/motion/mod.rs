@@ -2,12 +2,14 @@
 //!
 //! Data flow: the text of a file -> [`table`] (CSV, TRC) -> a [`Recording`], or [`bvh`] -> a [`bvh::Bvh`]. A channel of a
 //! recording is read at any time as a [`Channel`]: interpolated ([`Sampling`]), and in gaps held and faded to rest
-//! ([`fade`]).
+//! ([`fade`]). [`align`] puts the clocks of devices on a common one, [`aggregate`] samples several recordings at common times.
 //!
 //! Invariant: a channel gives its samples back at their times, to the bit.
 //! Invariant: inside a gap longer than the limit a channel is invalid, whatever the interpolation.
 //! Invariant: every fault of a text is a sentence with its line where it has one.
 
+pub mod aggregate;
+pub mod align;
 pub mod bvh;
 pub mod fade;
 pub mod fault;

@@ -5,6 +5,7 @@ use super::series::{Channel, ChannelError};
 use super::signal::Signal;
 use crate::sentence::shortened;
 use glam::{DQuat, DVec3};
+use std::collections::BTreeSet;
 
 /// Channels with one value for each time. A missing position or scalar is NaN, a missing rotation all zeros.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +20,8 @@ pub struct Recording {
     pub markers: Vec<Track<DVec3>>,
     /// Rotations of joints in their parents' spaces, unit.
     pub rotations: Vec<Track<DQuat>>,
+    /// The rotations that are those of joints in the world instead.
+    pub world_rotations: BTreeSet<String>,
     /// Scalars.
     pub scalars: Vec<ScalarTrack>,
     /// Words.

@@ -1,4 +1,4 @@
-//! Recorded channels: CSV (also TSV) and TRC, the tab-separated marker format of biomechanics.
+//! Recorded channels: CSV (also TSV), TRC, the tab-separated marker format of biomechanics, and JSON lines.
 //!
 //! Data flow: a file -> `text` (bounded, UTF-8) -> [`crate::motion::table`] -> a [`Recording`].
 //!
@@ -9,7 +9,7 @@ mod error;
 mod text;
 
 pub use crate::motion::fault::{Fault, Place};
-pub use crate::motion::table::{parse_csv, parse_trc};
+pub use crate::motion::table::{parse_csv, parse_json_lines, parse_trc};
 pub use error::{ChannelFileError, MAX_FILE_BYTES};
 
 use crate::cluster::channel::RecordingItem;
@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Reads a recording: a .trc file as TRC, any other as CSV.
+/// Reads a recording: a .trc file as TRC, a .jsonl or .ndjson file as JSON lines, any other as CSV.
 pub fn read_recording(path: &Path, task: &Task) -> Result<Recording, ChannelFileError> {
     let text = text::read(path)?;
     parse(path, &text, task)
@@ -54,13 +54,11 @@ pub fn read_item(
 
 fn parse(path: &Path, text: &str, task: &Task) -> Result<Recording, ChannelFileError> {
     task.step("Reading channels", 0.0)?;
-    let is_trc = path
-        .extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("trc"));
-    let parsed = if is_trc {
-        parse_trc(text, task)
-    } else {
-        parse_csv(text, task)
+    let extension = path.extension().and_then(|e| e.to_str());
+    let parsed = match extension.unwrap_or_default().to_ascii_lowercase().as_str() {
+        "trc" => parse_trc(text, task),
+        "jsonl" | "ndjson" => parse_json_lines(text, task),
+        _ => parse_csv(text, task),
     };
     parsed.map_err(|fault| ChannelFileError::of(path, fault))
 }

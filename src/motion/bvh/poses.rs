@@ -37,6 +37,11 @@ impl<'a> BvhPoses<'a> {
         poses
     }
 
+    /// The file.
+    pub fn bvh(&self) -> &'a Bvh {
+        self.bvh
+    }
+
     /// What the position channels of each joint are.
     pub fn placements(&self) -> &[Placement] {
         &self.placements

@@ -1,7 +1,7 @@
-//! Recorded channels as text: CSV (also TSV) and TRC, the tab-separated marker format of biomechanics.
+//! Recorded channels as text: CSV (also TSV), TRC, the tab-separated marker format of biomechanics, and JSON lines.
 //!
 //! Data flow: a text -> `csv` (`cells`, `header`, `columns`) or `trc` -> `in_order` (rows by time) -> a
-//! [`super::Recording`].
+//! [`super::Recording`]; or `json_lines` -> a [`super::Recording`].
 //!
 //! # CSV
 //!
@@ -27,9 +27,11 @@ mod columns;
 mod csv;
 mod header;
 mod in_order;
+mod json_lines;
 mod number;
 mod trc;
 
 pub use csv::parse_csv;
+pub use json_lines::{MAX_LINE_BYTES, parse_json_lines};
 pub(crate) use number::{Cell, read_cell};
 pub use trc::parse_trc;
