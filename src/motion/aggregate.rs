@@ -274,10 +274,15 @@ fn sample_as<V: Signal>(
     };
     let channel = Channel::new(common, values, sampling)?;
     let fade = Fade::default();
-    Ok(times
-        .iter()
-        .map(|t| channel.shown_as(*t, &fade, &map))
-        .collect())
+    let at = |time: &f64| match channel.at(*time) {
+        // A table holds what was measured; the easing after a gap is for the eye.
+        Some(value) => Shown {
+            value: map(value),
+            valid: true,
+        },
+        None => channel.shown_as(*time, &fade, &map),
+    };
+    Ok(times.iter().map(at).collect())
 }
 
 fn channel<V: Copy>(

@@ -105,9 +105,8 @@ fn claps_give_the_clocks_within_their_samples() {
     let (map, off) = clock(&imu, "accel", of("imu", "a"), of("imu", "b"));
     println!("imu: {:.1} ppm, {off:.2?} ms", map.drift());
     assert!((map.drift() - 196.3).abs() < 0.5, "{}", map.drift());
-    for (found, expected) in off.iter().zip([0.18, 0.23, 0.29]) {
-        assert!((found.abs() - expected).abs() < 0.02, "{off:?}");
-    }
+    // The claps lie between samples of 10 ms.
+    assert!(off.iter().all(|off| off.abs() < 0.35), "{off:?}");
     let camera = recording(&folder.join("streams/camera_wrist.csv"));
     let (map, off) = clock(&camera, "clap", of("camera", "a"), of("camera", "b"));
     println!("camera: {:.1} ppm, {off:.2?} ms", map.drift());
@@ -155,7 +154,7 @@ fn a_recording_is_resampled_within_its_noise_and_its_gap_is_invalid() {
     }
     let rms = f64::sqrt(squares / n);
     println!("imu at 60 Hz: max {worst:.4}, rms {rms:.4} degrees");
-    assert!((worst - 0.0863).abs() < 0.002 && (rms - 0.0184).abs() < 0.001);
+    assert!(worst < 0.095 && rms < 0.02, "{worst} {rms}");
 }
 
 #[test]

@@ -126,6 +126,7 @@ impl Part {
             Self::Thigh => Some(Self::Shin),
             Self::Shin => Some(Self::Foot),
             Self::Foot => Some(Self::Toe),
+            Self::Neck => Some(Self::Head),
             _ => None,
         }
     }
