@@ -49,7 +49,8 @@ pub enum Command {
     ///
     /// A mesh with control clusters is deformed by patches between them; the weights of its other vertices rest.
     Clusters(ClustersArgs),
-    /// Read recorded motion: what a file holds, the places of its joints, several recordings at common times.
+    /// Put a motion on a character, or read one: what a file holds, the places of its joints, several recordings at common
+    /// times.
     Motion(MotionArgs),
     /// Measure the speed of the kernels on a generated mesh.
     Bench(BenchArgs),

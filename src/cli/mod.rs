@@ -30,6 +30,7 @@ mod measuring;
 mod motion;
 pub mod motion_args;
 mod motion_info;
+mod motion_retarget;
 mod motion_table;
 #[cfg(feature = "render")]
 mod picture;

@@ -1,7 +1,7 @@
 //! `sinew motion`: recorded motion without a window.
 
 use super::motion_args::{MotionArgs, MotionCommand};
-use super::{Failure, motion_info, motion_table};
+use super::{Failure, motion_info, motion_retarget, motion_table};
 use crate::io::Outputs;
 use crate::io::motion_file::{MotionFile, read_motion};
 use crate::motion::bvh::BvhPoses;
@@ -18,11 +18,19 @@ pub(crate) fn run(args: &MotionArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     if let Some(table) = &args.table {
         return motion_table::run(args, table, out);
     }
+    if let (Some(file), Some(to), true) = (
+        &args.file,
+        &args.out,
+        args.bvh.is_some() || args.from.is_some(),
+    ) {
+        return motion_retarget::run(args, file, to, out);
+    }
     if let (Some(file), Some(to), false) = (&args.file, &args.out, args.places.is_empty()) {
         return places(args, file, to);
     }
     Err(Failure::Usage(
-        "Give motion something to do: info FILE, --places or --stream with --table.".into(),
+        "Give motion something to do: info FILE, --places, --stream with --table, --bvh or --from."
+            .into(),
     ))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::motion::align::ClockEvent;
 use crate::motion::bvh::Positions;
+use crate::motion::retarget::Travel;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -13,19 +14,71 @@ pub struct MotionArgs {
     /// Other work.
     #[command(subcommand)]
     pub command: Option<MotionCommand>,
-    /// With --places a BVH file; with --table a model or project: what is lost rests as its bones do.
+    /// With --bvh and --from the character, a model (.gltf, .glb) or project (.ron); with --places a BVH file; with --table a
+    /// model or project: what is lost rests as its bones do.
     pub file: Option<PathBuf>,
     /// Write the places of the joints of a BVH file at these frames, from 0: (frames, joints, 3), in the file's own axes and
     /// units.
-    #[arg(long, value_name = "F0,F1", value_delimiter = ',', requires_all = ["file", "out"], conflicts_with = "table")]
+    #[arg(
+        long,
+        value_name = "F0,F1",
+        value_delimiter = ',',
+        requires_all = ["file", "out"],
+        conflicts_with_all = ["table", "bvh", "from"]
+    )]
     pub places: Vec<usize>,
     /// What position channels of a BVH file are: for each joint what keeps the body whole, positions in place of the offsets,
     /// or displacements from them.
     #[arg(long, value_enum, default_value = "auto")]
     pub positions: PositionsArg,
-    /// The file to write: for --places .npy (float64).
+    /// The file to write: for --places .npy (float64), for --bvh and --from .glb, .gltf or .ron.
     #[arg(long, short)]
     pub out: Option<PathBuf>,
+    /// Put the motion of a BVH file on the character, as a clip.
+    #[arg(
+        long,
+        value_name = "M.bvh",
+        requires_all = ["file", "out"],
+        conflicts_with_all = ["from", "table"],
+        help_heading = RETARGET
+    )]
+    pub bvh: Option<PathBuf>,
+    /// The same with a clip of another model or project.
+    #[arg(
+        long,
+        value_name = "MODEL",
+        requires_all = ["file", "out"],
+        conflicts_with = "table",
+        help_heading = RETARGET
+    )]
+    pub from: Option<PathBuf>,
+    /// That clip, by number from 0 or by name; default: the first.
+    #[arg(long, value_name = "K|NAME", requires = "from", help_heading = RETARGET)]
+    pub clip: Option<String>,
+    /// How bones are found: auto, names, structure, or a file (.ron) with pairs of names, which the manual describes.
+    #[arg(long, default_value = "auto", value_parser = parse_map, help_heading = RETARGET)]
+    pub map: MapArg,
+    /// The pose of the motion that the character's rest pose is compared with: auto, best, zero, or a frame from 0.
+    #[arg(long, default_value = "auto", value_parser = parse_reference, help_heading = RETARGET)]
+    pub reference: ReferenceArg,
+    /// Where the character faces at the start: as at rest, or as recorded.
+    #[arg(long, value_enum, default_value = "forward", help_heading = RETARGET)]
+    pub heading: HeadingArg,
+    /// The size of the steps: by the legs, by the height of the hips, or a factor.
+    #[arg(long, value_name = "leg|hip|X", default_value = "leg", value_parser = parse_scale, help_heading = RETARGET)]
+    pub scale: ScaleArg,
+    /// How much of the travel is kept.
+    #[arg(long, value_enum, default_value = "full", help_heading = RETARGET)]
+    pub travel: TravelArg,
+    /// Whether feet stay where they rest.
+    #[arg(long, value_enum, default_value = "lock", help_heading = RETARGET)]
+    pub feet: FeetArg,
+    /// How far joints may be off for fewer keys, in percent of the height; 0% keeps all.
+    #[arg(long, value_name = "P%", default_value = "0.1%", value_parser = parse_tolerance, help_heading = RETARGET)]
+    pub tolerance: f64,
+    /// The file for the report of the mapping, the feet and the keys, as JSON.
+    #[arg(long, value_name = "R.json", help_heading = RETARGET)]
+    pub report: Option<PathBuf>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub streams: Streams,
@@ -47,6 +100,7 @@ pub struct MotionArgs {
 }
 
 const STREAMS: &str = "Streams";
+const RETARGET: &str = "A motion on a character";
 
 /// `sinew motion info`
 #[derive(Debug, Subcommand)]
@@ -83,6 +137,132 @@ impl From<PositionsArg> for Positions {
             PositionsArg::Replace => Self::Replace,
             PositionsArg::Add => Self::Add,
         }
+    }
+}
+
+/// `--map`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MapArg {
+    /// By names, else by structure.
+    Auto,
+    /// By names.
+    Names,
+    /// By structure.
+    Structure,
+    /// By a file, over what is found.
+    File(PathBuf),
+}
+
+/// `--reference`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReferenceArg {
+    /// The zero pose unless a frame is much nearer.
+    Auto,
+    /// The nearest frame.
+    Best,
+    /// The zero pose.
+    Zero,
+    /// A frame.
+    Frame(usize),
+}
+
+/// `--scale`
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ScaleArg {
+    /// By the legs.
+    Leg,
+    /// By the height of the hips.
+    Hip,
+    /// A factor.
+    Fixed(f64),
+}
+
+/// `--heading`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HeadingArg {
+    /// As at rest.
+    Forward,
+    /// As recorded.
+    Recorded,
+}
+
+/// `--travel`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TravelArg {
+    /// All of it.
+    Full,
+    /// Only the sway about the mean place over a second.
+    InPlace,
+    /// Only up and down.
+    Vertical,
+}
+
+/// `--feet`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FeetArg {
+    /// They stay where they rest.
+    Lock,
+    /// They move as the motion has them.
+    Free,
+}
+
+impl From<TravelArg> for Travel {
+    fn from(value: TravelArg) -> Self {
+        match value {
+            TravelArg::Full => Self::Full,
+            TravelArg::InPlace => Self::InPlace,
+            TravelArg::Vertical => Self::Vertical,
+        }
+    }
+}
+
+fn parse_map(text: &str) -> Result<MapArg, String> {
+    let is_ron = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case("ron"))
+    };
+    match text {
+        "auto" => Ok(MapArg::Auto),
+        "names" => Ok(MapArg::Names),
+        "structure" => Ok(MapArg::Structure),
+        file => Some(PathBuf::from(file))
+            .filter(is_ron)
+            .map(MapArg::File)
+            .ok_or_else(|| "give auto, names, structure or a file that ends in .ron".into()),
+    }
+}
+
+fn parse_reference(text: &str) -> Result<ReferenceArg, String> {
+    match text {
+        "auto" => Ok(ReferenceArg::Auto),
+        "best" => Ok(ReferenceArg::Best),
+        "zero" => Ok(ReferenceArg::Zero),
+        frame => {
+            let frame = frame.parse().map(ReferenceArg::Frame);
+            frame.map_err(|_| "give auto, best, zero or a frame, counted from 0".into())
+        }
+    }
+}
+
+fn parse_scale(text: &str) -> Result<ScaleArg, String> {
+    match text {
+        "leg" => Ok(ScaleArg::Leg),
+        "hip" => Ok(ScaleArg::Hip),
+        factor => match factor.parse::<f64>() {
+            Ok(factor) if factor > 0.0 && factor <= 1e6 => Ok(ScaleArg::Fixed(factor)),
+            _ => Err("give leg, hip or a factor above 0".into()),
+        },
+    }
+}
+
+/// A percentage as a fraction.
+fn parse_tolerance(text: &str) -> Result<f64, String> {
+    let percent = text
+        .strip_suffix('%')
+        .and_then(|text| text.trim().parse::<f64>().ok());
+    match percent {
+        Some(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("give a percentage from 0% to 100%, such as 0.1%".into()),
     }
 }
 

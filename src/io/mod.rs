@@ -37,4 +37,5 @@ pub use open::{
     open_relinked, open_sample, project_path,
 };
 pub use outputs::{Output, Outputs, StagedOutput};
+pub(crate) use read::read_small_text;
 pub use stamp::FileStamp;

@@ -318,7 +318,8 @@ fn push_cell(out: &mut String, text: &str) {
 
 /// A number with nine significant digits.
 fn push_number(out: &mut String, value: f64) {
-    let rounded: f64 = format!("{value:.8e}").parse().unwrap_or(value);
+    // Adding 0 makes -0 a 0.
+    let rounded: f64 = format!("{value:.8e}").parse().unwrap_or(value) + 0.0;
     let size = rounded.abs();
     let _ = if size != 0.0 && !(1e-6..1e15).contains(&size) {
         write!(out, "{rounded:e}")

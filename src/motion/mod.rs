@@ -12,6 +12,7 @@
 pub mod aggregate;
 pub mod align;
 pub mod bvh;
+pub mod contacts;
 pub mod fade;
 pub mod fault;
 mod recording;
@@ -24,6 +25,7 @@ pub mod signal;
 pub mod table;
 mod take;
 pub mod text;
+pub mod thin;
 
 pub use recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};
 pub use rig::Rig;

@@ -30,7 +30,9 @@ impl Rig {
                 .iter()
                 .map(|joint| joint.parent.map(crate::skeleton::JointId::get))
                 .collect(),
-            is_bone: (0..joints.len()).map(|j| !joints[j].removed && is_bone(j)).collect(),
+            is_bone: (0..joints.len())
+                .map(|j| !joints[j].removed && is_bone(j))
+                .collect(),
             rotations: rest_rotations(skeleton),
             places: world.iter().map(|w| w.translation).collect(),
         }

@@ -28,7 +28,9 @@ impl Take {
         let poses = BvhPoses::new(bvh, positions);
         let mut take = Self {
             rest: Rig::of_bvh(&poses),
-            times: (0..bvh.n_frames).map(|f| f as f64 * bvh.frame_secs).collect(),
+            times: (0..bvh.n_frames)
+                .map(|f| f as f64 * bvh.frame_secs)
+                .collect(),
             rotations: Vec::with_capacity(bvh.n_frames * bvh.joints.len()),
             places: Vec::with_capacity(bvh.n_frames * bvh.joints.len()),
         };
@@ -58,7 +60,8 @@ impl Take {
             clip.apply(time, &mut pose);
             pose.world_matrices_into(skeleton, &mut world);
             let first = take.rotations.len();
-            take.rotations.resize(first + skeleton.len(), DQuat::IDENTITY);
+            take.rotations
+                .resize(first + skeleton.len(), DQuat::IDENTITY);
             for &j in skeleton.order() {
                 let own = pose.locals[j as usize].rotation;
                 let above = skeleton.joints()[j as usize].parent;
@@ -78,7 +81,9 @@ impl Take {
     /// The world rotations at a frame; at rest for `None`.
     pub fn rotations(&self, frame: Option<usize>) -> &[DQuat] {
         let n = self.rest.len();
-        frame.map_or(&self.rest.rotations, |f| &self.rotations[f * n..(f + 1) * n])
+        frame.map_or(&self.rest.rotations, |f| {
+            &self.rotations[f * n..(f + 1) * n]
+        })
     }
 
     /// The world places at a frame; at rest for `None`.

@@ -36,11 +36,14 @@ impl Mapping {
             spine = [Vec::new(), Vec::new()];
         }
         let theirs = count(target.0);
+        // The hips carry the whole body, whatever is above them.
+        let hips = target.1.middle(Part::Hips);
+        let is_above = |joint: usize| hips.is_some_and(|hips| target.0.is_below(hips, joint));
         let named = count(source.0).into_iter().filter_map(|(name, ours)| {
             let (&[s], &[t]) = (&ours[..], &theirs.get(&name)?[..]) else {
                 return None;
             };
-            (!source.1.has(s) && !target.1.has(t)).then_some([s, t])
+            (!source.1.has(s) && !target.1.has(t) && !is_above(t)).then_some([s, t])
         });
         Self {
             roles: pairs.collect(),

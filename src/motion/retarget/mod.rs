@@ -2,7 +2,7 @@
 //!
 //! Data flow: a [`Take`] and the roles of both skeletons ([`super::roles`]) -> [`Mapping`] -> [`Retarget`]: up axis, reference
 //! pose and heading (`reference`), the spine by its length (`spine`), hips and scale (`travel`) -> the local pose of the
-//! target at each frame.
+//! target at each frame -> resting feet held (`lock`) -> a clip with few keys (`bake`).
 //!
 //! With the world rotation G_s(t) of a source joint, G_s^k at the reference pose, and G_t^0 of the target at rest:
 //! `Delta(t) = G_s(t) (G_s^k)^-1` and `G_t(t) = Delta(t) S G_t^0`, where S takes the direction of the target's bone at rest to
@@ -11,6 +11,8 @@
 //!
 //! Invariant: a bone keeps its length; only the hips move.
 
+mod bake;
+mod lock;
 mod mapping;
 mod reference;
 mod report;
@@ -18,10 +20,13 @@ mod spine;
 mod target;
 mod travel;
 
+pub use bake::{BakeOptions, Baked, KeyReport};
+pub use lock::FootLock;
 pub use mapping::Mapping;
 pub use reference::{Reference, ReferencePose};
 pub use report::RetargetReport;
 pub use target::{Retarget, RetargetPose};
+pub(super) use travel::percentile;
 pub use travel::{Scale, Travel};
 
 use super::roles::RolesFault;

@@ -90,7 +90,9 @@ pub(super) fn spread(n_frames: usize) -> Vec<usize> {
         return (0..n_frames).collect();
     }
     let step = (n_frames - 1) as f64 / (MAX_FRAMES - 1) as f64;
-    (0..MAX_FRAMES).map(|i| (i as f64 * step) as usize).collect()
+    (0..MAX_FRAMES)
+        .map(|i| (i as f64 * step) as usize)
+        .collect()
 }
 
 /// The direction to the left of a body: across its hips, level.
@@ -126,7 +128,9 @@ pub(super) fn choose(
 ) -> Result<ReferencePose, RetargetError> {
     let zero_rms = rms(take.places(None), target, mapping);
     let frames = spread(take.n_frames());
-    let angles = frames.iter().map(|&f| (f, rms(take.places(Some(f)), target, mapping)));
+    let angles = frames
+        .iter()
+        .map(|&f| (f, rms(take.places(Some(f)), target, mapping)));
     let best = angles.reduce(|a, b| if b.1 < a.1 { b } else { a });
     let best = best.ok_or(RetargetError::NoFrames)?;
     let zero_is_body = is_body(take.places(None), mapping);

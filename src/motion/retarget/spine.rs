@@ -20,7 +20,9 @@ pub(super) fn spine(source: &Rig, target: &Rig, mapping: &Mapping) -> Vec<SpineJ
         return Vec::new();
     };
     let chain = |of: usize| -> Vec<usize> {
-        std::iter::once(hips[of]).chain(mapping.spine[of].iter().copied()).collect()
+        std::iter::once(hips[of])
+            .chain(mapping.spine[of].iter().copied())
+            .collect()
     };
     let (ours, theirs) = (chain(0), chain(1));
     let (at, wanted) = (shares(source, &ours), shares(target, &theirs));
@@ -30,9 +32,15 @@ pub(super) fn spine(source: &Rig, target: &Rig, mapping: &Mapping) -> Vec<SpineJ
     let joints = theirs.iter().zip(wanted).skip(1);
     joints
         .map(|(&target, u)| {
-            let after = at.partition_point(|share| *share < u).clamp(1, ours.len() - 1);
+            let after = at
+                .partition_point(|share| *share < u)
+                .clamp(1, ours.len() - 1);
             let (low, high) = (at[after - 1], at[after]);
-            let share = if high > low { (u - low) / (high - low) } else { 1.0 };
+            let share = if high > low {
+                (u - low) / (high - low)
+            } else {
+                1.0
+            };
             SpineJoint {
                 target,
                 between: [ours[after - 1], ours[after]],

@@ -1,14 +1,15 @@
 //! The poses of a character under a motion.
 
+use super::lock::{LEG, Leg};
 use super::reference::{choose, left_of, thighs, up_axis, yaw_between};
 use super::spine::{SpineJoint, blend, spine};
 use super::travel::{heights, hip_middle, middles};
 use super::{Mapping, RetargetError, RetargetOptions, RetargetReport};
 use crate::motion::rig::{Rig, rest_rotations};
-use crate::motion::roles::{Part, Role, Roles, check_roles};
+use crate::motion::roles::{Part, Role, Roles, Side, check_roles};
 use crate::motion::take::Take;
-use crate::skeleton::{JointId, Skeleton};
-use glam::{DAffine3, DQuat, DVec3};
+use crate::skeleton::{JointId, Pose, Skeleton};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::collections::BTreeMap;
 
 /// Flat directions shorter than this share of the whole give a foot no heading.
@@ -37,7 +38,11 @@ pub struct Retarget<'a> {
     drives: Vec<Option<Drive>>,
     /// n_joints of the target: world rotations at rest.
     rest: Vec<DQuat>,
+    rest_places: Vec<DVec3>,
+    mapping: Mapping,
     hips: usize,
+    /// The linear part of the space of the hips' parent.
+    hips_space: DMat3,
     /// From the middle of the hip joints to the hips at rest, world.
     hips_offset: DVec3,
     /// n_frames: the middle of the hip joints.
@@ -95,11 +100,20 @@ impl<'a> Retarget<'a> {
         report.legs = sizes.legs;
         let places = take.places(chosen.frame);
         let drives = drives(places, target, &mapping, &take.rest, &mut report.warnings);
+        if let Some(warning) = stretched(&take) {
+            report.warnings.push(warning);
+        }
         let source_middles: Vec<DVec3> = (0..take.n_frames())
             .map(|f| hip_middle(take.places(Some(f)), &mapping, 0).unwrap_or_default())
             .collect();
         let rest_middle = hip_middle(&target.places, &mapping, 1).unwrap_or_default();
-        let middles = middles(&sizes, options.travel, rest_middle, &source_middles, &take.times);
+        let middles = middles(
+            &sizes,
+            options.travel,
+            rest_middle,
+            &source_middles,
+            &take.times,
+        );
         let heading = if options.keeps_heading {
             yaw.conjugate()
         } else {
@@ -107,11 +121,21 @@ impl<'a> Retarget<'a> {
         };
         Ok(Self {
             skeleton,
-            reference: take.rotations(chosen.frame).iter().map(|q| q.conjugate()).collect(),
+            reference: take
+                .rotations(chosen.frame)
+                .iter()
+                .map(|q| q.conjugate())
+                .collect(),
             take,
             drives,
             rest: rest_rotations(skeleton),
+            rest_places: target.places.clone(),
             hips,
+            hips_space: match skeleton.joints()[hips].parent {
+                Some(parent) => Pose::rest(skeleton).world_matrices(skeleton)[parent.get()].matrix3,
+                None => DMat3::IDENTITY,
+            },
+            mapping,
             hips_offset: target.places[hips] - rest_middle,
             middles,
             heading,
@@ -193,7 +217,87 @@ impl<'a> Retarget<'a> {
             rotations: locals,
             hips,
             places: world.iter().map(|w| w.translation).collect(),
+            world: rotations,
         }
+    }
+
+    /// Where the joints are with the local rotations and the hips of a pose; its world rotations too.
+    pub(super) fn place(&self, pose: &mut RetargetPose) {
+        let skeleton = self.skeleton;
+        let mut world = vec![DAffine3::IDENTITY; skeleton.len()];
+        for &j in skeleton.order() {
+            let j = j as usize;
+            let joint = &skeleton.joints()[j];
+            let parent = joint.parent.map(JointId::get);
+            let mut local = joint.rest;
+            local.rotation = pose.rotations[j];
+            if j == self.hips {
+                local.translation = pose.hips;
+            }
+            let above = parent.map_or(DQuat::IDENTITY, |p| pose.world[p]);
+            pose.world[j] = above * local.rotation;
+            world[j] = parent.map_or(DAffine3::IDENTITY, |p| world[p]) * local.to_affine();
+            pose.places[j] = world[j].translation;
+        }
+    }
+
+    /// Moves the hips of a pose, world; only their local translation changes yet.
+    pub(super) fn move_hips(&self, pose: &mut RetargetPose, by: DVec3) {
+        let moved = self.hips_space.inverse() * by;
+        if moved.is_finite() {
+            pose.hips += moved;
+        }
+    }
+
+    /// The direction that the body faces in a pose.
+    pub(super) fn front(&self, pose: &RetargetPose) -> DVec3 {
+        let rest = target_front(&self.rest_places, &self.mapping);
+        pose.world[self.hips] * self.rest[self.hips].conjugate() * rest
+    }
+
+    /// A length of the world in the space of the hips' parent.
+    pub(super) fn local_length(&self, length: f64) -> f64 {
+        let scale = self.hips_space.determinant().abs().cbrt();
+        if scale > 0.0 { length / scale } else { length }
+    }
+
+    /// The parent of a joint of the target.
+    pub(super) fn parent(&self, joint: usize) -> Option<usize> {
+        self.skeleton.joints()[joint].parent.map(JointId::get)
+    }
+
+    /// The height of a joint of the target at rest, metres.
+    pub(super) fn rest_height(&self, joint: usize) -> f64 {
+        self.rest_places[joint].y
+    }
+
+    /// The height of the target's bones at rest, metres.
+    pub(super) fn height(&self) -> f64 {
+        let heights = (0..self.drives.len()).filter(|j| self.drives[*j].is_some());
+        let heights = heights.map(|j| self.rest_places[j].y);
+        let (low, high) = heights.fold((f64::MAX, f64::MIN), |(l, h), y| (l.min(y), h.max(y)));
+        (high - low).max(1e-9)
+    }
+
+    /// A leg that is mapped.
+    pub(super) fn leg(&self, side: Side) -> Option<Leg> {
+        let pair = |part| self.mapping.roles.get(&Role::of(part, side)).copied();
+        let [thigh, shin, foot] = LEG.map(pair);
+        let toe = pair(Part::Toe).or(foot)?;
+        Some(Leg {
+            thigh: thigh?[1],
+            shin: shin?[1],
+            foot: foot?[1],
+            toe: toe[1],
+            source: toe[0],
+        })
+    }
+
+    /// The joints of the target whose rotations the motion changes, ascending.
+    pub(super) fn moved_joints(&self) -> Vec<usize> {
+        (0..self.drives.len())
+            .filter(|j| self.drives[*j].is_some())
+            .collect()
     }
 }
 
@@ -206,6 +310,8 @@ pub struct RetargetPose {
     pub hips: DVec3,
     /// n_joints: world places, metres.
     pub places: Vec<DVec3>,
+    /// n_joints: world rotations.
+    pub world: Vec<DQuat>,
 }
 
 /// Where the rotation of each joint of the target comes from. places: of the source at the reference.
@@ -218,7 +324,7 @@ fn drives(
 ) -> Vec<Option<Drive>> {
     let mut drives = vec![None; target.len()];
     let mut aligned: BTreeMap<Role, DQuat> = BTreeMap::new();
-    let front = target_front(target, mapping);
+    let front = target_front(&target.places, mapping);
     for role in mapping.roles.keys().filter(|role| role.part.is_limb()) {
         if let Some([[s, t], [s_end, t_end]]) = mapping.bone(*role) {
             let from = target.places[t_end] - target.places[t];
@@ -252,8 +358,8 @@ fn drives(
 }
 
 /// The direction that the target faces: from its left, level.
-fn target_front(target: &Rig, mapping: &Mapping) -> DVec3 {
-    let left = thighs(mapping, 1).and_then(|thighs| left_of(&target.places, thighs));
+fn target_front(places: &[DVec3], mapping: &Mapping) -> DVec3 {
+    let left = thighs(mapping, 1).and_then(|thighs| left_of(places, thighs));
     left.map_or(DVec3::Z, |left| left.cross(DVec3::Y))
 }
 
@@ -283,15 +389,53 @@ fn foot_yaw(places: &[DVec3], target: &Rig, mapping: &Mapping, role: Role) -> Op
     Some(yaw_between(Some(from), Some(to)))
 }
 
+/// A warning about joints that change their distance from their parents: a skeleton keeps its lengths.
+fn stretched(take: &Take) -> Option<String> {
+    const NOTICED: f64 = 0.01;
+    let rest = take.places(None);
+    let is_stretched = |&joint: &usize| {
+        let Some(parent) = take.rest.parents[joint] else {
+            return false;
+        };
+        let length = rest[joint].distance(rest[parent]);
+        (0..take.n_frames()).any(|frame| {
+            let places = take.places(Some(frame));
+            (places[joint].distance(places[parent]) - length).abs() > NOTICED * length
+        })
+    };
+    let n = (0..take.rest.len()).filter(is_stretched).count();
+    match n {
+        0 => None,
+        1 => Some(
+            "A joint of the motion changes its distance from its parent: that stretch is left out."
+                .into(),
+        ),
+        n => Some(format!(
+            "{n} joints of the motion change their distances from their parents: that stretch is left out."
+        )),
+    }
+}
+
 /// The names of what is mapped.
 fn report(take: &Take, target: &Rig, mapping: &Mapping) -> RetargetReport {
     let names = |[s, t]: [usize; 2]| [take.rest.names[s].clone(), target.names[t].clone()];
     let of = |rig: &Rig, joints: &[usize]| joints.iter().map(|j| rig.names[*j].clone()).collect();
     RetargetReport {
         mapped: mapping.n_mapped(),
-        roles: mapping.roles.iter().map(|(role, pair)| (role.label(), names(*pair))).collect(),
-        spine: [of(&take.rest, &mapping.spine[0]), of(target, &mapping.spine[1])],
-        same_name: mapping.named.iter().map(|[s, _]| take.rest.names[*s].clone()).collect(),
+        roles: mapping
+            .roles
+            .iter()
+            .map(|(role, pair)| (role.label(), names(*pair)))
+            .collect(),
+        spine: [
+            of(&take.rest, &mapping.spine[0]),
+            of(target, &mapping.spine[1]),
+        ],
+        same_name: mapping
+            .named
+            .iter()
+            .map(|[s, _]| take.rest.names[*s].clone())
+            .collect(),
         ..RetargetReport::default()
     }
 }

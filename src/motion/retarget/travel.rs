@@ -1,8 +1,8 @@
 //! Where the hips go.
 
 use super::{Mapping, RetargetError};
-use crate::motion::roles::{Part, Role, SIDES};
 use crate::motion::rig::Rig;
+use crate::motion::roles::{Part, Role, SIDES};
 use crate::motion::take::Take;
 use glam::DVec3;
 
@@ -55,7 +55,12 @@ pub(super) struct Heights {
 /// The mean length of thigh and shin over both sides.
 fn leg(places: &[DVec3], mapping: &Mapping, of: usize) -> f64 {
     let length = |side| {
-        let joint = |part| mapping.roles.get(&Role::of(part, side)).map(|pair| places[pair[of]]);
+        let joint = |part| {
+            mapping
+                .roles
+                .get(&Role::of(part, side))
+                .map(|pair| places[pair[of]])
+        };
         let (thigh, shin, foot) = (joint(Part::Thigh)?, joint(Part::Shin)?, joint(Part::Foot)?);
         Some(thigh.distance(shin) + shin.distance(foot))
     };
@@ -66,8 +71,12 @@ fn leg(places: &[DVec3], mapping: &Mapping, of: usize) -> f64 {
 /// The joints of the feet that are mapped: ankles, and with the toes.
 fn feet(mapping: &Mapping, of: usize) -> [Vec<usize>; 2] {
     let joints = |parts: &[Part]| {
-        let roles = SIDES.iter().flat_map(|side| parts.iter().map(|part| Role::of(*part, *side)));
-        roles.filter_map(|role| Some(mapping.roles.get(&role)?[of])).collect()
+        let roles = SIDES
+            .iter()
+            .flat_map(|side| parts.iter().map(|part| Role::of(*part, *side)));
+        roles
+            .filter_map(|role| Some(mapping.roles.get(&role)?[of]))
+            .collect()
     };
     [joints(&[Part::Foot]), joints(&[Part::Foot, Part::Toe])]
 }
@@ -84,7 +93,10 @@ pub(in crate::motion) fn percentile(mut values: Vec<f64>, share: f64) -> f64 {
 }
 
 fn lowest(places: &[DVec3], joints: &[usize]) -> f64 {
-    joints.iter().map(|joint| places[*joint].y).fold(f64::INFINITY, f64::min)
+    joints
+        .iter()
+        .map(|joint| places[*joint].y)
+        .fold(f64::INFINITY, f64::min)
 }
 
 /// The heights of a motion (+Y up) and of the target at rest.
@@ -98,7 +110,12 @@ pub(super) fn heights(
     let [ankles, with_toes] = feet(mapping, 0);
     let over_time = |joints: &[usize]| {
         let frames = 0..take.n_frames();
-        percentile(frames.map(|f| lowest(take.places(Some(f)), joints)).collect(), LOW)
+        percentile(
+            frames
+                .map(|f| lowest(take.places(Some(f)), joints))
+                .collect(),
+            LOW,
+        )
     };
     let floor = over_time(&with_toes);
     let [target_ankles, target_feet] = feet(mapping, 1);
@@ -120,7 +137,11 @@ pub(super) fn heights(
         }
     };
     if wanted != Scale::Fixed(scale) && !(scale.is_finite() && scale > 0.0) {
-        let whose = if legs[0] > 0.0 { "the character" } else { "the motion" };
+        let whose = if legs[0] > 0.0 {
+            "the character"
+        } else {
+            "the motion"
+        };
         return Err(RetargetError::NoLegs(whose));
     }
     if !(scale.is_finite() && scale > 0.0) {

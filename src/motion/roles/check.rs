@@ -46,11 +46,17 @@ pub fn check_roles(rig: &Rig, roles: &Roles) -> Result<(), RolesFault> {
     }
     let has = |part: Part, side: Side| roles.get(part, side).is_some();
     let leg = [Part::Thigh, Part::Shin, Part::Foot];
-    if !SIDES.iter().any(|side| leg.iter().any(|part| has(*part, *side))) {
+    if !SIDES
+        .iter()
+        .any(|side| leg.iter().any(|part| has(*part, *side)))
+    {
         return Err(RolesFault::NoLegs);
     }
     let arm = [Part::Upperarm, Part::Forearm, Part::Hand];
-    if !SIDES.iter().any(|side| arm.iter().any(|part| has(*part, *side))) {
+    if !SIDES
+        .iter()
+        .any(|side| arm.iter().any(|part| has(*part, *side)))
+    {
         return Err(RolesFault::NoArms);
     }
     for side in SIDES {

@@ -5,11 +5,13 @@
 //! Invariant: a joint has at most one role.
 
 mod check;
+mod map_file;
 mod names;
 mod structure;
 mod words;
 
 pub use check::{RolesFault, check_roles};
+pub use map_file::RoleMap;
 pub use names::by_names;
 pub use structure::by_structure;
 

@@ -42,8 +42,12 @@ pub fn by_names(rig: &Rig) -> Roles {
         ..Roles::default()
     };
     for side in SIDES {
-        let has_arm = named.shallowest(side, &["arm", "upperarm", "uparm"]).is_some();
-        let has_thigh = named.shallowest(side, &["thigh", "upleg", "upperleg"]).is_some();
+        let has_arm = named
+            .shallowest(side, &["arm", "upperarm", "uparm"])
+            .is_some();
+        let has_thigh = named
+            .shallowest(side, &["thigh", "upleg", "upperleg"])
+            .is_some();
         let has_hip = named.shallowest(side, &["hip"]).is_some();
         let mut set = |part: Part, joint: Option<usize>| {
             if let Some(joint) = joint {
@@ -51,16 +55,34 @@ pub fn by_names(rig: &Rig) -> Roles {
             }
         };
         if has_arm {
-            set(Part::Clavicle, named.shallowest(side, &["clavicle", "collar", "collarbone", "shoulder"]));
-            set(Part::Upperarm, named.shallowest(side, &["arm", "upperarm", "uparm"]));
+            set(
+                Part::Clavicle,
+                named.shallowest(side, &["clavicle", "collar", "collarbone", "shoulder"]),
+            );
+            set(
+                Part::Upperarm,
+                named.shallowest(side, &["arm", "upperarm", "uparm"]),
+            );
         } else {
-            set(Part::Clavicle, named.shallowest(side, &["clavicle", "collar", "collarbone"]));
+            set(
+                Part::Clavicle,
+                named.shallowest(side, &["clavicle", "collar", "collarbone"]),
+            );
             set(Part::Upperarm, named.shallowest(side, &["shoulder"]));
         }
-        set(Part::Forearm, named.shallowest(side, &["forearm", "lowerarm", "loarm", "elbow"]));
-        set(Part::Hand, named.shallowest(side, &["hand", "wrist", "palm"]));
+        set(
+            Part::Forearm,
+            named.shallowest(side, &["forearm", "lowerarm", "loarm", "elbow"]),
+        );
+        set(
+            Part::Hand,
+            named.shallowest(side, &["hand", "wrist", "palm"]),
+        );
         if has_thigh {
-            set(Part::Thigh, named.shallowest(side, &["thigh", "upleg", "upperleg"]));
+            set(
+                Part::Thigh,
+                named.shallowest(side, &["thigh", "upleg", "upperleg"]),
+            );
         } else {
             set(Part::Thigh, named.shallowest(side, &["hip"]));
         }
@@ -71,22 +93,45 @@ pub fn by_names(rig: &Rig) -> Roles {
         };
         set(Part::Shin, named.shallowest(side, shins));
         set(Part::Foot, named.shallowest(side, &["foot", "ankle"]));
-        set(Part::Toe, named.shallowest(side, &["toe", "toes", "toebase", "ball"]));
+        set(
+            Part::Toe,
+            named.shallowest(side, &["toe", "toes", "toebase", "ball"]),
+        );
     }
     let thighs = SIDES.map(|side| roles.get(Part::Thigh, side));
     let is_above_legs = |joint: &usize| {
-        thighs.iter().flatten().all(|thigh| rig.is_below(*thigh, *joint))
+        thighs
+            .iter()
+            .flatten()
+            .all(|thigh| rig.is_below(*thigh, *joint))
     };
-    let hips = ["hips", "pelvis", "hip", "root", "torso", "spine"].iter().find_map(|base| {
-        named.all(Side::Middle, &[base]).into_iter().find(is_above_legs)
-    });
+    let hips = ["hips", "pelvis", "hip", "root", "torso", "spine"]
+        .iter()
+        .find_map(|base| {
+            named
+                .all(Side::Middle, &[base])
+                .into_iter()
+                .find(is_above_legs)
+        });
     let mut spine = named.all(
         Side::Middle,
         &[
-            "lowerback", "spine", "chest", "upperchest", "abdomen", "torso", "bodyup",
+            "lowerback",
+            "spine",
+            "chest",
+            "upperchest",
+            "abdomen",
+            "torso",
+            "bodyup",
         ],
     );
-    spine.retain(|joint| Some(*joint) != hips && !thighs.iter().flatten().any(|t| rig.is_below(*t, *joint) && hips.is_some_and(|h| rig.is_below(h, *joint))));
+    spine.retain(|joint| {
+        Some(*joint) != hips
+            && !thighs
+                .iter()
+                .flatten()
+                .any(|t| rig.is_below(*t, *joint) && hips.is_some_and(|h| rig.is_below(h, *joint)))
+    });
     let mut head = named.shallowest(Side::Middle, &["head"]);
     let mut neck = named.shallowest(Side::Middle, &["neck", "lowerneck"]);
     if head.is_none() {

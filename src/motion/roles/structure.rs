@@ -65,7 +65,11 @@ pub fn by_structure(rig: &Rig) -> Option<Roles> {
     let arm_chains = arms.leaves.map(|leaf| chain(rig, chest, leaf));
     let left_first = left_of(rig, &leg_chains)?;
     for (chains, parts, before) in [
-        (leg_chains, [Part::Thigh, Part::Shin, Part::Foot, Part::Toe], None),
+        (
+            leg_chains,
+            [Part::Thigh, Part::Shin, Part::Foot, Part::Toe],
+            None,
+        ),
         (
             arm_chains,
             [Part::Upperarm, Part::Forearm, Part::Hand, Part::Hand],
@@ -91,7 +95,9 @@ pub fn by_structure(rig: &Rig) -> Option<Roles> {
     let used = |leaf: &usize| legs.leaves.contains(leaf) || arms.leaves.contains(leaf);
     let mut left: Vec<usize> = leaves.iter().copied().filter(|leaf| !used(leaf)).collect();
     left.retain(|leaf| *leaf == chest || rig.is_below(*leaf, chest));
-    let head = left.into_iter().max_by(|a, b| rig.places[*a].y.total_cmp(&rig.places[*b].y));
+    let head = left
+        .into_iter()
+        .max_by(|a, b| rig.places[*a].y.total_cmp(&rig.places[*b].y));
     if let Some(head) = head.filter(|head| *head != chest) {
         roles.joints.insert(Role::middle(Part::Head), head);
         let neck = rig.ancestors(head).take_while(|j| *j != chest).last();
@@ -130,7 +136,11 @@ fn pairs(rig: &Rig, leaves: &[usize], size: f64) -> Vec<Pair> {
     // Of equally good partners the farther one: a finger's partner is on the other hand.
     found.sort_by(|a, b| {
         let close = (a.0 - b.0).abs() <= 1e-3 * size;
-        if close { b.1.width.total_cmp(&a.1.width) } else { a.0.total_cmp(&b.0) }
+        if close {
+            b.1.width.total_cmp(&a.1.width)
+        } else {
+            a.0.total_cmp(&b.0)
+        }
     });
     let mut taken = vec![false; rig.len()];
     let mut pairs = Vec::new();

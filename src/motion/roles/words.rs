@@ -4,11 +4,25 @@ use super::Side;
 
 /// Words in front of a name that say only whose skeleton it is.
 const PREFIXES: [&str; 14] = [
-    "mixamorig", "bip", "def", "org", "b", "skeleton", "rig", "cc", "base", "j", "armature", "valve", "biped", "bn",
+    "mixamorig",
+    "bip",
+    "def",
+    "org",
+    "b",
+    "skeleton",
+    "rig",
+    "cc",
+    "base",
+    "j",
+    "armature",
+    "valve",
+    "biped",
+    "bn",
 ];
 /// Joints with one of these words have no role.
 const SKIPPED: [&str; 12] = [
-    "end", "nub", "tip", "ik", "pole", "target", "ctrl", "control", "socket", "slot", "roll", "twist",
+    "end", "nub", "tip", "ik", "pole", "target", "ctrl", "control", "socket", "slot", "roll",
+    "twist",
 ];
 
 /// What a name says.
@@ -30,8 +44,7 @@ pub(super) fn words(name: &str) -> Option<Words> {
     let tokens = tokens(name);
     let mut first = 0;
     while first + 1 < tokens.len()
-        && (PREFIXES.contains(&tokens[first].as_str())
-            || (first > 0 && is_number(&tokens[first])))
+        && (PREFIXES.contains(&tokens[first].as_str()) || (first > 0 && is_number(&tokens[first])))
     {
         first += 1;
     }
@@ -126,7 +139,14 @@ mod tests {
             let found = words(name).unwrap();
             assert_eq!((found.side, found.base.as_str()), (side, base), "{name}");
         }
-        for name in ["__Jaw", "LHipJoint", "kneeIK.l", "control-toe-roll.l", "LeftHandEnd", "hand_twist_l"] {
+        for name in [
+            "__Jaw",
+            "LHipJoint",
+            "kneeIK.l",
+            "control-toe-roll.l",
+            "LeftHandEnd",
+            "hand_twist_l",
+        ] {
             assert_eq!(words(name), None, "{name}");
         }
     }
