@@ -21,7 +21,7 @@ pub(crate) fn run(args: &MotionArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     if let (Some(file), Some(to), true) = (
         &args.file,
         &args.out,
-        args.bvh.is_some() || args.from.is_some(),
+        args.bvh.is_some() || args.from.is_some() || args.replay.is_some(),
     ) {
         return motion_retarget::run(args, file, to, out);
     }
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &MotionArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         return places(args, file, to);
     }
     Err(Failure::Usage(
-        "Give motion something to do: info FILE, --places, --stream with --table, --bvh or --from."
+        "Give motion something to do: info FILE, --places, --stream with --table, --bvh, --from or --replay."
             .into(),
     ))
 }

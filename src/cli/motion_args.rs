@@ -14,7 +14,7 @@ pub struct MotionArgs {
     /// Other work.
     #[command(subcommand)]
     pub command: Option<MotionCommand>,
-    /// With --bvh and --from the character, a model (.gltf, .glb) or project (.ron); with --places a BVH file; with --table a
+    /// With --bvh, --from and --replay the character, a model (.gltf, .glb) or project (.ron); with --places a BVH file; with --table a
     /// model or project: what is lost rests as its bones do.
     pub file: Option<PathBuf>,
     /// Write the places of the joints of a BVH file at these frames, from 0: (frames, joints, 3), in the file's own axes and
@@ -31,7 +31,7 @@ pub struct MotionArgs {
     /// or displacements from them.
     #[arg(long, value_enum, default_value = "auto")]
     pub positions: PositionsArg,
-    /// The file to write: for --places .npy (float64), for --bvh and --from .glb, .gltf or .ron.
+    /// The file to write: for --places .npy (float64), for --bvh, --from and --replay .glb, .gltf or .ron.
     #[arg(long, short)]
     pub out: Option<PathBuf>,
     /// Put the motion of a BVH file on the character, as a clip.
@@ -52,7 +52,16 @@ pub struct MotionArgs {
         help_heading = RETARGET
     )]
     pub from: Option<PathBuf>,
-    /// That clip, by number from 0 or by name; default: the first.
+    /// The same with a log of VMC packets.
+    #[arg(
+        long,
+        value_name = "TAKE.vmclog",
+        requires_all = ["file", "out"],
+        conflicts_with_all = ["bvh", "from", "table", "places"],
+        help_heading = RETARGET
+    )]
+    pub replay: Option<PathBuf>,
+    /// The clip of --from, by number from 0 or by name; default: the first.
     #[arg(long, value_name = "K|NAME", requires = "from", help_heading = RETARGET)]
     pub clip: Option<String>,
     /// How bones are found: auto, names, structure, or a file (.ron) with pairs of names, which the manual describes.
@@ -112,7 +121,7 @@ pub enum MotionCommand {
 /// `sinew motion info`
 #[derive(Debug, Args)]
 pub struct MotionInfoArgs {
-    /// A file of motion: .bvh, .csv, .tsv, .trc or .jsonl.
+    /// A file of motion: .bvh, .csv, .tsv, .trc, .jsonl or .vmclog.
     pub file: PathBuf,
     /// Machine-readable output.
     #[arg(long)]
@@ -296,7 +305,7 @@ impl Args for Streams {
                 flag(
                     "stream",
                     "FILE",
-                    "A recording: .csv, .tsv, .trc or .jsonl; --clock and --event after it are of its clock",
+                    "A recording: .csv, .tsv, .trc, .jsonl or .vmclog; --clock and --event after it are of its clock",
                 )
                 .value_parser(clap::value_parser!(PathBuf))
                 .requires("table"),

@@ -119,7 +119,10 @@ fn show<C: Serialize>(
         writeln!(out, "{}", info.file)?;
         print(&info.content, out)?;
         for note in &info.notes {
-            writeln!(out, "  line {}: {}", note.line, note.text)?;
+            match note.line {
+                0 => writeln!(out, "  {}", note.text)?,
+                line => writeln!(out, "  line {line}: {}", note.text)?,
+            }
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -1,11 +1,11 @@
-//! `sinew motion --bvh`, `--from`: a motion on a character, as a clip.
+//! `sinew motion --bvh`, `--from`, `--replay`: a motion on a character, as a clip.
 
 use super::motion_args::{MapArg, MotionArgs, ReferenceArg, ScaleArg};
 use super::{Failure, load, scene};
 use crate::document::{ClipId, Document, Edit};
 use crate::export::{ExportOptions, GltfFormat, export_to_file};
 use crate::finding::{counted, trimmed};
-use crate::io::motion_file::read_bvh;
+use crate::io::motion_file::{read_bvh, read_vmc};
 use crate::io::{Outputs, project, read_small_text};
 use crate::motion::retarget::{
     BakeOptions, Baked, Reference, Retarget, RetargetOptions, RetargetReport, Scale,
@@ -73,7 +73,7 @@ pub(super) fn run(
         loaded.outputs.check(to).map_err(Failure::input)?;
     }
     for note in &source.notes {
-        writeln!(out, "line {}: {}", note.line, note.text)?;
+        writeln!(out, "{}", note.placed())?;
     }
     let mut document = loaded.document;
     let bones = bones(&document);
@@ -135,7 +135,7 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The motion of `--bvh` or `--from`.
+/// The motion of `--bvh`, `--from` or `--replay`.
 fn source(args: &MotionArgs, outputs: &mut Outputs) -> Result<Source, Failure> {
     if let Some(path) = &args.bvh {
         outputs.protect(path, "the motion");
@@ -149,8 +149,25 @@ fn source(args: &MotionArgs, outputs: &mut Outputs) -> Result<Source, Failure> {
             notes: bvh.notes,
         });
     }
+    if let Some(path) = &args.replay {
+        outputs.protect(path, "the motion");
+        let packets = read_vmc(path, &Task::new()).map_err(Failure::input)?;
+        let take = packets.take_of_body().ok_or_else(|| {
+            Failure::Input(format!("{}: no packet moves a bone.", path.display()))
+        })?;
+        let stem = path
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned());
+        return Ok(Source {
+            take,
+            name: stem.unwrap_or_default(),
+            notes: packets.recording().notes,
+        });
+    }
     let Some(path) = &args.from else {
-        return Err(Failure::Usage("Give a motion: --bvh or --from.".into()));
+        return Err(Failure::Usage(
+            "Give a motion: --bvh, --from or --replay.".into(),
+        ));
     };
     let other = load::load(path)?;
     outputs.protect(path, "the motion");

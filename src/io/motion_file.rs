@@ -1,10 +1,11 @@
 //! Files of motion: BVH, and recordings of channels.
 
-use super::channels::{ChannelFileError, read_recording};
+use super::channels::{ChannelFileError, MAX_FILE_BYTES, read_recording};
 use super::read::read_file;
 use crate::motion::Recording;
 use crate::motion::bvh::{Bvh, MAX_BVH_BYTES};
 use crate::motion::fault::{Fault, Place};
+use crate::motion::vmc::{VmcSource, read_log};
 use crate::task::{Cancelled, Task};
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,7 @@ pub enum MotionFileError {
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// Its name says that it is something else.
-    #[error("{} is no motion that Sinew reads: .bvh, .csv, .tsv, .trc or .jsonl", .0.display())]
+    #[error("{} is no motion that Sinew reads: .bvh, .csv, .tsv, .trc, .jsonl or .vmclog", .0.display())]
     Unknown(PathBuf),
     /// It cannot be read.
     #[error("{} cannot be read: {source}", path.display())]
@@ -47,7 +48,7 @@ pub enum MotionFileError {
     },
 }
 
-/// Reads a file of motion by its extension: .bvh; .csv, .tsv, .txt, .trc or .jsonl.
+/// Reads a file of motion by its extension: .bvh; .csv, .tsv, .txt, .trc, .jsonl or .vmclog.
 pub fn read_motion(path: &Path, task: &Task) -> Result<MotionFile, MotionFileError> {
     let extension = path
         .extension()
@@ -55,25 +56,40 @@ pub fn read_motion(path: &Path, task: &Task) -> Result<MotionFile, MotionFileErr
         .unwrap_or_default();
     match extension.to_ascii_lowercase().as_str() {
         "bvh" => read_bvh(path, task).map(MotionFile::Bvh),
-        "csv" | "tsv" | "txt" | "trc" | "jsonl" | "ndjson" => {
+        "csv" | "tsv" | "txt" | "trc" | "jsonl" | "ndjson" | "vmclog" => {
             Ok(MotionFile::Recording(read_recording(path, task)?))
         }
         _ => Err(MotionFileError::Unknown(path.to_owned())),
     }
 }
 
-/// Reads a BVH file.
-pub fn read_bvh(path: &Path, task: &Task) -> Result<Bvh, MotionFileError> {
-    let path_of = || path.to_owned();
-    let bytes = read_file(path, MAX_BVH_BYTES).map_err(|source| MotionFileError::Io {
-        path: path_of(),
+/// Reads logged VMC packets.
+pub fn read_vmc(path: &Path, task: &Task) -> Result<VmcSource, MotionFileError> {
+    let bytes = read_file(path, MAX_FILE_BYTES).map_err(|source| MotionFileError::Io {
+        path: path.to_owned(),
         source,
     })?;
-    Bvh::read(bytes, task).map_err(|fault| match fault {
-        Fault::Cancelled => Cancelled.into(),
-        Fault::Text(fault) => MotionFileError::Text {
-            path: path_of(),
-            fault,
-        },
-    })
+    read_log(&bytes, task).map_err(|fault| MotionFileError::of(path, fault))
+}
+
+impl MotionFileError {
+    /// The error of the file with this content.
+    fn of(path: &Path, fault: Fault) -> Self {
+        match fault {
+            Fault::Cancelled => Cancelled.into(),
+            Fault::Text(fault) => Self::Text {
+                path: path.to_owned(),
+                fault,
+            },
+        }
+    }
+}
+
+/// Reads a BVH file.
+pub fn read_bvh(path: &Path, task: &Task) -> Result<Bvh, MotionFileError> {
+    let bytes = read_file(path, MAX_BVH_BYTES).map_err(|source| MotionFileError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    Bvh::read(bytes, task).map_err(|fault| MotionFileError::of(path, fault))
 }

@@ -26,6 +26,7 @@ pub mod table;
 mod take;
 pub mod text;
 pub mod thin;
+pub mod vmc;
 
 pub use recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};
 pub use rig::Rig;

@@ -75,7 +75,7 @@ pub struct Event {
 /// Something that was repaired or left out while reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The line of the file, from 1.
+    /// The line of the file, from 1; 0 for the whole.
     pub line: usize,
     /// What and why, a sentence.
     pub text: String,
@@ -87,6 +87,14 @@ impl Note {
         Self {
             line,
             text: shortened(&text.into()).into_owned(),
+        }
+    }
+
+    /// As text with its line.
+    pub fn placed(&self) -> String {
+        match self.line {
+            0 => self.text.clone(),
+            line => format!("line {line}: {}", self.text),
         }
     }
 }

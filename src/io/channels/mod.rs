@@ -14,15 +14,30 @@ pub use error::{ChannelFileError, MAX_FILE_BYTES};
 
 use crate::cluster::channel::RecordingItem;
 use crate::motion::Recording;
+use crate::motion::vmc::read_log;
 use crate::task::{Cancelled, Task};
 use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Reads a recording: a .trc file as TRC, a .jsonl or .ndjson file as JSON lines, any other as CSV.
+/// Reads a recording: a .trc file as TRC, a .jsonl or .ndjson file as JSON lines, a .vmclog
+/// file as logged VMC packets, any other as CSV.
 pub fn read_recording(path: &Path, task: &Task) -> Result<Recording, ChannelFileError> {
+    if is_packet_log(path) {
+        let bytes = text::read_bytes(path)?;
+        let source = read_log(&bytes, task);
+        return Ok(source
+            .map_err(|fault| ChannelFileError::of(path, fault))?
+            .recording());
+    }
     let text = text::read(path)?;
     parse(path, &text, task)
+}
+
+/// Whether a path is that of logged packets.
+pub fn is_packet_log(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("vmclog"))
 }
 
 /// The recording at `path` as an item of a document with a name. Where it cannot be read, the item holds the reason and the

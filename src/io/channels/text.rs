@@ -8,6 +8,11 @@ use std::path::Path;
 
 /// The text of a file of at most [`MAX_FILE_BYTES`], without its byte order mark. A larger one is refused by its size.
 pub(super) fn read(path: &Path) -> Result<String, ChannelFileError> {
+    decode(read_bytes(path)?).map_err(|fault| ChannelFileError::of(path, fault))
+}
+
+/// The bytes of such a file.
+pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, ChannelFileError> {
     let failed = |source| ChannelFileError::Io {
         path: path.to_owned(),
         source,
@@ -32,5 +37,5 @@ pub(super) fn read(path: &Path) -> Result<String, ChannelFileError> {
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(too_large());
     }
-    decode(bytes).map_err(|fault| ChannelFileError::of(path, fault))
+    Ok(bytes)
 }
