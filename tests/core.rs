@@ -141,6 +141,8 @@ mod motion_retarget;
 mod motion_streams;
 #[path = "core/motion_target.rs"]
 mod motion_target;
+#[path = "core/motion_vmc.rs"]
+mod motion_vmc;
 #[path = "core/mutations.rs"]
 mod mutations;
 #[path = "core/normals.rs"]

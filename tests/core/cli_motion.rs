@@ -24,10 +24,11 @@ fn every_file_of_motion_is_described_or_refused_in_a_sentence() {
     let Some(folder) = folder("sinew motion info") else {
         return;
     };
-    let read = ["bvh", "odd", "streams"]
+    let read = ["bvh", "odd", "streams", "live"]
         .iter()
         .flat_map(|name| files(&folder.join(name)));
-    for path in read.filter(|path| path.extension().is_some_and(|e| e != "json")) {
+    for path in read.filter(|path| path.is_file() && path.extension().is_some_and(|e| e != "json"))
+    {
         let found: Value =
             serde_json::from_str(&done(&["motion", "info", text(&path), "--json"])).unwrap();
         assert!(found["notes"].is_array(), "{found}");
@@ -238,6 +239,16 @@ fn a_motion_becomes_a_clip_of_a_character() {
         text(&ron),
     ]);
     assert!(clips(&ron).contains(&"cmu_12_01_walk 2".to_owned()));
+    let log = folder.join("live/vmc_walk.vmclog");
+    let said = done(&[
+        "motion",
+        &mannequin,
+        "--replay",
+        text(&log),
+        "--out",
+        text(&glb),
+    ]);
+    assert!(said.contains("clip \"vmc_walk\""), "{said}");
     let map = at("map.ron");
     std::fs::write(
         &map,

@@ -19,14 +19,20 @@ fn a_logged_walk_gives_its_poses_back() {
     };
     let bytes = std::fs::read(folder.join("vmc_walk.vmclog")).unwrap();
     let truth: Value =
-        serde_json::from_slice(&std::fs::read(folder.join("vmc_walk.truth.json")).unwrap()).unwrap();
+        serde_json::from_slice(&std::fs::read(folder.join("vmc_walk.truth.json")).unwrap())
+            .unwrap();
     let source = read_log(&bytes, &Task::new()).unwrap();
     let counts = source.counts();
     assert_eq!((counts.received, counts.messages), (222, 3330));
     assert_eq!((counts.malformed, counts.ignored), (0, 0));
     let recording = source.recording();
     assert_eq!(recording.times.len(), 147);
-    let n_samples: usize = recording.rotations.iter().filter(|t| t.name != "root").map(|t| t.n_valid()).sum();
+    let n_samples: usize = recording
+        .rotations
+        .iter()
+        .filter(|t| t.name != "root")
+        .map(|t| t.n_valid())
+        .sum();
     assert_eq!(n_samples, 2499);
     let mut worst = 0.0_f64;
     for frame in truth["frames"].as_array().unwrap() {
@@ -35,14 +41,28 @@ fn a_logged_walk_gives_its_poses_back() {
             continue;
         };
         for (bone, q) in frame["rot"].as_object().unwrap() {
-            let q: Vec<f64> = q.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
-            let track = recording.rotations.iter().find(|t| t.name == *bone).unwrap();
+            let q: Vec<f64> = q
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|v| v.as_f64().unwrap())
+                .collect();
+            let track = recording
+                .rotations
+                .iter()
+                .find(|t| t.name == *bone)
+                .unwrap();
             let truth = DQuat::from_slice(&q);
             let found = track.values[at];
             let sign = found.dot(truth).signum();
             worst = worst.max((found * sign - truth).length());
         }
-        let hips = recording.markers.iter().find(|t| t.name == "Hips").unwrap().values[at];
+        let hips = recording
+            .markers
+            .iter()
+            .find(|t| t.name == "Hips")
+            .unwrap()
+            .values[at];
         let axis = |i: usize| frame["hips"][i].as_f64().unwrap();
         worst = worst.max(hips.distance(DVec3::new(axis(0), axis(1), axis(2))));
     }
@@ -73,7 +93,11 @@ fn broken_packets_are_counted_and_change_nothing() {
             "unknown_bone" | "unknown_address" | "address_pattern" => (0, 1),
             _ => (1, 0),
         };
-        assert_eq!((counts.malformed, counts.ignored), expected, "{name}: {counts:?}");
+        assert_eq!(
+            (counts.malformed, counts.ignored),
+            expected,
+            "{name}: {counts:?}"
+        );
         let used = usize::from(name == "too_many_args");
         assert_eq!(source.recording().rotations.len(), used, "{name}");
         n += 1;
