@@ -12,6 +12,7 @@ use crate::motion::retarget::{
 };
 use crate::motion::roles::{RoleMap, Roles, by_names, by_structure, find_roles};
 use crate::motion::{Note, Rig, Take};
+use crate::skeleton::JointId;
 use crate::task::Task;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -189,7 +190,11 @@ fn bones(document: &Document) -> BTreeSet<usize> {
         .flat_map(|skin| skin.joints.iter().map(|joint| joint.get()))
         .collect();
     if joints.is_empty() {
-        return document.skeleton().live_joints().map(|j| j.get()).collect();
+        return document
+            .skeleton()
+            .live_joints()
+            .map(JointId::get)
+            .collect();
     }
     joints
 }
@@ -212,7 +217,7 @@ fn roles(
             let text = read_small_text(path).map_err(|why| fault(why.to_string()))?;
             let map: RoleMap = ron::from_str(&text).map_err(|why| fault(why.to_string()))?;
             let [mut ours, mut theirs] = both(&find_roles);
-            map.apply((source, &mut ours), (target, &mut theirs))
+            map.apply([source, target], &mut ours, &mut theirs)
                 .map_err(fault)?;
             Ok([ours, theirs])
         }

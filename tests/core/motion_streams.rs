@@ -194,10 +194,10 @@ fn slerp_keeps_to_its_bound_at_every_rate() {
         (50.0, 0.0601, 0.0614),
         (100.0, 0.0136, 0.0154),
     ] {
-        let times: Vec<f64> = (0..(30.0 * rate) as usize + 1)
+        let times: Vec<f64> = (0..=(30.0 * rate) as usize)
             .map(|i| i as f64 / rate)
             .collect();
-        let sign = |i: usize| if i % 3 == 0 { -1.0 } else { 1.0 };
+        let sign = |i: usize| if i.is_multiple_of(3) { -1.0 } else { 1.0 };
         let values: Vec<DQuat> = times
             .iter()
             .enumerate()

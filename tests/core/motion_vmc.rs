@@ -3,6 +3,7 @@
 use crate::shared::shared_dir;
 use glam::{DQuat, DVec3};
 use serde_json::Value;
+use sinew::motion::Track;
 use sinew::motion::roles::{check_roles, find_roles};
 use sinew::motion::vmc::{VmcSource, guard, read_log};
 use sinew::task::Task;
@@ -31,7 +32,7 @@ fn a_logged_walk_gives_its_poses_back() {
         .rotations
         .iter()
         .filter(|t| t.name != "root")
-        .map(|t| t.n_valid())
+        .map(Track::n_valid)
         .sum();
     assert_eq!(n_samples, 2499);
     let mut worst = 0.0_f64;

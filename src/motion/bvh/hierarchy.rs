@@ -42,7 +42,7 @@ pub(super) fn read(lines: &mut Lines<'_>, notes: &mut Vec<Note>) -> Result<Vec<B
         return Err(Fault::line(line, "MOTION comes before HIERARCHY"));
     }
     if !is_word(first, "HIERARCHY") {
-        let what = format!("HIERARCHY expected, found \"{}\"", first);
+        let what = format!("HIERARCHY expected, found \"{first}\"");
         return Err(Fault::line(line, what));
     }
     let mut hierarchy = Hierarchy::default();
@@ -99,7 +99,7 @@ fn number(line: usize, text: &str, of: &str) -> Result<f64, Fault> {
         Cell::Number(number) => Ok(number),
         Cell::Missing => Err(Fault::line(line, format!("{of} is not finite"))),
         Cell::Word(word) => {
-            let what = format!("\"{}\" is not a number ({of})", word);
+            let what = format!("\"{word}\" is not a number ({of})");
             Err(Fault::line(line, what))
         }
     }
@@ -110,7 +110,7 @@ impl Hierarchy {
     fn read(&mut self, line: usize, part: &str, notes: &mut Vec<Note>) -> Result<(), Fault> {
         if let Some((block, words)) = self.pending.take() {
             if part != "{" {
-                let what = format!("\"{{\" expected after \"{}\", found \"{}\"", words, part);
+                let what = format!("\"{{\" expected after \"{words}\", found \"{part}\"");
                 return Err(Fault::line(line, what));
             }
             if self.open.len() == MAX_DEPTH {
@@ -150,7 +150,7 @@ impl Hierarchy {
                 Ok(())
             }
             _ => {
-                let what = format!("unknown word \"{}\" in the hierarchy", word);
+                let what = format!("unknown word \"{word}\" in the hierarchy");
                 Err(Fault::line(line, what))
             }
         }
@@ -168,13 +168,13 @@ impl Hierarchy {
             Some(Block::End(_)) => return Err(Fault::line(line, "a joint inside an End Site")),
             Some(Block::Joint(parent)) if is_root => {
                 let parent = &self.joints[*parent].name;
-                let what = format!("ROOT \"{}\" inside \"{}\"", name, parent);
+                let what = format!("ROOT \"{name}\" inside \"{parent}\"");
                 return Err(Fault::line(line, what));
             }
             Some(Block::Joint(parent)) => Some(*parent),
             None if is_root => None,
             None => {
-                let what = format!("JOINT \"{}\" has no parent", name);
+                let what = format!("JOINT \"{name}\" has no parent");
                 return Err(Fault::line(line, what));
             }
         };
@@ -252,7 +252,7 @@ impl Hierarchy {
         let joint = &mut self.joints[joint];
         for name in names {
             let Some(channel) = channel(name) else {
-                let what = format!("unknown channel \"{}\"", name);
+                let what = format!("unknown channel \"{name}\"");
                 return Err(Fault::line(line, what));
             };
             if joint.channels.contains(&channel) {

@@ -28,7 +28,7 @@ pub(super) fn read(
 ) -> Result<Rows, Fault> {
     let (frames_line, text) = value_of(lines, "Frames:")?;
     let said: u64 = text.parse().map_err(|_| {
-        let what = format!("\"{}\" is not a number of frames", text);
+        let what = format!("\"{text}\" is not a number of frames");
         Fault::line(frames_line, what)
     })?;
     let frame_secs = frame_time(lines, notes)?;
@@ -60,7 +60,7 @@ pub(super) fn read(
                         f64::NAN
                     }
                     Cell::Word(word) => {
-                        let what = format!("\"{}\" is not a number", word);
+                        let what = format!("\"{word}\" is not a number");
                         return Err(Fault::line(line, what));
                     }
                 },
@@ -143,7 +143,7 @@ fn value_of<'a>(lines: &mut Lines<'a>, key: &str) -> Result<(usize, &'a str), Fa
     match found {
         Some((_, value)) => Ok((line, value.trim())),
         None => {
-            let what = format!("\"{key}\" expected, found \"{}\"", text);
+            let what = format!("\"{key}\" expected, found \"{text}\"");
             Err(Fault::line(line, what))
         }
     }
@@ -155,11 +155,11 @@ fn frame_time(lines: &mut Lines<'_>, notes: &mut Vec<Note>) -> Result<f64, Fault
     let secs = match read_cell(text, true) {
         Cell::Number(secs) if secs >= 0.0 => secs,
         Cell::Number(_) | Cell::Missing => {
-            let what = format!("\"{}\" is not a frame time", text);
+            let what = format!("\"{text}\" is not a frame time");
             return Err(Fault::line(line, what));
         }
         Cell::Word(word) => {
-            let what = format!("\"{}\" is not a number (Frame Time)", word);
+            let what = format!("\"{word}\" is not a number (Frame Time)");
             return Err(Fault::line(line, what));
         }
     };

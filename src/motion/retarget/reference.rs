@@ -136,14 +136,13 @@ pub(super) fn choose(
     let zero_is_body = is_body(take.places(None), mapping);
     let frame = match wanted {
         Reference::Zero => None,
-        Reference::Best => Some(best.0),
         Reference::Frame(frame) if frame >= take.n_frames() => {
             let n_frames = take.n_frames();
             return Err(RetargetError::NoFrame { frame, n_frames });
         }
         Reference::Frame(frame) => Some(frame),
         Reference::Auto if zero_is_body && zero_rms <= best.1 + MUCH_NEARER => None,
-        Reference::Auto => Some(best.0),
+        Reference::Best | Reference::Auto => Some(best.0),
     };
     Ok(ReferencePose {
         frame,

@@ -26,14 +26,15 @@ impl RoleMap {
     /// not exist.
     pub fn apply(
         &self,
-        source: (&Rig, &mut Roles),
-        target: (&Rig, &mut Roles),
+        rigs: [&Rig; 2],
+        source: &mut Roles,
+        target: &mut Roles,
     ) -> Result<(), String> {
         for (label, (ours, theirs)) in &self.roles {
             let role = Role::of_label(label)
                 .ok_or_else(|| format!("\"{label}\" is no role; roles are hips, neck, head, and with l. or r. in front clavicle, upperarm, forearm, hand, thigh, shin, foot, toe"))?;
-            set(source.0, source.1, role, ours, "the motion")?;
-            set(target.0, target.1, role, theirs, "the character")?;
+            set(rigs[0], source, role, ours, "the motion")?;
+            set(rigs[1], target, role, theirs, "the character")?;
         }
         if let Some((ours, theirs)) = &self.spine {
             let all = |rig: &Rig, names: &[String], whose| {
@@ -42,11 +43,11 @@ impl RoleMap {
                     .map(|name| find(rig, name, whose))
                     .collect::<Result<Vec<_>, _>>()
             };
-            source.1.spine = all(source.0, ours, "the motion")?;
-            target.1.spine = all(target.0, theirs, "the character")?;
+            source.spine = all(rigs[0], ours, "the motion")?;
+            target.spine = all(rigs[1], theirs, "the character")?;
         }
-        source.1.found_by = FoundBy::Hand;
-        target.1.found_by = FoundBy::Hand;
+        source.found_by = FoundBy::Hand;
+        target.found_by = FoundBy::Hand;
         Ok(())
     }
 }

@@ -190,7 +190,7 @@ fn left_of(rig: &Rig, chains: &[Vec<usize>; 2]) -> Option<DVec3> {
         front += rig.places[*toe] - rig.places[foot];
     }
     let left = DVec3::Y.cross(front).try_normalize();
-    left.or_else(|| Some(DVec3::X))
+    left.or(Some(DVec3::X))
 }
 
 /// Whether a chain is on the left of the middle.

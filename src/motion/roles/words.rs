@@ -97,9 +97,9 @@ fn tokens(name: &str) -> Vec<String> {
         let before = i.checked_sub(1).map(|i| kind(chars[i]));
         let after = chars.get(i + 1).map(|c| kind(*c));
         let begins = match (before, this) {
-            (None | Some(Kind::Break), _) => true,
-            (Some(Kind::Digit), Kind::Digit) | (Some(Kind::Lower), Kind::Lower) => false,
-            (Some(Kind::Upper), Kind::Lower) => false,
+            (Some(Kind::Digit), Kind::Digit) | (Some(Kind::Lower | Kind::Upper), Kind::Lower) => {
+                false
+            }
             // "LThumb" is L and Thumb, "IK" one word.
             (Some(Kind::Upper), Kind::Upper) => after == Some(Kind::Lower),
             _ => true,

@@ -176,7 +176,7 @@ pub fn parse_json_lines(text: &str, task: &Task) -> Result<Recording, Fault> {
     }
     recording.labels = labels
         .into_iter()
-        .map(|(name, said)| label(&times, name, said))
+        .map(|(name, said)| label(&times, name, &said))
         .collect();
     recording.times = times;
     Ok(recording)
@@ -215,11 +215,11 @@ fn tracks<V: Signal>(times: &[f64], samples: Samples<V>, missing: V) -> Vec<Trac
     samples.into_iter().map(of).collect()
 }
 
-fn label(times: &[f64], name: String, said: Vec<(f64, Option<String>)>) -> LabelTrack {
+fn label(times: &[f64], name: String, said: &[(f64, Option<String>)]) -> LabelTrack {
     let words: BTreeSet<&String> = said.iter().filter_map(|(_, word)| word.as_ref()).collect();
     let words: Vec<String> = words.into_iter().cloned().collect();
     let mut values = vec![None; times.len()];
-    for (time, word) in &said {
+    for (time, word) in said {
         let at = times.partition_point(|t| t < time);
         let index = word
             .as_ref()

@@ -93,7 +93,7 @@ mod tests {
             b"#bundle\0",
             b"hello world!",
             b"/a\0\0,",
-            &[0; 65_508],
+            &vec![0; 65_508],
         ] {
             assert!(guard(bytes).is_err(), "{bytes:?}");
         }
