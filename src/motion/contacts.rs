@@ -1,6 +1,6 @@
 //! When a foot rests on the floor.
 
-use super::retarget::percentile;
+use super::percentile::percentile;
 use glam::DVec3;
 use serde::Serialize;
 

@@ -16,6 +16,7 @@ pub mod bvh;
 pub mod contacts;
 pub mod fade;
 pub mod fault;
+mod percentile;
 mod recording;
 pub mod retarget;
 mod rig;

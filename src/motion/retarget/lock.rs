@@ -1,8 +1,9 @@
 //! Feet that stay where they rest.
 
+use super::leg::Leg;
 use super::target::{Retarget, RetargetPose};
 use crate::motion::contacts::{Contact, ContactLimits, find_contacts, median, slide};
-use crate::motion::roles::{Part, SIDES, Side};
+use crate::motion::roles::{SIDES, Side};
 use crate::skeleton::ik::TwoBone;
 use glam::{DQuat, DVec3};
 use serde::Serialize;
@@ -33,18 +34,6 @@ pub struct FootLock {
     pub is_searched: bool,
     /// Whether feet were held: not with fewer than two contacts, where they hardly rest.
     pub holds: bool,
-}
-
-/// The joints of a leg of the target.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Leg {
-    pub(super) thigh: usize,
-    pub(super) shin: usize,
-    pub(super) foot: usize,
-    /// The toe, or the foot without one.
-    pub(super) toe: usize,
-    /// The source's toe, or its foot.
-    pub(super) source: usize,
 }
 
 /// Poses with their resting feet held, and what was found.
@@ -224,6 +213,3 @@ fn bend(
     turn(pose, leg.foot, shin, of_foot);
     reached.positions.end.distance(goal)
 }
-
-/// The parts of a leg that must be mapped.
-pub(super) const LEG: [Part; 3] = [Part::Thigh, Part::Shin, Part::Foot];

@@ -12,6 +12,7 @@
 //! Invariant: a bone keeps its length; only the hips move.
 
 mod bake;
+mod leg;
 mod lock;
 mod mapping;
 mod reference;
@@ -26,7 +27,6 @@ pub use mapping::Mapping;
 pub use reference::{Reference, ReferencePose};
 pub use report::RetargetReport;
 pub use target::{Retarget, RetargetPose};
-pub(super) use travel::percentile;
 pub use travel::{Scale, Travel};
 
 use super::roles::RolesFault;

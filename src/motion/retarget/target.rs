@@ -1,6 +1,6 @@
 //! The poses of a character under a motion.
 
-use super::lock::{LEG, Leg};
+use super::leg::Leg;
 use super::reference::{choose, left_of, thighs, up_axis, yaw_between};
 use super::spine::{SpineJoint, blend, spine};
 use super::travel::{heights, hip_middle, middles};
@@ -281,16 +281,7 @@ impl<'a> Retarget<'a> {
 
     /// A leg that is mapped.
     pub(super) fn leg(&self, side: Side) -> Option<Leg> {
-        let pair = |part| self.mapping.roles.get(&Role::of(part, side)).copied();
-        let [thigh, shin, foot] = LEG.map(pair);
-        let toe = pair(Part::Toe).or(foot)?;
-        Some(Leg {
-            thigh: thigh?[1],
-            shin: shin?[1],
-            foot: foot?[1],
-            toe: toe[1],
-            source: toe[0],
-        })
+        Leg::of(&self.mapping, side)
     }
 
     /// The joints of the target whose rotations the motion changes, ascending.

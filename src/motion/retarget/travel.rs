@@ -1,6 +1,7 @@
 //! Where the hips go.
 
 use super::{Mapping, RetargetError};
+use crate::motion::percentile::percentile;
 use crate::motion::rig::Rig;
 use crate::motion::roles::{Part, Role, SIDES};
 use crate::motion::take::Take;
@@ -79,17 +80,6 @@ fn feet(mapping: &Mapping, of: usize) -> [Vec<usize>; 2] {
             .collect()
     };
     [joints(&[Part::Foot]), joints(&[Part::Foot, Part::Toe])]
-}
-
-/// The value below which a share of the values lies, linear between them (numpy's `percentile`).
-pub(in crate::motion) fn percentile(mut values: Vec<f64>, share: f64) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let Some(last) = values.len().checked_sub(1) else {
-        return 0.0;
-    };
-    let at = share * last as f64;
-    let (low, high) = (at.floor() as usize, at.ceil() as usize);
-    values[low] + (values[high] - values[low]) * (at - low as f64)
 }
 
 fn lowest(places: &[DVec3], joints: &[usize]) -> f64 {
