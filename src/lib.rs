@@ -18,6 +18,7 @@ pub mod finding;
 pub mod io;
 pub mod math;
 pub mod mesh;
+pub mod motion;
 pub mod psd;
 pub mod relax;
 pub mod sample;

@@ -33,6 +33,8 @@ mod checks;
 mod cli;
 #[path = "core/cli_clusters.rs"]
 mod cli_clusters;
+#[path = "core/cli_motion.rs"]
+mod cli_motion;
 #[path = "core/cli_psd.rs"]
 mod cli_psd;
 #[path = "core/cli_weights.rs"]
@@ -131,6 +133,16 @@ mod maps;
 mod metrics;
 #[path = "core/models.rs"]
 mod models;
+#[path = "core/motion_bvh.rs"]
+mod motion_bvh;
+#[path = "core/motion_retarget.rs"]
+mod motion_retarget;
+#[path = "core/motion_streams.rs"]
+mod motion_streams;
+#[path = "core/motion_target.rs"]
+mod motion_target;
+#[path = "core/motion_vmc.rs"]
+mod motion_vmc;
 #[path = "core/mutations.rs"]
 mod mutations;
 #[path = "core/normals.rs"]

@@ -1,5 +1,6 @@
 //! The arguments, as `--help` explains them.
 
+use super::motion_args::MotionArgs;
 use super::stack_args::{NamedStack, StackArgs};
 use super::weights_args::WeightsArgs;
 #[cfg(feature = "render")]
@@ -48,6 +49,9 @@ pub enum Command {
     ///
     /// A mesh with control clusters is deformed by patches between them; the weights of its other vertices rest.
     Clusters(ClustersArgs),
+    /// Put a motion on a character, or read one: what a file holds, the places of its joints, several recordings at common
+    /// times.
+    Motion(MotionArgs),
     /// Measure the speed of the kernels on a generated mesh.
     Bench(BenchArgs),
     /// Generate a sample model.

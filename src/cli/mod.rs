@@ -27,6 +27,11 @@ mod legend;
 mod load;
 mod measure;
 mod measuring;
+mod motion;
+pub mod motion_args;
+mod motion_info;
+mod motion_retarget;
+mod motion_table;
 #[cfg(feature = "render")]
 mod picture;
 mod psd;
@@ -129,6 +134,7 @@ fn run(command: args::Command) -> Result<ExitCode, Failure> {
         args::Command::Check(args) => check::run(&args, &mut out),
         args::Command::Psd(args) => psd::run(&args, &mut out),
         args::Command::Clusters(args) => clusters::run(&args, &mut out),
+        args::Command::Motion(args) => motion::run(&args, &mut out),
         args::Command::Bench(args) => bench::run(args.points, args.json, &mut out)
             .map(|()| ExitCode::SUCCESS)
             .map_err(Failure::from),

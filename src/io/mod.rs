@@ -3,7 +3,7 @@
 //! Data flow: the bytes of a .gltf or .glb file and its folder -> [`gltf::import_file`] -> `Parts` of a document, and
 //! findings for the Problems panel. A project ([`project`]) contains only the user's changes, which are applied to its
 //! freshly imported model. [`gltf_export`] patches the source's own JSON and appends new data; [`obj`] writes Wavefront
-//! OBJ. [`open_any`] opens any supported file. [`channels`] reads recordings of markers and devices.
+//! OBJ. [`open_any`] opens any supported file. [`channels`] reads recordings of markers and devices, [`motion_file`] also BVH.
 //!
 //! Invariant: no file, however broken, makes the program panic, hang or use more memory than 64 MiB + 20 x its size.
 //! Invariant: only regular files are read, and no more of them than their kind can need (`read`).
@@ -19,6 +19,7 @@ pub mod gltf_export;
 mod gltf_json;
 mod leftovers;
 mod lock;
+pub mod motion_file;
 pub mod obj;
 mod obj_positions;
 mod open;
@@ -36,4 +37,5 @@ pub use open::{
     open_relinked, open_sample, project_path,
 };
 pub use outputs::{Output, Outputs, StagedOutput};
+pub(crate) use read::read_small_text;
 pub use stamp::FileStamp;

@@ -35,6 +35,11 @@ pub(crate) fn read_text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(read_file(path, most)?).map_err(|_| io::Error::other("it is not text"))
 }
 
+/// The text of a settings file.
+pub(crate) fn read_small_text(path: &Path) -> io::Result<String> {
+    read_text(path, MAX_SMALL_BYTES)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,7 @@
 pub mod axis;
 pub(crate) mod bits;
 pub mod camera;
+pub(crate) mod check;
 pub mod dense;
 pub(crate) mod disjoint_sets;
 pub mod dual_quaternion;

@@ -10,6 +10,7 @@ const LAYERS: &[&[&str]] = &[
     &["finding"],
     &["math"],
     &["mesh", "skeleton"],
+    &["motion"],
     &["skinning"],
     &["weights", "cluster", "psd", "relax"],
     &["deform"],

@@ -1,8 +1,7 @@
 //! Recordings as items of a document, and how a clip plays them.
 
-use super::recording::Recording;
-use super::sampling::Sampling;
 use crate::cluster::check::within;
+use crate::motion::{Recording, Sampling};
 use crate::skeleton::Moment;
 use serde::Serialize;
 use std::collections::BTreeMap;

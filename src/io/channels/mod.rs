@@ -1,52 +1,43 @@
-//! Recorded channels: CSV (also TSV) and TRC, the tab-separated marker format of biomechanics.
+//! Recorded channels: CSV (also TSV), TRC, the tab-separated marker format of biomechanics, and JSON lines.
 //!
-//! Data flow: a file -> `text` (bounded, UTF-8) -> `csv` (`cells`, `header`, `columns`) or `trc` -> `in_order` (rows by
-//! time) -> a [`Recording`].
-//!
-//! # CSV
-//!
-//! The first line that is neither blank nor a comment is the header; the separator is `,`, `;` or a tab. Units stand in
-//! brackets, as in `time[ms]`; positions become metres, angles radians, times seconds.
-//!
-//! | column | holds |
-//! |---|---|
-//! | `time`, `t` | seconds, or `[ms]`, `[us]`; `[frame]` needs `# fps=` |
-//! | `frame` | frame numbers; needs `# fps=` |
-//! | `NAME.x`, `.y`, `.z` | the position of a marker: metres, or `[cm]`, `[mm]` |
-//! | `NAME.qx`, `.qy`, `.qz`, `.qw` | the rotation of a joint in its parent's space |
-//! | `NAME.rx`, `.ry`, `.rz` | the same as intrinsic Euler angles, `[deg]` or `[rad]`, in the order of `# order=` (xyz) |
-//! | any other | a scalar; labels if all its cells are words |
-//!
-//! Comments begin with `#`; `# device: NAME` and `# event: NAME at SECONDS` are kept. In a `;` file numbers may have a
-//! decimal comma. Empty cells and `nan` are missing values.
+//! Data flow: a file -> `text` (bounded, UTF-8) -> [`crate::motion::table`] -> a [`Recording`].
 //!
 //! Invariant: every fault is a sentence with its line, and its column where it has one.
 //! Invariant: a file larger than [`MAX_FILE_BYTES`] is refused before it is read.
 
-mod cells;
-mod columns;
-mod csv;
 mod error;
-mod header;
-mod in_order;
-mod number;
 mod text;
-mod trc;
 
-pub use csv::parse_csv;
-pub use error::{ChannelFileError, Fault, MAX_FILE_BYTES, Place};
-pub use trc::parse_trc;
+pub use crate::motion::fault::{Fault, Place};
+pub use crate::motion::table::{parse_csv, parse_json_lines, parse_trc};
+pub use error::{ChannelFileError, MAX_FILE_BYTES};
 
-use crate::cluster::channel::{Recording, RecordingItem};
+use crate::cluster::channel::RecordingItem;
+use crate::motion::Recording;
+use crate::motion::vmc::read_log;
 use crate::task::{Cancelled, Task};
 use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Reads a recording: a .trc file as TRC, any other as CSV.
+/// Reads a recording: a .trc file as TRC, a .jsonl or .ndjson file as JSON lines, a .vmclog
+/// file as logged VMC packets, any other as CSV.
 pub fn read_recording(path: &Path, task: &Task) -> Result<Recording, ChannelFileError> {
+    if is_packet_log(path) {
+        let bytes = text::read_bytes(path)?;
+        let source = read_log(&bytes, task);
+        return Ok(source
+            .map_err(|fault| ChannelFileError::of(path, fault))?
+            .recording());
+    }
     let text = text::read(path)?;
     parse(path, &text, task)
+}
+
+/// Whether a path is that of logged packets.
+pub fn is_packet_log(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("vmclog"))
 }
 
 /// The recording at `path` as an item of a document with a name. Where it cannot be read, the item holds the reason and the
@@ -78,13 +69,11 @@ pub fn read_item(
 
 fn parse(path: &Path, text: &str, task: &Task) -> Result<Recording, ChannelFileError> {
     task.step("Reading channels", 0.0)?;
-    let is_trc = path
-        .extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("trc"));
-    let parsed = if is_trc {
-        parse_trc(text, task)
-    } else {
-        parse_csv(text, task)
+    let extension = path.extension().and_then(|e| e.to_str());
+    let parsed = match extension.unwrap_or_default().to_ascii_lowercase().as_str() {
+        "trc" => parse_trc(text, task),
+        "jsonl" | "ndjson" => parse_json_lines(text, task),
+        _ => parse_csv(text, task),
     };
-    parsed.map_err(|fault| fault.of(path))
+    parsed.map_err(|fault| ChannelFileError::of(path, fault))
 }

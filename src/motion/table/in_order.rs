@@ -1,6 +1,6 @@
 //! Rows in the order of their times.
 
-use crate::cluster::channel::Note;
+use crate::motion::Note;
 
 /// The rows of a table in the order of time.
 pub(super) struct InOrder {

@@ -14,10 +14,10 @@
 //! A marker with a blank coordinate is missing in that row.
 
 use super::cells::MAX_CELLS;
-use super::error::Fault;
 use super::in_order::InOrder;
 use super::number::{Cell, read_cell};
-use crate::cluster::channel::{Note, Recording, Track};
+use crate::motion::fault::Fault;
+use crate::motion::{Note, Recording, Track};
 use crate::task::Task;
 use glam::DVec3;
 use std::collections::BTreeSet;

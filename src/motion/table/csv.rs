@@ -2,11 +2,11 @@
 
 use super::cells::{Row, Rows, find_separator};
 use super::columns::{Cells, Table};
-use super::error::Fault;
 use super::header::{Header, read_header};
 use super::in_order::InOrder;
 use super::number::{Cell, read_cell};
-use crate::cluster::channel::{Event, Note, Recording};
+use crate::motion::fault::Fault;
+use crate::motion::{Event, Note, Recording};
 use crate::task::Task;
 use std::borrow::Cow;
 

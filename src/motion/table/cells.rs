@@ -1,6 +1,6 @@
 //! The rows and cells of a table of text (RFC 4180, with other separators and comments).
 
-use super::error::Fault;
+use crate::motion::fault::Fault;
 use std::borrow::Cow;
 
 /// The rows that decide the separator.

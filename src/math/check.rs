@@ -1,7 +1,7 @@
 //! Sentences about settings that are out of their range.
 
 /// `Err` with the name, the value and its range unless `low <= value <= high`; NaN is outside.
-pub(super) fn within(what: &str, value: f64, low: f64, high: f64) -> Result<(), String> {
+pub(crate) fn within(what: &str, value: f64, low: f64, high: f64) -> Result<(), String> {
     if (low..=high).contains(&value) {
         Ok(())
     } else {
@@ -10,7 +10,7 @@ pub(super) fn within(what: &str, value: f64, low: f64, high: f64) -> Result<(), 
 }
 
 /// `Err` with the name unless all three numbers are finite and at least one is not 0.
-pub(super) fn direction(what: &str, value: glam::DVec3) -> Result<(), String> {
+pub(crate) fn direction(what: &str, value: glam::DVec3) -> Result<(), String> {
     if value.try_normalize().is_some() {
         Ok(())
     } else {

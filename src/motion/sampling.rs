@@ -1,6 +1,6 @@
 //! How a channel is read between, before and after its samples.
 
-use crate::cluster::check::within;
+use crate::math::check::within;
 use serde::{Deserialize, Serialize};
 
 /// How a channel is sampled.

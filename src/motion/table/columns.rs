@@ -1,11 +1,11 @@
 //! The cells of the columns of a CSV file, and the channels that they make.
 
-use super::error::Fault;
 use super::header::{Column, Group, GroupKind, Header, Role};
 use super::in_order::InOrder;
 use super::number::{Cell, read_cell};
-use crate::cluster::channel::{LabelTrack, Note, Recording, ScalarTrack, Track};
-use crate::cluster::signal::Signal as _;
+use crate::motion::fault::Fault;
+use crate::motion::signal::Signal as _;
+use crate::motion::{LabelTrack, Note, Recording, ScalarTrack, Track};
 use glam::{DQuat, DVec3};
 use std::collections::BTreeMap;
 

@@ -2,8 +2,10 @@
 
 use super::sampling::Sampling;
 use super::series::{Channel, ChannelError};
-use crate::cluster::signal::Signal;
+use super::signal::Signal;
+use crate::sentence::shortened;
 use glam::{DQuat, DVec3};
+use std::collections::BTreeSet;
 
 /// Channels with one value for each time. A missing position or scalar is NaN, a missing rotation all zeros.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +20,8 @@ pub struct Recording {
     pub markers: Vec<Track<DVec3>>,
     /// Rotations of joints in their parents' spaces, unit.
     pub rotations: Vec<Track<DQuat>>,
+    /// The rotations that are those of joints in the world instead.
+    pub world_rotations: BTreeSet<String>,
     /// Scalars.
     pub scalars: Vec<ScalarTrack>,
     /// Words.
@@ -71,10 +75,28 @@ pub struct Event {
 /// Something that was repaired or left out while reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The line of the file, from 1.
+    /// The line of the file, from 1; 0 for the whole.
     pub line: usize,
     /// What and why, a sentence.
     pub text: String,
+}
+
+impl Note {
+    /// One about a line, from 1; long names lose their middle.
+    pub fn new(line: usize, text: impl Into<String>) -> Self {
+        Self {
+            line,
+            text: shortened(&text.into()).into_owned(),
+        }
+    }
+
+    /// As text with its line.
+    pub fn placed(&self) -> String {
+        match self.line {
+            0 => self.text.clone(),
+            line => format!("line {line}: {}", self.text),
+        }
+    }
 }
 
 impl Recording {

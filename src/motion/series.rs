@@ -1,8 +1,8 @@
 //! A signal sampled over time, with gaps.
 
 use super::sampling::{Ends, Interpolation, Sampling};
-use crate::cluster::fade::{Fade, Shown};
-use crate::cluster::signal::Signal;
+use crate::motion::fade::{Fade, Shown};
+use crate::motion::signal::Signal;
 use std::ops::Range;
 
 /// The default longest gap, in median steps.

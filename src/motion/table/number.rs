@@ -2,7 +2,7 @@
 
 /// What a cell holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Cell<'a> {
+pub(crate) enum Cell<'a> {
     /// Nothing, or a word for nothing.
     Missing,
     /// A finite number.
@@ -15,7 +15,7 @@ pub(super) enum Cell<'a> {
 const NOTHING: [&str; 9] = ["", "nan", "na", "n/a", "null", "none", "-", "--", "inf"];
 
 /// Reads a cell; with `decimal_comma` its comma may stand for the point.
-pub(super) fn read_cell(text: &str, decimal_comma: bool) -> Cell<'_> {
+pub(crate) fn read_cell(text: &str, decimal_comma: bool) -> Cell<'_> {
     let text = text.trim();
     if text.is_empty() {
         return Cell::Missing;

@@ -1,7 +1,7 @@
 //! The header of a CSV file: what each column holds.
 
-use super::error::Fault;
 use super::number::{Cell, read_cell};
+use crate::motion::fault::Fault;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

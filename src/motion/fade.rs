@@ -1,7 +1,7 @@
 //! What an input does while it has no value: hold, fade to rest, and ease in when it returns.
 
-use super::check::within;
 use super::signal::Signal;
+use crate::math::check::within;
 use crate::math::smootherstep;
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +67,7 @@ pub struct Shown<V> {
 }
 
 /// Holds and fades an input that is read frame by frame, live or from a pose. A recorded channel needs none: it knows its
-/// gaps ([`super::channel::Channel::shown`]).
+/// gaps ([`super::Channel::shown`]).
 ///
 /// Time may stand still or go back, as when scrubbing: the last value is then held.
 #[derive(Clone, Copy, Debug, PartialEq)]

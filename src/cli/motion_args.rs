@@ -1,0 +1,454 @@
+//! The arguments of `sinew motion`. Clocks and events belong to the stream before them, so their order matters.
+
+use crate::motion::align::ClockEvent;
+use crate::motion::bvh::Positions;
+use crate::motion::retarget::Travel;
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// `sinew motion`
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct MotionArgs {
+    /// Other work.
+    #[command(subcommand)]
+    pub command: Option<MotionCommand>,
+    /// With --bvh, --from and --replay the character, a model (.gltf, .glb) or project (.ron); with --places a BVH file; with --table a
+    /// model or project: what is lost rests as its bones do.
+    pub file: Option<PathBuf>,
+    /// Write the places of the joints of a BVH file at these frames, from 0: (frames, joints, 3), in the file's own axes and
+    /// units.
+    #[arg(
+        long,
+        value_name = "F0,F1",
+        value_delimiter = ',',
+        requires_all = ["file", "out"],
+        conflicts_with_all = ["table", "bvh", "from"]
+    )]
+    pub places: Vec<usize>,
+    /// What position channels of a BVH file are: for each joint what keeps the body whole, positions in place of the offsets,
+    /// or displacements from them.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub positions: PositionsArg,
+    /// The file to write: for --places .npy (float64), for --bvh, --from and --replay .glb, .gltf or .ron.
+    #[arg(long, short)]
+    pub out: Option<PathBuf>,
+    /// Put the motion of a BVH file on the character, as a clip.
+    #[arg(
+        long,
+        value_name = "M.bvh",
+        requires_all = ["file", "out"],
+        conflicts_with_all = ["from", "table"],
+        help_heading = RETARGET
+    )]
+    pub bvh: Option<PathBuf>,
+    /// The same with a clip of another model or project.
+    #[arg(
+        long,
+        value_name = "MODEL",
+        requires_all = ["file", "out"],
+        conflicts_with = "table",
+        help_heading = RETARGET
+    )]
+    pub from: Option<PathBuf>,
+    /// The same with a log of VMC packets.
+    #[arg(
+        long,
+        value_name = "TAKE.vmclog",
+        requires_all = ["file", "out"],
+        conflicts_with_all = ["bvh", "from", "table", "places"],
+        help_heading = RETARGET
+    )]
+    pub replay: Option<PathBuf>,
+    /// The clip of --from, by number from 0 or by name; default: the first.
+    #[arg(long, value_name = "K|NAME", requires = "from", help_heading = RETARGET)]
+    pub clip: Option<String>,
+    /// How bones are found: auto, names, structure, or a file (.ron) with pairs of names, which the manual describes.
+    #[arg(long, default_value = "auto", value_parser = parse_map, help_heading = RETARGET)]
+    pub map: MapArg,
+    /// The pose of the motion that the character's rest pose is compared with: auto, best, zero, or a frame from 0.
+    #[arg(long, default_value = "auto", value_parser = parse_reference, help_heading = RETARGET)]
+    pub reference: ReferenceArg,
+    /// Where the character faces at the start: as at rest, or as recorded.
+    #[arg(long, value_enum, default_value = "forward", help_heading = RETARGET)]
+    pub heading: HeadingArg,
+    /// The size of the steps: by the legs, by the height of the hips, or a factor.
+    #[arg(long, value_name = "leg|hip|X", default_value = "leg", value_parser = parse_scale, help_heading = RETARGET)]
+    pub scale: ScaleArg,
+    /// How much of the travel is kept.
+    #[arg(long, value_enum, default_value = "full", help_heading = RETARGET)]
+    pub travel: TravelArg,
+    /// Whether feet stay where they rest.
+    #[arg(long, value_enum, default_value = "lock", help_heading = RETARGET)]
+    pub feet: FeetArg,
+    /// How far joints may be off for fewer keys, in percent of the height; 0% keeps all.
+    #[arg(long, value_name = "P%", default_value = "0.1%", value_parser = parse_tolerance, help_heading = RETARGET)]
+    pub tolerance: f64,
+    /// The file for the report of the mapping, the feet and the keys, as JSON.
+    #[arg(long, value_name = "R.json", help_heading = RETARGET)]
+    pub report: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub streams: Streams,
+    /// Write all channels of the streams at common times as CSV, each with a column that says whether its value is one.
+    #[arg(long, value_name = "OUT.csv", requires = "stream", help_heading = STREAMS)]
+    pub table: Option<PathBuf>,
+    /// Rows a second of the table, 1 - 1000.
+    #[arg(long, value_name = "HZ", default_value = "60", value_parser = parse_rate, help_heading = STREAMS)]
+    pub rate: f64,
+    /// The common time to write, seconds; default: where all streams have samples.
+    #[arg(long, value_name = "START,END", value_parser = parse_range, requires = "table", help_heading = STREAMS)]
+    pub range: Option<[f64; 2]>,
+    /// The channels to write, as STREAM.CHANNEL; default: all.
+    #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "table", help_heading = STREAMS)]
+    pub channels: Vec<String>,
+    /// Write only rows in which all channels have a value.
+    #[arg(long, requires = "table", help_heading = STREAMS)]
+    pub valid: bool,
+}
+
+const STREAMS: &str = "Streams";
+const RETARGET: &str = "A motion on a character";
+
+/// `sinew motion info`
+#[derive(Debug, Subcommand)]
+pub enum MotionCommand {
+    /// Print what a file of motion holds: joints, frames, channels, gaps, and what was repaired.
+    Info(MotionInfoArgs),
+}
+
+/// `sinew motion info`
+#[derive(Debug, Args)]
+pub struct MotionInfoArgs {
+    /// A file of motion: .bvh, .csv, .tsv, .trc, .jsonl or .vmclog.
+    pub file: PathBuf,
+    /// Machine-readable output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `--positions`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PositionsArg {
+    /// For each joint what keeps the body whole.
+    Auto,
+    /// In place of the offset.
+    Replace,
+    /// Added to the offset.
+    Add,
+}
+
+impl From<PositionsArg> for Positions {
+    fn from(value: PositionsArg) -> Self {
+        match value {
+            PositionsArg::Auto => Self::Auto,
+            PositionsArg::Replace => Self::Replace,
+            PositionsArg::Add => Self::Add,
+        }
+    }
+}
+
+/// `--map`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MapArg {
+    /// By names, else by structure.
+    Auto,
+    /// By names.
+    Names,
+    /// By structure.
+    Structure,
+    /// By a file, over what is found.
+    File(PathBuf),
+}
+
+/// `--reference`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReferenceArg {
+    /// The zero pose unless a frame is much nearer.
+    Auto,
+    /// The nearest frame.
+    Best,
+    /// The zero pose.
+    Zero,
+    /// A frame.
+    Frame(usize),
+}
+
+/// `--scale`
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ScaleArg {
+    /// By the legs.
+    Leg,
+    /// By the height of the hips.
+    Hip,
+    /// A factor.
+    Fixed(f64),
+}
+
+/// `--heading`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HeadingArg {
+    /// As at rest.
+    Forward,
+    /// As recorded.
+    Recorded,
+}
+
+/// `--travel`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TravelArg {
+    /// All of it.
+    Full,
+    /// Only the sway about the mean place over a second.
+    InPlace,
+    /// Only up and down.
+    Vertical,
+}
+
+/// `--feet`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FeetArg {
+    /// They stay where they rest.
+    Lock,
+    /// They move as the motion has them.
+    Free,
+}
+
+impl From<TravelArg> for Travel {
+    fn from(value: TravelArg) -> Self {
+        match value {
+            TravelArg::Full => Self::Full,
+            TravelArg::InPlace => Self::InPlace,
+            TravelArg::Vertical => Self::Vertical,
+        }
+    }
+}
+
+fn parse_map(text: &str) -> Result<MapArg, String> {
+    let is_ron = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case("ron"))
+    };
+    match text {
+        "auto" => Ok(MapArg::Auto),
+        "names" => Ok(MapArg::Names),
+        "structure" => Ok(MapArg::Structure),
+        file => Some(PathBuf::from(file))
+            .filter(is_ron)
+            .map(MapArg::File)
+            .ok_or_else(|| "give auto, names, structure or a file that ends in .ron".into()),
+    }
+}
+
+fn parse_reference(text: &str) -> Result<ReferenceArg, String> {
+    match text {
+        "auto" => Ok(ReferenceArg::Auto),
+        "best" => Ok(ReferenceArg::Best),
+        "zero" => Ok(ReferenceArg::Zero),
+        frame => {
+            let frame = frame.parse().map(ReferenceArg::Frame);
+            frame.map_err(|_| "give auto, best, zero or a frame, counted from 0".into())
+        }
+    }
+}
+
+fn parse_scale(text: &str) -> Result<ScaleArg, String> {
+    match text {
+        "leg" => Ok(ScaleArg::Leg),
+        "hip" => Ok(ScaleArg::Hip),
+        factor => match factor.parse::<f64>() {
+            Ok(factor) if factor > 0.0 && factor <= 1e6 => Ok(ScaleArg::Fixed(factor)),
+            _ => Err("give leg, hip or a factor above 0".into()),
+        },
+    }
+}
+
+/// A percentage as a fraction.
+fn parse_tolerance(text: &str) -> Result<f64, String> {
+    let percent = text
+        .strip_suffix('%')
+        .and_then(|text| text.trim().parse::<f64>().ok());
+    match percent {
+        Some(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("give a percentage from 0% to 100%, such as 0.1%".into()),
+    }
+}
+
+/// The recordings of a line, in its order.
+#[derive(Clone, Debug, Default)]
+pub struct Streams(pub Vec<StreamArg>);
+
+/// `--stream` with the flags after it.
+#[derive(Clone, Debug)]
+pub struct StreamArg {
+    /// The file.
+    pub path: PathBuf,
+    /// `--clock`: a and b of `t = a s + b`.
+    pub clock: Option<[f64; 2]>,
+    /// `--event`: moments on its clock and on the common one.
+    pub events: Vec<ClockEvent>,
+}
+
+impl Args for Streams {
+    fn augment_args(command: Command) -> Command {
+        let flag = |name: &'static str, value: &'static str, help: &'static str| {
+            Arg::new(name)
+                .long(name)
+                .value_name(value)
+                .help(help)
+                .help_heading(STREAMS)
+                .action(ArgAction::Append)
+        };
+        command
+            .arg(
+                flag(
+                    "stream",
+                    "FILE",
+                    "A recording: .csv, .tsv, .trc, .jsonl or .vmclog; --clock and --event after it are of its clock",
+                )
+                .value_parser(clap::value_parser!(PathBuf))
+                .requires("table"),
+            )
+            .arg(
+                flag(
+                    "clock",
+                    "A,B",
+                    "Its clock: common time = A x its time + B seconds",
+                )
+                .allow_hyphen_values(true)
+                .value_parser(parse_clock)
+                .requires("stream"),
+            )
+            .arg(
+                flag(
+                    "event",
+                    "NAME=S@T",
+                    "An event at S seconds on its clock and T on the common one: one gives the offset, more the drift too",
+                )
+                .value_parser(parse_event)
+                .requires("stream"),
+            )
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Streams {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        fn placed<T: Clone + Send + Sync + 'static>(
+            matches: &ArgMatches,
+            flag: &str,
+        ) -> Vec<(usize, T)> {
+            let places = matches.indices_of(flag).into_iter().flatten();
+            let values = matches.get_many::<T>(flag).into_iter().flatten();
+            places.zip(values.cloned()).collect()
+        }
+        let paths = placed::<PathBuf>(matches, "stream");
+        let mut streams: Vec<StreamArg> = paths
+            .iter()
+            .map(|(_, path)| StreamArg {
+                path: path.clone(),
+                clock: None,
+                events: Vec::new(),
+            })
+            .collect();
+        let owner = |place: usize, flag: &str| {
+            let before = paths.partition_point(|(at, _)| *at < place);
+            before.checked_sub(1).ok_or_else(|| {
+                let what = format!("--{flag} stands before the --stream whose clock it sets\n");
+                clap::Error::raw(ErrorKind::MissingRequiredArgument, what)
+            })
+        };
+        for (place, clock) in placed::<[f64; 2]>(matches, "clock") {
+            let stream = &mut streams[owner(place, "clock")?];
+            if stream.clock.replace(clock).is_some() {
+                let what = format!("{} has two --clock\n", stream.path.display());
+                return Err(clap::Error::raw(ErrorKind::ArgumentConflict, what));
+            }
+        }
+        for (place, event) in placed::<ClockEvent>(matches, "event") {
+            streams[owner(place, "event")?].events.push(event);
+        }
+        Ok(Self(streams))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+fn parse_rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if (1.0..=1000.0).contains(&rate) => Ok(rate),
+        _ => Err("give rows a second, 1 - 1000".into()),
+    }
+}
+
+/// Two finite numbers with a comma between.
+fn parse_two(text: &str) -> Option<[f64; 2]> {
+    let (a, b) = text.split_once(',')?;
+    let both = [a.trim().parse().ok()?, b.trim().parse().ok()?];
+    both.iter().all(|v: &f64| v.is_finite()).then_some(both)
+}
+
+fn parse_clock(text: &str) -> Result<[f64; 2], String> {
+    parse_two(text).ok_or_else(|| "give two numbers, as in 1.0002,-3.5".into())
+}
+
+fn parse_range(text: &str) -> Result<[f64; 2], String> {
+    let range = parse_two(text).filter(|[start, end]| start <= end);
+    range.ok_or_else(|| "give a start and an end in seconds, as in 0.5,29.5".into())
+}
+
+fn parse_event(text: &str) -> Result<ClockEvent, String> {
+    let event = text.rsplit_once('=').and_then(|(name, times)| {
+        let (device, common) = times.split_once('@')?;
+        Some(ClockEvent {
+            name: name.to_owned(),
+            device: device.trim().parse().ok()?,
+            common: common.trim().parse().ok()?,
+        })
+    });
+    let event = event.filter(|e| e.device.is_finite() && e.common.is_finite());
+    event.ok_or_else(|| "give a name and two times in seconds, as in clap=41521.0@1.0".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        motion: MotionArgs,
+    }
+
+    fn read(line: &str) -> Result<MotionArgs, clap::Error> {
+        Line::try_parse_from(line.split(' ')).map(|line| line.motion)
+    }
+
+    #[test]
+    fn clocks_and_events_belong_to_the_stream_before_them() {
+        let line = "motion --stream a.csv --event clap=1.5@1 --event end=9@8.5 --stream b.csv --clock 1.001,-4 --table t.csv";
+        let streams = read(line).unwrap().streams.0;
+        assert_eq!(streams[0].events.len(), 2);
+        assert_eq!(
+            (streams[0].events[1].device, streams[0].events[1].common),
+            (9.0, 8.5)
+        );
+        assert_eq!(
+            (streams[0].clock, streams[1].clock),
+            (None, Some([1.001, -4.0]))
+        );
+        let why = read("motion --clock 1,0 --stream a.csv --table t.csv").unwrap_err();
+        assert!(why.to_string().contains("--clock stands before"), "{why}");
+        assert!(read("motion --stream a.csv").is_err());
+        assert!(read("motion --stream a.csv --event clap=1 --table t.csv").is_err());
+        assert!(read("motion info a.csv --json").unwrap().command.is_some());
+    }
+}

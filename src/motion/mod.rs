@@ -1,0 +1,37 @@
+//! Motion: recorded channels and skeletons in motion.
+//!
+//! Data flow: the text of a file -> [`table`] (CSV, TRC) -> a [`Recording`], or [`bvh`] -> a [`bvh::Bvh`]. A channel of a
+//! recording is read at any time as a [`Channel`]: interpolated ([`Sampling`]), and in gaps held and faded to rest
+//! ([`fade`]). [`align`] puts the clocks of devices on a common one, [`aggregate`] samples several recordings at common times.
+//! A [`Take`] is a skeleton in motion, of a BVH file or a clip; [`retarget`] puts it on another one by the [`roles`] of both.
+//! [`vmc`] reads packets of live motion.
+//!
+//! Invariant: a channel gives its samples back at their times, to the bit.
+//! Invariant: inside a gap longer than the limit a channel is invalid, whatever the interpolation.
+//! Invariant: every fault of a text is a sentence with its line where it has one.
+
+pub mod aggregate;
+pub mod align;
+pub mod bvh;
+pub mod contacts;
+pub mod fade;
+pub mod fault;
+mod percentile;
+mod recording;
+pub mod retarget;
+mod rig;
+pub mod roles;
+mod sampling;
+mod series;
+pub mod signal;
+pub mod table;
+mod take;
+pub mod text;
+pub mod thin;
+pub mod vmc;
+
+pub use recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};
+pub use rig::Rig;
+pub use sampling::{Ends, Interpolation, Sampling};
+pub use series::{Channel, ChannelError};
+pub use take::Take;

@@ -1,0 +1,70 @@
+//! Which joint of a motion moves which joint of a character.
+
+use crate::motion::rig::Rig;
+use crate::motion::roles::{Part, Role, Roles};
+use std::collections::BTreeMap;
+
+/// Pairs of joints, source and target.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mapping {
+    /// By role, except the spine.
+    pub roles: BTreeMap<Role, [usize; 2]>,
+    /// The spines, from above the hips to below the neck.
+    pub spine: [Vec<usize>; 2],
+    /// Joints without a role that have the same name.
+    pub named: Vec<[usize; 2]>,
+}
+
+impl Mapping {
+    /// The pairs of two skeletons with roles.
+    pub fn new(source: (&Rig, &Roles), target: (&Rig, &Roles)) -> Self {
+        let pairs = source.1.joints.iter().filter_map(|(role, s)| {
+            let t = target.1.joints.get(role)?;
+            Some((*role, [*s, *t]))
+        });
+        let count = |rig: &Rig| {
+            let mut counts: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+            for (joint, name) in rig.names.iter().enumerate() {
+                if rig.is_bone[joint] && !name.is_empty() {
+                    counts.entry(name.clone()).or_default().push(joint);
+                }
+            }
+            counts
+        };
+        let mut spine = [source.1.spine.clone(), target.1.spine.clone()];
+        if spine.iter().any(Vec::is_empty) {
+            spine = [Vec::new(), Vec::new()];
+        }
+        let theirs = count(target.0);
+        // The hips carry the whole body, whatever is above them.
+        let hips = target.1.middle(Part::Hips);
+        let is_above = |joint: usize| hips.is_some_and(|hips| target.0.is_below(hips, joint));
+        let named = count(source.0).into_iter().filter_map(|(name, ours)| {
+            let (&[s], &[t]) = (&ours[..], &theirs.get(&name)?[..]) else {
+                return None;
+            };
+            (!source.1.has(s) && !target.1.has(t) && !is_above(t)).then_some([s, t])
+        });
+        Self {
+            roles: pairs.collect(),
+            named: named.collect(),
+            spine,
+        }
+    }
+
+    /// The pair of a part in the middle.
+    pub fn middle(&self, part: Part) -> Option<[usize; 2]> {
+        self.roles.get(&Role::middle(part)).copied()
+    }
+
+    /// The number of target joints that are moved.
+    pub fn n_mapped(&self) -> usize {
+        self.roles.len() + self.spine[1].len() + self.named.len()
+    }
+
+    /// The bone of a role: its pair and the pair at its end.
+    pub(super) fn bone(&self, role: Role) -> Option<[[usize; 2]; 2]> {
+        let next = Role::of(role.part.next()?, role.side);
+        Some([*self.roles.get(&role)?, *self.roles.get(&next)?])
+    }
+}

@@ -1,0 +1,186 @@
+//! Where the hips go.
+
+use super::{Mapping, RetargetError};
+use crate::motion::percentile::percentile;
+use crate::motion::rig::Rig;
+use crate::motion::roles::{Part, Role, SIDES};
+use crate::motion::take::Take;
+use glam::DVec3;
+
+/// The share of the frames that may be below the floor.
+const LOW: f64 = 0.02;
+/// Half of the time over which the mean of the travel is taken away, seconds.
+const SWAY_SECS: f64 = 0.5;
+
+/// The size of the target's steps against the source's.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Scale {
+    /// As the lengths of the legs.
+    #[default]
+    Leg,
+    /// As the heights of the hips over the feet.
+    Hip,
+    /// A number.
+    Fixed(f64),
+}
+
+/// How much of the travel is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Travel {
+    /// All of it.
+    #[default]
+    Full,
+    /// Only the sway about where the hips are on average over a second.
+    InPlace,
+    /// Only up and down.
+    Vertical,
+}
+
+/// Heights and lengths of the two bodies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Heights {
+    /// The target's size over the source's.
+    pub(super) scale: f64,
+    /// The source's floor, in its units.
+    pub(super) floor: f64,
+    /// The height of the source's ankles over it.
+    pub(super) ankle: f64,
+    /// The height of the target's floor, metres.
+    pub(super) target_floor: f64,
+    /// The height of its ankles over it.
+    pub(super) target_ankle: f64,
+    /// The mean lengths of the legs.
+    pub(super) legs: [f64; 2],
+}
+
+/// The mean length of thigh and shin over both sides.
+fn leg(places: &[DVec3], mapping: &Mapping, of: usize) -> f64 {
+    let length = |side| {
+        let joint = |part| {
+            mapping
+                .roles
+                .get(&Role::of(part, side))
+                .map(|pair| places[pair[of]])
+        };
+        let (thigh, shin, foot) = (joint(Part::Thigh)?, joint(Part::Shin)?, joint(Part::Foot)?);
+        Some(thigh.distance(shin) + shin.distance(foot))
+    };
+    let lengths: Vec<f64> = SIDES.into_iter().filter_map(length).collect();
+    lengths.iter().sum::<f64>() / lengths.len().max(1) as f64
+}
+
+/// The joints of the feet that are mapped: ankles, and with the toes.
+fn feet(mapping: &Mapping, of: usize) -> [Vec<usize>; 2] {
+    let joints = |parts: &[Part]| {
+        let roles = SIDES
+            .iter()
+            .flat_map(|side| parts.iter().map(|part| Role::of(*part, *side)));
+        roles
+            .filter_map(|role| Some(mapping.roles.get(&role)?[of]))
+            .collect()
+    };
+    [joints(&[Part::Foot]), joints(&[Part::Foot, Part::Toe])]
+}
+
+fn lowest(places: &[DVec3], joints: &[usize]) -> f64 {
+    joints
+        .iter()
+        .map(|joint| places[*joint].y)
+        .fold(f64::INFINITY, f64::min)
+}
+
+/// The heights of a motion (+Y up) and of the target at rest.
+pub(super) fn heights(
+    take: &Take,
+    target: &Rig,
+    mapping: &Mapping,
+    reference: Option<usize>,
+    wanted: Scale,
+) -> Result<Heights, RetargetError> {
+    let [ankles, with_toes] = feet(mapping, 0);
+    let over_time = |joints: &[usize]| {
+        let frames = 0..take.n_frames();
+        percentile(
+            frames
+                .map(|f| lowest(take.places(Some(f)), joints))
+                .collect(),
+            LOW,
+        )
+    };
+    let floor = over_time(&with_toes);
+    let [target_ankles, target_feet] = feet(mapping, 1);
+    let target_floor = lowest(&target.places, &target_feet);
+    let legs = [
+        leg(take.places(None), mapping, 0),
+        leg(&target.places, mapping, 1),
+    ];
+    let scale = match wanted {
+        Scale::Fixed(scale) => scale,
+        Scale::Leg => legs[1] / legs[0],
+        Scale::Hip => {
+            let height = |places: &[DVec3], of: usize| {
+                let feet = feet(mapping, of);
+                hip_middle(places, mapping, of).map(|m| m.y - lowest(places, &feet[1]))
+            };
+            let ours = height(take.places(reference), 0).unwrap_or(0.0);
+            height(&target.places, 1).unwrap_or(0.0) / ours
+        }
+    };
+    if wanted != Scale::Fixed(scale) && !(scale.is_finite() && scale > 0.0) {
+        let whose = if legs[0] > 0.0 {
+            "the character"
+        } else {
+            "the motion"
+        };
+        return Err(RetargetError::NoLegs(whose));
+    }
+    if !(scale.is_finite() && scale > 0.0) {
+        return Err(RetargetError::Scale(scale));
+    }
+    Ok(Heights {
+        scale,
+        floor,
+        ankle: over_time(&ankles) - floor,
+        target_floor,
+        target_ankle: lowest(&target.places, &target_ankles) - target_floor,
+        legs,
+    })
+}
+
+/// The middle between the hip joints.
+pub(super) fn hip_middle(places: &[DVec3], mapping: &Mapping, of: usize) -> Option<DVec3> {
+    let [left, right] = super::reference::thighs(mapping, of)?;
+    Some((places[left] + places[right]) * 0.5)
+}
+
+/// The middle between the target's hip joints at each frame. `rest`: the same at rest; `middles`: those of the source.
+pub(super) fn middles(
+    heights: &Heights,
+    travel: Travel,
+    rest: DVec3,
+    middles: &[DVec3],
+    times: &[f64],
+) -> Vec<DVec3> {
+    let Some(first) = middles.first() else {
+        return Vec::new();
+    };
+    let ground = heights.target_floor + heights.target_ankle;
+    let flat = |m: DVec3| DVec3::new(m.x, 0.0, m.z);
+    let mut out = Vec::with_capacity(middles.len());
+    for (i, m) in middles.iter().enumerate() {
+        let moved = match travel {
+            Travel::Full => flat(*m - *first),
+            Travel::Vertical => DVec3::ZERO,
+            Travel::InPlace => {
+                let from = times.partition_point(|t| *t < times[i] - SWAY_SECS);
+                let to = times.partition_point(|t| *t <= times[i] + SWAY_SECS);
+                let mean = middles[from..to].iter().sum::<DVec3>() / (to - from) as f64;
+                flat(*m - mean)
+            }
+        };
+        let up = ground + heights.scale * (m.y - heights.floor - heights.ankle);
+        let at = rest + moved * heights.scale;
+        out.push(DVec3::new(at.x, up, at.z));
+    }
+    out
+}

@@ -1,0 +1,300 @@
+//! Recorded channels as JSON lines: one object a line, with its time.
+//!
+//! ```text
+//! {"t": 1.25, "device": "imu-1", "rotation": {"forearm": [x, y, z, w]}, "position": {"wrist": [x, y, z]},
+//!  "scalar": {"emg": 41.2}, "label": {"phase": "flex"}, "event": "clap"}
+//! ```
+//!
+//! All but `t` (seconds) is optional; unknown keys are ignored. Right-handed, Y up, metres. Rotations are those of joints in
+//! their parents' spaces; `"space": "world"` says otherwise.
+
+use crate::motion::fault::Fault;
+use crate::motion::recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};
+use crate::motion::signal::Signal;
+use crate::task::Task;
+use glam::{DQuat, DVec3};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The longest line, bytes.
+pub const MAX_LINE_BYTES: usize = 64 << 10;
+/// The largest number of channels.
+const MAX_CHANNELS: usize = 4096;
+/// So many values may always be missing.
+const MIN_VALUES: usize = 1 << 20;
+/// How far the length of a quaternion may be off 1.
+const QUATERNION_LENGTH: f64 = 1e-2;
+/// Lines between two checks for cancellation.
+const SPAN: usize = 1 << 12;
+
+/// What a line says.
+#[derive(Deserialize)]
+struct Line {
+    t: f64,
+    #[serde(default)]
+    device: Option<String>,
+    #[serde(default)]
+    rotation: BTreeMap<String, Option<[f64; 4]>>,
+    #[serde(default)]
+    position: BTreeMap<String, Option<[f64; 3]>>,
+    #[serde(default)]
+    scalar: BTreeMap<String, Option<f64>>,
+    #[serde(default)]
+    label: BTreeMap<String, Option<String>>,
+    #[serde(default)]
+    event: Option<String>,
+    #[serde(default)]
+    space: Option<Space>,
+}
+
+#[derive(Clone, Copy, Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum Space {
+    Parent,
+    World,
+}
+
+/// Values of channels with their times, in the order of the file.
+type Samples<V> = BTreeMap<String, Vec<(f64, V)>>;
+
+/// Reads a recording from the text of a file of JSON lines. Lines that are not valid are left out and noted; more than a
+/// tenth of them are an error.
+pub fn parse_json_lines(text: &str, task: &Task) -> Result<Recording, Fault> {
+    let mut recording = Recording::default();
+    let (mut rotations, mut positions) = (Samples::new(), Samples::new());
+    let (mut scalars, mut labels) = (Samples::new(), Samples::new());
+    let mut times = Vec::new();
+    let mut bad: Option<(usize, String)> = None;
+    let (mut n_lines, mut n_bad) = (0_usize, 0_usize);
+    let mut back: Option<(usize, f64)> = None;
+    let mut off_length: Option<(usize, String, f64)> = None;
+    for (i, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        n_lines += 1;
+        if n_lines.is_multiple_of(SPAN) {
+            task.step("Reading channels", 0.0)?;
+        }
+        let read = match read_line(line) {
+            Ok(read) => read,
+            Err(why) => {
+                n_bad += 1;
+                bad.get_or_insert((i + 1, why));
+                continue;
+            }
+        };
+        if let Some(last) = times.last().filter(|last| read.t < **last) {
+            back.get_or_insert((i + 1, last - read.t));
+        }
+        times.push(read.t);
+        if recording.device.is_none() {
+            recording.device = read.device;
+        }
+        if let Some(name) = read.event {
+            recording.events.push(Event { name, time: read.t });
+        }
+        for (name, q) in read.rotation {
+            let q = DQuat::from_array(q.unwrap_or([0.0; 4]));
+            let length = q.length();
+            let is_unit = (length - 1.0).abs() <= QUATERNION_LENGTH;
+            if !is_unit && length.is_finite() && length > 0.0 {
+                off_length.get_or_insert_with(|| (i + 1, name.clone(), length));
+            }
+            let q = if is_unit {
+                q * (1.0 / length)
+            } else {
+                DQuat::from_array([0.0; 4])
+            };
+            if read.space == Some(Space::World) {
+                recording.world_rotations.insert(name.clone());
+            }
+            rotations.entry(name).or_default().push((read.t, q));
+        }
+        for (name, p) in read.position {
+            let p = p.map_or(DVec3::NAN, DVec3::from_array);
+            positions.entry(name).or_default().push((read.t, p));
+        }
+        for (name, v) in read.scalar {
+            scalars
+                .entry(name)
+                .or_default()
+                .push((read.t, v.unwrap_or(f64::NAN)));
+        }
+        for (name, word) in read.label {
+            labels.entry(name).or_default().push((read.t, word));
+        }
+        let n_channels = rotations.len() + positions.len() + scalars.len() + labels.len();
+        if n_channels > MAX_CHANNELS {
+            return Err(Fault::line(
+                i + 1,
+                format!("more than {MAX_CHANNELS} channels"),
+            ));
+        }
+    }
+    if let Some((line, why)) = bad {
+        if n_bad * 10 > n_lines {
+            let what = format!("{why}; {n_bad} of {n_lines} lines are not valid");
+            return Err(Fault::line(line, what));
+        }
+        let others = match n_bad - 1 {
+            0 => String::new(),
+            n => format!(", and {n} more lines are not valid"),
+        };
+        recording.notes.push(Note::new(
+            line,
+            format!("The line is left out: {why}{others}."),
+        ));
+    }
+    if times.is_empty() {
+        return Err(Fault::whole("there are no lines with a time"));
+    }
+    if let Some((line, by)) = back {
+        let text = format!("The time goes back by {by} s; the lines were sorted.");
+        recording.notes.push(Note::new(line, text));
+    }
+    if let Some((line, name, length)) = off_length {
+        let text = format!("The rotation \"{name}\" has the length {length}: missing.");
+        recording.notes.push(Note::new(line, text));
+    }
+    times.sort_by(f64::total_cmp);
+    times.dedup();
+    let n_channels = rotations.len() + positions.len() + scalars.len() + labels.len();
+    if times.len().saturating_mul(n_channels) > MIN_VALUES + text.len() {
+        let what = format!("almost all of the {n_channels} channels have no value at most times");
+        return Err(Fault::whole(what));
+    }
+    let missing = DQuat::from_array([0.0; 4]);
+    recording.rotations = tracks(&times, rotations, missing);
+    recording.markers = tracks(&times, positions, DVec3::NAN);
+    for track in tracks(&times, scalars, f64::NAN) {
+        recording.scalars.push(ScalarTrack {
+            name: track.name,
+            unit: String::new(),
+            values: track.values,
+        });
+    }
+    recording.labels = labels
+        .into_iter()
+        .map(|(name, said)| label(&times, name, &said))
+        .collect();
+    recording.times = times;
+    Ok(recording)
+}
+
+fn read_line(line: &str) -> Result<Line, String> {
+    if line.len() > MAX_LINE_BYTES {
+        return Err(format!("it is longer than {} KiB", MAX_LINE_BYTES >> 10));
+    }
+    let read: Line = serde_json::from_str(line).map_err(|why| {
+        // Its own place is always the first line.
+        let text = why.to_string();
+        text.split(" at line ")
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    })?;
+    if read.t.is_finite() {
+        Ok(read)
+    } else {
+        Err(format!("{} is not a time", read.t))
+    }
+}
+
+/// Channels over common times; of equal times the last value stays.
+fn tracks<V: Signal>(times: &[f64], samples: Samples<V>, missing: V) -> Vec<Track<V>> {
+    let of = |(name, samples): (String, Vec<(f64, V)>)| {
+        let mut values = vec![missing; times.len()];
+        for (time, value) in samples {
+            if value.is_valid() {
+                values[times.partition_point(|t| *t < time)] = value;
+            }
+        }
+        Track { name, values }
+    };
+    samples.into_iter().map(of).collect()
+}
+
+fn label(times: &[f64], name: String, said: &[(f64, Option<String>)]) -> LabelTrack {
+    let words: BTreeSet<&String> = said.iter().filter_map(|(_, word)| word.as_ref()).collect();
+    let words: Vec<String> = words.into_iter().cloned().collect();
+    let mut values = vec![None; times.len()];
+    for (time, word) in said {
+        let at = times.partition_point(|t| t < time);
+        let index = word
+            .as_ref()
+            .and_then(|word| words.binary_search(word).ok());
+        values[at] = index.map(|index| index as u32);
+    }
+    LabelTrack {
+        name,
+        words,
+        values,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_several_devices_become_channels_over_common_times() {
+        let text = r#"{"t": 0.1, "device": "imu", "rotation": {"arm": [0, 0, 0, 1]}, "later": {"key": 1}}
+            {"t": 0.0, "scalar": {"emg": 41.5}, "label": {"phase": "flex"}, "event": "clap"}
+            {"t": 0.1, "position": {"wrist": [1, 2, 3]}, "scalar": {"emg": null}}
+
+            {"t": 0.2, "rotation": {"arm": [0, 0, 0, 1.05]}, "space": "world", "label": {"phase": "rest"}}
+        "#;
+        let found = parse_json_lines(text, &Task::new()).unwrap();
+        assert_eq!(found.times, [0.0, 0.1, 0.2]);
+        assert_eq!(found.device.as_deref(), Some("imu"));
+        assert_eq!(
+            (found.events[0].time, found.events[0].name.as_str()),
+            (0.0, "clap")
+        );
+        assert_eq!(found.rotations[0].n_valid(), 1);
+        assert_eq!(found.rotations[0].values[1], DQuat::IDENTITY);
+        assert!(found.world_rotations.contains("arm"));
+        assert_eq!(found.markers[0].values[1], DVec3::new(1.0, 2.0, 3.0));
+        assert_eq!(found.scalars[0].values[0], 41.5);
+        assert_eq!(found.label("phase", 0.15), Some("flex"));
+        assert_eq!(found.label("phase", 0.25), Some("rest"));
+        let notes: Vec<_> = found
+            .notes
+            .iter()
+            .map(|n| (n.line, n.text.as_str()))
+            .collect();
+        assert_eq!(
+            notes,
+            [
+                (2, "The time goes back by 0.1 s; the lines were sorted."),
+                (5, "The rotation \"arm\" has the length 1.05: missing."),
+            ]
+        );
+    }
+
+    #[test]
+    fn bad_lines_are_left_out_up_to_a_tenth() {
+        let good = "{\"t\": 1, \"scalar\": {\"a\": 1}}\n".repeat(19);
+        let read = |text: &str| parse_json_lines(text, &Task::new());
+        let found = read(&format!("{good}{{\"t\": \"x\"}}\n")).unwrap();
+        assert_eq!(found.notes[0].line, 20);
+        assert!(
+            found.notes[0].text.contains("invalid type"),
+            "{}",
+            found.notes[0].text
+        );
+        let why = read("{\"t\": 1}\n{}\n").unwrap_err().to_string();
+        assert_eq!(why, "line 2: missing field `t`; 1 of 2 lines are not valid");
+        let long = format!(
+            "{{\"t\": 1, \"device\": \"{}\"}}",
+            "x".repeat(MAX_LINE_BYTES)
+        );
+        let why = read(&long).unwrap_err().to_string();
+        assert!(why.contains("longer than 64 KiB"), "{why}");
+        let why = read("\n").unwrap_err().to_string();
+        assert_eq!(why, "there are no lines with a time");
+        let deep = format!("{{\"t\": 1, \"x\": {}", "[".repeat(60_000));
+        assert!(read(&deep).is_err());
+    }
+}

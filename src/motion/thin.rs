@@ -1,0 +1,85 @@
+//! Keyframes of sampled motion: as few as keep to a tolerance.
+
+use super::signal::Signal;
+use glam::{DQuat, DVec3};
+
+/// The indices of the samples that linear interpolation needs to stay within a tolerance of all: the first and the last, and
+/// by splitting each stretch at its worst sample. One for samples that stay within it of the first. times: n, ascending;
+/// `error`: how far two values are apart.
+pub fn thin<V: Signal>(
+    times: &[f64],
+    values: &[V],
+    tolerance: f64,
+    error: impl Fn(V, V) -> f64,
+) -> Vec<usize> {
+    let n = times.len().min(values.len());
+    if n == 0 || tolerance.is_nan() || tolerance <= 0.0 {
+        return (0..n).collect();
+    }
+    if (1..n).all(|i| error(values[0], values[i]) <= tolerance) {
+        return vec![0];
+    }
+    let mut keys = vec![false; n];
+    (keys[0], keys[n - 1]) = (true, true);
+    let mut open = vec![(0, n - 1)];
+    while let Some((first, last)) = open.pop() {
+        let mut worst = (tolerance, None);
+        for i in first + 1..last {
+            let u = (times[i] - times[first]) / (times[last] - times[first]);
+            let off = error(V::mix(values[first], values[last], u), values[i]);
+            if off > worst.0 {
+                worst = (off, Some(i));
+            }
+        }
+        if let Some(split) = worst.1 {
+            keys[split] = true;
+            open.push((first, split));
+            open.push((split, last));
+        }
+    }
+    (0..n).filter(|i| keys[*i]).collect()
+}
+
+/// The angle between two rotations, radians; whatever their signs.
+pub fn angle_between(a: DQuat, b: DQuat) -> f64 {
+    let b = if a.dot(b) < 0.0 { -b } else { b };
+    4.0 * (a - b).length().atan2((a + b).length())
+}
+
+/// The distance between two places.
+pub fn distance(a: DVec3, b: DVec3) -> f64 {
+    a.distance(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinned_keys_keep_to_the_tolerance() {
+        let times: Vec<f64> = (0..300).map(|i| 0.01 * f64::from(i)).collect();
+        let sign = |i: usize| if i.is_multiple_of(7) { -1.0 } else { 1.0 };
+        let values: Vec<DQuat> = (0..300)
+            .map(|i| DQuat::from_rotation_y((2.0 * times[i]).sin()) * sign(i))
+            .collect();
+        let tolerance = 0.1_f64.to_radians();
+        let keys = thin(&times, &values, tolerance, angle_between);
+        assert!(
+            keys.len() < 60 && keys[0] == 0 && keys[keys.len() - 1] == 299,
+            "{}",
+            keys.len()
+        );
+        for pair in keys.windows(2) {
+            for i in pair[0]..=pair[1] {
+                let u = (times[i] - times[pair[0]]) / (times[pair[1]] - times[pair[0]]);
+                let found = DQuat::mix(values[pair[0]], values[pair[1]], u);
+                assert!(angle_between(found, values[i]) <= tolerance);
+            }
+        }
+        assert_eq!(thin(&times, &values, 0.0, angle_between).len(), 300);
+        assert_eq!(thin(&times, &vec![DVec3::X; 300], 1e-9, distance), [0]);
+        assert!(thin(&[], &[] as &[f64], 1.0, |a, b| a - b).is_empty());
+        let angle = angle_between(DQuat::IDENTITY, -DQuat::from_rotation_x(1e-9));
+        assert!((angle - 1e-9).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,356 @@
+//! What a sender of VMC packets says over time.
+
+use super::body::BONES;
+use super::guard::guard;
+use super::message::{Message, NoEffect, messages, read};
+use crate::motion::aggregate::frame_times;
+use crate::motion::fade::Fade;
+use crate::motion::recording::{Note, Recording, ScalarTrack, Track};
+use crate::motion::rig::Rig;
+use crate::motion::sampling::Sampling;
+use crate::motion::series::Channel;
+use crate::motion::signal::Signal;
+use crate::motion::take::Take;
+use glam::{DQuat, DVec3};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The largest number of channels.
+const MAX_CHANNELS: usize = 256;
+/// A sender's time that jumps back by more than this begins anew, seconds.
+const RESTART_SECS: f64 = 1.0;
+/// Frames a second of a take.
+const RATE: f64 = 60.0;
+
+/// How many packets and messages came.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct VmcCounts {
+    /// Packets.
+    pub received: usize,
+    /// Messages.
+    pub messages: usize,
+    /// Packets and messages that are not as the protocol has them.
+    pub malformed: usize,
+    /// Messages that are not read.
+    pub ignored: usize,
+    /// Why the last malformed one is.
+    pub last_malformed: Option<&'static str>,
+}
+
+/// The samples of a transform, in the order in which they came.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Samples {
+    places: Vec<(f64, DVec3)>,
+    rotations: Vec<(f64, DQuat)>,
+}
+
+/// What one sender has said.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VmcSource {
+    counts: VmcCounts,
+    /// By name: bones, `root`, and `tracker:` with the serial of a device.
+    transforms: BTreeMap<String, Samples>,
+    /// `blend:` with a name.
+    blends: BTreeMap<String, Vec<(f64, f64)>>,
+    /// Values that were not applied yet.
+    pending: BTreeMap<String, f64>,
+    /// The sender's last time and its arrival, seconds.
+    last: Option<(f64, f64)>,
+    /// Added to the sender's time, after it began anew.
+    offset: f64,
+    /// Whether the sender loses track of the body.
+    is_lost: bool,
+}
+
+impl VmcSource {
+    /// How many packets and messages came.
+    pub fn counts(&self) -> &VmcCounts {
+        &self.counts
+    }
+
+    /// Takes a packet that arrived at a time, seconds. One that is malformed is counted, and changes nothing.
+    pub fn receive(&mut self, arrival: f64, packet: &[u8]) {
+        self.counts.received += 1;
+        if let Err(why) = guard(packet) {
+            self.malformed(why);
+            return;
+        }
+        let decoded = match rosc::decoder::decode_udp(packet) {
+            Ok((&[], decoded)) => decoded,
+            Ok(_) => return self.malformed("bytes follow on the last message"),
+            Err(_) => return self.malformed("it is no OSC packet"),
+        };
+        let mut found = Vec::new();
+        for message in messages(decoded) {
+            self.counts.messages += 1;
+            match read(&message) {
+                Ok(message) => found.push(message),
+                Err(NoEffect::Ignored) => self.counts.ignored += 1,
+                Err(NoEffect::Malformed(why)) => self.malformed(why),
+            }
+        }
+        let time = found.iter().find_map(|message| match message {
+            Message::Time(time) => Some(*time),
+            _ => None,
+        });
+        let now = self.time(arrival, time);
+        for message in found {
+            self.take(now, message);
+        }
+    }
+
+    fn malformed(&mut self, why: &'static str) {
+        self.counts.malformed += 1;
+        self.counts.last_malformed = Some(why);
+    }
+
+    /// The time of a packet's values: the sender's, in the packet or before it, else its arrival.
+    fn time(&mut self, arrival: f64, time: Option<f64>) -> f64 {
+        let Some(time) = time else {
+            return self.last.map_or(arrival, |(last, _)| last + self.offset);
+        };
+        if let Some((last, arrived)) = self.last
+            && time < last - RESTART_SECS
+        {
+            // The sender began anew: its time goes on as the packets arrive.
+            self.offset += last - time + (arrival - arrived).max(0.0);
+        }
+        self.last = Some((time, arrival));
+        time + self.offset
+    }
+
+    fn take(&mut self, now: f64, message: Message) {
+        match message {
+            Message::Ok { is_tracked } => self.is_lost = !is_tracked,
+            Message::Time(_) => {}
+            Message::Root(place, rotation) => self.push("root".into(), now, place, rotation),
+            Message::Bone(bone, place, rotation) => self.push(bone.into(), now, place, rotation),
+            Message::Tracker(serial, place, rotation) => {
+                self.push(format!("tracker:{serial}"), now, place, rotation);
+            }
+            Message::Blend(name, value) => {
+                if self.pending.len() < MAX_CHANNELS {
+                    self.pending.insert(name, value);
+                }
+            }
+            Message::Apply => {
+                for (name, value) in std::mem::take(&mut self.pending) {
+                    let name = format!("blend:{name}");
+                    if self.blends.contains_key(&name) || self.n_channels() < MAX_CHANNELS {
+                        self.blends.entry(name).or_default().push((now, value));
+                    }
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, name: String, now: f64, place: DVec3, rotation: DQuat) {
+        if self.is_lost
+            || !(self.transforms.contains_key(&name) || self.n_channels() < MAX_CHANNELS)
+        {
+            return;
+        }
+        let samples = self.transforms.entry(name).or_default();
+        samples.places.push((now, place));
+        samples.rotations.push((now, rotation));
+    }
+
+    fn n_channels(&self) -> usize {
+        self.transforms.len() + self.blends.len()
+    }
+
+    /// All times of values, ascending; the first is 0.
+    fn times(&self) -> (f64, Vec<f64>) {
+        let transforms = self
+            .transforms
+            .values()
+            .flat_map(|s| s.places.iter().map(|p| p.0));
+        let blends = self.blends.values().flatten().map(|b| b.0);
+        let mut times: Vec<f64> = transforms.chain(blends).collect();
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+        let first = times.first().copied().unwrap_or(0.0);
+        (first, times.into_iter().map(|t| t - first).collect())
+    }
+
+    /// The channels as a recording that begins at 0: of each bone its local rotation and position.
+    pub fn recording(&self) -> Recording {
+        let (first, times) = self.times();
+        let mut recording = Recording {
+            device: Some("VMC".into()),
+            ..Recording::default()
+        };
+        for (name, samples) in &self.transforms {
+            recording.rotations.push(Track {
+                name: name.clone(),
+                values: spread(
+                    &times,
+                    first,
+                    &samples.rotations,
+                    DQuat::from_array([0.0; 4]),
+                ),
+            });
+            recording.markers.push(Track {
+                name: name.clone(),
+                values: spread(&times, first, &samples.places, DVec3::NAN),
+            });
+        }
+        for (name, samples) in &self.blends {
+            recording.scalars.push(ScalarTrack {
+                name: name.clone(),
+                unit: String::new(),
+                values: spread(&times, first, samples, f64::NAN),
+            });
+        }
+        recording.times = times;
+        let counts = &self.counts;
+        if counts.malformed > 0 {
+            let why = counts.last_malformed.unwrap_or_default();
+            let text = format!(
+                "{} packets or messages are malformed; the last: {why}.",
+                counts.malformed
+            );
+            recording.notes.push(Note::new(0, text));
+        }
+        if counts.ignored > 0 {
+            let text = format!("{} messages are not read.", counts.ignored);
+            recording.notes.push(Note::new(0, text));
+        }
+        recording
+    }
+
+    /// The motion of the body, 60 frames a second from 0: gaps interpolated, and in long ones held and faded to a T-pose.
+    /// Bones that the sender gives no length have that of an average adult. `None` without a bone.
+    pub fn take_of_body(&self) -> Option<Take> {
+        let (first, times) = self.times();
+        let bones: Vec<usize> = (0..BONES.len())
+            .filter(|&b| self.transforms.contains_key(BONES[b].name))
+            .collect();
+        let end = *times.last().filter(|_| !bones.is_empty())?;
+        let frames = frame_times(0.0, end, RATE);
+        let index = |name: &str| bones.iter().position(|&b| BONES[b].name == name);
+        let parent = |b: usize| {
+            let mut above = BONES[b].parent;
+            loop {
+                if let Some(found) = index(above) {
+                    return Some(found);
+                }
+                above = BONES.iter().find(|bone| bone.name == above)?.parent;
+            }
+        };
+        let fade = Fade::default();
+        let sampled = bones.iter().map(|&b| {
+            let samples = &self.transforms[BONES[b].name];
+            let rotations = shown(
+                &frames,
+                first,
+                &times,
+                &samples.rotations,
+                DQuat::from_array([0.0; 4]),
+                &fade,
+            );
+            (rotations, self.offset_of(b, &bones))
+        });
+        let sampled: Vec<(Vec<DQuat>, DVec3)> = sampled.collect();
+        let hips = self.transforms.get("Hips").map(|samples| {
+            let rest = samples.places.first().map_or(DVec3::ZERO, |p| p.1);
+            let moved: Vec<(f64, DVec3)> = samples
+                .places
+                .iter()
+                .map(|(t, p)| (*t, *p - rest))
+                .collect();
+            let moved = shown(&frames, first, &times, &moved, DVec3::NAN, &fade);
+            moved.into_iter().map(|by| rest + by).collect::<Vec<_>>()
+        });
+        let parents: Vec<Option<usize>> = bones.iter().map(|&b| parent(b)).collect();
+        let world = |frame: Option<usize>| {
+            let mut world: Vec<(DQuat, DVec3)> = Vec::with_capacity(bones.len());
+            for (i, &b) in bones.iter().enumerate() {
+                let rotation = frame.map_or(DQuat::IDENTITY, |f| sampled[i].0[f]);
+                let mut offset = sampled[i].1;
+                if let (0, Some(hips), Some(frame)) = (b, &hips, frame) {
+                    offset = hips[frame];
+                }
+                world.push(match parents[i] {
+                    Some(above) => {
+                        let (turned, place) = world[above];
+                        (turned * rotation, place + turned * offset)
+                    }
+                    None => (rotation, offset),
+                });
+            }
+            world
+        };
+        let rest = world(None);
+        let mut take = Take {
+            rest: Rig {
+                names: bones.iter().map(|&b| BONES[b].name.to_owned()).collect(),
+                parents: parents.clone(),
+                is_bone: vec![true; bones.len()],
+                rotations: rest.iter().map(|w| w.0).collect(),
+                places: rest.iter().map(|w| w.1).collect(),
+            },
+            times: frames.clone(),
+            rotations: Vec::new(),
+            places: Vec::new(),
+        };
+        for frame in 0..frames.len() {
+            for (rotation, place) in world(Some(frame)) {
+                take.rotations.push(rotation);
+                take.places.push(place);
+            }
+        }
+        Some(take)
+    }
+
+    /// Where a bone is in the next one above that the sender has: as it says, else as in an average adult.
+    fn offset_of(&self, bone: usize, bones: &[usize]) -> DVec3 {
+        let samples = &self.transforms[BONES[bone].name].places;
+        let said = samples.first().map_or(DVec3::ZERO, |p| p.1);
+        if said != DVec3::ZERO {
+            return said;
+        }
+        let mut offset = DVec3::from_array(BONES[bone].offset);
+        let mut above = BONES[bone].parent;
+        while let Some(parent) = BONES.iter().position(|b| b.name == above) {
+            if bones.contains(&parent) {
+                break;
+            }
+            offset += DVec3::from_array(BONES[parent].offset);
+            above = BONES[parent].parent;
+        }
+        offset
+    }
+}
+
+/// The values at common times, `missing` where there is none; of equal times the last.
+fn spread<V: Copy>(times: &[f64], first: f64, samples: &[(f64, V)], missing: V) -> Vec<V> {
+    let mut values = vec![missing; times.len()];
+    for (time, value) in samples {
+        let time = time - first;
+        let at = times.partition_point(|t| *t < time);
+        if at < values.len() {
+            values[at] = *value;
+        }
+    }
+    values
+}
+
+/// What samples show at some times.
+fn shown<V: Signal>(
+    frames: &[f64],
+    first: f64,
+    times: &[f64],
+    samples: &[(f64, V)],
+    missing: V,
+    fade: &Fade,
+) -> Vec<V> {
+    let values = spread(times, first, samples, missing);
+    match Channel::new(times, &values, Sampling::default()) {
+        Ok(channel) => frames
+            .iter()
+            .map(|t| channel.shown(*t, fade).value)
+            .collect(),
+        Err(_) => vec![V::REST; frames.len()],
+    }
+}

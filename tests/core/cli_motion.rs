@@ -1,0 +1,287 @@
+//! `sinew motion`: files of motion, tables of several recordings, motions on characters.
+
+use crate::cli::{asset, done, fails, text};
+use crate::npy::read_npy;
+use crate::shared::shared_dir;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn folder(test: &str) -> Option<PathBuf> {
+    Some(shared_dir(test)?.join("motion"))
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_file_of_motion_is_described_or_refused_in_a_sentence() {
+    let Some(folder) = folder("sinew motion info") else {
+        return;
+    };
+    let read = ["bvh", "odd", "streams", "live"]
+        .iter()
+        .flat_map(|name| files(&folder.join(name)));
+    for path in read.filter(|path| path.is_file() && path.extension().is_some_and(|e| e != "json"))
+    {
+        let found: Value =
+            serde_json::from_str(&done(&["motion", "info", text(&path), "--json"])).unwrap();
+        assert!(found["notes"].is_array(), "{found}");
+        assert!(done(&["motion", "info", text(&path)]).lines().count() >= 2);
+    }
+    let noted = [
+        "frames_huge.bvh",
+        "quaternion_zero.csv",
+        "quaternion_long.csv",
+        "backwards.csv",
+    ];
+    for path in files(&folder.join("malformed")) {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if noted.contains(&name) {
+            let said = done(&["motion", "info", text(&path)]);
+            assert!(
+                said.lines().any(|line| line.starts_with("  line ")),
+                "{said}"
+            );
+        } else {
+            let why = fails(&["motion", "info", text(&path)], 1);
+            assert_eq!(why.lines().count(), 1, "{why}");
+            assert!(why.starts_with("sinew: ") && why.contains(name), "{why}");
+        }
+    }
+    let why = fails(&["motion", "info", &asset("arm")], 1);
+    assert!(why.contains("is no motion that Sinew reads"), "{why}");
+}
+
+#[test]
+fn places_are_those_of_independent_readers() {
+    let Some(folder) = folder("sinew motion --places") else {
+        return;
+    };
+    let out = tempfile::tempdir().unwrap();
+    let to = out.path().join("p.npy");
+    let bvh = folder.join("bvh/fair_dab.bvh");
+    let frames = "0,1,113,226,338";
+    done(&["motion", text(&bvh), "--places", frames, "--out", text(&to)]);
+    let (shape, found) = read_npy(&to);
+    let (oracle_shape, expected) = read_npy(&folder.join("oracle/fair_dab/positions.npy"));
+    assert_eq!(shape, oracle_shape);
+    let worst = found
+        .iter()
+        .zip(&expected)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f64::max);
+    assert!(worst < 1e-9 * 56.7, "{worst}");
+    let why = fails(
+        &["motion", text(&bvh), "--places", "339", "--out", text(&to)],
+        2,
+    );
+    assert!(why.contains("339 frames, counted from 0"), "{why}");
+    fails(
+        &["motion", text(&bvh), "--places", "0", "--out", text(&bvh)],
+        2,
+    );
+    let csv = folder.join("streams/imu_forearm.csv");
+    let why = fails(
+        &["motion", text(&csv), "--places", "0", "--out", text(&to)],
+        2,
+    );
+    assert!(why.contains("needs a BVH file"), "{why}");
+    fails(&["motion", text(&bvh)], 2);
+}
+
+#[test]
+fn streams_are_aligned_and_written_as_a_table_that_reads_back() {
+    let Some(folder) = folder("sinew motion --table") else {
+        return;
+    };
+    let out = tempfile::tempdir().unwrap();
+    let to = out.path().join("table.csv");
+    let (imu, camera) = (
+        folder.join("streams/imu_forearm.csv"),
+        folder.join("streams/camera_wrist.csv"),
+    );
+    let line = [
+        "motion",
+        "--stream",
+        text(&imu),
+        "--event",
+        "clap=0.6499@1",
+        "--event",
+        "end=28.6554@29",
+        "--stream",
+        text(&camera),
+        "--clock",
+        "1.00035012254289,-41520",
+        "--rate",
+        "60",
+        "--table",
+        text(&to),
+    ];
+    let said = done(&line);
+    assert!(said.contains("drift 196.4 ± 179 ppm"), "{said}");
+    assert!(
+        said.contains("imu_forearm.forearm: no value in 42 rows"),
+        "{said}"
+    );
+    let info: Value =
+        serde_json::from_str(&done(&["motion", "info", text(&to), "--json"])).unwrap();
+    assert_eq!(info["rate"], 60.0);
+    let names: Vec<&str> = info["channels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| c["name"].as_str().unwrap())
+        .collect();
+    for name in [
+        "imu_forearm.forearm",
+        "camera_wrist.wrist",
+        "camera_wrist.phase",
+        "camera_wrist.wrist.valid",
+    ] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    let rows = |args: &[&str]| {
+        let mut line = line.to_vec();
+        line.extend(args);
+        done(&line);
+        std::fs::read_to_string(&to)
+            .unwrap()
+            .lines()
+            .filter(|l| !l.starts_with('#'))
+            .count()
+            - 1
+    };
+    assert_eq!(rows(&["--range", "2,3"]), 61);
+    let valid = rows(&[
+        "--channels",
+        "imu_forearm.forearm",
+        "--range",
+        "6.5,9",
+        "--valid",
+    ]);
+    assert_eq!(valid, 151 - 42);
+    let mut wrong = line.to_vec();
+    wrong.extend(["--channels", "imu.x"]);
+    let why = fails(&wrong, 2);
+    assert!(
+        why.contains("there is no such channel; there are camera_wrist.clap"),
+        "{why}"
+    );
+    let apart = [
+        "motion",
+        "--stream",
+        text(&imu),
+        "--stream",
+        text(&camera),
+        "--table",
+        text(&to),
+    ];
+    assert!(fails(&apart, 1).contains("no time in common"));
+    let over = ["motion", "--stream", text(&imu), "--table", text(&imu)];
+    assert!(fails(&over, 1).contains("a recording"));
+}
+
+#[test]
+fn a_motion_becomes_a_clip_of_a_character() {
+    let Some(folder) = folder("sinew motion --bvh") else {
+        return;
+    };
+    let out = tempfile::tempdir().unwrap();
+    let at = |name: &str| out.path().join(name);
+    let (glb, ron, report) = (at("walk.glb"), at("walk.ron"), at("r.json"));
+    let bvh = folder.join("bvh/cmu_12_01_walk.bvh");
+    let mannequin = asset("mannequin");
+    let said = done(&[
+        "motion",
+        &mannequin,
+        "--bvh",
+        text(&bvh),
+        "--out",
+        text(&glb),
+        "--report",
+        text(&report),
+    ]);
+    assert!(said.contains("contacts of the feet held"), "{said}");
+    let report: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
+    assert_eq!(report["reference"], "zero pose");
+    assert!(report["keys"]["worst"].as_f64().unwrap() <= 1e-3);
+    assert!(report["feet"]["slide_after"][0].as_f64() < report["feet"]["slide_before"][0].as_f64());
+    let clips = |path: &Path| -> Vec<String> {
+        let info: Value = serde_json::from_str(&done(&["info", text(path), "--json"])).unwrap();
+        let clips = info["clips"].as_array().unwrap();
+        clips
+            .iter()
+            .map(|clip| clip["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let before = clips(Path::new(&mannequin));
+    assert_eq!(
+        clips(&glb),
+        [before.clone(), vec!["cmu_12_01_walk".to_owned()]].concat()
+    );
+    // A second time it gets a name of its own; a clip of a model is a motion as well.
+    done(&[
+        "motion",
+        text(&glb),
+        "--from",
+        text(&glb),
+        "--clip",
+        "cmu_12_01_walk",
+        "--feet",
+        "free",
+        "--out",
+        text(&ron),
+    ]);
+    assert!(clips(&ron).contains(&"cmu_12_01_walk 2".to_owned()));
+    let log = folder.join("live/vmc_walk.vmclog");
+    let said = done(&[
+        "motion",
+        &mannequin,
+        "--replay",
+        text(&log),
+        "--out",
+        text(&glb),
+    ]);
+    assert!(said.contains("clip \"vmc_walk\""), "{said}");
+    let map = at("map.ron");
+    std::fs::write(
+        &map,
+        "(roles: {\"l.toe\": (\"\", \"\"), \"l.knee\": (\"a\", \"b\")})",
+    )
+    .unwrap();
+    let line = [
+        "motion",
+        &mannequin,
+        "--bvh",
+        text(&bvh),
+        "--map",
+        text(&map),
+        "--out",
+        text(&glb),
+    ];
+    assert!(fails(&line, 1).contains("\"l.knee\" is no role"));
+    std::fs::write(&map, "(roles: {\"l.toe\": (\"\", \"\")})").unwrap();
+    done(&line);
+    let arm = asset("arm");
+    let why = fails(
+        &["motion", &arm, "--bvh", text(&bvh), "--out", text(&glb)],
+        1,
+    );
+    assert!(why.starts_with("sinew: The character: no "), "{why}");
+    let over = [
+        "motion",
+        &mannequin,
+        "--bvh",
+        text(&bvh),
+        "--out",
+        text(&bvh),
+    ];
+    fails(&over, 2);
+    fails(&["motion", &mannequin, "--bvh", text(&bvh)], 2);
+}

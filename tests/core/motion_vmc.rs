@@ -1,0 +1,132 @@
+//! Packets of the Virtual Motion Capture protocol: a log against its truth, and broken ones.
+
+use crate::shared::shared_dir;
+use glam::{DQuat, DVec3};
+use serde_json::Value;
+use sinew::motion::Track;
+use sinew::motion::roles::{check_roles, find_roles};
+use sinew::motion::vmc::{VmcSource, guard, read_log};
+use sinew::task::Task;
+use std::path::PathBuf;
+
+fn folder(test: &str) -> Option<PathBuf> {
+    Some(shared_dir(test)?.join("motion/live"))
+}
+
+#[test]
+fn a_logged_walk_gives_its_poses_back() {
+    let Some(folder) = folder("the VMC log") else {
+        return;
+    };
+    let bytes = std::fs::read(folder.join("vmc_walk.vmclog")).unwrap();
+    let truth: Value =
+        serde_json::from_slice(&std::fs::read(folder.join("vmc_walk.truth.json")).unwrap())
+            .unwrap();
+    let source = read_log(&bytes, &Task::new()).unwrap();
+    let counts = source.counts();
+    assert_eq!((counts.received, counts.messages), (222, 3330));
+    assert_eq!((counts.malformed, counts.ignored), (0, 0));
+    let recording = source.recording();
+    assert_eq!(recording.times.len(), 147);
+    let n_samples: usize = recording
+        .rotations
+        .iter()
+        .filter(|t| t.name != "root")
+        .map(Track::n_valid)
+        .sum();
+    assert_eq!(n_samples, 2499);
+    let mut worst = 0.0_f64;
+    for frame in truth["frames"].as_array().unwrap() {
+        let time = frame["t"].as_f64().unwrap();
+        let Some(at) = recording.times.iter().position(|t| (t - time).abs() < 1e-3) else {
+            continue;
+        };
+        for (bone, q) in frame["rot"].as_object().unwrap() {
+            let q: Vec<f64> = q
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|v| v.as_f64().unwrap())
+                .collect();
+            let track = recording
+                .rotations
+                .iter()
+                .find(|t| t.name == *bone)
+                .unwrap();
+            let truth = DQuat::from_slice(&q);
+            let found = track.values[at];
+            let sign = found.dot(truth).signum();
+            worst = worst.max((found * sign - truth).length());
+        }
+        let hips = recording
+            .markers
+            .iter()
+            .find(|t| t.name == "Hips")
+            .unwrap()
+            .values[at];
+        let axis = |i: usize| frame["hips"][i].as_f64().unwrap();
+        worst = worst.max(hips.distance(DVec3::new(axis(0), axis(1), axis(2))));
+    }
+    println!("off by {worst:.1e}");
+    assert!(worst < 3e-7, "{worst}");
+    // Joy is "happy" in VRM 1.
+    assert!(recording.scalars.iter().any(|s| s.name == "blend:happy"));
+    let take = source.take_of_body().unwrap();
+    assert!(check_roles(&take.rest, &find_roles(&take.rest)).is_ok());
+    assert_eq!(take.n_frames(), 180);
+}
+
+#[test]
+fn broken_packets_are_counted_and_change_nothing() {
+    let Some(folder) = folder("broken VMC packets") else {
+        return;
+    };
+    let mut n = 0;
+    for entry in std::fs::read_dir(folder.join("bad")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let packet = std::fs::read(&path).unwrap();
+        let mut source = VmcSource::default();
+        source.receive(1.0, &packet);
+        let counts = source.counts().clone();
+        let expected = match name.as_str() {
+            "too_many_args" => (0, 0),
+            "unknown_bone" | "unknown_address" | "address_pattern" => (0, 1),
+            _ => (1, 0),
+        };
+        assert_eq!(
+            (counts.malformed, counts.ignored),
+            expected,
+            "{name}: {counts:?}"
+        );
+        let used = usize::from(name == "too_many_args");
+        assert_eq!(source.recording().rotations.len(), used, "{name}");
+        n += 1;
+    }
+    assert_eq!(n, 21);
+}
+
+#[test]
+fn random_bytes_are_no_packets() {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let mut source = VmcSource::default();
+    let good = b"#bundle\0\0\0\0\0\0\0\0\x01\0\0\0\x14/VMC/Ext/T\0\0,f\0\0\x41\x20\0\0";
+    for round in 0..50_000 {
+        let mut packet = good.to_vec();
+        if round % 2 == 0 {
+            packet = (0..next() % 64).map(|_| next() as u8).collect();
+        } else {
+            let at = (next() % packet.len() as u64) as usize;
+            packet[at] = next() as u8;
+        }
+        let _ = guard(&packet);
+        source.receive(0.01 * f64::from(round), &packet);
+    }
+    assert_eq!(source.counts().received, 50_000);
+}
