@@ -173,6 +173,7 @@ impl MeshSource {
                 morphs,
                 topology: std::sync::OnceLock::new(),
                 rings: std::sync::OnceLock::new(),
+                normal_fans: std::sync::OnceLock::new(),
             },
             influences,
             findings,

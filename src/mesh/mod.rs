@@ -1,8 +1,8 @@
 //! Points and vertices, topology and normals: the geometry that is deformed.
 //!
 //! Data flow: `document::MeshSource` (per-vertex arrays as a file has them) is welded to points in spatial
-//! order -> [`Mesh`] -> [`Topology`] (adjacency), [`normals`] (transported to the deformed surface) and
-//! [`SurfaceIndex`] (ray queries).
+//! order -> [`Mesh`] -> [`Topology`] (adjacency), [`NormalFans`] (the faces around each normal, from which `deform` carries
+//! it to the deformed surface) and [`SurfaceIndex`] (ray queries).
 //!
 //! Invariant: points are in spatial order, so that neighbours in space are neighbours in memory.
 //! Invariant: vertices and triangles keep the order of the file.
@@ -10,6 +10,7 @@
 mod components;
 pub mod islands;
 pub mod loops;
+pub mod normal_fans;
 pub mod normals;
 pub mod point_set;
 pub mod point_tree;
@@ -18,6 +19,7 @@ pub mod spatial;
 pub mod symmetry;
 pub mod topology;
 
+pub use normal_fans::NormalFans;
 pub use point_set::PointSet;
 pub use point_tree::PointTree;
 pub use rings::Rings;
@@ -59,6 +61,8 @@ pub struct Mesh {
     pub(crate) topology: OnceLock<Topology>,
     /// Filled by the first call of [`Mesh::rings`].
     pub(crate) rings: OnceLock<Rings>,
+    /// Filled by the first call of [`Mesh::normal_fans`].
+    pub(crate) normal_fans: OnceLock<NormalFans>,
 }
 
 /// One primitive of a [`Mesh`].
@@ -105,6 +109,11 @@ impl Mesh {
     /// The one-ring of each point, seams closed. Computed at the first call.
     pub fn rings(&self) -> &Rings {
         self.rings.get_or_init(|| Rings::new(self))
+    }
+
+    /// The faces around each normal. Computed at the first call, on rayon's threads.
+    pub fn normal_fans(&self) -> &NormalFans {
+        self.normal_fans.get_or_init(|| NormalFans::new(self))
     }
 
     /// The lowest vertex of each point: the number of a point in files.

@@ -1,8 +1,6 @@
-//! Bind normals, and their transport to a deformed surface.
+//! Bind normals: completed and merged.
 
-use super::Mesh;
 use glam::Vec3;
-use rayon::prelude::*;
 
 /// Minimum cosine between normals of one point that are merged.
 const SAME_NORMAL_COS: f32 = 0.999_99;
@@ -112,56 +110,4 @@ pub(crate) fn merge(n_points: usize, point_of_vertex: &[u32], vertex_normals: &[
         }
     }
     merged
-}
-
-/// Transports the bind normals `range` of `mesh` to the deformed surface: n' = normalize(sum over faces f that use n of
-/// A_f cof(J_f) n), J_f the deformation gradient of the face (normal transport).
-///
-/// With E = [e1, e2, u] of the bind face and u its unit normal, A cof(E' E^-1) = cof(E') E^T / 2, which needs neither
-/// an inverse nor a division by the rest area. A normal whose faces have all collapsed keeps its bind direction.
-///
-/// Shapes: `bind` and `deformed` n_points; `out` one entry for each normal in `range`. Each entry depends on its own
-/// faces only, summed in ascending order: any split into ranges gives the same bits.
-pub fn transport(
-    mesh: &Mesh,
-    bind: &[Vec3],
-    deformed: &[Vec3],
-    range: std::ops::Range<usize>,
-    out: &mut [Vec3],
-) {
-    let topology = mesh.topology();
-    for (n, out) in range.zip(out) {
-        let normal = mesh.normals[n];
-        let mut sum = Vec3::ZERO;
-        for &f in topology.faces_of_normal(n as u32) {
-            let [a, b, c] = topology.triangles[f as usize].map(|p| p as usize);
-            let (e1, e2) = (bind[b] - bind[a], bind[c] - bind[a]);
-            let area = e1.cross(e2);
-            let length = area.length();
-            let (d1, d2) = (deformed[b] - deformed[a], deformed[c] - deformed[a]);
-            let deformed_area = d1.cross(d2);
-            let deformed_length = deformed_area.length();
-            // Faces without area have no direction; length is twice the area.
-            if length < 2e-12 || deformed_length < 1e-30 {
-                continue;
-            }
-            let u = deformed_area / deformed_length;
-            sum += d2.cross(u) * e1.dot(normal)
-                + u.cross(d1) * e2.dot(normal)
-                + deformed_area * (area.dot(normal) / length);
-        }
-        *out = sum.try_normalize().unwrap_or(normal);
-    }
-}
-
-/// [`transport`] of all normals on rayon's threads.
-pub fn transport_all(mesh: &Mesh, bind: &[Vec3], deformed: &[Vec3], out: &mut [Vec3]) {
-    const NORMALS_PER_TASK: usize = 2048;
-    mesh.topology();
-    out.par_chunks_mut(NORMALS_PER_TASK)
-        .enumerate()
-        .for_each(|(i, out)| {
-            let start = i * NORMALS_PER_TASK;
-            transport(mesh, bind, deformed, start..start + out.len(), out);
-        });
 }

@@ -8,8 +8,8 @@
 //! - A [`Gather`] exists only for rows that hold every joint of its chunk ([`Gather::new`] checks the chunk's largest
 //!   index, which [`CookedChunk`] keeps for all its blocks), so rows are read without checks in the inner loop.
 //!
-//! Invariant: both backends compute the same formulas lane by lane, without gathers across points; results do not
-//! depend on a point's neighbours in the block.
+//! Invariant: both backends compute the same formulas lane by lane; results do not depend on a point's neighbours in the
+//! block.
 
 #![allow(unsafe_code)]
 // The kernels' bodies must end up inside of `with_avx2`, whatever the optimiser thinks of their size.
@@ -88,6 +88,8 @@ pub(crate) trait Simd: Copy {
     fn transpose_low(self, rows: [Self::F; 8]) -> [Self::F; 4];
     /// x, y and z of eight points.
     fn load(self, points: &[Vec3; LANES]) -> [Self::F; 3];
+    /// x, y and z of the points with these indices. Panics where one is out of range.
+    fn gather(self, points: &[Vec3], indices: &[u32; LANES]) -> [Self::F; 3];
     /// Writes x, y and z of eight points.
     fn store(self, xyz: [Self::F; 3], points: &mut [Vec3; LANES]);
     #[allow(clippy::wrong_self_convention)] // `self` proves that the CPU supports it
@@ -248,6 +250,10 @@ impl Simd for Portable {
     #[inline(always)]
     fn load(self, points: &[Vec3; LANES]) -> [f32x8; 3] {
         [0, 1, 2].map(|axis| f32x8::from(std::array::from_fn(|lane| points[lane][axis])))
+    }
+    #[inline(always)]
+    fn gather(self, points: &[Vec3], indices: &[u32; LANES]) -> [f32x8; 3] {
+        self.load(&indices.map(|i| points[i as usize]))
     }
     #[inline(always)]
     fn store(self, xyz: [f32x8; 3], points: &mut [Vec3; LANES]) {
@@ -428,6 +434,26 @@ mod avx2 {
                     _mm256_shuffle_ps::<0b10_00_11_00>(m03, xy),
                     _mm256_shuffle_ps::<0b11_01_10_00>(yz, xy),
                     _mm256_shuffle_ps::<0b11_00_11_01>(yz, m25),
+                ]
+            }
+        }
+
+        #[inline(always)]
+        fn gather(self, points: &[Vec3], indices: &[u32; LANES]) -> [__m256; 3] {
+            assert!(!points.is_empty() && points.len() <= i32::MAX as usize / 3);
+            let p: *const f32 = points.as_ptr().cast();
+            // SAFETY: `indices` holds eight u32. The assertions keep 3 i + 2 inside of the points, which are 3 n f32, and
+            // inside of i32.
+            unsafe {
+                let i = _mm256_loadu_si256(indices.as_ptr().cast());
+                let last = _mm256_set1_epi32(points.len() as i32 - 1);
+                let inside = _mm256_cmpeq_epi32(_mm256_min_epu32(i, last), i);
+                assert!(_mm256_movemask_epi8(inside) == -1, "an index out of range");
+                let x = _mm256_add_epi32(_mm256_add_epi32(i, i), i);
+                [
+                    _mm256_i32gather_ps::<4>(p, x),
+                    _mm256_i32gather_ps::<4>(p.add(1), x),
+                    _mm256_i32gather_ps::<4>(p.add(2), x),
                 ]
             }
         }

@@ -1,11 +1,12 @@
 //! A small rigged figure for pictures: a checkered bumpy ball beside a clay tube that bends at its second joint.
 
 use glam::{DAffine3, DQuat, DVec3, Vec2, Vec3};
+use sinew::deform::transport_normals;
 use sinew::document::{Image, Material};
 use sinew::document::{MeshSource, PrimitiveSource};
 use sinew::math::Transform;
 use sinew::math::camera::{Camera, View};
-use sinew::mesh::{Mesh, normals};
+use sinew::mesh::Mesh;
 use sinew::skeleton::bone_segments::bones;
 use sinew::skeleton::{Joint, JointId, JointRule, Pose, Skeleton};
 use sinew::view::{
@@ -212,7 +213,7 @@ fn tube(world_of_elbow: DAffine3) -> Posed {
         .map(|(&p, &w)| p.lerp(moved.transform_point3(p.as_dvec3()).as_vec3(), w))
         .collect();
     let mut deformed_normals = mesh.normals.clone();
-    normals::transport_all(&mesh, &mesh.positions, &positions, &mut deformed_normals);
+    transport_normals(&mesh, &positions, &mut deformed_normals);
     Posed {
         mesh,
         positions,

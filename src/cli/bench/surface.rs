@@ -3,12 +3,14 @@
 use super::tube::{self, Rig};
 use super::{BenchRow, thread_counts};
 use crate::deform::correctives::{Correctives, Driver, Sample, SampleSet};
-use crate::deform::{CookedMesh, CorrectiveSmooth, DeformStack, InstancePlan, Masks, Smoother};
+use crate::deform::{
+    CookedMesh, CorrectiveSmooth, DeformStack, InstancePlan, Masks, Smoother, transport_normals,
+};
 use crate::document::{
     CookedInstance, CorrectivesEdit, Document, Edit, Instance, InstanceId, LayerStack, MeshId,
     MeshItem, Parts, PosedDocument, Skin, SkinId,
 };
-use crate::mesh::{Mesh, Topology, normals};
+use crate::mesh::{Mesh, Topology};
 use crate::psd::Displacements;
 use crate::skeleton::{JointId, Moment, Pose};
 use crate::skinning::{Centres, Influences, Rows};
@@ -37,6 +39,7 @@ pub(super) fn measure(n_points: usize, n_done: usize) -> io::Result<Vec<BenchRow
     let bent = bent(&mesh.positions);
     let mut out = vec![Vec3::ZERO; n_points];
     mesh.topology();
+    mesh.normal_fans();
     // Needed for files and drawing only.
     mesh.triangles = Vec::new();
     mesh.point_of_vertex = Vec::new();
@@ -48,9 +51,7 @@ pub(super) fn measure(n_points: usize, n_done: usize) -> io::Result<Vec<BenchRow
             n_counted: n_points,
             rounds,
             warms_up: true,
-            run: Box::new(move || {
-                timed(|| normals::transport_all(mesh, &mesh.positions, bent, out))
-            }),
+            run: Box::new(move || timed(|| transport_normals(mesh, bent, out))),
         };
         rows.extend(take_turns(n_points, &mut [transport])?);
     }

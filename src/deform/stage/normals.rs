@@ -1,8 +1,8 @@
 //! Stage 10: the normals of the bind shape, carried to the deformed one.
 
 use super::changed::Changed;
-use crate::math::same_bits;
-use crate::mesh::{Mesh, normals};
+use crate::deform::normal_transport::{blocks_of, transport_blocks, transport_normals};
+use crate::mesh::Mesh;
 use glam::Vec3;
 
 /// The normals of an instance, world space.
@@ -21,40 +21,32 @@ pub(in crate::deform) enum ChangedNormals {
 }
 
 impl Normals {
-    /// Carries the normals of `mesh` to `shape`, n_points, of which `changed` is another than in the latest run.
+    /// Carries the normals of `mesh` to `shape`, n_points, of which `changed` is another than in the latest run. Authored
+    /// normals belong to the bind shape without morph targets, so they are carried from that.
     pub(in crate::deform) fn run(
         &mut self,
         mesh: &Mesh,
         shape: &[Vec3],
         changed: &Changed,
     ) -> ChangedNormals {
-        // Authored normals belong to the bind shape without morph targets, so they are carried from that.
-        let bind = &mesh.positions;
         let points = match changed {
             Changed::Nothing => return ChangedNormals::Some(Vec::new()),
             Changed::All => {
                 self.normals.resize(mesh.normals.len(), Vec3::ZERO);
-                normals::transport_all(mesh, bind, shape, &mut self.normals);
+                transport_normals(mesh, shape, &mut self.normals);
                 return ChangedNormals::All;
             }
             Changed::Points(points) => points,
         };
         let topology = mesh.topology();
-        let mut around: Vec<u32> = points
+        let mut blocks: Vec<u32> = points
             .iter()
             .flat_map(|&p| topology.neighbours(p).iter().copied().chain([p]))
-            .flat_map(|p| topology.normals_of_point(p))
+            .flat_map(|p| blocks_of(topology.normals_of_point(p)))
             .collect();
-        around.sort_unstable();
-        around.dedup();
-        around.retain(|&n| {
-            let range = n as usize..n as usize + 1;
-            let old = self.normals[n as usize];
-            let out = &mut self.normals[range.clone()];
-            normals::transport(mesh, bind, shape, range, out);
-            !same_bits(out[0], old)
-        });
-        ChangedNormals::Some(around)
+        blocks.sort_unstable();
+        blocks.dedup();
+        ChangedNormals::Some(transport_blocks(mesh, shape, &blocks, &mut self.normals))
     }
 
     /// n_normals, unit; empty before the first run.
