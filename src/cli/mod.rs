@@ -27,6 +27,7 @@ mod legend;
 mod load;
 mod measure;
 mod measuring;
+pub mod named_stack;
 #[cfg(feature = "render")]
 mod picture;
 mod psd;
