@@ -40,6 +40,17 @@ pub fn shortened_lines(text: &str) -> String {
     lines.join("\n")
 }
 
+/// `name` in at most `most` characters (2 or more): a longer one loses its middle.
+pub fn shortened_name(name: &str, most: usize) -> Cow<'_, str> {
+    let mut chars: Vec<char> = name.chars().collect();
+    let len = chars.len();
+    if len <= most {
+        return Cow::Borrowed(name);
+    }
+    cut_middle(&mut chars, 0, len, most.saturating_sub(1));
+    Cow::Owned(chars.into_iter().collect())
+}
+
 /// The start and the length of the longest name that can still be cut: the text between two quotes, or a word.
 fn longest_name(chars: &[char]) -> Option<(usize, usize)> {
     let mut found: Option<(usize, usize)> = None;
@@ -104,6 +115,13 @@ mod tests {
         let short = shortened(&words);
         assert_eq!(short.chars().count(), MAX_CHARS);
         assert!(short.ends_with("word end."));
+    }
+
+    #[test]
+    fn a_name_keeps_its_ends() {
+        assert_eq!(shortened_name("LeftHandThumb1", 14), "LeftHandThumb1");
+        assert_eq!(shortened_name("LeftHandThumb1", 9), "Left…umb1");
+        assert_eq!(shortened_name("左手の親指の先", 4), "左…の先");
     }
 
     #[test]

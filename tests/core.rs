@@ -157,6 +157,8 @@ mod oracle;
 mod outputs;
 #[path = "core/plain_playback.rs"]
 mod plain_playback;
+#[path = "core/polynomial_fit.rs"]
+mod polynomial_fit;
 #[path = "core/pose_space.rs"]
 mod pose_space;
 #[path = "core/posing.rs"]

@@ -36,6 +36,8 @@ mod looks;
 mod maps;
 #[path = "gui/motion.rs"]
 mod motion;
+#[path = "gui/names.rs"]
+mod names;
 #[path = "gui/operating.rs"]
 mod operating;
 #[path = "gui/overlays.rs"]

@@ -117,7 +117,7 @@ impl SinewApp {
                 }
             }
         } else if self.editor.relink().is_some() {
-            self.dialog = Some(PathDialog::new(PathPurpose::Relink, &self.editor));
+            self.ask_path(PathPurpose::Relink, ctx);
         }
         if let Some(dialog) = &mut self.range_of_motion {
             let stays = dialog.show(ctx, &mut self.editor);
@@ -184,7 +184,7 @@ impl SinewApp {
             Changed::Asking => {}
             Changed::SaveCopy => {
                 self.editor.give_up_conflict_for_copy();
-                self.dialog = Some(PathDialog::new(PathPurpose::Save, &self.editor));
+                self.ask_path(PathPurpose::Save, ctx);
             }
             Changed::Overwrite => self.editor.save_over_conflict(),
             Changed::Reload => {

@@ -39,6 +39,7 @@ use crate::view::panels::{
 };
 use crate::view::pie::Pie;
 use crate::view::scene::Shading;
+use crate::view::system_fonts::system_fonts;
 use crate::view::theme;
 use crate::view::toasts::Toasts;
 use crate::view::viewport::Viewport;
@@ -46,7 +47,7 @@ use confirm::Pending;
 use crossbeam_channel::{Receiver, bounded};
 use dialogs::export::ExportPage;
 use dialogs::manual::Manual;
-use dialogs::path::PathDialog;
+use dialogs::path::{PathDialog, PathPurpose, PathSettings};
 use dialogs::range_of_motion::RangeDialog;
 use dialogs::weight_range::WeightRange;
 use dialogs::welcome::Welcome;
@@ -80,12 +81,18 @@ pub fn run(file: Option<PathBuf>) -> Result<(), String> {
             .with_drag_and_drop(true),
         // Our settings store the size.
         persist_window: false,
+        // Ours serves the pictures too.
+        system_font_fallback: false,
         ..Default::default()
     };
     eframe::run_native(
         "sinew",
         options,
-        Box::new(|cc| Ok(Box::new(SinewApp::new(&cc.egui_ctx, file, folders)?))),
+        Box::new(|cc| {
+            cc.egui_ctx.add_font_provider(system_fonts());
+            let app = SinewApp::new(&cc.egui_ctx, file, folders)?;
+            Ok(Box::new(app.with_system_dialogs()))
+        }),
     )
     .map_err(|error| {
         let why = match error {
@@ -144,6 +151,7 @@ pub struct SinewApp {
     /// What was selected before Cluster mode.
     kind_before: SelectKind,
     dialog: Option<PathDialog>,
+    uses_system_dialogs: bool,
     export: ExportPage,
     /// The shading and the difference settings before the difference of an export was coloured.
     before_difference: Option<(Shading, Metric, Difference)>,
@@ -235,6 +243,7 @@ impl SinewApp {
             shading_before: Shading::default(),
             kind_before: SelectKind::default(),
             dialog: None,
+            uses_system_dialogs: false,
             export,
             before_difference: None,
             range_of_motion: None,
@@ -304,6 +313,28 @@ impl SinewApp {
     /// The window title: the model, a star if it is not saved, and Sinew.
     pub fn title(&self) -> &str {
         &self.title
+    }
+
+    /// Opens files with the dialogs of the system, where it has some; tests must not.
+    #[must_use]
+    pub fn with_system_dialogs(mut self) -> Self {
+        self.uses_system_dialogs = true;
+        self
+    }
+
+    /// The recent files, the latest first.
+    fn recents(&self) -> Vec<PathBuf> {
+        let recents = self.settings.settings.recents.iter();
+        recents.map(|recent| recent.path.clone()).collect()
+    }
+
+    /// Asks for a path.
+    fn ask_path(&mut self, purpose: PathPurpose, ctx: &egui::Context) {
+        let settings = PathSettings {
+            uses_system: self.uses_system_dialogs,
+            recents: self.recents(),
+        };
+        self.dialog = Some(PathDialog::new(purpose, &self.editor, settings, ctx));
     }
 
     /// Switches to another workspace; the current one keeps its layout.

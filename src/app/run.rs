@@ -2,7 +2,7 @@
 
 use super::SinewApp;
 use super::dialogs::manual::Manual;
-use super::dialogs::path::{PathDialog, PathPurpose};
+use super::dialogs::path::PathPurpose;
 use super::dialogs::range_of_motion::RangeDialog;
 use super::dialogs::weight_range::WeightRange;
 use super::dialogs::welcome::Welcome;
@@ -13,6 +13,7 @@ use crate::editor::exporting::ExportKind;
 use crate::editor::operations::Adjusting;
 use crate::editor::{OpenRequest, ResetPart, SampleTask};
 use crate::finding::counted;
+use crate::math::Axis;
 use crate::tools::SelectShape;
 use crate::view::commands::Command;
 use crate::view::frame::{PanelKind, Workspace};
@@ -30,13 +31,13 @@ impl SinewApp {
         }
         let options = &mut self.viewport.options;
         match command {
-            Command::Open => self.dialog = Some(PathDialog::new(PathPurpose::Open, &self.editor)),
+            Command::Open => self.ask_path(PathPurpose::Open, ctx),
             Command::Sample(name) => self.open(OpenRequest::Sample(name.into())),
             Command::Save => match self.editor.project_path().cloned() {
                 Some(path) => self.editor.save_as(&path),
-                None => self.dialog = Some(PathDialog::new(PathPurpose::Save, &self.editor)),
+                None => self.ask_path(PathPurpose::Save, ctx),
             },
-            Command::SaveAs => self.dialog = Some(PathDialog::new(PathPurpose::Save, &self.editor)),
+            Command::SaveAs => self.ask_path(PathPurpose::Save, ctx),
             Command::Export => self.open_export(ExportKind::Model),
             Command::ExportStaticMesh => self.open_export(ExportKind::StaticMesh),
             Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
@@ -189,6 +190,13 @@ impl SinewApp {
             }
             Command::UseFalloffShape(shape) => self.editor.brush_mut().falloff_shape = shape,
             Command::UseSymmetry(axis) => self.editor.brush_mut().symmetry = axis,
+            Command::ToggleSymmetry => {
+                let symmetry = &mut self.editor.brush_mut().symmetry;
+                *symmetry = match symmetry {
+                    Some(_) => None,
+                    None => Some(Axis::X),
+                };
+            }
             Command::ToggleBrushXray => {
                 let brush = self.editor.brush_mut();
                 brush.xray = !brush.xray;
@@ -247,13 +255,13 @@ impl SinewApp {
             }
             Command::Operate(kind) => self.editor.begin_operation(kind),
             Command::TransferFrom => {
-                self.dialog = Some(PathDialog::new(PathPurpose::Transfer, &self.editor));
+                self.ask_path(PathPurpose::Transfer, ctx);
             }
             Command::ImportWeights => {
-                self.dialog = Some(PathDialog::new(PathPurpose::ImportWeights, &self.editor));
+                self.ask_path(PathPurpose::ImportWeights, ctx);
             }
             Command::ExportWeights => {
-                self.dialog = Some(PathDialog::new(PathPurpose::ExportWeights, &self.editor));
+                self.ask_path(PathPurpose::ExportWeights, ctx);
             }
             Command::MarkBrush
             | Command::MarkSelected
@@ -302,7 +310,7 @@ impl SinewApp {
                 self.editor.suggest_correctives();
             }
             Command::ImportSculpt => {
-                self.dialog = Some(PathDialog::new(PathPurpose::ImportSculpt, &self.editor));
+                self.ask_path(PathPurpose::ImportSculpt, ctx);
             }
             Command::SampleFromStack(preset) => {
                 let stack = preset.stack();
@@ -461,6 +469,7 @@ impl SinewApp {
             Command::UseSculpt(kind) => self.editor.sculpt_kind() == kind,
             Command::UseFalloffShape(shape) => self.brush().falloff_shape == shape,
             Command::UseSymmetry(axis) => self.brush().symmetry == axis,
+            Command::ToggleSymmetry => self.brush().symmetry.is_some(),
             Command::ToggleBrushXray => self.brush().xray,
             Command::ToggleAccumulate => self.brush().accumulate,
             Command::ToggleSoftSelection => self.editor.soft_selection(),

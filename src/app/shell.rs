@@ -2,6 +2,7 @@
 
 use super::SinewApp;
 use super::dialogs::export::ExportPage;
+use crate::editor::OpenRequest;
 use crate::view::chord::take_escape;
 use crate::view::commands::Command;
 use crate::view::frame::{PanelKind, Workspace};
@@ -102,12 +103,16 @@ impl SinewApp {
         let bar = Frame::new()
             .fill(fill)
             .inner_margin(Margin::symmetric(theme::PADDING, 4));
-        let mut commands = Vec::new();
-        Panel::top("menu").frame(bar).show(ui, |ui| {
+        let menus = Panel::top("menu").frame(bar).show(ui, |ui| {
             let is_on = |command| self.is_on(command);
             let workspace = self.settings.settings.workspace;
-            commands.extend(panels::menu_bar_ui(ui, &self.editor, workspace, &is_on));
+            let recents = self.recents();
+            panels::menu_bar_ui(ui, &self.editor, workspace, &recents, &is_on)
         });
+        let menus = menus.inner;
+        if let Some(path) = menus.recent {
+            self.open(OpenRequest::Path(path));
+        }
         let status = Status {
             mode: self.viewport.mode,
             memory: self.memory.bytes(),
@@ -119,7 +124,7 @@ impl SinewApp {
             .show(ui, |ui| {
                 panels::status_bar_ui(ui, &mut self.editor, &status);
             });
-        self.commands.extend(commands);
+        self.commands.extend(menus.commands);
     }
 
     /// Draws the Export page at the right of the panels.

@@ -1,7 +1,8 @@
 //! The arguments, as `--help` explains them.
 
 use super::motion_args::MotionArgs;
-use super::stack_args::{NamedStack, StackArgs};
+use super::named_stack::NamedStack;
+use super::stack_args::StackArgs;
 use super::weights_args::WeightsArgs;
 #[cfg(feature = "render")]
 use crate::deform::diagnostics::Metric;
@@ -464,9 +465,12 @@ pub struct ExportArgs {
     /// The file for the report of the correction, as JSON.
     #[arg(long, value_name = "R.json")]
     pub report: Option<PathBuf>,
-    /// Maximum number of influences of a vertex in a rewritten primitive.
-    #[arg(long, default_value = "4", value_parser = ["4", "8"])]
-    pub influences: String,
+    /// The program that is to read the file: sets influences, normals and quantization to what its importer reads.
+    #[arg(long, value_enum, value_name = "PROGRAM", conflicts_with = "still")]
+    pub preset: Option<PresetArg>,
+    /// Maximum number of influences of a vertex in a rewritten primitive; default: 4, or the preset's.
+    #[arg(long, value_parser = ["4", "8"])]
+    pub influences: Option<String>,
     /// Write valid weights in place of the model's invalid ones even if nothing else changes.
     #[arg(long, conflicts_with = "still")]
     pub fix_weights: bool,
@@ -482,6 +486,26 @@ pub struct ExportArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub stack: StackArgs,
+}
+
+/// `--preset`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PresetArg {
+    /// three.js.
+    #[value(name = "three.js")]
+    ThreeJs,
+    /// Godot 4.
+    #[value(name = "godot")]
+    Godot,
+    /// Unity with glTFast.
+    #[value(name = "unity")]
+    Unity,
+    /// Unreal Engine.
+    #[value(name = "unreal")]
+    Unreal,
+    /// Blender.
+    #[value(name = "blender")]
+    Blender,
 }
 
 /// `--correct`

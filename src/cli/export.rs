@@ -1,11 +1,11 @@
 //! `sinew export`: a glTF file with the changes of a project.
 
-use super::args::{CorrectArg, ExportArgs};
+use super::args::{CorrectArg, ExportArgs, PresetArg};
 use super::{Failure, load, scene};
 use crate::bake::static_shapes::StaticPose;
 use crate::bake::{BakeMode, BakeOptions};
 use crate::document::Document;
-use crate::export::{ExportOptions, GltfFormat, export_to_file};
+use crate::export::{ExportOptions, ExportPreset, GltfFormat, export_to_file};
 use crate::export::{export_static_mesh_to_file, is_obj, preflight};
 use crate::finding::{Finding, Severity, counted};
 use crate::task::Task;
@@ -31,9 +31,8 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     check_use(args)?;
     let mut loaded = load::load(&args.file)?;
     scene::apply_stack(&mut loaded.document, &args.stack)?;
-    let options = ExportOptions {
+    let mut options = ExportOptions {
         format,
-        influences: if args.influences == "8" { 8 } else { 4 },
         write_pose_as_rest: args.write_pose_as_rest,
         fix_weights: args.fix_weights,
         include_outside: args.include_outside,
@@ -42,6 +41,10 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         correct: correction(args, &loaded.document)?,
         ..ExportOptions::default()
     };
+    if let Some(preset) = args.preset {
+        preset_of(preset).apply(&mut options);
+    }
+    over_preset(args, &mut options);
     // What the export itself refuses, it says itself.
     let checks = preflight(&loaded.document, &options);
     for finding in checks.iter().filter(|f| f.severity != Severity::Error) {
@@ -82,6 +85,32 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     Ok(ExitCode::SUCCESS)
 }
 
+fn preset_of(arg: PresetArg) -> ExportPreset {
+    match arg {
+        PresetArg::ThreeJs => ExportPreset::ThreeJs,
+        PresetArg::Godot => ExportPreset::Godot,
+        PresetArg::Unity => ExportPreset::Unity,
+        PresetArg::Unreal => ExportPreset::Unreal,
+        PresetArg::Blender => ExportPreset::Blender,
+    }
+}
+
+/// Sets what flags say; they win over a preset.
+fn over_preset(args: &ExportArgs, options: &mut ExportOptions) {
+    match args.influences.as_deref() {
+        Some("8") => options.influences = 8,
+        Some(_) => options.influences = 4,
+        None => {}
+    }
+    options.meshopt |= args.meshopt;
+    if let Some(bake) = &mut options.correct {
+        bake.unipolar &= !args.signed_weights;
+        bake.normals &= !args.no_normals;
+        bake.sparse &= !args.dense;
+        bake.quantize |= args.quantize;
+    }
+}
+
 /// Writes one frame as a static mesh.
 fn static_mesh(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     if GltfFormat::of_path(&args.out).is_none() && !is_obj(&args.out) {
@@ -93,7 +122,7 @@ fn static_mesh(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failu
     let idle = [
         ("--correct", args.correct != CorrectArg::None),
         ("--write-pose-as-rest", args.write_pose_as_rest),
-        ("--influences 8", args.influences == "8"),
+        ("--influences 8", args.influences.as_deref() == Some("8")),
         ("--meshopt", args.meshopt),
     ];
     if let Some((flag, _)) = idle.iter().find(|(_, idle)| *idle) {
@@ -155,7 +184,7 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
         }
         let of_skins = [
             ("--max-joints", args.max_joints.is_some()),
-            ("--influences 8", args.influences == "8"),
+            ("--influences 8", args.influences.as_deref() == Some("8")),
         ];
         let of_morphs = [
             ("--max-morphs", args.max_morphs.is_some()),

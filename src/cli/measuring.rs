@@ -3,8 +3,8 @@
 use super::Failure;
 use super::args::PoseArgs;
 use super::load::Loaded;
+use super::named_stack::NamedStack;
 use super::scene::{self, Posed};
-use super::stack_args::NamedStack;
 use crate::deform::diagnostics::{
     Enclosure, Folds, Metric, Summary, Volume, VolumeReport, folds, measure,
 };

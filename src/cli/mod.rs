@@ -32,6 +32,7 @@ pub mod motion_args;
 mod motion_info;
 mod motion_retarget;
 mod motion_table;
+pub mod named_stack;
 #[cfg(feature = "render")]
 mod picture;
 mod psd;

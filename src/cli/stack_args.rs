@@ -1,12 +1,7 @@
-//! The deformer stack from flags, and by name.
+//! The deformer stack from flags.
 
 use super::Failure;
-use crate::deform::{
-    BulgeProjection, Compensation, DeformStack, Polynomial, ScaleMode, SkinningMethod,
-    TwistDamping, Variant,
-};
-use crate::document::Document;
-use crate::evaluate::gauge::with_stacks;
+use crate::deform::{DeformStack, Polynomial, ScaleMode, SkinningMethod, TwistDamping, Variant};
 use clap::{Args, ValueEnum};
 
 /// The deformer stack. Default: the project's stack, else two-phase dual quaternion skinning, compensation and blended
@@ -94,8 +89,11 @@ pub enum BulgeArg {
 pub enum VariantArg {
     /// With the errors of the papers repaired.
     Default,
-    /// As published.
+    /// As published; the compensation by its paper's text (eqs 10 - 13).
     Published,
+    /// As published; the compensation by its paper's Algorithm 1, to the letter.
+    #[value(name = "algorithm-1")]
+    Algorithm1,
 }
 
 /// `--scale`
@@ -152,6 +150,7 @@ impl From<VariantArg> for Variant {
         match value {
             VariantArg::Default => Self::Corrected,
             VariantArg::Published => Self::Published,
+            VariantArg::Algorithm1 => Self::Algorithm1,
         }
     }
 }
@@ -288,14 +287,17 @@ impl StackArgs {
     }
 }
 
-fn between(low: f32, high: f32) -> impl Fn(&str) -> Result<f32, String> + Clone + Send + Sync {
+pub(super) fn between(
+    low: f32,
+    high: f32,
+) -> impl Fn(&str) -> Result<f32, String> + Clone + Send + Sync {
     move |text| match text.parse::<f32>() {
         Ok(value) if (low..=high).contains(&value) => Ok(value),
         _ => Err(format!("give a number from {low} to {high}")),
     }
 }
 
-fn polynomial(text: &str) -> Result<Polynomial, String> {
+pub(super) fn polynomial(text: &str) -> Result<Polynomial, String> {
     let number = |text: &str| text.trim().parse().ok().filter(|c: &f32| c.is_finite());
     match text {
         "manual" => Ok(Polynomial::Manual),
@@ -312,101 +314,6 @@ fn polynomial(text: &str) -> Result<Polynomial, String> {
                 "give manual, original, or two coefficients such as 2.2,-8.1 (the third follows)"
                     .into()
             }),
-    }
-}
-
-/// A stack by name, as in `--methods`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NamedStack {
-    /// The name as typed.
-    pub name: String,
-    /// The stack; `None`: the project's own for each mesh.
-    pub stack: Option<DeformStack>,
-    /// Whether corrective samples are applied.
-    pub samples: bool,
-    /// Whether control clusters are applied.
-    pub clusters: bool,
-}
-
-/// The names of [`NamedStack`].
-pub(crate) const STACK_NAMES: &str = "lbs, dqs, cor, blend, default, project, psd, ccm, and a method with \
-                                      +compensation, +projection, +both, +published, +smooth, +psd or +ccm";
-
-impl NamedStack {
-    /// The document with this stack on every mesh, without corrective samples and control clusters unless they are part of
-    /// it.
-    pub(crate) fn document(&self, own: &Document) -> Document {
-        let mut document = with_stacks(own, |current| self.over(current));
-        if !self.samples {
-            document = document.without_correctives();
-        }
-        if !self.clusters {
-            document = document.without_clusters();
-        }
-        document
-    }
-
-    /// The stack of a mesh whose own is `current`.
-    fn over(&self, current: &DeformStack) -> DeformStack {
-        self.stack.clone().unwrap_or_else(|| current.clone())
-    }
-}
-
-impl std::str::FromStr for NamedStack {
-    type Err = String;
-
-    /// `lbs`, `dqs`, `cor`, `blend`, `default`, `project`; corrections are added with `+`: `dqs+compensation`. `psd` and
-    /// `ccm` are the project's own stack with its samples, without and with its control clusters.
-    fn from_str(name: &str) -> Result<Self, String> {
-        let unknown = || format!("\"{name}\" is not a stack; use {STACK_NAMES}");
-        let mut words = name.split('+').map(str::trim);
-        let mut stack = match words.next() {
-            Some("lbs") => DeformStack::lbs(),
-            Some("dqs") => DeformStack::dqs(),
-            Some("cor") => DeformStack::bare(SkinningMethod::CentresOfRotation),
-            Some("blend") => DeformStack::bare(SkinningMethod::Blend),
-            Some("default") => DeformStack::default(),
-            Some(own @ ("project" | "psd" | "ccm")) if !name.contains('+') => {
-                return Ok(Self {
-                    name: name.to_owned(),
-                    stack: None,
-                    samples: true,
-                    clusters: own != "psd",
-                });
-            }
-            _ => return Err(unknown()),
-        };
-        let (mut published, mut samples, mut clusters) = (false, false, false);
-        for word in words {
-            match word {
-                "compensation" => stack.compensation = Compensation::default(),
-                "projection" => stack.projection = BulgeProjection::default(),
-                "both" => {
-                    stack.compensation = Compensation::default();
-                    stack.projection = BulgeProjection::default();
-                }
-                "published" => published = true,
-                "smooth" => stack.smooth.enabled = true,
-                "psd" => samples = true,
-                "ccm" => clusters = true,
-                _ => return Err(unknown()),
-            }
-        }
-        if published {
-            if !stack.corrects_bulges() {
-                return Err(format!(
-                    "\"{name}\" has no published correction; add +compensation or +projection"
-                ));
-            }
-            stack.compensation.variant = Variant::Published;
-            stack.projection.variant = Variant::Published;
-        }
-        Ok(Self {
-            name: name.to_owned(),
-            stack: Some(stack),
-            samples,
-            clusters,
-        })
     }
 }
 
@@ -462,40 +369,6 @@ mod tests {
                 panic!("{args:?}")
             };
             assert!(text.contains(" needs --"), "{text}");
-        }
-    }
-
-    #[test]
-    fn names_say_what_the_presets_are() {
-        use crate::deform::StackPreset;
-        for (name, preset) in [
-            ("lbs", StackPreset::Lbs),
-            ("dqs", StackPreset::Dqs),
-            ("dqs+compensation", StackPreset::Compensation),
-            ("dqs+projection", StackPreset::Projection),
-            ("cor", StackPreset::CentresOfRotation),
-            ("default", StackPreset::Default),
-            ("dqs+both", StackPreset::Default),
-        ] {
-            let named: NamedStack = name.parse().unwrap();
-            let applied = named.stack.map(|s| s.as_applied());
-            assert_eq!(applied, Some(preset.stack().as_applied()), "{name}");
-        }
-        assert_eq!("project".parse::<NamedStack>().unwrap().stack, None);
-        let samples = |name: &str| name.parse::<NamedStack>().unwrap().samples;
-        assert!(samples("lbs+psd") && samples("project") && !samples("lbs"));
-        let clusters = |name: &str| name.parse::<NamedStack>().unwrap().clusters;
-        assert!(clusters("ccm") && clusters("dqs+ccm") && clusters("project"));
-        assert!(samples("psd") && samples("ccm") && !clusters("psd") && !clusters("dqs"));
-        for wrong in [
-            "",
-            "magic",
-            "ccm+both",
-            "dqs+magic",
-            "project+both",
-            "dqs+published",
-        ] {
-            assert!(wrong.parse::<NamedStack>().is_err(), "{wrong}");
         }
     }
 }

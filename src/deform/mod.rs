@@ -36,3 +36,4 @@ pub use point_rotations::PointRotations;
 pub use preset::StackPreset;
 pub use smooth::Smoother;
 pub use stack::{CorrectiveSmooth, DeformStack, ScaleMode, SkinningMethod};
+pub use stage::falloff_of_pairs;

@@ -3,6 +3,7 @@
 use super::Editor;
 use crate::deform::{DeformStack, MaskKind, SkinningMethod, StackPreset};
 use crate::document::{Edit, MeshId};
+use crate::skinning::PolynomialFit;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -21,6 +22,8 @@ pub enum StackScope {
 pub(super) struct Deforming {
     scope: StackScope,
     copied: Option<Arc<DeformStack>>,
+    /// The latest fit of the compensation polynomial.
+    pub(super) fit: Option<Arc<PolynomialFit>>,
 }
 
 impl Editor {

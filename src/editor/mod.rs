@@ -35,6 +35,7 @@ pub mod operations;
 pub mod playback;
 mod pointer;
 mod poll;
+mod polynomial_fit;
 mod posing;
 mod probing;
 mod problems;

@@ -48,6 +48,8 @@ pub struct ChunkCorrections {
     pair_weights: Vec<[f32; LANES]>,
     /// n_pair_slots: the same times the point's rest distance from the heavier joint's bones, metres.
     amplitudes: Vec<[f32; LANES]>,
+    /// Whether that distance is left out, as in Algorithm 1 of the paper.
+    without_radius: bool,
     /// Block b owns bone slots `bone_starts[b] .. bone_starts[b + 1]`.
     bone_starts: Vec<u32>,
     /// n_bone_slots: a segment of [`SkinBones`]; ascending in a block, so that those of one joint are together.
@@ -140,6 +142,9 @@ impl ChunkCorrections {
             cooked.pair_starts.push(cooked.pair_slots.len() as u32);
             cooked.bone_starts.push(cooked.bone_slots.len() as u32);
         }
+        cooked.without_radius = settings
+            .compensation
+            .is_some_and(|c| c.variant == Variant::Algorithm1);
         cooked.amplitudes = vec![[0.0; LANES]; cooked.pair_slots.len()];
         cooked.shares = vec![[0.0; LANES]; cooked.bone_slots.len()];
         cooked.rests = vec![[0.0; LANES]; cooked.bone_slots.len()];
@@ -240,9 +245,7 @@ pub fn correct(
     if chunk.is_empty() {
         return;
     }
-    let published = pose
-        .projection
-        .is_some_and(|p| p.variant == Variant::Published);
+    let published = pose.projection.is_some_and(|p| p.variant.is_published());
     if published {
         dispatch(
             backend,
@@ -435,7 +438,11 @@ impl Kernel for Measure<'_> {
                     squared = simd.min(squared, dot(simd, x, x));
                 }
                 let weights = simd.from_lanes(&chunk.pair_weights[slot]);
-                let amplitude = simd.mul(weights, simd.sqrt(squared));
+                let amplitude = if chunk.without_radius {
+                    weights
+                } else {
+                    simd.mul(weights, simd.sqrt(squared))
+                };
                 chunk.amplitudes[slot] = simd.to_array(amplitude);
             }
             for slot in bones.clone() {

@@ -62,8 +62,18 @@ pub enum Variant {
     /// With the errors of the paper corrected.
     #[default]
     Corrected,
-    /// As published.
+    /// As published: of the compensation its text (eqs 10 - 13), with the radius and rotations relative to the bind pose.
     Published,
+    /// Of the compensation its Algorithm 1, to the letter: no radius, the rotations of the joints in the world, and the sign
+    /// that assumes bones which point to the root. Of the projection the same as [`Variant::Published`].
+    Algorithm1,
+}
+
+impl Variant {
+    /// Whether it follows the paper, in one of its ways.
+    pub fn is_published(self) -> bool {
+        self != Self::Corrected
+    }
 }
 
 /// Bulge compensation by a polynomial of the weights (Sulema & Rudenko 2020).
@@ -72,8 +82,8 @@ pub enum Variant {
 pub struct Compensation {
     /// Whether it is applied.
     pub enabled: bool,
-    /// As published: the sign and the order of joints of the paper's Algorithm 1, pairs of siblings included; neither
-    /// the fold guard nor automatic strength.
+    /// As published, by the paper's text or by its Algorithm 1: pairs of siblings included; neither the fold guard nor
+    /// automatic strength.
     pub variant: Variant,
     /// f.
     pub polynomial: Polynomial,
@@ -116,13 +126,13 @@ impl Compensation {
         }
     }
 
-    /// The settings in effect: [`Variant::Published`] compensates siblings, and has neither fold guard nor automatic
+    /// The settings in effect: a published variant compensates siblings, and has neither fold guard nor automatic
     /// strength.
     #[must_use]
     pub fn as_applied(&self) -> Self {
         match self.variant {
             Variant::Corrected => self.clone(),
-            Variant::Published => Self {
+            Variant::Published | Variant::Algorithm1 => Self {
                 fold_guard: false,
                 auto_strength: false,
                 siblings: true,
@@ -186,11 +196,24 @@ impl Compensation {
         if length < 1e-6 {
             return Row8::default();
         }
-        let published = self.variant == Variant::Published;
-        // The sign of the paper assumes bones that point to the root.
-        let sign = if parent_first == published { -1.0 } else { 1.0 };
+        let published = self.variant.is_published();
+        let is_literal = self.variant == Variant::Algorithm1;
+        // "If I2 > I1, negate" assumes bones that point to the root; by the text the offset inverts the deformation.
+        let sign = if parent_first == is_literal {
+            -1.0
+        } else {
+            1.0
+        };
         let bisector = sum * (sign / length);
-        let mut relative = m1.rotation * m2.rotation.conjugate();
+        let [q1, q2] = if is_literal {
+            [
+                m1.rotation * bones.bind_rotation(i1),
+                m2.rotation * bones.bind_rotation(i2),
+            ]
+        } else {
+            [m1.rotation, m2.rotation]
+        };
+        let mut relative = q1 * q2.conjugate();
         if relative.w < 0.0 {
             relative = -relative;
         }

@@ -21,6 +21,7 @@ pub mod kernels;
 pub mod leaf_points;
 pub mod palette;
 mod point_rotation;
+pub mod polynomial_fit;
 pub mod projection;
 mod simd;
 pub mod skin_bones;
@@ -41,6 +42,7 @@ pub use kernels::{
 pub use leaf_points::LeafPoints;
 pub use palette::{Motion, SkinPalette, Stretch};
 pub use point_rotation::{blended_stretch, dual_quaternion_rotation, linear_rotation};
+pub use polynomial_fit::{PolynomialFit, fit_polynomial};
 pub use projection::BulgeProjection;
 pub use simd::Backend;
 pub(crate) use simd::{Kernel, Simd, dispatch};

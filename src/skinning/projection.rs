@@ -52,7 +52,7 @@ impl BulgeProjection {
     pub fn as_applied(&self) -> Self {
         match self.variant {
             Variant::Corrected => self.clone(),
-            Variant::Published => Self {
+            Variant::Published | Variant::Algorithm1 => Self {
                 power: Self::default().power,
                 sibling_fade: false,
                 ..self.clone()
@@ -71,7 +71,7 @@ impl BulgeProjection {
         if counted.clone().count() < 2 {
             return;
         }
-        if self.variant == Variant::Published {
+        if self.variant.is_published() {
             shares.push((row[0].0, 1.0));
             return;
         }

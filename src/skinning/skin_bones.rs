@@ -7,7 +7,7 @@ use super::bind::SkinBind;
 use super::leaf_points::LeafPoints;
 use super::palette::{Motion, SkinPalette};
 use crate::skeleton::{JointId, Skeleton};
-use glam::DVec3;
+use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::ops::Range;
 
 /// Joints closer than this share of the size of the skin coincide.
@@ -33,6 +33,8 @@ pub struct SkinBones {
     origins: Vec<DVec3>,
     /// n_joints: topological rank.
     ranks: Vec<u32>,
+    /// n_joints: the orientation at bind, joint space -> bind space.
+    bind_rotations: Vec<DQuat>,
     /// The largest distance of a joint from the first, scaled bind space.
     size: f64,
     /// Joints closer than this coincide.
@@ -74,6 +76,9 @@ impl SkinBones {
             parents,
             origins,
             ranks: bind.ranks().to_vec(),
+            bind_rotations: (0..n_joints)
+                .map(|k| rotation_of(&bind.bind_frame(k)))
+                .collect(),
             size,
             same_place,
             unit_scale: bind.unit_scale(),
@@ -142,6 +147,12 @@ impl SkinBones {
                 node => leaf[node as usize] || bind.extent_below(node) <= same_place,
             })
             .collect()
+    }
+
+    /// The orientation of a joint at bind; identity where it has none.
+    pub(super) fn bind_rotation(&self, joint: u16) -> DQuat {
+        let known = self.bind_rotations.get(usize::from(joint));
+        known.copied().unwrap_or(DQuat::IDENTITY)
     }
 
     fn same_place(&self, a: DVec3, b: DVec3) -> bool {
@@ -392,4 +403,15 @@ impl SkinBind {
         }
         extent
     }
+}
+
+/// The rotation of a frame without its scale and shear; identity where it has none.
+fn rotation_of(frame: &DAffine3) -> DQuat {
+    let m = frame.matrix3;
+    let x = m.x_axis.normalize_or_zero();
+    let z = x.cross(m.y_axis).normalize_or_zero();
+    if x == DVec3::ZERO || z == DVec3::ZERO {
+        return DQuat::IDENTITY;
+    }
+    DQuat::from_mat3(&DMat3::from_cols(x, z.cross(x), z))
 }

@@ -1,14 +1,17 @@
 //! The handles of the gizmo: their shapes on the screen, and picking.
 //!
-//! Everything is in logical pixels of the viewport; the size on the screen is the same at any distance.
+//! Everything is in logical pixels of the viewport; the size on the screen is the same at any distance, and at most a
+//! third of a small pane.
 
 use super::{Axis, Constraint, Screen};
 use crate::document::session::TransformKind;
 use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
 
-/// Radius of the axis rings, length of the arrows.
-pub const RADIUS_PX: f32 = 90.0;
+/// Greatest radius of the axis rings, and length of the arrows.
+const RADIUS_PX: f32 = 90.0;
+/// The largest share of a pane's shorter side that the gizmo takes.
+const LARGEST_SHARE: f32 = 1.0 / 3.0;
 /// Radius of the ring in the plane of the view, relative to the axis rings.
 const VIEW_RING_RADIUS: f32 = 1.2;
 /// Radius of the trackball, relative to the axis rings.
@@ -29,6 +32,12 @@ const PIECES: usize = 96;
 const MIN_LENGTH_PX: f32 = 18.0;
 /// Minimum cosine between a square's normal and the view: flatter ones are hidden.
 const FLATTEST: f32 = 0.15;
+
+/// Radius of the axis rings and length of the arrows in a pane, pixels.
+pub fn radius_px(screen: &Screen) -> f32 {
+    let most = screen.size_px.min_element() * LARGEST_SHARE * 0.5 / VIEW_RING_RADIUS;
+    RADIUS_PX.min(most)
+}
 
 /// A part of the gizmo that can be dragged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,6 +96,7 @@ pub struct Shape {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gizmo {
     centre_px: Vec2,
+    radius_px: f32,
     shapes: Vec<Shape>,
     kind: TransformKind,
 }
@@ -99,10 +109,12 @@ impl Gizmo {
         axes: [Vec3; 3],
         screen: &Screen,
     ) -> Option<Self> {
+        let radius_px = radius_px(screen);
         let builder = Builder {
             centre,
             centre_px: screen.project(centre)?,
-            radius: RADIUS_PX * screen.metres_per_px(centre),
+            radius: radius_px * screen.metres_per_px(centre),
+            radius_px,
             to_eye: screen.toward_eye(centre),
             axes,
             screen,
@@ -115,6 +127,7 @@ impl Gizmo {
         };
         Some(Self {
             centre_px: builder.centre_px,
+            radius_px,
             shapes,
             kind,
         })
@@ -123,6 +136,11 @@ impl Gizmo {
     /// Its centre on the screen.
     pub fn centre_px(&self) -> Vec2 {
         self.centre_px
+    }
+
+    /// Radius of the trackball inside the rings, pixels.
+    pub fn ball_px(&self) -> f32 {
+        self.radius_px * TRACKBALL_RADIUS
     }
 
     /// Its handles, in the order of drawing.
@@ -151,8 +169,8 @@ impl Gizmo {
             .filter(|(distance, _)| *distance <= REACH_PX)
             .min_by(|a, b| a.0.total_cmp(&b.0))
             .map(|(_, handle)| handle);
-        let inner = self.kind == TransformKind::Rotate
-            && at.distance(self.centre_px) <= RADIUS_PX * TRACKBALL_RADIUS;
+        let inner =
+            self.kind == TransformKind::Rotate && at.distance(self.centre_px) <= self.ball_px();
         nearest.or_else(|| {
             inner.then_some(Handle {
                 kind: self.kind,
@@ -167,6 +185,8 @@ struct Builder<'a> {
     centre_px: Vec2,
     /// The radius of the rings, metres.
     radius: f32,
+    /// The same, pixels.
+    radius_px: f32,
     to_eye: Vec3,
     axes: [Vec3; 3],
     screen: &'a Screen,
@@ -198,11 +218,11 @@ impl Builder<'_> {
         shapes.push(Shape {
             handle: self.handle(Constraint::Free),
             lines: vec![Line {
-                points: circle(RADIUS_PX * VIEW_RING_RADIUS),
+                points: circle(self.radius_px * VIEW_RING_RADIUS),
                 front: true,
             }],
             fill: Vec::new(),
-            tip: self.centre_px + Vec2::new(0.0, -RADIUS_PX * VIEW_RING_RADIUS),
+            tip: self.centre_px + Vec2::new(0.0, -self.radius_px * VIEW_RING_RADIUS),
         });
         shapes
     }
@@ -385,7 +405,7 @@ mod tests {
     use crate::math::camera::View;
 
     const AXES: [Vec3; 3] = [Vec3::X, Vec3::Y, Vec3::Z];
-    const MIDDLE: Vec2 = Vec2::new(400.0, 300.0);
+    const MIDDLE: Vec2 = Vec2::new(400.0, 360.0);
 
     fn gizmo(kind: TransformKind, view: View, distance: f32) -> Gizmo {
         let mut camera = Camera::looking(view);
@@ -407,6 +427,22 @@ mod tests {
             for p in z.lines.iter().flat_map(|line| &line.points) {
                 assert!((p.distance(MIDDLE) - RADIUS_PX).abs() < 0.5);
             }
+        }
+    }
+
+    #[test]
+    fn the_gizmo_takes_at_most_a_third_of_a_small_pane() {
+        let screen = Screen::new(Camera::looking(View::Front), Vec2::new(300.0, 500.0));
+        for kind in [
+            TransformKind::Move,
+            TransformKind::Rotate,
+            TransformKind::Scale,
+        ] {
+            let gizmo = Gizmo::new(kind, Vec3::ZERO, AXES, &screen).unwrap();
+            let lines = gizmo.shapes().iter().flat_map(|shape| &shape.lines);
+            let ends = lines.flat_map(|line| &line.points);
+            let furthest = ends.map(|p| p.distance(gizmo.centre_px()));
+            assert!(furthest.fold(0.0, f32::max) <= 50.01, "{kind:?}");
         }
     }
 

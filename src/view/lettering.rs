@@ -1,5 +1,6 @@
 //! Text on CPU images in the window's font, without a window.
 
+use super::system_fonts::system_fonts;
 use crate::document::Image;
 use egui::epaint::text::{FontDefinitions, Fonts, TextOptions};
 use egui::{Color32, FontId};
@@ -12,7 +13,8 @@ pub struct Lettering {
 impl Default for Lettering {
     fn default() -> Self {
         Self {
-            fonts: Fonts::new(TextOptions::default(), FontDefinitions::default()),
+            fonts: Fonts::new(TextOptions::default(), FontDefinitions::default())
+                .with_font_providers(vec![system_fonts()]),
         }
     }
 }

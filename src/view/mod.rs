@@ -45,6 +45,8 @@ pub mod layout;
 #[cfg(feature = "gui")]
 pub mod lettering;
 #[cfg(feature = "gui")]
+pub mod middle;
+#[cfg(feature = "gui")]
 pub mod mode;
 pub mod offscreen;
 #[cfg(feature = "gui")]
@@ -57,6 +59,8 @@ pub mod points;
 pub mod renderer;
 pub mod scene;
 pub mod scenery;
+#[cfg(feature = "gui")]
+pub mod system_fonts;
 #[cfg(feature = "gui")]
 pub mod theme;
 #[cfg(feature = "gui")]

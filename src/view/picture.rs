@@ -60,7 +60,7 @@ pub struct Bones {
 }
 
 impl Bones {
-    /// The bones that `editor` shows; `hovered` is the bone under the pointer.
+    /// The bones that `editor` shows, none during a stroke; `hovered` is the bone under the pointer.
     pub fn new(editor: &Editor, options: &ViewOptions, hovered: Option<JointId>) -> Self {
         let session = editor.document().session();
         let state = |joint: JointId| {
@@ -75,7 +75,7 @@ impl Bones {
             }
         };
         let mut shapes = Vec::new();
-        if options.show_bones {
+        if options.show_bones && !editor.is_painting() {
             shapes = shape_bones(&editor.bones(), state);
             for shape in &mut shapes {
                 // Custom colours only; the generated colours just distinguish rows of the hierarchy.
@@ -100,6 +100,18 @@ impl Picture {
             influence_limit: most as u8,
             ..options
         };
+        // Until the first values are there, the surface is drawn plain: the hatch means that there are none.
+        let mut shown = editor.displayed_in(view).keys();
+        let is_computing = options.shading == Shading::HeatMap
+            && shown.all(|id| editor.heat_map_in(view, *id).is_none());
+        let options = ViewOptions {
+            shading: if is_computing {
+                Shading::Shaded
+            } else {
+                options.shading
+            },
+            ..options
+        };
         let mut hash = DefaultHasher::new();
         (
             editor.model_serial(),
@@ -107,12 +119,14 @@ impl Picture {
             session.active_joint,
             bones.hovered,
             editor.selection_serial(),
+            bones.shapes.is_empty(),
         )
             .hash(&mut hash);
         session.selected_joints.hash(&mut hash);
         session.joint_colours.hash(&mut hash);
         // Dots would obstruct the selection of bones.
-        let show_points = session.select_kind == SelectKind::Points;
+        let has_points = session.select_kind == SelectKind::Points;
+        let show_points = has_points && options.edits_points;
         let meshes = editor
             .displayed_in(view)
             .iter()
@@ -125,7 +139,7 @@ impl Picture {
                 let measured = measured.filter(|_| options.shading == Shading::HeatMap);
                 let set_of = |sets: &PointsOfMeshes| sets.get(&mesh_id?).cloned();
                 let hidden = set_of(&session.hidden_points);
-                let selected = set_of(&session.selected_points).filter(|_| show_points);
+                let selected = set_of(&session.selected_points).filter(|_| has_points);
                 for set in [&hidden, &selected] {
                     set.as_ref().map(Arc::as_ptr).hash(&mut hash);
                 }

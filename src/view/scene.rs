@@ -167,6 +167,9 @@ pub struct ViewOptions {
     /// Whether vertices without a mark are drawn as free ones: in Cluster mode.
     #[serde(skip)]
     pub free_points: bool,
+    /// Whether vertices that are not selected have dots: where vertices are edited.
+    #[serde(skip)]
+    pub edits_points: bool,
     /// Whether the ground grid is drawn.
     pub show_grid: bool,
     /// The colours around the model.
@@ -197,6 +200,7 @@ impl Default for ViewOptions {
             show_names: false,
             show_clusters: true,
             free_points: false,
+            edits_points: false,
             show_grid: true,
             theme: Theme::Dark,
             samples: 4,

@@ -24,7 +24,7 @@ pub struct Subject<'a> {
     pub to_world: DAffine3,
     /// n_skin_joints: weights that keep every bit.
     pub locked: &'a [bool],
-    /// n_skin_joints: the joints in scope; other unlocked joints change only to keep the sum. `None`: all.
+    /// n_skin_joints: the joints in scope; other unlocked joints are scaled to keep the sum. `None`: all.
     pub acts_on: Option<&'a [bool]>,
     /// The points in scope; `None`: all.
     pub points: Option<&'a PointSet>,

@@ -259,6 +259,42 @@ fn flags_of_corrections_reach_the_file_and_need_corrections() {
 }
 
 #[test]
+fn a_preset_writes_what_its_program_reads_and_flags_win_over_it() {
+    let folder = Folder::new();
+    let arm = asset("arm");
+    let written = |preset: &str, more: &[&str]| {
+        let out = folder.join("preset.glb");
+        let base = ["export", &arm, "--out", text(&out), "--method", "dqs"];
+        let flags = [
+            "--correct",
+            "clips",
+            "--tolerance",
+            "1%",
+            "--preset",
+            preset,
+        ];
+        done(&[&base[..], &flags, more].concat());
+        let bytes = std::fs::read(&out).unwrap();
+        let says = |word: &str| bytes.windows(word.len()).any(|w| w == word.as_bytes());
+        (
+            says("KHR_mesh_quantization"),
+            says("EXT_meshopt_compression"),
+        )
+    };
+    assert_eq!(written("three.js", &[]), (true, false));
+    assert_eq!(written("godot", &[]), (false, false));
+    assert_eq!(written("blender", &["--quantize"]), (true, false));
+    assert_eq!(written("unity", &["--meshopt"]), (true, true));
+    // Without a correction: influences only.
+    let out = folder.join("plain.glb");
+    done(&["export", &arm, "--out", text(&out), "--preset", "unreal"]);
+    fails(
+        &["export", &arm, "--out", text(&out), "--preset", "maya"],
+        2,
+    );
+}
+
+#[test]
 fn a_project_works_wherever_a_model_does() {
     let folder = Folder::new();
     let project = format!("{}/projects/arm.ron", env!("CARGO_MANIFEST_DIR"));

@@ -37,7 +37,21 @@ fn rows_are_the_selection_or_all_and_columns_what_moves_them() {
     h.editor.select_points(mesh, &[9, 3]);
     let some = table(&mut h, SortOrder::default());
     assert_eq!((&some.points[..], some.is_selection), (&[3, 9][..], true));
-    let moved: Vec<u16> = some.columns.iter().map(|c| c.index).collect();
+    let mut moved: Vec<u16> = some.columns.iter().map(|c| c.index).collect();
+    // Bones with most weight come first.
+    let sum = |bone: u16| {
+        let weights = [3, 9].map(|p| row(&h, p).into_iter().find(|e| e.0 == bone));
+        weights
+            .iter()
+            .flatten()
+            .map(|e| f64::from(e.1))
+            .sum::<f64>()
+    };
+    assert!(
+        moved.windows(2).all(|w| sum(w[0]) >= sum(w[1])),
+        "{moved:?}"
+    );
+    moved.sort_unstable();
     let mut expected: Vec<u16> = [3, 9]
         .iter()
         .flat_map(|&p| row(&h, p))

@@ -195,6 +195,34 @@ fn another_model_ends_the_adjusting() {
 }
 
 #[test]
+fn operations_that_shape_a_bone_begin_with_the_active_one() {
+    let mut harness = on_arm();
+    let joint = harness.editor.document().session().active_joint.unwrap();
+    let before = harness.editor.document().clone();
+    for kind in [OperationKind::Smooth, OperationKind::Levels] {
+        harness.editor.begin_operation(kind);
+        harness.settle();
+        let adjusting = harness.editor.adjusting().unwrap();
+        assert_eq!(adjusting.scope().bones, ScopeBones::Active);
+        if kind == OperationKind::Smooth {
+            let changed = adjusting.reports()[0].1.changed;
+            assert!(changed > 10, "it changes {changed} vertices");
+            let now = harness.editor.document();
+            assert_eq!(now.session().active_joint, Some(joint));
+            let n = now.meshes()[&mesh(now)].geometry.n_points() as u32;
+            let differs = |p: &u32| weight(now, *p).to_bits() != weight(&before, *p).to_bits();
+            assert_eq!((0..n).filter(differs).count(), changed, "that bone changes");
+        }
+        harness.editor.take_back_operation();
+        harness.settle();
+    }
+    harness.editor.begin_operation(OperationKind::Normalise);
+    harness.settle();
+    let scope = harness.editor.adjusting().unwrap().scope();
+    assert_eq!(scope.bones, ScopeBones::Unlocked);
+}
+
+#[test]
 fn a_cancelled_operation_restores_every_bit() {
     let mut harness = EditorHarness::on(OpenRequest::Sample("mannequin".into()));
     harness.settle();

@@ -234,7 +234,7 @@ fn stack_of(method: &str) -> DeformStack {
         "Sulema f_manual (corrected sign)" => manual(),
         "Algorithm 1 literal sign, f_orig" => DeformStack {
             compensation: Compensation {
-                variant: Variant::Published,
+                variant: Variant::Algorithm1,
                 polynomial: Polynomial::Original,
                 ..Compensation::default()
             },

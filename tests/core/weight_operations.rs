@@ -285,6 +285,53 @@ fn limiting_and_pruning_keep_sums_and_locks() {
 }
 
 #[test]
+fn operations_on_one_bone_change_it_and_rescale_the_others() {
+    let only = |bone: usize| Some((0..8).map(|j| j == bone).collect::<Vec<bool>>());
+    // The arm is smoothed; what it gives or takes, the other unlocked bones share in their proportion.
+    let mut bench = Bench::new(fading);
+    bench.acts_on = only(1);
+    let smooth = Operation::Smooth {
+        iterations: 1,
+        strength: 0.5,
+    };
+    let before = bench.influences.clone();
+    let outcome = bench.done(&smooth);
+    assert!(outcome.points.len() > 8, "{}", outcome.points.len());
+    for &point in &outcome.points {
+        let (old, new) = (before.row(point), bench.row(point));
+        let sum: f32 = new.iter().map(|e| e.1).sum();
+        assert!((sum - 1.0).abs() < 1e-6);
+        let (was, is) = (old.weight_of(1), bench.weight(point, 1));
+        assert!((was - is).abs() > 1e-4, "{point}: {was} {is}");
+        for (joint, weight) in old.iter().filter(|e| e.0 != 1) {
+            let share = weight / (1.0 - was) * (1.0 - is);
+            assert!((bench.weight(point, joint) - share).abs() < 1e-5, "{point}");
+        }
+    }
+    // Where the bone has all of the weight, its neighbours' bones take what it gives away.
+    let mut bench = Bench::new(|p| vec![(u16::from(column(p) > 0), 1.0)]);
+    bench.acts_on = only(1);
+    bench.done(&smooth);
+    let inside = (0..N_SHEET).find(|p| column(*p) == 1).unwrap();
+    let (own, others) = (bench.weight(inside, 1), bench.weight(inside, 0));
+    assert!((0.5..0.95).contains(&own), "{own}");
+    assert!((own + others - 1.0).abs() < 1e-6);
+    // Pruned and rounded, the one bone only.
+    let mut bench = Bench::new(|_| vec![(0, 0.57), (1, 0.04), (2, 0.36), (3, 0.03)]);
+    bench.acts_on = only(1);
+    bench.locked[2] = true;
+    bench.done(&Operation::Prune { below: 0.1 });
+    assert_eq!((bench.weight(7, 1), bench.weight(7, 2)), (0.0, 0.36));
+    assert!((bench.weight(7, 0) - 0.64 * 0.57 / 0.6).abs() < 1e-6);
+    assert!(bench.weight(7, 3) > 0.03, "not asked about, so scaled");
+    let mut bench = Bench::new(|_| vec![(0, 0.57), (1, 0.23), (2, 0.2)]);
+    bench.acts_on = only(1);
+    bench.done(&Operation::Quantise { steps: 10 });
+    assert!((bench.weight(7, 1) - 0.2).abs() < 1e-6);
+    assert!((bench.weight(7, 0) - 0.8 * 0.57 / 0.77).abs() < 1e-6);
+}
+
+#[test]
 fn flooding_and_inverting_move_one_bone_and_say_where_they_cannot() {
     let mut bench = Bench::new(fading);
     bench.points = Some([3, 10, 17].into_iter().collect());

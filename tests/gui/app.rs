@@ -295,6 +295,41 @@ fn another_file_is_only_replaced_after_a_second_yes() {
 }
 
 #[test]
+fn files_are_chosen_from_a_list_and_opened_again_from_the_menu() {
+    let mut window = Window::on("arm.glb");
+    let model = window.folder.path().join("robot arm.glb");
+    std::fs::copy(asset("arm.glb"), &model).expect("a copy");
+    window.drop_file(&model);
+    std::fs::copy(asset("cylinder.glb"), window.folder.path().join("tin.glb")).expect("a copy");
+    std::fs::write(window.folder.path().join("notes.txt"), "").expect("a file");
+    std::fs::create_dir(window.folder.path().join("parts")).expect("a folder");
+    window.key(CTRL, Key::O);
+    // The folder of the model, read on a thread.
+    window.wait_until("the list", |w| {
+        let row = w.harness.query_by_role_and_label(Role::ListItem, "tin.glb");
+        row.is_some()
+    });
+    assert!(!window.says("notes.txt"), "no model");
+    window.picture("open");
+    window.click(Role::ListItem, "parts");
+    window.wait_until("the folder", |w| w.says("No folders and no files"));
+    window.click(Role::Button, "Parent folder");
+    window.wait_until("the list", |w| {
+        let row = w.harness.query_by_role_and_label(Role::ListItem, "tin.glb");
+        row.is_some()
+    });
+    window.click(Role::ListItem, "tin.glb");
+    window.click(Role::Button, "Open");
+    assert_eq!(window.editor().model_name(), "tin.glb");
+    // File › Open Recent.
+    window.click(Role::Button, "File");
+    window.open_submenu("Open Recent");
+    window.picture("open recent");
+    window.click(Role::MenuItem, "robot arm.glb");
+    assert_eq!(window.editor().model_name(), "robot arm.glb");
+}
+
+#[test]
 fn enter_in_the_path_opens_it() {
     let mut window = Window::on("arm.glb");
     window.key(CTRL, Key::O);

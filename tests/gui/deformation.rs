@@ -294,8 +294,8 @@ fn every_control_of_compensation_is_one_step() {
     assert!(section.says("c3  4.00") && section.says("Polynomial: maximum"));
     section.picture("custom");
     section.one_step(
-        "Set compensation as published",
-        |s| s.click(Role::CheckBox, "Compensation as published"),
+        "Set version of compensation",
+        |s| s.choose("Version of compensation", "Paper's text (eqs 10–13)"),
         |stack| stack.compensation.variant == Variant::Published,
     );
     for label in [
@@ -307,6 +307,13 @@ fn every_control_of_compensation_is_one_step() {
     }
     assert!(section.says("published 1.50"));
     section.picture("published");
+    section.one_step(
+        "Set version of compensation",
+        |s| s.choose("Version of compensation", "Algorithm 1, literal"),
+        |stack| stack.compensation.variant == Variant::Algorithm1,
+    );
+    assert!(section.says("The sign depends on the direction of the bones"));
+    section.picture("algorithm-1");
     section.one_step(
         "Reset compensation",
         |s| s.click(Role::Button, "Reset compensation"),

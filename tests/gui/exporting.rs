@@ -191,6 +191,25 @@ fn what_is_chosen_stays_and_a_plain_export_is_saved_at_once() {
 }
 
 #[test]
+fn a_preset_sets_what_its_program_reads() {
+    let mut window = page();
+    press(&mut window, Role::RadioButton, "For these clips");
+    window.click(Role::ComboBox, "Preset");
+    window.picture("export presets");
+    window.click(Role::Button, "three.js");
+    assert!(is_on(&window, Role::CheckBox, "Quantize"));
+    window.click(Role::ComboBox, "Preset");
+    window.click(Role::Button, "Blender");
+    assert!(!is_on(&window, Role::CheckBox, "Quantize"));
+    assert!(!is_on(&window, Role::CheckBox, "Normals"));
+    window.click(Role::RadioButton, "None");
+    assert!(is_on(&window, Role::RadioButton, "8 influences"));
+    window.picture("export preset of Blender");
+    window.click(Role::RadioButton, "4 influences");
+    assert_eq!(window.editor().exporting().settings().preset(), None);
+}
+
+#[test]
 fn esc_ends_a_typed_number_before_it_leaves_the_page() {
     let mut window = page();
     press(&mut window, Role::RadioButton, "For these clips");

@@ -3,6 +3,7 @@
 //! Invariant: Esc never changes anything.
 
 pub(super) mod about;
+mod browser;
 pub(super) mod changed;
 pub(super) mod export;
 pub(super) mod manual;

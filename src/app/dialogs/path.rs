@@ -1,11 +1,21 @@
 //! The path dialogs: open, save, relink, weights files.
+//!
+//! The system's own dialog opens at once; where there is none, a list of files in the window.
 
+use super::browser::{Browser, Picked};
 use super::modal;
 pub(in crate::app) use super::path_field::PathPurpose;
-use super::path_field::{PathField, PathUse};
+use super::path_field::{Browsed, PathField, PathUse, home};
 use crate::editor::Editor;
 use eframe::egui;
-use std::path::PathBuf;
+use egui::Vec2;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Greatest width of a dialog, points.
+const WIDTH: f32 = 640.0;
+/// Greatest height of the list of files, points.
+const LIST: f32 = 300.0;
 
 /// The result of a path dialog in a frame.
 pub(in crate::app) enum Answer {
@@ -15,15 +25,37 @@ pub(in crate::app) enum Answer {
     Chosen(PathBuf),
 }
 
-/// A path field with a button for the system's file dialog.
+/// How long the system may take to show its dialog before the window says that it waits for it.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The settings of path dialogs.
+#[derive(Clone, Debug, Default)]
+pub(in crate::app) struct PathSettings {
+    /// Whether the system's dialogs are used.
+    pub(in crate::app) uses_system: bool,
+    /// The recent files, the latest first.
+    pub(in crate::app) recents: Vec<PathBuf>,
+}
+
+/// The system's file dialog, or a path field over a list of files.
 pub(in crate::app) struct PathDialog {
     purpose: PathPurpose,
     field: PathField,
     about: String,
+    settings: PathSettings,
+    /// When the system's dialog was asked for; `None`: the list is shown.
+    asked_system: Option<Instant>,
+    browser: Option<Browser>,
 }
 
 impl PathDialog {
-    pub(in crate::app) fn new(purpose: PathPurpose, editor: &Editor) -> Self {
+    /// Opens the dialog: the system's own, if they are used.
+    pub(in crate::app) fn new(
+        purpose: PathPurpose,
+        editor: &Editor,
+        settings: PathSettings,
+        ctx: &egui::Context,
+    ) -> Self {
         let about = match purpose {
             PathPurpose::Open => "A glTF model (.gltf, .glb) or a Sinew project (.ron).".to_owned(),
             PathPurpose::Save => {
@@ -50,10 +82,21 @@ impl PathDialog {
                 None => String::new(),
             },
         };
+        let mut field = PathField::new(PathUse::Dialog(purpose), editor);
+        field.use_list();
+        // To relink, the window first says which file is missing.
+        let asks_system = settings.uses_system && purpose != PathPurpose::Relink;
+        if asks_system {
+            field.browse(ctx);
+        }
+        let asked_system = field.is_browsing().then(Instant::now);
         Self {
             purpose,
-            field: PathField::new(PathUse::Dialog(purpose), editor),
+            field,
             about,
+            settings,
+            asked_system,
+            browser: None,
         }
     }
 
@@ -62,6 +105,27 @@ impl PathDialog {
     }
 
     pub(in crate::app) fn show(&mut self, ctx: &egui::Context, editor: &Editor) -> Answer {
+        if let Some(asked) = self.asked_system {
+            match self.field.browsed() {
+                Some(Browsed::Chosen(path)) => {
+                    self.field.set_path(&path);
+                    self.field.allow_replacing();
+                    // A fault is shown over the list.
+                    self.asked_system = None;
+                    if let Some(path) = self.field.chosen(editor) {
+                        return Answer::Chosen(path);
+                    }
+                }
+                Some(Browsed::Cancelled) => return Answer::Cancelled,
+                Some(Browsed::None) => self.asked_system = None,
+                None => return waiting_ui(ctx, asked),
+            }
+        }
+        self.list_ui(ctx, editor)
+    }
+
+    /// Draws the path field and the list of files.
+    fn list_ui(&mut self, ctx: &egui::Context, editor: &Editor) -> Answer {
         let (title, verb) = match self.purpose {
             PathPurpose::Open => ("Open", "Open"),
             PathPurpose::Save => ("Save project", "Save"),
@@ -73,12 +137,28 @@ impl PathDialog {
         };
         let (mut chosen, mut cancelled) = (None, false);
         let modal = modal(ctx, "path dialog").show(ctx, |ui| {
-            const WIDTH: f32 = 460.0;
-            ui.set_width(WIDTH);
+            let screen = ctx.content_rect().size();
+            let width = WIDTH.min(screen.x - 64.0);
+            ui.set_width(width);
             ui.heading(title);
             ui.label(&self.about);
-            if self.field.field_ui(ui, WIDTH) {
+            if self.field.field_ui(ui, width) {
                 chosen = self.field.chosen(editor);
+            }
+            let field = &self.field;
+            let (endings, recents) = (field.kind_of_files().1, &self.settings.recents);
+            let browser = self.browser.get_or_insert_with(|| {
+                let folder = start_folder(&field.typed(), editor, recents);
+                Browser::new(folder, endings, recents, ctx)
+            });
+            let height = LIST.min(screen.y - 250.0).max(72.0);
+            match browser.show_ui(ui, Vec2::new(width, height), &field.typed()) {
+                Picked::Nothing => {}
+                Picked::File(path) => self.field.set_path(&path),
+                Picked::Opened(path) => {
+                    self.field.set_path(&path);
+                    chosen = self.field.chosen(editor);
+                }
             }
             self.field.message_ui(ui);
             let verb = if self.field.asks() { "Replace" } else { verb };
@@ -98,4 +178,36 @@ impl PathDialog {
             None => Answer::Open,
         }
     }
+}
+
+/// Draws that the system's dialog is open, once it took a while.
+fn waiting_ui(ctx: &egui::Context, asked: Instant) -> Answer {
+    let waited = asked.elapsed();
+    if waited < PATIENCE {
+        ctx.request_repaint_after(PATIENCE - waited);
+        return Answer::Open;
+    }
+    let modal = modal(ctx, "system dialog").show(ctx, |ui| {
+        ui.label("Choose a file in the system's dialog.");
+        ui.button("Cancel").clicked()
+    });
+    if modal.inner || modal.should_close() {
+        Answer::Cancelled
+    } else {
+        Answer::Open
+    }
+}
+
+/// The folder that a dialog lists first: that of the proposed path, of the model, of the latest file, or the user's.
+fn start_folder(typed: &Path, editor: &Editor, recents: &[PathBuf]) -> PathBuf {
+    let source = editor.document().source().and_then(|s| s.path.clone());
+    let known = [Some(typed.to_owned()), source, recents.first().cloned()];
+    let folders = known.into_iter().flatten().filter_map(|path| {
+        let folder = path.parent().filter(|f| !f.as_os_str().is_empty())?;
+        std::path::absolute(folder).ok()
+    });
+    folders
+        .into_iter()
+        .find(|folder| folder.is_dir())
+        .unwrap_or_else(home)
 }

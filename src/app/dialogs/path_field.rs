@@ -5,11 +5,12 @@ use crate::editor::Editor;
 use crate::export::GltfFormat;
 use crate::export::is_obj;
 use crate::view::theme;
-use crossbeam_channel::{Receiver, bounded};
+use crossbeam_channel::{Receiver, TryRecvError, bounded};
 use eframe::egui;
 use egui::text_selection::CCursorRange;
 use egui::{RichText, Role, TextEdit, Ui, WidgetInfo};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The purpose of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,11 +37,26 @@ pub(super) enum PathUse {
     ExportStaticMesh,
 }
 
+/// A dialog that ended without a file in less time than this did not exist: nobody cancels so fast.
+const NO_DIALOG: Duration = Duration::from_millis(400);
+
+/// The end of the system's dialog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Browsed {
+    /// A file was chosen; the system asked before replacing one.
+    Chosen(PathBuf),
+    Cancelled,
+    /// The system has no dialog.
+    None,
+}
+
 /// A path field. Without a system dialog, typing still works.
 pub(super) struct PathField {
     path_use: PathUse,
     path: String,
-    browsing: Option<Receiver<Option<PathBuf>>>,
+    browsing: Option<Receiver<Browsed>>,
+    /// Whether the field belongs to a dialog that lists files itself, which needs no button for it.
+    has_list: bool,
     asked_focus: bool,
     /// Why the path cannot be used.
     fault: Option<String>,
@@ -94,6 +110,7 @@ impl PathField {
             path_use,
             path,
             browsing: None,
+            has_list: false,
             asked_focus: false,
             fault: None,
             own: editor.project_path().cloned(),
@@ -120,12 +137,17 @@ impl PathField {
     /// Draws the field and its button, `width` points wide together; returns whether Enter was pressed.
     pub(super) fn field_ui(&mut self, ui: &mut Ui, width: f32) -> bool {
         const BUTTON: f32 = 90.0;
-        if let Some(chosen) = self.browsing.as_ref().and_then(|b| b.try_recv().ok()) {
-            self.browsing = None;
-            if let Some(path) = chosen {
-                self.path = path.display().to_string();
-                self.fault = None;
+        match self.browsed() {
+            Some(Browsed::Chosen(path)) => self.set_path(&path),
+            Some(Browsed::None) => {
+                let text = if self.has_list {
+                    "This system has no file dialog. Choose from the list."
+                } else {
+                    "This system has no file dialog. Type the path."
+                };
+                self.fault = Some(text.to_owned());
             }
+            Some(Browsed::Cancelled) | None => {}
         }
         let ctx = ui.ctx().clone();
         let mut is_entered = false;
@@ -161,6 +183,70 @@ impl PathField {
             }
         });
         is_entered
+    }
+
+    /// Says that the dialog lists files itself.
+    pub(super) fn use_list(&mut self) {
+        self.has_list = true;
+    }
+
+    /// Sets the path.
+    pub(super) fn set_path(&mut self, path: &Path) {
+        self.path = path.display().to_string();
+        self.fault = None;
+    }
+
+    /// The end of the system's dialog, once.
+    pub(super) fn browsed(&mut self) -> Option<Browsed> {
+        let ended = self.browsing.as_ref()?.try_recv();
+        match ended {
+            Ok(ended) => {
+                self.browsing = None;
+                Some(ended)
+            }
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => {
+                self.browsing = None;
+                Some(Browsed::None)
+            }
+        }
+    }
+
+    /// Whether the system's dialog is open.
+    pub(super) fn is_browsing(&self) -> bool {
+        self.browsing.is_some()
+    }
+
+    /// The existing file at the typed path may be replaced: the system asked.
+    pub(super) fn allow_replacing(&mut self) {
+        self.to_replace = Some(self.target());
+    }
+
+    /// What the files are called, and their endings.
+    pub(super) fn kind_of_files(&self) -> (&'static str, &'static [&'static str]) {
+        match self.path_use {
+            PathUse::Dialog(PathPurpose::Open | PathPurpose::Transfer) => {
+                ("Models and projects", &["glb", "gltf", "ron"])
+            }
+            PathUse::Dialog(PathPurpose::Relink) => ("Models", &["glb", "gltf"]),
+            PathUse::Dialog(PathPurpose::ImportSculpt) => ("Meshes", &["glb", "gltf", "obj"]),
+            PathUse::Dialog(PathPurpose::ImportWeights | PathPurpose::ExportWeights) => {
+                ("Weights", &["json"])
+            }
+            PathUse::Dialog(PathPurpose::Save) => ("Sinew project", &["ron"]),
+            PathUse::Export => ("glTF", &["glb", "gltf"]),
+            PathUse::ExportStaticMesh => ("glTF and Wavefront OBJ", &["glb", "gltf", "obj"]),
+        }
+    }
+
+    /// Whether a file is written to the path.
+    fn writes(&self) -> bool {
+        matches!(
+            self.path_use,
+            PathUse::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)
+                | PathUse::Export
+                | PathUse::ExportStaticMesh
+        )
     }
 
     /// Draws the fault of the path, or the question whether to replace a file.
@@ -228,12 +314,7 @@ impl PathField {
     pub(super) fn chosen(&mut self, editor: &Editor) -> Option<PathBuf> {
         let typed = self.usable()?;
         let target = self.target();
-        let writes = matches!(
-            self.path_use,
-            PathUse::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)
-                | PathUse::Export
-                | PathUse::ExportStaticMesh
-        );
+        let writes = self.writes();
         if writes {
             let mut outputs = editor.outputs();
             let claimed = match self.path_use {
@@ -297,58 +378,37 @@ impl PathField {
         }
     }
 
-    /// Opens the system's dialog on its own thread; if there is none, the result is empty.
-    fn browse(&mut self, ctx: &egui::Context) {
+    /// Opens the system's dialog on its own thread.
+    pub(super) fn browse(&mut self, ctx: &egui::Context) {
         let (send, receive) = bounded(1);
-        let (path_use, typed, ctx) = (self.path_use, self.typed(), ctx.clone());
-        let spawned = std::thread::Builder::new()
-            .name("dialog".into())
-            .spawn(move || {
-                let mut dialog = rfd::FileDialog::new();
-                if let Some(folder) = typed.parent().filter(|f| f.is_dir()) {
-                    dialog = dialog.set_directory(folder);
-                }
-                let name = typed
-                    .file_name()
-                    .map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-                let chosen = match path_use {
-                    PathUse::Dialog(PathPurpose::Open | PathPurpose::Transfer) => dialog
-                        .add_filter("Models and projects", &["glb", "gltf", "ron"])
-                        .pick_file(),
-                    PathUse::Dialog(PathPurpose::Relink) => {
-                        dialog.add_filter("Models", &["glb", "gltf"]).pick_file()
-                    }
-                    PathUse::Dialog(PathPurpose::ImportSculpt) => dialog
-                        .add_filter("Meshes", &["glb", "gltf", "obj"])
-                        .pick_file(),
-                    PathUse::Dialog(PathPurpose::ImportWeights) => {
-                        dialog.add_filter("Weights", &["json"]).pick_file()
-                    }
-                    PathUse::Dialog(PathPurpose::ExportWeights) => dialog
-                        .add_filter("Weights", &["json"])
-                        .set_file_name(name)
-                        .save_file(),
-                    PathUse::Dialog(PathPurpose::Save) => dialog
-                        .add_filter("Sinew project", &["ron"])
-                        .set_file_name(name)
-                        .save_file(),
-                    PathUse::Export => dialog
-                        .add_filter("glTF", &["glb", "gltf"])
-                        .set_file_name(name)
-                        .save_file(),
-                    PathUse::ExportStaticMesh => dialog
-                        .add_filter("glTF and Wavefront OBJ", &["glb", "gltf", "obj"])
-                        .set_file_name(name)
-                        .save_file(),
-                };
-                let _ = send.send(chosen);
-                ctx.request_repaint();
+        let (typed, writes, ctx) = (self.typed(), self.writes(), ctx.clone());
+        let (title, endings) = self.kind_of_files();
+        let job = move || {
+            let start = Instant::now();
+            let mut dialog = rfd::FileDialog::new().add_filter(title, endings);
+            if let Some(folder) = typed.parent().filter(|f| f.is_dir()) {
+                dialog = dialog.set_directory(folder);
+            }
+            let chosen = if writes {
+                let name = typed.file_name().unwrap_or_default();
+                dialog.set_file_name(name.to_string_lossy()).save_file()
+            } else {
+                dialog.pick_file()
+            };
+            let _ = send.send(match chosen {
+                Some(path) => Browsed::Chosen(path),
+                None if start.elapsed() < NO_DIALOG => Browsed::None,
+                None => Browsed::Cancelled,
             });
+            ctx.request_repaint();
+        };
+        let spawned = std::thread::Builder::new().name("dialog".into()).spawn(job);
         // Without a thread the text field still works.
         self.browsing = spawned.ok().map(|_| receive);
     }
 }
 
-fn home() -> PathBuf {
+/// The user's folder.
+pub(super) fn home() -> PathBuf {
     directories::UserDirs::new().map_or_else(PathBuf::new, |dirs| dirs.home_dir().to_owned())
 }

@@ -5,38 +5,73 @@ use crate::app::settings::{Recent, SettingsFile};
 use crate::app::thumbnails::{Gallery, Thumbnails};
 use crate::view::commands::Command;
 use crate::view::keymap::{self, Preset};
+use crate::view::middle;
 use crate::view::theme::{self, ThemeChoice};
 use crossbeam_channel::{Receiver, bounded};
 use eframe::egui;
-use egui::{Button, RichText, Role, ScrollArea, Sense, Ui, Vec2, WidgetInfo};
+use egui::{
+    Button, ColorImage, FontId, RichText, Role, ScrollArea, Sense, TextureHandle, TextureOptions,
+    Ui, Vec2, WidgetInfo,
+};
 use egui_material_icons::icons;
 use std::path::PathBuf;
 
-/// The samples: id, title, description.
-const SAMPLES: [(&str, &str, &str); 5] = [
-    ("arm", "Arm", "Elbow and wrist. For bend and twist."),
-    ("hand", "Hand", "Five fingers. Many bones close together."),
-    ("mannequin", "Mannequin", "A full character with clips."),
-    ("cylinder", "Cylinder", "Two bones. The simplest case."),
-    (
-        "elbow-correctives",
-        "Corrected elbow",
-        "The arm with four corrective samples on its elbow.",
-    ),
-];
+/// A sample of the welcome.
+struct Sample {
+    id: &'static str,
+    title: &'static str,
+    about: &'static str,
+    /// A PNG of 160 x 100 pixels, drawn by `sinew render`.
+    picture: &'static [u8],
+}
 
-/// The sample of control clusters, below the others.
-const TRIED: (&str, &str, &str) = (
-    "control-clusters-arm",
-    "Try the control-cluster arm",
-    "A coarse arm: clusters that dual quaternion skinning, a corrective sample and the biceps move, and patches between them.",
-);
+/// The samples, the simplest last but one.
+const SAMPLES: [Sample; 6] = [
+    Sample {
+        id: "arm",
+        title: "Arm",
+        about: "Elbow and wrist. For bend and twist.",
+        picture: include_bytes!("../../../assets/samples/arm.png"),
+    },
+    Sample {
+        id: "hand",
+        title: "Hand",
+        about: "Five fingers. Many bones close together.",
+        picture: include_bytes!("../../../assets/samples/hand.png"),
+    },
+    Sample {
+        id: "mannequin",
+        title: "Mannequin",
+        about: "A full character with clips.",
+        picture: include_bytes!("../../../assets/samples/mannequin.png"),
+    },
+    Sample {
+        id: "cylinder",
+        title: "Cylinder",
+        about: "Two bones. The simplest case.",
+        picture: include_bytes!("../../../assets/samples/cylinder.png"),
+    },
+    Sample {
+        id: "elbow-correctives",
+        title: "Corrected elbow",
+        about: "The arm with four corrective samples on its elbow.",
+        picture: include_bytes!("../../../assets/samples/elbow-correctives.png"),
+    },
+    Sample {
+        id: "control-clusters-arm",
+        title: "Control clusters",
+        about: "A coarse arm: clusters that dual quaternion skinning, a corrective sample and the biceps move, and patches between them.",
+        picture: include_bytes!("../../../assets/samples/control-clusters-arm.png"),
+    },
+];
 
 /// The open welcome.
 pub(in crate::app) struct Welcome {
     /// Which recent files exist; checked on a thread because a network disk may be slow.
     exists: Vec<bool>,
     looking: Receiver<Vec<bool>>,
+    /// The pictures of the samples, in their order; `None` where one cannot be decoded.
+    pictures: Vec<Option<TextureHandle>>,
 }
 
 /// The user's choice.
@@ -62,6 +97,7 @@ impl Welcome {
         Self {
             exists: Vec::new(),
             looking,
+            pictures: Vec::new(),
         }
     }
 
@@ -89,7 +125,7 @@ impl Welcome {
             ui.columns(2, |columns| {
                 let recents = file.settings.recents.clone();
                 self.recents_ui(&mut columns[0], &recents, thumbnails, gallery, &mut chosen);
-                begin_ui(&mut columns[1], &mut chosen);
+                self.begin_ui(&mut columns[1], &mut chosen);
                 choices_ui(&mut columns[1], &mut chosen);
             });
             ui.add_space(8.0);
@@ -114,6 +150,42 @@ impl Welcome {
             chosen = Chosen::Close;
         }
         chosen
+    }
+
+    /// Draws the open button and the samples.
+    fn begin_ui(&mut self, ui: &mut Ui, chosen: &mut Chosen) {
+        ui.label(RichText::new("Start").strong());
+        let open = Button::new((
+            icons::ICON_FOLDER_OPEN.rich_text().size(16.0),
+            "Open glTF or project…",
+        ));
+        let response = ui.add(open.min_size(Vec2::new(ui.available_width(), 28.0)));
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Open glTF or project…"));
+        if response
+            .on_hover_text(Command::Open.tooltip(ui.ctx()))
+            .clicked()
+        {
+            *chosen = Chosen::Run(Command::Open);
+        }
+        ui.add_space(4.0);
+        ui.label(RichText::new("Samples").color(theme::palette(ui).text_dim));
+        if self.pictures.is_empty() {
+            let ctx = ui.ctx().clone();
+            self.pictures = SAMPLES.iter().map(|s| texture(&ctx, s)).collect();
+        }
+        let width = ((ui.available_width() - 12.0) / 3.0).floor();
+        let all = SAMPLES.iter().zip(&self.pictures);
+        for row in all.collect::<Vec<_>>().chunks(3) {
+            ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = 6.0;
+                for (sample, picture) in row {
+                    if sample_ui(ui, sample, picture.as_ref(), width) {
+                        *chosen = Chosen::Run(Command::Sample(sample.id));
+                    }
+                }
+            });
+        }
+        ui.add_space(8.0);
     }
 
     fn recents_ui(
@@ -201,40 +273,39 @@ fn recent_ui(
     response.on_hover_text(path).clicked() && exists
 }
 
-/// Draws the open button and the samples.
-fn begin_ui(ui: &mut Ui, chosen: &mut Chosen) {
-    ui.label(RichText::new("Start").strong());
-    let open = Button::new((
-        icons::ICON_FOLDER_OPEN.rich_text().size(16.0),
-        "Open glTF or project…",
-    ));
-    let response = ui.add(open.min_size(Vec2::new(ui.available_width(), 28.0)));
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Open glTF or project…"));
-    if response
-        .on_hover_text(Command::Open.tooltip(ui.ctx()))
-        .clicked()
-    {
-        *chosen = Chosen::Run(Command::Open);
+/// Draws a sample; returns whether it was chosen.
+fn sample_ui(ui: &mut Ui, sample: &Sample, picture: Option<&TextureHandle>, width: f32) -> bool {
+    let height = (width * 0.625).round() + 20.0;
+    let (rect, response) = ui.allocate_exact_size(Vec2::new(width, height), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, sample.title));
+    let palette = theme::palette(ui);
+    let is_lit = response.hovered() || response.has_focus();
+    if is_lit {
+        ui.painter().rect_filled(rect, 4.0, palette.button);
     }
-    ui.add_space(4.0);
-    ui.label(RichText::new("Samples").color(theme::palette(ui).text_dim));
-    let width = (ui.available_width() - 8.0) / 2.0;
-    for pair in SAMPLES.chunks(2) {
-        ui.horizontal(|ui| {
-            for (sample, name, about) in pair {
-                let button = Button::new(*name).min_size(Vec2::new(width, 24.0));
-                if ui.add(button).on_hover_text(*about).clicked() {
-                    *chosen = Chosen::Run(Command::Sample(sample));
-                }
-            }
-        });
-    }
-    let (sample, name, about) = TRIED;
-    let button = Button::new(name).min_size(Vec2::new(2.0 * width + 8.0, 24.0));
-    if ui.add(button).on_hover_text(about).clicked() {
-        *chosen = Chosen::Run(Command::Sample(sample));
-    }
-    ui.add_space(8.0);
+    let inner = egui::UiBuilder::new().max_rect(rect);
+    ui.scope_builder(inner, |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        thumbnail_ui(ui, picture, width);
+    });
+    let font = FontId::proportional(12.0);
+    let name = middle::galley(ui, sample.title, &font, width - 4.0);
+    let at = egui::pos2(
+        rect.center().x - 0.5 * name.size().x,
+        rect.bottom() - 10.0 - 0.5 * name.size().y,
+    );
+    let colour = if is_lit { palette.accent } else { palette.text };
+    ui.painter()
+        .galley_with_override_text_color(at, name, colour);
+    response.on_hover_text(sample.about).clicked()
+}
+
+/// The picture of a sample as a texture.
+fn texture(ctx: &egui::Context, sample: &Sample) -> Option<TextureHandle> {
+    let picture = image::load_from_memory(sample.picture).ok()?.to_rgba8();
+    let size = [picture.width() as usize, picture.height() as usize];
+    let picture = ColorImage::from_rgba_unmultiplied(size, picture.as_raw());
+    Some(ctx.load_texture(sample.id, picture, TextureOptions::LINEAR))
 }
 
 /// Draws key map and theme.

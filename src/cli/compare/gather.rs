@@ -2,7 +2,7 @@
 
 use super::made::Made;
 use crate::cli::measuring::{Combined, Measured, Measurer, Places, VertexPlace};
-use crate::cli::stack_args::NamedStack;
+use crate::cli::named_stack::NamedStack;
 use crate::deform::diagnostics::{Metric, Summary};
 use crate::document::Document;
 use crate::evaluate::SlowCooks;

@@ -4,9 +4,9 @@
 use super::key::{Identity, LastKey};
 use super::run::Run;
 use crate::deform::chunks::FEW_CHUNKS;
-use crate::deform::{Compensation, DeformStack, MaskKind, Polynomial};
+use crate::deform::{Compensation, CookedMesh, DeformStack, MaskKind, Polynomial, Variant};
 use crate::mesh::Mesh;
-use crate::skinning::{CHUNK, ChunkCorrections, CookedChunk, JointPairs, SkinBones};
+use crate::skinning::{CHUNK, ChunkCorrections, CookedChunk, Influences, JointPairs, SkinBones};
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -20,6 +20,7 @@ pub(super) struct CookedSettings {
     polynomial: Polynomial,
     third_bone_fade: bool,
     siblings: bool,
+    has_radius: bool,
 }
 
 /// The settings; `None` where the stage is off.
@@ -34,6 +35,7 @@ pub(super) fn cooked_settings(stack: &DeformStack) -> Option<CookedSettings> {
         polynomial: applied.polynomial,
         third_bone_fade: applied.third_bone_fade,
         siblings: applied.siblings,
+        has_radius: applied.variant != Variant::Algorithm1,
     })
 }
 
@@ -209,6 +211,22 @@ fn falloff_of(
     of_pairs
 }
 
+/// The ratio sigma / r of each pair of joints of a skin (ascending indices), as automatic strength measures it.
+///
+/// `joint_order`: n_joints, the rank of each joint of the skin, by which the kernels order influences.
+pub fn falloff_of_pairs(
+    influences: &Influences,
+    joint_order: &[u32],
+    geometry: &Mesh,
+    bones: &SkinBones,
+) -> HashMap<[u16; 2], f64> {
+    let mut cooked = CookedMesh::default();
+    cooked.update(influences, joint_order);
+    let mut falloffs = Vec::new();
+    update_falloffs(&mut falloffs, cooked.chunks(), geometry, bones);
+    falloff_ratios(&falloffs)
+}
+
 /// The ratio sigma / r of each pair of joints (ascending): the width over which the second weight falls off along the
 /// bone, to the radius of the limb.
 ///
@@ -234,7 +252,6 @@ fn falloff_ratios(falloffs: &[ChunkFalloff]) -> HashMap<[u16; 2], f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deform::CookedMesh;
     use crate::io::open_sample;
     use crate::skinning::{LeafPoints, Rows, SkinBind};
     use crate::task::Task;

@@ -35,6 +35,7 @@ mod skinning_pass;
 mod table;
 
 pub(super) use changed::Changed;
+pub use compensation::falloff_of_pairs;
 pub(super) use inflation::inflate_shape;
 pub(super) use morph_targets::MorphTargets;
 pub(super) use normals::{ChangedNormals, Normals};

@@ -1,7 +1,7 @@
 //! The export settings. They persist while the window is open.
 
 use crate::bake::{BakeMode, BakeOptions};
-use crate::export::ExportOptions;
+use crate::export::{ExportOptions, ExportPreset};
 
 /// The kind of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,6 +108,8 @@ pub struct ExportSettings {
     pub meshopt: bool,
     /// Adds the corrective samples as morph targets that nothing drives.
     pub sample_targets: bool,
+    /// The program whose preset was chosen last.
+    pub chosen_preset: Option<ExportPreset>,
 }
 
 impl Default for ExportSettings {
@@ -122,6 +124,7 @@ impl Default for ExportSettings {
             include_outside: false,
             meshopt: false,
             sample_targets: false,
+            chosen_preset: None,
         }
     }
 }
@@ -168,6 +171,23 @@ impl ExportSettings {
         }
     }
 
+    /// Sets what the importer of a program reads; the correction, the tolerance and the limits stay.
+    pub fn use_preset(&mut self, preset: ExportPreset) {
+        self.influences = preset.values().influences;
+        self.meshopt = false;
+        preset.apply_to_bake(&mut self.bake);
+        self.chosen_preset = Some(preset);
+    }
+
+    /// The chosen preset, as long as the settings are those that it made.
+    pub fn preset(&self) -> Option<ExportPreset> {
+        self.chosen_preset.filter(|preset| {
+            let mut made = self.clone();
+            made.use_preset(*preset);
+            made == *self
+        })
+    }
+
     /// Drops the settings that belong to one model.
     pub(super) fn forget_model(&mut self) {
         self.bake.clips.clear();
@@ -181,6 +201,22 @@ impl ExportSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_preset_is_shown_until_one_of_its_values_changes() {
+        let mut settings = ExportSettings::default();
+        assert_eq!(settings.preset(), None);
+        for preset in ExportPreset::ALL {
+            settings.bake.tolerance = 0.002;
+            settings.use_preset(preset);
+            assert_eq!(settings.preset(), Some(preset));
+            assert_eq!(settings.bake.tolerance, 0.002, "a choice of its own");
+        }
+        settings.bake.max_morphs = 8;
+        assert!(settings.preset().is_some(), "a limit is no part of it");
+        settings.meshopt = true;
+        assert_eq!(settings.preset(), None);
+    }
 
     #[test]
     fn what_does_not_go_with_a_correction_is_left_out() {

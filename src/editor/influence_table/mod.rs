@@ -67,7 +67,7 @@ pub struct InfluenceTable {
     pub points: Arc<Vec<u32>>,
     /// Whether the rows are the selected points; otherwise all visible ones.
     pub is_selection: bool,
-    /// The bones that influence some of them, in the skin's order, and the active bone.
+    /// The bones that influence some of them, and the active bone: those with most weight first. Edits keep their order.
     pub columns: Arc<Vec<TableColumn>>,
     /// The row order.
     pub order: SortOrder,
@@ -118,7 +118,17 @@ impl Tables {
         self.own = None;
     }
 
-    fn show(&mut self, gathered: Gathered) {
+    fn show(&mut self, mut gathered: Gathered) {
+        if let Some((rows, _, table)) = &self.shown
+            && *rows == gathered.rows_key
+        {
+            // The same rows after an edit: columns stay where they are, new ones follow.
+            let place = |column: &TableColumn| {
+                let known = table.columns.iter().position(|c| c == column);
+                known.unwrap_or(usize::MAX)
+            };
+            gathered.columns.sort_by_key(place);
+        }
         let table = InfluenceTable {
             mesh: gathered.rows_key.mesh,
             points: gathered.points,
@@ -268,28 +278,30 @@ fn gather(
     });
     let skin = document.skin_of_mesh(mesh);
     let joints = skin.map_or(&[][..], |(_, skin)| &skin.joints);
-    let spans: Vec<Vec<bool>> = points
+    let spans: Vec<Vec<f64>> = points
         .par_chunks(POINTS_PER_TASK)
         .map(|span| {
-            let mut moves = vec![false; joints.len()];
+            let mut sums = vec![0.0; joints.len()];
             for (joint, weight) in span.iter().flat_map(|&p| influences.row(p).iter()) {
-                if let Some(slot) = moves.get_mut(usize::from(joint)) {
-                    *slot |= weight > 0.0;
+                if let Some(slot) = sums.get_mut(usize::from(joint)).filter(|_| weight > 0.0) {
+                    *slot += f64::from(weight);
                 }
             }
-            moves
+            sums
         })
         .collect();
-    let moves = |index: usize| spans.iter().any(|span| span[index]);
-    let columns = joints
+    let sum = |index: usize| spans.iter().map(|span| span[index]).sum::<f64>();
+    let mut columns: Vec<(f64, TableColumn)> = joints
         .iter()
         .enumerate()
-        .filter(|&(i, joint)| columns_key.active == Some(*joint) || moves(i))
-        .map(|(i, &joint)| TableColumn {
-            joint,
-            index: i as u16,
+        .map(|(i, &joint)| {
+            let index = i as u16;
+            (sum(i), TableColumn { joint, index })
         })
+        .filter(|(sum, column)| columns_key.active == Some(column.joint) || *sum > 0.0)
         .collect();
+    columns.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.index.cmp(&b.1.index)));
+    let columns = columns.into_iter().map(|(_, column)| column).collect();
     Gathered {
         rows_key,
         columns_key,

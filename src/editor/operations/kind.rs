@@ -1,6 +1,6 @@
 //! The kinds of operations, and their default settings.
 
-use super::Editor;
+use super::{Editor, Scope, ScopeBones};
 use crate::skeleton::JointId;
 use crate::weights::automatic::Automatic;
 use crate::weights::operation::{Flood, Levels, Mirroring, Operation, PasteBy};
@@ -47,6 +47,18 @@ pub enum OperationKind {
 }
 
 impl OperationKind {
+    /// The scope of the first use: the active bone where artists shape the weights of one bone, otherwise all.
+    pub(super) fn usual_scope(self) -> Scope {
+        let bones = match self {
+            Self::Smooth | Self::Prune | Self::Quantise | Self::Levels => ScopeBones::Active,
+            _ => ScopeBones::Unlocked,
+        };
+        Scope {
+            bones,
+            ..Scope::default()
+        }
+    }
+
     /// The default settings for the first use, or the reason that it cannot begin.
     pub(super) fn usual(self, editor: &Editor) -> Result<Operation, String> {
         let session = editor.document().session();

@@ -162,7 +162,7 @@ impl Editor {
             }
             None => kind
                 .usual(self)
-                .map(|operation| (operation, Scope::default())),
+                .map(|operation| (operation, kind.usual_scope())),
         };
         let (operation, scope) = match begun {
             Ok(begun) => begun,

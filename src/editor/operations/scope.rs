@@ -34,7 +34,7 @@ pub enum ScopeBones {
     Unlocked,
     /// The bones selected when it began.
     Selected,
-    /// The active bone.
+    /// The active bone: it changes, the other unlocked ones are scaled to keep the sum.
     Active,
 }
 

@@ -19,7 +19,7 @@ enums! {
 
     /// Whether a correction is computed as printed in its paper.
     #[derive(Default)]
-    Variant = deform::Variant { #[default] Corrected, Published }
+    Variant = deform::Variant { #[default] Corrected, Published, Algorithm1 }
 
     /// How compensation treats twist.
     #[derive(Default)]

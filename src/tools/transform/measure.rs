@@ -127,7 +127,7 @@ impl Transforming {
         let factor = match (self.typed.value(), self.constraint) {
             (Some(typed), _) => typed,
             (None, Constraint::Axis(axis)) if self.is_on_axis(axis) => {
-                let radius = gizmo::RADIUS_PX * self.screen.metres_per_px(self.pivot);
+                let radius = gizmo::radius_px(&self.screen) * self.screen.metres_per_px(self.pivot);
                 let axis = self.space_of(&self.subjects[self.active]) * axis.unit();
                 1.0 + self.along_axis(axis) / f64::from(radius)
             }
@@ -138,7 +138,7 @@ impl Transforming {
                 if before < least {
                     // Grabbed in the centre: right is larger.
                     let along = self.virtual_px.x - self.start_px.x;
-                    f64::from(1.0 + along / gizmo::RADIUS_PX)
+                    f64::from(1.0 + along / gizmo::radius_px(&self.screen))
                 } else {
                     f64::from(self.virtual_px.distance(centre) / before)
                 }
@@ -159,7 +159,8 @@ impl Transforming {
     pub(super) fn is_on_axis(&self, axis: Axis) -> bool {
         let axis = (self.space_of(&self.subjects[self.active]) * axis.unit()).as_vec3();
         let to_eye = self.screen.toward_eye(self.pivot);
-        let tip = self.pivot + axis * self.screen.metres_per_px(self.pivot) * gizmo::RADIUS_PX;
+        let tip = self.pivot
+            + axis * self.screen.metres_per_px(self.pivot) * gizmo::radius_px(&self.screen);
         let tip = self.screen.project(tip);
         axis.dot(to_eye).abs() < 0.98 && tip.is_some_and(|tip| tip.distance(self.start_px) < 16.0)
     }

@@ -216,7 +216,7 @@ impl Transforming {
             let ahead = self.screen.project(self.pivot + tangent).unwrap_or(centre);
             self.turning = AngleSource::Tangent {
                 along_px: (ahead - centre).normalize_or(Vec2::X),
-                radius_px: super::gizmo::RADIUS_PX,
+                radius_px: super::gizmo::radius_px(&self.screen),
             };
         } else if let Some(zero) = self.on_plane(self.start_px, axis) {
             self.turning = AngleSource::Ring { axis, zero };

@@ -208,6 +208,8 @@ pub enum Command {
     UseFalloffShape(FalloffShape),
     /// Set the symmetry axis of the brush.
     UseSymmetry(Option<Axis>),
+    /// Turn the symmetry of the brush on, about X, or off.
+    ToggleSymmetry,
     /// Toggle painting occluded vertices.
     ToggleBrushXray,
     /// Toggle whether dabs of a stroke add up.

@@ -286,6 +286,7 @@ pub const TABLE: &[Row] = &[
     row(Group::Weights, Command::UseFalloffShape(FalloffShape::Screen), "brush.screen", "Screen falloff shape", "Measure the brush radius on the screen: paint everything inside the circle.").under("Brush falloff shape"),
     row(Group::Weights, Command::ToggleBrushXray, "brush.xray", "Paint hidden vertices", "Also paint vertices that other parts of the model occlude.").under("Brush falloff shape"),
     row(Group::Weights, Command::ToggleAccumulate, "brush.accumulate", "Accumulate", "Let dabs of one stroke add up. When off, one stroke never exceeds its strength.").under("Brush falloff shape"),
+    row(Group::Weights, Command::ToggleSymmetry, "brush.symmetry", "Toggle brush symmetry", "Paint and sculpt the left and the right side together, or one side only.").keys(&[Chord::key(Key::Y)]).only_in(&[Mode::Paint, Mode::Sculpt]).under("Brush symmetry"),
     row(Group::Weights, Command::UseSymmetry(None), "brush.symmetry_off", "Symmetry off", "Paint one side only.").under("Brush symmetry"),
     row(Group::Weights, Command::UseSymmetry(Some(Axis::X)), "brush.symmetry_x", "X symmetry", "Paint the left and the right side together, mirrored in the bind pose.").under("Brush symmetry"),
     row(Group::Weights, Command::UseSymmetry(Some(Axis::Y)), "brush.symmetry_y", "Y symmetry", "Paint the upper and the lower side together, mirrored in the bind pose.").under("Brush symmetry"),

@@ -5,6 +5,7 @@ use crate::deform::StackPreset;
 use crate::document::PaneLayout;
 use crate::document::session::PaintTarget;
 use crate::editor::{Editor, WeightView};
+use crate::sentence::shortened_name;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
 use crate::view::scene::Shading;
@@ -99,10 +100,8 @@ pub fn header_ui(
             },
         );
         if is_painting {
-            let mut target = target_label(editor.paint_target(), editor);
-            if target.chars().count() > MOST_LETTERS {
-                target = target.chars().take(MOST_LETTERS - 1).chain(['…']).collect();
-            }
+            let target = target_label(editor.paint_target(), editor);
+            let target = shortened_name(&target, MOST_LETTERS);
             let text = if width < WORDLESS { "" } else { &target };
             let about = "What the brush paints, and operations on the whole map.";
             let icon = icons::ICON_FORMAT_COLOR_FILL;
@@ -115,6 +114,11 @@ pub fn header_ui(
                     item_ui(ui, command, editor, is_on, &mut commands);
                 }
             });
+        }
+        if matches!(view.mode, Mode::Paint | Mode::Sculpt) {
+            let on = is_on(Command::ToggleSymmetry) == Some(true);
+            let icon = icons::ICON_FLIP;
+            choice_ui(ui, Command::ToggleSymmetry, icon, on, editor, &mut commands);
         }
         ui.separator();
         let shadings = Command::all().filter_map(|c| match c {

@@ -156,7 +156,7 @@ pub(super) fn switch_ui(
 }
 
 /// Draws an icon centred in `rect`.
-pub(super) fn paint_icon(ui: &Ui, rect: Rect, icon: MaterialIcon, colour: Color32) {
+pub fn paint_icon(ui: &Ui, rect: Rect, icon: MaterialIcon, colour: Color32) {
     let font = FontId::new(14.0, icon.font_family());
     ui.painter().text(
         rect.center(),

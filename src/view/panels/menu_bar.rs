@@ -1,29 +1,46 @@
 //! The menu bar, built from the table of commands.
 
 use crate::editor::Editor;
+use crate::sentence::shortened_name;
 use crate::view::commands::Command;
 use crate::view::commands::table::{Group, Row, TABLE};
 use crate::view::frame::Workspace;
+use crate::view::middle;
 use crate::view::theme;
 use egui::{Align, Layout, RichText, Role, ScrollArea, Ui, WidgetInfo};
 use egui_material_icons::icons;
+use std::path::PathBuf;
 
 /// Below this width menus and tabs are spaced more tightly, points.
 const NARROW: f32 = 800.0;
 
 /// The size of the text in such a bar, points.
 const NARROW_TEXT: f32 = 11.5;
+/// Most characters of a recent file in its menu.
+const MOST_LETTERS: usize = 48;
 /// The least width for the name of the model, points.
 const MODEL_NAME: f32 = 32.0;
 
-/// Draws the menus; returns the requested commands. `is_on` is the state of toggle commands.
+/// What was chosen in the menu bar.
+#[derive(Debug, Default)]
+pub struct MenuChoice {
+    /// The requested commands.
+    pub commands: Vec<Command>,
+    /// The recent file to open.
+    pub recent: Option<PathBuf>,
+}
+
+/// Draws the menus and the tabs of the workspaces. `is_on` is the state of toggle commands; `recents` are the recent files,
+/// the latest first.
 pub fn menu_bar_ui(
     ui: &mut Ui,
     editor: &Editor,
     workspace: Workspace,
+    recents: &[PathBuf],
     is_on: &dyn Fn(Command) -> Option<bool>,
-) -> Vec<Command> {
-    let mut commands = Vec::new();
+) -> MenuChoice {
+    let mut choice = MenuChoice::default();
+    let (commands, recent) = (&mut choice.commands, &mut choice.recent);
     egui::MenuBar::new().ui(ui, |ui| {
         let is_narrow = ui.available_width() < NARROW;
         if is_narrow {
@@ -45,12 +62,15 @@ pub fn menu_bar_ui(
                     .max_height(room.max(4.0 * theme::ROW))
                     .min_scrolled_height(room.max(4.0 * theme::ROW))
                     .auto_shrink([true, true])
-                    .show(ui, |ui| group_ui(ui, group, editor, is_on, &mut commands));
+                    .show(ui, |ui| {
+                        let files = (group == Group::File).then_some((recents, &mut *recent));
+                        group_ui(ui, group, editor, is_on, commands, files);
+                    });
             });
         }
         ui.separator();
         for tab in Workspace::ALL {
-            workspace_tab_ui(ui, tab, label(tab.label()), tab == workspace, &mut commands);
+            workspace_tab_ui(ui, tab, label(tab.label()), tab == workspace, commands);
         }
         // The title of the window has the name too.
         if ui.available_width() < MODEL_NAME {
@@ -63,11 +83,32 @@ pub fn menu_bar_ui(
             } else {
                 ""
             };
-            let text = RichText::new(format!("{name}{mark}")).color(theme::palette(ui).text_dim);
-            ui.add(egui::Label::new(text).truncate());
+            let (text, colour) = (format!("{name}{mark}"), theme::palette(ui).text_dim);
+            let room = ui.available_width();
+            middle::label_ui(ui, &text, colour, room);
         });
     });
-    commands
+    choice
+}
+
+/// Draws the submenu of recent files.
+fn recents_ui(ui: &mut Ui, recents: &[PathBuf], chosen: &mut Option<PathBuf>) {
+    ui.add_enabled_ui(!recents.is_empty(), |ui| {
+        ui.menu_button("Open Recent", |ui| {
+            for path in recents {
+                let name = path.file_name().unwrap_or(path.as_os_str());
+                let name = shortened_name(&name.to_string_lossy(), MOST_LETTERS).into_owned();
+                let response = ui.button(&name);
+                response.widget_info(|| WidgetInfo::labeled(Role::MenuItem, true, &name));
+                if response.on_hover_text(path.display().to_string()).clicked() {
+                    *chosen = Some(path.clone());
+                    ui.close();
+                }
+            }
+        })
+        .response
+        .on_disabled_hover_text("No file was opened or saved yet.");
+    });
 }
 
 /// One workspace tab; the open one is amber and underlined.
@@ -112,6 +153,7 @@ fn group_ui(
     editor: &Editor,
     is_on: &dyn Fn(Command) -> Option<bool>,
     commands: &mut Vec<Command>,
+    mut files: Option<(&[PathBuf], &mut Option<PathBuf>)>,
 ) {
     let rows: Vec<&Row> = TABLE.iter().filter(|row| row.group == group).collect();
     for part in rows.chunk_by(|a, b| a.submenu == b.submenu) {
@@ -122,6 +164,11 @@ fn group_ui(
                     ui.separator();
                 }
                 item_ui(ui, row.command, editor, is_on, commands);
+                if row.command == Command::Open
+                    && let Some((recents, chosen)) = files.take()
+                {
+                    recents_ui(ui, recents, chosen);
+                }
             }
         } else {
             if part[0].starts_part {

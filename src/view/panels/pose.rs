@@ -7,6 +7,7 @@ use crate::math::Transform;
 use crate::skeleton::JointId;
 use crate::tools::Axis;
 use crate::view::commands::Command;
+use crate::view::middle;
 use crate::view::theme;
 use egui::{DragValue, Id, Role, Ui, WidgetInfo};
 use egui_material_icons::icons;
@@ -51,7 +52,7 @@ fn bone_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
             row_ui(ui, editor, joint, &rest, &mut fields, TransformKind::Rotate);
             row_ui(ui, editor, joint, &rest, &mut fields, TransformKind::Scale);
         });
-    if editor.chain_of(joint).is_some() {
+    if let Some(chain) = editor.chain_of(joint) {
         let mut pinned = editor.is_pinned(joint);
         let only = editor.joints_to_pose().len() == 1;
         let response = ui.add_enabled(only, egui::Checkbox::new(&mut pinned, "IK pin"));
@@ -59,6 +60,17 @@ fn bone_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
         if response.on_hover_text(about).changed() {
             editor.toggle_pins();
         }
+        let skeleton = editor.document().skeleton();
+        let name = |joint| skeleton.label(joint);
+        let text = format!(
+            "Chain of 2 bones: {} → {}",
+            name(chain.root),
+            name(chain.mid)
+        );
+        let dim = theme::palette(ui).text_dim;
+        let room = ui.available_width();
+        middle::label_ui(ui, &text, dim, room)
+            .on_hover_text("The bones that bend when you drag the pin.");
     }
 }
 

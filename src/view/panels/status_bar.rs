@@ -5,6 +5,7 @@ use crate::editor::Editor;
 use crate::finding::{counted, thousands};
 use crate::view::hints::hints;
 use crate::view::keymap;
+use crate::view::middle;
 use crate::view::mode::Mode;
 use crate::view::theme;
 use crate::view::viewport::{pose_hint, select_hint};
@@ -25,6 +26,10 @@ pub struct Status {
 
 /// Below this width the statistics are hidden, points.
 const NARROW: f32 = 900.0;
+/// The figures take at most this share of the bar.
+const MOST_FIGURES: f32 = 0.55;
+/// Greatest width of the painted bone's or map's name, points.
+const MOST_NAME: f32 = 180.0;
 
 /// Draws mode and hints at the left, the running job with Cancel in the middle, statistics at the right.
 pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
@@ -93,10 +98,17 @@ fn hints_ui(ui: &mut Ui, editor: &Editor, mode: Mode) {
     ui.add(Label::new(job).truncate().selectable(false));
 }
 
-/// Draws selection, deformation time, memory and save state.
+/// Draws selection, deformation time, memory and save state from the right, as far as there is room beside the hints.
 fn figures_ui(ui: &mut Ui, editor: &Editor, status: &Status, is_narrow: bool) {
+    let room = ui.available_width() * MOST_FIGURES;
+    let start = ui.cursor().right();
     let dim = theme::palette(ui).text_dim;
+    let font = TextStyle::Body.resolve(ui.style());
     let label = |ui: &mut Ui, text: String, about: &str| {
+        let width = ui.painter().layout_no_wrap(text.clone(), font.clone(), dim);
+        if start - ui.cursor().right() + width.size().x > room {
+            return;
+        }
         ui.add(Label::new(RichText::new(text).color(dim)).selectable(false))
             .on_hover_text(about);
     };
@@ -126,6 +138,7 @@ fn figures_ui(ui: &mut Ui, editor: &Editor, status: &Status, is_narrow: bool) {
     label(ui, selection(editor), "The current selection.");
     if let Some(value) = status.painted {
         let what = target_label(editor.paint_target(), editor);
+        let what = middle::cut(ui, &what, &font, MOST_NAME);
         let about = "The value under the brush.";
         label(ui, format!("{what} {value:.2}"), about);
     }

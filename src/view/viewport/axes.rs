@@ -110,6 +110,7 @@ impl Viewport {
         }
         if drag != Vec2::ZERO {
             self.ease = None;
+            self.leave_axis(editor);
             let camera = editor.camera_mut();
             let pivot = camera.target;
             camera.orbit(pivot, -drag.x * ORBIT_PER_PX, drag.y * ORBIT_PER_PX);

@@ -119,11 +119,16 @@ impl Viewport {
         if self.options.shading != Shading::HeatMap || pane.clip.width() < LEAST_WIDTH {
             return;
         }
-        let Some(figures) = editor.heat_figures(pane.view) else {
-            return;
-        };
         let scenery = Scenery::of(self.options.theme);
         let painter = ui.painter().with_clip_rect(pane.clip);
+        let Some(figures) = editor.heat_figures(pane.view) else {
+            if !editor.is_idle() {
+                let at = pane.clip.right_bottom() - Vec2::splat(MARGIN);
+                let align = Align2::RIGHT_BOTTOM;
+                text(&painter, at, align, "Computing…", 12.0, scenery);
+            }
+            return;
+        };
         let worst = editor.worst_place(pane.view);
         // Without a fault there is nothing to mark.
         let is_in_order = |value| figures.metric.format(value) == figures.metric.format(0.0);

@@ -4,6 +4,7 @@ use super::{Drag, Viewport, ndc, size};
 use crate::document::session::PaintTarget;
 use crate::editor::{Editor, PointInfluences};
 use crate::view::joint_colour::joint_colour;
+use crate::view::middle;
 use crate::view::theme;
 use crate::weights::repair::SUM_TOLERANCE;
 use egui::{
@@ -154,12 +155,8 @@ fn ring_ui(ui: &Ui, rect: Rect, found: &PointInfluences, editor: &Editor) {
 
 /// Draws a name, truncated to the available width.
 fn name_ui(ui: &Ui, left: f32, right: f32, middle: f32, name: &str, colour: Color32) {
-    let galley = egui::WidgetText::from(egui::RichText::new(name).size(12.0)).into_galley(
-        ui,
-        Some(egui::TextWrapMode::Truncate),
-        (right - left).max(16.0),
-        egui::TextStyle::Body,
-    );
+    let font = egui::FontId::proportional(12.0);
+    let galley = middle::galley(ui, name, &font, (right - left).max(16.0));
     let at = Pos2::new(left, middle - 0.5 * galley.size().y);
     ui.painter()
         .galley_with_override_text_color(at, galley, colour);

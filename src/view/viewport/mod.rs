@@ -69,6 +69,8 @@ pub struct Viewport {
     /// The last orbit pivot.
     pivot: Option<glam::Vec3>,
     ease: Option<Ease>,
+    /// The model whose picture is orthographic because it is seen along an axis, not by choice.
+    auto_orthographic: Option<u64>,
     sight: OcclusionCache,
     net: clusters::Net,
     muscle_drag: Option<muscle_handles::MuscleDrag>,
@@ -347,6 +349,8 @@ impl Viewport {
             samples: if moving { 0 } else { self.options.samples },
             pixels_per_point: ui.pixels_per_point(),
             free_points: self.mode == Mode::Cluster,
+            edits_points: matches!(self.mode, Mode::Select | Mode::Cluster)
+                || self.transforms_vertices(editor),
             ..self.options
         };
         let bones = Bones::new(editor, &options, self.hovered);

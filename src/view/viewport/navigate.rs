@@ -50,18 +50,22 @@ impl Viewport {
     pub fn run_camera(&mut self, command: Command, editor: &mut Editor) -> bool {
         let step = ORBIT_STEP.to_radians();
         let goal = self.goal(editor);
+        let along = |view: View| Camera {
+            orthographic: true,
+            ..goal.turned_to(view)
+        };
         let to = match command {
             Command::FrameAll => self.framed(editor, Editor::frame_all),
             Command::FrameSelected => self.framed(editor, Editor::frame_selected),
             Command::FrameWorst => self.framed(editor, |editor| {
                 editor.frame_worst();
             }),
-            Command::ViewFront => goal.turned_to(View::Front),
-            Command::ViewBack => goal.turned_to(View::Back),
-            Command::ViewRight => goal.turned_to(View::Right),
-            Command::ViewLeft => goal.turned_to(View::Left),
-            Command::ViewTop => goal.turned_to(View::Top),
-            Command::ViewBottom => goal.turned_to(View::Bottom),
+            Command::ViewFront => along(View::Front),
+            Command::ViewBack => along(View::Back),
+            Command::ViewRight => along(View::Right),
+            Command::ViewLeft => along(View::Left),
+            Command::ViewTop => along(View::Top),
+            Command::ViewBottom => along(View::Bottom),
             Command::ViewOpposite => goal.turned_round(),
             Command::OrbitLeft => goal.turned_by(-step, 0.0),
             Command::OrbitRight => goal.turned_by(step, 0.0),
@@ -73,8 +77,36 @@ impl Viewport {
             },
             _ => return false,
         };
+        let orbits = matches!(
+            command,
+            Command::OrbitLeft | Command::OrbitRight | Command::OrbitUp | Command::OrbitDown
+        );
+        let to = Camera {
+            orthographic: to.orthographic && !(orbits && self.take_auto_orthographic(editor)),
+            ..to
+        };
+        match command {
+            // The artist's own choice stays.
+            Command::ToggleOrthographic => self.auto_orthographic = None,
+            _ if !goal.orthographic && to.orthographic => {
+                self.auto_orthographic = Some(editor.model_serial());
+            }
+            _ => {}
+        }
         self.ease_to(to, editor);
         true
+    }
+
+    /// Whether a view along an axis made the picture orthographic; an orbit then makes it a perspective again.
+    fn take_auto_orthographic(&mut self, editor: &Editor) -> bool {
+        self.auto_orthographic.take() == Some(editor.model_serial())
+    }
+
+    /// Makes a picture that is orthographic because of its direction a perspective again.
+    pub(super) fn leave_axis(&mut self, editor: &mut Editor) {
+        if self.take_auto_orthographic(editor) {
+            editor.camera_mut().orthographic = false;
+        }
     }
 
     /// Eases the camera to `to`, or sets it at once if motion is reduced.
@@ -155,6 +187,9 @@ impl Viewport {
             .pivot
             .unwrap_or(editor.document().session().camera.target);
         if delta != egui::Vec2::ZERO {
+            if self.drag == Drag::Orbit {
+                self.leave_axis(editor);
+            }
             let camera = editor.document().session().camera;
             match self.drag {
                 Drag::Orbit => editor.camera_mut().orbit(
@@ -207,6 +242,7 @@ impl Viewport {
                 self.ease = None;
                 let pivot = self.pivot_at(Some(at), response, editor);
                 self.pivot = Some(pivot);
+                self.leave_axis(editor);
                 editor.camera_mut().orbit(
                     pivot,
                     -delta.x * ORBIT_PER_SCROLL,

@@ -159,8 +159,11 @@ fn draw(painter: &Painter, palette: &Palette, rect: Rect, gizmo: &Gizmo, hot: Op
     let is_hot = |shape: &Shape| hot == Some(shape.handle);
     if hot.is_some_and(|h| h.constraint == Constraint::Trackball) {
         let centre = pos(gizmo.centre_px(), rect);
-        let inner = crate::tools::gizmo::RADIUS_PX * 0.85;
-        painter.circle_filled(centre, inner, palette.overlay.gamma_multiply(0.10));
+        painter.circle_filled(
+            centre,
+            gizmo.ball_px(),
+            palette.overlay.gamma_multiply(0.10),
+        );
     }
     // Far halves first, then near ones, the hot one last.
     for shape in gizmo.shapes() {

@@ -7,6 +7,7 @@ use super::panes::Pane;
 use crate::document::session::PaintTarget;
 use crate::editor::{Editor, WeightView};
 use crate::finding::{counted, thousands};
+use crate::sentence::shortened_name;
 use crate::skeleton::JointId;
 use crate::view::commands::Command;
 use crate::view::heat::{Ramp, count_color, hex, sum_color};
@@ -24,6 +25,8 @@ use egui_material_icons::icons;
 
 /// Size of the colour bar, points.
 const BAR: Vec2 = Vec2::new(14.0, 132.0);
+/// Most characters of a bone's name: names can be long.
+const MOST_LETTERS: usize = 24;
 /// Side of the swatches, points.
 const SWATCH: f32 = 14.0;
 /// Distance of the swatches, points.
@@ -287,10 +290,8 @@ fn bones_ui(pen: &Pen<'_>, at: Pos2, room: f32, editor: &Editor) -> (f32, String
         row(None, &format!("and {} more", bones.len() - n_named));
     }
     for &joint in bones[..n_named].iter().rev() {
-        let mut label = document.skeleton().label(joint);
-        if label.chars().count() > 24 {
-            label = label.chars().take(23).chain(['…']).collect();
-        }
+        let name = document.skeleton().label(joint);
+        let label = shortened_name(&name, MOST_LETTERS);
         row(Some(joint_colour(session, joint)), &label);
     }
     let about = format!(

@@ -76,11 +76,11 @@ pub(super) fn run(
             }
         }
         rules.settle(before, row, Sum::Free, |joint| {
-            if one == Some(joint) {
-                2
-            } else {
-                // All joints are adjusted: they share the rest.
-                u8::from(!subject.acts_on(joint))
+            match one {
+                // All joints in scope are adjusted: the others share the rest.
+                None => rules.tier(joint),
+                Some(one) if one == joint => 2,
+                Some(_) => u8::from(!subject.acts_on(joint)),
             }
         })
     })?;

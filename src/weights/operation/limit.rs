@@ -35,9 +35,7 @@ pub(super) fn run(
         if row.len() == before.len() {
             return RowResult::Same;
         }
-        rules.settle(before, row, Sum::Kept, |joint| {
-            u8::from(!subject.acts_on(joint))
-        })
+        rules.settle(before, row, Sum::Kept, |joint| rules.tier(joint))
     })?;
     Ok(tally.outcome(Vec::new()))
 }

@@ -39,8 +39,21 @@ pub(super) fn run(
         if asked <= 0.0 || room <= 0.0 {
             return RowResult::Same;
         }
-        let whole = (room * n + 1e-4).floor();
-        let rest = room - whole / n;
+        // Where other bones can take the rest, the nearest step; otherwise the sum must be kept.
+        let takers = if subject.acts_on.is_some() {
+            total_of(row, |joint| {
+                !subject.is_locked(joint) && !subject.acts_on(joint)
+            })
+        } else {
+            0.0
+        };
+        let (whole, rest) = if takers > 0.0 {
+            let most = ((room + takers) * n + 1e-4).floor();
+            ((asked * n).round().min(most), 0.0)
+        } else {
+            let whole = (room * n + 1e-4).floor();
+            (whole, room - whole / n)
+        };
         let mut left = whole as u32;
         // (remainder, index in the row)
         let mut remainders: Vec<(f64, usize)> = Vec::new();
@@ -74,9 +87,7 @@ pub(super) fn run(
             }
         }
         let row_before = before.len() > row.len();
-        let verdict = rules.settle(before, row, Sum::Free, |joint| {
-            u8::from(!subject.acts_on(joint))
-        });
+        let verdict = rules.settle(before, row, Sum::Free, |joint| rules.tier(joint));
         match verdict {
             RowResult::New { .. } => RowResult::New {
                 lost: row_before && before.len() > rules.most,

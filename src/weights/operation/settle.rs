@@ -52,6 +52,13 @@ impl<'a> Rules<'a> {
         Self { subject, most }
     }
 
+    /// The tier of a joint of an operation on the joints in scope. Where the scope is not all joints, the others are
+    /// scaled first to keep the sum, so that what the operation gave stays.
+    pub(super) fn tier(&self, joint: u16) -> u8 {
+        let is_given = self.subject.acts_on.is_some() && self.subject.acts_on(joint);
+        u8::from(is_given) * 2
+    }
+
     /// Makes a valid row from `row`; locked joints keep their weights of `before`.
     ///
     /// `tier`: unlocked joints of tier 0 are scaled first to reach the sum, then those of tier 1, then those of tier

@@ -2,7 +2,7 @@
 
 use super::Subject;
 use super::each_point::each_of;
-use super::settle::{RowResult, Rules, Sum};
+use super::settle::{RowResult, Rules, Sum, drop_smallest};
 use super::{OperationError, Outcome};
 use crate::mesh::{PointSet, Rings};
 use crate::skinning::{CHUNK, RowRef, Rows};
@@ -243,8 +243,39 @@ impl<'a> Surroundings<'a> {
             let before = self.subject.row(point);
             before.weights.iter().map(|&w| f64::from(w)).sum()
         };
-        let tier = |joint: u16| u8::from(!acts_on(joint));
-        rules.fit(row, target, &tier).is_ok()
+        if self.subject.acts_on.is_some() && total_of(row, |joint| !acts_on(joint)) <= 0.0 {
+            self.add_others(point, counts, row);
+        }
+        rules
+            .fit(row, target, &|joint: u16| rules.tier(joint))
+            .is_ok()
+    }
+
+    /// Adds the joints out of scope that the neighbours of a point have, in their proportion, for a row that has none
+    /// to take what a joint in scope gives away.
+    fn add_others(
+        &self,
+        point: u32,
+        counts: &(impl Fn(u32) -> bool + Sync),
+        row: &mut Vec<(u16, f32)>,
+    ) {
+        let start = row.len();
+        let members = self.around(point).iter().flat_map(|q| self.place(q));
+        for &member in members.filter(|&&m| counts(m)) {
+            for (joint, weight) in self.row(member).iter() {
+                if self.subject.is_locked(joint) || self.subject.acts_on(joint) {
+                    continue;
+                }
+                match row[start..].iter_mut().find(|(j, _)| *j == joint) {
+                    Some((_, sum)) => *sum += weight,
+                    None => row.push((joint, weight)),
+                }
+            }
+        }
+        // Sorted by joint: both sides of a seam must sum in the same order.
+        row[start..].sort_unstable_by_key(|&(joint, _)| joint);
+        let may_go = |joint: u16| !self.subject.is_locked(joint) && !self.subject.acts_on(joint);
+        drop_smallest(row, WIDEST + start, may_go);
     }
 
     fn scratch(&self) -> Scratch {
@@ -411,13 +442,17 @@ impl<'a> Surroundings<'a> {
                 }
                 pen.row.clear();
                 pen.row.extend(this.row(point).iter());
-                rules.settle(before, &mut pen.row, Sum::Kept, |joint| {
-                    u8::from(!subject.acts_on(joint))
-                })
+                rules.settle(before, &mut pen.row, Sum::Kept, |joint| rules.tier(joint))
             },
         )?;
         Ok(tally.outcome(notes))
     }
+}
+
+/// The sum of the weights of the joints that are in.
+fn total_of(row: &[(u16, f32)], is_in: impl Fn(u16) -> bool) -> f64 {
+    let weights = row.iter().filter(|(joint, _)| is_in(*joint));
+    weights.map(|&(_, w)| f64::from(w)).sum()
 }
 
 /// For points that share their position and their row with points across a seam: the neighbours of all of them.

@@ -5,10 +5,11 @@ use crate::bake::MAX_MORPHS;
 use crate::document::ClipId;
 use crate::editor::Editor;
 use crate::editor::exporting::Correction;
+use crate::export::ExportPreset;
 use crate::finding::counted;
 use crate::view::theme;
 use eframe::egui;
-use egui::{Button, CollapsingHeader, DragValue, Grid, RichText, Role, Ui, WidgetInfo};
+use egui::{Button, CollapsingHeader, ComboBox, DragValue, Grid, RichText, Role, Ui, WidgetInfo};
 
 /// Tolerance, in % of the bounding-box diagonal.
 const TOLERANCE: std::ops::RangeInclusive<f64> = 0.001..=10.0;
@@ -17,6 +18,7 @@ const JOINTS: std::ops::RangeInclusive<usize> = 1..=1024;
 
 /// Draws the correction and its options, or the options without a correction.
 pub(super) fn options_ui(ui: &mut Ui, editor: &mut Editor) {
+    preset_ui(ui, editor);
     let correction = editor.correction();
     ui.strong("Correction");
     Grid::new("corrections")
@@ -50,6 +52,34 @@ pub(super) fn options_ui(ui: &mut Ui, editor: &mut Editor) {
             .on_hover_text(
                 "Write valid weights in place of the invalid ones of the model, even if nothing else changes.",
             );
+    }
+}
+
+/// Draws the choice of the program that is to read the file.
+fn preset_ui(ui: &mut Ui, editor: &mut Editor) {
+    let shown = editor.exporting().settings().preset();
+    let about = "What the importer of a program reads: influences, normals and size of morph targets, compression. You can change \
+                 each below.";
+    let mut chosen = None;
+    ui.horizontal(|ui| {
+        ui.label("For").on_hover_text(about);
+        let response = ComboBox::from_id_salt("export preset")
+            .width(160.0)
+            .selected_text(shown.map_or("any program", ExportPreset::label))
+            .show_ui(ui, |ui| {
+                for preset in ExportPreset::ALL {
+                    let item = ui.selectable_label(shown == Some(preset), preset.label());
+                    if item.on_hover_text(preset.about()).clicked() {
+                        chosen = Some(preset);
+                    }
+                }
+            })
+            .response;
+        response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Preset"));
+        response.on_hover_text(shown.map_or(about, ExportPreset::about));
+    });
+    if let Some(preset) = chosen {
+        editor.export_settings_mut().use_preset(preset);
     }
 }
 

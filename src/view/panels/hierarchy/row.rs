@@ -7,11 +7,12 @@ use crate::editor::Editor;
 use crate::finding::{counted, thousands};
 use crate::skeleton::JointId;
 use crate::view::joint_colour::joint_colour;
+use crate::view::middle;
 use crate::view::panels::list::{paint_icon, switch_ui};
 use crate::view::theme::{self, Palette};
 use egui::{
-    Align2, Color32, FontId, Id, PopupCloseBehavior, Rect, Response, Role, Sense, StrokeKind,
-    TextStyle, TextWrapMode, Ui, Vec2, WidgetInfo, WidgetText, pos2, vec2,
+    Align2, Color32, FontId, Id, PopupCloseBehavior, Rect, Response, Role, Sense, StrokeKind, Ui,
+    Vec2, WidgetInfo, pos2, vec2,
 };
 use egui_material_icons::{MaterialIcon, icons};
 
@@ -121,12 +122,7 @@ pub(super) fn row_ui(
         } else {
             palette.text
         };
-        let text = WidgetText::from(label.as_str()).into_galley(
-            ui,
-            Some(TextWrapMode::Truncate),
-            name.width(),
-            TextStyle::Body,
-        );
+        let text = middle::body(ui, &label, name.width());
         let at = pos2(name.left(), name.center().y - text.size().y * 0.5);
         ui.painter()
             .galley_with_override_text_color(at, text, colour);

@@ -5,11 +5,12 @@ use super::{InfluencesPanel, TableActions, point_text};
 use crate::editor::Editor;
 use crate::editor::influence_table::{InfluenceTable, SortBy};
 use crate::view::joint_colour::joint_colour;
+use crate::view::middle;
 use crate::view::theme;
 use crate::weights::repair::SUM_TOLERANCE;
 use egui::{
     Align2, Color32, FontId, Key, Rect, Response, Role, Sense, Stroke, StrokeKind, TextEdit,
-    TextStyle, TextWrapMode, Ui, Vec2, WidgetInfo, WidgetText, pos2,
+    TextStyle, Ui, Vec2, WidgetInfo, pos2,
 };
 use egui_extras::{Column, TableBuilder};
 use egui_material_icons::{MaterialIcon, icons};
@@ -257,12 +258,7 @@ fn title_ui(
     if is_locked {
         icon_ui(icons::ICON_LOCK);
     }
-    let galley = WidgetText::from(title).into_galley(
-        ui,
-        Some(TextWrapMode::Truncate),
-        (right - left).max(8.0),
-        TextStyle::Body,
-    );
+    let galley = middle::body(ui, title, (right - left).max(8.0));
     let at = pos2(left, middle - 0.5 * galley.size().y);
     ui.painter()
         .galley_with_override_text_color(at, galley, colour);

@@ -30,6 +30,8 @@ pub struct InfluencesPanel {
     writing: Option<CellEdit>,
     /// The first visible bone.
     first_column: usize,
+    /// What is left of a horizontal scroll, points.
+    scrolled: f32,
     scroll_to: Option<usize>,
     /// The table that the cursor belongs to.
     model: u64,
@@ -84,6 +86,7 @@ impl InfluencesPanel {
         self.first_column = self
             .first_column
             .min(table.columns.len().saturating_sub(n_fit));
+        self.scroll_columns(ui, table.columns.len().saturating_sub(n_fit));
         self.head_ui(ui, &table, n_fit, editor);
         if table.points.is_empty() {
             let dim = theme::palette(ui).text_dim;
@@ -105,6 +108,21 @@ impl InfluencesPanel {
         let has_focus = focus.has_focus() || self.writing.is_some();
         self.cells_ui(ui, &table, n_fit, has_focus, editor, &mut done);
         self.finish(ui, &done, &table, n_fit, id, editor);
+    }
+
+    /// Scrolls the bones with the wheel and Shift, or sideways on a trackpad; `last`: the last first column.
+    fn scroll_columns(&mut self, ui: &Ui, last: usize) {
+        let area = ui.available_rect_before_wrap();
+        let is_over = ui.rect_contains_pointer(area) && self.writing.is_none();
+        let sideways = ui.input(|i| i.smooth_scroll_delta().x);
+        if !is_over || sideways == 0.0 {
+            return;
+        }
+        self.scrolled -= sideways;
+        let steps = (self.scrolled / WEIGHT).trunc();
+        self.scrolled -= steps * WEIGHT;
+        let next = self.first_column as f32 + steps;
+        self.first_column = (next.max(0.0) as usize).min(last);
     }
 
     /// Keeps the cursor inside the table.

@@ -6,12 +6,10 @@ use crate::document::session::PaintTarget;
 use crate::document::{Layer, LayerStack};
 use crate::editor::Editor;
 use crate::finding::counted;
+use crate::view::middle;
 use crate::view::panels::list::{paint_icon, switch_ui};
 use crate::view::theme::{self, Palette};
-use egui::{
-    DragValue, Id, Rect, Role, Sense, TextStyle, TextWrapMode, Ui, WidgetInfo, WidgetText, pos2,
-    vec2,
-};
+use egui::{DragValue, Id, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use egui_material_icons::icons;
 
 /// Width of an icon column, points.
@@ -83,12 +81,7 @@ pub(super) fn row_ui(
             (true, true) => palette.accent,
             (false, true) => palette.text,
         };
-        let text = WidgetText::from(name).into_galley(
-            ui,
-            Some(TextWrapMode::Truncate),
-            place.width(),
-            TextStyle::Body,
-        );
+        let text = middle::body(ui, name, place.width());
         let at = pos2(place.left(), place.center().y - text.size().y * 0.5);
         ui.painter()
             .galley_with_override_text_color(at, text, colour);

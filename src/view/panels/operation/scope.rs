@@ -18,8 +18,8 @@ pub(super) fn scope_ui(ui: &mut Ui, editor: &mut Editor) {
     let active = session.active_joint;
     let has_active = active.is_some();
     let active_name = active.map_or_else(
-        || "Active".to_owned(),
-        |joint| format!("Active ({})", adjusting.base().skeleton().label(joint)),
+        || "This bone".to_owned(),
+        |joint| format!("This bone ({})", adjusting.base().skeleton().label(joint)),
     );
     let n_objects = {
         let document = adjusting.base();
@@ -57,16 +57,16 @@ pub(super) fn scope_ui(ui: &mut Ui, editor: &mut Editor) {
         row_ui(
             ui,
             "Bones",
-            "The bones to change. Locked bones never change. The others are adjusted to keep the sum at 1.",
+            "The bones to change. The other unlocked bones are rescaled to keep the sum at 1. Locked bones never change.",
             |ui| {
                 let options = [
-                    (ScopeBones::Unlocked, "All unlocked".to_owned(), true),
+                    (ScopeBones::Active, active_name, has_active),
                     (
                         ScopeBones::Selected,
                         format!("Selected ({n_bones})"),
                         n_bones > 0,
                     ),
-                    (ScopeBones::Active, active_name, has_active),
+                    (ScopeBones::Unlocked, "All unlocked".to_owned(), true),
                 ];
                 combo_ui(ui, "Bones", &mut chosen.bones, &options);
             },

@@ -9,6 +9,7 @@ use crate::finding::counted;
 use crate::skeleton::clip_keys::{KeyMark, key_marks};
 use crate::skeleton::{Clip, Interpolation, JointId, Skeleton};
 use crate::view::chord::take_escape;
+use crate::view::middle;
 use crate::view::theme::{self, Palette};
 use egui::scroll_area::ScrollSource;
 use egui::{
@@ -278,9 +279,7 @@ impl Tracks {
             ui.painter().galley(at, galley, colour);
         }
         left += if self.rows.len() > 1 { 12.0 } else { 0.0 };
-        let text: WidgetText = row.label.as_str().into();
-        let room = rect.right() - left;
-        let galley = text.into_galley(ui, Some(TextWrapMode::Truncate), room, TextStyle::Body);
+        let galley = middle::body(ui, &row.label, rect.right() - left);
         let at = pos2(left, rect.center().y - galley.size().y * 0.5);
         ui.painter().galley(at, galley, colour);
         if response.has_focus() {

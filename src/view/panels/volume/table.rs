@@ -1,11 +1,9 @@
 //! The table of volumes.
 
 use super::rows::{Row, Subject};
+use crate::view::middle;
 use crate::view::theme;
-use egui::{
-    Align2, Color32, Rect, Role, ScrollArea, Sense, TextStyle, TextWrapMode, Ui, Vec2, WidgetInfo,
-    WidgetText,
-};
+use egui::{Align2, Color32, Rect, Role, ScrollArea, Sense, TextStyle, Ui, Vec2, WidgetInfo};
 
 const ROW: f32 = 20.0;
 /// Widths of the columns after the name, points.
@@ -118,8 +116,7 @@ fn cells_ui(
     }
     let left = rect.left() + 4.0 + indent;
     let room = (right - left).max(16.0);
-    let galley =
-        WidgetText::from(name).into_galley(ui, Some(TextWrapMode::Truncate), room, TextStyle::Body);
+    let galley = middle::body(ui, name, room);
     let at = egui::pos2(left, rect.center().y - galley.size().y * 0.5);
     ui.painter()
         .galley_with_override_text_color(at, galley, name_colour);

@@ -6,12 +6,17 @@ use super::controls::{
 use super::curve;
 use crate::deform::{Compensation, MaskKind, Polynomial, TwistDamping, Variant};
 use crate::editor::Editor;
+use crate::skinning::PolynomialFit;
 use crate::view::commands::Command;
-use egui::Ui;
+use crate::view::theme;
+use egui::{Button, RichText, Ui};
 
-/// The reason why a setting is disabled by "As published".
+/// The reason why a setting is disabled by a published version.
 const NOT_IN_PAPER: &str =
-    "The published method does not have this setting. Turn \"As published\" off to use it.";
+    "The paper does not have this setting. Choose the version \"Corrected\" to use it.";
+/// What the sign of Algorithm 1 depends on.
+const SIGN: &str = "The sign depends on the direction of the bones. Bones here point to their children, so the printed sign \
+                    makes bulges larger.";
 
 /// Draws the settings of bulge compensation; returns the requested command.
 pub(super) fn compensation_ui(
@@ -61,11 +66,12 @@ fn state(it: &Compensation) -> String {
         (false, _) => "off".to_owned(),
         (true, Variant::Corrected) => format!("{:.2}", it.strength),
         (true, Variant::Published) => format!("published {:.2}", it.strength),
+        (true, Variant::Algorithm1) => format!("Algorithm 1 {:.2}", it.strength),
     }
 }
 
 fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Compensation) -> Option<Command> {
-    let is_published = it.variant == Variant::Published;
+    let is_published = it.variant.is_published();
     let applied = it.as_applied();
     let strength = Setting {
         name: "Strength",
@@ -154,25 +160,43 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Compensation) -> Option<Co
         about: "Also compensate between siblings, such as two fingers.",
     };
     let why_not = is_published.then_some(
-        "The published method always includes siblings. Turn \"As published\" off to choose.",
+        "The published method always includes siblings. Choose the version \"Corrected\" to set it.",
     );
     switch_ui(ui, editor, &siblings, applied.siblings, why_not, |s, on| {
         s.compensation.siblings = on;
     });
-    let published = Setting {
-        name: "As published",
-        full: "Compensation as published",
-        step: "Set compensation as published",
-        about: "Use Algorithm 1 as printed. With bones that point to their children, its sign enlarges bulges. For \
-                comparison only.",
+    let version = Setting {
+        name: "Version",
+        full: "Version of compensation",
+        step: "Set version of compensation",
+        about: "Whether compensation follows its paper to the letter, for comparisons.",
     };
-    switch_ui(ui, editor, &published, is_published, None, |s, on| {
-        s.compensation.variant = if on {
-            Variant::Published
-        } else {
-            Variant::Corrected
-        };
+    let choices = [
+        (
+            Variant::Corrected,
+            "Corrected",
+            "With the paper's gaps filled: the fold guard, siblings and automatic strength are settings.",
+        ),
+        (
+            Variant::Published,
+            "Paper's text (eqs 10–13)",
+            "The equations of the text: scaled by the radius, with rotations from the bind pose. It moves the skin against \
+             the bulge.",
+        ),
+        (
+            Variant::Algorithm1,
+            "Algorithm 1, literal",
+            "The paper's listing as printed: no radius, and rotations in the world. Its sign assumes bones that point to \
+             the root.",
+        ),
+    ];
+    choice_ui(ui, editor, &version, it.variant, None, &choices, |s, v| {
+        s.compensation.variant = v;
     });
+    if it.variant == Variant::Algorithm1 {
+        let dim = theme::palette(ui).text_dim;
+        ui.label(RichText::new(SIGN).color(dim));
+    }
     command
 }
 
@@ -220,7 +244,9 @@ fn polynomial_ui(ui: &mut Ui, editor: &mut Editor, polynomial: Polynomial) {
         };
         editor.change_stack(setting.step, |s| s.compensation.polynomial = chosen);
     }
-    curve::curve_ui(ui, polynomial);
+    let fit = editor.polynomial_fit().cloned();
+    curve::curve_ui(ui, polynomial, fit.as_deref());
+    fit_ui(ui, editor, fit.as_deref());
     if kind != Kind::Custom {
         return;
     }
@@ -261,6 +287,31 @@ fn polynomial_ui(ui: &mut Ui, editor: &mut Editor, polynomial: Polynomial) {
         &format!("{c3:.2}"),
         "-(4 c1 + 2 c2), so that the polynomial is 0 at equal weights.",
     );
+}
+
+/// Draws the button that fits the polynomial to the active joint, and what it fits.
+fn fit_ui(ui: &mut Ui, editor: &mut Editor, fit: Option<&PolynomialFit>) {
+    let has_bone = editor.document().session().active_joint.is_some();
+    let button = Button::new("Fit to active joint");
+    let about = "Fit the polynomial to the falloff of the weights at the active bone and its parent, and to the largest \
+                 bend of the clips. The wide line of the plot is what this joint needs (Fig. 5 of the paper).";
+    let response = ui.add_enabled(has_bone, button);
+    let response = response
+        .on_hover_text(about)
+        .on_disabled_hover_text("Click the bone below the joint first, such as the forearm.");
+    if response.clicked() {
+        editor.fit_polynomial_to_joint();
+    }
+    if let Some(fit) = fit {
+        let dim = theme::palette(ui).text_dim;
+        let text = format!(
+            "Falloff {:.2} of the radius (the paper assumes 0.63), {:.0}° bend, off by {:.3}.",
+            fit.sigma_over_r,
+            fit.angle.to_degrees(),
+            fit.error
+        );
+        ui.label(RichText::new(text).color(dim));
+    }
 }
 
 fn with_first(polynomial: Polynomial, c1: f32) -> Polynomial {

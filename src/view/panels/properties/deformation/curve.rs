@@ -1,6 +1,7 @@
 //! The plot of the compensation polynomial.
 
 use crate::deform::Polynomial;
+use crate::skinning::PolynomialFit;
 use crate::view::theme;
 use egui::{Align2, FontId, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo};
 
@@ -8,8 +9,9 @@ const HEIGHT: f32 = 68.0;
 /// Segments of the curve.
 const STEPS: u16 = 48;
 
-/// Draws f over the weight of the second bone, 0 to 1/2, and the value under the pointer.
-pub(super) fn curve_ui(ui: &mut Ui, polynomial: Polynomial) {
+/// Draws f over the weight of the second bone, 0 to 1/2, over what a joint needs if f is fitted to one, and the value under
+/// the pointer.
+pub(super) fn curve_ui(ui: &mut Ui, polynomial: Polynomial, fit: Option<&PolynomialFit>) {
     let palette = theme::palette(ui);
     let size = Vec2::new(ui.available_width(), HEIGHT);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
@@ -17,8 +19,13 @@ pub(super) fn curve_ui(ui: &mut Ui, polynomial: Polynomial) {
         .map(|i| f32::from(i) / f32::from(STEPS) * 0.5)
         .map(|x| (x, polynomial.at(x)))
         .collect();
-    let least = samples.iter().fold(0.0f32, |a, s| a.min(s.1));
-    let most = samples.iter().fold(0.05f32, |a, s| a.max(s.1));
+    let measured: Vec<(f32, f32)> = fit.map_or(Vec::new(), |fit| {
+        let values = fit.measured.iter();
+        values.map(|m| (m[0] as f32, m[1] as f32)).collect()
+    });
+    let both = || samples.iter().chain(&measured);
+    let least = both().fold(0.0f32, |a, s| a.min(s.1));
+    let most = both().fold(0.05f32, |a, s| a.max(s.1));
     let peak = samples
         .iter()
         .copied()
@@ -43,6 +50,10 @@ pub(super) fn curve_ui(ui: &mut Ui, polynomial: Polynomial) {
     };
     let zero = place(0.0, 0.0).y;
     painter.hline(inner.x_range(), zero, Stroke::new(1.0, palette.line));
+    if !measured.is_empty() {
+        let line: Vec<Pos2> = measured.iter().map(|&(x, y)| place(x, y)).collect();
+        painter.add(Shape::line(line, Stroke::new(4.0, palette.line)));
+    }
     let line: Vec<Pos2> = samples.iter().map(|&(x, y)| place(x, y)).collect();
     painter.add(Shape::line(line, Stroke::new(1.5, palette.text)));
     let font = FontId::proportional(11.0);

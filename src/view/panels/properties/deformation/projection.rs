@@ -52,12 +52,12 @@ fn state(it: &BulgeProjection) -> String {
     match (it.enabled, it.variant) {
         (false, _) => "off".to_owned(),
         (true, Variant::Corrected) => format!("{:.2}", it.strength),
-        (true, Variant::Published) => format!("published {:.2}", it.strength),
+        (true, _) => format!("published {:.2}", it.strength),
     }
 }
 
 fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &BulgeProjection) -> Option<Command> {
-    let is_published = it.variant == Variant::Published;
+    let is_published = it.variant.is_published();
     let applied = it.as_applied();
     let strength = Setting {
         name: "Strength",
