@@ -116,7 +116,7 @@ impl Worker {
             .name("evaluate".into())
             .spawn(move || {
                 let mut state = State {
-                    evaluator: Evaluator::default(),
+                    evaluator: Evaluator::for_shapes(),
                     heat: HeatMapper::default(),
                     spares,
                 };
@@ -260,7 +260,7 @@ impl State {
     }
 
     fn forget(&mut self) {
-        self.evaluator = Evaluator::default();
+        self.evaluator = Evaluator::for_shapes();
         self.heat = HeatMapper::default();
     }
 
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_panic_ends_its_request_and_the_next_one_starts_afresh() {
         let mut state = State {
-            evaluator: Evaluator::default(),
+            evaluator: Evaluator::for_shapes(),
             heat: HeatMapper::default(),
             spares: unbounded().1,
         };

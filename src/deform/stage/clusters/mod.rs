@@ -21,6 +21,7 @@ mod probe;
 
 use super::changed::Changed;
 use super::key::{Identity, LastKey, refill};
+use super::left_out::clusters_act;
 use super::run::{Run, Stage};
 use crate::cluster::{
     AnchorFits, Base, ClusterMap, CornerFrame, Interpolation, MeshLayout, PatchWork, Patches,
@@ -47,6 +48,8 @@ pub(super) struct ClusterStage {
     added: Vec<DVec3>,
     /// One a corner: as it deforms its patches.
     frames: Vec<CornerFrame>,
+    /// One a corner: where it is, metres, where frames follow from these alone ([`takes_positions`]).
+    positions: Vec<DVec3>,
     /// Corners whose frames may be others, ascending after [`ClusterStage::mark`].
     stale: Vec<u32>,
     work: PatchWork,
@@ -59,8 +62,6 @@ pub(super) struct ClusterStage {
 struct Spare {
     /// One a corner: positions, or displacements at bind.
     vectors: Vec<DVec3>,
-    /// One a corner: the frames before.
-    frames: Vec<CornerFrame>,
     /// One a point: displacements at bind.
     displacements: Vec<Vec3>,
     /// One a point: the shape before.
@@ -95,16 +96,8 @@ struct Key {
 }
 
 impl Stage for ClusterStage {
-    fn acts(input: &DeformInput<'_>) -> bool {
-        input.clusters.is_some_and(|clusters| {
-            let mut groups = clusters.map.groups().iter();
-            let mut moves_without_skin =
-                || groups.any(|group| group.base.is_at_rest() || group.base == Base::Hand);
-            clusters.map.acts()
-                && clusters.layout.fits(input.geometry)
-                // What follows a node moves as one piece; muscles lie on the bones of a skin.
-                && (input.skin.is_some() || moves_without_skin() || clusters.map.has_driven())
-        })
+    fn acts(run: &Run<'_>) -> bool {
+        clusters_act(run.input)
     }
 
     fn run(&mut self, run: &Run<'_>, before: &[Vec3], changed: Changed) -> Changed {
@@ -387,9 +380,8 @@ impl ClusterStage {
         before: &[Vec3],
         around: &[u32],
     ) -> Vec<u32> {
-        let positions_only = takes_positions(run, cooked);
-        if positions_only {
-            self.spare.frames.clone_from(&self.frames);
+        if takes_positions(run, cooked) {
+            return self.reframe_by_positions(run, cooked, before, around);
         }
         let mut others = Vec::new();
         for &corner in around {
@@ -399,14 +391,41 @@ impl ClusterStage {
                 others.push(corner);
             }
         }
-        if positions_only {
-            self.take_positions(run, cooked);
-            let pairs = (0u32..).zip(self.spare.frames.iter().zip(&self.frames));
-            others = pairs
-                .filter(|(_, (a, b))| a != b)
-                .map(|pair| pair.0)
-                .collect();
+        others
+    }
+
+    /// As [`ClusterStage::reframe`], where frames follow from positions alone: those of the corners that moved and around them.
+    fn reframe_by_positions(
+        &mut self,
+        run: &Run<'_>,
+        cooked: &Cooked,
+        before: &[Vec3],
+        around: &[u32],
+    ) -> Vec<u32> {
+        let net = cooked.patches.net();
+        let mut positions = std::mem::take(&mut self.spare.vectors);
+        positions.clone_from(&self.positions);
+        let mut others = Vec::new();
+        for &corner in around {
+            let frame = self.frame(run, cooked, before, corner);
+            positions[corner as usize] = frame.position;
+            if self.frames[corner as usize].mirrored != frame.mirrored {
+                self.frames[corner as usize].mirrored = frame.mirrored;
+                others.push(corner);
+            }
         }
+        if let Some(anchors) = cooked.anchors.as_ref().filter(|_| cooked.layers.act()) {
+            anchors.place(&mut positions);
+        }
+        let pairs = (0u32..).zip(positions.iter().zip(&self.positions));
+        for (corner, _) in pairs.filter(|(_, (a, b))| a != b) {
+            others.push(corner);
+            others.extend_from_slice(net.rings.neighbours(corner));
+        }
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|&corner| net.refit_one(&positions, corner, &mut self.frames));
+        self.spare.vectors = std::mem::replace(&mut self.positions, positions);
         others
     }
 
@@ -449,7 +468,7 @@ impl ClusterStage {
     /// anchors follow the clusters near them.
     fn take_positions(&mut self, run: &Run<'_>, cooked: &Cooked) {
         if takes_positions(run, cooked) {
-            let positions = &mut self.spare.vectors;
+            let positions = &mut self.positions;
             positions.clear();
             positions.extend(self.frames.iter().map(|frame| frame.position));
             if let Some(anchors) = cooked.anchors.as_ref().filter(|_| cooked.layers.act()) {
