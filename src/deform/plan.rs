@@ -111,6 +111,12 @@ impl InstancePlan {
         self.stages.patches()
     }
 
+    /// n_points: the values that those known at some clusters (points) make on the patches between them, as cubic Bezier
+    /// triangles, not beyond the known ones; NaN on parts without clusters. `None` where no clusters act, or nothing is known.
+    pub fn scalars(&self, known: &[(u32, f64)]) -> Option<Vec<f32>> {
+        self.stages.scalars(known)
+    }
+
     /// n_normals deformed normals, world space, unit; empty before the first run, and where they are left out.
     pub fn normals(&self) -> &[Vec3] {
         self.normals.as_ref().map_or(&[], Normals::normals)

@@ -25,12 +25,20 @@ const SAMPLES: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// The sample of control clusters, below the others.
-const TRIED: (&str, &str, &str) = (
-    "control-clusters-arm",
-    "Try the control-cluster arm",
-    "A coarse arm: clusters that dual quaternion skinning, a corrective sample and the biceps move, and patches between them.",
-);
+/// The samples of control clusters, below the others.
+const TRIED: [(&str, &str, &str); 2] = [
+    (
+        "control-clusters-arm",
+        "Try the control-cluster arm",
+        "A coarse arm: clusters that dual quaternion skinning, a corrective sample and the biceps move, and patches between \
+         them.",
+    ),
+    (
+        "water-surface",
+        "Try the water surface",
+        "A reservoir without bones: nine gauges move its water and colour it by their salt, and patches lie between them.",
+    ),
+];
 
 /// The open welcome.
 pub(in crate::app) struct Welcome {
@@ -229,10 +237,11 @@ fn begin_ui(ui: &mut Ui, chosen: &mut Chosen) {
             }
         });
     }
-    let (sample, name, about) = TRIED;
-    let button = Button::new(name).min_size(Vec2::new(2.0 * width + 8.0, 24.0));
-    if ui.add(button).on_hover_text(about).clicked() {
-        *chosen = Chosen::Run(Command::Sample(sample));
+    for (sample, name, about) in TRIED {
+        let button = Button::new(name).min_size(Vec2::new(2.0 * width + 8.0, 24.0));
+        if ui.add(button).on_hover_text(about).clicked() {
+            *chosen = Chosen::Run(Command::Sample(sample));
+        }
     }
     ui.add_space(8.0);
 }

@@ -65,6 +65,12 @@ pub(super) trait Stage: Send + Sync {
     /// Its shape after the latest run, n_points.
     fn shape(&self) -> &[Vec3];
 
+    /// The values that those known at some clusters (points) make on the patches between them, n_points; NaN elsewhere.
+    fn scalars(&self, known: &[(u32, f64)]) -> Option<Vec<f32>> {
+        let _ = known;
+        None
+    }
+
     /// The patches between control clusters, and the frames of their corners in the latest run.
     fn patches(&self) -> Option<(&Patches, &[CornerFrame])> {
         None

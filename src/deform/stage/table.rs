@@ -84,6 +84,12 @@ impl Stages {
         acting.find_map(|stage| stage.patches())
     }
 
+    /// The values that those known at some clusters make on the patches between them.
+    pub(in crate::deform) fn scalars(&self, known: &[(u32, f64)]) -> Option<Vec<f32>> {
+        let mut acting = self.table.iter().filter_map(|line| line.stage.as_ref());
+        acting.find_map(|stage| stage.scalars(known))
+    }
+
     /// The shape before stage 7, on which samples are sculpted; empty before the first run.
     pub(in crate::deform) fn base_shape(&self) -> &[Vec3] {
         shape_of(self.table.get(..STAGES_BEFORE_SAMPLES).unwrap_or_default())

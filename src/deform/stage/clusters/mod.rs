@@ -140,6 +140,34 @@ impl Stage for ClusterStage {
         &self.shape
     }
 
+    fn scalars(&self, known: &[(u32, f64)]) -> Option<Vec<f32>> {
+        let cooked = self.cooked.as_ref()?;
+        let (surface, net) = (&cooked.corners.surface, cooked.patches.net());
+        let known: Vec<(u32, f64)> = known
+            .iter()
+            .filter(|(point, _)| (*point as usize) < surface.n_points())
+            .filter_map(|&(point, value)| {
+                let vertex = surface.vertex_of_point(point);
+                let corner = net.corners.binary_search(&vertex).ok()?;
+                Some((corner as u32, value))
+            })
+            .collect();
+        let values = cooked.patches.spread(&known)?;
+        let mut scalars = cooked.patches.scalars(&values);
+        let known = || known.iter().map(|k| k.1);
+        let low = known().fold(f64::INFINITY, f64::min) as f32;
+        let high = known().fold(f64::NEG_INFINITY, f64::max) as f32;
+        for scalar in scalars.iter_mut().filter(|scalar| !scalar.is_nan()) {
+            *scalar = scalar.clamp(low, high);
+        }
+        for (&vertex, value) in net.corners.iter().zip(values) {
+            for &point in surface.points_of_vertex(vertex) {
+                scalars[point as usize] = value as f32;
+            }
+        }
+        Some(scalars)
+    }
+
     fn patches(&self) -> Option<(&Patches, &[CornerFrame])> {
         let cooked = self.cooked.as_ref()?;
         Some((&cooked.patches, &self.frames))
@@ -233,23 +261,35 @@ impl ClusterStage {
         self.skinned.resize(n, CornerFrame::at(DVec3::ZERO));
         self.frames.resize(n, CornerFrame::at(DVec3::ZERO));
         self.added.resize(n, DVec3::ZERO);
+        let tilts = tilts(run, cooked);
         let corners = self.skinned.par_chunks_mut(CORNERS_PER_TASK);
         let corners = corners.zip(self.added.par_chunks_mut(CORNERS_PER_TASK));
-        corners.enumerate().for_each(|(chunk, (skinned, added))| {
-            let first = (chunk * CORNERS_PER_TASK) as u32;
-            for (corner, (skinned, added)) in (first..).zip(skinned.iter_mut().zip(added)) {
-                (*skinned, *added) = skin(run, cooked, before, corner);
-            }
-        });
-        let mut frames = std::mem::take(&mut self.frames);
-        let chunks = frames.par_chunks_mut(CORNERS_PER_TASK).enumerate();
-        chunks.for_each(|(chunk, frames)| {
-            let first = (chunk * CORNERS_PER_TASK) as u32;
-            for (corner, frame) in (first..).zip(frames) {
-                *frame = self.frame(run, cooked, before, corner);
-            }
-        });
-        self.frames = frames;
+        let corners = corners.zip(self.frames.par_chunks_mut(CORNERS_PER_TASK));
+        corners
+            .enumerate()
+            .for_each(|(chunk, ((skinned, added), frames))| {
+                let first = (chunk * CORNERS_PER_TASK) as u32;
+                let corners = skinned.iter_mut().zip(added).zip(frames);
+                for (corner, ((skinned, added), frame)) in (first..).zip(corners) {
+                    (*skinned, *added) = skin(run, cooked, before, corner);
+                    if !tilts {
+                        let of = (skinned, *added, DMat3::ZERO);
+                        *frame = framed(cooked, before, corner, of);
+                    }
+                }
+            });
+        // What tilts a corner is added to those around it, which all have to be known.
+        if tilts {
+            let mut frames = std::mem::take(&mut self.frames);
+            let chunks = frames.par_chunks_mut(CORNERS_PER_TASK).enumerate();
+            chunks.for_each(|(chunk, frames)| {
+                let first = (chunk * CORNERS_PER_TASK) as u32;
+                for (corner, frame) in (first..).zip(frames) {
+                    *frame = self.frame(run, cooked, before, corner);
+                }
+            });
+            self.frames = frames;
+        }
         self.take_positions(run, cooked);
         if keeps_skin(run) {
             self.shape.clear();
@@ -447,21 +487,13 @@ impl ClusterStage {
     /// The frame of a corner in which its displacement and those around it tilt it.
     fn frame(&self, run: &Run<'_>, cooked: &Cooked, before: &[Vec3], corner: u32) -> CornerFrame {
         let i = corner as usize;
-        let net = cooked.patches.net();
-        let settings = run.input.clusters.map(|clusters| *clusters.map.settings());
-        let couples = settings.is_some_and(|settings| settings.couples_normals);
-        let gradient = if couples && (adds(run.input) || cooked.layers.act()) {
-            net.rings.gradient(corner, &self.added)
+        let gradient = if tilts(run, cooked) {
+            cooked.patches.net().rings.gradient(corner, &self.added)
         } else {
             DMat3::ZERO
         };
-        let mut frame = self.skinned[i].displaced(&net.planes[i], self.added[i], gradient);
-        if cooked.bases.of(corner) == Base::Stack {
-            // To the bit where the stages before have it.
-            let place = before[cooked.corners.points[i].0 as usize].as_dvec3();
-            frame.position = place + layered(cooked, corner, &self.skinned[i]);
-        }
-        frame
+        let of = (&self.skinned[i], self.added[i], gradient);
+        framed(cooked, before, corner, of)
     }
 
     /// Replaces all frames by those that follow from the positions alone (mode B), where [`takes_positions`]. Without a skin
@@ -521,6 +553,31 @@ fn skin(run: &Run<'_>, cooked: &Cooked, before: &[Vec3], corner: u32) -> (Corner
         DVec3::ZERO
     };
     (frame, later + layered(cooked, corner, &frame))
+}
+
+/// Whether displacements tilt the corners around them.
+fn tilts(run: &Run<'_>, cooked: &Cooked) -> bool {
+    let settings = run.input.clusters.map(|clusters| *clusters.map.settings());
+    let couples = settings.is_some_and(|settings| settings.couples_normals);
+    couples && (adds(run.input) || cooked.layers.act())
+}
+
+/// The frame of a corner: as its base moves it, with what is added to it and the gradient of that.
+fn framed(
+    cooked: &Cooked,
+    before: &[Vec3],
+    corner: u32,
+    (skinned, added, gradient): (&CornerFrame, DVec3, DMat3),
+) -> CornerFrame {
+    let i = corner as usize;
+    let plane = &cooked.patches.net().planes[i];
+    let mut frame = skinned.displaced(plane, added, gradient);
+    if cooked.bases.of(corner) == Base::Stack {
+        // To the bit where the stages before have it.
+        let place = before[cooked.corners.points[i].0 as usize].as_dvec3();
+        frame.position = place + layered(cooked, corner, skinned);
+    }
+    frame
 }
 
 /// What the layers add to a corner, world, metres. `skinned`: the corner as its base moves it.
