@@ -273,7 +273,7 @@ impl ClusterStage {
                 for (corner, ((skinned, added), frame)) in (first..).zip(corners) {
                     (*skinned, *added) = skin(run, cooked, before, corner);
                     if !tilts {
-                        let of = (skinned, *added, DMat3::ZERO);
+                        let of = (&*skinned, *added, DMat3::ZERO);
                         *frame = framed(cooked, before, corner, of);
                     }
                 }
