@@ -67,6 +67,10 @@ mod clusters;
 mod clusters_editor;
 #[path = "core/clusters_hand.rs"]
 mod clusters_hand;
+#[path = "core/clusters_hand_editor.rs"]
+mod clusters_hand_editor;
+#[path = "core/clusters_left_out.rs"]
+mod clusters_left_out;
 #[path = "core/compensating_joints.rs"]
 mod compensating_joints;
 #[path = "core/control_clusters_arm.rs"]
@@ -245,6 +249,8 @@ mod suggest;
 mod two_windows;
 #[path = "core/views.rs"]
 mod views;
+#[path = "core/water_surface.rs"]
+mod water_surface;
 #[path = "core/weight_documents.rs"]
 mod weight_documents;
 #[path = "core/weight_operations.rs"]

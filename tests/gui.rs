@@ -64,6 +64,8 @@ mod shared;
 mod timeline;
 #[path = "gui/views.rs"]
 mod views;
+#[path = "gui/water_surface.rs"]
+mod water_surface;
 #[path = "gui/weight_views.rs"]
 mod weight_views;
 #[path = "gui/window.rs"]

@@ -34,6 +34,7 @@ pub(crate) fn scene_meshes<'a>(
                 normal_changes: &[],
                 weights: weights.get(&instance.mesh).map(Vec::as_slice),
                 weights_generation: generation,
+                data: None,
                 tints: None,
                 weight_changes: &[],
                 plain_weight: 0.0,

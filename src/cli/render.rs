@@ -5,9 +5,9 @@ use super::heat::{self, HeatMaps};
 use super::picture::{camera_of, png, scene_meshes, shading_of};
 use super::{Failure, centres, load, scene};
 use crate::document::{Document, Image, MeshId};
-use crate::evaluate::Gauge;
+use crate::evaluate::{Gauge, SurfaceData, SurfaceDataFinder};
 use crate::skeleton::{JointId, bone_segments};
-use crate::view::heat_map::figures_of;
+use crate::view::heat_map::{DataScale, figures_of};
 use crate::view::scene::{Scene, ViewOptions, frame_bounds};
 use crate::view::{BoneState, shape_bones};
 use glam::Vec3;
@@ -54,6 +54,18 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
         })
         .collect();
     let mut meshes = scene_meshes(document, evaluator, &weights, 1);
+    let surfaces = SurfaceDataFinder::default().find(evaluator, document, pose.at().moment);
+    let shows_data = matches!(args.show, Show::Textured | Show::Shaded);
+    let coloured = |data: &&SurfaceData| shows_data && data.colours.is_some();
+    for data in surfaces.iter().filter(coloured) {
+        let key = u64::from(data.instance.0);
+        if let Some(mesh) = meshes.iter_mut().find(|mesh| mesh.key == key)
+            && let Some(colours) = &data.colours
+        {
+            mesh.weights = Some(&colours.values);
+            mesh.data = Some(DataScale::new(colours.range));
+        }
+    }
     if meshes.is_empty() {
         return Err(Failure::Input(format!(
             "{} has no mesh in its scene.",
@@ -109,9 +121,36 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     if let Some(heat_maps) = &heat_maps {
         explain(&mut image, heat_maps, args);
     }
+    explain_surfaces(&mut image, &surfaces, shows_data, args);
     let png = png(&image)?;
     out.write(&png).map_err(Failure::input)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the wet areas and draws the legend of recorded data on the picture.
+fn explain_surfaces(
+    image: &mut Image,
+    surfaces: &[SurfaceData],
+    shows_data: bool,
+    args: &RenderArgs,
+) {
+    for shore in surfaces.iter().filter_map(|data| data.shore.as_ref()) {
+        println!("Wet: {:.1} of {:.1} m2", shore.wet_area, shore.area);
+    }
+    let mut colours = surfaces.iter().filter_map(|data| data.colours.as_ref());
+    let Some(colours) = colours.next().filter(|_| shows_data) else {
+        return;
+    };
+    let [low, high] = colours.range;
+    println!("{}: {low} to {high}", colours.label);
+    #[cfg(feature = "gui")]
+    if !args.no_legend {
+        let scale = DataScale::new(colours.range);
+        super::legend::draw_data(image, &scale, &colours.label, args.theme.into());
+    }
+    // Without the window's font there is no text.
+    #[cfg(not(feature = "gui"))]
+    let _ = (image, args);
 }
 
 /// Prints the summary of a heat map and draws its legend on the picture.

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &SkinArgs) -> Result<ExitCode, Failure> {
     scene::apply_stack(&mut loaded.document, &args.stack)?;
     let pose = scene::pose(&loaded, &args.pose)?;
     let document = &loaded.document;
-    let mut evaluator = Evaluator::default();
+    let mut evaluator = Evaluator::for_shapes();
     evaluator.set_cooks(centres::find([document]));
     evaluator.evaluate(document, pose.at());
 

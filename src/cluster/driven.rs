@@ -23,7 +23,9 @@ impl ClusterMap {
     pub fn recordings(&self) -> BTreeSet<RecordingId> {
         let drivers = self.drivers().filter_map(|(_, driver)| driver.recording());
         let data = self.data().map(|(_, data)| data.played.recording);
-        drivers.chain(data).collect()
+        let colour = self.display().colour.as_ref();
+        let colour = colour.map(|colour| colour.recording);
+        drivers.chain(data).chain(colour).collect()
     }
 
     /// Whether some layer besides muscles acts.

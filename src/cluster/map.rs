@@ -9,6 +9,7 @@ use super::drivers::DriverLayer;
 use super::interpolation::{Interpolation, PatchOptions};
 use super::motion::{ControlMotion, MotionError};
 use super::muscles::MuscleLayer;
+use super::readings::SurfaceDisplay;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -265,6 +266,9 @@ pub enum MapError {
     /// Bindings of data contradict each other.
     #[error("the data: {0}")]
     Bindings(String),
+    /// What is shown of the surface besides its shape is not valid.
+    #[error("{0}")]
+    Display(String),
     /// A setting of a muscle is out of its range.
     #[error("the muscle \"{name}\": {why}")]
     Muscle {
@@ -282,6 +286,7 @@ pub struct ClusterMap {
     /// Points and the indices of their groups, ascending by point.
     clusters: Arc<Vec<(u32, u16)>>,
     settings: PatchSettings,
+    display: SurfaceDisplay,
 }
 
 impl ClusterMap {
@@ -326,6 +331,7 @@ impl ClusterMap {
             groups,
             clusters: Arc::new(clusters),
             settings,
+            display: SurfaceDisplay::default(),
         })
     }
 
@@ -342,6 +348,17 @@ impl ClusterMap {
     /// How the free points follow.
     pub fn settings(&self) -> &PatchSettings {
         &self.settings
+    }
+
+    /// What is shown of the surface besides its shape.
+    pub fn display(&self) -> &SurfaceDisplay {
+        &self.display
+    }
+
+    /// The map whose surface shows this besides its shape. Fails where the range of colours does not ascend.
+    pub fn with_display(self, display: SurfaceDisplay) -> Result<Self, MapError> {
+        display.check().map_err(MapError::Display)?;
+        Ok(Self { display, ..self })
     }
 
     /// The group of a point; `None` for a free point.
@@ -430,6 +447,7 @@ impl ClusterMap {
             groups,
             clusters: Arc::new(clusters),
             settings: self.settings,
+            display: self.display.clone(),
         }
     }
 
@@ -444,6 +462,7 @@ impl ClusterMap {
         let made = Self::new(groups, Vec::new(), self.settings)?;
         Ok(Self {
             clusters: self.clusters.clone(),
+            display: self.display.clone(),
             ..made
         })
     }
@@ -462,6 +481,7 @@ impl ClusterMap {
             groups,
             clusters: Arc::new(clusters.collect()),
             settings: self.settings,
+            display: self.display.clone(),
         }
     }
 
@@ -470,6 +490,7 @@ impl ClusterMap {
         let made = Self::new(self.groups.clone(), Vec::new(), settings)?;
         Ok(Self {
             clusters: self.clusters.clone(),
+            display: self.display.clone(),
             ..made
         })
     }

@@ -91,6 +91,16 @@ impl ControlNet {
             });
     }
 
+    /// As [`ControlNet::refit`] of one corner. Returns whether its frame is another one now.
+    pub fn refit_one(&self, x: &[DVec3], corner: u32, frames: &mut [CornerFrame]) -> bool {
+        let frame = &mut frames[corner as usize];
+        let plane = &self.planes[corner as usize];
+        let now = self.rings.frame(corner, plane, x, frame.mirrored);
+        let is_other = *frame != now;
+        *frame = now;
+        is_other
+    }
+
     /// Displaces all corners by `d` (n_corners, world). `couple_normals`: displacements also tilt the corners, by their
     /// gradient over the coarse ring.
     pub fn displace(&self, frames: &mut [CornerFrame], d: &[DVec3], couple_normals: bool) {

@@ -300,6 +300,59 @@ impl Patches {
         }
     }
 
+    /// A value at each corner from those known at some, each once: the others are means of their neighbours, weighted by
+    /// the lengths of the edges between them. `None` where none is known.
+    pub fn spread(&self, known: &[(u32, f64)]) -> Option<Vec<f64>> {
+        /// Further sweeps change nothing that a colour shows.
+        const SWEEPS: usize = 400;
+        let n = self.n_corners();
+        let mean = known.iter().map(|k| k.1).sum::<f64>() / known.len().max(1) as f64;
+        let (mut values, mut is_known) = (vec![mean; n], vec![false; n]);
+        for &(corner, value) in known {
+            values[corner as usize] = value;
+            is_known[corner as usize] = true;
+        }
+        let unknown: Vec<u32> = (0..n as u32).filter(|&c| !is_known[c as usize]).collect();
+        let places = &self.net.positions;
+        for _ in 0..SWEEPS {
+            let mut largest = 0f64;
+            for &corner in &unknown {
+                let c = corner as usize;
+                let (mut sum, mut total) = (0.0, 0.0);
+                for &other in self.net.rings.neighbours(corner) {
+                    let length = places[c].distance(places[other as usize]);
+                    let weight = 1.0 / length.max(1e-12);
+                    sum += weight * values[other as usize];
+                    total += weight;
+                }
+                if total > 0.0 {
+                    let value = sum / total;
+                    largest = largest.max((value - values[c]).abs());
+                    values[c] = value;
+                }
+            }
+            if largest <= 1e-9 * mean.abs() {
+                break;
+            }
+        }
+        (!known.is_empty()).then_some(values)
+    }
+
+    /// n_points: values at the free points that those at the corners (n_corners) make, as cubic Bezier triangles; NaN elsewhere.
+    pub fn scalars(&self, values: &[f64]) -> Vec<f32> {
+        let along: Vec<DVec3> = values.iter().map(|&value| DVec3::X * value).collect();
+        let mut out = vec![Vec3::NAN; self.n_points];
+        self.displacements(&along, true, &mut PatchWork::default(), &mut out);
+        if !self.strands.is_empty() {
+            let frames: Vec<CornerFrame> = along.into_iter().map(CornerFrame::at).collect();
+            for strand in &self.strands {
+                let (place, _) = strand.at.at(&frames, self.options.tension);
+                out[strand.point as usize] = place.as_vec3();
+            }
+        }
+        out.into_iter().map(|value| value.x).collect()
+    }
+
     fn check(&self, frames: &[CornerFrame], out: &[Vec3]) {
         assert_eq!(frames.len(), self.n_corners(), "one frame a corner");
         assert_eq!(out.len(), self.n_points, "one position a point");

@@ -32,6 +32,7 @@ pub struct InstancePlan {
     stages: Stages,
     /// `None`: left out.
     normals: Option<Normals>,
+    skips_free: bool,
 }
 
 impl Default for InstancePlan {
@@ -41,6 +42,7 @@ impl Default for InstancePlan {
             skin: PosedSkin::default(),
             stages: Stages::default(),
             normals: Some(Normals::default()),
+            skips_free: false,
         }
     }
 }
@@ -54,6 +56,16 @@ impl InstancePlan {
         }
     }
 
+    /// The same plan, which does not deform what only [`InstancePlan::base_positions`] would show: points that follow the
+    /// patches between control clusters.
+    #[must_use]
+    pub fn for_shapes(self) -> Self {
+        Self {
+            skips_free: true,
+            ..self
+        }
+    }
+
     /// Deforms what changed since the latest run.
     pub fn run(&mut self, input: &DeformInput<'_>) -> Moved {
         self.bind.update(input);
@@ -63,6 +75,7 @@ impl InstancePlan {
             bind: &self.bind,
             skin: &self.skin,
             probe: None,
+            skips_free: self.skips_free,
         });
         let normals = self.normals.as_mut().map(|normals| {
             let shape = self.stages.shape();
@@ -86,7 +99,8 @@ impl InstancePlan {
         self.stages.shape()
     }
 
-    /// As [`InstancePlan::positions`], before the corrective samples (stage 7): the shape on which they are sculpted.
+    /// As [`InstancePlan::positions`], before the corrective samples (stage 7): the shape on which they are sculpted. Not up to
+    /// date in a plan [`InstancePlan::for_shapes`].
     pub fn base_positions(&self) -> &[Vec3] {
         self.stages.base_shape()
     }
@@ -95,6 +109,12 @@ impl InstancePlan {
     /// there are none.
     pub fn patches(&self) -> Option<(&Patches, &[CornerFrame])> {
         self.stages.patches()
+    }
+
+    /// n_points: the values that those known at some clusters (points) make on the patches between them, as cubic Bezier
+    /// triangles, not beyond the known ones; NaN on parts without clusters. `None` where no clusters act, or nothing is known.
+    pub fn scalars(&self, known: &[(u32, f64)]) -> Option<Vec<f32>> {
+        self.stages.scalars(known)
     }
 
     /// n_normals deformed normals, world space, unit; empty before the first run, and where they are left out.

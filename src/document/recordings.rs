@@ -11,7 +11,9 @@ impl Document {
             let map = &item.clusters;
             let drivers = map.drivers().map(|(g, driver)| (g, driver.recording()));
             let data = map.data().map(|(g, data)| (g, Some(data.played.recording)));
-            let mut reads = drivers.chain(data);
+            let colour = map.display().colour.as_ref();
+            let colour = colour.map(|colour| (0, Some(colour.recording)));
+            let mut reads = drivers.chain(data).chain(colour);
             let found = reads.find(|(_, read)| *read == Some(recording));
             Some((mesh, found?.0))
         })
@@ -48,9 +50,9 @@ impl Document {
             None => match self.reader_of(id) {
                 Some((mesh, group)) => Err(EditError::RecordingInUse {
                     recording: known.map_or_else(String::new, |item| item.name.clone()),
-                    group: self.meshes[&mesh].clusters.groups()[usize::from(group)]
-                        .name
-                        .clone(),
+                    group: (self.meshes[&mesh].clusters.groups())
+                        .get(usize::from(group))
+                        .map_or_else(String::new, |group| group.name.clone()),
                 }),
                 None => Ok(()),
             },

@@ -46,6 +46,7 @@ pub mod selecting;
 mod stroke_names;
 mod suggesting;
 mod surface_index;
+mod surfaces;
 mod symmetries;
 pub mod views;
 pub mod weight_colours;
@@ -111,6 +112,7 @@ pub struct Editor {
     views: views::Views,
     heat: BTreeMap<MeshId, Heat>,
     heat_maps: heat_maps::HeatMaps,
+    surfaces: surfaces::Surfaces,
     /// The inputs of `heat`.
     heat_key: commands::HeatKey,
     /// What the weight colours show.
@@ -195,6 +197,7 @@ impl Editor {
             views: views::Views::default(),
             heat: BTreeMap::new(),
             heat_maps: heat_maps::HeatMaps::default(),
+            surfaces: surfaces::Surfaces::default(),
             heat_key: commands::HeatKey::default(),
             weight_view: WeightView::default(),
             layering: layers::Layering::default(),
@@ -450,6 +453,7 @@ impl Editor {
         // Jobs of the previous model keep the old list.
         self.symmetries = symmetries::Symmetries::default();
         self.heat_maps.clear();
+        self.surfaces.take(Vec::new());
         self.layering.forget_model();
         self.correcting = correctives::Correcting::default();
         self.measuring.forget();

@@ -164,6 +164,7 @@ impl Editor {
         self.picture_serial += 1;
         self.views.take(&mut result, &self.document, &self.worker);
         self.heat_maps.take(std::mem::take(&mut result.heat));
+        self.surfaces.take(std::mem::take(&mut result.surfaces));
         self.world = result.world;
         let instances = self.document.instances();
         self.views.retain(|id| instances.contains_key(&id));

@@ -18,6 +18,22 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
+    /// An evaluator of final shapes, which are the same: it leaves out what only [`InstancePlan::base_positions`] would show.
+    pub fn for_shapes() -> Self {
+        Self {
+            plans: Plans::for_shapes(),
+            exported: None,
+        }
+    }
+
+    /// As [`Evaluator::for_shapes`], without normals.
+    pub fn for_positions() -> Self {
+        Self {
+            plans: Plans::for_positions(),
+            exported: None,
+        }
+    }
+
     /// Uses these centres of rotation from now on and computes none: a mesh without falls back to dual quaternion
     /// skinning. Without this call the evaluator computes the centres that a stack reads.
     pub fn set_centres(&mut self, centres: CentreMap) {

@@ -20,7 +20,6 @@ pub struct Comparison {
 }
 
 /// Evaluates a document in poses for metrics ([`ShapeView`]); recomputes only what changed.
-#[derive(Default)]
 pub struct Gauge {
     shown: Evaluator,
     plain: Evaluator,
@@ -34,6 +33,19 @@ pub struct Gauge {
 struct Extra {
     inflated: Vec<Vec3>,
     segments: Segments,
+}
+
+impl Default for Gauge {
+    fn default() -> Self {
+        Self {
+            shown: Evaluator::for_shapes(),
+            plain: Evaluator::for_shapes(),
+            other: Evaluator::for_shapes(),
+            has_plain: false,
+            has_other: false,
+            extras: BTreeMap::new(),
+        }
+    }
 }
 
 impl Gauge {

@@ -25,6 +25,7 @@ pub mod layouts;
 mod plans;
 mod skin_orders;
 pub mod skin_picture;
+pub mod surface_data;
 pub mod view;
 pub mod volumes;
 pub mod worker;
@@ -37,5 +38,6 @@ pub use heat_map::{Difference, HeatFigures, HeatMapRequest, HeatUpdate, HeatValu
 pub use lane::{JobError, JobHandle, JobKind, JobStatus, Lane, Priority};
 pub use layouts::{LayoutMap, SlowCooks, has_layout, meshes_with_clusters};
 pub use skin_picture::{PictureView, skin_picture};
+pub use surface_data::{DataColours, SurfaceData, SurfaceDataFinder};
 pub use view::{ViewId, ViewRequest};
 pub use worker::{Evaluated, InstanceUpdate, Request, Updated, Worker};

@@ -26,6 +26,10 @@ pub(super) struct Plans {
     layouts: LayoutMap,
     /// The layouts were given: none are computed here.
     layouts_given: bool,
+    /// Plans leave out what only their base shape would show.
+    for_shapes: bool,
+    /// Plans leave normals out.
+    without_normals: bool,
 }
 
 /// The cooked influences of a mesh, and the evaluation that used them last.
@@ -43,6 +47,22 @@ struct Rest {
 }
 
 impl Plans {
+    /// Plans that leave out what only their base shape would show ([`InstancePlan::for_shapes`]).
+    pub(super) fn for_shapes() -> Self {
+        Self {
+            for_shapes: true,
+            ..Self::default()
+        }
+    }
+
+    /// As [`Plans::for_shapes`], without normals.
+    pub(super) fn for_positions() -> Self {
+        Self {
+            without_normals: true,
+            ..Self::for_shapes()
+        }
+    }
+
     /// Uses these centres of rotation from now on and computes none: a mesh without falls back to dual quaternion
     /// skinning.
     pub(super) fn set_centres(&mut self, centres: CentreMap) {
@@ -109,7 +129,16 @@ impl Plans {
                 skin_meshes: &skin_meshes,
             };
             if let Some(input) = posed.deform_input(instance, cooked) {
-                let plan = self.by_view.entry((view.view, id)).or_default();
+                let (for_shapes, without_normals) = (self.for_shapes, self.without_normals);
+                let new = || {
+                    let plan = if without_normals {
+                        InstancePlan::without_normals()
+                    } else {
+                        InstancePlan::default()
+                    };
+                    if for_shapes { plan.for_shapes() } else { plan }
+                };
+                let plan = self.by_view.entry((view.view, id)).or_insert_with(new);
                 moved.push((view.view, id, plan.run(&input)));
             }
             self.skin_meshes.give_back(skin_meshes);

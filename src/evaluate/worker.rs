@@ -1,6 +1,7 @@
 //! The evaluation thread.
 
 use super::heat_map::{HeatMapRequest, HeatMapper, HeatUpdate, views_for};
+use super::surface_data::{SurfaceData, SurfaceDataFinder};
 use super::{CentreMap, Evaluator, ExportedModel, LayoutMap, ViewId, ViewRequest};
 use crate::deform::Moved;
 use crate::document::{Document, InstanceId};
@@ -49,6 +50,8 @@ pub struct Evaluated {
     pub updates: Vec<Updated>,
     /// Their heat maps.
     pub heat: HeatUpdate,
+    /// What is shown of surfaces besides their shapes: all of it.
+    pub surfaces: Vec<SurfaceData>,
     /// The time of the evaluation without heat maps, seconds.
     pub secs: f64,
     /// A sentence for the artist if it failed; then nothing moved.
@@ -116,8 +119,9 @@ impl Worker {
             .name("evaluate".into())
             .spawn(move || {
                 let mut state = State {
-                    evaluator: Evaluator::default(),
+                    evaluator: Evaluator::for_shapes(),
                     heat: HeatMapper::default(),
+                    surfaces: SurfaceDataFinder::default(),
                     spares,
                 };
                 while let Some(request) = theirs.take() {
@@ -199,6 +203,7 @@ fn lock(slot: &Mutex<Slot>) -> std::sync::MutexGuard<'_, Slot> {
 struct State {
     evaluator: Evaluator,
     heat: HeatMapper,
+    surfaces: SurfaceDataFinder,
     spares: Receiver<Vec<Vec3>>,
 }
 
@@ -223,6 +228,7 @@ impl State {
             let heat = state
                 .heat
                 .update(evaluator, document, heat_map, shown, &moved);
+            let surfaces = state.surfaces.find(evaluator, document, request.moment);
             let updates = moved.into_iter();
             // Views to compare with are not shown.
             let updates = updates.filter(|(view, ..)| shown.iter().any(|r| r.view == *view));
@@ -233,18 +239,19 @@ impl State {
                     update: state.update(view, instance, moved)?,
                 })
             });
-            (updates.collect(), heat)
+            (updates.collect(), heat, surfaces)
         });
         let failure = answer.is_none().then(|| {
             "The deformation failed; the last picture stays. Undo the last step.".to_owned()
         });
-        let (updates, heat): (Vec<_>, _) = answer.unwrap_or_default();
+        let (updates, heat, surfaces): (Vec<_>, _, _) = answer.unwrap_or_default();
         Evaluated {
             generation: request.generation,
             world: self.evaluator.world().to_vec(),
             views: request.views.iter().map(|v| v.view).collect(),
             updates,
             heat,
+            surfaces,
             secs,
             failure,
         }
@@ -260,7 +267,7 @@ impl State {
     }
 
     fn forget(&mut self) {
-        self.evaluator = Evaluator::default();
+        self.evaluator = Evaluator::for_shapes();
         self.heat = HeatMapper::default();
     }
 
@@ -297,8 +304,9 @@ mod tests {
     #[test]
     fn a_panic_ends_its_request_and_the_next_one_starts_afresh() {
         let mut state = State {
-            evaluator: Evaluator::default(),
+            evaluator: Evaluator::for_shapes(),
             heat: HeatMapper::default(),
+            surfaces: SurfaceDataFinder::default(),
             spares: unbounded().1,
         };
         let (document, pose) = (Document::default(), Pose::default());

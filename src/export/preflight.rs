@@ -314,7 +314,13 @@ fn of_any_clip(affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
             left.push("corrective smooth");
         }
         if mesh.item.clusters.acts() {
-            left.push("control clusters");
+            let mut groups = mesh.item.clusters.groups().iter();
+            let is_keyed = groups.any(|group| group.hand.clips().next().is_some());
+            left.push(if is_keyed {
+                "control clusters and their keyframes"
+            } else {
+                "control clusters"
+            });
         }
         if mesh.item.correctives.acts() && mesh.item.correctives.is_weighted() {
             findings.push(mesh.about(Finding::warning(

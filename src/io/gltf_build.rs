@@ -5,6 +5,7 @@ use super::gltf_json::{
 };
 use crate::document::PrimitiveSource;
 use crate::sample::SampleModel;
+use crate::sample::reservoir::SampleScene;
 use crate::skeleton::{Clip, Interpolation, Joint, Property};
 use ::gltf::json::accessor::{Accessor, Type};
 use ::gltf::json::mesh::{Mode, Primitive, Semantic};
@@ -117,6 +118,48 @@ pub fn to_glb(model: &SampleModel) -> Vec<u8> {
     if !animations.is_empty() {
         root["animations"] = Value::Array(animations);
     }
+    pack(&root, file.bytes)
+}
+
+/// Meshes without a skeleton as a binary glTF 2.0 file: one root node, one mesh and one material each, in order.
+pub fn scene_to_glb(scene: &SampleScene) -> Vec<u8> {
+    let mut file = Builder::default();
+    let (mut nodes, mut meshes, mut materials) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, (mesh, [r, g, b])) in scene.meshes.iter().enumerate() {
+        nodes.push(json!({"name": mesh.name, "mesh": index}));
+        let primitives = mesh.primitives.iter().map(|p| {
+            let mut primitive = value(&file.primitive(p, 0));
+            primitive["material"] = json!(index);
+            primitive
+        });
+        let primitives: Vec<Value> = primitives.collect();
+        meshes.push(json!({"name": mesh.name, "primitives": primitives}));
+        materials.push(json!({
+            "name": mesh.name,
+            "pbrMetallicRoughness": {
+                "baseColorFactor": numbers(&[*r, *g, *b, 1.0].map(f64::from)),
+                "metallicFactor": 0.0,
+                "roughnessFactor": 0.6,
+            },
+        }));
+    }
+    let animations: Vec<Value> = scene
+        .clips
+        .iter()
+        .map(|clip| file.animation(clip))
+        .collect();
+    let root = json!({
+        "asset": {"version": "2.0", "generator": "Sinew"},
+        "scene": 0,
+        "scenes": [{"nodes": (0..nodes.len()).collect::<Vec<_>>()}],
+        "nodes": nodes,
+        "meshes": meshes,
+        "materials": materials,
+        "animations": animations,
+        "accessors": file.accessors.iter().map(value).collect::<Vec<_>>(),
+        "bufferViews": file.views.iter().map(value).collect::<Vec<_>>(),
+        "buffers": [value(&buffer(file.bytes.len()))],
+    });
     pack(&root, file.bytes)
 }
 

@@ -6,13 +6,14 @@ use super::project::{self, ModelSource, ProjectError, Stamps};
 use super::stamp::FileStamp;
 use crate::document::{Document, InvalidParts};
 use crate::finding::Finding;
+use crate::sample::reservoir::reservoir;
 use crate::sample::{SampleKind, sample};
 use crate::task::{Cancelled, Task};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The sample projects: name and text, over a generated sample.
-const SAMPLE_PROJECTS: [(&str, &str); 2] = [
+const SAMPLE_PROJECTS: [(&str, &str); 3] = [
     (
         "control-clusters-arm",
         include_str!("../../projects/control-clusters-arm.ron"),
@@ -20,6 +21,10 @@ const SAMPLE_PROJECTS: [(&str, &str); 2] = [
     (
         "elbow-correctives",
         include_str!("../../projects/elbow-correctives.ron"),
+    ),
+    (
+        "water-surface",
+        include_str!("../../projects/water-surface.ron"),
     ),
 ];
 
@@ -96,7 +101,7 @@ pub enum OpenError {
     Project(#[from] ProjectError),
     /// No sample has this name.
     #[error(
-        "There is no sample called \"{0}\". The samples are arm, hand, mannequin, cylinder, coarse-arm, elbow-correctives and control-clusters-arm."
+        "There is no sample called \"{0}\". The samples are arm, hand, mannequin, cylinder, coarse-arm, reservoir, elbow-correctives, control-clusters-arm and water-surface."
     )]
     NoSample(String),
 }
@@ -182,12 +187,16 @@ pub fn open_sample(name: &str, task: &Task) -> Result<OpenedModel, OpenError> {
         let opened = project::open_text(text, task, import_for_project)?;
         return Ok(OpenedModel::of_project(opened, None, None));
     }
-    let kind = SampleKind::ALL
-        .into_iter()
-        .find(|k| k.name() == name)
-        .ok_or_else(|| OpenError::NoSample(name.to_owned()))?;
+    let kind = SampleKind::ALL.into_iter().find(|k| k.name() == name);
+    let is_reservoir = name == "reservoir";
+    if kind.is_none() && !is_reservoir {
+        return Err(OpenError::NoSample(name.to_owned()));
+    }
     task.step("Creating the sample", 0.1)?;
-    let glb = gltf_build::to_glb(&sample(kind, kind.default_points()));
+    let glb = match kind {
+        Some(kind) => gltf_build::to_glb(&sample(kind, kind.default_points())),
+        None => gltf_build::scene_to_glb(&reservoir()),
+    };
     let imported = import_bytes(glb.into(), None, None, task)?;
     let mut parts = imported.parts;
     if let Some(source) = &mut parts.source {

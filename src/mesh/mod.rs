@@ -15,6 +15,7 @@ pub mod normals;
 pub mod point_set;
 pub mod point_tree;
 pub mod rings;
+pub mod shore;
 pub mod spatial;
 pub mod symmetry;
 pub mod topology;

@@ -6,7 +6,7 @@
 //!
 //! Invariant: the same request gives the same bits on every machine and any number of threads: only + - * / and square
 //! roots in f64, and `libm` for the rest.
-//! Invariant: meshes are closed, rows hold at most 4 influences and sum to 1.
+//! Invariant: meshes are closed, rows hold at most 4 influences and sum to 1; the reservoir ([`reservoir`]) has no skeleton.
 
 mod body;
 mod coarse_arm;
@@ -17,6 +17,7 @@ mod motion;
 mod moves;
 mod polygonize;
 mod remesh;
+pub mod reservoir;
 mod rig;
 mod tube;
 mod unwrap;
@@ -28,6 +29,14 @@ use crate::math::Transform;
 use crate::skeleton::{Clip, Joint, JointId, JointRule};
 use glam::{DAffine3, DVec3};
 use rig::Rig;
+
+/// The name of the recording that ships with the sample of a water surface.
+pub const GAUGES_FILE: &str = "reservoir-gauges.csv";
+
+/// The content of a recording that ships with a sample.
+pub fn recording(name: &str) -> Option<String> {
+    (name == GAUGES_FILE).then(reservoir::recording)
+}
 
 /// A generated rigged character.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 //!
 //! Invariant: the colour stops are defined once; the shader gets them as a uniform.
 
-use super::heat::{DIVERGING, Stops, hex};
+use super::heat::{DIVERGING, Ramp, Stops, hex};
 use crate::deform::diagnostics::{Metric, Range, Summary};
 
 /// The GPU value that means "no value".
@@ -162,6 +162,61 @@ impl HeatScale {
                 Some((self.place(value)?.clamp(0.0, 1.0), text))
             })
             .collect()
+    }
+}
+
+/// The colour scale of recorded data on a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DataScale {
+    range: [f32; 2],
+}
+
+impl DataScale {
+    /// The scale of a range that ascends; one that does not has the colour of its lower end everywhere.
+    pub fn new([low, high]: [f32; 2]) -> Self {
+        Self {
+            range: [low, high.max(low + 1e-9 * low.abs().max(1e-9))],
+        }
+    }
+
+    /// The values at both ends.
+    pub fn range(&self) -> [f32; 2] {
+        self.range
+    }
+
+    /// The colours from the lower end to the upper one, evenly spaced, sRGB 0 to 1: lightness rises evenly.
+    pub fn stops(&self) -> &'static Stops {
+        Ramp::Perceptual.stops()
+    }
+
+    /// Background and stripes of the "no value" hatch, sRGB 0 to 1.
+    pub fn hatch(&self) -> [[f32; 3]; 2] {
+        HATCH
+    }
+
+    /// The distance of the isolines: a round number.
+    pub fn step(&self) -> f32 {
+        let [low, high] = self.range;
+        round_step((high - low) / 4.0)
+    }
+
+    /// The ticks of the legend from the lower end: position on the ramp, 0 to 1, and label.
+    pub fn ticks(&self) -> Vec<(f32, String)> {
+        let [low, high] = self.range;
+        let step = self.step();
+        if step <= 0.0 || !step.is_finite() {
+            return Vec::new();
+        }
+        let decimals = decimals(step);
+        let first = (low / step - 1e-3).ceil();
+        let values = (0..32).map(|i| (first + i as f32) * step);
+        let values = values.take_while(|value| *value <= high + 1e-3 * step);
+        let ticks = values.map(|value| {
+            let place = ((value - low) / (high - low)).clamp(0.0, 1.0);
+            // No tick says "-0".
+            (place, format!("{:.decimals$}", value + 0.0))
+        });
+        ticks.collect()
     }
 }
 
@@ -363,6 +418,17 @@ mod tests {
         assert_eq!(HeatScale::new(Metric::Crease, 1.0).title(), "Crease");
         // A model without extent still has a legend.
         assert!(HeatScale::new(Metric::Difference, 0.0).ticks().len() < 20);
+    }
+
+    #[test]
+    fn recorded_data_has_round_ticks_within_its_range() {
+        let texts = |range| {
+            let ticks = DataScale::new(range).ticks().into_iter();
+            ticks.map(|tick| tick.1).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(texts([0.0, 30.0]), "0 10 20 30");
+        assert_eq!(texts([-0.5, 0.5]), "-0.50 -0.25 0.00 0.25 0.50");
+        assert_eq!(texts([2.0, 2.0]).split(' ').count(), 1);
     }
 
     #[test]

@@ -155,7 +155,7 @@ impl Passes {
         gpu.update(
             &self.context,
             scene_mesh,
-            frame.options.shading,
+            scene_mesh.shading(frame.options.shading),
             &mut self.staging,
         );
         gpu.extent
@@ -163,7 +163,11 @@ impl Passes {
 
     fn draw_mesh(&mut self, frame: &Frame, scene_mesh: &SceneMesh<'_>, layer: Layer) {
         let mesh = scene_mesh.mesh;
-        let textured = frame.options.shading == Shading::Textured;
+        let options = ViewOptions {
+            shading: scene_mesh.shading(frame.options.shading),
+            ..frame.options
+        };
+        let textured = options.shading == Shading::Textured;
         let material_of = |index: Option<u32>| {
             index
                 .and_then(|m| scene_mesh.materials.get(m as usize))
@@ -180,7 +184,7 @@ impl Passes {
         let Some(gpu) = self.meshes.get_mut(&scene_mesh.key) else {
             return;
         };
-        let programs = self.programs.meshes(&frame.options);
+        let programs = self.programs.meshes(&options);
         let plain_only = !textured;
         for program in programs.iter().take(if plain_only { 1 } else { 2 }) {
             frame.use_light(program, scene_mesh);
@@ -447,7 +451,7 @@ impl Frame {
         program.use_uniform("orthographic", f32::from(u8::from(self.orthographic)));
         program.use_uniform("highlight", f32::from(u8::from(scene_mesh.highlighted)));
         program.use_uniform("accent", vector3(linear(ACCENT)));
-        match self.options.shading {
+        match scene_mesh.shading(self.options.shading) {
             Shading::Form => program.use_uniform("bump", BUMP * self.extent),
             shading => {
                 let up = self.view_from_world.transform_vector3(Vec3::Y);
@@ -457,11 +461,18 @@ impl Frame {
                 } else if shading == Shading::HeatMap {
                     program.use_uniform("hatch_px", 7.0 * self.pixels_per_point);
                     program.use_uniform("line_px", self.pixels_per_point);
-                    let scale = self.options.heat_scale();
-                    use_ramp(program, scale.stops(), scale.hatch());
-                    let Range { low, neutral, high } = scale.range;
-                    program.use_uniform("heat_range", vector3(Vec3::new(low, neutral, high)));
-                    program.use_uniform("heat_step", scale.step());
+                    let (range, step) = if let Some(scale) = scene_mesh.data {
+                        use_ramp(program, scale.stops(), scale.hatch());
+                        let [low, high] = scale.range();
+                        ([low, low, high], scale.step())
+                    } else {
+                        let scale = self.options.heat_scale();
+                        use_ramp(program, scale.stops(), scale.hatch());
+                        let Range { low, neutral, high } = scale.range;
+                        ([low, neutral, high], scale.step())
+                    };
+                    program.use_uniform("heat_range", vector3(Vec3::from(range)));
+                    program.use_uniform("heat_step", step);
                 } else if shading == Shading::Wire {
                     program.use_uniform("fill", vector3(linear(self.scenery.wire_fill)));
                 }

@@ -3,6 +3,7 @@
 use super::BoneState;
 use super::PointMarks;
 use super::heat::as_uploaded;
+use super::heat_map::DataScale;
 use super::joints::{BoneShape, shape_bones};
 use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
 use crate::cluster::ClusterMap;
@@ -42,6 +43,7 @@ struct PictureMesh {
     normal_changes: Arc<Vec<HeatChange>>,
     weights: Option<Arc<Vec<f32>>>,
     weights_generation: u64,
+    data: Option<DataScale>,
     tints: Option<Arc<Vec<[u8; 4]>>>,
     weight_changes: Option<Arc<Vec<HeatChange>>>,
     plain_weight: f32,
@@ -137,6 +139,11 @@ impl Picture {
                 let heat = heat.filter(|_| options.shading == Shading::Weights);
                 let measured = editor.heat_map_in(view, *id);
                 let measured = measured.filter(|_| options.shading == Shading::HeatMap);
+                let shows_data = matches!(options.shading, Shading::Textured | Shading::Shaded);
+                let data = editor.surface_data(*id).filter(|_| shows_data);
+                let data = data.and_then(|data| data.colours.as_ref());
+                // Values of an earlier shape are of no use.
+                let data = data.filter(|data| data.values.len() == shown.mesh.n_points());
                 let set_of = |sets: &PointsOfMeshes| sets.get(&mesh_id?).cloned();
                 let hidden = set_of(&session.hidden_points);
                 let selected = set_of(&session.selected_points).filter(|_| has_points);
@@ -153,6 +160,7 @@ impl Picture {
                     shown.generation,
                     heat.map(|h| (h.of, h.generation)),
                     measured.map(|map| map.generation),
+                    data.map(|_| editor.surface_generation()),
                 )
                     .hash(&mut hash);
                 PictureMesh {
@@ -163,14 +171,17 @@ impl Picture {
                     generation: shown.generation,
                     position_changes: shown.position_changes.clone(),
                     normal_changes: shown.normal_changes.clone(),
-                    weights: match measured {
-                        Some(map) => Some(map.values.clone()),
-                        None => heat.map(|h| h.values.clone()),
+                    weights: match (measured, data) {
+                        (Some(map), _) => Some(map.values.clone()),
+                        (None, Some(data)) => Some(data.values.clone()),
+                        (None, None) => heat.map(|h| h.values.clone()),
                     },
-                    weights_generation: match measured {
-                        Some(map) => map.generation,
-                        None => heat.map_or(0, |h| h.generation),
+                    weights_generation: match (measured, data) {
+                        (Some(map), _) => map.generation,
+                        (None, Some(_)) => editor.surface_generation(),
+                        (None, None) => heat.map_or(0, |h| h.generation),
                     },
+                    data: data.map(|data| DataScale::new(data.range)),
                     tints: heat.map(|h| h.tints.clone()).filter(|t| !t.is_empty()),
                     weight_changes: heat.map(|h| h.changes.clone()),
                     plain_weight: heat.map_or(0.0, |h| as_uploaded(h.plain())),
@@ -211,6 +222,7 @@ impl Picture {
             normal_changes: &m.normal_changes,
             weights: m.weights.as_ref().map(|w| w.as_slice()),
             weights_generation: m.weights_generation,
+            data: m.data,
             tints: m.tints.as_ref().map(|t| t.as_slice()),
             weight_changes: m.weight_changes.as_ref().map_or(&[], |c| c.as_slice()),
             plain_weight: m.plain_weight,

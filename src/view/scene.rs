@@ -1,7 +1,7 @@
 //! The scene to draw, as plain borrowed data: the renderer knows neither the document nor the editor.
 
 use super::heat::Ramp;
-use super::heat_map::HeatScale;
+use super::heat_map::{DataScale, HeatScale};
 use super::joints::BoneShape;
 use super::scenery::Theme;
 use crate::cluster::ClusterMap;
@@ -57,6 +57,8 @@ pub struct SceneMesh<'a> {
     pub plain_weight: f32,
     /// A number that changes with `weights`.
     pub weights_generation: u64,
+    /// Its `weights` are recorded data, which these colours show in place of [`Shading::Textured`] and [`Shading::Shaded`].
+    pub data: Option<DataScale>,
     /// The materials that primitives reference by index.
     pub materials: &'a [Material],
     /// The images that materials reference by index.
@@ -206,6 +208,16 @@ impl Default for ViewOptions {
             samples: 4,
             pixels_per_point: 1.0,
             ease_camera: true,
+        }
+    }
+}
+
+impl SceneMesh<'_> {
+    /// The shading that it has where the scene has `shading`.
+    pub fn shading(&self, shading: Shading) -> Shading {
+        match (self.data, shading) {
+            (Some(_), Shading::Textured | Shading::Shaded) => Shading::HeatMap,
+            _ => shading,
         }
     }
 }

@@ -100,6 +100,7 @@ impl Figure {
             normal_changes: &[],
             weights: Some(&posed.weights),
             weights_generation: posed.generation,
+            data: None,
             tints: None,
             weight_changes: &[],
             plain_weight: 0.0,

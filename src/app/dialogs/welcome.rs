@@ -26,7 +26,7 @@ struct Sample {
 }
 
 /// The samples, the simplest last but one.
-const SAMPLES: [Sample; 6] = [
+const SAMPLES: [Sample; 7] = [
     Sample {
         id: "arm",
         title: "Arm",
@@ -62,6 +62,12 @@ const SAMPLES: [Sample; 6] = [
         title: "Control clusters",
         about: "A coarse arm: clusters that dual quaternion skinning, a corrective sample and the biceps move, and patches between them.",
         picture: include_bytes!("../../../assets/samples/control-clusters-arm.png"),
+    },
+    Sample {
+        id: "water-surface",
+        title: "Water surface",
+        about: "A reservoir without bones: nine gauges move its water and colour it by their salt, and patches lie between them.",
+        picture: include_bytes!("../../../assets/samples/water-surface.png"),
     },
 ];
 

@@ -43,6 +43,7 @@ pub(crate) fn add(
     let rest = document.rest_pose();
     let keys: Vec<Vec<f32>> = match solved {
         Some(solved) => solved.keys.clone(),
+        // Keyframes of clusters are no times of these: without a solution clusters are left out, and the export says so.
         None => {
             let clips = problem.clips.written.iter();
             clips.map(|clip| key_times(clip, rest, &movers)).collect()

@@ -441,11 +441,12 @@ struct FrameEvaluator<'s, 'a> {
 impl<'s, 'a> FrameEvaluator<'s, 'a> {
     fn new(sampler: &'s Sampler<'a>, stacks: StackChoice, normals: bool) -> Self {
         let plan = || {
-            if normals {
+            let plan = if normals {
                 InstancePlan::default()
             } else {
                 InstancePlan::without_normals()
-            }
+            };
+            plan.for_shapes()
         };
         let own = |d: &SkinnedInstance| {
             let item = sampler.item(d.mesh);

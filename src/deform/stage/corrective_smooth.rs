@@ -5,7 +5,7 @@ use super::inflation::{self, InflationKey, inflate_shape};
 use super::key::{Identity, LastKey};
 use super::run::{Run, Stage};
 use crate::deform::mask::MaskChunk;
-use crate::deform::{DeformInput, MaskKind, Masks, Smoother};
+use crate::deform::{MaskKind, Masks, Smoother};
 use crate::mesh::Mesh;
 use crate::skinning::CHUNK;
 use glam::Vec3;
@@ -35,7 +35,8 @@ struct DetailKey {
 }
 
 impl Stage for SmoothStage {
-    fn acts(input: &DeformInput<'_>) -> bool {
+    fn acts(run: &Run<'_>) -> bool {
+        let input = run.input;
         // What follows a node moves as one piece.
         input.skin.is_some() && input.stack.smooth.acts()
     }

@@ -9,6 +9,8 @@
 //! next one does: the points stay in the first-level cache, and stages 4 and 5 load and store a point once for both.
 //! Each of the four has its own key all the same.
 //!
+//! Where control clusters follow, [`sparse_skinning`] runs stages 2 to 5 in its place, of the points that are read.
+//!
 //! A further stage is one file with an `impl Stage`, and one line of that table.
 //!
 //! Invariant: a stage recomputes a point where its key, the shape before it or that point's rows and painted maps have
@@ -21,8 +23,10 @@ mod changed;
 mod clusters;
 mod compensation;
 mod corrective_smooth;
+mod gathered;
 mod inflation;
 mod key;
+mod left_out;
 mod morph_targets;
 mod node_motion;
 mod normals;
@@ -32,6 +36,7 @@ mod projection;
 mod run;
 mod skinning;
 mod skinning_pass;
+mod sparse_skinning;
 mod table;
 
 pub(super) use changed::Changed;

@@ -3,7 +3,6 @@
 use super::changed::Changed;
 use super::key::{LastKey, refill};
 use super::run::{Run, Stage};
-use crate::deform::DeformInput;
 use crate::deform::chunks::for_chunks;
 use glam::{DAffine3, Vec3};
 
@@ -16,8 +15,8 @@ pub(super) struct NodeStage {
 }
 
 impl Stage for NodeStage {
-    fn acts(input: &DeformInput<'_>) -> bool {
-        input.skin.is_none()
+    fn acts(run: &Run<'_>) -> bool {
+        run.input.skin.is_none()
     }
 
     fn run(&mut self, run: &Run<'_>, before: &[Vec3], changed: Changed) -> Changed {

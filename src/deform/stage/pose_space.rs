@@ -55,7 +55,8 @@ struct Key {
 }
 
 impl Stage for PoseSpaceStage {
-    fn acts(input: &DeformInput<'_>) -> bool {
+    fn acts(run: &Run<'_>) -> bool {
+        let input = run.input;
         input.skin.is_some() && input.correctives.is_some_and(|c| c.acts())
     }
 

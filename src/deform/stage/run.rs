@@ -19,6 +19,8 @@ pub(in crate::deform) struct Run<'a> {
     pub(in crate::deform) skin: &'a PosedSkin,
     /// Other points than those of the mesh, which the skin moves in their place.
     pub(in crate::deform) probe: Option<ProbeSkin<'a>>,
+    /// Whether stages before control clusters may leave out points that follow patches.
+    pub(in crate::deform) skips_free: bool,
 }
 
 /// Points beside those of the mesh.
@@ -51,7 +53,7 @@ impl<'a> Run<'a> {
 /// A stage that makes a shape of the one before it.
 pub(super) trait Stage: Send + Sync {
     /// Whether it is part of the stack. A stage that is not passes the shape before it on.
-    fn acts(input: &DeformInput<'_>) -> bool
+    fn acts(run: &Run<'_>) -> bool
     where
         Self: Sized;
 
@@ -62,6 +64,12 @@ pub(super) trait Stage: Send + Sync {
 
     /// Its shape after the latest run, n_points.
     fn shape(&self) -> &[Vec3];
+
+    /// The values that those known at some clusters (points) make on the patches between them, n_points; NaN elsewhere.
+    fn scalars(&self, known: &[(u32, f64)]) -> Option<Vec<f32>> {
+        let _ = known;
+        None
+    }
 
     /// The patches between control clusters, and the frames of their corners in the latest run.
     fn patches(&self) -> Option<(&Patches, &[CornerFrame])> {

@@ -2,9 +2,9 @@
 
 use super::bulge_corrections::{BulgeCorrections, ChunkState};
 use super::changed::Changed;
+use super::left_out::leaves_out;
 use super::run::{Run, Stage};
 use super::skinning::Skinning;
-use crate::deform::DeformInput;
 use crate::deform::chunks::{FEW_CHUNKS, for_chunks_with};
 use crate::math::same_bits;
 use crate::skinning::{
@@ -25,8 +25,8 @@ pub(super) struct SkinningPass {
 }
 
 impl Stage for SkinningPass {
-    fn acts(input: &DeformInput<'_>) -> bool {
-        input.skin.is_some()
+    fn acts(run: &Run<'_>) -> bool {
+        run.input.skin.is_some() && !leaves_out(run)
     }
 
     fn run(&mut self, run: &Run<'_>, before: &[Vec3], changed: Changed) -> Changed {

@@ -7,8 +7,8 @@ use super::node_motion::NodeStage;
 use super::pose_space::PoseSpaceStage;
 use super::run::{Run, Stage};
 use super::skinning_pass::SkinningPass;
+use super::sparse_skinning::SparseSkinning;
 use crate::cluster::{CornerFrame, Patches};
-use crate::deform::DeformInput;
 use glam::Vec3;
 
 /// The stages that make shapes, in order.
@@ -18,7 +18,7 @@ pub(in crate::deform) struct Stages {
 
 /// A stage, and its key and cache while it acts.
 struct Line {
-    acts: fn(&DeformInput<'_>) -> bool,
+    acts: fn(&Run<'_>) -> bool,
     make: fn() -> Box<dyn Stage>,
     stage: Option<Box<dyn Stage>>,
 }
@@ -34,13 +34,14 @@ impl Line {
 }
 
 /// Lines of the table before [`PoseSpaceStage`].
-const STAGES_BEFORE_SAMPLES: usize = 3;
+const STAGES_BEFORE_SAMPLES: usize = 4;
 
 impl Default for Stages {
     fn default() -> Self {
         Self {
             table: vec![
                 Line::of::<NodeStage>(),
+                Line::of::<SparseSkinning>(),
                 Line::of::<SkinningPass>(),
                 Line::of::<SmoothStage>(),
                 Line::of::<PoseSpaceStage>(),
@@ -56,7 +57,7 @@ impl Stages {
         let mut before = run.bind.shape();
         let mut changed = run.bind.changed();
         for line in &mut self.table {
-            if !(line.acts)(run.input) {
+            if !(line.acts)(run) {
                 if line.stage.take().is_some() {
                     changed = Changed::All;
                 }
@@ -81,6 +82,12 @@ impl Stages {
     pub(in crate::deform) fn patches(&self) -> Option<(&Patches, &[CornerFrame])> {
         let mut acting = self.table.iter().filter_map(|line| line.stage.as_ref());
         acting.find_map(|stage| stage.patches())
+    }
+
+    /// The values that those known at some clusters make on the patches between them.
+    pub(in crate::deform) fn scalars(&self, known: &[(u32, f64)]) -> Option<Vec<f32>> {
+        let mut acting = self.table.iter().filter_map(|line| line.stage.as_ref());
+        acting.find_map(|stage| stage.scalars(known))
     }
 
     /// The shape before stage 7, on which samples are sculpted; empty before the first run.

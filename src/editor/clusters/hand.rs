@@ -8,7 +8,7 @@
 
 use super::Editor;
 use crate::cluster::{Base, ClusterGroup, ClusterMap, MapError};
-use crate::document::session::TransformKind;
+use crate::document::session::{BrushOptions, TransformKind};
 use crate::document::{ClustersEdit, Edit, InstanceId, MeshId};
 use crate::evaluate::ViewId;
 use crate::finding::counted;
@@ -25,6 +25,7 @@ use std::sync::Arc;
 pub(in crate::editor) struct ClusterMove {
     tool: Transforming,
     mesh: MeshId,
+    metres_per_px: f32,
     /// By group.
     moved: BTreeMap<u16, Vec<MovedCluster>>,
     /// The time in the clip; a keyframe for each group that has some in the clip.
@@ -41,6 +42,9 @@ struct MovedCluster {
     place: Vec3,
     /// World from mesh space at bind.
     rotation: DQuat,
+    is_selected: bool,
+    /// 1 for a selected one; what soft selection makes of the distance to the nearest of those for the others.
+    effect: f32,
 }
 
 impl Editor {
@@ -128,6 +132,7 @@ impl Editor {
         let session = self.document.session();
         let screen = Screen::new(session.camera, size_px);
         let n_places = self.n_places_of(&points);
+        let metres_per_px = screen.metres_per_px(place);
         let mut tool = Transforming::of_points(
             n_places,
             (place, normal),
@@ -146,20 +151,41 @@ impl Editor {
         let moment = self.document.shown_moment();
         let is_keyed =
             |group: &u16| key_clip(&before.groups()[usize::from(*group)], moment).is_some();
+        let is_selected = |clusters: &Vec<MovedCluster>| clusters.iter().any(|c| c.is_selected);
         let mut label = format!("{} {}", tool.kind().verb(), counted(n_places, "cluster"));
-        if moved.keys().any(is_keyed) {
+        let mut selected = moved.iter().filter(|(_, clusters)| is_selected(clusters));
+        if selected.any(|(group, _)| is_keyed(group)) {
             label = format!("{label} · keyframe at {:.2} s", moment.secs);
         }
         self.history.begin(&self.document, &label);
         self.clustering.moving = Some(ClusterMove {
             tool,
             mesh,
+            metres_per_px,
             moved,
             moment,
             label,
             before,
         });
+        self.reach_clusters();
         true
+    }
+
+    /// The pivot of the transform of clusters in progress and the radius of soft selection there, metres.
+    pub(in crate::editor) fn soft_reach_of_clusters(&self) -> Option<(Vec3, f32)> {
+        let moving = self.clustering.moving.as_ref()?;
+        let radius = self.soft_radius(moving.metres_per_px)?;
+        Some((moving.tool.pivot(), radius))
+    }
+
+    /// Finds how far the clusters follow that soft selection takes along.
+    pub(in crate::editor) fn reach_clusters(&mut self) {
+        let Some(mut moving) = self.clustering.moving.take() else {
+            return;
+        };
+        let radius = self.soft_radius(moving.metres_per_px);
+        moving.reach(radius, &self.document.session().brush);
+        self.clustering.moving = Some(moving);
     }
 
     /// The tool of a transform of clusters in progress.
@@ -236,19 +262,27 @@ impl Editor {
         (!points.is_empty()).then(|| (place / points.len() as f32, normal))
     }
 
-    /// Points of an instance where they are on screen, with the rotations that carry their displacements.
-    fn moved_clusters(&self, instance: InstanceId, points: &[u32]) -> Vec<MovedCluster> {
-        let Some(shown) = self.views.own().get(&instance) else {
+    /// The selected points of an instance, ascending, and all others that are moved by hand, where they are on screen, with the
+    /// rotations that carry their displacements.
+    fn moved_clusters(&self, instance: InstanceId, selected: &[u32]) -> Vec<MovedCluster> {
+        let found = self.views.own().get(&instance).zip(self.clustered_mesh());
+        let Some((shown, mesh)) = found else {
             return Vec::new();
         };
+        let hidden = self.document.session().hidden_points.get(&mesh);
+        let is_shown = |p: &u32| !hidden.is_some_and(|hidden| hidden.contains(*p));
+        let own = self.document.points_by_hand(mesh);
         let rotations = self.document.point_rotations(instance);
         let drawn = self.document.instances().get(&instance);
         let node = drawn.and_then(|drawn| self.world.get(drawn.joint.get()));
         let node = node.map_or(DMat3::IDENTITY, |node| node.matrix3);
         let of_node = quat_from_rotation(polar(node).0);
-        let moved = points.iter().filter_map(|&point| {
+        let moved = own.iter().filter(is_shown).filter_map(|point| {
+            let is_selected = selected.binary_search(&point).is_ok();
             Some(MovedCluster {
                 point,
+                is_selected,
+                effect: f32::from(is_selected),
                 place: *shown.positions.get(point as usize)?,
                 rotation: rotations.as_ref().map_or(of_node, |r| r.at(point)),
             })
@@ -258,6 +292,23 @@ impl Editor {
 }
 
 impl ClusterMove {
+    /// Takes along the clusters within `radius` metres of a selected one, with the falloff of the brush; `None`: the selected
+    /// ones only.
+    fn reach(&mut self, radius: Option<f32>, brush: &BrushOptions) {
+        let all = || self.moved.values().flatten();
+        let selected = all().filter(|cluster| cluster.is_selected);
+        let selected: Vec<Vec3> = selected.map(|cluster| cluster.place).collect();
+        for cluster in self.moved.values_mut().flatten() {
+            let apart = selected.iter().map(|at| at.distance(cluster.place));
+            let nearest = apart.fold(f32::INFINITY, f32::min);
+            cluster.effect = match radius {
+                _ if cluster.is_selected => 1.0,
+                Some(radius) if nearest < radius => brush.fades_to(nearest / radius),
+                _ => 0.0,
+            };
+        }
+    }
+
     /// The clusters with the transform as it is now.
     fn clusters(&self) -> Result<ClusterMap, MapError> {
         let by = self.tool.point_map();
@@ -268,8 +319,11 @@ impl ClusterMove {
             };
             let mut offsets: BTreeMap<u32, Vec3> =
                 known.hand.offsets_at(self.moment).into_iter().collect();
-            for cluster in clusters {
-                let world = by.offset(cluster.place, 1.0).as_dvec3();
+            if clusters.iter().all(|cluster| cluster.effect == 0.0) {
+                continue;
+            }
+            for cluster in clusters.iter().filter(|cluster| cluster.effect > 0.0) {
+                let world = by.offset(cluster.place, cluster.effect).as_dvec3();
                 let offset = offsets.entry(cluster.point).or_default();
                 *offset += (cluster.rotation.conjugate() * world).as_vec3();
             }

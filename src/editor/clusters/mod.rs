@@ -81,7 +81,7 @@ impl Editor {
 
     /// Changes the clusters of the object as one undo step, or as part of the step opened with [`Editor::begin_step`].
     /// Returns whether they changed.
-    fn change_clusters(
+    pub(super) fn change_clusters(
         &mut self,
         label: &str,
         change: impl FnOnce(&ClusterMap) -> Result<ClusterMap, MapError>,

@@ -47,16 +47,21 @@ impl Editor {
     /// Switches soft selection on or off, also during a transform.
     pub fn set_soft_selection(&mut self, is_on: bool) {
         self.document.session_mut().soft_selection = is_on;
-        self.reach_vertices();
-        self.show_vertices();
+        self.follow_soft_selection();
     }
 
     /// Makes the radius of the brush, and with it the reach of soft selection, larger by a factor.
     pub fn resize_soft_selection(&mut self, factor: f32) {
         let brush = &mut self.document.session_mut().brush;
         brush.scale_radius(factor);
+        self.follow_soft_selection();
+    }
+
+    fn follow_soft_selection(&mut self) {
         self.reach_vertices();
         self.show_vertices();
+        self.reach_clusters();
+        self.show_moved_clusters();
     }
 
     /// Whether selected vertices are being moved.
@@ -64,9 +69,11 @@ impl Editor {
         self.correcting.moving.is_some()
     }
 
-    /// The pivot of the transform of vertices in progress and the radius of soft selection there, metres.
+    /// The pivot of the transform of vertices or clusters in progress and the radius of soft selection there, metres.
     pub fn soft_reach(&self) -> Option<(Vec3, f32)> {
-        let moving = self.correcting.moving.as_ref()?;
+        let Some(moving) = &self.correcting.moving else {
+            return self.soft_reach_of_clusters();
+        };
         let radius = self.soft_radius(moving.metres_per_px)?;
         Some((moving.tool.pivot(), radius))
     }
@@ -199,7 +206,7 @@ impl Editor {
         self.correcting.moving = Some(moving);
     }
 
-    fn soft_radius(&self, metres_per_px: f32) -> Option<f32> {
+    pub(in crate::editor) fn soft_radius(&self, metres_per_px: f32) -> Option<f32> {
         let session = self.document.session();
         let radius = session.brush.radius_in_world(metres_per_px);
         session.soft_selection.then_some(radius)

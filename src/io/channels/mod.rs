@@ -16,7 +16,7 @@ use crate::cluster::channel::RecordingItem;
 use crate::motion::Recording;
 use crate::motion::vmc::read_log;
 use crate::task::{Cancelled, Task};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -63,6 +63,26 @@ pub fn read_item(
         name,
         path,
         fingerprint,
+        content,
+    })
+}
+
+/// The recording in the text of a file that comes with Sinew, as an item of a document. `path` names it.
+pub fn built_in_item(
+    name: String,
+    path: PathBuf,
+    text: &str,
+    task: &Task,
+) -> Result<RecordingItem, Cancelled> {
+    let content = match parse(&path, text, task) {
+        Ok(recording) => Ok(Arc::new(recording)),
+        Err(ChannelFileError::Cancelled(why)) => return Err(why),
+        Err(why) => Err(why.to_string()),
+    };
+    Ok(RecordingItem {
+        name,
+        path,
+        fingerprint: xxh3_64(text.as_bytes()),
         content,
     })
 }

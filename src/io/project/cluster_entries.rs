@@ -41,7 +41,23 @@ pub(super) struct ClusterEntry {
     pub(super) mesh: u32,
     pub(super) name: String,
     pub(super) settings: PatchSettings,
+    /// The recorded quantity that colours the surface.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) colour_by: Option<ColourEntry>,
+    /// Whether the line is drawn where the surface meets the other meshes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) shore: bool,
     pub(super) groups: Vec<GroupEntry>,
+}
+
+/// A recorded quantity that colours a surface.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ColourEntry {
+    pub(super) recording: u32,
+    pub(super) quantity: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) range: Option<(f64, f64)>,
 }
 
 /// A group of clusters.

@@ -5,14 +5,15 @@
 
 use super::ProjectError;
 use super::block;
-use super::cluster_entries::{ClusterEntry, GroupEntry, PointBlock};
+use super::cluster_entries::{ClusterEntry, ColourEntry, GroupEntry, PointBlock};
 use super::driven;
 use super::joints::Joints;
 use super::keys::{self, Key, SPAN};
 use super::motions::{self, FindClip};
 use super::muscles;
 use super::points_of_primitives::PrimitivePoints;
-use crate::cluster::{ClusterGroup, ClusterMap, ControlMotion, MapError};
+use crate::cluster::channel::RecordingId;
+use crate::cluster::{ClusterGroup, ClusterMap, ColourBy, ControlMotion, MapError, SurfaceDisplay};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::Finding;
 use crate::mesh::Mesh;
@@ -36,6 +37,12 @@ pub(super) fn collect(
         mesh: id.0,
         name: mesh.name.clone(),
         settings: (*map.settings()).into(),
+        colour_by: map.display().colour.as_ref().map(|colour| ColourEntry {
+            recording: colour.recording.0,
+            quantity: colour.quantity.clone(),
+            range: colour.range.map(<(f64, f64)>::from),
+        }),
+        shore: map.display().shore,
         groups: Vec::new(),
     };
     let groups = map.groups().iter().enumerate().map(|(g, group)| {
@@ -175,8 +182,17 @@ pub(super) fn restore(
         }));
     }
     let clusters = group_of.into_iter().collect();
+    let display = SurfaceDisplay {
+        colour: entry.colour_by.map(|colour| ColourBy {
+            recording: RecordingId(colour.recording),
+            quantity: colour.quantity,
+            range: colour.range.map(<[f64; 2]>::from),
+        }),
+        shore: entry.shore,
+    };
     Ok(Restored {
-        map: ClusterMap::new(groups, clusters, entry.settings.into()),
+        map: ClusterMap::new(groups, clusters, entry.settings.into())
+            .and_then(|map| map.with_display(display)),
         n_missing,
         n_conflicts,
     })

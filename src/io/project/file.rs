@@ -137,7 +137,8 @@ pub fn open_text(
     task: &Task,
     import: impl FnOnce(ModelSource<'_>, &Task) -> Result<(Document, Vec<Finding>), ProjectError>,
 ) -> Result<Opened, ProjectError> {
-    let project = migrate::parse(text)?;
+    let mut project = migrate::parse(text)?;
+    recordings::take_built_in(&mut project.recordings);
     match project.model.clone() {
         ModelRef::Sample { name, .. } => finish(project, ModelSource::Sample(&name), task, import),
         ModelRef::File {

@@ -6,7 +6,8 @@ use super::recording_entries::RecordingEntry;
 use crate::cluster::channel::RecordingId;
 use crate::document::{Document, Edit};
 use crate::finding::Finding;
-use crate::io::channels::read_item;
+use crate::io::channels::{built_in_item, read_item};
+use crate::sample::recording;
 use crate::task::Task;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +19,7 @@ pub(super) fn collect(document: &Document, project_path: Option<&Path>) -> Vec<R
         recording: id.0,
         title: item.name.clone(),
         path: match project_path {
+            _ if item.path.to_str().is_some_and(is_built_in) => paths::text(&item.path),
             Some(project) => paths::relative(&paths::folder_of(project), &item.path),
             None => paths::text(&paths::real(&item.path)),
         },
@@ -26,9 +28,25 @@ pub(super) fn collect(document: &Document, project_path: Option<&Path>) -> Vec<R
     entries.collect()
 }
 
+/// What the path of a recording begins with that ships with a sample, in a project without a folder: Sinew has its content.
+const BUILT_IN: &str = "sample:";
+
+fn is_built_in(path: &str) -> bool {
+    path.strip_prefix(BUILT_IN).and_then(recording).is_some()
+}
+
+/// Takes recordings that ship with a sample from Sinew itself: for the text of a sample project, which has no folder.
+pub(super) fn take_built_in(entries: &mut [RecordingEntry]) {
+    for entry in entries {
+        if recording(&entry.path).is_some() {
+            entry.path = format!("{BUILT_IN}{}", entry.path);
+        }
+    }
+}
+
 /// Makes the paths of a project in `folder` absolute.
 pub(super) fn resolve(entries: &mut [RecordingEntry], folder: &Path) {
-    for entry in entries {
+    for entry in entries.iter_mut().filter(|entry| !is_built_in(&entry.path)) {
         entry.path = paths::text(&paths::resolve(folder, &entry.path));
     }
 }
@@ -51,7 +69,12 @@ pub(super) fn restore(
             continue;
         }
         let known = u64::from_str_radix(&entry.fingerprint, 16).unwrap_or(0);
-        let item = read_item(entry.title, &PathBuf::from(entry.path), known, task)?;
+        let built_in = entry.path.strip_prefix(BUILT_IN).and_then(recording);
+        let path = PathBuf::from(entry.path);
+        let item = match built_in {
+            Some(text) => built_in_item(entry.title, path, &text, task)?,
+            None => read_item(entry.title, &path, known, task)?,
+        };
         if item.content.is_ok() && item.fingerprint != known {
             findings.push(Finding::warning(
                 &place,

@@ -106,6 +106,8 @@ impl From<ClusterEntry> for cluster_entries::ClusterEntry {
             mesh: old.mesh,
             name: old.name,
             settings: old.settings,
+            colour_by: None,
+            shore: false,
             groups: old.groups.into_iter().map(Into::into).collect(),
         }
     }

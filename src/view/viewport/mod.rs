@@ -17,6 +17,7 @@ mod panes;
 mod pose;
 mod pose_overlay;
 mod select;
+mod surface_data;
 mod vertices;
 mod weight_legend;
 mod wipe;

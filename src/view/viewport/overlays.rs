@@ -48,6 +48,7 @@ impl Viewport {
         let painter = ui.painter().with_clip_rect(rect);
         let scenery = Scenery::of(self.options.theme);
         self.net_ui(ui, pane, editor);
+        self.shore_ui(ui, pane, editor);
         self.names(&painter, rect, editor, scenery);
         if pane.index == shared.label {
             view_label_ui(ui, &painter, rect, editor, scenery);
@@ -57,6 +58,7 @@ impl Viewport {
         }
         if pane.index == shared.legend {
             self.heat_legend_ui(ui, rect, editor);
+            self.data_legend_ui(ui, rect, editor);
         }
     }
 

@@ -303,7 +303,7 @@ fn take_keys(ui: &Ui, editor: &mut Editor, size: Vec2, at: Option<Vec2>) -> bool
             Key::Escape => editor.cancel_transform(),
             Key::Enter => editor.confirm_transform(),
             Key::Backspace => editor.untype_transform(),
-            Key::O if editor.is_moving_vertices() => {
+            Key::O if editor.is_moving_vertices() || editor.is_moving_clusters() => {
                 editor.set_soft_selection(!editor.soft_selection());
             }
             Key::X => editor.press_axis(Axis::X, modifiers.shift),

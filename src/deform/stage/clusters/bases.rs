@@ -20,6 +20,8 @@ pub(super) struct Bases {
     probes: Vec<SkinProbe>,
     /// Whether a joint of the skin mirrors in the latest pose.
     mirrors: bool,
+    /// Without a skin: from the mesh to the world, now and in the rest pose, in the latest run.
+    node: Option<[DAffine3; 2]>,
     is_new: bool,
 }
 
@@ -50,6 +52,7 @@ impl Bases {
                 .collect(),
             of_corner,
             mirrors: false,
+            node: None,
             is_new: true,
         }
     }
@@ -67,11 +70,17 @@ impl Bases {
             let mut bases = PROBED.iter();
             bases.any(|base| joint_mirrors(run, *base, joint as u16))
         });
-        // Their matrices are cheap; nothing says when they change.
-        let follows_matrix = |base: Base| base.is_at_rest() || self.probes.is_empty();
-        let corners_and_bases = (0u32..).zip(&self.of_corner);
-        let of_matrices = corners_and_bases.filter(|(_, (base, _))| follows_matrix(*base));
-        stale.extend(of_matrices.map(|(corner, _)| corner));
+        if run.input.skin.is_none() {
+            let node = run.input.node.get();
+            let matrices = [run.input.world.get(node), run.input.rest_world.get(node)];
+            let matrices = matrices.map(|matrix| matrix.copied().unwrap_or_default());
+            all |= self.node.replace(matrices) != Some(matrices);
+        } else {
+            // Their matrices are cheap; nothing says when they change.
+            let corners_and_bases = (0u32..).zip(&self.of_corner);
+            let at_rest = corners_and_bases.filter(|(_, (base, _))| base.is_at_rest());
+            stale.extend(at_rest.map(|(corner, _)| corner));
+        }
         for (base, probe) in PROBED.into_iter().zip(&mut self.probes) {
             let own = stack_of(base, run.input.stack);
             let stack = own.as_ref().unwrap_or(run.input.stack);

@@ -21,6 +21,7 @@ mod probe;
 
 use super::changed::Changed;
 use super::key::{Identity, LastKey, refill};
+use super::left_out::clusters_act;
 use super::run::{Run, Stage};
 use crate::cluster::{
     AnchorFits, Base, ClusterMap, CornerFrame, Interpolation, MeshLayout, PatchWork, Patches,
@@ -47,6 +48,8 @@ pub(super) struct ClusterStage {
     added: Vec<DVec3>,
     /// One a corner: as it deforms its patches.
     frames: Vec<CornerFrame>,
+    /// One a corner: where it is, metres, where frames follow from these alone ([`takes_positions`]).
+    positions: Vec<DVec3>,
     /// Corners whose frames may be others, ascending after [`ClusterStage::mark`].
     stale: Vec<u32>,
     work: PatchWork,
@@ -59,8 +62,6 @@ pub(super) struct ClusterStage {
 struct Spare {
     /// One a corner: positions, or displacements at bind.
     vectors: Vec<DVec3>,
-    /// One a corner: the frames before.
-    frames: Vec<CornerFrame>,
     /// One a point: displacements at bind.
     displacements: Vec<Vec3>,
     /// One a point: the shape before.
@@ -95,16 +96,8 @@ struct Key {
 }
 
 impl Stage for ClusterStage {
-    fn acts(input: &DeformInput<'_>) -> bool {
-        input.clusters.is_some_and(|clusters| {
-            let mut groups = clusters.map.groups().iter();
-            let mut moves_without_skin =
-                || groups.any(|group| group.base.is_at_rest() || group.base == Base::Hand);
-            clusters.map.acts()
-                && clusters.layout.fits(input.geometry)
-                // What follows a node moves as one piece; muscles lie on the bones of a skin.
-                && (input.skin.is_some() || moves_without_skin() || clusters.map.has_driven())
-        })
+    fn acts(run: &Run<'_>) -> bool {
+        clusters_act(run.input)
     }
 
     fn run(&mut self, run: &Run<'_>, before: &[Vec3], changed: Changed) -> Changed {
@@ -145,6 +138,34 @@ impl Stage for ClusterStage {
 
     fn shape(&self) -> &[Vec3] {
         &self.shape
+    }
+
+    fn scalars(&self, known: &[(u32, f64)]) -> Option<Vec<f32>> {
+        let cooked = self.cooked.as_ref()?;
+        let (surface, net) = (&cooked.corners.surface, cooked.patches.net());
+        let known: Vec<(u32, f64)> = known
+            .iter()
+            .filter(|(point, _)| (*point as usize) < surface.n_points())
+            .filter_map(|&(point, value)| {
+                let vertex = surface.vertex_of_point(point);
+                let corner = net.corners.binary_search(&vertex).ok()?;
+                Some((corner as u32, value))
+            })
+            .collect();
+        let values = cooked.patches.spread(&known)?;
+        let mut scalars = cooked.patches.scalars(&values);
+        let known = || known.iter().map(|k| k.1);
+        let low = known().fold(f64::INFINITY, f64::min) as f32;
+        let high = known().fold(f64::NEG_INFINITY, f64::max) as f32;
+        for scalar in scalars.iter_mut().filter(|scalar| !scalar.is_nan()) {
+            *scalar = scalar.clamp(low, high);
+        }
+        for (&vertex, value) in net.corners.iter().zip(values) {
+            for &point in surface.points_of_vertex(vertex) {
+                scalars[point as usize] = value as f32;
+            }
+        }
+        Some(scalars)
     }
 
     fn patches(&self) -> Option<(&Patches, &[CornerFrame])> {
@@ -240,23 +261,35 @@ impl ClusterStage {
         self.skinned.resize(n, CornerFrame::at(DVec3::ZERO));
         self.frames.resize(n, CornerFrame::at(DVec3::ZERO));
         self.added.resize(n, DVec3::ZERO);
+        let tilts = tilts(run, cooked);
         let corners = self.skinned.par_chunks_mut(CORNERS_PER_TASK);
         let corners = corners.zip(self.added.par_chunks_mut(CORNERS_PER_TASK));
-        corners.enumerate().for_each(|(chunk, (skinned, added))| {
-            let first = (chunk * CORNERS_PER_TASK) as u32;
-            for (corner, (skinned, added)) in (first..).zip(skinned.iter_mut().zip(added)) {
-                (*skinned, *added) = skin(run, cooked, before, corner);
-            }
-        });
-        let mut frames = std::mem::take(&mut self.frames);
-        let chunks = frames.par_chunks_mut(CORNERS_PER_TASK).enumerate();
-        chunks.for_each(|(chunk, frames)| {
-            let first = (chunk * CORNERS_PER_TASK) as u32;
-            for (corner, frame) in (first..).zip(frames) {
-                *frame = self.frame(run, cooked, before, corner);
-            }
-        });
-        self.frames = frames;
+        let corners = corners.zip(self.frames.par_chunks_mut(CORNERS_PER_TASK));
+        corners
+            .enumerate()
+            .for_each(|(chunk, ((skinned, added), frames))| {
+                let first = (chunk * CORNERS_PER_TASK) as u32;
+                let corners = skinned.iter_mut().zip(added).zip(frames);
+                for (corner, ((skinned, added), frame)) in (first..).zip(corners) {
+                    (*skinned, *added) = skin(run, cooked, before, corner);
+                    if !tilts {
+                        let of = (&*skinned, *added, DMat3::ZERO);
+                        *frame = framed(cooked, before, corner, of);
+                    }
+                }
+            });
+        // What tilts a corner is added to those around it, which all have to be known.
+        if tilts {
+            let mut frames = std::mem::take(&mut self.frames);
+            let chunks = frames.par_chunks_mut(CORNERS_PER_TASK).enumerate();
+            chunks.for_each(|(chunk, frames)| {
+                let first = (chunk * CORNERS_PER_TASK) as u32;
+                for (corner, frame) in (first..).zip(frames) {
+                    *frame = self.frame(run, cooked, before, corner);
+                }
+            });
+            self.frames = frames;
+        }
         self.take_positions(run, cooked);
         if keeps_skin(run) {
             self.shape.clear();
@@ -387,9 +420,8 @@ impl ClusterStage {
         before: &[Vec3],
         around: &[u32],
     ) -> Vec<u32> {
-        let positions_only = takes_positions(run, cooked);
-        if positions_only {
-            self.spare.frames.clone_from(&self.frames);
+        if takes_positions(run, cooked) {
+            return self.reframe_by_positions(run, cooked, before, around);
         }
         let mut others = Vec::new();
         for &corner in around {
@@ -399,14 +431,41 @@ impl ClusterStage {
                 others.push(corner);
             }
         }
-        if positions_only {
-            self.take_positions(run, cooked);
-            let pairs = (0u32..).zip(self.spare.frames.iter().zip(&self.frames));
-            others = pairs
-                .filter(|(_, (a, b))| a != b)
-                .map(|pair| pair.0)
-                .collect();
+        others
+    }
+
+    /// As [`ClusterStage::reframe`], where frames follow from positions alone: those of the corners that moved and around them.
+    fn reframe_by_positions(
+        &mut self,
+        run: &Run<'_>,
+        cooked: &Cooked,
+        before: &[Vec3],
+        around: &[u32],
+    ) -> Vec<u32> {
+        let net = cooked.patches.net();
+        let mut positions = std::mem::take(&mut self.spare.vectors);
+        positions.clone_from(&self.positions);
+        let mut others = Vec::new();
+        for &corner in around {
+            let frame = self.frame(run, cooked, before, corner);
+            positions[corner as usize] = frame.position;
+            if self.frames[corner as usize].mirrored != frame.mirrored {
+                self.frames[corner as usize].mirrored = frame.mirrored;
+                others.push(corner);
+            }
         }
+        if let Some(anchors) = cooked.anchors.as_ref().filter(|_| cooked.layers.act()) {
+            anchors.place(&mut positions);
+        }
+        let pairs = (0u32..).zip(positions.iter().zip(&self.positions));
+        for (corner, _) in pairs.filter(|(_, (a, b))| a != b) {
+            others.push(corner);
+            others.extend_from_slice(net.rings.neighbours(corner));
+        }
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|&corner| net.refit_one(&positions, corner, &mut self.frames));
+        self.spare.vectors = std::mem::replace(&mut self.positions, positions);
         others
     }
 
@@ -428,28 +487,20 @@ impl ClusterStage {
     /// The frame of a corner in which its displacement and those around it tilt it.
     fn frame(&self, run: &Run<'_>, cooked: &Cooked, before: &[Vec3], corner: u32) -> CornerFrame {
         let i = corner as usize;
-        let net = cooked.patches.net();
-        let settings = run.input.clusters.map(|clusters| *clusters.map.settings());
-        let couples = settings.is_some_and(|settings| settings.couples_normals);
-        let gradient = if couples && (adds(run.input) || cooked.layers.act()) {
-            net.rings.gradient(corner, &self.added)
+        let gradient = if tilts(run, cooked) {
+            cooked.patches.net().rings.gradient(corner, &self.added)
         } else {
             DMat3::ZERO
         };
-        let mut frame = self.skinned[i].displaced(&net.planes[i], self.added[i], gradient);
-        if cooked.bases.of(corner) == Base::Stack {
-            // To the bit where the stages before have it.
-            let place = before[cooked.corners.points[i].0 as usize].as_dvec3();
-            frame.position = place + layered(cooked, corner, &self.skinned[i]);
-        }
-        frame
+        let of = (&self.skinned[i], self.added[i], gradient);
+        framed(cooked, before, corner, of)
     }
 
     /// Replaces all frames by those that follow from the positions alone (mode B), where [`takes_positions`]. Without a skin
     /// anchors follow the clusters near them.
     fn take_positions(&mut self, run: &Run<'_>, cooked: &Cooked) {
         if takes_positions(run, cooked) {
-            let positions = &mut self.spare.vectors;
+            let positions = &mut self.positions;
             positions.clear();
             positions.extend(self.frames.iter().map(|frame| frame.position));
             if let Some(anchors) = cooked.anchors.as_ref().filter(|_| cooked.layers.act()) {
@@ -502,6 +553,31 @@ fn skin(run: &Run<'_>, cooked: &Cooked, before: &[Vec3], corner: u32) -> (Corner
         DVec3::ZERO
     };
     (frame, later + layered(cooked, corner, &frame))
+}
+
+/// Whether displacements tilt the corners around them.
+fn tilts(run: &Run<'_>, cooked: &Cooked) -> bool {
+    let settings = run.input.clusters.map(|clusters| *clusters.map.settings());
+    let couples = settings.is_some_and(|settings| settings.couples_normals);
+    couples && (adds(run.input) || cooked.layers.act())
+}
+
+/// The frame of a corner: as its base moves it, with what is added to it and the gradient of that.
+fn framed(
+    cooked: &Cooked,
+    before: &[Vec3],
+    corner: u32,
+    (skinned, added, gradient): (&CornerFrame, DVec3, DMat3),
+) -> CornerFrame {
+    let i = corner as usize;
+    let plane = &cooked.patches.net().planes[i];
+    let mut frame = skinned.displaced(plane, added, gradient);
+    if cooked.bases.of(corner) == Base::Stack {
+        // To the bit where the stages before have it.
+        let place = before[cooked.corners.points[i].0 as usize].as_dvec3();
+        frame.position = place + layered(cooked, corner, skinned);
+    }
+    frame
 }
 
 /// What the layers add to a corner, world, metres. `skinned`: the corner as its base moves it.

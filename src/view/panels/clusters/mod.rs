@@ -11,6 +11,7 @@ mod patches;
 mod samples;
 mod strength;
 mod suggestion;
+mod surface;
 
 pub(in crate::view) use glyph::glyph_ui;
 
@@ -87,6 +88,8 @@ impl ClustersPanel {
                 self.muscles_ui(ui, editor, &mut commands);
                 ui.separator();
                 self.patches_ui(ui, editor, &mut commands);
+                ui.separator();
+                self.surface_ui(ui, editor);
                 ui.separator();
                 samples::samples_ui(ui, editor, &mut commands);
                 suggestion::suggestion_ui(ui, editor, &mut commands);

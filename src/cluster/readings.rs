@@ -1,0 +1,283 @@
+//! What recordings say about a surface besides its shape: a quantity at the clusters that they move, such as a
+//! concentration, which colours the patches between them.
+//!
+//! A scalar is named after its place and its quantity, as in `inlet.salt[g/l]`; the place is that of the vertices to which
+//! another channel of the same place is bound, as `inlet.level` or the marker `inlet`.
+
+use super::channel::{Binding, Channel, Played, Recording, RecordingId, Recordings, ScalarTrack};
+use super::map::ClusterMap;
+use crate::skeleton::Moment;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What is shown of a surface besides its shape.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SurfaceDisplay {
+    /// What colours it.
+    pub colour: Option<ColourBy>,
+    /// Whether the line is drawn where it meets the other meshes, and the area above them counted: the wet / dry line of a
+    /// water surface.
+    pub shore: bool,
+}
+
+/// A recorded quantity that colours a surface.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColourBy {
+    /// Where it is recorded.
+    pub recording: RecordingId,
+    /// The name of a [`Quantity`].
+    pub quantity: String,
+    /// The values at both ends of the colours; `None`: those of the whole recording.
+    pub range: Option<[f64; 2]>,
+}
+
+/// A quantity that is recorded at the places of clusters.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Quantity {
+    /// Where it is recorded.
+    pub recording: RecordingId,
+    /// Its name: what follows the place in the names of its channels; empty for channels that are named after their places
+    /// alone.
+    pub name: String,
+    /// Its unit; empty for none.
+    pub unit: String,
+}
+
+impl SurfaceDisplay {
+    /// Whether nothing is shown besides the shape.
+    pub fn is_empty(&self) -> bool {
+        self.colour.is_none() && !self.shore
+    }
+
+    /// An error that names what is not valid.
+    pub fn check(&self) -> Result<(), String> {
+        match self.colour.as_ref().and_then(|colour| colour.range) {
+            Some([low, high]) if !(low.is_finite() && high.is_finite() && low < high) => Err(
+                format!("the range of its colours is {low} to {high}, which does not ascend"),
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Quantity {
+    /// Its name in lists, with its unit.
+    pub fn label(&self) -> String {
+        let name = if self.name.is_empty() {
+            "Recorded values"
+        } else {
+            &self.name
+        };
+        if self.unit.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{name}, {}", self.unit)
+        }
+    }
+
+    /// Of all the quantities that are recorded at the clusters of a map.
+    pub fn all_of(map: &ClusterMap, recordings: &Recordings) -> BTreeSet<Self> {
+        let mut found = BTreeSet::new();
+        for (id, recording, binding, _) in bindings(map, recordings) {
+            let place = place(&binding.channel);
+            for track in &recording.scalars {
+                let name = if track.name == binding.channel && place == binding.channel {
+                    ""
+                } else if let Some(name) = quantity_at(&track.name, place) {
+                    name
+                } else {
+                    continue;
+                };
+                found.insert(Self {
+                    recording: id,
+                    name: name.to_owned(),
+                    unit: shown_unit(track).to_owned(),
+                });
+            }
+        }
+        found
+    }
+}
+
+/// A quantity at the clusters of a map, ready to be read at any moment.
+#[derive(Clone, Debug)]
+pub struct Readings {
+    gauges: Vec<Gauge>,
+    /// Its name and unit.
+    label: String,
+    /// The values at both ends of the colours, ascending.
+    range: [f64; 2],
+}
+
+#[derive(Clone, Debug)]
+struct Gauge {
+    recording: Arc<Recording>,
+    played: Played,
+    channel: Channel<f64>,
+    points: Vec<u32>,
+}
+
+impl Readings {
+    /// The quantity that colours the surface of a map; `None` where there is none, or no cluster has it.
+    pub fn new(map: &ClusterMap, recordings: &Recordings) -> Option<Self> {
+        let colour = map.display().colour.as_ref()?;
+        let (mut gauges, mut unit) = (Vec::new(), String::new());
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for (id, recording, binding, played) in bindings(map, recordings) {
+            if id != colour.recording {
+                continue;
+            }
+            let mut name = place(&binding.channel).to_owned();
+            if !colour.quantity.is_empty() {
+                name = format!("{name}.{}", colour.quantity);
+            }
+            let Some(track) = recording.scalars.iter().find(|track| track.name == name) else {
+                continue;
+            };
+            let Ok(channel) = Channel::new(&recording.times, &track.values, played.sampling) else {
+                continue;
+            };
+            shown_unit(track).clone_into(&mut unit);
+            for value in track.values.iter().filter(|value| value.is_finite()) {
+                (low, high) = (low.min(*value), high.max(*value));
+            }
+            gauges.push(Gauge {
+                recording: recording.clone(),
+                played,
+                channel,
+                points: binding.clusters.clone(),
+            });
+        }
+        let quantity = Quantity {
+            recording: colour.recording,
+            name: colour.quantity.clone(),
+            unit,
+        };
+        let range = colour.range.unwrap_or_else(|| rounded(low, high));
+        (!gauges.is_empty() && range[0] < range[1]).then(|| Self {
+            gauges,
+            label: quantity.label(),
+            range,
+        })
+    }
+
+    /// Its name and unit.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// The values at both ends of the colours, ascending.
+    pub fn range(&self) -> [f64; 2] {
+        self.range
+    }
+
+    /// The points of clusters with a value at a moment.
+    pub fn at(&self, moment: Moment) -> Vec<(u32, f64)> {
+        let mut found = Vec::new();
+        for gauge in &self.gauges {
+            let time = gauge.played.time(&gauge.recording, moment);
+            if let Some(value) = gauge.channel.at(time) {
+                found.extend(gauge.points.iter().map(|&point| (point, value)));
+            }
+        }
+        found
+    }
+}
+
+/// The bindings of the data of a map that acts, with their recordings.
+fn bindings<'a>(
+    map: &'a ClusterMap,
+    recordings: &'a Recordings,
+) -> impl Iterator<Item = (RecordingId, &'a Arc<Recording>, &'a Binding, Played)> {
+    let acting = map.data().filter(|(_, data)| !data.muted);
+    acting.flat_map(move |(_, data)| {
+        let id = data.played.recording;
+        let item = recordings.get(&id);
+        let recording = item.and_then(|item| item.content.as_ref().ok());
+        let bindings = recording.into_iter().flat_map(|recording| {
+            let bindings = data.bindings.iter();
+            bindings.map(move |binding| (recording, binding))
+        });
+        bindings.map(move |(recording, binding)| (id, recording, binding, data.played))
+    })
+}
+
+/// The place in the name of a channel: what stands before its last dot.
+fn place(channel: &str) -> &str {
+    channel.rsplit_once('.').map_or(channel, |parts| parts.0)
+}
+
+/// The quantity of a channel of this place.
+fn quantity_at<'a>(channel: &'a str, place: &str) -> Option<&'a str> {
+    let (of, quantity) = channel.rsplit_once('.')?;
+    (of == place && !quantity.is_empty()).then_some(quantity)
+}
+
+/// The unit in which the values of a track are: readers turn lengths, angles and times into metres, radians and seconds.
+fn shown_unit(track: &ScalarTrack) -> &str {
+    match track.unit.as_str() {
+        "cm" | "mm" => "m",
+        "deg" => "rad",
+        "ms" | "us" | "µs" => "s",
+        unit => unit,
+    }
+}
+
+/// The range of some values with round ends.
+fn rounded(low: f64, high: f64) -> [f64; 2] {
+    let span = high - low;
+    if !span.is_finite() || span < 0.0 {
+        return [0.0, 0.0];
+    }
+    if span == 0.0 {
+        return [low - 0.5, low + 0.5];
+    }
+    let power = 10f64.powf((span / 4.0).log10().floor());
+    let steps = [1.0, 2.0, 2.5, 5.0, 10.0].map(|step| step * power);
+    let step = steps.into_iter().find(|step| *step >= span / 4.0);
+    let step = step.unwrap_or(10.0 * power);
+    [(low / step).floor() * step, (high / step).ceil() * step]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_the_colours_are_round() {
+        assert_eq!(rounded(2.3, 29.8), [0.0, 30.0]);
+        assert_eq!(rounded(-0.42, 0.38), [-0.5, 0.5]);
+        assert_eq!(rounded(3.0, 3.0), [2.5, 3.5]);
+        assert_eq!(rounded(f64::INFINITY, f64::NEG_INFINITY), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn channels_of_one_place_are_told_by_their_names() {
+        assert_eq!(place("inlet.level"), "inlet");
+        assert_eq!(place("inlet"), "inlet");
+        assert_eq!(quantity_at("inlet.salt", "inlet"), Some("salt"));
+        assert_eq!(quantity_at("outlet.salt", "inlet"), None);
+        assert_eq!(quantity_at("inlet.", "inlet"), None);
+    }
+
+    #[test]
+    fn a_range_that_does_not_ascend_is_refused() {
+        let of = |range| SurfaceDisplay {
+            colour: Some(ColourBy {
+                recording: RecordingId(0),
+                quantity: "salt".into(),
+                range,
+            }),
+            shore: false,
+        };
+        assert!(of(None).check().is_ok() && of(Some([0.0, 1.0])).check().is_ok());
+        for range in [
+            [1.0, 1.0],
+            [2.0, 1.0],
+            [f64::NAN, 1.0],
+            [0.0, f64::INFINITY],
+        ] {
+            assert!(of(Some(range)).check().is_err(), "{range:?}");
+        }
+    }
+}
