@@ -61,6 +61,8 @@ mod cluster_shapes;
 mod cluster_tables;
 #[path = "core/clusters.rs"]
 mod clusters;
+#[path = "core/clusters_drivers.rs"]
+mod clusters_drivers;
 #[path = "core/clusters_editor.rs"]
 mod clusters_editor;
 #[path = "core/clusters_hand.rs"]

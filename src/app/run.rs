@@ -255,6 +255,9 @@ impl SinewApp {
             Command::ExportWeights => {
                 self.dialog = Some(PathDialog::new(PathPurpose::ExportWeights, &self.editor));
             }
+            Command::AddRecording => {
+                self.dialog = Some(PathDialog::new(PathPurpose::AddRecording, &self.editor));
+            }
             Command::MarkBrush
             | Command::MarkSelected
             | Command::UnmarkSelected
@@ -268,6 +271,7 @@ impl SinewApp {
             | Command::DeleteGroup
             | Command::PromoteAnchors
             | Command::AddMuscle
+            | Command::AddDriver
             | Command::SuggestClusters
             | Command::ReduceSamples
             | Command::AssignGroup(_) => self.run_on_clusters(command),

@@ -23,6 +23,10 @@ pub(in crate::app) enum PathPurpose {
     ExportWeights,
     /// A mesh that was sculpted in the pose on screen.
     ImportSculpt,
+    /// A file of recorded channels.
+    AddRecording,
+    /// Another file of a recording.
+    RelinkRecording,
 }
 
 /// The owner of a path field.
@@ -75,7 +79,9 @@ impl PathField {
                 | PathPurpose::Relink
                 | PathPurpose::Transfer
                 | PathPurpose::ImportWeights
-                | PathPurpose::ImportSculpt,
+                | PathPurpose::ImportSculpt
+                | PathPurpose::AddRecording
+                | PathPurpose::RelinkRecording,
             ) => String::new(),
             PathUse::Dialog(PathPurpose::ExportWeights) => beside("weights.json"),
             PathUse::Dialog(PathPurpose::Save) => beside("ron"),
@@ -265,7 +271,9 @@ impl PathField {
                 | PathPurpose::Relink
                 | PathPurpose::Transfer
                 | PathPurpose::ImportWeights
-                | PathPurpose::ImportSculpt,
+                | PathPurpose::ImportSculpt
+                | PathPurpose::AddRecording
+                | PathPurpose::RelinkRecording,
             ) => {
                 let missing = || format!("The file \"{}\" does not exist.", typed.display());
                 (!typed.exists()).then(missing)
@@ -321,6 +329,11 @@ impl PathField {
                     PathUse::Dialog(PathPurpose::ImportSculpt) => dialog
                         .add_filter("Meshes", &["glb", "gltf", "obj"])
                         .pick_file(),
+                    PathUse::Dialog(PathPurpose::AddRecording | PathPurpose::RelinkRecording) => {
+                        dialog
+                            .add_filter("Recordings", &["csv", "tsv", "trc", "txt"])
+                            .pick_file()
+                    }
                     PathUse::Dialog(PathPurpose::ImportWeights) => {
                         dialog.add_filter("Weights", &["json"]).pick_file()
                     }

@@ -5,7 +5,7 @@ use super::paths;
 use super::recording_entries::RecordingEntry;
 use crate::cluster::channel::RecordingId;
 use crate::document::{Document, Edit};
-use crate::finding::Finding;
+use crate::finding::{Finding, Place};
 use crate::io::channels::read_item;
 use crate::task::Task;
 use std::path::{Path, PathBuf};
@@ -53,10 +53,9 @@ pub(super) fn restore(
         let known = u64::from_str_radix(&entry.fingerprint, 16).unwrap_or(0);
         let item = read_item(entry.title, &PathBuf::from(entry.path), known, task)?;
         if item.content.is_ok() && item.fingerprint != known {
-            findings.push(Finding::warning(
-                &place,
-                "The file has changed since the project was saved; what it holds now is used.",
-            ));
+            let why =
+                "The file has changed since the project was saved; what it holds now is used.";
+            findings.push(Finding::warning(&place, why).at(Place::Recording(id.0)));
         }
         let recording = Some(Arc::new(item));
         if let Err(why) = document.apply(&mut Edit::Recording { id, recording }) {
