@@ -2,7 +2,7 @@
 
 use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, PointerButton, Role, Vec2};
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use glam::Vec3;
 use sinew::cluster::procedural::EnvelopeShape;
 use sinew::cluster::{Base, ClusterMap, Interpolation};
@@ -418,6 +418,53 @@ impl Window {
         self.press_widget(Role::Button, choice);
         // A click by the keyboard or a screen reader leaves it open.
         self.key(Modifiers::NONE, Key::Escape);
+    }
+
+    /// Turns the wheel until a widget of the panel is in sight; its place.
+    #[track_caller]
+    pub(crate) fn reach(&mut self, role: Role, label: &str) -> egui::Pos2 {
+        let mut shown = self.app().dock().shown().iter();
+        let panel = shown.find(|(panel, _)| *panel == PanelKind::Clusters);
+        let panel = panel.expect("the panel").1;
+        let place = |window: &Self| {
+            let widget = window.harness.get_by_role_and_label(role, label);
+            widget.rect().center()
+        };
+        for _ in 0..40 {
+            let at = place(self);
+            if panel.shrink(40.0).y_range().contains(at.y) {
+                break;
+            }
+            self.scroll_panel((panel.center().y - at.y).clamp(-300.0, 300.0));
+        }
+        place(self)
+    }
+
+    /// No field of the Clusters panel is wider than it.
+    #[track_caller]
+    pub(crate) fn assert_panel_fits(&self) {
+        let mut shown = self.app().dock().shown().iter();
+        let panel = shown.find(|(panel, _)| *panel == PanelKind::Clusters);
+        let panel = panel.expect("the panel").1;
+        let roles = [
+            Role::Button,
+            Role::CheckBox,
+            Role::ComboBox,
+            Role::SpinButton,
+            Role::Image,
+            Role::ListBoxOption,
+        ];
+        let mut n = 0;
+        for node in self.harness.root().children_recursive() {
+            let rect = node.rect();
+            let is_own = roles.contains(&node.accesskit_node().role())
+                && panel.x_range().contains(rect.left());
+            if is_own && rect.width() < 2000.0 {
+                n += 1;
+                assert!(rect.right() <= panel.right() + 0.5, "{node:?} at {rect:?}");
+            }
+        }
+        assert!(n > 20, "{n}");
     }
 
     /// Turns the wheel over the Clusters panel.

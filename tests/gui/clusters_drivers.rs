@@ -3,7 +3,6 @@
 use crate::clusters::{clustering, undo_label, with_clusters_on_a_bone};
 use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, PointerButton, Role, Vec2};
-use egui_kittest::kittest::Queryable as _;
 use sinew::cluster::DriverLayer;
 use sinew::cluster::procedural::{DriverInput, Normalisation, SinkDirection, SinkMask};
 
@@ -14,34 +13,9 @@ fn driver(window: &Window) -> DriverLayer {
 
 /// Drags the field of a number sideways, wherever its panel has it.
 fn drag_number(window: &mut Window, label: &str, by: f32) {
-    let field = |window: &Window| {
-        let found = window
-            .harness
-            .get_by_role_and_label(Role::SpinButton, label);
-        found.rect().center()
-    };
-    let panel = window.app().dock().shown().iter();
-    let mut panel = panel.filter(|(panel, _)| *panel == sinew::view::frame::PanelKind::Clusters);
-    let panel = panel.next().expect("the panel").1;
-    for _ in 0..20 {
-        let at = field(window);
-        if panel.shrink(30.0).contains(at) {
-            break;
-        }
-        let by = if at.y > panel.center().y {
-            -120.0
-        } else {
-            120.0
-        };
-        window.scroll_panel(by);
-    }
-    let at = field(window);
-    window.drag(
-        PointerButton::Primary,
-        Modifiers::NONE,
-        at,
-        Vec2::new(by, 0.0),
-    );
+    let at = window.reach(Role::SpinButton, label);
+    let by = Vec2::new(by, 0.0);
+    window.drag(PointerButton::Primary, Modifiers::NONE, at, by);
 }
 
 #[test]
@@ -80,14 +54,9 @@ fn a_driver_is_added_in_the_panel_and_its_range_dragged() {
     assert_eq!(undo_label(&window), "Driver range mode · Driver");
 
     window.pick("Response", "Curve");
-    window.settle();
-    window.scroll_panel(-300.0);
-    window.picture("driver-curve");
     let n = window.editor().history().n_undo();
-    let last = window
-        .harness
-        .get_by_role_and_label(Role::Button, "Curve point 2 of 2: 1.00 at 1.00");
-    let at = last.rect().center();
+    let at = window.reach(Role::Button, "Curve point 2 of 2: 1.00 at 1.00");
+    window.picture("driver-curve");
     window.drag(
         PointerButton::Primary,
         Modifiers::NONE,
@@ -106,6 +75,7 @@ fn a_driver_is_added_in_the_panel_and_its_range_dragged() {
     window.pick("Driver profile", "Along a bone");
     let mask = driver(&window).settings.sink.mask;
     assert!(matches!(mask, SinkMask::AlongBone { .. }));
+    window.assert_panel_fits();
     window.scroll_panel(-900.0);
     window.picture("driver-sink");
     window.press_widget(Role::CheckBox, "Show Driver");
@@ -131,7 +101,8 @@ fn each_input_of_a_driver_is_chosen_and_the_clip_drawn() {
     ] {
         window.pick("Input", choice);
         assert!(window.says(says), "{choice}");
-        window.scroll_panel(-400.0);
+        window.assert_panel_fits();
+        window.reach(Role::ComboBox, "Input");
         window.picture(&format!("driver-input-{choice}"));
     }
     window.select(bones[1]);

@@ -59,6 +59,11 @@ impl ClustersPanel {
                 editor.bind_nearest(index);
             }
         }
+        // It may just have been bound.
+        let layers = editor.group_layers::<DataLayer>();
+        let Some(layer) = layers.get(index).cloned() else {
+            return;
+        };
         if layer.bindings.is_empty() {
             dim_ui(ui, "No channel of this recording moves clusters yet.");
             return;

@@ -13,6 +13,8 @@ use egui_material_icons::icons;
 
 /// The width of the two fields of a row, points.
 const HALF: f32 = 72.0;
+/// The width of a field beside a check box, points.
+const FIELD: f32 = 56.0;
 
 impl ClustersPanel {
     /// Draws the data of the active group, and the settings of the active layer.
@@ -124,18 +126,18 @@ impl ClustersPanel {
         let first = editor.recording_of_data(index);
         let first = first.map_or(0.0, |of| of.times.first().copied().unwrap_or(0.0));
         named_ui(ui, "Rest at", about, |ui| {
-            let mut own = layer.reference.is_some();
-            let text = if own { "" } else { "First sample" };
-            let check = ui.checkbox(&mut own, text);
+            let mut at_first = layer.reference.is_none();
+            let check = ui.checkbox(&mut at_first, "First sample");
             check.widget_info(|| {
-                WidgetInfo::selected(Role::CheckBox, true, own, "Set the reference time")
+                let label = "Rest at the first sample";
+                WidgetInfo::selected(Role::CheckBox, true, at_first, label)
             });
             if check.on_hover_text(about).changed() {
                 editor.set_data(index, "reference time", |layer| {
-                    layer.reference = own.then_some(first);
+                    layer.reference = (!at_first).then_some(first);
                 });
             } else if let Some(secs) = layer.reference {
-                ui.spacing_mut().interact_size.x = HALF;
+                ui.spacing_mut().interact_size.x = FIELD;
                 let step = editor.data_step(index, "reference time");
                 let number = Number {
                     label: "Reference time",

@@ -1,6 +1,7 @@
 //! What a driver reads: its kind, its bones, vertices or channel.
 
 use super::ClustersPanel;
+use super::layer_row::icon_ui;
 use super::pick::filtered_ui;
 use crate::cluster::DriverLayer;
 use crate::cluster::channel::RecordingId;
@@ -9,7 +10,9 @@ use crate::editor::Editor;
 use crate::editor::clusters::DriverSource;
 use crate::skeleton::JointId;
 use crate::view::panels::correctives::fields::{Number, named_ui, pick_ui};
+use crate::view::theme;
 use egui::{Button, Role, Ui, WidgetInfo};
+use egui_material_icons::icons;
 use glam::DVec3;
 
 /// The width of the button that takes what is selected, points.
@@ -308,7 +311,7 @@ fn point_ui(
 ) {
     let about = "The head of a bone, or a vertex of the object as the deformer stack moves it.";
     let chosen = named_ui(ui, label, about, |ui| {
-        let width = (ui.available_width() - SELECTED - 60.0).max(40.0);
+        let width = (ui.available_width() - 2.0 * (theme::ROW + 4.0)).max(40.0);
         let mut chosen = None;
         match shown {
             DriverPoint::Joint(joint) => {
@@ -325,19 +328,19 @@ fn point_ui(
         let bone = editor.selected_driver_joint();
         let name = format!("{label} the selected bone");
         let about = "Measure at the head of the selected bone.";
-        let button = ui.add_enabled(bone.is_some(), Button::new("Bone"));
-        button.widget_info(|| WidgetInfo::labeled(Role::Button, bone.is_some(), &name));
-        let button = button.on_hover_text(about).on_disabled_hover_text(about);
-        if button.clicked() {
+        if icon_ui(
+            ui,
+            icons::ICON_ACCESSIBILITY_NEW,
+            &name,
+            about,
+            bone.is_some(),
+        ) {
             chosen = bone.map(|joint| DriverPoint::Joint(joint.0));
         }
         let vertex = editor.selected_driver_vertex();
         let name = format!("{label} the selected vertex");
         let about = "Measure at the one selected vertex.";
-        let button = ui.add_enabled(vertex.is_some(), Button::new("Vertex"));
-        button.widget_info(|| WidgetInfo::labeled(Role::Button, vertex.is_some(), &name));
-        let button = button.on_hover_text(about).on_disabled_hover_text(about);
-        if button.clicked() {
+        if icon_ui(ui, icons::ICON_ADD_LOCATION, &name, about, vertex.is_some()) {
             chosen = vertex.map(DriverPoint::Vertex);
         }
         chosen

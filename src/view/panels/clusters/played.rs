@@ -6,6 +6,8 @@ use crate::editor::Editor;
 use crate::view::panels::correctives::fields::{Number, named_ui, pick_ui};
 use egui::Ui;
 
+/// The width of a field beside a check box, points.
+const FIELD: f32 = 56.0;
 /// The gap that is bridged when the limit is set by hand first, seconds.
 const GAP: f64 = 0.25;
 
@@ -60,15 +62,20 @@ impl ClustersPanel {
         let about = "The longest gap in the samples that is bridged. In a longer one the last value holds, and then fades \
                      out. Automatic: four steps of the recording, and at least 0.1 s.";
         named_ui(ui, "Longest gap", about, |ui| {
-            let mut own = played.sampling.max_gap.is_some();
-            let text = if own { "" } else { "Automatic" };
-            let check = ui.checkbox(&mut own, text);
+            let mut automatic = played.sampling.max_gap.is_none();
+            let check = ui.checkbox(&mut automatic, "Automatic");
             check.widget_info(|| {
-                egui::WidgetInfo::selected(egui::Role::CheckBox, true, own, "Set the longest gap")
+                egui::WidgetInfo::selected(
+                    egui::Role::CheckBox,
+                    true,
+                    automatic,
+                    "Automatic longest gap",
+                )
             });
             if check.on_hover_text(about).changed() {
-                changed.sampling.max_gap = own.then_some(GAP);
+                changed.sampling.max_gap = (!automatic).then_some(GAP);
             } else if let Some(gap) = played.sampling.max_gap {
+                ui.spacing_mut().interact_size.x = FIELD;
                 let number = Number {
                     label: "Longest gap",
                     range: 0.0..=1e6,
