@@ -57,6 +57,8 @@ pub enum Place {
         /// Its index among the sets of the mesh.
         set: u32,
     },
+    /// A recording.
+    Recording(u32),
 }
 
 /// A one-click fix for a [`Finding`]. It applies to the [`Place`] of the finding.
@@ -75,6 +77,8 @@ pub enum Fix {
     Weld,
     /// A change of corrective samples.
     Samples(SampleFix),
+    /// Asks for another file of a recording.
+    Relink,
 }
 
 /// A one-click fix for a [`Finding`] about corrective samples, or about a set of them.
@@ -103,6 +107,7 @@ impl Fix {
             Self::CopyNearest => "Copy nearest weights".into(),
             Self::Weld => "Weld weights".into(),
             Self::Samples(fix) => fix.label().into(),
+            Self::Relink => "Relink\u{2026}".into(),
         }
     }
 
@@ -127,6 +132,7 @@ impl Fix {
                 "Average the weights of the vertices at each of these positions.".into()
             }
             Self::Samples(fix) => fix.about().into(),
+            Self::Relink => "Choose the file of this recording. Its layers find their channels by name.".into(),
         }
     }
 }

@@ -63,6 +63,10 @@ mod cluster_shapes;
 mod cluster_tables;
 #[path = "core/clusters.rs"]
 mod clusters;
+#[path = "core/clusters_data.rs"]
+mod clusters_data;
+#[path = "core/clusters_drivers.rs"]
+mod clusters_drivers;
 #[path = "core/clusters_editor.rs"]
 mod clusters_editor;
 #[path = "core/clusters_hand.rs"]

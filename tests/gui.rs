@@ -4,6 +4,10 @@
 mod app;
 #[path = "gui/clusters.rs"]
 mod clusters;
+#[path = "gui/clusters_data.rs"]
+mod clusters_data;
+#[path = "gui/clusters_drivers.rs"]
+mod clusters_drivers;
 #[path = "gui/clusters_hand.rs"]
 mod clusters_hand;
 #[path = "gui/commands.rs"]

@@ -8,6 +8,7 @@ use super::dialogs::welcome::Chosen;
 use super::dialogs::{about, recovery};
 use crate::editor::{OpenRequest, SampleTask};
 use crate::view::commands::Command;
+use crate::view::frame::PanelKind;
 use eframe::egui;
 use egui::ViewportCommand;
 
@@ -90,6 +91,7 @@ impl SinewApp {
                         self.editor.give_up_waiting_model();
                     }
                     self.editor.give_up_relink();
+                    self.editor.give_up_relinking_recording();
                 }
                 Answer::Chosen(path) => {
                     let dialog = self.dialog.take();
@@ -111,6 +113,16 @@ impl SinewApp {
                         Some(PathPurpose::ImportSculpt) => {
                             self.editor.change_samples(SampleTask::ImportSculpt(path));
                         }
+                        Some(PathPurpose::AddRecording) => {
+                            self.open_panel(PanelKind::Clusters);
+                            self.editor.add_recording(&path);
+                        }
+                        Some(PathPurpose::RelinkRecording) => {
+                            if let Some(recording) = self.editor.recording_to_relink() {
+                                self.editor.give_up_relinking_recording();
+                                self.editor.relink_recording(recording, &path);
+                            }
+                        }
                         Some(PathPurpose::ExportWeights) => self.editor.export_weights(&path),
                         None => {}
                     }
@@ -118,6 +130,8 @@ impl SinewApp {
             }
         } else if self.editor.relink().is_some() {
             self.ask_path(PathPurpose::Relink, ctx);
+        } else if self.editor.recording_to_relink().is_some() {
+            self.ask_path(PathPurpose::RelinkRecording, ctx);
         }
         if let Some(dialog) = &mut self.range_of_motion {
             let stays = dialog.show(ctx, &mut self.editor);

@@ -4,6 +4,7 @@ use super::confirm::Pending;
 use super::{SinewApp, thumbnails};
 use crate::editor::OpenRequest;
 use crate::sentence::shortened;
+use crate::view::frame::PanelKind;
 use crate::view::keymap::{self, KeyMap};
 use eframe::egui;
 use egui::{Ui, ViewportCommand};
@@ -52,8 +53,27 @@ impl SinewApp {
         let model = dropped
             .iter()
             .position(|path| crate::io::is_model(path) || crate::io::is_project(path));
+        if model.is_none() && dropped.iter().any(|path| crate::io::is_recording(path)) {
+            self.add_dropped_recordings(&dropped);
+            return;
+        }
         if let Some(path) = dropped.into_iter().nth(model.unwrap_or(0)) {
             self.open_dropped(OpenRequest::Path(path));
+        }
+    }
+
+    /// Adds the dropped files of recorded channels to the document, whose control clusters they move.
+    fn add_dropped_recordings(&mut self, dropped: &[PathBuf]) {
+        if !self.editor.document().has_cluster_groups() {
+            self.editor.tell(
+                "A recording moves control clusters. Open a model and mark clusters, or add a group, first.",
+            );
+            return;
+        }
+        self.open_panel(PanelKind::Clusters);
+        let recordings = dropped.iter();
+        for path in recordings.filter(|path| crate::io::is_recording(path)) {
+            self.editor.add_recording(path);
         }
     }
 

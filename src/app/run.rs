@@ -263,6 +263,9 @@ impl SinewApp {
             Command::ExportWeights => {
                 self.ask_path(PathPurpose::ExportWeights, ctx);
             }
+            Command::AddRecording => {
+                self.dialog = Some(PathDialog::new(PathPurpose::AddRecording, &self.editor));
+            }
             Command::MarkBrush
             | Command::MarkSelected
             | Command::UnmarkSelected
@@ -276,6 +279,7 @@ impl SinewApp {
             | Command::DeleteGroup
             | Command::PromoteAnchors
             | Command::AddMuscle
+            | Command::AddDriver
             | Command::SuggestClusters
             | Command::ReduceSamples
             | Command::AssignGroup(_) => self.run_on_clusters(command),

@@ -32,6 +32,10 @@ impl SinewApp {
                 self.open_panel(PanelKind::Clusters);
                 self.editor.add_muscle();
             }
+            Command::AddDriver => {
+                self.open_panel(PanelKind::Clusters);
+                self.editor.add_driver();
+            }
             Command::SuggestClusters => {
                 self.open_panel(PanelKind::Clusters);
                 self.editor.suggest_clusters();

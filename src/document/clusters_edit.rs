@@ -109,6 +109,11 @@ impl Document {
         instance.skin.is_none() && item.is_some_and(|item| is_driven(item))
     }
 
+    /// Whether a mesh has groups of control clusters, with clusters or yet without.
+    pub fn has_cluster_groups(&self) -> bool {
+        self.meshes.values().any(|item| !item.clusters.is_empty())
+    }
+
     /// Whether a mesh has control clusters.
     pub fn has_clusters(&self) -> bool {
         self.meshes.values().any(|item| item.clusters.acts())

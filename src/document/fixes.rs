@@ -48,6 +48,8 @@ pub fn fix(
         Fix::Weld => ("Weld weights", "welded"),
         // They deform the mesh: `correctives::fix` has them.
         Fix::Samples(_) => ("Fix corrective samples", "fixed"),
+        // The window asks for a file.
+        Fix::Relink => ("Relink recording", "relinked"),
     };
     task.step(label, 0.0)?;
     let Some(item) = document.meshes().get(&mesh) else {
@@ -61,7 +63,7 @@ pub fn fix(
     let points: Vec<u32> = points.iter().copied().filter(|&p| p < n_points).collect();
     let locked = document.skin_locks(mesh);
     let rows = match fix {
-        Fix::Samples(_) => Vec::new(),
+        Fix::Samples(_) | Fix::Relink => Vec::new(),
         Fix::Weld => welded(item, &points, &locked, task)?,
         Fix::CopyNearest => {
             let nearest = NearestValid::new(item);

@@ -34,6 +34,7 @@ mod paint_target;
 mod painting;
 pub mod parts;
 mod recordings;
+mod rest_places;
 pub mod rig;
 mod sculpt_kind;
 mod sculpt_target;

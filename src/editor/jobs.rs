@@ -19,6 +19,8 @@ pub(super) enum EditorJob {
     ComputeExport,
     /// Reads a model or a weights file for an operation.
     ReadWeights,
+    /// Reads a file of recorded channels.
+    ReadRecording,
     /// Writes a weights file.
     WriteWeights,
     /// Runs an operation on weights that takes less than a second.
@@ -57,13 +59,17 @@ pub(super) enum EditorJob {
     Estimate,
     /// Draws a picture of a corrective sample.
     Picture,
+    /// Reads the vertices of a driver over a clip.
+    DriverInputs,
 }
 
 impl JobKind for EditorJob {
     fn priority(self) -> Priority {
         match self {
             // Started by the editor itself: jobs that the artist starts never wait for these.
-            Self::Centres | Self::Patches | Self::Estimate | Self::Picture => Priority::Background,
+            Self::Centres | Self::Patches | Self::Estimate | Self::Picture | Self::DriverInputs => {
+                Priority::Background
+            }
             // Started by the artist, may take minutes: these may wait for each other.
             Self::ComputeExport
             | Self::SlowOperation
@@ -71,7 +77,7 @@ impl JobKind for EditorJob {
             | Self::SuggestClusters
             | Self::Volume => Priority::Long,
             // Take seconds, and the artist waits for them.
-            Self::Open | Self::ReadWeights => Priority::Normal,
+            Self::Open | Self::ReadWeights | Self::ReadRecording => Priority::Normal,
             _ => Priority::Quick,
         }
     }
@@ -85,9 +91,9 @@ impl JobKind for EditorJob {
     }
 
     fn replaces_waiting(self) -> bool {
-        // Every requested file is written. Fixes, checks, centres and tables start only after the previous one has
+        // Every requested file is written, and every recording read. Fixes, checks, centres and tables start only after the previous one has
         // ended.
-        !self.writes()
+        !self.writes() && self != Self::ReadRecording
     }
 
     /// Files are written in the order of the requests.
@@ -115,6 +121,7 @@ impl EditorJob {
             self,
             Self::Fix
                 | Self::ReadWeights
+                | Self::ReadRecording
                 | Self::Operation
                 | Self::SlowOperation
                 | Self::MirrorLayer
@@ -155,6 +162,7 @@ impl Editor {
                 }
                 EditorJob::ComputeExport => self.take_computed_export(),
                 EditorJob::ReadWeights | EditorJob::WriteWeights => self.take_weights_file(),
+                EditorJob::ReadRecording => self.take_recording(),
                 EditorJob::Operation | EditorJob::SlowOperation => self.take_operation(),
                 EditorJob::Suggest => self.take_suggestions(),
                 EditorJob::SuggestClusters => self.take_suggested_clusters(),
@@ -172,6 +180,7 @@ impl Editor {
                 EditorJob::Preflight => self.exporting.take_preflight(),
                 EditorJob::Estimate => self.exporting.take_estimate(),
                 EditorJob::Picture => self.take_picture(),
+                EditorJob::DriverInputs => self.take_driver_inputs(),
             }
         }
         took

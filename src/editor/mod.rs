@@ -139,6 +139,9 @@ pub struct Editor {
     sparse_clusters: clusters::SparseClusters,
     cluster_suggestions: clusters::ClusterSuggestions,
     muscles: clusters::Muscles,
+    active_layers: clusters::ActiveLayers,
+    driver_values: clusters::DriverValues,
+    recording_files: clusters::RecordingFiles,
     operations: operations::Operations,
     mirrors: mirrors::Mirrors,
     symmetries: symmetries::Symmetries,
@@ -220,6 +223,9 @@ impl Editor {
             sparse_clusters: clusters::SparseClusters::default(),
             cluster_suggestions: clusters::ClusterSuggestions::default(),
             muscles: clusters::Muscles::default(),
+            active_layers: clusters::ActiveLayers::default(),
+            driver_values: clusters::DriverValues::default(),
+            recording_files: clusters::RecordingFiles::default(),
             operations: operations::Operations::default(),
             mirrors: mirrors::Mirrors::default(),
             symmetries: symmetries::Symmetries::default(),
@@ -449,6 +455,9 @@ impl Editor {
         self.suggesting.forget_model();
         self.cluster_suggestions.forget_model();
         self.muscles = clusters::Muscles::default();
+        self.active_layers = clusters::ActiveLayers::default();
+        self.driver_values = clusters::DriverValues::default();
+        self.recording_files.forget_model();
         self.mirrors.clear();
         // Jobs of the previous model keep the old list.
         self.symmetries = symmetries::Symmetries::default();

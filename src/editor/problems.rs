@@ -2,6 +2,7 @@
 
 use super::jobs::EditorJob;
 use super::{Editor, FileJob};
+use crate::cluster::channel::RecordingId;
 use crate::correctives;
 use crate::document::MeshId;
 use crate::document::checks::{ModelChecks, ModelReport};
@@ -215,6 +216,10 @@ impl Editor {
 
     /// Fixes the problem of `finding` in one of its ways: one undo step once the fix is computed.
     pub fn fix(&mut self, finding: &Finding, fix: Fix) {
+        if let (Fix::Relink, Some(Place::Recording(recording))) = (fix, &finding.target) {
+            self.ask_for_recording_file(RecordingId(*recording));
+            return;
+        }
         let (mesh, points) = match &finding.target {
             Some(Place::Points { mesh, points }) => (mesh, points.clone()),
             Some(Place::Samples { mesh, samples }) => (mesh, samples.clone()),
@@ -346,6 +351,14 @@ impl Editor {
                 self.document.session_mut().active_mesh = Some(MeshId(*mesh));
                 self.select_points(MeshId(*mesh), points);
                 self.frame_points_of(MeshId(*mesh), Some(points));
+            }
+            Some(Place::Recording(recording)) => {
+                let recording = RecordingId(*recording);
+                self.choose_recording(recording);
+                if let Some((mesh, group)) = self.document.reader_of(recording) {
+                    self.document.session_mut().active_mesh = Some(mesh);
+                    self.choose_group(group);
+                }
             }
             None => return false,
         }

@@ -33,8 +33,8 @@ pub mod weights_file;
 pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
 pub use obj_positions::{ObjError, read_obj_positions};
 pub use open::{
-    OpenError, OpenedModel, import_for_project, is_model, is_project, open_any, open_autosave,
-    open_relinked, open_sample, project_path,
+    OpenError, OpenedModel, import_for_project, is_model, is_project, is_recording, open_any,
+    open_autosave, open_relinked, open_sample, project_path,
 };
 pub use outputs::{Output, Outputs, StagedOutput};
 pub(crate) use read::read_small_text;

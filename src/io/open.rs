@@ -127,6 +127,15 @@ pub fn is_model(path: &Path) -> bool {
         .is_some_and(|e| e.eq_ignore_ascii_case("glb") || e.eq_ignore_ascii_case("gltf"))
 }
 
+/// Whether `path` has the extension of a file of recorded channels.
+pub fn is_recording(path: &Path) -> bool {
+    path.extension().is_some_and(|e| {
+        ["csv", "tsv", "trc"]
+            .iter()
+            .any(|known| e.eq_ignore_ascii_case(known))
+    })
+}
+
 /// The path of a project that the artist entered as `path`: with the extension `.ron`, added if missing.
 pub fn project_path(path: &Path) -> PathBuf {
     if is_project(path) {

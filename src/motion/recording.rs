@@ -1,5 +1,6 @@
 //! A recording: the channels of one file over common times.
 
+use super::rotation_part::RotationPart;
 use super::sampling::Sampling;
 use super::series::{Channel, ChannelError};
 use super::signal::Signal;
@@ -120,14 +121,44 @@ impl Recording {
         Some(Channel::new(&self.times, &track.values, sampling))
     }
 
-    /// The scalar of this name as a channel; `None` if there is none.
+    /// The scalar of this name as a channel: one of the file, else a part of a rotation, as `knee.twist_x`
+    /// ([`RotationPart`]); `None` if there is none.
     pub fn scalar(
         &self,
         name: &str,
         sampling: Sampling,
     ) -> Option<Result<Channel<f64>, ChannelError>> {
-        let track = self.scalars.iter().find(|track| track.name == name)?;
-        Some(Channel::new(&self.times, &track.values, sampling))
+        if let Some(track) = self.scalars.iter().find(|track| track.name == name) {
+            return Some(Channel::new(&self.times, &track.values, sampling));
+        }
+        let (rotation, part) = RotationPart::split(name)?;
+        let mut rotations = self.rotations.iter();
+        let track = rotations.find(|track| track.name == rotation)?;
+        Some(Channel::new(&self.times, &part.values(track), sampling))
+    }
+
+    /// The names of what can drive as a scalar: the scalars of the file and the parts of its rotations, in its order.
+    pub fn driving_channels(&self) -> Vec<String> {
+        let scalars = self.scalars.iter().map(|track| track.name.clone());
+        let rotations = self.rotations.iter();
+        let parts = rotations.flat_map(|track| {
+            RotationPart::ALL.map(|part| format!("{}{}", track.name, part.suffix()))
+        });
+        scalars.chain(parts).collect()
+    }
+
+    /// The unit in which a scalar is shown, and the number by which its values are divided for that: degrees for angles,
+    /// else what the file has.
+    pub fn shown_unit(&self, name: &str) -> (&str, f64) {
+        let track = self.scalars.iter().find(|track| track.name == name);
+        match track.map(|track| track.unit.as_str()) {
+            Some("deg" | "\u{b0}" | "rad") => ("\u{b0}", std::f64::consts::PI / 180.0),
+            Some("cm" | "mm") => ("m", 1.0),
+            Some("ms" | "us" | "\u{b5}s") => ("s", 1.0),
+            Some(unit) => (unit, 1.0),
+            None if RotationPart::split(name).is_some() => ("\u{b0}", std::f64::consts::PI / 180.0),
+            None => ("", 1.0),
+        }
     }
 
     /// The word of this name at `time`: the last one said at or before it.
@@ -136,6 +167,14 @@ impl Recording {
         let n = self.times.partition_point(|t| *t <= time);
         let word = track.values[..n].iter().rev().find_map(|word| *word)?;
         track.words.get(word as usize).map(String::as_str)
+    }
+
+    /// Samples a second: what the file says, else by the median step; `None` for fewer than two samples.
+    pub fn sample_rate(&self) -> Option<f64> {
+        let mut steps: Vec<f64> = self.times.windows(2).map(|w| w[1] - w[0]).collect();
+        steps.sort_by(f64::total_cmp);
+        let median = steps.get(steps.len() / 2).filter(|step| **step > 0.0);
+        self.rate.or_else(|| Some(1.0 / median?))
     }
 
     /// The number of channels.

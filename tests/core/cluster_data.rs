@@ -31,7 +31,7 @@ const GAUGES: [u32; 5] = [0, 8, 72, 80, 40];
 const RECORDING: RecordingId = RecordingId(0);
 
 /// A grid of 4 by 4 metres in the plane y = 0, with a clip of 4 s in which its node stands still.
-fn grid() -> Gltf {
+pub(crate) fn grid() -> Gltf {
     let mut gltf = Gltf::new(json!({
         "nodes": [{"name": "Water", "mesh": 0}], "scene": 0, "scenes": [{"nodes": [0]}]
     }));
@@ -90,13 +90,13 @@ fn layers() -> Value {
     })
 }
 
-struct Water {
+pub(crate) struct Water {
     folder: tempfile::TempDir,
 }
 
 impl Water {
     /// The grid, the levels and the layers in a folder.
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let water = Self { folder };
         std::fs::write(water.join("water.glb"), grid().glb()).unwrap();
@@ -105,12 +105,12 @@ impl Water {
         water
     }
 
-    fn join(&self, name: &str) -> PathBuf {
+    pub(crate) fn join(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Writes the project; what the command prints as JSON.
-    fn project(&self) -> (PathBuf, Value) {
+    pub(crate) fn project(&self) -> (PathBuf, Value) {
         let [model, layers, out] =
             ["water.glb", "layers.json", "water.ron"].map(|name| self.join(name));
         let said = done(&[
@@ -126,7 +126,7 @@ impl Water {
     }
 
     /// Positions after `time` seconds of the clip.
-    fn skin(&self, file: &Path, time: &str) -> Vec<Vec3> {
+    pub(crate) fn skin(&self, file: &Path, time: &str) -> Vec<Vec3> {
         let out = self.join("skin.npy");
         let clip = ["--clip", "0", "--time", time];
         done(&[&["skin", text(file), "--out", text(&out)], &clip[..]].concat());

@@ -40,7 +40,7 @@ fn marked(h: &EditorHarness) -> BTreeSet<u32> {
     map(h).clusters().iter().map(|c| c.0).collect()
 }
 
-fn undo_label(h: &EditorHarness) -> String {
+pub(crate) fn undo_label(h: &EditorHarness) -> String {
     h.editor
         .history()
         .undo_label()
@@ -64,7 +64,7 @@ fn stroke(h: &mut EditorHarness, from: Vec2, to: Vec2, ctrl: bool, shift: bool) 
     h.settle();
 }
 
-fn select(h: &mut EditorHarness, points: &[u32]) {
+pub(crate) fn select(h: &mut EditorHarness, points: &[u32]) {
     let mesh = h.editor.clustered_mesh().expect("an object");
     h.editor.set_select_kind(SelectKind::Points);
     h.editor
@@ -72,7 +72,7 @@ fn select(h: &mut EditorHarness, points: &[u32]) {
 }
 
 /// Undo and redo restore the document bit for bit.
-fn undoes(h: &mut EditorHarness, change: impl FnOnce(&mut EditorHarness)) {
+pub(crate) fn undoes(h: &mut EditorHarness, change: impl FnOnce(&mut EditorHarness)) {
     let (before, n) = (h.editor.document().clone(), h.editor.history().n_undo());
     change(h);
     h.settle();
@@ -416,7 +416,7 @@ fn sparse_clusters_are_a_problem_of_the_pose_that_selects_the_ends() {
 }
 
 /// Rotates the forearm of the arm about its own x axis.
-fn bend_elbow(h: &mut EditorHarness, degrees: f64) -> JointId {
+pub(crate) fn bend_elbow(h: &mut EditorHarness, degrees: f64) -> JointId {
     h.editor.show_clip(None);
     let forearm = JointId(h.joint("forearm"));
     let mut local = h.editor.document().rest_pose().locals[forearm.get()];
@@ -429,7 +429,7 @@ fn bend_elbow(h: &mut EditorHarness, degrees: f64) -> JointId {
 }
 
 /// The arm with every 3rd vertex marked.
-fn marked_arm() -> EditorHarness {
+pub(crate) fn marked_arm() -> EditorHarness {
     let mut h = EditorHarness::new();
     let mesh = h.editor.clustered_mesh().expect("the arm");
     let n = h.editor.document().meshes()[&mesh].geometry.n_points() as u32;
@@ -440,7 +440,7 @@ fn marked_arm() -> EditorHarness {
     h
 }
 
-fn shown(h: &EditorHarness) -> Vec<Vec3> {
+pub(crate) fn shown(h: &EditorHarness) -> Vec<Vec3> {
     let displayed = h.editor.displayed().values();
     displayed
         .flat_map(|d| d.positions.iter().copied())
@@ -494,7 +494,7 @@ fn a_muscle_is_added_on_the_selected_bone_towards_its_bend() {
 }
 
 impl EditorHarness {
-    fn settle_and_notice(&mut self) -> String {
+    pub(crate) fn settle_and_notice(&mut self) -> String {
         self.settle();
         self.last_notice().to_owned()
     }

@@ -2,7 +2,7 @@
 
 use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, PointerButton, Role, Vec2};
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use glam::Vec3;
 use sinew::cluster::procedural::EnvelopeShape;
 use sinew::cluster::{Base, ClusterMap, Interpolation};
@@ -17,7 +17,7 @@ use sinew::view::mode::Mode;
 use std::sync::Arc;
 
 /// The Clusters workspace on the sample arm.
-fn clustering() -> Window {
+pub(crate) fn clustering() -> Window {
     let mut window = Window::on("arm.glb");
     window.click(Role::Tab, Workspace::Clusters.label());
     assert!(window.app().dock().is_open(PanelKind::Clusters));
@@ -29,7 +29,7 @@ fn map(window: &Window) -> ClusterMap {
     ClusterMap::clone(window.editor().clusters().expect("an object"))
 }
 
-fn undo_label(window: &Window) -> String {
+pub(crate) fn undo_label(window: &Window) -> String {
     let label = window.editor().history().undo_label();
     label.unwrap_or_default().to_owned()
 }
@@ -209,7 +209,7 @@ fn groups_and_patches_are_set_in_the_panel() {
 }
 
 /// A group of clusters on the first bone, which is selected and bent at its tail.
-fn with_clusters_on_a_bone() -> Window {
+pub(crate) fn with_clusters_on_a_bone() -> Window {
     let mut window = clustering();
     window.choose_add("Add procedural group");
     let bones = window.bones();
@@ -387,7 +387,7 @@ fn samples_are_reduced_to_clusters_and_the_panel_says_what_is_lost() {
 
 impl Window {
     /// Adds a group by the menu of the panel, or by the button of its empty state.
-    fn choose_add(&mut self, item: &str) {
+    pub(crate) fn choose_add(&mut self, item: &str) {
         let mut menus = self
             .harness
             .query_all_by_role_and_label(Role::Button, "Add a group");
@@ -404,7 +404,7 @@ impl Window {
 
     /// Presses a widget, also one that its panel has scrolled out of sight.
     #[track_caller]
-    fn press_widget(&mut self, role: Role, label: &str) {
+    pub(crate) fn press_widget(&mut self, role: Role, label: &str) {
         let widget = self.harness.get_by_role_and_label(role, label);
         widget.click_accesskit();
         self.harness.step();
@@ -413,15 +413,62 @@ impl Window {
 
     /// Chooses from a drop-down, also one that its panel has scrolled out of sight.
     #[track_caller]
-    fn pick(&mut self, label: &str, choice: &str) {
+    pub(crate) fn pick(&mut self, label: &str, choice: &str) {
         self.press_widget(Role::ComboBox, label);
         self.press_widget(Role::Button, choice);
         // A click by the keyboard or a screen reader leaves it open.
         self.key(Modifiers::NONE, Key::Escape);
     }
 
+    /// Turns the wheel until a widget of the panel is in sight; its place.
+    #[track_caller]
+    pub(crate) fn reach(&mut self, role: Role, label: &str) -> egui::Pos2 {
+        let mut shown = self.app().dock().shown().iter();
+        let panel = shown.find(|(panel, _)| *panel == PanelKind::Clusters);
+        let panel = panel.expect("the panel").1;
+        let place = |window: &Self| {
+            let widget = window.harness.get_by_role_and_label(role, label);
+            widget.rect().center()
+        };
+        for _ in 0..40 {
+            let at = place(self);
+            if panel.shrink(40.0).y_range().contains(at.y) {
+                break;
+            }
+            self.scroll_panel((panel.center().y - at.y).clamp(-300.0, 300.0));
+        }
+        place(self)
+    }
+
+    /// No field of the Clusters panel is wider than it.
+    #[track_caller]
+    pub(crate) fn assert_panel_fits(&self) {
+        let mut shown = self.app().dock().shown().iter();
+        let panel = shown.find(|(panel, _)| *panel == PanelKind::Clusters);
+        let panel = panel.expect("the panel").1;
+        let roles = [
+            Role::Button,
+            Role::CheckBox,
+            Role::ComboBox,
+            Role::SpinButton,
+            Role::Image,
+            Role::ListBoxOption,
+        ];
+        let mut n = 0;
+        for node in self.harness.root().children_recursive() {
+            let rect = node.rect();
+            let is_own = roles.contains(&node.accesskit_node().role())
+                && panel.x_range().contains(rect.left());
+            if is_own && rect.width() < 2000.0 {
+                n += 1;
+                assert!(rect.right() <= panel.right() + 0.5, "{node:?} at {rect:?}");
+            }
+        }
+        assert!(n > 20, "{n}");
+    }
+
     /// Turns the wheel over the Clusters panel.
-    fn scroll_panel(&mut self, by: f32) {
+    pub(crate) fn scroll_panel(&mut self, by: f32) {
         let mut shown = self.app().dock().shown().iter();
         let panel = shown.find(|(panel, _)| *panel == PanelKind::Clusters);
         let at = panel.expect("the panel").1.center();

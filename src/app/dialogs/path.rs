@@ -74,6 +74,15 @@ impl PathDialog {
                 "A mesh (.gltf, .glb, .obj) with the vertices of the model, sculpted in the pose on screen."
                     .to_owned()
             }
+            PathPurpose::AddRecording => {
+                "A table of markers and values over time (.csv, .trc): the first column is the time.".to_owned()
+            }
+            PathPurpose::RelinkRecording => {
+                let item = editor.recording_to_relink();
+                let item = item.and_then(|id| editor.document().recordings().get(&id));
+                let file = item.map_or_else(String::new, |item| item.path.display().to_string());
+                format!("The recording was read from {file}. Choose its new location.")
+            }
             PathPurpose::Relink => match editor.relink() {
                 Some(relink) => format!(
                     "The project's model {} is missing. Choose its new location.",
@@ -130,6 +139,8 @@ impl PathDialog {
             PathPurpose::Open => ("Open", "Open"),
             PathPurpose::Save => ("Save project", "Save"),
             PathPurpose::Relink => ("Relink model", "Open"),
+            PathPurpose::AddRecording => ("Add recording", "Add"),
+            PathPurpose::RelinkRecording => ("Relink recording", "Relink"),
             PathPurpose::Transfer => ("Transfer weights from", "Transfer"),
             PathPurpose::ImportWeights => ("Import weights", "Import"),
             PathPurpose::ExportWeights => ("Export weights", "Export"),

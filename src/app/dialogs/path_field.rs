@@ -24,6 +24,10 @@ pub(in crate::app) enum PathPurpose {
     ExportWeights,
     /// A mesh that was sculpted in the pose on screen.
     ImportSculpt,
+    /// A file of recorded channels.
+    AddRecording,
+    /// Another file of a recording.
+    RelinkRecording,
 }
 
 /// The owner of a path field.
@@ -91,7 +95,9 @@ impl PathField {
                 | PathPurpose::Relink
                 | PathPurpose::Transfer
                 | PathPurpose::ImportWeights
-                | PathPurpose::ImportSculpt,
+                | PathPurpose::ImportSculpt
+                | PathPurpose::AddRecording
+                | PathPurpose::RelinkRecording,
             ) => String::new(),
             PathUse::Dialog(PathPurpose::ExportWeights) => beside("weights.json"),
             PathUse::Dialog(PathPurpose::Save) => beside("ron"),
@@ -233,6 +239,9 @@ impl PathField {
             PathUse::Dialog(PathPurpose::ImportWeights | PathPurpose::ExportWeights) => {
                 ("Weights", &["json"])
             }
+            PathUse::Dialog(PathPurpose::AddRecording | PathPurpose::RelinkRecording) => {
+                ("Recordings", &["csv", "tsv", "trc", "txt"])
+            }
             PathUse::Dialog(PathPurpose::Save) => ("Sinew project", &["ron"]),
             PathUse::Export => ("glTF", &["glb", "gltf"]),
             PathUse::ExportStaticMesh => ("glTF and Wavefront OBJ", &["glb", "gltf", "obj"]),
@@ -346,7 +355,9 @@ impl PathField {
                 | PathPurpose::Relink
                 | PathPurpose::Transfer
                 | PathPurpose::ImportWeights
-                | PathPurpose::ImportSculpt,
+                | PathPurpose::ImportSculpt
+                | PathPurpose::AddRecording
+                | PathPurpose::RelinkRecording,
             ) => {
                 let missing = || format!("The file \"{}\" does not exist.", typed.display());
                 (!typed.exists()).then(missing)

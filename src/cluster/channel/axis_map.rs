@@ -86,6 +86,17 @@ impl AxisMap {
         ))
     }
 
+    /// With another axis for x (0), y (1) or z of the scene. Where another one uses it, that gets the one it replaces.
+    #[must_use]
+    pub fn with(&self, place: usize, axis: SignedAxis) -> Self {
+        let mut axes = self.0;
+        if let Some(other) = axes.iter().position(|known| known.index() == axis.index()) {
+            axes[other] = axes[place];
+        }
+        axes[place] = axis;
+        Self(axes)
+    }
+
     /// Its axes, as in "X, Z, -Y".
     pub fn label(&self) -> String {
         self.0.map(SignedAxis::label).join(", ")
@@ -120,6 +131,10 @@ mod tests {
         assert_eq!(AxisMap::SAME.apply(data), data);
         assert_eq!(AxisMap::Z_UP.apply(data), DVec3::new(1.0, 3.0, -2.0));
         assert!(!AxisMap::Z_UP.mirrors());
+        let up = AxisMap::SAME.with(1, SignedAxis::PlusZ);
+        assert_eq!(up.label(), "X, Z, Y");
+        assert_eq!(up.with(2, SignedAxis::MinusY), AxisMap::Z_UP);
+        assert_eq!(up.with(0, SignedAxis::MinusX).label(), "-X, Z, Y");
         let mirror = AxisMap([SignedAxis::MinusX, SignedAxis::PlusY, SignedAxis::PlusZ]);
         assert!(mirror.mirrors());
         assert_eq!(mirror.check(), Ok(()));

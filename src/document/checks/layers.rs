@@ -5,7 +5,7 @@ use crate::cluster::procedural::DriverInput;
 use crate::cluster::signal::Signal;
 use crate::cluster::{Base, ClusterGroup, DataLayer, DriverLayer};
 use crate::document::{Document, MeshItem};
-use crate::finding::{Finding, counted};
+use crate::finding::{Finding, Fix, Place, counted};
 
 /// The largest number of notes about the lines of a recording.
 const MAX_NOTES: usize = 8;
@@ -13,18 +13,18 @@ const MAX_NOTES: usize = 8;
 /// The problems of all recordings and of the layers that read them, drivers without their bones among them.
 pub fn of_layers(document: &Document) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for item in document.recordings().values() {
+    for (id, item) in document.recordings().iter() {
+        let of = Place::Recording(id.0);
         if let Err(why) = &item.content {
             let place = format!("recording \"{}\"", item.name);
-            findings.push(Finding::warning(
-                place,
-                format!("{why}. The layers that read it do not act; choose the file again."),
-            ));
+            let why = format!("{why}. The layers that read it do not act; choose the file again.");
+            let finding = Finding::warning(place, why).at(of.clone());
+            findings.push(finding.fixed_by(Some(Fix::Relink)));
         }
         let notes = item.recording().map_or(&[][..], |of| &of.notes);
         for note in notes.iter().take(MAX_NOTES) {
             let place = format!("recording \"{}\", line {}", item.name, note.line);
-            findings.push(Finding::info(place, note.text.clone()));
+            findings.push(Finding::info(place, note.text.clone()).at(of.clone()));
         }
         if let Some(more) = notes.len().checked_sub(MAX_NOTES).filter(|n| *n > 0) {
             let place = format!("recording \"{}\"", item.name);

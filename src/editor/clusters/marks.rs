@@ -189,7 +189,7 @@ impl Editor {
     }
 
     /// The selected points of the object with the other sides of their seams.
-    fn selected_vertices_of(&self, item: &MeshItem) -> PointSet {
+    pub(super) fn selected_vertices_of(&self, item: &MeshItem) -> PointSet {
         let selected = self.clustered_mesh().and_then(|mesh| {
             let selected = &self.document.session().selected_points;
             selected.get(&mesh)

@@ -5,20 +5,31 @@
 //!
 //! Invariant: a change that is refused leaves the document as it was and says why in one sentence.
 
+mod data_layers;
+mod driver_values;
+mod drivers;
+mod group_layers;
 mod groups;
 mod hand;
 mod keys;
+mod marker_match;
 mod marks;
 mod muscle_site;
 mod muscles;
 mod net;
+mod recordings;
 mod sparse;
 mod suggesting;
 
+pub(super) use driver_values::DriverValues;
 pub(super) use muscles::Muscles;
+pub(super) use recordings::RecordingFiles;
 pub(super) use sparse::SparseClusters;
 pub(super) use suggesting::ClusterSuggestions;
 
+pub use driver_values::DriverValue;
+pub use drivers::DriverSource;
+pub use group_layers::{ActiveLayers, GroupLayer};
 pub use keys::GroupKeys;
 pub use muscle_site::MuscleSite;
 pub use net::{NetEdge, SPARSE_DEGREES, VERY_SPARSE_DEGREES};

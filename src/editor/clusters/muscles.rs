@@ -4,36 +4,30 @@ use super::Editor;
 use super::muscle_site::KnownSite;
 use crate::cluster::MuscleLayer;
 use crate::cluster::procedural::MuscleSettings;
-use crate::editor::correctives::free_name;
 use crate::skeleton::JointId;
 use glam::DVec3;
 use std::collections::BTreeMap;
 
-/// Which muscle is active, and where it lies.
+/// Where the active muscle lies.
 #[derive(Default)]
 pub(in crate::editor) struct Muscles {
-    active: usize,
     pub(super) site: KnownSite,
 }
 
 impl Editor {
     /// The muscles of the active group.
     pub fn muscles(&self) -> &[MuscleLayer] {
-        let group = self.active_group().map(usize::from);
-        let group = group.and_then(|group| self.cluster_groups().get(group));
-        group.map_or(&[], |group| &group.muscles)
+        self.group_layers()
     }
 
     /// The active muscle of the active group, and its index.
     pub fn active_muscle(&self) -> Option<(usize, &MuscleLayer)> {
-        let last = self.muscles().len().checked_sub(1)?;
-        let active = self.muscles.active.min(last);
-        Some((active, &self.muscles()[active]))
+        self.active_group_layer()
     }
 
     /// Makes a muscle of the active group active.
     pub fn choose_muscle(&mut self, muscle: usize) {
-        self.muscles.active = muscle;
+        self.choose_group_layer::<MuscleLayer>(muscle);
     }
 
     /// The bones that a muscle can lie on: a joint of the object's skin and one of its children there, in the order of
@@ -106,55 +100,29 @@ impl Editor {
             );
             return false;
         };
-        let name = free_name("Muscle", &self.muscles().iter().map(|m| m.name.as_str()));
         let layer = MuscleLayer {
-            name: name.clone(),
+            name: self.free_layer_name::<MuscleLayer>("Muscle"),
             upper: joints[0],
             lower: joints[1],
             settings,
             muted: false,
         };
-        let at = self.muscles().len();
-        let label = format!("Add muscle · {name}");
-        let is_added = self.change_group(group, &label, |group| group.muscles.push(layer));
-        if is_added {
-            self.muscles.active = at;
-        }
-        is_added
+        self.push_group_layer(group, layer)
     }
 
     /// Deletes a muscle of the active group.
     pub fn delete_muscle(&mut self, muscle: usize) {
-        let Some(known) = self.muscles().get(muscle) else {
-            return;
-        };
-        let label = format!("Delete muscle · {}", known.name);
-        let active = self.muscles.active;
-        let is_gone = self.change_muscles(&label, |muscles| {
-            muscles.remove(muscle);
-        });
-        if is_gone && active > muscle {
-            self.muscles.active = active - 1;
-        }
+        self.delete_group_layer::<MuscleLayer>(muscle);
     }
 
     /// Renames a muscle of the active group. An empty name changes nothing.
     pub fn rename_muscle(&mut self, muscle: usize, name: &str) {
-        let name = name.trim();
-        if !name.is_empty() {
-            let label = format!("Rename muscle · {name}");
-            self.change_muscle(muscle, &label, |layer| name.clone_into(&mut layer.name));
-        }
+        self.rename_group_layer::<MuscleLayer>(muscle, name);
     }
 
     /// Mutes or unmutes a muscle of the active group.
     pub fn mute_muscle(&mut self, muscle: usize, muted: bool) {
-        let Some(known) = self.muscles().get(muscle) else {
-            return;
-        };
-        let verb = if muted { "Mute" } else { "Unmute" };
-        let label = format!("{verb} muscle · {}", known.name);
-        self.change_muscle(muscle, &label, |layer| layer.muted = muted);
+        self.mute_group_layer::<MuscleLayer>(muscle, muted);
     }
 
     /// Puts a muscle of the active group on another bone, with the side to which that one bends and the same part of its
@@ -216,17 +184,7 @@ impl Editor {
         label: &str,
         change: impl FnOnce(&mut MuscleLayer),
     ) -> bool {
-        if muscle >= self.muscles().len() {
-            return false;
-        }
-        self.change_muscles(label, |muscles| change(&mut muscles[muscle]))
-    }
-
-    fn change_muscles(&mut self, label: &str, change: impl FnOnce(&mut Vec<MuscleLayer>)) -> bool {
-        let Some(group) = self.active_group() else {
-            return false;
-        };
-        self.change_group(group, label, |group| change(&mut group.muscles))
+        self.change_group_layer(muscle, label, change)
     }
 
     /// The active group if a muscle can move it; else it says why not.
@@ -275,7 +233,7 @@ impl Editor {
     }
 
     /// The bone of the joint with the largest sum of weights over the clusters of a group.
-    fn bone_of_group(&self, group: u16) -> Option<[JointId; 2]> {
+    pub(super) fn bone_of_group(&self, group: u16) -> Option<[JointId; 2]> {
         let (mesh, item) = self.clustered_item()?;
         let (_, skin) = self.document.skin_of_mesh(mesh)?;
         let mut sums: BTreeMap<u16, f64> = BTreeMap::new();

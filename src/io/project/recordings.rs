@@ -5,7 +5,7 @@ use super::paths;
 use super::recording_entries::RecordingEntry;
 use crate::cluster::channel::RecordingId;
 use crate::document::{Document, Edit};
-use crate::finding::Finding;
+use crate::finding::{Finding, Place};
 use crate::io::channels::{built_in_item, read_item};
 use crate::sample::recording;
 use crate::task::Task;
@@ -76,10 +76,9 @@ pub(super) fn restore(
             None => read_item(entry.title, &path, known, task)?,
         };
         if item.content.is_ok() && item.fingerprint != known {
-            findings.push(Finding::warning(
-                &place,
-                "The file has changed since the project was saved; what it holds now is used.",
-            ));
+            let why =
+                "The file has changed since the project was saved; what it holds now is used.";
+            findings.push(Finding::warning(&place, why).at(Place::Recording(id.0)));
         }
         let recording = Some(Arc::new(item));
         if let Err(why) = document.apply(&mut Edit::Recording { id, recording }) {

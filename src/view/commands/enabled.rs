@@ -90,6 +90,8 @@ impl Command {
             | Self::DeleteGroup
             | Self::PromoteAnchors
             | Self::AddMuscle
+            | Self::AddDriver
+            | Self::AddRecording
             | Self::SuggestClusters
             | Self::ReduceSamples
             | Self::AssignGroup(_) => editor.clustered_mesh().is_some(),

@@ -366,6 +366,10 @@ pub enum Command {
     PromoteAnchors,
     /// Add a muscle to the active group.
     AddMuscle,
+    /// Add a driver to the active group.
+    AddDriver,
+    /// Choose a recording to add.
+    AddRecording,
     /// Suggest clusters for the active object.
     SuggestClusters,
     /// Reduce the samples of the active set to the clusters.

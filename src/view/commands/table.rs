@@ -394,6 +394,8 @@ pub const TABLE: &[Row] = &[
     row(Group::Skinning, Command::DeleteGroup, "cluster.delete", "Delete group", "Delete the active group. Its clusters become free vertices.").under("Clusters"),
     row(Group::Skinning, Command::PromoteAnchors, "cluster.promote", "Promote anchors", "Mark all anchors as clusters of the active group. Anchors are corners that the patches need and nobody marked.").under("Clusters"),
     row(Group::Skinning, Command::AddMuscle, "cluster.muscle", "Add muscle", "Add a muscle to the active group, on the selected bone: it bulges the clusters as the joint at the bone's tail bends.").under("Clusters"),
+    row(Group::Skinning, Command::AddDriver, "cluster.driver", "Add driver", "Add a driver to the active group: one value, as the angle of the selected bone, displaces the clusters.").under("Clusters"),
+    row(Group::Skinning, Command::AddRecording, "cluster.recording", "Add recording\u{2026}", "Read a CSV or TRC file of markers and values over time, which move clusters or drive them.").under("Clusters"),
     row(Group::Skinning, Command::SuggestClusters, "cluster.suggest", "Suggest clusters", "Choose as few clusters as bring the patches close to the deformer stack in the training poses. The Clusters panel shows the error over their number.").under("Clusters"),
     row(Group::Skinning, Command::ReduceSamples, "cluster.reduce", "Reduce samples to clusters", "Keep the displacements of the active sample set at the clusters alone: the patches carry them to the free vertices. It says what part of each sample is lost.").under("Clusters"),
     row(Group::Skinning, Command::ToggleClusters, "view.clusters", "Show clusters", "Show or hide control clusters, anchors and the borders of patches.").under("Clusters"),

@@ -2,14 +2,12 @@
 
 use super::corners::Corners;
 use super::muscles::bone;
-use crate::cluster::channel::{Channel, Played, Recording};
-use crate::cluster::procedural::{BindPoint, Bone, Driver, DriverInput, DriverPoint};
-use crate::cluster::procedural::{InputSource, Sink};
-use crate::cluster::{ClusterMap, ControlNet, DriverLayer, bone_axis};
+use crate::cluster::procedural::{BindPoint, Bone, Sink};
+use crate::cluster::{ClusterMap, ControlNet, DriverLayer};
+use crate::deform::driver_reader::{DriverReader, PoseInputs};
 use crate::deform::stage::run::Run;
 use crate::skeleton::JointId;
-use glam::{DQuat, DVec3, Vec3};
-use std::sync::Arc;
+use glam::{DVec3, Vec3};
 
 /// The drivers of all groups on their corners, and their displacements in the latest run.
 #[derive(Default)]
@@ -26,21 +24,12 @@ pub(super) struct Drivers {
 
 /// A driver on the corners of its group.
 struct OnCorners {
-    layer: DriverLayer,
-    driver: Driver,
+    reader: DriverReader,
     corners: Vec<u32>,
     /// At an amount of 1: one for each of `corners`.
     units: Vec<DVec3>,
-    channel: Option<Recorded>,
     /// In the latest run, metres; `None` before the first.
     amount: Option<f64>,
-}
-
-/// A scalar of a recording.
-struct Recorded {
-    recording: Arc<Recording>,
-    played: Played,
-    channel: Channel<f64>,
 }
 
 impl Drivers {
@@ -100,9 +89,18 @@ impl Drivers {
 
     /// Brings the displacements to the pose and its moment; adds the corners that move to `stale`.
     pub(super) fn run(&mut self, run: &Run<'_>, before: &[Vec3], stale: &mut Vec<u32>) {
+        let input = run.input;
+        let pose = PoseInputs {
+            skeleton: input.skeleton,
+            rest_world: input.rest_world,
+            locals: input.locals,
+            world: input.world,
+            positions: before,
+            moment: input.moment,
+        };
         let mut any = false;
         for layer in &mut self.layers {
-            let amount = layer.now(run, before);
+            let amount = layer.reader.amount(&pose);
             if layer.amount.map(f64::to_bits) != Some(amount.to_bits()) {
                 layer.amount = Some(amount);
                 stale.extend_from_slice(&layer.corners);
@@ -147,93 +145,13 @@ impl OnCorners {
                 (corner, bind)
             })
             .unzip();
-        let channel = match &layer.settings.input {
-            DriverInput::Channel { name } => Some(Recorded::new(run, name, layer.played?)?),
-            _ => None,
-        };
+        let recordings = run.input.clusters.map(|clusters| &**clusters.recordings);
         let sink = Sink::new(&layer.settings.sink, bone, &points).ok()?;
         Some(Self {
-            driver: Driver::new(&layer.settings).ok()?,
-            layer: layer.clone(),
+            reader: DriverReader::new(layer, recordings)?,
             corners: which,
             units: sink.units().to_vec(),
-            channel,
             amount: None,
         })
-    }
-
-    /// Its amount in the pose, metres; 0 where its input has no value.
-    fn now(&self, run: &Run<'_>, before: &[Vec3]) -> f64 {
-        match &self.channel {
-            Some(recorded) => {
-                let time = recorded.played.time(&recorded.recording, run.input.moment);
-                let amount = |value| self.driver.amount(Some(value)).unwrap_or(0.0);
-                let fade = &self.layer.settings.fade;
-                recorded.channel.shown_as(time, fade, amount).value
-            }
-            None => {
-                let input = self.layer.settings.input.value(&Posed { run, before });
-                self.driver.amount(input).unwrap_or(0.0)
-            }
-        }
-    }
-}
-
-impl Recorded {
-    fn new(run: &Run<'_>, name: &str, played: Played) -> Option<Self> {
-        let recordings = run.input.clusters?.recordings;
-        let recording = recordings.get(&played.recording)?.content.as_ref().ok()?;
-        Some(Self {
-            channel: recording.scalar(name, played.sampling)?.ok()?,
-            recording: recording.clone(),
-            played,
-        })
-    }
-}
-
-/// The inputs of drivers in a pose.
-struct Posed<'a> {
-    run: &'a Run<'a>,
-    before: &'a [Vec3],
-}
-
-impl InputSource for Posed<'_> {
-    fn rotation_from_bind(&self, joint: u32) -> Option<DQuat> {
-        let input = self.run.input;
-        let local = input.locals.get(joint as usize)?;
-        let joint = JointId(joint);
-        let is_live = joint.get() < input.skeleton.len() && input.skeleton.is_live(joint);
-        is_live.then(|| input.skeleton.joint(joint).rest.rotation.conjugate() * local.rotation)
-    }
-
-    fn bone_axis(&self, joint: u32) -> Option<DVec3> {
-        let input = self.run.input;
-        bone_axis(input.skeleton, input.rest_world, JointId(joint))
-    }
-
-    fn bone_direction(&self, joint: u32) -> Option<DVec3> {
-        let world = self.run.input.world.get(joint as usize)?;
-        Some(world.matrix3 * self.bone_axis(joint)?)
-    }
-
-    fn place(&self, point: DriverPoint) -> Option<DVec3> {
-        let input = self.run.input;
-        match point {
-            DriverPoint::Joint(joint) => {
-                let joint = JointId(joint);
-                let is_live = joint.get() < input.skeleton.len() && input.skeleton.is_live(joint);
-                is_live.then(|| input.world[joint.get()].translation)
-            }
-            DriverPoint::Vertex(point) => Some(self.before.get(point as usize)?.as_dvec3()),
-        }
-    }
-
-    fn time(&self) -> f64 {
-        self.run.input.moment.secs
-    }
-
-    fn channel(&self, _: &str) -> Option<f64> {
-        // Of a recording, which knows its gaps: see [`OnCorners::now`].
-        None
     }
 }

@@ -2,12 +2,24 @@
 //!
 //! Data flow: the clusters of the active object -> rows -> commands, or changes that the editor applies at once.
 
+mod binding;
+mod curve;
+mod data;
+mod driver_input;
+mod driver_response;
+mod driver_sink;
+mod drivers;
 mod glyph;
 mod groups;
 mod hand;
+mod layer_row;
 mod muscle;
 mod muscles;
 mod patches;
+mod pick;
+mod played;
+mod plot;
+mod recordings;
 mod samples;
 mod strength;
 mod suggestion;
@@ -16,7 +28,7 @@ mod surface;
 pub(in crate::view) use glyph::glyph_ui;
 
 use super::rename::NameField;
-use crate::cluster::GroupPreset;
+use crate::cluster::{DataLayer, DriverLayer, GroupPreset};
 use crate::editor::Editor;
 use crate::view::commands::Command;
 use crate::view::theme;
@@ -29,6 +41,8 @@ pub struct ClustersPanel {
     model: u64,
     rename: Option<Rename>,
     sparse: patches::Sparse,
+    /// The binding of the active data that is edited.
+    binding: usize,
     /// Whether a colour, a number or a point of a curve is being dragged, in one undo step.
     is_dragging: bool,
 }
@@ -45,6 +59,10 @@ enum Renamed {
     Group(u16),
     /// A muscle of the active group.
     Muscle(usize),
+    /// A driver of the active group.
+    Driver(usize),
+    /// Data of the active group.
+    Data(usize),
 }
 
 impl ClustersPanel {
@@ -61,9 +79,13 @@ impl ClustersPanel {
         }
         let n_groups = editor.cluster_groups().len();
         let n_muscles = editor.muscles().len();
+        let n_drivers = editor.group_layers::<DriverLayer>().len();
+        let n_data = editor.group_layers::<DataLayer>().len();
         let is_there = |rename: &Rename| match rename.what {
             Renamed::Group(group) => usize::from(group) < n_groups,
             Renamed::Muscle(muscle) => muscle < n_muscles,
+            Renamed::Driver(driver) => driver < n_drivers,
+            Renamed::Data(data) => data < n_data,
         };
         if !self.rename.as_ref().is_none_or(is_there) {
             self.rename = None;
@@ -86,6 +108,11 @@ impl ClustersPanel {
                 self.groups_ui(ui, editor, &mut commands);
                 ui.separator();
                 self.muscles_ui(ui, editor, &mut commands);
+                ui.separator();
+                self.drivers_ui(ui, editor, &mut commands);
+                ui.separator();
+                self.data_ui(ui, editor);
+                Self::recordings_ui(ui, editor, &mut commands);
                 ui.separator();
                 self.patches_ui(ui, editor, &mut commands);
                 ui.separator();

@@ -1,0 +1,221 @@
+//! Recordings of the document: read in the background, read again, found again, removed. Each change is one undo step.
+
+use super::Editor;
+use crate::cluster::channel::{RecordingId, RecordingItem};
+use crate::document::{Document, Edit};
+use crate::editor::correctives::free_name;
+use crate::editor::files::file_name;
+use crate::editor::jobs::EditorJob;
+use crate::evaluate::{JobError, JobHandle};
+use crate::finding::{counted, trimmed};
+use crate::io::channels::read_item;
+use crate::task::Cancelled;
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The chosen recording, those being read, and the one whose file is asked for.
+#[derive(Default)]
+pub(in crate::editor) struct RecordingFiles {
+    active: Option<RecordingId>,
+    relink: Option<RecordingId>,
+    reading: VecDeque<Reading>,
+}
+
+struct Reading {
+    /// The recording that it replaces; `None` adds one.
+    of: Option<RecordingId>,
+    verb: &'static str,
+    job: JobHandle<Result<RecordingItem, Cancelled>>,
+}
+
+impl RecordingFiles {
+    /// Drops everything, for another model.
+    pub(in crate::editor) fn forget_model(&mut self) {
+        for reading in &self.reading {
+            reading.job.task().cancel();
+        }
+        *self = Self::default();
+    }
+}
+
+impl Editor {
+    /// The recording that the Clusters panel shows: the chosen one, else the first.
+    pub fn active_recording(&self) -> Option<RecordingId> {
+        let recordings = self.document.recordings();
+        let chosen = self.recording_files.active;
+        chosen
+            .filter(|id| recordings.contains_key(id))
+            .or_else(|| recordings.keys().next().copied())
+    }
+
+    /// Shows a recording in the Clusters panel.
+    pub fn choose_recording(&mut self, recording: RecordingId) {
+        self.recording_files.active = Some(recording);
+    }
+
+    /// Reads a file of recorded channels (CSV or TRC) and adds it, in the background. One that the document has is read again.
+    pub fn add_recording(&mut self, path: &Path) {
+        if self.document.meshes().is_empty() {
+            self.notify("Open a model first: a recording moves its control clusters.");
+            return;
+        }
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let mut known = self.document.recordings().iter();
+        if let Some((&id, _)) = known.find(|(_, item)| item.path == absolute) {
+            self.reload_recording(id);
+            return;
+        }
+        let stem = path.file_stem().unwrap_or(path.as_os_str());
+        let stem = stem.to_string_lossy().into_owned();
+        self.read_recording(None, stem, path, "Add recording");
+    }
+
+    /// Reads the file of a recording again.
+    pub fn reload_recording(&mut self, recording: RecordingId) {
+        if let Some(item) = self.document.recordings().get(&recording).cloned() {
+            let (name, path) = (item.name.clone(), item.path.clone());
+            self.read_recording(Some(recording), name, &path, "Reload recording");
+        }
+    }
+
+    /// Reads a recording from another file. Its layers stay: they find their channels by name.
+    pub fn relink_recording(&mut self, recording: RecordingId, path: &Path) {
+        if let Some(item) = self.document.recordings().get(&recording) {
+            let name = item.name.clone();
+            self.read_recording(Some(recording), name, path, "Relink recording");
+        }
+    }
+
+    /// Removes a recording. One that a layer reads stays, and the reason is said.
+    pub fn remove_recording(&mut self, recording: RecordingId) {
+        let Some(item) = self.document.recordings().get(&recording) else {
+            return;
+        };
+        let label = format!("Remove recording · {}", item.name);
+        self.finish_tool();
+        let edit = Edit::Recording {
+            id: recording,
+            recording: None,
+        };
+        if let Err(error) = self.apply(edit, &label) {
+            self.notify_error(super::sentence(&error));
+        }
+    }
+
+    /// Asks for another file of a recording.
+    pub fn ask_for_recording_file(&mut self, recording: RecordingId) {
+        self.recording_files.relink = Some(recording);
+    }
+
+    /// The recording whose file is asked for.
+    pub fn recording_to_relink(&self) -> Option<RecordingId> {
+        let wanted = self.recording_files.relink?;
+        let recordings = self.document.recordings();
+        recordings.contains_key(&wanted).then_some(wanted)
+    }
+
+    /// Asks no longer for the file of a recording.
+    pub fn give_up_relinking_recording(&mut self) {
+        self.recording_files.relink = None;
+    }
+
+    fn read_recording(
+        &mut self,
+        of: Option<RecordingId>,
+        name: String,
+        path: &Path,
+        verb: &'static str,
+    ) {
+        let theirs = path.to_owned();
+        let known = of.and_then(|id| self.document.recordings().get(&id));
+        let known = known.map_or(0, |item| item.fingerprint);
+        let label = format!("Reading {}", file_name(path));
+        let job = self
+            .lane
+            .submit(EditorJob::ReadRecording, &label, move |task| {
+                read_item(name, &theirs, known, task)
+            });
+        self.recording_files
+            .reading
+            .push_back(Reading { of, verb, job });
+    }
+
+    /// Takes a recording that was read.
+    pub(in crate::editor) fn take_recording(&mut self) {
+        let reading = &mut self.recording_files.reading;
+        let ended = reading.iter().position(|reading| reading.job.has_ended());
+        let Some(Reading { of, verb, job }) = ended.and_then(|at| reading.remove(at)) else {
+            return;
+        };
+        let mut item = match job.into_result() {
+            Ok(Ok(item)) => item,
+            Ok(Err(Cancelled)) | Err(JobError::Cancelled) => {
+                self.notify("Reading the recording was cancelled.");
+                return;
+            }
+            Err(error @ JobError::Failed) => {
+                self.notify_error(error.to_string());
+                return;
+            }
+        };
+        if let Err(why) = &item.content {
+            let why = format!("{why}.");
+            self.notify_error(why);
+            return;
+        }
+        let id = match of {
+            Some(id) if self.document.recordings().contains_key(&id) => id,
+            // It was removed while its file was read.
+            Some(_) => return,
+            None => {
+                item.name = free_recording_name(&self.document, &item.name);
+                self.document.free_recording()
+            }
+        };
+        if self.document.recordings().get(&id).map(|known| &**known) == Some(&item) {
+            self.notify(format!("{} has not changed.", item.name));
+            return;
+        }
+        let label = format!("{verb} · {}", item.name);
+        let said = summary(&item);
+        let edit = Edit::Recording {
+            id,
+            recording: Some(Arc::new(item)),
+        };
+        match self.apply(edit, &label) {
+            Ok(()) => {
+                self.recording_files.active = Some(id);
+                self.notify(said);
+            }
+            Err(error) => self.notify_error(super::sentence(&error)),
+        }
+    }
+}
+
+fn free_recording_name(document: &Document, wanted: &str) -> String {
+    let names = document.recordings().values();
+    free_name(wanted, &names.map(|item| item.name.as_str()))
+}
+
+/// What was read, in one sentence.
+fn summary(item: &RecordingItem) -> String {
+    let Some(of) = item.recording() else {
+        return String::new();
+    };
+    let rate = of.sample_rate();
+    let rate = rate.map_or_else(String::new, |rate| {
+        format!(" at {} Hz", trimmed((rate * 10.0).round() / 10.0))
+    });
+    let mut text = format!(
+        "{}: {}, {}{rate}.",
+        item.name,
+        counted(of.n_channels(), "channel"),
+        counted(of.times.len(), "sample"),
+    );
+    if !of.notes.is_empty() {
+        let notes = counted(of.notes.len(), "note");
+        text.push_str(&format!(" {notes} about its lines: see Problems."));
+    }
+    text
+}

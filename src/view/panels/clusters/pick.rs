@@ -1,0 +1,62 @@
+//! A drop-down with a filter, for long lists: bones, channels, markers.
+
+use crate::view::theme;
+use egui::{
+    ComboBox, PopupCloseBehavior, Response, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo,
+};
+
+/// From this number of choices on there is a filter.
+const LONG: usize = 8;
+/// The height of the list, points.
+const HEIGHT: f32 = 220.0;
+
+/// Draws a drop-down of names; returns the index of a new choice.
+pub(super) fn filtered_ui(
+    ui: &mut Ui,
+    label: &str,
+    width: f32,
+    chosen: Option<usize>,
+    shown: &str,
+    names: &[String],
+) -> (Response, Option<usize>) {
+    let id = ui.scope_id().with(("filter", label));
+    let mut picked = None;
+    let response = ComboBox::from_id_salt(label)
+        .width(width)
+        .truncate()
+        .selected_text(shown)
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .show_ui(ui, |ui| {
+            let mut filter: String = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+            if names.len() >= LONG {
+                let field = TextEdit::singleline(&mut filter).hint_text("Filter");
+                let response = ui.add(field);
+                response.widget_info(|| {
+                    WidgetInfo::labeled(Role::TextInput, true, format!("Filter of {label}"))
+                });
+            }
+            let wanted = filter.to_lowercase();
+            ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| {
+                let mut any = false;
+                for (index, name) in names.iter().enumerate() {
+                    if !name.to_lowercase().contains(&wanted) {
+                        continue;
+                    }
+                    any = true;
+                    if ui.selectable_label(chosen == Some(index), name).clicked() {
+                        picked = Some(index);
+                        filter.clear();
+                        ui.close();
+                    }
+                }
+                if !any {
+                    let dim = theme::palette(ui).text_dim;
+                    ui.label(RichText::new("Nothing with this name.").color(dim));
+                }
+            });
+            ui.data_mut(|data| data.insert_temp(id, filter));
+        })
+        .response;
+    response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, label));
+    (response, picked.filter(|index| chosen != Some(*index)))
+}

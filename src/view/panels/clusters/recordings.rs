@@ -1,0 +1,192 @@
+//! The recordings of the document: their files, what they hold, and what to do where a file is gone.
+
+use super::ClustersPanel;
+use super::layer_row::{dim_ui, icon_ui};
+use crate::cluster::channel::{Recording, RecordingId, RecordingItem, Track};
+use crate::cluster::signal::Signal;
+use crate::editor::Editor;
+use crate::finding::{counted, trimmed};
+use crate::view::commands::Command;
+use crate::view::panels::correctives::sets::text_ui;
+use crate::view::panels::correctives::{buttons_ui, heading_ui};
+use crate::view::theme;
+use egui::{Label, Rect, RichText, Role, ScrollArea, Sense, Ui, Vec2, WidgetInfo, vec2};
+use egui_material_icons::icons;
+
+/// The height of the list of channels, points.
+const CHANNELS: f32 = 112.0;
+
+impl ClustersPanel {
+    /// Draws the recordings, and what the active one holds.
+    pub(super) fn recordings_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
+        heading_ui(ui, "Recordings", "");
+        let recordings = editor.document().recordings().clone();
+        let command = Command::AddRecording;
+        if recordings.is_empty() {
+            dim_ui(
+                ui,
+                "A recording holds markers and values over time: a CSV or TRC file. It can place and displace clusters, and be \
+                 read by drivers. Drop the file on the window, or choose it.",
+            );
+            let button = ui.button(command.label());
+            if button.on_hover_text(command.tooltip(ui.ctx())).clicked() {
+                commands.push(command);
+            }
+            return;
+        }
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing = Vec2::splat(2.0);
+            commands.extend(buttons_ui(ui, editor, &[(command, icons::ICON_ADD)]));
+            let Some(active) = editor.active_recording() else {
+                return;
+            };
+            let about = "Choose another file for the active recording. Its layers find their channels by name.";
+            if icon_ui(ui, icons::ICON_LINK, "Relink recording", about, true) {
+                editor.ask_for_recording_file(active);
+            }
+            let about = "Read the file of the active recording again.";
+            if icon_ui(ui, icons::ICON_REFRESH, "Reload recording", about, true) {
+                editor.reload_recording(active);
+            }
+            let about = "Remove the active recording from the project. The file stays. Delete the layers that read it first.";
+            if icon_ui(ui, icons::ICON_DELETE, "Remove recording", about, true) {
+                editor.remove_recording(active);
+            }
+        });
+        for (&id, item) in recordings.iter() {
+            row_ui(ui, editor, id, item);
+        }
+        let active = editor.active_recording();
+        if let Some(item) = active.and_then(|id| recordings.get(&id)) {
+            match &item.content {
+                Ok(recording) => content_ui(ui, recording),
+                Err(why) => {
+                    let error = theme::palette(ui).error;
+                    let text = RichText::new(format!("{why}.")).color(error);
+                    ui.add(Label::new(text).wrap());
+                    if let Some(id) = active
+                        && ui
+                            .button("Relink\u{2026}")
+                            .on_hover_text("Choose the file of this recording.")
+                            .clicked()
+                    {
+                        editor.ask_for_recording_file(id);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn row_ui(ui: &mut Ui, editor: &mut Editor, id: RecordingId, item: &RecordingItem) {
+    let palette = theme::palette(ui);
+    let size = Vec2::new(ui.available_width(), theme::ROW);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::CLICK);
+    let is_active = editor.active_recording() == Some(id);
+    if is_active {
+        ui.painter().rect_filled(rect, 3.0, palette.selected);
+        let bar = Rect::from_min_size(rect.min, vec2(3.0, rect.height()));
+        ui.painter().rect_filled(bar, 1.0, palette.accent);
+    } else if response.hovered() {
+        ui.painter().rect_filled(rect, 3.0, palette.stripe);
+    }
+    let beside = match item.recording() {
+        Some(of) => rate_text(of),
+        None => "cannot be read".to_owned(),
+    };
+    let spoken = format!("{}, {beside}", item.name);
+    response.widget_info(|| WidgetInfo::selected(Role::ListBoxOption, true, is_active, &spoken));
+    let place = rect.with_min_x(rect.left() + 8.0);
+    let dim = if item.content.is_ok() {
+        palette.text_dim
+    } else {
+        palette.error
+    };
+    let right = text_ui(ui, &beside, dim, place, true, place.width() * 0.5);
+    let colour = if is_active {
+        palette.accent
+    } else {
+        palette.text
+    };
+    let own = place.with_max_x(right - 6.0);
+    text_ui(ui, &item.name, colour, own, false, own.width());
+    if response.clicked() {
+        editor.choose_recording(id);
+    }
+    response.on_hover_text(item.path.display().to_string());
+}
+
+/// Its rate and its length.
+fn rate_text(of: &Recording) -> String {
+    let seconds = match (of.times.first(), of.times.last()) {
+        (Some(first), Some(last)) => last - first,
+        _ => 0.0,
+    };
+    let rate = of.sample_rate().map_or_else(String::new, |rate| {
+        format!("{} Hz, ", trimmed((rate * 10.0).round() / 10.0))
+    });
+    format!("{rate}{} s", trimmed((seconds * 100.0).round() / 100.0))
+}
+
+/// Draws the channels of a recording, each with the part of its samples that have a value.
+fn content_ui(ui: &mut Ui, of: &Recording) {
+    let text = format!(
+        "{}, {}",
+        counted(of.times.len(), "sample"),
+        counted(of.n_channels(), "channel")
+    );
+    dim_ui(ui, &text);
+    let markers = of.markers.iter();
+    let rotations = of.rotations.iter();
+    let mut rows: Vec<(String, &'static str, f64)> = markers
+        .map(|track| (track.name.clone(), "marker", coverage(track)))
+        .chain(rotations.map(|track| (track.name.clone(), "rotation", coverage(track))))
+        .collect();
+    rows.extend(of.scalars.iter().map(|track| {
+        let valid = track.values.iter().filter(|v| v.is_finite()).count();
+        let part = valid as f64 / (track.values.len() as f64).max(1.0);
+        (track.name.clone(), "scalar", part)
+    }));
+    rows.extend(of.labels.iter().map(|track| {
+        let said = track.values.iter().filter(|v| v.is_some()).count();
+        let part = said as f64 / (track.values.len() as f64).max(1.0);
+        (track.name.clone(), "words", part)
+    }));
+    ScrollArea::vertical()
+        .id_salt("channels")
+        .max_height(CHANNELS)
+        .auto_shrink([false, true])
+        .show_rows(ui, 18.0, rows.len(), |ui, range| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            for (name, kind, part) in &rows[range] {
+                let palette = theme::palette(ui);
+                let size = Vec2::new(ui.available_width() - 10.0, 18.0);
+                let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+                let beside = format!("{kind}, {:.0} %", 100.0 * part);
+                let spoken = format!("{name}: {beside}");
+                response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &spoken));
+                let place = rect.with_min_x(rect.left() + 8.0);
+                let right = text_ui(ui, &beside, palette.text_dim, place, true, 110.0);
+                let own = place.with_max_x(right - 6.0);
+                text_ui(ui, name, palette.text, own, false, own.width());
+                response.on_hover_text(about(kind, *part));
+            }
+        });
+}
+
+fn coverage<V: Signal>(track: &Track<V>) -> f64 {
+    track.n_valid() as f64 / (track.values.len() as f64).max(1.0)
+}
+
+fn about(kind: &str, part: f64) -> String {
+    let use_of = match kind {
+        "marker" => "Data binds it to clusters.",
+        "rotation" => "A driver reads its angle, or its twist about an axis.",
+        "scalar" => "Data and drivers read it.",
+        _ => "Words move nothing.",
+    };
+    format!(
+        "{:.1} % of its samples have a value. {use_of}",
+        100.0 * part
+    )
+}

@@ -1,0 +1,299 @@
+//! Recordings and data of cluster groups with the headless editor: files are read in the background, channels are bound, and
+//! each change is one undo step.
+
+use crate::cluster_data::Water;
+use crate::clusters_editor::{marked_arm, select, shown, undo_label, undoes};
+use crate::editing::EditorHarness;
+use glam::{DQuat, DVec3, Vec3};
+use sinew::cluster::channel::{BindingKind, RecordingId, ScalarDirection};
+use sinew::cluster::procedural::DriverInput;
+use sinew::cluster::{Base, DataLayer, DriverLayer};
+use sinew::editor::OpenRequest;
+use sinew::editor::clusters::DriverSource;
+use sinew::finding::{Fix, Place};
+use std::fmt::Write as _;
+use std::path::Path;
+
+const RECORDING: RecordingId = RecordingId(0);
+
+fn data(h: &EditorHarness) -> DataLayer {
+    let active = h.editor.active_group_layer::<DataLayer>();
+    active.expect("data").1.clone()
+}
+
+fn add(h: &mut EditorHarness, path: &Path) {
+    h.editor.add_recording(path);
+    h.settle();
+}
+
+/// Three markers of a plate in millimetres, beside the model: at rest over the vertices 0, 8 and 72 of the grid, then turned
+/// about z and risen.
+fn plate() -> (String, [[DVec3; 3]; 3]) {
+    let corners = [
+        DVec3::new(-2.0, 0.0, -2.0),
+        DVec3::new(2.0, 0.0, -2.0),
+        DVec3::new(-2.0, 0.0, 2.0),
+    ];
+    let moved = [0.0, 0.2, 0.4]
+        .map(|angle| corners.map(|p| DQuat::from_rotation_z(angle) * p + DVec3::Y * (0.5 * angle)));
+    let mut text = "PathFileType\t4\t(X/Y/Z)\tplate.trc\n\
+        DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\n\
+        1\t1\t3\t3\tmm\t1\n\
+        Frame#\tTime\tA\t\t\tB\t\t\tC\t\t\n\
+        \t\tX1\tY1\tZ1\tX2\tY2\tZ2\tX3\tY3\tZ3\n\n"
+        .to_owned();
+    // The space of the recording: turned by 90° about y, and 3 m away.
+    let to_file = |p: DVec3| {
+        let turned = DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2) * p;
+        (turned + DVec3::new(3.0, 1.0, 0.0)) * 1000.0
+    };
+    // The first marker is not that of the first vertex.
+    for (frame, places) in moved.iter().enumerate() {
+        let _ = write!(text, "{}\t{}", frame + 1, frame);
+        for which in [1, 2, 0] {
+            let at = to_file(places[which]);
+            let _ = write!(text, "\t{}\t{}\t{}", at.x, at.y, at.z);
+        }
+        text.push('\n');
+    }
+    (text, moved)
+}
+
+#[test]
+fn markers_of_a_trc_file_place_clusters_in_the_editor_in_files_and_on_the_command_line() {
+    let water = Water::new();
+    let trc = water.join("plate.trc");
+    let (text, moved) = plate();
+    std::fs::write(&trc, text).unwrap();
+    let mut h = EditorHarness::on(OpenRequest::Path(water.join("water.glb")));
+    select(&mut h, &[0, 8, 72]);
+    h.editor.mark_selected();
+    undoes(&mut h, |h| add(h, &trc));
+    assert_eq!(undo_label(&h), "Add recording · plate");
+    assert!(
+        h.last_notice()
+            .contains("plate: 3 channels, 3 samples at 1 Hz.")
+    );
+    undoes(&mut h, |h| assert!(h.editor.add_data(RECORDING)));
+    assert_eq!(undo_label(&h), "Add data · plate");
+    // Two of them are bound by hand, which fits the third.
+    for (vertex, marker) in [(0, "C"), (8, "A")] {
+        select(&mut h, &[vertex]);
+        undoes(&mut h, |h| h.editor.add_binding(0, marker));
+    }
+    assert_eq!(undo_label(&h), "Data binding · plate");
+    assert_eq!(data(&h).bindings[0].kind, BindingKind::Delta);
+    undoes(&mut h, |h| h.editor.set_binding_places(0, 0, true));
+    assert_eq!(undo_label(&h), "Data kind · plate");
+    assert!(
+        h.last_notice()
+            .contains("the base of the group is now Data")
+    );
+    assert_eq!(h.editor.cluster_groups()[0].base, Base::Data);
+    undoes(&mut h, |h| h.editor.set_binding_places(0, 1, true));
+    undoes(&mut h, |h| h.editor.bind_nearest(0));
+    let bound: Vec<(String, Vec<u32>)> = data(&h)
+        .bindings
+        .iter()
+        .map(|b| (b.channel.clone(), b.clusters.clone()))
+        .collect();
+    let expected = [("C", 0), ("A", 8), ("B", 72)];
+    assert_eq!(bound, expected.map(|(name, v)| (name.to_owned(), vec![v])));
+    h.editor.bind_nearest(0);
+    assert!(h.settle_and_notice().contains("Every marker with a value"));
+    h.editor.set_data(0, "sampling", |layer| {
+        layer.played.sampling.max_gap = Some(2.0);
+    });
+    h.settle();
+
+    let clip = *h.editor.document().clips().keys().next().unwrap();
+    h.editor.show_clip(Some(clip));
+    let check = |shape: &[Vec3], places: &[DVec3; 3], what: &str| {
+        for (vertex, place) in [0, 8, 72].into_iter().zip(places) {
+            let off = shape[vertex].as_dvec3().distance(*place);
+            assert!(off < 1e-5, "{what}: vertex {vertex} is {off} away");
+        }
+    };
+    for (secs, places) in [0.0, 1.0, 2.0].into_iter().zip(&moved) {
+        h.editor.set_time(secs);
+        h.settle();
+        check(&shown(&h), places, &format!("{secs} s"));
+    }
+    // The same in the saved project.
+    let project = water.join("plate.ron");
+    h.editor.save_as(&project);
+    h.settle();
+    for (secs, places) in ["0", "1", "2"].into_iter().zip(&moved) {
+        check(&water.skin(&project, secs), places, secs);
+    }
+    let mut again = EditorHarness::on(OpenRequest::Path(project));
+    assert_eq!(data(&again), data(&h));
+    again.editor.set_time(2.0);
+    again.settle();
+    check(&shown(&again), &moved[2], "opened again");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_refused_with_its_line_and_column() {
+    let mut h = marked_arm();
+    let folder = tempfile::tempdir().unwrap();
+    let bad = folder.path().join("bad.csv");
+    std::fs::write(&bad, "time,load\n0,1\n1,1\n2,1\n3,x7\n").unwrap();
+    let n = h.editor.history().n_undo();
+    add(&mut h, &bad);
+    let said = h.last_notice().to_owned();
+    assert!(
+        said.contains("bad.csv") && said.contains("line 5") && said.contains("column 2"),
+        "{said}"
+    );
+    assert_eq!(h.editor.history().n_undo(), n);
+    add(&mut h, &folder.path().join("none.trc"));
+    assert!(h.last_notice().contains("none.trc"), "{}", h.last_notice());
+    assert!(h.editor.document().recordings().is_empty());
+    // Mended, it is read; read again without a change, it stays.
+    std::fs::write(&bad, "time,load\n0,1\n1,1\n2,1\n3,7\n").unwrap();
+    add(&mut h, &bad);
+    assert_eq!(h.editor.document().recordings().len(), 1);
+    let n = h.editor.history().n_undo();
+    add(&mut h, &bad);
+    assert!(h.last_notice().contains("has not changed"));
+    assert_eq!(h.editor.history().n_undo(), n);
+    std::fs::write(&bad, "time,load\n0,1\n1,9\n").unwrap();
+    undoes(&mut h, |h| {
+        h.editor.reload_recording(RECORDING);
+        h.settle();
+    });
+    assert_eq!(undo_label(&h), "Reload recording · bad");
+}
+
+#[test]
+fn scalars_are_bound_changed_and_unbound_in_one_step_each() {
+    let water = Water::new();
+    let mut h = EditorHarness::on(OpenRequest::Path(water.join("water.glb")));
+    select(&mut h, &[0, 8, 72]);
+    h.editor.mark_selected();
+    add(&mut h, &water.join("levels.csv"));
+    h.editor.add_data(RECORDING);
+    h.settle();
+    // Without a selection all clusters of the group; a length is a length, zero as it begins, up without a skin.
+    undoes(&mut h, |h| h.editor.add_binding(0, "b"));
+    let made = data(&h).bindings[0].clone();
+    assert_eq!((made.clusters.len(), made.scale), (3, 1.0));
+    let up = BindingKind::Scalar {
+        reference: 1.0,
+        direction: ScalarDirection::Fixed(DVec3::Y),
+    };
+    assert_eq!(made.kind, up);
+    select(&mut h, &[8]);
+    undoes(&mut h, |h| h.editor.bind_selected(0, 0));
+    assert_eq!(undo_label(&h), "Data clusters · levels");
+    assert_eq!(data(&h).bindings[0].clusters, [8]);
+    undoes(&mut h, |h| {
+        h.editor.begin_step("Data scale · levels");
+        for scale in [1.5, 2.0, 3.0] {
+            h.editor
+                .set_binding(0, 0, "scale", |binding| binding.scale = scale);
+        }
+        h.editor.end_step();
+    });
+    let clip = *h.editor.document().clips().keys().next().unwrap();
+    h.editor.set_data(0, "sampling", |layer| {
+        layer.played.sampling.max_gap = Some(10.0);
+    });
+    h.editor.show_clip(Some(clip));
+    h.editor.set_time(2.0);
+    h.settle();
+    // 1.4 m at 2 s, 1 m at rest.
+    assert!((shown(&h)[8].y - 1.2).abs() < 1e-6, "{}", shown(&h)[8].y);
+    h.editor.remove_recording(RECORDING);
+    let said = h.settle_and_notice();
+    assert!(said.contains("levels"), "{said}");
+    assert_eq!(h.editor.document().recordings().len(), 1);
+    undoes(&mut h, |h| h.editor.remove_binding(0, 0));
+    h.editor.add_binding(0, "nothing");
+    assert!(h.settle_and_notice().contains("no marker and no scalar"));
+    undoes(&mut h, |h| h.editor.delete_group_layer::<DataLayer>(0));
+    undoes(&mut h, |h| h.editor.remove_recording(RECORDING));
+    assert_eq!(undo_label(&h), "Remove recording · levels");
+}
+
+#[test]
+fn a_recording_whose_file_is_gone_is_a_problem_with_a_fix() {
+    let water = Water::new();
+    let (project, _) = water.project();
+    let moved = water.join("moved.csv");
+    std::fs::rename(water.join("levels.csv"), &moved).unwrap();
+    let mut h = EditorHarness::on(OpenRequest::Path(project));
+    let item = |h: &EditorHarness| h.editor.document().recordings()[&RECORDING].clone();
+    assert!(item(&h).content.is_err());
+    let problems = h.editor.problems().clone();
+    let mut problems = problems.iter();
+    let gone = problems.find(|f| f.target == Some(Place::Recording(0)) && f.fix.is_some());
+    let gone = gone.expect("a problem").clone();
+    assert!(gone.message.contains("levels.csv"), "{gone}");
+    assert!(h.editor.go_to(&gone));
+    assert_eq!(h.editor.active_recording(), Some(RECORDING));
+    h.editor.fix(&gone, Fix::Relink);
+    assert_eq!(h.editor.recording_to_relink(), Some(RECORDING));
+    h.editor.give_up_relinking_recording();
+    undoes(&mut h, |h| {
+        h.editor.relink_recording(RECORDING, &moved);
+        h.settle();
+    });
+    assert_eq!(undo_label(&h), "Relink recording · Levels");
+    assert_eq!(item(&h).path, moved);
+    assert!(
+        h.editor
+            .problems()
+            .iter()
+            .all(|f| f.fix != Some(Fix::Relink))
+    );
+    let clip = *h.editor.document().clips().keys().next().unwrap();
+    h.editor.show_clip(Some(clip));
+    h.editor.set_time(1.0);
+    h.settle();
+    assert!((shown(&h)[8].y - 0.2).abs() < 1e-6);
+}
+
+#[test]
+fn a_driver_reads_the_twist_of_a_recorded_rotation() {
+    let mut h = marked_arm();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("imu.csv");
+    let mut text = "time,knee.qx,knee.qy,knee.qz,knee.qw\n".to_owned();
+    for i in 0..=20 {
+        let q = DQuat::from_rotation_x((12.0 * f64::from(i)).to_radians());
+        let _ = writeln!(
+            text,
+            "{},{},{},{},{}",
+            f64::from(i) * 0.1,
+            q.x,
+            q.y,
+            q.z,
+            q.w
+        );
+    }
+    std::fs::write(&path, text).unwrap();
+    add(&mut h, &path);
+    assert!(h.editor.add_driver());
+    undoes(&mut h, |h| {
+        h.editor.set_driver_source(0, DriverSource::Channel)
+    });
+    undoes(&mut h, |h| {
+        h.editor.set_driver_channel(0, RECORDING, "knee.twist_x")
+    });
+    assert_eq!(undo_label(&h), "Driver channel · Driver");
+    let active = h.editor.active_group_layer::<DriverLayer>().unwrap().1;
+    let name = "knee.twist_x".to_owned();
+    assert_eq!(active.settings.input, DriverInput::Channel { name });
+    let (to, gain) = (active.settings.to.to_degrees(), active.settings.gain);
+    assert!((to - 240.0).abs() < 1e-6, "beyond half a turn: {to}");
+    let clip = *h.editor.document().clips().keys().next().unwrap();
+    h.editor.show_clip(Some(clip));
+    h.editor.set_time(0.5);
+    h.settle();
+    let value = h.editor.driver_value().unwrap();
+    assert!((value.input.unwrap().to_degrees() - 60.0).abs() < 1e-6);
+    assert!((value.amount - 0.25 * gain).abs() < 1e-9);
+    assert_eq!(h.editor.driver_course().unwrap().len(), 129);
+}

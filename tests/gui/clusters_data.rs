@@ -1,0 +1,140 @@
+//! Recordings and data of groups of clusters in the window: dropped, added, bound, scrubbed, and found again.
+
+use crate::clusters::{clustering, undo_label, with_clusters_on_a_bone};
+use crate::window::{CTRL, Window};
+use egui::{Key, Modifiers, Role};
+use egui_kittest::kittest::Queryable as _;
+use sinew::cluster::DataLayer;
+use sinew::cluster::channel::BindingKind;
+use sinew::view::commands::Command;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// A file of a load and a marker that rises.
+fn recording(window: &Window) -> PathBuf {
+    let path = window.folder.path().join("load.csv");
+    let mut text = "time,load[N],wrist.x,wrist.y,wrist.z,hip.qx,hip.qy,hip.qz,hip.qw\n".to_owned();
+    for i in 0..=20 {
+        let t = f64::from(i) * 0.1;
+        let _ = writeln!(text, "{t},{},0,{},0,0,0,0,1", 100.0 * t, 0.05 * t);
+    }
+    std::fs::write(&path, text).expect("a file");
+    path
+}
+
+fn data(window: &Window) -> DataLayer {
+    let active = window.editor().active_group_layer::<DataLayer>();
+    active.expect("data").1.clone()
+}
+
+#[test]
+fn a_dropped_recording_is_bound_scrubbed_and_taken_back() {
+    let mut window = clustering();
+    let path = recording(&window);
+    window.drop_file(&path);
+    assert!(window.document().recordings().is_empty());
+    assert!(window.says("A recording moves control clusters."));
+    let mut window = with_clusters_on_a_bone();
+    assert!(window.says("A recording holds markers and values over time"));
+    let path = recording(&window);
+    window.drop_file(&path);
+    assert_eq!(undo_label(&window), "Add recording · load");
+    assert!(window.says("load, 10 Hz, 2 s"));
+    assert!(window.says("wrist: marker, 100 %"));
+    assert!(window.says("hip: rotation, 100 %"));
+    window.scroll_panel(-700.0);
+    window.picture("recording-added");
+
+    window.press_widget(Role::Button, "Add data");
+    window.press_widget(Role::Button, "load");
+    assert_eq!(undo_label(&window), "Add data · load");
+    window.pick("Bind channel", "wrist");
+    assert_eq!(undo_label(&window), "Data binding · load");
+    let n = window.editor().cluster_counts()[0];
+    assert!(data(&window).bindings[0].clusters.len() >= n);
+    assert_eq!(data(&window).bindings[0].kind, BindingKind::Delta);
+    assert!(window.says("wrist, moves"));
+    window.scroll_panel(-300.0);
+    window.picture("data-marker");
+
+    let clip = *window.document().clips().keys().next().expect("a clip");
+    let editor = window.harness.state_mut().editor_mut();
+    editor.show_clip(Some(clip));
+    editor.set_time(0.0);
+    window.settle();
+    let before = window.positions();
+    // The bone is still in this clip or not: what the marker adds is the difference to the muted layer.
+    window.harness.state_mut().editor_mut().set_time(1.0);
+    window.settle();
+    let moved = window.positions();
+    window.press_widget(Role::CheckBox, "Show load");
+    assert_eq!(undo_label(&window), "Mute data · load");
+    let still = window.positions();
+    let risen = moved.iter().zip(&still).map(|(a, b)| a.y - b.y);
+    let risen = risen.fold(0.0, f32::max);
+    assert!((risen - 0.05).abs() < 0.005, "{risen}");
+    assert_eq!(before.len(), moved.len());
+    window.key(CTRL, Key::Z);
+
+    window.pick("Axis for x", "-Y");
+    assert_eq!(data(&window).bindings[0].axes.label(), "-Y, X, Z");
+    assert_eq!(undo_label(&window), "Data axes · load");
+    window.pick("Sampling", "Monotone cubic");
+    window.press_widget(Role::CheckBox, "Automatic longest gap");
+    assert_eq!(data(&window).played.sampling.max_gap, Some(0.25));
+    window.press_widget(Role::CheckBox, "Rest at the first sample");
+    assert_eq!(data(&window).reference, Some(0.0));
+    window.pick("Fit", "None");
+    window.pick("Bind channel", "load");
+    assert!(window.says("Zero at"));
+    window.assert_panel_fits();
+    window.reach(Role::SpinButton, "Zero at");
+    window.picture("data-scalar");
+    window.pick("Direction of the value", "Fixed");
+    assert!(matches!(
+        data(&window).bindings[1].kind,
+        BindingKind::Scalar { .. }
+    ));
+    window.press_widget(Role::Button, "Unbind load");
+    assert_eq!(data(&window).bindings.len(), 1);
+    window.press_widget(Role::Button, "Bind nearest markers");
+    assert!(window.says("Every marker with a value"));
+    window.press_widget(Role::Button, "Delete load");
+    window.press_widget(Role::Button, "Remove recording");
+    assert!(window.document().recordings().is_empty());
+    window.key(CTRL, Key::Z);
+    assert_eq!(window.document().recordings().len(), 1);
+}
+
+#[test]
+fn a_recording_is_chosen_in_a_dialog_and_relinked_from_the_problems() {
+    let mut window = with_clusters_on_a_bone();
+    let path = recording(&window);
+    window.find_and_run(Command::AddRecording);
+    window.settle();
+    window.write(&path.display().to_string());
+    window.key(Modifiers::NONE, Key::Enter);
+    window.wait_until("the recording", |w| !w.document().recordings().is_empty());
+    window.settle();
+    assert_eq!(undo_label(&window), "Add recording · load");
+    let project = window.folder.path().join("arm.ron");
+    window.harness.state_mut().editor_mut().save_as(&project);
+    window.settle();
+    let moved = window.folder.path().join("moved.csv");
+    std::fs::rename(&path, &moved).expect("it is moved");
+    window.drop_file(&project);
+    assert!(window.says("load, cannot be read"));
+    window.scroll_panel(-2000.0);
+    window.picture("recording-missing");
+    window.click(Role::Tab, "Problems (1)");
+    window.picture("recording-problem");
+    window.click(Role::Button, "Fix: Relink\u{2026}");
+    assert!(window.says("Choose its new location."));
+    window.picture("recording-relink");
+    window.write(&moved.display().to_string());
+    window.key(Modifiers::NONE, Key::Enter);
+    window.settle();
+    assert_eq!(undo_label(&window), "Relink recording · load");
+    assert!(window.says("load, 10 Hz, 2 s"));
+    assert!(!window.says("Fix: Relink"));
+}

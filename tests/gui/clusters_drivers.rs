@@ -1,0 +1,130 @@
+//! Drivers of groups of clusters in the window: added, dragged, drawn over the clip, and taken back.
+
+use crate::clusters::{clustering, undo_label, with_clusters_on_a_bone};
+use crate::window::{CTRL, Window};
+use egui::{Key, Modifiers, PointerButton, Role, Vec2};
+use sinew::cluster::DriverLayer;
+use sinew::cluster::procedural::{DriverInput, Normalisation, SinkDirection, SinkMask};
+
+fn driver(window: &Window) -> DriverLayer {
+    let active = window.editor().active_group_layer::<DriverLayer>();
+    active.expect("a driver").1.clone()
+}
+
+/// Drags the field of a number sideways, wherever its panel has it.
+fn drag_number(window: &mut Window, label: &str, by: f32) {
+    let at = window.reach(Role::SpinButton, label);
+    let by = Vec2::new(by, 0.0);
+    window.drag(PointerButton::Primary, Modifiers::NONE, at, by);
+}
+
+#[test]
+fn a_driver_is_added_in_the_panel_and_its_range_dragged() {
+    let mut window = clustering();
+    window.choose_add("Add procedural group");
+    assert!(window.says("A driver displaces the clusters of this group"));
+    let mut window = with_clusters_on_a_bone();
+    let bones = window.bones();
+    window.select(bones[1]);
+    window.press_widget(Role::Button, "Add driver");
+    assert_eq!(undo_label(&window), "Add driver · Driver");
+    let input = driver(&window).settings.input;
+    assert_eq!(input, DriverInput::Swing { joint: bones[1].0 });
+    // The pose on screen: bent by 1.2 rad.
+    assert!(window.says("Amount of the driver over the input: 68.755\u{b0}"));
+    window.scroll_panel(-500.0);
+    window.picture("driver-added");
+
+    let n = window.editor().history().n_undo();
+    let before = driver(&window);
+    drag_number(&mut window, "End of the range", 30.0);
+    assert_eq!(undo_label(&window), "Driver range · Driver");
+    assert_eq!(window.editor().history().n_undo(), n + 1, "one drag");
+    assert!(driver(&window).settings.to > before.settings.to);
+    drag_number(&mut window, "Gain", 20.0);
+    assert_eq!(undo_label(&window), "Driver gain · Driver");
+    assert!(driver(&window).settings.gain > before.settings.gain);
+    window.key(CTRL, Key::Z);
+    window.key(CTRL, Key::Z);
+    assert_eq!(driver(&window), before);
+    window.press_widget(Role::Button, "End from pose");
+    assert!((driver(&window).settings.to - 1.2).abs() < 1e-6);
+    window.pick("Beyond", "Extend");
+    assert_eq!(driver(&window).settings.mode, Normalisation::Extend);
+    assert_eq!(undo_label(&window), "Driver range mode · Driver");
+
+    window.pick("Response", "Curve");
+    let n = window.editor().history().n_undo();
+    let at = window.reach(Role::Button, "Curve point 2 of 2: 1.00 at 1.00");
+    window.picture("driver-curve");
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        at,
+        Vec2::new(-30.0, 20.0),
+    );
+    assert_eq!(undo_label(&window), "Driver curve · Driver");
+    assert_eq!(window.editor().history().n_undo(), n + 1, "one drag");
+
+    window.pick("Direction", "Radial");
+    assert_eq!(
+        driver(&window).settings.sink.direction,
+        SinkDirection::Radial
+    );
+    assert!(driver(&window).bone.is_some());
+    window.pick("Driver profile", "Along a bone");
+    let mask = driver(&window).settings.sink.mask;
+    assert!(matches!(mask, SinkMask::AlongBone { .. }));
+    window.assert_panel_fits();
+    window.scroll_panel(-900.0);
+    window.picture("driver-sink");
+    window.press_widget(Role::CheckBox, "Show Driver");
+    assert!(driver(&window).muted);
+    window.press_widget(Role::Button, "Duplicate driver");
+    assert_eq!(driver(&window).name, "Driver (2)");
+    window.press_widget(Role::Button, "Delete Driver");
+    assert_eq!(window.editor().group_layers::<DriverLayer>().len(), 1);
+}
+
+#[test]
+fn each_input_of_a_driver_is_chosen_and_the_clip_drawn() {
+    let mut window = with_clusters_on_a_bone();
+    let bones = window.bones();
+    window.press_widget(Role::Button, "Add driver");
+    for (choice, says) in [
+        ("Joint angle", "From pose"),
+        ("Angle between bones", "Use selected bone for second bone"),
+        ("Distance", "From the selected vertex"),
+        ("Constant", "Value"),
+        ("Time", "Start of the range"),
+        ("Twist", "Use selected bone for bone"),
+    ] {
+        window.pick("Input", choice);
+        assert!(window.says(says), "{choice}");
+        window.assert_panel_fits();
+        window.reach(Role::ComboBox, "Input");
+        window.picture(&format!("driver-input-{choice}"));
+    }
+    window.select(bones[1]);
+    window.press_widget(Role::Button, "Use selected bone for bone");
+    assert_eq!(
+        driver(&window).settings.input,
+        DriverInput::Twist { joint: bones[1].0 }
+    );
+    let label = window.document().skeleton().label(bones[0]);
+    window.press_widget(Role::ComboBox, "Bone");
+    window.picture("driver-bones");
+    window.key(Modifiers::NONE, Key::Escape);
+    window.pick("Bone", &label);
+    assert_eq!(
+        driver(&window).settings.input,
+        DriverInput::Twist { joint: bones[0].0 }
+    );
+    let clip = *window.document().clips().keys().next().expect("a clip");
+    let editor = window.harness.state_mut().editor_mut();
+    editor.show_clip(Some(clip));
+    editor.set_time(0.4);
+    window.settle();
+    assert!(window.says("Amount of the driver over the clip"));
+    window.picture("driver-clip");
+}
