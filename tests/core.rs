@@ -65,6 +65,8 @@ mod clusters;
 mod clusters_editor;
 #[path = "core/clusters_hand.rs"]
 mod clusters_hand;
+#[path = "core/clusters_lattice.rs"]
+mod clusters_lattice;
 #[path = "core/compensating_joints.rs"]
 mod compensating_joints;
 #[path = "core/control_clusters_arm.rs"]

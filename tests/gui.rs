@@ -6,6 +6,8 @@ mod app;
 mod clusters;
 #[path = "gui/clusters_hand.rs"]
 mod clusters_hand;
+#[path = "gui/clusters_lattice.rs"]
+mod clusters_lattice;
 #[path = "gui/commands.rs"]
 mod commands;
 #[path = "gui/comparing.rs"]

@@ -771,9 +771,9 @@ proptest! {
             1..6,
         ),
         large in proptest::option::of(any::<proptest::sample::Index>()),
-        version in 0usize..8,
+        version in 0usize..9,
     ) {
-        let files: [&[u8]; 8] = [
+        let files: [&[u8]; 9] = [
             include_bytes!("../data/project-v1.ron"),
             include_bytes!("../data/project-v2.ron"),
             include_bytes!("../data/project-v3.ron"),
@@ -782,6 +782,7 @@ proptest! {
             include_bytes!("../data/project-v6.ron"),
             include_bytes!("../data/project-v7.ron"),
             include_bytes!("../data/project-v8.ron"),
+            include_bytes!("../data/project-v9.ron"),
         ];
         let mut bytes = files[version].to_vec();
         for (at, byte) in damage {

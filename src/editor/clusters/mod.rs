@@ -5,6 +5,7 @@
 //!
 //! Invariant: a change that is refused leaves the document as it was and says why in one sentence.
 
+mod controls;
 mod groups;
 mod hand;
 mod keys;
@@ -19,6 +20,7 @@ pub(super) use muscles::Muscles;
 pub(super) use sparse::SparseClusters;
 pub(super) use suggesting::ClusterSuggestions;
 
+pub use controls::ControlPoints;
 pub use keys::GroupKeys;
 pub use muscle_site::MuscleSite;
 pub use net::{NetEdge, SPARSE_DEGREES, VERY_SPARSE_DEGREES};

@@ -27,6 +27,7 @@ mod clips;
 mod cluster_entries;
 mod clusters;
 mod collect;
+mod controls;
 mod correctives;
 mod driven;
 mod error;

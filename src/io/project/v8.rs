@@ -131,6 +131,8 @@ impl From<GroupEntry> for cluster_entries::GroupEntry {
             base: old.base.into(),
             muscles: old.muscles,
             hand: old.hand,
+            lattice: None,
+            cage: None,
             drivers: old.drivers,
             data: old.data,
             points: old.points,

@@ -48,6 +48,7 @@ impl Viewport {
         let painter = ui.painter().with_clip_rect(rect);
         let scenery = Scenery::of(self.options.theme);
         self.net_ui(ui, pane, editor);
+        self.control_points_ui(ui, pane, editor);
         self.names(&painter, rect, editor, scenery);
         if pane.index == shared.label {
             view_label_ui(ui, &painter, rect, editor, scenery);

@@ -2,6 +2,7 @@
 //!
 //! Data flow: the clusters of the active object -> rows -> commands, or changes that the editor applies at once.
 
+mod controls;
 mod glyph;
 mod groups;
 mod hand;
