@@ -137,7 +137,9 @@ impl Cage {
                     let sum: f64 = row.iter().sum();
                     let size: f64 = row.iter().map(|w| w.abs()).sum();
                     if sum.is_finite() && sum.abs() > 1e-9 * size {
-                        row.iter_mut().for_each(|w| *w /= sum);
+                        for w in row {
+                            *w /= sum;
+                        }
                     } else {
                         row.fill(0.0);
                     }

@@ -112,9 +112,9 @@ impl CageMesh {
             a.dot(b.cross(c))
         });
         if volume.sum::<f64>() < 0.0 {
-            triangles
-                .iter_mut()
-                .for_each(|triangle| triangle.swap(1, 2));
+            for triangle in &mut triangles {
+                triangle.swap(1, 2);
+            }
         }
         Self::new(CageSource::Object(name.into()), vertices, triangles)
     }

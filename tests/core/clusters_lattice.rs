@@ -19,8 +19,8 @@ use sinew::deform::{DeformStack, Moved};
 use sinew::document::session::{PoseSpace, TransformKind};
 use sinew::document::{ClipId, ClustersEdit, Document, Edit, InstanceId, MeshId, checks};
 use sinew::evaluate::Evaluator;
-use sinew::io::open_any;
 use sinew::io::project::{apply_project, parse, to_project, to_text};
+use sinew::io::{open_any, open_sample};
 use sinew::math::{Axis, Worse};
 use sinew::mesh::PointSet;
 use sinew::skeleton::{Moment, Pose};
@@ -196,7 +196,7 @@ fn one_corner_of_a_lattice_of_eight_moves_clusters_by_their_coordinates() {
             assert!(error < 1e-6, "{degrees} {point}: {error:e}");
             most = most.max(by.length());
         }
-        assert!(most > 0.3, "{most}");
+        assert!(most > 0.25, "{most}");
         // The free vertices between follow.
         assert!(f64::from(apart(&before, &after)) < 1.3 * most);
         // Without a skin the node turns it.
@@ -418,7 +418,7 @@ fn what_is_not_valid_is_refused_and_what_does_not_act_is_a_problem() {
 
 #[test]
 fn a_project_keeps_lattices_and_cages_and_names_damage() {
-    let plain = tube(40);
+    let plain = open_sample("arm", &Task::new()).unwrap().document;
     let points = every(&plain, 16);
     let settings = LatticeSettings {
         outside: Outside::Nearest,
@@ -438,7 +438,7 @@ fn a_project_keeps_lattices_and_cages_and_names_damage() {
         .unwrap()
         .with_points(&[3, 9], Some(1));
     let document = with(&plain, map);
-    let path = Path::new("/projects/tube.ron");
+    let path = Path::new("/projects/arm.ron");
     let text = to_text(&to_project(&document, Some(path)).unwrap()).unwrap();
     let reopened = |text: &str| apply_project(plain.clone(), parse(text).unwrap());
     let (again, findings) = reopened(&text).unwrap();

@@ -1,6 +1,6 @@
 //! Version 6 of the format, without control clusters.
 
-// Everything else is as in version 8.
+// Everything else is as in version 9.
 pub(super) use super::v9::{
     ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed,
     RuleEntry, StackEntry,

@@ -194,7 +194,9 @@ impl OnCorners {
             }
         }
         if self.rest != Rest::Clusters {
-            self.values.iter_mut().for_each(|value| *value *= unit);
+            for value in &mut self.values {
+                *value *= unit;
+            }
         }
         let shown = self.shown.get_or_insert_default();
         shown.clear();
