@@ -75,6 +75,8 @@ mod clusters_hand;
 mod clusters_hand_editor;
 #[path = "core/clusters_left_out.rs"]
 mod clusters_left_out;
+#[path = "core/clusters_lattice.rs"]
+mod clusters_lattice;
 #[path = "core/compensating_joints.rs"]
 mod compensating_joints;
 #[path = "core/control_clusters_arm.rs"]

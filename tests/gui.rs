@@ -10,6 +10,8 @@ mod clusters_data;
 mod clusters_drivers;
 #[path = "gui/clusters_hand.rs"]
 mod clusters_hand;
+#[path = "gui/clusters_lattice.rs"]
+mod clusters_lattice;
 #[path = "gui/commands.rs"]
 mod commands;
 #[path = "gui/comparing.rs"]

@@ -264,7 +264,7 @@ impl SinewApp {
                 self.ask_path(PathPurpose::ExportWeights, ctx);
             }
             Command::AddRecording => {
-                self.dialog = Some(PathDialog::new(PathPurpose::AddRecording, &self.editor));
+                self.ask_path(PathPurpose::AddRecording, ctx);
             }
             Command::MarkBrush
             | Command::MarkSelected

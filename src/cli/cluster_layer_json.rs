@@ -1,5 +1,6 @@
 //! The layers of clusters as a JSON file has them: angles in degrees, lengths in metres, times in seconds.
 
+use super::cluster_controls::{CageJson, LatticeJson};
 use crate::cli::scene::find_joint;
 use crate::cluster::channel::{
     AxisMap, Binding, BindingKind, Ends, Interpolation, Played, Sampling, ScalarDirection,
@@ -52,6 +53,10 @@ pub(super) struct GroupLayers {
     pub(super) drivers: Option<Vec<Driver>>,
     #[serde(default)]
     pub(super) data: Option<Vec<Data>>,
+    #[serde(default)]
+    pub(super) lattice: Option<LatticeJson>,
+    #[serde(default)]
+    pub(super) cage: Option<CageJson>,
 }
 
 /// The mesh's index in the file, or its name.

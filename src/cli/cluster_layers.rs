@@ -1,4 +1,4 @@
-//! Layers of groups of clusters as JSON: bases, muscles, drivers and recorded data, with vertices as the file numbers them.
+//! Layers of groups of clusters as JSON: bases, muscles, drivers, recorded data, lattices and cages, with vertices as the file numbers them.
 
 use super::Failure;
 use super::cluster_layer_json::{Data, Driver, GroupLayers, Layers, MeshName, Muscle, Reader};
@@ -7,6 +7,7 @@ use crate::document::{ClustersEdit, Document, Edit, MeshId};
 use crate::io::channels::read_item;
 use crate::io::read::{MAX_SMALL_BYTES, read_text};
 use crate::task::Task;
+use glam::DVec3;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -112,9 +113,24 @@ fn with_group(
         });
         group.data = made.collect::<Result<_, _>>()?;
     }
+    let marked = reader.points(entry.primitive, &entry.vertices)?;
+    let own = map.clusters().iter();
+    let own = own.filter(|c| known == Some(c.1)).map(|c| c.0);
+    let positions = &item.geometry.positions;
+    let points = own.chain(marked.iter().copied());
+    let points: Vec<DVec3> = points.map(|p| positions[p as usize].as_dvec3()).collect();
+    if let Some(lattice) = &entry.lattice {
+        let made = lattice.controls(&points);
+        let made = made.map_err(|why| format!("the lattice: {why}"))?;
+        group.lattice = Some(Arc::new(made));
+    }
+    if let Some(cage) = &entry.cage {
+        let made = cage.controls(&points);
+        let made = made.map_err(|why| format!("the cage: {why}"))?;
+        group.cage = Some(Arc::new(made));
+    }
     let map = map
         .with_group(known, group)
         .map_err(|why| why.to_string())?;
-    let points = reader.points(entry.primitive, &entry.vertices)?;
-    Ok(map.with_points(&points, Some(index as u16)))
+    Ok(map.with_points(&marked, Some(index as u16)))
 }

@@ -3,7 +3,10 @@
 use super::Failure;
 use super::centres;
 use super::cluster_jumps;
-use crate::cluster::{ControlKey, CornerFrame, DataLayer, DriverLayer, MeshLayout, Patches};
+use crate::cluster::{
+    Base, CageMesh, CageSource, ControlKey, CornerFrame, DataLayer, DriverLayer, MeshLayout,
+    Patches,
+};
 use crate::document::{ClipId, Document, MeshId, MeshItem, checks};
 use crate::evaluate::Evaluator;
 use crate::finding::{Finding, counted};
@@ -59,9 +62,15 @@ struct GroupReport {
     name: String,
     base: &'static str,
     clusters: usize,
-    /// Clusters that are displaced by hand outside of clips.
+    /// Clusters, or control points of its base, that are displaced outside of clips.
     #[serde(skip_serializing_if = "is_none")]
     displaced: usize,
+    /// The numbers of control points of its lattice, where that is its base.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lattice: Option<[u32; 3]>,
+    /// Its cage, where that is its base.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cage: Option<CageReport>,
     /// The clips with keyframes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     clips: Vec<ClipReport>,
@@ -71,6 +80,15 @@ struct GroupReport {
     drivers: Vec<DriverReport>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     data: Vec<DataReport>,
+}
+
+/// The cage of a group.
+#[derive(Debug, Serialize)]
+struct CageReport {
+    /// "box", or the name of an object.
+    source: String,
+    vertices: usize,
+    triangles: usize,
 }
 
 /// The keyframes of a group in a clip.
@@ -187,8 +205,21 @@ impl Report {
             for group in &mesh.groups {
                 let n = counted(group.clusters, "cluster");
                 writeln!(out, "  \"{}\": {n}, moved by {}", group.name, group.base)?;
+                if let Some([l, m, n]) = group.lattice {
+                    writeln!(out, "    lattice of {l} × {m} × {n} control points")?;
+                }
+                if let Some(cage) = &group.cage {
+                    let n = counted(cage.vertices, "control point");
+                    writeln!(out, "    cage of {n}: {}", cage.source)?;
+                }
                 if group.displaced > 0 {
-                    writeln!(out, "    {} displaced", counted(group.displaced, "cluster"))?;
+                    let is_by_hand = group.lattice.is_none() && group.cage.is_none();
+                    let noun = if is_by_hand {
+                        "cluster"
+                    } else {
+                        "control point"
+                    };
+                    writeln!(out, "    {} displaced", counted(group.displaced, noun))?;
                 }
                 for clip in &group.clips {
                     let n = counted(clip.keyframes, "keyframe");
@@ -269,8 +300,20 @@ fn mesh_report(
         name: group.name.clone(),
         base: group.base.key(),
         clusters,
-        displaced: group.hand.still().len(),
-        clips: group.hand.clips().map(clip_report).collect(),
+        displaced: group.motion().map_or(0, |motion| motion.still().len()),
+        lattice: group
+            .lattice
+            .as_ref()
+            .filter(|_| group.base == Base::Lattice)
+            .map(|lattice| lattice.settings.counts),
+        cage: group
+            .cage
+            .as_ref()
+            .filter(|_| group.base == Base::Cage)
+            .map(|cage| cage_report(&cage.mesh)),
+        clips: group
+            .motion()
+            .map_or_else(Vec::new, |motion| motion.clips().map(clip_report).collect()),
         muscles: group.muscles.iter().map(|m| m.name.clone()).collect(),
         drivers: group.drivers.iter().map(driver_report).collect(),
         data: group
@@ -321,6 +364,17 @@ fn mesh_report(
         }
     }
     report
+}
+
+fn cage_report(mesh: &CageMesh) -> CageReport {
+    CageReport {
+        source: match mesh.source() {
+            CageSource::Box { .. } => "box".to_owned(),
+            CageSource::Object(name) => name.clone(),
+        },
+        vertices: mesh.vertices().len(),
+        triangles: mesh.triangles().len(),
+    }
 }
 
 fn driver_report(driver: &DriverLayer) -> DriverReport {

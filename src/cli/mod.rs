@@ -10,6 +10,7 @@ pub mod args;
 pub mod bench;
 mod centres;
 mod check;
+mod cluster_controls;
 mod cluster_jumps;
 mod cluster_layer_json;
 mod cluster_layers;

@@ -8,8 +8,8 @@ use std::f64::consts::PI;
 
 /// Points of one unit of parallel work.
 const CHUNK: usize = 64;
-/// The largest number of coordinates: 256 MiB.
-const MAX_COORDINATES: usize = 1 << 25;
+/// The largest number of coordinates, vertices of the cage times vertices in it: 256 MiB.
+pub(super) const MAX_COORDINATES: usize = 1 << 25;
 /// A point this close to a vertex of the cage lies on it, in extents of the cage.
 const ON_VERTEX: f64 = 1e-13;
 /// The volume of three unit directions below which they lie in one plane.
@@ -69,6 +69,12 @@ pub enum CageError {
         /// The second vertex.
         b: u32,
     },
+    /// There are more vertices than a cage of control points may have.
+    #[error("the cage has {n_vertices} vertices, more than 1000: use a coarser one")]
+    TooFine {
+        /// Their number.
+        n_vertices: usize,
+    },
     /// The coordinates would need too much memory.
     #[error(
         "a cage of {n_cage} vertices for {n_points} vertices needs {} MiB, more than 256: use a coarser cage",
@@ -80,26 +86,19 @@ pub enum CageError {
         /// The vertices in the cage.
         n_points: usize,
     },
-    /// The coordinates of a vertex do not exist: outside of the cage they can cancel out.
-    #[error(
-        "vertex {vertex} lies outside of the cage where it has no coordinates: enlarge the cage"
-    )]
-    Outside {
-        /// The vertex.
-        vertex: usize,
-    },
 }
 
 /// A cage on its vertices, ready to be evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cage {
-    rest: Vec<DVec3>,
-    /// n_points x n_cage, by points; each sums to 1.
+    n_cage: usize,
+    /// n_points x n_cage, by points; each sums to 1, or is 0 where there are no coordinates.
     coordinates: Vec<f64>,
 }
 
 impl Cage {
-    /// Of the vertices and triangles of a closed cage, and the vertices of the mesh, all at bind (object space, metres).
+    /// Of the vertices and triangles of a closed cage, and the vertices of the mesh, all at bind (object space, metres). The
+    /// cage does not move a vertex outside of it where the coordinates cancel out.
     pub fn new(
         cage: &[DVec3],
         triangles: &[[u32; 3]],
@@ -137,37 +136,38 @@ impl Cage {
                     );
                     let sum: f64 = row.iter().sum();
                     let size: f64 = row.iter().map(|w| w.abs()).sum();
-                    if !(sum.is_finite() && sum.abs() > 1e-9 * size) {
-                        return Err(CageError::Outside { vertex });
-                    }
-                    for w in row {
-                        *w /= sum;
+                    if sum.is_finite() && sum.abs() > 1e-9 * size {
+                        for w in row {
+                            *w /= sum;
+                        }
+                    } else {
+                        row.fill(0.0);
                     }
                 }
                 Ok(())
             })?;
         Ok(Self {
-            rest: cage.to_vec(),
+            n_cage,
             coordinates,
         })
     }
 
     /// The coordinates of a vertex (n_cage, sum 1): how much of each vertex of the cage it follows.
     pub fn coordinates(&self, vertex: usize) -> &[f64] {
-        &self.coordinates[vertex * self.rest.len()..][..self.rest.len()]
+        &self.coordinates[vertex * self.n_cage..][..self.n_cage]
     }
 
-    /// Adds the displacements (bind space, metres) to `out` (n_points) for the vertices of the cage at `cage`. At rest it
-    /// adds exactly 0.
-    pub fn add(&self, cage: &[DVec3], out: &mut [DVec3]) {
-        let n_cage = self.rest.len();
+    /// Adds the displacements (bind space, metres) to `out` (n_points) for those of the vertices of the cage. At rest it adds
+    /// exactly 0.
+    pub fn add(&self, offsets: &[DVec3], out: &mut [DVec3]) {
+        let n_cage = self.n_cage;
         out.par_chunks_mut(CHUNK)
             .zip(self.coordinates.par_chunks(CHUNK * n_cage))
             .for_each(|(out, rows)| {
                 for (out, row) in out.iter_mut().zip(rows.chunks(n_cage)) {
                     let mut sum = DVec3::ZERO;
-                    for ((w, now), rest) in row.iter().zip(cage).zip(&self.rest) {
-                        sum += (*now - *rest) * *w;
+                    for (w, offset) in row.iter().zip(offsets) {
+                        sum += *offset * *w;
                     }
                     *out += sum;
                 }
@@ -176,7 +176,7 @@ impl Cage {
 }
 
 /// Whether the triangles enclose a space: each edge twice, once in each direction.
-fn check(cage: &[DVec3], triangles: &[[u32; 3]]) -> Result<(), CageError> {
+pub(super) fn check(cage: &[DVec3], triangles: &[[u32; 3]]) -> Result<(), CageError> {
     if triangles.is_empty() {
         return Err(CageError::Empty);
     }

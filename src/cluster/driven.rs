@@ -1,4 +1,4 @@
-//! The drivers and the data of all groups of a mesh.
+//! The drivers, the data and the control points of all groups of a mesh.
 
 use super::channel::RecordingId;
 use super::data::DataLayer;
@@ -31,5 +31,11 @@ impl ClusterMap {
     /// Whether some layer besides muscles acts.
     pub fn has_driven(&self) -> bool {
         self.drivers().any(|(_, driver)| !driver.muted) || self.data().any(|(_, data)| !data.muted)
+    }
+
+    /// Whether some control point is displaced at some time.
+    pub fn has_displaced(&self) -> bool {
+        let mut groups = self.groups().iter();
+        groups.any(|group| group.motion().is_some_and(|motion| !motion.is_empty()))
     }
 }

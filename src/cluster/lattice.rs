@@ -11,7 +11,7 @@ const CHUNK: usize = 256;
 /// A lattice at rest: a box with control points in equal steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LatticeSettings {
-    /// The corner of the box, object space at bind, metres.
+    /// The corner of the box, mesh space at bind.
     pub origin: DVec3,
     /// The edges of the box from that corner (S, T, U); they need not be perpendicular.
     pub edges: [DVec3; 3],
@@ -34,6 +34,12 @@ pub enum Outside {
 impl LatticeSettings {
     /// The largest number of control points along an edge.
     pub const MAX_COUNT: u32 = 16;
+
+    /// The box around points with a margin, so that points in a plane are in a box too; `None` without points.
+    pub fn around(points: impl IntoIterator<Item = DVec3>, counts: [u32; 3]) -> Option<Self> {
+        let [min, max] = box_around(points)?;
+        Some(Self::from_box(min, max, counts))
+    }
 
     /// The box from `min` to `max`.
     pub fn from_box(min: DVec3, max: DVec3, counts: [u32; 3]) -> Self {
@@ -86,6 +92,45 @@ impl LatticeSettings {
         rest
     }
 
+    /// The neighbours among the control points, each pair once: the lines of the lattice.
+    pub fn lines(&self) -> Vec<[u32; 2]> {
+        let [l, m, n] = self.counts;
+        let mut lines = Vec::new();
+        for k in 0..n {
+            for j in 0..m {
+                for i in 0..l {
+                    let at = i + l * (j + m * k);
+                    lines.extend((i + 1 < l).then_some([at, at + 1]));
+                    lines.extend((j + 1 < m).then_some([at, at + l]));
+                    lines.extend((k + 1 < n).then_some([at, at + l * m]));
+                }
+            }
+        }
+        lines
+    }
+
+    /// Whether a point is in the box, its faces included.
+    pub fn contains(&self, point: DVec3) -> bool {
+        let at = self.coordinates(point);
+        // A vertex on a face belongs to the box, whatever its rounding.
+        at.cmpge(DVec3::splat(-1e-9)).all() && at.cmple(DVec3::splat(1.0 + 1e-9)).all()
+    }
+
+    /// The displacements of the control points of a lattice with other counts, of those of this one.
+    ///
+    /// More control points: the same shape, by degree elevation of the Bernstein polynomials (Farin 2002, section 6.1). Fewer:
+    /// each is displaced as its place was.
+    pub fn resampled(&self, offsets: &[DVec3], counts: [u32; 3]) -> Vec<DVec3> {
+        let mut grid = offsets.to_vec();
+        let mut now = self.counts.map(|n| n as usize);
+        for (axis, count) in counts.into_iter().enumerate() {
+            let count = count as usize;
+            grid = resampled_along(&grid, now, axis, count);
+            now[axis] = count;
+        }
+        grid
+    }
+
     /// The coordinates of a point in the box, each 0 - 1 inside (eq. 1).
     fn coordinates(&self, point: DVec3) -> DVec3 {
         let [s, t, u] = self.edges;
@@ -103,7 +148,6 @@ impl LatticeSettings {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lattice {
     counts: [usize; 3],
-    rest: Vec<DVec3>,
     /// The vertices inside, or all; ascending.
     moved: Vec<u32>,
     /// For each of `moved`: the Bernstein polynomials along S, T and U.
@@ -121,22 +165,17 @@ impl Lattice {
             if !point.is_finite() {
                 return Err(format!("vertex {i} in the lattice is not finite"));
             }
-            let at = settings.coordinates(*point);
-            // A vertex on a face belongs to the box, whatever its rounding.
-            let inside =
-                at.cmpge(DVec3::splat(-1e-9)).all() && at.cmple(DVec3::splat(1.0 + 1e-9)).all();
-            if !inside && settings.outside == Outside::Still {
+            if settings.outside == Outside::Still && !settings.contains(*point) {
                 continue;
             }
             moved.push(i as u32);
-            let at = at.clamp(DVec3::ZERO, DVec3::ONE);
+            let at = settings.coordinates(*point).clamp(DVec3::ZERO, DVec3::ONE);
             for (count, t) in counts.iter().zip(at.to_array()) {
                 bernstein(*count, t, &mut weights);
             }
         }
         Ok(Self {
             counts,
-            rest: settings.rest(),
             moved,
             weights,
             n_points: points.len(),
@@ -153,11 +192,10 @@ impl Lattice {
         &self.moved
     }
 
-    /// Adds the displacements (bind space, metres) to `out` (n_points) for the control points at `controls`, in the order
-    /// of [`LatticeSettings::rest`] (eq. 2). At rest it adds exactly 0.
-    pub fn add(&self, controls: &[DVec3], out: &mut [DVec3]) {
+    /// Adds the displacements (bind space, metres) to `out` (n_points) for the displacements of the control points, in the
+    /// order of [`LatticeSettings::rest`] (eq. 2). At rest it adds exactly 0.
+    pub fn add(&self, offsets: &[DVec3], out: &mut [DVec3]) {
         let stride: usize = self.counts.iter().sum();
-        let offset = |i: usize| controls[i] - self.rest[i];
         let move_one = |weights: &[f64]| {
             let [l, m, _] = self.counts;
             let (along_s, rest) = weights.split_at(l);
@@ -167,7 +205,7 @@ impl Lattice {
             for w_u in along_u {
                 for w_t in along_t {
                     for w_s in along_s {
-                        sum += offset(control) * (w_s * w_t * w_u);
+                        sum += offsets[control] * (w_s * w_t * w_u);
                         control += 1;
                     }
                 }
@@ -188,6 +226,53 @@ impl Lattice {
             out[*point as usize] += move_one(weights);
         }
     }
+}
+
+/// The corners of the box around points with a margin of a twentieth of its diagonal; `None` without points.
+pub(super) fn box_around(points: impl IntoIterator<Item = DVec3>) -> Option<[DVec3; 2]> {
+    const MARGIN: f64 = 0.05;
+    /// Of a single point, metres.
+    const LEAST: f64 = 1e-3;
+    let finite = points.into_iter().filter(|point| point.is_finite());
+    let (low, high) = finite.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| {
+        (low.min(p), high.max(p))
+    });
+    let margin = DVec3::splat((MARGIN * (high - low).length()).max(LEAST));
+    low.is_finite().then(|| [low - margin, high + margin])
+}
+
+/// A grid of displacements, the first axis fastest, with another count along one axis.
+fn resampled_along(grid: &[DVec3], counts: [usize; 3], axis: usize, count: usize) -> Vec<DVec3> {
+    let (n, stride) = (counts[axis], counts[..axis].iter().product::<usize>());
+    let n_outer: usize = counts[axis + 1..].iter().product();
+    let mut out = vec![DVec3::ZERO; stride * count * n_outer];
+    let mut weights = Vec::new();
+    for outer in 0..n_outer {
+        for inner in 0..stride {
+            let place = |i: usize, n: usize| inner + stride * (i + n * outer);
+            let mut line: Vec<DVec3> = (0..n).map(|i| grid[place(i, n)]).collect();
+            while line.len() < count {
+                let degree = line.len();
+                let share = |i: usize| i as f64 / degree as f64;
+                let before = |i: usize| i.checked_sub(1).map_or(DVec3::ZERO, |i| line[i]);
+                let own = |i: usize| line.get(i).copied().unwrap_or(DVec3::ZERO);
+                line = (0..=degree)
+                    .map(|i| before(i) * share(i) + own(i) * (1.0 - share(i)))
+                    .collect();
+            }
+            for i in 0..count {
+                out[place(i, count)] = if line.len() == count {
+                    line[i]
+                } else {
+                    weights.clear();
+                    bernstein(n, i as f64 / (count - 1) as f64, &mut weights);
+                    let parts = line.iter().zip(&weights).map(|(d, w)| *d * *w);
+                    parts.sum()
+                };
+            }
+        }
+    }
+    out
 }
 
 /// Appends the `count` Bernstein polynomials of degree count - 1 at t, 0 - 1, by de Casteljau's recurrence.
@@ -223,7 +308,7 @@ mod tests {
     fn a_vertex_outside_stays_or_follows_the_nearest_place() {
         let settings = LatticeSettings::from_box(DVec3::ZERO, DVec3::ONE, [2, 3, 2]);
         let points = [DVec3::splat(0.5), DVec3::new(0.5, 0.5, 3.0)];
-        let lifted: Vec<DVec3> = settings.rest().iter().map(|p| *p + DVec3::X).collect();
+        let lifted = vec![DVec3::X; settings.n_controls()];
         let still = Lattice::new(&settings, &points).unwrap();
         assert_eq!((still.moved(), still.n_points()), ([0].as_slice(), 2));
         let mut out = [DVec3::ZERO; 2];
@@ -237,6 +322,48 @@ mod tests {
         let mut out = [DVec3::ZERO; 2];
         Lattice::new(&near, &points).unwrap().add(&lifted, &mut out);
         assert!(out[1].abs_diff_eq(DVec3::X, 1e-15));
+    }
+
+    #[test]
+    fn the_shape_stays_with_more_control_points_and_nearly_with_fewer() {
+        let settings = LatticeSettings::from_box(DVec3::ZERO, DVec3::ONE, [2, 3, 4]);
+        let offsets: Vec<DVec3> = settings
+            .rest()
+            .iter()
+            .map(|p| DVec3::new(p.y * p.y, p.x * p.z, p.z * p.z * p.y))
+            .collect();
+        let points: Vec<DVec3> = LatticeSettings::from_box(DVec3::ZERO, DVec3::ONE, [5; 3]).rest();
+        let moved = |settings: LatticeSettings, offsets: &[DVec3]| {
+            let mut out = vec![DVec3::ZERO; points.len()];
+            let lattice = Lattice::new(&settings, &points).unwrap();
+            lattice.add(offsets, &mut out);
+            out
+        };
+        let before = moved(settings, &offsets);
+        let other = |counts| LatticeSettings { counts, ..settings };
+        let more = settings.resampled(&offsets, [4, 3, 6]);
+        for (a, b) in moved(other([4, 3, 6]), &more).iter().zip(&before) {
+            assert!(a.abs_diff_eq(*b, 1e-14), "{a} {b}");
+        }
+        let fewer = settings.resampled(&offsets, [2, 2, 2]);
+        let corner = |out: &[DVec3]| (out[0], out[out.len() - 1]);
+        let (a, b) = (corner(&moved(other([2; 3]), &fewer)), corner(&before));
+        assert!(a.0.abs_diff_eq(b.0, 1e-14) && a.1.abs_diff_eq(b.1, 1e-14));
+        assert_eq!(settings.lines().len(), 3 * 4 + 2 * 2 * 4 + 2 * 3 * 3);
+    }
+
+    #[test]
+    fn a_box_around_points_in_a_plane_has_volume() {
+        let flat = [DVec3::ZERO, DVec3::X, DVec3::Y];
+        let found = LatticeSettings::around(flat, [2; 3]).unwrap();
+        assert!(found.check().is_ok() && flat.iter().all(|p| found.contains(*p)));
+        assert!(
+            LatticeSettings::around([DVec3::ONE], [2; 3])
+                .unwrap()
+                .check()
+                .is_ok()
+        );
+        assert_eq!(LatticeSettings::around([], [2; 3]), None);
     }
 
     #[test]

@@ -4,8 +4,10 @@
 //! Invariant: a point belongs to one group at most; names of groups are distinct.
 
 use super::channel::{BindingKind, check_bindings};
+use super::controls::CageControls;
 use super::data::DataLayer;
 use super::drivers::DriverLayer;
+use super::group::{Base, ClusterGroup};
 use super::interpolation::{Interpolation, PatchOptions};
 use super::motion::{ControlMotion, MotionError};
 use super::muscles::MuscleLayer;
@@ -15,135 +17,6 @@ use std::sync::Arc;
 
 /// The largest number of groups of a mesh.
 pub const MAX_GROUPS: usize = 256;
-
-/// What moves the clusters of a group, before the layers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Base {
-    /// The whole deformer stack of the mesh with its corrective samples.
-    #[default]
-    Stack,
-    /// Linear blend skinning alone.
-    Lbs,
-    /// Dual quaternion skinning alone.
-    Dqs,
-    /// Nothing: they stay where the rest pose of the model has them.
-    Fixed,
-    /// The whole deformer stack, and what the artist adds by hand: [`ClusterGroup::hand`].
-    Hand,
-    /// The markers of recordings; what none is bound to stays where the rest pose of the model has it.
-    Data,
-}
-
-impl Base {
-    /// All of them, in the order of lists.
-    pub const ALL: [Self; 6] = [
-        Self::Stack,
-        Self::Lbs,
-        Self::Dqs,
-        Self::Fixed,
-        Self::Hand,
-        Self::Data,
-    ];
-
-    /// Its name in lists.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Stack => "Deformer stack",
-            Self::Lbs => "Linear",
-            Self::Dqs => "Dual quaternion",
-            Self::Fixed => "Fixed",
-            Self::Hand => "By hand",
-            Self::Data => "Data",
-        }
-    }
-
-    /// A sentence about it, for tooltips.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Stack => {
-                "The deformer stack of the mesh moves them, with its corrective samples."
-            }
-            Self::Lbs => "Linear blend skinning moves them, without corrections and samples.",
-            Self::Dqs => "Dual quaternion skinning moves them, without corrections and samples.",
-            Self::Fixed => "They stay where the rest pose of the model has them.",
-            Self::Hand => {
-                "The deformer stack moves them, and the gizmo in addition: keyframes in the clip, turning with the skin."
-            }
-            Self::Data => {
-                "The markers of recordings are their positions. Without a marker they stay where the rest pose has them."
-            }
-        }
-    }
-
-    /// Its name in files and on the command line.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Stack => "stack",
-            Self::Lbs => "lbs",
-            Self::Dqs => "dqs",
-            Self::Fixed => "fixed",
-            Self::Hand => "hand",
-            Self::Data => "data",
-        }
-    }
-
-    /// Whether the deformer stack moves the clusters before what the base adds.
-    pub fn follows_stack(self) -> bool {
-        matches!(self, Self::Stack | Self::Hand)
-    }
-
-    /// Whether the skin does not move it: the rest pose places it, before the layers.
-    pub fn is_at_rest(self) -> bool {
-        matches!(self, Self::Fixed | Self::Data)
-    }
-
-    /// The base of a [`Base::key`].
-    pub fn of_key(key: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|base| base.key() == key)
-    }
-}
-
-/// The shape that marks the clusters of a group beside their colour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Glyph {
-    /// ●
-    #[default]
-    Circle,
-    /// ■
-    Square,
-    /// ◆
-    Diamond,
-    /// ▲
-    Triangle,
-    /// ✚
-    Cross,
-    /// ★
-    Star,
-}
-
-impl Glyph {
-    /// All of them, in the order of lists.
-    pub const ALL: [Self; 6] = [
-        Self::Circle,
-        Self::Square,
-        Self::Diamond,
-        Self::Triangle,
-        Self::Cross,
-        Self::Star,
-    ];
-
-    /// Its name in lists.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Circle => "Circle",
-            Self::Square => "Square",
-            Self::Diamond => "Diamond",
-            Self::Triangle => "Triangle",
-            Self::Cross => "Cross",
-            Self::Star => "Star",
-        }
-    }
-}
 
 /// How the free points follow the clusters. The paper names no patch; it says "Bezier patch meshes".
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -175,54 +48,6 @@ impl PatchSettings {
         PatchOptions {
             interpolation: self.interpolation,
             tension: self.tension,
-        }
-    }
-}
-
-/// Clusters that move alike.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ClusterGroup {
-    /// A label, distinct in its mesh.
-    pub name: String,
-    /// sRGB.
-    pub colour: [u8; 3],
-    /// The shape of its marks.
-    pub glyph: Glyph,
-    /// What moves its clusters.
-    pub base: Base,
-    /// Muscles that displace them in addition.
-    pub muscles: Vec<MuscleLayer>,
-    /// What the artist adds by hand where the base is [`Base::Hand`]: displacements of points, metres of the bind shape at
-    /// the size of the world, which turn with the skin.
-    pub hand: ControlMotion,
-    /// Drivers that displace them, added to the muscles.
-    pub drivers: Vec<DriverLayer>,
-    /// Recorded data that displaces or, with [`Base::Data`], places them.
-    pub data: Vec<DataLayer>,
-}
-
-impl ClusterGroup {
-    /// The `index`-th group of a mesh, moved by the stack, in a colour and a glyph of its own.
-    pub fn new(name: impl Into<String>, index: usize) -> Self {
-        /// Of Okabe & Ito 2008: distinct for every kind of colour vision.
-        const COLOURS: [[u8; 3]; 7] = [
-            [240, 228, 66],
-            [0, 158, 115],
-            [86, 180, 233],
-            [230, 159, 0],
-            [204, 121, 167],
-            [213, 94, 0],
-            [0, 114, 178],
-        ];
-        Self {
-            name: name.into(),
-            colour: COLOURS[index % COLOURS.len()],
-            glyph: Glyph::ALL[index % Glyph::ALL.len()],
-            base: Base::default(),
-            muscles: Vec::new(),
-            hand: ControlMotion::default(),
-            drivers: Vec::new(),
-            data: Vec::new(),
         }
     }
 }
@@ -260,6 +85,16 @@ pub enum MapError {
     Layer {
         /// Its name.
         name: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A lattice or a cage is not valid.
+    #[error("the {kind} of the group \"{group}\": {why}")]
+    Controls {
+        /// "lattice" or "cage".
+        kind: &'static str,
+        /// The name of the group.
+        group: String,
         /// What is wrong.
         why: String,
     },
@@ -514,15 +349,24 @@ impl ClusterMap {
             let data = g.data.iter();
             let data = data.map(|d| size_of::<DataLayer>() + 256 * d.bindings.len());
             let layers = muscles + drivers.sum::<usize>() + data.sum::<usize>();
-            let known = other.groups.get(at).map_or(&still, |known| &known.hand);
-            let hand = g.hand.bytes_beside(known);
-            size_of::<ClusterGroup>() + g.name.capacity() + layers + hand
+            let known = other.groups.get(at);
+            let controls = Base::ALL.into_iter().filter_map(|base| {
+                let known = known.and_then(|known| known.motion_of(base));
+                Some(g.motion_of(base)?.bytes_beside(known.unwrap_or(&still)))
+            });
+            let known = known.and_then(|known| known.cage.as_ref());
+            let is_other =
+                |cage: &&Arc<CageControls>| known.is_none_or(|k| !Arc::ptr_eq(&k.mesh, &cage.mesh));
+            let cage = g.cage.as_ref().filter(is_other);
+            let cage = cage.map_or(0, |cage| 80 * cage.mesh.vertices().len());
+            let controls = controls.sum::<usize>() + cage;
+            size_of::<ClusterGroup>() + g.name.capacity() + layers + controls
         });
         size_of::<Self>() + points + groups.sum::<usize>()
     }
 }
 
-/// Refuses drivers and data that are not valid, or contradict each other or the base of their group.
+/// Refuses lattices and cages, and drivers and data that are not valid, or contradict each other or the base of their group.
 fn check_layers(groups: &[Arc<ClusterGroup>]) -> Result<(), MapError> {
     let layer = |name: &str, checked: Result<(), String>| {
         checked.map_err(|why| MapError::Layer {
@@ -531,6 +375,17 @@ fn check_layers(groups: &[Arc<ClusterGroup>]) -> Result<(), MapError> {
         })
     };
     for group in groups {
+        let lattice = group.lattice.as_ref().map(|lattice| lattice.check());
+        let cage = group.cage.as_ref().map(|cage| cage.check());
+        for (kind, checked) in [("lattice", lattice), ("cage", cage)] {
+            checked
+                .unwrap_or(Ok(()))
+                .map_err(|why| MapError::Controls {
+                    kind,
+                    group: group.name.clone(),
+                    why,
+                })?;
+        }
         for driver in &group.drivers {
             layer(&driver.name, driver.check())?;
         }

@@ -7,7 +7,7 @@
 //! Bones, time and channels -> [`procedural`] (muscles, drivers) and [`channel`] (recorded markers and scalars) ->
 //! displacements or places of clusters, added to the skinned shape as layers of their groups ([`MuscleLayer`],
 //! [`DriverLayer`], [`DataLayer`]); [`ControlMotion`] holds what the artist adds by hand, with keyframes in clips.
-//! [`lattice`] and [`cage`] move them by control points.
+//! [`lattice`] and [`cage`] move them by control points ([`LatticeControls`], [`CageControls`]).
 //!
 //! The method is that of Bukatov, Gridchina & Zastavnoy 2014, "Using dual quaternions for Control Cluster Method". The paper
 //! names no layout and no kind of patch; those are ours, and each file names its source.
@@ -20,7 +20,9 @@ mod anchors;
 mod bezier;
 mod blocks;
 pub mod cage;
+mod cage_mesh;
 pub mod channel;
+pub mod controls;
 mod data;
 mod driven;
 mod drivers;
@@ -29,6 +31,7 @@ mod extract;
 mod frame;
 mod gradient;
 mod gregory;
+mod group;
 mod interpolation;
 mod kernel;
 pub mod lattice;
@@ -53,6 +56,8 @@ use crate::math::check;
 pub use crate::motion::{fade, signal};
 pub use anchors::AnchorFits;
 pub use bezier::BezierTriangle;
+pub use cage_mesh::{CageMesh, CageSource};
+pub use controls::{CageControls, LatticeControls};
 pub use data::{DataLayer, Fit};
 pub use drivers::{DriverLayer, bone_axis};
 pub use exact::ExactPatches;
@@ -60,9 +65,10 @@ pub use extract::{Corrective, Extraction, extract};
 pub use frame::{CornerFrame, TangentPlane};
 pub use gradient::CornerRings;
 pub use gregory::GregoryTriangle;
+pub use group::{Base, ClusterGroup, Glyph};
 pub use interpolation::{Interpolation, PatchOptions};
 pub use layout::{Free, Layout};
-pub use map::{Base, ClusterGroup, ClusterMap, Glyph, MapError, PatchSettings};
+pub use map::{ClusterMap, MapError, PatchSettings};
 pub use mesh_layout::MeshLayout;
 pub use motion::{ControlKey, ControlMotion, MotionError};
 pub use muscles::{Flexion, MuscleLayer};

@@ -249,6 +249,28 @@ impl ControlMotion {
         }
     }
 
+    /// With the displacements of each time changed, in any order.
+    pub fn mapped(
+        &self,
+        change: impl Fn(&Offsets) -> Vec<(u32, Vec3)>,
+    ) -> Result<Self, MotionError> {
+        let mut motion = Self {
+            still: checked(change(&self.still))?,
+            clips: BTreeMap::new(),
+        };
+        for (clip, keys) in self.clips() {
+            let keys = keys.iter().map(|key| {
+                let offsets = checked(change(&key.offsets))?;
+                Ok(ControlKey {
+                    secs: key.secs,
+                    offsets,
+                })
+            });
+            motion.set_keys(clip, keys.collect::<Result<_, MotionError>>()?);
+        }
+        Ok(motion)
+    }
+
     /// The largest control; `None` without displacements.
     pub fn last_control(&self) -> Option<u32> {
         let keyed = self.clips.values().flat_map(|keys| keys.iter());

@@ -45,6 +45,8 @@ impl GroupPreset {
             base: Base::default(),
             muscles: Vec::new(),
             hand: ControlMotion::default(),
+            lattice: None,
+            cage: None,
         };
         match self {
             Self::Skin => of([222, 222, 222], Glyph::Circle),

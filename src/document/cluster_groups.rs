@@ -53,13 +53,13 @@ impl Document {
         own.map(|c| c.0).collect()
     }
 
-    /// The times of the keyframes in a clip of all cluster groups that are moved by hand, seconds, ascending.
+    /// The times of the keyframes in a clip of all cluster groups that control points move, seconds, ascending.
     pub fn cluster_key_times(&self, clip: ClipId) -> Vec<f32> {
         let groups = self.meshes().values();
         let groups = groups.flat_map(|item| item.clusters.groups());
-        let by_hand = groups.filter(|group| group.base == Base::Hand);
-        let mut times: Vec<f32> = by_hand
-            .flat_map(|group| group.hand.keys(clip).iter().map(|key| key.secs))
+        let motions = groups.filter_map(|group| group.motion());
+        let mut times: Vec<f32> = motions
+            .flat_map(|motion| motion.keys(clip).iter().map(|key| key.secs))
             .collect();
         times.sort_by(f32::total_cmp);
         times.dedup();

@@ -102,10 +102,13 @@ impl Document {
         }
     }
 
-    /// Whether layers of control clusters deform an instance that has no skin.
+    /// Whether layers or control points of control clusters deform an instance that has no skin.
     pub fn is_driven(&self, instance: &Instance) -> bool {
         let item = self.meshes.get(&instance.mesh);
-        let is_driven = |item: &MeshItem| item.clusters.acts() && item.clusters.has_driven();
+        let is_driven = |item: &MeshItem| {
+            let map = &item.clusters;
+            map.acts() && (map.has_driven() || map.has_displaced())
+        };
         instance.skin.is_none() && item.is_some_and(|item| is_driven(item))
     }
 

@@ -13,6 +13,7 @@ pub mod checks;
 mod cluster_groups;
 mod clusters_edit;
 pub mod compare;
+mod control_points;
 mod correctives_edit;
 pub mod deformation;
 mod dirty;
@@ -47,6 +48,7 @@ mod weighted;
 
 pub use clusters_edit::ClustersEdit;
 pub use compare::{Compare, PaneLayout};
+pub use control_points::ControlFrame;
 pub use correctives_edit::CorrectivesEdit;
 pub use deformation::{CookedInstance, PosedDocument, SkinnedMesh};
 pub use dirty::Dirty;

@@ -196,6 +196,8 @@ pub struct Session {
     pub soft_selection: bool,
     /// Whether the left mouse button selects and moves clusters in Cluster mode, instead of marking.
     pub moves_clusters: bool,
+    /// The selected control points of lattices and cages, by mesh and group. Not saved.
+    pub selected_controls: BTreeMap<(MeshId, u16), BTreeSet<u32>>,
     /// The selection.
     pub selected_joints: BTreeSet<JointId>,
     /// The posing tools.

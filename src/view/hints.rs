@@ -99,7 +99,7 @@ fn move_hints(ctrl: bool, shift: bool) -> Vec<Hint> {
         (true, _) => vec![("Ctrl+click", "deselect")],
         (false, true) => vec![("Shift+click", "extend"), ("Shift+middle", "pan")],
         (false, false) => vec![
-            ("Click", "select a cluster"),
+            ("Click", "select a cluster or a control point"),
             ("Drag", "box"),
             ("L", "select the group"),
             ("G R S", "move, rotate, scale"),

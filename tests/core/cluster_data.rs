@@ -303,7 +303,7 @@ fn layers_that_are_wrong_are_refused_by_name() {
     assert!(said.contains("unknown field `colour`"), "{said}");
     let said = refused(&|layers| layers["groups"][0]["base"] = json!("magic"));
     assert!(
-        said.contains("\"magic\" is none of stack, lbs, dqs, fixed, hand, data"),
+        said.contains("\"magic\" is none of stack, lbs, dqs, fixed, hand, lattice, cage, data"),
         "{said}"
     );
     let said = refused(&|layers| layers["groups"][0]["data"][0]["recording"] = json!("Tide"));

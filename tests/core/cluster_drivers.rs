@@ -368,10 +368,10 @@ proptest! {
         prop_assert_eq!(lattice.moved().len(), points.len());
         let rest = settings.rest();
         let mut out = vec![DVec3::ZERO; points.len()];
-        lattice.add(&rest, &mut out);
+        lattice.add(&vec![DVec3::ZERO; rest.len()], &mut out);
         prop_assert!(out.iter().all(|d| *d == DVec3::ZERO), "still at rest");
-        let controls: Vec<DVec3> = rest.iter().map(|p| map.transform_point3(*p)).collect();
-        lattice.add(&controls, &mut out);
+        let offsets: Vec<DVec3> = rest.iter().map(|p| map.transform_point3(*p) - *p).collect();
+        lattice.add(&offsets, &mut out);
         let worst = error(&points, &out, &map);
         prop_assert!(worst < 1e-12, "{worst:e}");
     }
@@ -385,9 +385,9 @@ proptest! {
         let (corners, faces) = cube();
         let corners: Vec<DVec3> = corners.iter().zip(&bumps).map(|(c, b)| *c + *b).collect();
         let cage = Cage::new(&corners, &faces, &points, &Task::new()).unwrap();
-        let moved: Vec<DVec3> = corners.iter().map(|p| map.transform_point3(*p)).collect();
+        let moved: Vec<DVec3> = corners.iter().map(|p| map.transform_point3(*p) - *p).collect();
         let mut out = vec![DVec3::ZERO; points.len()];
-        cage.add(&corners, &mut out);
+        cage.add(&[DVec3::ZERO; 8], &mut out);
         prop_assert!(out.iter().all(|d| *d == DVec3::ZERO), "still at rest");
         cage.add(&moved, &mut out);
         let worst = error(&points, &out, &map);
@@ -452,7 +452,10 @@ fn on_the_cage_the_coordinates_are_those_of_the_face_the_edge_and_the_vertex() {
         DMat3::from_cols_array(&[1.0, 0.3, 0.0, -0.2, 0.7, 0.1, 0.4, 0.0, 1.5]),
         DVec3::new(0.3, -1.0, 2.0),
     );
-    let moved: Vec<DVec3> = corners.iter().map(|p| map.transform_point3(*p)).collect();
+    let moved: Vec<DVec3> = corners
+        .iter()
+        .map(|p| map.transform_point3(*p) - *p)
+        .collect();
     let mut out = vec![DVec3::ZERO; points.len()];
     cage.add(&moved, &mut out);
     assert!(error(&points, &out, &map) < 1e-13);
@@ -495,7 +498,7 @@ fn coordinates_are_continuous_towards_faces_edges_and_their_planes() {
 fn cages_and_lattices_give_the_same_bits_for_any_number_of_threads() {
     let (corners, faces) = cube();
     let points: Vec<DVec3> = tube().iter().map(|p| p.position * 0.4).collect();
-    let bent: Vec<DVec3> = corners.iter().map(|c| *c + DVec3::X * c.y * c.z).collect();
+    let bent: Vec<DVec3> = corners.iter().map(|c| DVec3::X * c.y * c.z).collect();
     let settings = LatticeSettings::from_box(-DVec3::ONE, DVec3::ONE, [4, 3, 5]);
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
@@ -507,7 +510,7 @@ fn cages_and_lattices_give_the_same_bits_for_any_number_of_threads() {
             let controls: Vec<DVec3> = settings
                 .rest()
                 .iter()
-                .map(|c| *c + c.cross(DVec3::Y) * c.x)
+                .map(|c| c.cross(DVec3::Y) * c.x)
                 .collect();
             lattice.add(&controls, &mut out);
             out

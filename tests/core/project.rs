@@ -332,7 +332,7 @@ fn unknown_words_are_refused_by_name() {
     // The words of a version are those that it had: the same place in an older file.
     for older in [1, 2, 3, 4, 5] {
         let broken = text
-            .replace("version: 8", &format!("version: {older}"))
+            .replace("version: 9", &format!("version: {older}"))
             .replace("method: Dqs", "method: Foo");
         let said = project::parse(&broken).unwrap_err().to_string();
         assert!(said.contains("skinning method \"Foo\""), "{said}");
@@ -343,7 +343,7 @@ fn unknown_words_are_refused_by_name() {
 fn an_untouched_model_is_a_short_project() {
     let text = text_of(&three());
     let expected = r#"(
-    version: 8,
+    version: 9,
     app: "0.1.0",
     model: File(
         path: "strip.gltf",
@@ -672,8 +672,8 @@ fn a_playback_beyond_its_bounds_comes_back_within_them() {
 fn broken_and_newer_files_are_one_sentence() {
     let parse = |text: &str| project::parse(text).unwrap_err().to_string();
     assert_eq!(
-        parse("(version: 9, wings: [(3, Feather(\"x\"))])"),
-        "The project was saved by a newer Sinew (its format is 9, this one knows up to 8); update Sinew to open it."
+        parse("(version: 10, wings: [(3, Feather(\"x\"))])"),
+        "The project was saved by a newer Sinew (its format is 10, this one knows up to 9); update Sinew to open it."
     );
     assert!(parse("(version: 0)").contains("version 0 of the format does not exist"));
     let text = text_of(&three());
@@ -771,9 +771,9 @@ proptest! {
             1..6,
         ),
         large in proptest::option::of(any::<proptest::sample::Index>()),
-        version in 0usize..8,
+        version in 0usize..9,
     ) {
-        let files: [&[u8]; 8] = [
+        let files: [&[u8]; 9] = [
             include_bytes!("../data/project-v1.ron"),
             include_bytes!("../data/project-v2.ron"),
             include_bytes!("../data/project-v3.ron"),
@@ -782,6 +782,7 @@ proptest! {
             include_bytes!("../data/project-v6.ron"),
             include_bytes!("../data/project-v7.ron"),
             include_bytes!("../data/project-v8.ron"),
+            include_bytes!("../data/project-v9.ron"),
         ];
         let mut bytes = files[version].to_vec();
         for (at, byte) in damage {

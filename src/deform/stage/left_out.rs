@@ -1,7 +1,7 @@
 //! Whether the stages before control clusters leave out the points that follow patches.
 
 use super::run::Run;
-use crate::cluster::{Base, Interpolation};
+use crate::cluster::Interpolation;
 use crate::deform::DeformInput;
 
 /// Where fewer than this share of the vertices are free, gathering the others costs more than it saves.
@@ -12,7 +12,7 @@ pub(super) fn clusters_act(input: &DeformInput<'_>) -> bool {
     input.clusters.is_some_and(|clusters| {
         let mut groups = clusters.map.groups().iter();
         let mut moves_without_skin =
-            || groups.any(|group| group.base.is_at_rest() || group.base == Base::Hand);
+            || groups.any(|group| group.base.is_at_rest() || group.base.has_controls());
         clusters.map.acts()
             && clusters.layout.fits(input.geometry)
             // What follows a node moves as one piece; muscles lie on the bones of a skin.

@@ -1,5 +1,6 @@
-//! Problems of the layers of control clusters: what they read is missing, or has gaps.
+//! Problems of the layers of control clusters: what they read is missing, or has gaps; and of their control points.
 
+use super::controls::of_controls;
 use crate::cluster::channel::{BindingKind, Channel, Recording, RecordingItem, Sampling};
 use crate::cluster::procedural::DriverInput;
 use crate::cluster::signal::Signal;
@@ -10,7 +11,8 @@ use crate::finding::{Finding, Fix, Place, counted};
 /// The largest number of notes about the lines of a recording.
 const MAX_NOTES: usize = 8;
 
-/// The problems of all recordings and of the layers that read them, drivers without their bones among them.
+/// The problems of all recordings and of the layers that read them, drivers without their bones among them, and of lattices and
+/// cages.
 pub fn of_layers(document: &Document) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (id, item) in document.recordings().iter() {
@@ -35,6 +37,7 @@ pub fn of_layers(document: &Document) -> Vec<Finding> {
         }
     }
     for item in document.meshes().values() {
+        findings.extend(of_controls(item));
         for group in item.clusters.groups() {
             let place = |layer: &str| format!("layer \"{layer}\" of the group \"{}\"", group.name);
             for driver in &group.drivers {

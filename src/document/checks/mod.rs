@@ -7,6 +7,7 @@
 //! Invariant: a finding offers a fix only if the fix changes something.
 
 mod bones;
+mod controls;
 mod correctives;
 mod layers;
 pub(super) mod seams;

@@ -117,10 +117,18 @@ impl Editor {
         });
     }
 
-    /// Sets what moves the clusters of a group.
+    /// Sets what moves the clusters of a group. A lattice or a cage that it does not have yet is fitted to its clusters.
     pub fn set_group_base(&mut self, group: u16, base: Base) {
+        let Some(known) = self.cluster_groups().get(usize::from(group)) else {
+            return;
+        };
         let label = format!("Base · {}", base.label());
-        self.change_group(group, &label, |group| group.base = base);
+        let changed = ClusterGroup {
+            base,
+            ..ClusterGroup::clone(known)
+        };
+        let changed = self.with_controls(group, changed);
+        self.change_clusters(&label, |map| map.with_group(Some(group), changed));
     }
 
     /// Sets the glyph of a group.
@@ -152,6 +160,8 @@ impl Editor {
     fn choose_group_of(&mut self, mesh: MeshId, group: Option<u16>) {
         let session = self.document.session_mut();
         session.isolated_groups.remove(&mesh);
+        // Groups after a deleted one have other indices.
+        session.selected_controls.retain(|of, _| of.0 != mesh);
         match group {
             Some(group) => session.active_groups.insert(mesh, group),
             None => session.active_groups.remove(&mesh),

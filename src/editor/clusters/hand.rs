@@ -1,20 +1,23 @@
-//! Selected clusters, moved by the gizmo or the keys G, R and S: displacements of groups that are moved by hand.
+//! Selected clusters and control points, moved by the gizmo or the keys G, R and S: displacements of groups that are moved by
+//! hand, or by a lattice or a cage.
 //!
 //! Data flow: [`Editor::begin_cluster_transform`] with the surface on screen -> [`Transforming`] follows the pointer, the
-//! axis keys and typed numbers -> its map gives each cluster an offset, one edit for each event, all in one step.
+//! axis keys and typed numbers -> its map gives each cluster or control point an offset, one edit for each event, all in one step.
 //!
 //! In a clip with keyframes of the group, the offset goes into a keyframe at the current time; otherwise it holds in all
 //! poses and clips without keyframes, as automatic keyframes do in Maya.
 
 use super::Editor;
-use crate::cluster::{Base, ClusterGroup, ClusterMap, MapError};
+use super::controls::ControlPoints;
+use super::keys::{key_clip, motion_at};
+use crate::cluster::{Base, ClusterMap, MapError};
 use crate::document::session::{BrushOptions, TransformKind};
 use crate::document::{ClustersEdit, Edit, InstanceId, MeshId};
 use crate::evaluate::ViewId;
 use crate::finding::counted;
 use crate::math::dual_quaternion::quat_from_rotation;
 use crate::math::polar;
-use crate::skeleton::{ClipId, Moment};
+use crate::skeleton::Moment;
 use crate::tools::transform::Transforming;
 use crate::tools::{Handle, Screen};
 use glam::{DMat3, DQuat, Vec2, Vec3};
@@ -35,16 +38,28 @@ pub(in crate::editor) struct ClusterMove {
     before: Arc<ClusterMap>,
 }
 
-/// A cluster that is being moved.
+/// A cluster or a control point that is being moved.
 struct MovedCluster {
-    point: u32,
+    control: u32,
     /// On screen at the start, world.
     place: Vec3,
     /// World from mesh space at bind.
     rotation: DQuat,
+    /// Metres of the world in one unit of its displacement.
+    unit: f64,
     is_selected: bool,
     /// 1 for a selected one; what soft selection makes of the distance to the nearest of those for the others.
     effect: f32,
+}
+
+/// What a transform is about to move.
+struct Subject {
+    mesh: MeshId,
+    moved: BTreeMap<u16, Vec<MovedCluster>>,
+    /// The middle, and the direction of the local z axis.
+    pivot: (Vec3, Vec3),
+    n: usize,
+    noun: &'static str,
 }
 
 impl Editor {
@@ -85,10 +100,13 @@ impl Editor {
         own.collect()
     }
 
-    /// The position and axes of the gizmo of the selected clusters that are moved by hand, as on screen; `None` without.
+    /// The position and axes of the gizmo of the selected clusters that are moved by hand, or of the selected control points
+    /// of the active group, as on screen; `None` without.
     pub fn cluster_gizmo_frame(&self) -> Option<(Vec3, [Vec3; 3])> {
-        let points = self.clusters_by_hand();
-        let (place, normal) = self.middle_of(self.clustered_instance()?, &points)?;
+        let (place, normal) = match self.control_points() {
+            Some(shown) => shown.middle()?,
+            None => self.middle_of(self.clustered_instance()?, &self.clusters_by_hand())?,
+        };
         let axes = Transforming::axes_of_points(self.pose_options().space, normal);
         Some((place, axes))
     }
@@ -113,56 +131,50 @@ impl Editor {
             self.notify("Move clusters in the view of the object's own deformer stack, not in a comparison.");
             return false;
         }
-        let points = self.clusters_by_hand();
-        let pivot = self
-            .clustered_instance()
-            .and_then(|instance| Some((instance, self.middle_of(instance, &points)?)));
-        let Some(((instance, (place, normal)), mesh)) = pivot.zip(self.clustered_mesh()) else {
-            let mut groups = self.cluster_groups().iter();
-            self.notify(if groups.any(|group| group.base == Base::Hand) {
-                "Select clusters of a group that is moved by hand first: press L, or B and drag a box."
-            } else {
-                "No group is moved by hand. Choose the base \"By hand\" for a group in the Clusters panel first."
-            });
-            return false;
+        let subject = match self.control_points() {
+            Some(shown) => self.subject_of_controls(&shown),
+            None => self.subject_by_hand(),
+        };
+        let subject = match subject {
+            Ok(subject) => subject,
+            Err(why) => {
+                self.notify(why);
+                return false;
+            }
         };
         let Some(before) = self.clusters().cloned() else {
             return false;
         };
         let session = self.document.session();
         let screen = Screen::new(session.camera, size_px);
-        let n_places = self.n_places_of(&points);
-        let metres_per_px = screen.metres_per_px(place);
+        let metres_per_px = screen.metres_per_px(subject.pivot.0);
         let mut tool = Transforming::of_points(
-            n_places,
-            (place, normal),
+            subject.n,
+            subject.pivot,
             (kind, session.pose.space),
             (screen, at_px),
         );
         if let Some(handle) = handle {
             tool.grab(handle);
         }
-        let mut moved: BTreeMap<u16, Vec<MovedCluster>> = BTreeMap::new();
-        for cluster in self.moved_clusters(instance, &points) {
-            if let Some(group) = before.group_of(cluster.point) {
-                moved.entry(group).or_default().push(cluster);
-            }
-        }
         let moment = self.document.shown_moment();
-        let is_keyed =
-            |group: &u16| key_clip(&before.groups()[usize::from(*group)], moment).is_some();
-        let is_selected = |clusters: &Vec<MovedCluster>| clusters.iter().any(|c| c.is_selected);
-        let mut label = format!("{} {}", tool.kind().verb(), counted(n_places, "cluster"));
-        let mut selected = moved.iter().filter(|(_, clusters)| is_selected(clusters));
+        let is_keyed = |group: &u16| {
+            let motion = before.groups()[usize::from(*group)].motion();
+            motion.is_some_and(|motion| key_clip(motion, moment).is_some())
+        };
+        let what = counted(subject.n, subject.noun);
+        let mut label = format!("{} {what}", tool.kind().verb());
+        let is_selected = |moved: &Vec<MovedCluster>| moved.iter().any(|m| m.is_selected);
+        let mut selected = subject.moved.iter().filter(|(_, moved)| is_selected(moved));
         if selected.any(|(group, _)| is_keyed(group)) {
             label = format!("{label} · keyframe at {:.2} s", moment.secs);
         }
         self.history.begin(&self.document, &label);
         self.clustering.moving = Some(ClusterMove {
             tool,
-            mesh,
+            mesh: subject.mesh,
             metres_per_px,
-            moved,
+            moved: subject.moved,
             moment,
             label,
             before,
@@ -178,7 +190,7 @@ impl Editor {
         Some((moving.tool.pivot(), radius))
     }
 
-    /// Finds how far the clusters follow that soft selection takes along.
+    /// Finds how far the clusters and control points follow that soft selection takes along.
     pub(in crate::editor) fn reach_clusters(&mut self) {
         let Some(mut moving) = self.clustering.moving.take() else {
             return;
@@ -186,6 +198,61 @@ impl Editor {
         let radius = self.soft_radius(moving.metres_per_px);
         moving.reach(radius, &self.document.session().brush);
         self.clustering.moving = Some(moving);
+    }
+
+    fn subject_by_hand(&self) -> Result<Subject, &'static str> {
+        let points = self.clusters_by_hand();
+        let pivot = self
+            .clustered_instance()
+            .and_then(|instance| Some((instance, self.middle_of(instance, &points)?)));
+        let Some(((instance, pivot), (mesh, item))) = pivot.zip(self.clustered_item()) else {
+            let mut groups = self.cluster_groups().iter();
+            return Err(if groups.any(|group| group.base == Base::Hand) {
+                "Select clusters of a group that is moved by hand first: press L, or B and drag a box."
+            } else {
+                "No group is moved by hand. Choose the base \"By hand\", \"Lattice\" or \"Cage\" for a group in the Clusters \
+                 panel first."
+            });
+        };
+        let mut moved: BTreeMap<u16, Vec<MovedCluster>> = BTreeMap::new();
+        for cluster in self.moved_clusters(instance, &points) {
+            if let Some(group) = item.clusters.group_of(cluster.control) {
+                moved.entry(group).or_default().push(cluster);
+            }
+        }
+        Ok(Subject {
+            mesh,
+            moved,
+            pivot,
+            n: self.n_places_of(&points),
+            noun: "cluster",
+        })
+    }
+
+    fn subject_of_controls(&self, shown: &ControlPoints) -> Result<Subject, &'static str> {
+        let found = shown.middle().zip(self.clustered_mesh());
+        let (pivot, mesh) = found.ok_or(
+            "Select control points of the group first: click one, or press B and drag a box.",
+        )?;
+        let moved = (0u32..).zip(&shown.places).map(|(control, &place)| {
+            let is_selected = shown.selected.contains(&control);
+            MovedCluster {
+                control,
+                place,
+                rotation: shown.frame.rotation,
+                unit: shown.frame.unit,
+                is_selected,
+                effect: f32::from(is_selected),
+            }
+        });
+        let moved: Vec<MovedCluster> = moved.collect();
+        Ok(Subject {
+            mesh,
+            n: shown.selected.len(),
+            moved: [(shown.group, moved)].into(),
+            pivot,
+            noun: "control point",
+        })
     }
 
     /// The tool of a transform of clusters in progress.
@@ -280,11 +347,12 @@ impl Editor {
         let moved = own.iter().filter(is_shown).filter_map(|point| {
             let is_selected = selected.binary_search(&point).is_ok();
             Some(MovedCluster {
-                point,
-                is_selected,
-                effect: f32::from(is_selected),
+                control: point,
                 place: *shown.positions.get(point as usize)?,
                 rotation: rotations.as_ref().map_or(of_node, |r| r.at(point)),
+                unit: 1.0,
+                is_selected,
+                effect: f32::from(is_selected),
             })
         });
         moved.collect()
@@ -292,8 +360,8 @@ impl Editor {
 }
 
 impl ClusterMove {
-    /// Takes along the clusters within `radius` metres of a selected one, with the falloff of the brush; `None`: the selected
-    /// ones only.
+    /// Takes along the clusters and control points within `radius` metres of a selected one, with the falloff of the brush;
+    /// `None`: the selected ones only.
     fn reach(&mut self, radius: Option<f32>, brush: &BrushOptions) {
         let all = || self.moved.values().flatten();
         let selected = all().filter(|cluster| cluster.is_selected);
@@ -317,35 +385,23 @@ impl ClusterMove {
             let Some(known) = self.before.groups().get(usize::from(index)) else {
                 continue;
             };
+            let Some(motion) = known.motion() else {
+                continue;
+            };
             let mut offsets: BTreeMap<u32, Vec3> =
-                known.hand.offsets_at(self.moment).into_iter().collect();
+                motion.offsets_at(self.moment).into_iter().collect();
             if clusters.iter().all(|cluster| cluster.effect == 0.0) {
                 continue;
             }
             for cluster in clusters.iter().filter(|cluster| cluster.effect > 0.0) {
                 let world = by.offset(cluster.place, cluster.effect).as_dvec3();
-                let offset = offsets.entry(cluster.point).or_default();
-                *offset += (cluster.rotation.conjugate() * world).as_vec3();
+                let offset = offsets.entry(cluster.control).or_default();
+                *offset += (cluster.rotation.conjugate() * world / cluster.unit).as_vec3();
             }
-            let offsets = offsets.into_iter().collect();
-            let hand = match key_clip(known, self.moment) {
-                Some(clip) => known
-                    .hand
-                    .with_key(clip, self.moment.secs as f32, offsets)?,
-                None => known.hand.with_still(offsets)?,
-            };
-            let group = ClusterGroup {
-                hand,
-                ..ClusterGroup::clone(known)
-            };
+            let motion = motion_at(motion, self.moment, offsets.into_iter().collect())?;
+            let group = known.with_motion(known.base, motion);
             map = map.with_group(Some(index), group)?;
         }
         Ok(map)
     }
-}
-
-/// The clip into which a change of a group goes as a keyframe: that of the moment, if it has keyframes of the group.
-fn key_clip(group: &ClusterGroup, moment: Moment) -> Option<ClipId> {
-    let clip = moment.clip?;
-    (!group.hand.keys(clip).is_empty()).then_some(clip)
 }

@@ -1,11 +1,13 @@
-//! Keyframes of groups of clusters that are moved by hand, in the clip on screen. Each command is one undo step.
+//! Keyframes of groups of clusters that control points move, by hand or in a lattice or a cage, in the clip on screen. Each command is one undo step.
 
 use super::Editor;
-use crate::cluster::{Base, ClusterGroup, ClusterMap, ControlMotion};
+use super::controls::ControlPoints;
+use crate::cluster::{Base, ClusterGroup, ClusterMap, ControlMotion, MotionError};
 use crate::document::{ClipId, ClustersEdit, Edit, MeshId};
 use crate::finding::counted;
-use crate::skeleton::Clip;
 use crate::skeleton::clip_edit::SAME_KEY_SECS;
+use crate::skeleton::{Clip, Moment};
+use glam::Vec3;
 use std::sync::Arc;
 
 /// The keyframe of a group being dragged along the timeline.
@@ -31,56 +33,57 @@ pub struct GroupKeys {
 }
 
 impl Editor {
-    /// Whether the active group is moved by hand, and so keyed in Cluster mode.
+    /// Whether control points move the active group, which is so keyed in Cluster mode.
     pub fn keys_clusters(&self) -> bool {
-        self.group_by_hand().is_some()
+        self.keyed_group().is_some()
     }
 
-    /// The groups with keyframes in the clip on screen, and the active one if it is moved by hand; in the order of meshes
-    /// and lists.
+    /// The groups with keyframes in the clip on screen, and the active one if it has control points; in the order of
+    /// meshes and lists.
     pub fn group_keys(&self) -> Vec<GroupKeys> {
         let Some((clip, _)) = self.shown_clip() else {
             return Vec::new();
         };
-        let active = self.group_by_hand().map(|(mesh, group, _)| (mesh, group));
+        let active = self.keyed_group();
+        let active = active.map(|(mesh, index, ..)| (mesh, index));
         let meshes = self.document.meshes().iter();
         let groups = meshes.flat_map(|(&mesh, item)| {
             let groups = (0u16..).zip(item.clusters.groups());
             groups.map(move |(index, group)| (mesh, index, group))
         });
-        let keyed = groups.filter(|(mesh, index, group)| {
-            let is_keyed = !group.hand.keys(clip).is_empty();
-            group.base == Base::Hand && (is_keyed || active == Some((*mesh, *index)))
-        });
-        let keyed = keyed.map(|(mesh, group, known)| GroupKeys {
-            mesh,
-            group,
-            name: known.name.clone(),
-            times: known.hand.keys(clip).iter().map(|key| key.secs).collect(),
+        let keyed = groups.filter_map(|(mesh, index, group)| {
+            let keys = group.motion()?.keys(clip);
+            let is_shown = !keys.is_empty() || active == Some((mesh, index));
+            is_shown.then(|| GroupKeys {
+                mesh,
+                group: index,
+                name: group.name.clone(),
+                times: keys.iter().map(|key| key.secs).collect(),
+            })
         });
         keyed.collect()
     }
 
-    /// Inserts a keyframe for the active group, which is moved by hand, at the current time of the clip on screen; creates a
+    /// Inserts a keyframe for the active group, which has control points, at the current time of the clip on screen; creates a
     /// clip if none is.
     pub fn key_clusters(&mut self) {
         self.finish_tool();
-        let Some((mesh, index, group)) = self.group_by_hand() else {
+        let Some((mesh, index, group, motion)) = self.keyed_group() else {
             self.notify(
-                "The active group is not moved by hand. Choose the base \"By hand\" for it first.",
+                "The active group is not moved by hand. Choose the base \"By hand\", \"Lattice\" or \"Cage\" for it first.",
             );
             return;
         };
         let moment = self.document.shown_moment();
-        let offsets = group.hand.offsets_at(moment);
+        let offsets = motion.offsets_at(moment);
         let now = self.playback().time_secs.max(0.0) as f32;
         let shown = self.shown_clip().map(|(clip, _)| clip);
         let clip = shown.unwrap_or_else(|| self.free_id());
         let reach = self.reach_secs();
-        let near = group.hand.key_near(clip, now, reach);
-        let secs = near.map_or(now, |near| group.hand.keys(clip)[near].secs);
-        let hand = match group.hand.with_key(clip, secs, offsets) {
-            Ok(hand) => hand,
+        let near = motion.key_near(clip, now, reach);
+        let secs = near.map_or(now, |near| motion.keys(clip)[near].secs);
+        let motion = match motion.with_key(clip, secs, offsets) {
+            Ok(motion) => motion,
             Err(why) => {
                 self.notify_error(super::sentence(&why));
                 return;
@@ -95,7 +98,7 @@ impl Editor {
                 return;
             }
         }
-        self.set_hand(mesh, index, hand, &label);
+        self.set_motion((mesh, index, group.base), motion, &label);
         let playback = self.playback_mut();
         playback.clip = Some(clip);
         // The pose stays on screen, and is not keyed.
@@ -108,7 +111,7 @@ impl Editor {
     /// Deletes the keyframe of the active group at the current time.
     pub fn delete_cluster_key(&mut self) {
         self.finish_tool();
-        let Some((mesh, index, group)) = self.group_by_hand() else {
+        let Some((mesh, index, group, motion)) = self.keyed_group() else {
             self.notify("The active group is not moved by hand.");
             return;
         };
@@ -117,56 +120,74 @@ impl Editor {
             return;
         };
         let now = self.playback().time_secs.max(0.0) as f32;
-        let Some(near) = group.hand.key_near(clip, now, self.half_frame_secs()) else {
+        let Some(near) = motion.key_near(clip, now, self.half_frame_secs()) else {
             let text = format!("{} has no keyframe at this time.", group.name);
             self.notify(text);
             return;
         };
-        let secs = group.hand.keys(clip)[near].secs;
+        let secs = motion.keys(clip)[near].secs;
         let label = format!("Delete keyframe of {} at {secs:.2} s", group.name);
-        let hand = group.hand.without_key(clip, secs);
-        self.set_hand(mesh, index, hand, &label);
+        let motion = motion.without_key(clip, secs);
+        self.set_motion((mesh, index, group.base), motion, &label);
     }
 
-    /// Sets the selected clusters of groups that are moved by hand back to where the deformer stack has them.
+    /// Sets the selected clusters of groups that are moved by hand back to where the deformer stack has them; where the active
+    /// group has a lattice or a cage, its selected control points, or all if none are.
     pub fn reset_clusters(&mut self) {
         self.finish_tool();
+        if let Some(shown) = self.control_points() {
+            self.reset_controls(&shown);
+            return;
+        }
         let points = self.clusters_by_hand();
         if points.is_empty() {
             self.notify("Select clusters of a group that is moved by hand first.");
             return;
         }
-        let moment = self.document.shown_moment();
         let n = self.n_places_of(&points);
         let label = format!("Reset {}", counted(n, "cluster"));
-        let is_kept = |point: u32| points.binary_search(&point).is_err();
-        let changed = self.change_clusters(&label, |map| {
-            let mut changed = map.clone();
-            for (index, group) in (0u16..).zip(map.groups()) {
-                let mut offsets = group.hand.offsets_at(moment);
-                let n_before = offsets.len();
-                offsets.retain(|offset| is_kept(offset.0));
-                if group.base != Base::Hand || offsets.len() == n_before {
-                    continue;
-                }
-                let clip = moment
-                    .clip
-                    .filter(|&clip| !group.hand.keys(clip).is_empty());
-                let hand = match clip {
-                    Some(clip) => group.hand.with_key(clip, moment.secs as f32, offsets)?,
-                    None => group.hand.with_still(offsets)?,
-                };
-                let group = ClusterGroup {
-                    hand,
-                    ..ClusterGroup::clone(group)
-                };
-                changed = changed.with_group(Some(index), group)?;
-            }
-            Ok(changed)
-        });
-        if !changed {
+        let groups = (0u16..).zip(self.cluster_groups());
+        let by_hand = groups.filter(|(_, group)| group.base == Base::Hand);
+        let by_hand: Vec<u16> = by_hand.map(|(index, _)| index).collect();
+        if !self.reset_offsets(&by_hand, &label, |p| points.binary_search(&p).is_ok()) {
             self.notify("The clusters are already where the deformer stack has them.");
         }
+    }
+
+    fn reset_controls(&mut self, shown: &ControlPoints) {
+        let (n, all) = (shown.selected.len(), shown.places.len());
+        let label = if n > 0 {
+            format!("Reset {}", counted(n, "control point"))
+        } else {
+            format!("Reset all {}", counted(all, "control point"))
+        };
+        let is_reset = |control: u32| n == 0 || shown.selected.contains(&control);
+        if !self.reset_offsets(&[shown.group], &label, is_reset) {
+            self.notify("The control points are already at rest.");
+        }
+    }
+
+    /// Removes the displacements of some control points of groups at the current time. Returns whether one had any.
+    fn reset_offsets(&mut self, of: &[u16], label: &str, is_reset: impl Fn(u32) -> bool) -> bool {
+        let moment = self.document.shown_moment();
+        self.change_clusters(label, |map| {
+            let mut changed = map.clone();
+            for &index in of {
+                let group = &map.groups()[usize::from(index)];
+                let Some(motion) = group.motion() else {
+                    continue;
+                };
+                let mut offsets = motion.offsets_at(moment);
+                let n_before = offsets.len();
+                offsets.retain(|offset| !is_reset(offset.0));
+                if offsets.len() == n_before {
+                    continue;
+                }
+                let motion = motion_at(motion, moment, offsets)?;
+                changed = changed.with_group(Some(index), group.with_motion(group.base, motion))?;
+            }
+            Ok(changed)
+        })
     }
 
     /// Starts dragging the keyframe of a group at a time; it follows [`Editor::drag_keys_by`] until
@@ -183,11 +204,8 @@ impl Editor {
         let Some(known) = before.groups().get(usize::from(group)) else {
             return;
         };
-        if known
-            .hand
-            .key_near(clip, time_secs, SAME_KEY_SECS)
-            .is_none()
-        {
+        let has_key = |m: &ControlMotion| m.key_near(clip, time_secs, SAME_KEY_SECS).is_some();
+        if !known.motion().is_some_and(has_key) {
             return;
         }
         let label = format!("Move keyframe of {} at {time_secs:.2} s", known.name);
@@ -215,9 +233,12 @@ impl Editor {
             return true;
         };
         let to = drag.from_secs + by_secs;
-        let hand = group.hand.with_moved_key(drag.clip, drag.from_secs, to);
-        let (mesh, group) = (drag.mesh, drag.group);
-        self.set_hand(mesh, group, hand, "Move keyframe");
+        let Some(motion) = group.motion() else {
+            return true;
+        };
+        let motion = motion.with_moved_key(drag.clip, drag.from_secs, to);
+        let of = (drag.mesh, drag.group, group.base);
+        self.set_motion(of, motion, "Move keyframe");
         true
     }
 
@@ -257,43 +278,49 @@ impl Editor {
         let mut changes = Vec::new();
         for (&mesh, item) in self.document.meshes() {
             for (index, group) in (0u16..).zip(item.clusters.groups()) {
-                let keys = group.hand.keys(clip);
-                if !keys.is_empty() {
-                    let hand = match to {
-                        Some(to) => group.hand.with_keys(to, keys.to_vec()),
-                        None => group.hand.with_keys(clip, Vec::new()),
+                for base in Base::ALL {
+                    let motion = group.motion_of(base);
+                    let Some(motion) = motion.filter(|m| !m.keys(clip).is_empty()) else {
+                        continue;
                     };
-                    changes.push((mesh, index, hand));
+                    let changed = match to {
+                        Some(to) => motion.with_keys(to, motion.keys(clip).to_vec()),
+                        None => motion.with_keys(clip, Vec::new()),
+                    };
+                    changes.push(((mesh, index, base), changed));
                 }
             }
         }
-        for (mesh, index, hand) in changes {
-            self.set_hand(mesh, index, hand, label);
+        for (of, motion) in changes {
+            self.set_motion(of, motion, label);
         }
     }
 
-    /// The active group with its mesh and index, if it is moved by hand.
-    fn group_by_hand(&self) -> Option<(MeshId, u16, Arc<ClusterGroup>)> {
+    /// The active group with its mesh and index, and the displacements of its control points, if it has some.
+    fn keyed_group(&self) -> Option<(MeshId, u16, Arc<ClusterGroup>, ControlMotion)> {
         let (mesh, item) = self.clustered_item()?;
         let index = self.active_group()?;
         let group = item.clusters.groups().get(usize::from(index))?;
-        (group.base == Base::Hand).then(|| (mesh, index, group.clone()))
+        Some((mesh, index, group.clone(), group.motion()?.clone()))
     }
 
-    fn set_hand(&mut self, mesh: MeshId, index: u16, hand: ControlMotion, label: &str) {
+    /// Sets the displacements of the control points that a base of a group has.
+    fn set_motion(
+        &mut self,
+        (mesh, index, base): (MeshId, u16, Base),
+        motion: ControlMotion,
+        label: &str,
+    ) {
         let Some(item) = self.document.meshes().get(&mesh) else {
             return;
         };
         let Some(known) = item.clusters.groups().get(usize::from(index)) else {
             return;
         };
-        if known.hand == hand {
+        if known.motion_of(base).is_none_or(|known| *known == motion) {
             return;
         }
-        let group = ClusterGroup {
-            hand,
-            ..ClusterGroup::clone(known)
-        };
+        let group = known.with_motion(base, motion);
         let map = match item.clusters.with_group(Some(index), group) {
             Ok(map) => map,
             Err(why) => {
@@ -306,4 +333,23 @@ impl Editor {
             self.notify_error(super::sentence(&error));
         }
     }
+}
+
+/// With displacements at a moment: in a keyframe of its clip if that has keyframes, else outside of clips, as automatic
+/// keyframes do in Maya.
+pub(super) fn motion_at(
+    motion: &ControlMotion,
+    moment: Moment,
+    offsets: Vec<(u32, Vec3)>,
+) -> Result<ControlMotion, MotionError> {
+    match key_clip(motion, moment) {
+        Some(clip) => motion.with_key(clip, moment.secs as f32, offsets),
+        None => motion.with_still(offsets),
+    }
+}
+
+/// The clip into which a change goes as a keyframe: that of the moment, if it has keyframes.
+pub(super) fn key_clip(motion: &ControlMotion, moment: Moment) -> Option<ClipId> {
+    let clip = moment.clip?;
+    (!motion.keys(clip).is_empty()).then_some(clip)
 }

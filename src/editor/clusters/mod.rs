@@ -5,6 +5,7 @@
 //!
 //! Invariant: a change that is refused leaves the document as it was and says why in one sentence.
 
+mod controls;
 mod data_layers;
 mod driver_values;
 mod drivers;
@@ -27,6 +28,7 @@ pub(super) use recordings::RecordingFiles;
 pub(super) use sparse::SparseClusters;
 pub(super) use suggesting::ClusterSuggestions;
 
+pub use controls::ControlPoints;
 pub use driver_values::DriverValue;
 pub use drivers::DriverSource;
 pub use group_layers::{ActiveLayers, GroupLayer};

@@ -15,7 +15,7 @@ pub use pick::PickableBones;
 use super::pointer::surfaces;
 use super::{Displayed, Editor};
 use crate::document::session::{PointsOfMeshes, SelectKind};
-use crate::document::{Document, InstanceId};
+use crate::document::{Document, InstanceId, MeshId};
 use crate::evaluate::JobHandle;
 use crate::math::Camera;
 use crate::mesh::PointSet;
@@ -47,8 +47,8 @@ pub(super) struct Selecting {
     mirroring: Option<(u64, JobHandle<Result<operations::Mirrored, Cancelled>>)>,
     /// Items hidden only by isolating, and not shown since; never empty.
     isolated_from: Option<visibility::Hidden>,
-    /// Whether only clusters that are moved by hand are selected, as in their transforms.
-    only_by_hand: bool,
+    /// Whether only what is moved in Cluster mode is selected: clusters that are moved by hand, or control points.
+    for_moving: bool,
     /// Increases with every change of selected points or of hidden items.
     serial: u64,
     /// Increases with every change of hidden items.
@@ -61,6 +61,8 @@ struct Selection {
     active_joint: Option<JointId>,
     joints: BTreeSet<JointId>,
     points: PointsOfMeshes,
+    /// Control points of lattices and cages, by mesh and group.
+    controls: BTreeMap<(MeshId, u16), BTreeSet<u32>>,
 }
 
 /// The inputs of a depth buffer.
@@ -113,9 +115,15 @@ impl Editor {
         }
     }
 
-    /// Whether the pointer selects only clusters that are moved by hand.
-    pub fn select_only_by_hand(&mut self, only: bool) {
-        self.selecting.only_by_hand = only;
+    /// Whether the pointer selects only what is moved in Cluster mode: clusters that are moved by hand, or the control points
+    /// of the active group.
+    pub fn select_for_moving(&mut self, only: bool) {
+        self.selecting.for_moving = only;
+    }
+
+    /// Whether the pointer selects only what is moved in Cluster mode.
+    pub(super) fn selects_for_moving(&self) -> bool {
+        self.selecting.for_moving
     }
 
     /// Records a pointer position between two events.
@@ -166,6 +174,11 @@ impl Editor {
 
     /// The number of selected bones or points, of the kind that is picked.
     pub fn n_selected(&self) -> usize {
+        if self.selects_controls() {
+            return self
+                .control_points()
+                .map_or(0, |shown| shown.selected.len());
+        }
         let session = self.document.session();
         match session.select_kind {
             SelectKind::Bones => session.selected_joints.len(),
@@ -238,6 +251,7 @@ impl Editor {
             active_joint: session.active_joint,
             joints: session.selected_joints.clone(),
             points: session.selected_points.clone(),
+            controls: session.selected_controls.clone(),
         }
     }
 
@@ -254,6 +268,7 @@ impl Editor {
         session.active_joint = selection.active_joint;
         session.selected_joints = selection.joints;
         session.selected_points = selection.points;
+        session.selected_controls = selection.controls;
         session.deselect_hidden();
         self.selection_changed();
         self.refresh_heat();
@@ -268,6 +283,13 @@ impl Editor {
         mut base: Selection,
         bones: PickableBones,
     ) {
+        if self.selects_controls() {
+            let found = self.controls_in(region, view);
+            self.selecting.n_inside = found.len();
+            self.set_selection(base);
+            self.select_controls(found, op);
+            return;
+        }
         match self.select_kind() {
             SelectKind::Bones => {
                 let found = if bones == PickableBones::None {
@@ -310,7 +332,7 @@ impl Editor {
                 continue;
             };
             let mut set = region::points_in(region, view, &surface, depth.map(|(_, d)| d));
-            if self.selecting.only_by_hand {
+            if self.selecting.for_moving {
                 set.intersect(&self.document.points_by_hand(instance.mesh));
             }
             if let Some((_, seen)) = seen {

@@ -13,6 +13,7 @@ use crate::skeleton::mirror::Mirror;
 use crate::skinning::RowRef;
 use crate::skinning::influences::CHUNK;
 use crate::task::{Cancelled, Task};
+use crate::tools::SelectOp;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,6 +21,10 @@ use std::sync::Arc;
 impl Editor {
     /// Selects every visible bone or point.
     pub fn select_all(&mut self) {
+        if let Some(all) = self.all_controls() {
+            self.select_controls(all, SelectOp::Replace);
+            return;
+        }
         self.select_by(|editor, selection| match editor.select_kind() {
             SelectKind::Bones => selection.joints = editor.visible_joints(),
             SelectKind::Points => {
@@ -33,6 +38,10 @@ impl Editor {
 
     /// Deselects everything.
     pub fn select_none(&mut self) {
+        if self.selects_controls() {
+            self.select_controls([], SelectOp::Replace);
+            return;
+        }
         self.select_by(|editor, selection| match editor.select_kind() {
             SelectKind::Bones => selection.joints.clear(),
             SelectKind::Points => selection.points.clear(),
@@ -41,6 +50,12 @@ impl Editor {
 
     /// Inverts the selection.
     pub fn select_inverse(&mut self) {
+        if let Some(mut all) = self.all_controls() {
+            let shown = self.control_points();
+            all.retain(|c| !shown.as_ref().is_some_and(|s| s.selected.contains(c)));
+            self.select_controls(all, SelectOp::Replace);
+            return;
+        }
         self.select_by(|editor, selection| match editor.select_kind() {
             SelectKind::Bones => {
                 let selected = std::mem::replace(&mut selection.joints, editor.visible_joints());
@@ -57,6 +72,12 @@ impl Editor {
                 selection.points = inverse.collect();
             }
         });
+    }
+
+    /// All control points of the active group, where the commands select these.
+    fn all_controls(&self) -> Option<Vec<u32>> {
+        let shown = self.control_points().filter(|_| self.selects_controls())?;
+        Some((0..shown.places.len() as u32).collect())
     }
 
     /// Extends the selection to whole islands of points, or to all descendants of bones.

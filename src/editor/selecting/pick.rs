@@ -87,14 +87,19 @@ impl Editor {
     /// Selects the visible point nearest to a viewport position.
     fn pick_point(&mut self, ndc: Vec2, size_px: Vec2, op: SelectOp) {
         let view = ScreenView::new(&self.document.session().camera, size_px);
+        let at = view.pixel_of(ndc);
+        if self.selects_controls() {
+            let control = self.control_at(at, POINT_REACH_PX, &view);
+            self.select_controls(control, op);
+            return;
+        }
         self.draw_depth(&view);
         let depth = self.selecting.depth.as_ref().map(|(_, depth)| depth);
-        let at = view.pixel_of(ndc);
-        let only_by_hand = self.selecting.only_by_hand;
+        let for_moving = self.selecting.for_moving;
         let nearest = surfaces(self.views.pointed_mut(), &self.document)
             .iter()
             .filter_map(|(id, surface)| {
-                let only = only_by_hand.then(|| {
+                let only = for_moving.then(|| {
                     let drawn = self.document.instances().get(id);
                     drawn.map_or_else(PointSet::default, |drawn| {
                         self.document.points_by_hand(drawn.mesh)

@@ -6,7 +6,7 @@ use super::recording_entries::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;
 use super::session::{self, Session};
 use super::types::all_finite;
-use super::v8::{
+use super::v9::{
     ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named, Project, Renamed,
     RuleEntry, SkinJoint, StackEntry, TransformEntry,
 };

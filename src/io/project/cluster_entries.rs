@@ -1,5 +1,6 @@
 //! Control clusters as the project format has them.
 
+use super::controls::{CageEntry, LatticeEntry};
 use super::driven::{DataEntry, DriverEntry};
 use super::motions::MotionEntry;
 use super::muscles::MuscleEntry;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 enums! {
     /// What moves the clusters of a group.
     #[derive(Default)]
-    ClusterBase = cluster::Base { #[default] Stack, Lbs, Dqs, Fixed, Hand, Data }
+    ClusterBase = cluster::Base { #[default] Stack, Lbs, Dqs, Fixed, Hand, Lattice, Cage, Data }
 
     /// The shape of the marks of a group.
     #[derive(Default)]
@@ -75,6 +76,10 @@ pub(super) struct GroupEntry {
     /// What the artist adds by hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) hand: Option<MotionEntry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) lattice: Option<LatticeEntry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) cage: Option<CageEntry>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) drivers: Vec<DriverEntry>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

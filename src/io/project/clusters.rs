@@ -6,6 +6,7 @@
 use super::ProjectError;
 use super::block;
 use super::cluster_entries::{ClusterEntry, ColourEntry, GroupEntry, PointBlock};
+use super::controls;
 use super::driven;
 use super::joints::Joints;
 use super::keys::{self, Key, SPAN};
@@ -51,6 +52,10 @@ pub(super) fn collect(
         let muscles = group.muscles.iter();
         entry.muscles = muscles.map(|m| muscles::collect(document, m)).collect();
         entry.hand = motions::collect(document, mesh, &group.hand)?;
+        let lattice = group.lattice.as_ref();
+        entry.lattice = lattice.map(|lattice| controls::collect_lattice(document, lattice));
+        let cage = group.cage.as_ref();
+        entry.cage = cage.map(|cage| controls::collect_cage(document, cage));
         let drivers = group.drivers.iter();
         let drivers = drivers.map(|d| driven::collect_driver(document, mesh, d));
         entry.drivers = drivers.collect();
@@ -76,6 +81,8 @@ fn group_entry(group: &ClusterGroup, mesh: &Mesh, points: Vec<u32>) -> Result<Gr
         base: group.base.into(),
         muscles: Vec::new(),
         hand: None,
+        lattice: None,
+        cage: None,
         drivers: Vec::new(),
         data: Vec::new(),
         points: Vec::new(),
@@ -158,6 +165,13 @@ pub(super) fn restore(
             }
             None => ControlMotion::default(),
         };
+        let of_group = |why| damaged(format!("its group \"{}\": {why}", group.title));
+        let lattice = group.lattice.as_ref();
+        let lattice = lattice.map(|entry| controls::restore_lattice(entry, find_clip, findings));
+        let lattice = lattice.transpose().map_err(of_group)?;
+        let cage = group.cage.as_ref();
+        let cage = cage.map(|entry| controls::restore_cage(entry, find_clip, findings));
+        let cage = cage.transpose().map_err(of_group)?;
         groups.push(Arc::new(ClusterGroup {
             name: group.title,
             colour: [r, green, b],
@@ -169,6 +183,8 @@ pub(super) fn restore(
                 .filter_map(|muscle| muscles::restore(muscle, joints, findings))
                 .collect(),
             hand,
+            lattice: lattice.map(Arc::new),
+            cage: cage.map(Arc::new),
             drivers: group
                 .drivers
                 .into_iter()

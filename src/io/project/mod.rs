@@ -4,7 +4,7 @@
 //! atomically. [`open`] reads the text -> converts old versions -> imports the model that the project refers to ->
 //! [`apply_project`] applies it as edits. [`Autosaves`] saves the same data in a folder of its own.
 //!
-//! `v1` to `v8` are the versions of the format; each holds the types that differ from the next version, and the
+//! `v1` to `v9` are the versions of the format; each holds the types that differ from the next version, and the
 //! conversion to it. Each of the other modules converts one part between the newest version and the document.
 //!
 //! A project stores only differences from the source. Points are identified by (mesh, primitive, lowest vertex index
@@ -27,6 +27,7 @@ mod clips;
 mod cluster_entries;
 mod clusters;
 mod collect;
+mod controls;
 mod correctives;
 mod driven;
 mod error;
@@ -61,6 +62,7 @@ mod v5;
 mod v6;
 mod v7;
 mod v8;
+mod v9;
 
 pub use apply::apply_project;
 pub use autosave::{Autosaves, Recoverable};
@@ -70,4 +72,4 @@ pub use file::{
     ModelSource, Opened, Stamps, open, open_text, open_with_source, save, save_unless_changed,
 };
 pub use migrate::{parse, to_text};
-pub use v8::{ModelRef, Project};
+pub use v9::{ModelRef, Project};

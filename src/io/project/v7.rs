@@ -1,18 +1,19 @@
 //! Version 7 of the format, whose groups of control clusters have no layers besides muscles.
 
-// Everything else is as in version 8.
-pub(super) use super::v8::{
+// Everything else is as in version 9.
+pub(super) use super::v9::{
     ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed,
     RuleEntry, StackEntry,
 };
 
-use super::cluster_entries::{self, ClusterGlyph, PatchSettings, PointBlock};
+use super::cluster_entries::{ClusterGlyph, PatchSettings, PointBlock};
 use super::joints::JointRef;
 use super::muscles::MuscleEntry;
 use super::points_of_primitives::PrimitivePoints;
 use super::sample_entries::CorrectiveEntry;
 use super::session::Session;
-use super::v8::{self, InstanceEntry, JointEntry, SkinEntry};
+use super::v8;
+use super::v9::{InstanceEntry, JointEntry, SkinEntry};
 use serde::Deserialize;
 
 /// A project of version 7.
@@ -100,7 +101,7 @@ enum ClusterBase {
     Fixed,
 }
 
-impl From<ClusterEntry> for cluster_entries::ClusterEntry {
+impl From<ClusterEntry> for v8::ClusterEntry {
     fn from(old: ClusterEntry) -> Self {
         Self {
             mesh: old.mesh,
@@ -113,7 +114,7 @@ impl From<ClusterEntry> for cluster_entries::ClusterEntry {
     }
 }
 
-impl From<GroupEntry> for cluster_entries::GroupEntry {
+impl From<GroupEntry> for v8::GroupEntry {
     fn from(old: GroupEntry) -> Self {
         Self {
             title: old.title,
@@ -130,7 +131,7 @@ impl From<GroupEntry> for cluster_entries::GroupEntry {
     }
 }
 
-impl From<ClusterBase> for cluster_entries::ClusterBase {
+impl From<ClusterBase> for v8::ClusterBase {
     fn from(old: ClusterBase) -> Self {
         match old {
             ClusterBase::Stack => Self::Stack,
@@ -144,7 +145,7 @@ impl From<ClusterBase> for cluster_entries::ClusterBase {
 impl From<Project> for v8::Project {
     fn from(old: Project) -> Self {
         Self {
-            version: v8::VERSION,
+            version: 8,
             app: old.app,
             model: old.model,
             recovers: old.recovers,

@@ -5,6 +5,7 @@
 
 mod axes;
 mod clusters;
+mod control_points;
 mod gpu;
 mod heat_legend;
 mod influence_bar;
@@ -266,7 +267,7 @@ impl Viewport {
         Self::size_select_circle(ui, response, editor);
         Self::size_soft_selection(ui, editor);
         self.navigate(ui, response, editor);
-        editor.select_only_by_hand(self.mode == Mode::Cluster && self.is_vertex_tool(editor));
+        editor.select_for_moving(self.mode == Mode::Cluster && self.is_vertex_tool(editor));
         for command in std::mem::take(&mut self.pointer_commands) {
             self.run_at_pointer(command, ui, response, editor);
         }

@@ -49,6 +49,7 @@ impl Viewport {
         let scenery = Scenery::of(self.options.theme);
         self.net_ui(ui, pane, editor);
         self.shore_ui(ui, pane, editor);
+        self.control_points_ui(ui, pane, editor);
         self.names(&painter, rect, editor, scenery);
         if pane.index == shared.label {
             view_label_ui(ui, &painter, rect, editor, scenery);

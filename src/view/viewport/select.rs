@@ -251,6 +251,7 @@ fn outline(region: &Region, rect: Rect) -> Vec<Pos2> {
 /// The count of the region, "12 vertices", with a sign for extend or subtract.
 fn count_text(editor: &Editor) -> String {
     let noun = match editor.select_kind() {
+        _ if editor.selects_controls() => "control point",
         SelectKind::Bones => "bone",
         SelectKind::Points => "vertex",
     };

@@ -150,7 +150,7 @@ fn method_of(base: Base) -> Option<SkinningMethod> {
     match base {
         Base::Lbs => Some(SkinningMethod::Lbs),
         Base::Dqs => Some(SkinningMethod::Dqs),
-        Base::Stack | Base::Fixed | Base::Hand | Base::Data => None,
+        Base::Stack | Base::Fixed | Base::Hand | Base::Lattice | Base::Cage | Base::Data => None,
     }
 }
 

@@ -11,6 +11,8 @@ pub(super) struct Corners {
     pub(super) unit: f64,
     /// The point of each corner, and its group; `None` for an anchor.
     pub(super) points: Vec<(u32, Option<u16>)>,
+    /// The bind position of each corner without morph targets, mesh space.
+    pub(super) rest: Vec<DVec3>,
     /// The mesh around each corner.
     pub(super) stencils: Vec<Stencil>,
 }
@@ -24,8 +26,11 @@ impl Corners {
             bind[point as usize].as_dvec3() * unit
         });
         let surface = of_file.with_positions(positions.collect());
+        let rest = layout.layout().corners.iter();
+        let rest = rest.map(|&vertex| of_file.positions[vertex as usize]);
         Self {
             points: layout.groups(map),
+            rest: rest.collect(),
             stencils: Stencil::of(&surface, &layout.layout().corners),
             surface,
             unit,
@@ -43,7 +48,7 @@ impl Corners {
         self.surface.positions[self.surface.vertex_of_point(point) as usize]
     }
 
-    /// What moves a corner before what its group adds: the stack where the group is moved by hand.
+    /// What moves a corner before what its group adds: the stack where control points move it.
     pub(super) fn base(&self, corner: usize, map: &ClusterMap) -> Base {
         let group = self.points[corner].1;
         let group = group.and_then(|group| map.groups().get(usize::from(group)));

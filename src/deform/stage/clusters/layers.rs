@@ -1,9 +1,9 @@
 //! Stage 8: what the layers of the groups add to their clusters.
 
+use super::controls::Controls;
 use super::corners::Corners;
 use super::data::Data;
 use super::drivers::Drivers;
-use super::hand::ByHand;
 use super::muscles::Muscles;
 use crate::cluster::{ClusterMap, ControlNet, CornerFrame, TangentPlane};
 use crate::deform::stage::run::Run;
@@ -15,24 +15,24 @@ pub(super) struct Layers {
     muscles: Muscles,
     drivers: Drivers,
     data: Data,
-    hand: ByHand,
+    controls: Controls,
 }
 
 impl Layers {
-    /// The layers of a map.
+    /// The layers of a map. `controls`: those of a map before, on the same corners.
     pub(super) fn new(
         run: &Run<'_>,
         corners: &Corners,
         net: &ControlNet,
         map: &ClusterMap,
+        mut controls: Controls,
     ) -> Self {
-        let mut hand = ByHand::default();
-        hand.take(corners, map);
+        controls.take(corners, map);
         Self {
             muscles: Muscles::new(run, corners, net, map),
             drivers: Drivers::new(run, corners, net, map),
             data: Data::new(run, corners, map),
-            hand,
+            controls,
         }
     }
 
@@ -41,18 +41,23 @@ impl Layers {
         self.muscles.fit(run) && self.drivers.fit(run) && self.data.fit(run)
     }
 
-    /// Takes what the groups of a map add by hand; the other layers stay as they are.
-    pub(super) fn take_hand(&mut self, corners: &Corners, map: &ClusterMap) {
-        self.hand.take(corners, map);
+    /// Takes the control points of the groups of a map; the other layers stay as they are.
+    pub(super) fn take_controls(&mut self, corners: &Corners, map: &ClusterMap) {
+        self.controls.take(corners, map);
+    }
+
+    /// Gives away the control points.
+    pub(super) fn into_controls(self) -> Controls {
+        self.controls
     }
 
     /// Whether there are any.
     pub(super) fn act(&self) -> bool {
-        self.act_besides_hand() || self.hand.act()
+        self.act_besides_controls() || self.controls.act()
     }
 
-    /// Whether there are any besides what is added by hand.
-    pub(super) fn act_besides_hand(&self) -> bool {
+    /// Whether there are any besides control points.
+    pub(super) fn act_besides_controls(&self) -> bool {
         self.muscles.act() || self.drives()
     }
 
@@ -66,7 +71,7 @@ impl Layers {
         self.muscles.displacement(corner).is_some()
             || self.drivers.displacement(corner).is_some()
             || self.data.moves(corner)
-            || self.hand.moves(corner)
+            || self.controls.moves(corner)
     }
 
     /// The displacement of a corner, world, metres. `frame`: as its base moves it.
@@ -77,7 +82,7 @@ impl Layers {
         plane: &TangentPlane,
     ) -> DVec3 {
         let bulge = self.muscles.displacement(corner).unwrap_or(DVec3::ZERO);
-        let added = bulge + self.hand.displacement(corner);
+        let added = bulge + self.controls.displacement(corner);
         let mut sum = DVec3::ZERO;
         if added != DVec3::ZERO {
             sum += frame.carry(added);
@@ -106,6 +111,6 @@ impl Layers {
         self.muscles.run(run, stale);
         self.drivers.run(run, before, stale);
         self.data.run(run, corners, stale);
-        self.hand.run(run, stale);
+        self.controls.run(run, stale);
     }
 }

@@ -1,7 +1,7 @@
 //! Stages 8 and 9: control clusters move as their groups say, and the free points follow the patches between them
 //! ([`crate::cluster`]).
 //!
-//! A cluster is where the stages before have it, with what the artist adds by hand, or where its group's own base puts
+//! A cluster is where the stages before have it, with what control points add ([`controls`]), or where its group's own base puts
 //! it. The skin around it, as [`probe`] differentiates it, gives the tangents of the patches there; what samples and
 //! smoothing add to the skin enters by its gradient over the coarse surface.
 //!
@@ -11,10 +11,10 @@
 //! Points of components without clusters stay where the stages before have them.
 
 mod bases;
+mod controls;
 mod corners;
 mod data;
 mod drivers;
-mod hand;
 mod layers;
 mod muscles;
 mod probe;
@@ -81,6 +81,15 @@ struct Cooked {
     anchors: Option<AnchorFits>,
     /// The points of parts without a cluster, ascending.
     excluded: Vec<u32>,
+}
+
+impl Cooked {
+    /// Makes the layers again on the same corners.
+    fn renew_layers(&mut self, run: &Run<'_>, map: &ClusterMap) {
+        let controls = std::mem::take(&mut self.layers).into_controls();
+        let net = self.patches.net();
+        self.layers = Layers::new(run, &self.corners, net, map, controls);
+    }
 }
 
 /// What everything cooked depends on, besides the morphed bind shape and the map.
@@ -192,7 +201,11 @@ impl ClusterStage {
             adds: adds(input),
         });
         let new_bind = is_new || run.bind.changed() != Changed::Nothing;
-        let known = self.cooked.take().filter(|_| !new_bind);
+        let mut known = self.cooked.take();
+        // Morph targets leave control points bound as they are.
+        let controls = known.as_mut().filter(|_| new_bind && !is_new);
+        let controls = controls.map(|known| std::mem::take(&mut known.layers).into_controls());
+        let known = known.filter(|_| !new_bind);
         let new_map = !self.map.is(Some(map));
         let before = std::mem::replace(&mut self.map, Identity::of(Some(map)));
         let options = map.settings().options();
@@ -203,7 +216,13 @@ impl ClusterStage {
             let anchors = || AnchorFits::new(&corners.surface, layout.layout());
             self.cooked = Some(Cooked {
                 bases: Bases::new(run, &corners, map),
-                layers: Layers::new(run, &corners, patches.net(), map),
+                layers: Layers::new(
+                    run,
+                    &corners,
+                    patches.net(),
+                    map,
+                    controls.unwrap_or_default(),
+                ),
                 anchors: (!has_skin).then(anchors),
                 excluded: excluded(&patches, &corners),
                 patches,
@@ -213,8 +232,7 @@ impl ClusterStage {
         };
         let mut all = false;
         if !new_map && !cooked.layers.fit(run) {
-            let net = cooked.patches.net();
-            cooked.layers = Layers::new(run, &cooked.corners, net, map);
+            cooked.renew_layers(run, map);
             all = true;
         }
         if new_map {
@@ -237,13 +255,12 @@ impl ClusterStage {
                 .value()
                 .is_some_and(|before| bases(&cooked.corners.points, before) == bases(&points, map));
             cooked.corners.points = points;
-            cooked.layers.take_hand(&cooked.corners, map);
+            cooked.layers.take_controls(&cooked.corners, map);
             let layered = |of: &ClusterMap| of.muscles().next().is_some() || of.has_driven();
             let had = before.value().is_none_or(|before| layered(before));
             // Their clusters may have changed groups.
-            if layered(map) || cooked.layers.act_besides_hand() || had {
-                let net = cooked.patches.net();
-                cooked.layers = Layers::new(run, &cooked.corners, net, map);
+            if layered(map) || cooked.layers.act_besides_controls() || had {
+                cooked.renew_layers(run, map);
                 all = true;
             }
             if !same {

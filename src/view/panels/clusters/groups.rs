@@ -1,5 +1,6 @@
 //! The list of groups, and the settings of the active one.
 
+use super::controls::points_ui;
 use super::hand::hand_ui;
 use super::{ClustersPanel, Rename, Renamed, glyph_ui};
 use crate::cluster::preset::FREE_COLOUR;
@@ -281,7 +282,13 @@ fn group_ui(
     });
     let dim = theme::palette(ui).text_dim;
     ui.add(egui::Label::new(RichText::new(group.base.about()).color(dim)).wrap());
-    if group.base == Base::Hand {
-        hand_ui(ui, editor, group);
+    match (group.base, &group.lattice, &group.cage) {
+        (Base::Hand, ..) => hand_ui(ui, editor, group),
+        (Base::Lattice, Some(lattice), _) => {
+            panel.lattice_ui(ui, editor, (index, group), lattice);
+        }
+        (Base::Cage, _, Some(cage)) => panel.cage_ui(ui, editor, (index, group), cage),
+        (Base::Lattice | Base::Cage, ..) => points_ui(ui, editor, (index, group)),
+        _ => {}
     }
 }

@@ -10,62 +10,21 @@ use egui_material_icons::{MaterialIcon, icons};
 
 /// Draws what the active group adds at the current time, and buttons that key it.
 pub(super) fn hand_ui(ui: &mut Ui, editor: &mut Editor, group: &ClusterGroup) {
-    let dim = theme::palette(ui).text_dim;
-    let moment = editor.document().shown_moment();
-    let n = group.hand.offsets_at(moment).len();
-    let mut text = format!("{} displaced", counted(n, "cluster"));
-    if let Some(clip) = moment.clip {
-        let n = group.hand.keys(clip).len();
-        text = format!("{text}, {} in this clip", counted(n, "keyframe"));
-    }
-    ui.add(Label::new(RichText::new(text).color(dim)).wrap());
+    keys_ui(ui, editor, group, "cluster");
     let moves = editor.moves_clusters();
-    let keys = |command: Command, ui: &Ui| {
-        let keys = command.keys(ui.ctx());
-        if keys.is_empty() {
-            String::new()
-        } else {
-            format!("  ({keys} in Cluster mode)")
-        }
-    };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = Vec2::splat(2.0);
         let about = format!(
             "Select clusters with a click or a box, and move them with the gizmo.{}",
-            keys(Command::PoseMove, ui)
+            keys_of(Command::PoseMove, ui)
         );
         if button_ui(ui, icons::ICON_OPEN_WITH, "Move clusters", &about, moves) {
             editor.set_moves_clusters(!moves);
         }
-        let about = format!(
-            "Insert a keyframe for the group at the current time.{}",
-            keys(Command::KeyPose, ui)
-        );
-        if button_ui(
-            ui,
-            icons::ICON_KEY,
-            "Insert keyframe for the group",
-            &about,
-            false,
-        ) {
-            editor.key_clusters();
-        }
-        let about = format!(
-            "Delete the keyframe of the group at the current time.{}",
-            keys(Command::DeleteKeys, ui)
-        );
-        if button_ui(
-            ui,
-            icons::ICON_KEY_OFF,
-            "Delete keyframe of the group",
-            &about,
-            false,
-        ) {
-            editor.delete_cluster_key();
-        }
+        key_buttons_ui(ui, editor);
         let about = format!(
             "Set the selected clusters back to where the deformer stack has them.{}",
-            keys(Command::ClearLocation, ui)
+            keys_of(Command::ClearLocation, ui)
         );
         if button_ui(ui, icons::ICON_RESTART_ALT, "Reset clusters", &about, false) {
             editor.reset_clusters();
@@ -73,7 +32,70 @@ pub(super) fn hand_ui(ui: &mut Ui, editor: &mut Editor, group: &ClusterGroup) {
     });
 }
 
-fn button_ui(ui: &mut Ui, icon: MaterialIcon, label: &str, about: &str, is_on: bool) -> bool {
+/// Draws how many clusters or control points of a group are displaced at the current time, and its keyframes.
+pub(super) fn keys_ui(ui: &mut Ui, editor: &Editor, group: &ClusterGroup, noun: &str) {
+    let Some(motion) = group.motion() else {
+        return;
+    };
+    let moment = editor.document().shown_moment();
+    let n = motion.offsets_at(moment).len();
+    let mut text = format!("{} displaced", counted(n, noun));
+    if let Some(clip) = moment.clip {
+        let n = motion.keys(clip).len();
+        text = format!("{text}, {} in this clip", counted(n, "keyframe"));
+    }
+    let dim = theme::palette(ui).text_dim;
+    ui.add(Label::new(RichText::new(text).color(dim)).wrap());
+}
+
+/// Draws the buttons that insert and delete a keyframe of the active group.
+pub(super) fn key_buttons_ui(ui: &mut Ui, editor: &mut Editor) {
+    let about = format!(
+        "Insert a keyframe for the group at the current time.{}",
+        keys_of(Command::KeyPose, ui)
+    );
+    if button_ui(
+        ui,
+        icons::ICON_KEY,
+        "Insert keyframe for the group",
+        &about,
+        false,
+    ) {
+        editor.key_clusters();
+    }
+    let about = format!(
+        "Delete the keyframe of the group at the current time.{}",
+        keys_of(Command::DeleteKeys, ui)
+    );
+    if button_ui(
+        ui,
+        icons::ICON_KEY_OFF,
+        "Delete keyframe of the group",
+        &about,
+        false,
+    ) {
+        editor.delete_cluster_key();
+    }
+}
+
+/// The keys of a command in Cluster mode, for tooltips.
+pub(super) fn keys_of(command: Command, ui: &Ui) -> String {
+    let keys = command.keys(ui.ctx());
+    if keys.is_empty() {
+        String::new()
+    } else {
+        format!("  ({keys} in Cluster mode)")
+    }
+}
+
+/// Draws a button with an icon; returns whether it was clicked.
+pub(super) fn button_ui(
+    ui: &mut Ui,
+    icon: MaterialIcon,
+    label: &str,
+    about: &str,
+    is_on: bool,
+) -> bool {
     let palette = theme::palette(ui);
     let colour = if is_on { palette.accent } else { palette.text };
     let button = Button::new(icon.rich_text().size(16.0).color(colour));

@@ -9,6 +9,7 @@ mod driver_input;
 mod driver_response;
 mod driver_sink;
 mod drivers;
+mod controls;
 mod glyph;
 mod groups;
 mod hand;

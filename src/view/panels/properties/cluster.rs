@@ -8,7 +8,8 @@ use egui::{RichText, Ui};
 /// Draws the group that is marked and the settings of the brush.
 pub(super) fn cluster_ui(ui: &mut Ui, editor: &mut Editor) {
     if editor.moves_clusters() {
-        let text = "The mouse selects and moves clusters of groups whose base is \"By hand\". The Mark brush marks again.";
+        let text = "The mouse selects and moves clusters of groups whose base is \"By hand\", or the control points where the \
+                    active group has a lattice or a cage. The Mark brush marks again.";
         let dim = theme::palette(ui).text_dim;
         ui.add(egui::Label::new(RichText::new(text).color(dim)).wrap());
         return;
