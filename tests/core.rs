@@ -73,10 +73,10 @@ mod clusters_editor;
 mod clusters_hand;
 #[path = "core/clusters_hand_editor.rs"]
 mod clusters_hand_editor;
-#[path = "core/clusters_left_out.rs"]
-mod clusters_left_out;
 #[path = "core/clusters_lattice.rs"]
 mod clusters_lattice;
+#[path = "core/clusters_left_out.rs"]
+mod clusters_left_out;
 #[path = "core/compensating_joints.rs"]
 mod compensating_joints;
 #[path = "core/control_clusters_arm.rs"]

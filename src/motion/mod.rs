@@ -21,6 +21,7 @@ mod recording;
 pub mod retarget;
 mod rig;
 pub mod roles;
+mod rotation_part;
 mod sampling;
 mod series;
 pub mod signal;
@@ -32,6 +33,7 @@ pub mod vmc;
 
 pub use recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};
 pub use rig::Rig;
+pub use rotation_part::RotationPart;
 pub use sampling::{Ends, Interpolation, Sampling};
 pub use series::{Channel, ChannelError};
 pub use take::Take;

@@ -10,16 +10,15 @@ mod axis_map;
 mod binding;
 mod item;
 mod jumps;
-mod rotation_part;
 mod similarity;
 
 pub use crate::motion::{
-    Channel, ChannelError, Ends, Event, Interpolation, LabelTrack, Note, Recording, Sampling,
-    ScalarTrack, Track,
+    Channel, ChannelError, Ends, Event, Interpolation, LabelTrack, Note, Recording, RotationPart,
+    Sampling, ScalarTrack, Track,
 };
 pub use axis_map::{AxisMap, SignedAxis};
 pub use binding::{Binding, BindingKind, ScalarDirection, check_bindings};
 pub use item::{Played, RecordingId, RecordingItem, Recordings};
 pub use jumps::{Jump, find_jumps};
-pub use rotation_part::RotationPart;
+
 pub use similarity::{Similarity, SimilarityError, SimilarityFit, fit_similarity};

@@ -107,8 +107,6 @@ impl From<ClusterEntry> for v8::ClusterEntry {
             mesh: old.mesh,
             name: old.name,
             settings: old.settings,
-            colour_by: None,
-            shore: false,
             groups: old.groups.into_iter().map(Into::into).collect(),
         }
     }

@@ -118,6 +118,8 @@ impl From<ClusterEntry> for cluster_entries::ClusterEntry {
             name: old.name,
             settings: old.settings,
             groups: old.groups.into_iter().map(Into::into).collect(),
+            colour_by: None,
+            shore: false,
         }
     }
 }

@@ -3,13 +3,13 @@
 //! Data flow: the clusters of the active object -> rows -> commands, or changes that the editor applies at once.
 
 mod binding;
+mod controls;
 mod curve;
 mod data;
 mod driver_input;
 mod driver_response;
 mod driver_sink;
 mod drivers;
-mod controls;
 mod glyph;
 mod groups;
 mod hand;

@@ -1,6 +1,6 @@
 //! Scalars of a recorded rotation: its angle, and its twist about each axis.
 
-use crate::motion::Track;
+use super::recording::Track;
 use crate::math::swing_twist::twist_angle;
 use glam::{DQuat, DVec3};
 use std::f64::consts::TAU;
