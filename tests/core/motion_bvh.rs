@@ -223,3 +223,47 @@ fn a_rule_for_positions_may_be_forced() {
     assert_eq!(top(Positions::Add), 189.5);
     assert_eq!(BvhPoses::new(&bvh, Positions::Add).places(None)[1].y, 99.0);
 }
+
+/// Changed bytes of every small file: read or refused, and what is read has places that are drawn.
+#[test]
+fn changed_files_are_read_or_refused() {
+    let Some(shared) = shared_dir("changed BVH files") else {
+        return;
+    };
+    let mut state = 0x2545_F491_4F6C_DD1D_u64;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below.max(1) as u64) as usize
+    };
+    let mut n_read = 0;
+    for folder in ["odd", "malformed"] {
+        for entry in std::fs::read_dir(shared.join("motion").join(folder)).unwrap() {
+            let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+            if bytes.len() > 4096 {
+                continue;
+            }
+            for _ in 0..60 {
+                let mut changed = bytes.clone();
+                for _ in 0..=next(4) {
+                    let at = next(changed.len() + 1);
+                    match next(16) {
+                        0..8 => changed.insert(at, b" {}-.,1e9\n\rJNxX\xFF\0"[next(17)]),
+                        8..15 if at < changed.len() => drop(changed.remove(at)),
+                        _ => changed.truncate(at.max(1)),
+                    }
+                }
+                let Ok(bvh) = Bvh::read(changed, &Task::new()) else {
+                    continue;
+                };
+                n_read += 1;
+                let poses = BvhPoses::new(&bvh, Positions::Auto);
+                for frame in (0..bvh.n_frames).map(Some).chain([None]) {
+                    assert_eq!(poses.places(frame).len(), bvh.joints.len());
+                }
+            }
+        }
+    }
+    assert!(n_read > 50, "{n_read}");
+}

@@ -21,27 +21,39 @@ use std::collections::BTreeMap;
 
 /// A part of a body that has one joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub enum Part {
+    /// The joint that carries the body.
     Hips,
+    /// The first joint above the spine.
     Neck,
+    /// The head.
     Head,
+    /// From the chest to the shoulder.
     Clavicle,
+    /// From the shoulder to the elbow.
     Upperarm,
+    /// From the elbow to the wrist.
     Forearm,
+    /// The wrist.
     Hand,
+    /// From the hip to the knee.
     Thigh,
+    /// From the knee to the ankle.
     Shin,
+    /// The ankle.
     Foot,
+    /// The ball of the foot.
     Toe,
 }
 
 /// A side of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[allow(missing_docs)]
 pub enum Side {
+    /// Neither.
     Middle,
+    /// The body's left.
     Left,
+    /// The body's right.
     Right,
 }
 
