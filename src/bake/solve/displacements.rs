@@ -15,10 +15,6 @@ use rayon::prelude::*;
 /// Iterations of plain and of iteratively reweighted least squares.
 const ITERATIONS: (usize, usize) = (2, 4);
 
-/// Reweighted iterations are left out where plain ones leave more than this many times what is allowed, and a larger basis
-/// follows: they gain less (a factor of 2.2 at most on game characters).
-const HOPELESS: f64 = 3.0;
-
 /// Points per parallel chunk; fixed, so that sums do not depend on the number of threads.
 const POINTS_PER_CHUNK: usize = 256;
 
@@ -186,8 +182,7 @@ impl Residuals {
         let most = most.min(principal.len());
         let mut found: Vec<Basis> = Vec::new();
         for k in first.min(most).max(1)..=most {
-            let hopeless = (k < most).then_some(HOPELESS * target_error);
-            let basis = self.fit(&principal[..k], hopeless, task)?;
+            let basis = self.fit(&principal[..k], task)?;
             let done = basis.max_error <= target_error;
             found.push(basis);
             if done {
@@ -197,14 +192,8 @@ impl Residuals {
         Ok(found)
     }
 
-    /// Fits displacements from initial weights `start` (k rows of t), not to the end where plain iterations leave more than
-    /// `hopeless`.
-    fn fit(
-        &self,
-        start: &[Vec<f64>],
-        hopeless: Option<f64>,
-        task: &Task,
-    ) -> Result<Basis, Cancelled> {
+    /// Fits displacements from initial weights `start` (k rows of t).
+    fn fit(&self, start: &[Vec<f64>], task: &Task) -> Result<Basis, Cancelled> {
         let (k, t) = (start.len(), self.t);
         let mut w = vec![0.0; t * k];
         for (i, row) in start.iter().enumerate() {
@@ -212,19 +201,14 @@ impl Residuals {
                 w[f * k + i] = x * (t as f64).sqrt();
             }
         }
-        self.iterate(k, w, hopeless, task)
+        self.fit_from(k, w, task)
     }
 
     /// Fits displacements from initial weights `w` (t x k).
-    pub(crate) fn fit_from(&self, k: usize, w: Vec<f64>, task: &Task) -> Result<Basis, Cancelled> {
-        self.iterate(k, w, None, task)
-    }
-
-    fn iterate(
+    pub(crate) fn fit_from(
         &self,
         k: usize,
         mut w: Vec<f64>,
-        hopeless: Option<f64>,
         task: &Task,
     ) -> Result<Basis, Cancelled> {
         let mut irls = vec![1.0f32; self.r.len()];
@@ -240,9 +224,6 @@ impl Residuals {
                 best = Some(Basis { k, b, w, max_error });
             }
             if round + 1 >= ITERATIONS.0 {
-                if hopeless.is_some_and(|hopeless| max_error > hopeless) {
-                    break;
-                }
                 let square: f64 = errors.iter().map(|e| f64::from(*e).powi(2)).sum();
                 let rms = (square / errors.len().max(1) as f64).sqrt() as f32;
                 if !(rms > 0.0 && rms.is_finite()) {
