@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// Folders with more entries list the first ones by name.
 const MOST_ENTRIES: usize = 5000;
+/// Width of the filter, points.
+const FILTER: f32 = 130.0;
 /// Width of the places, points.
 const PLACES: f32 = 150.0;
 
@@ -112,7 +114,6 @@ impl Browser {
             if response.on_hover_text("Go to the parent folder.").clicked() {
                 next = up;
             }
-            const FILTER: f32 = 130.0;
             let room = (ui.available_width() - FILTER - 24.0).max(40.0);
             let palette = theme::palette(ui);
             let folder = self.folder.display().to_string();

@@ -213,12 +213,9 @@ fn waiting_ui(ctx: &egui::Context, asked: Instant) -> Answer {
 fn start_folder(typed: &Path, editor: &Editor, recents: &[PathBuf]) -> PathBuf {
     let source = editor.document().source().and_then(|s| s.path.clone());
     let known = [Some(typed.to_owned()), source, recents.first().cloned()];
-    let folders = known.into_iter().flatten().filter_map(|path| {
+    let mut folders = known.into_iter().flatten().filter_map(|path| {
         let folder = path.parent().filter(|f| !f.as_os_str().is_empty())?;
         std::path::absolute(folder).ok()
     });
-    folders
-        .into_iter()
-        .find(|folder| folder.is_dir())
-        .unwrap_or_else(home)
+    folders.find(|folder| folder.is_dir()).unwrap_or_else(home)
 }

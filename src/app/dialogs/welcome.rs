@@ -289,7 +289,8 @@ fn sample_ui(ui: &mut Ui, sample: &Sample, picture: Option<&TextureHandle>, widt
     if is_lit {
         ui.painter().rect_filled(rect, 4.0, palette.button);
     }
-    let inner = egui::UiBuilder::new().max_rect(rect);
+    let down = egui::Layout::top_down(egui::Align::LEFT);
+    let inner = egui::UiBuilder::new().max_rect(rect).layout(down);
     ui.scope_builder(inner, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         thumbnail_ui(ui, picture, width);

@@ -63,7 +63,7 @@ fn bone_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
         let skeleton = editor.document().skeleton();
         let name = |joint| skeleton.label(joint);
         let text = format!(
-            "Chain of 2 bones: {} → {}",
+            "Chain of 2 bones: {}, {}",
             name(chain.root),
             name(chain.mid)
         );

@@ -8,6 +8,7 @@ use crate::deform::diagnostics::{Metric, Summary};
 use crate::document::PaneLayout;
 use crate::editor::Editor;
 use crate::evaluate::Difference;
+use crate::sentence::shortened_name;
 use crate::view::commands::Command;
 use crate::view::heat_map::{HeatScale, figures_of, verdict, worst_text};
 use crate::view::scene::Shading;
@@ -19,6 +20,8 @@ use egui::{
 };
 use egui_material_icons::icons;
 
+/// Most characters of a title: names of bones can be long.
+const MOST_LETTERS: usize = 48;
 /// Size of the colour bar in a large pane, points.
 const BAR: Vec2 = Vec2::new(14.0, 132.0);
 /// Side of the hatched swatch, points.
@@ -244,7 +247,7 @@ impl Viewport {
 /// A drop-down over the viewport.
 pub(super) fn menu_ui(ui: &mut Ui, title: &str, items: impl FnOnce(&mut Ui)) -> Response {
     let arrow = icons::ICON_ARROW_DROP_DOWN.rich_text().size(14.0);
-    let text = RichText::new(title).size(13.0);
+    let text = RichText::new(shortened_name(title, MOST_LETTERS)).size(13.0);
     let fill = theme::palette(ui).panel.gamma_multiply(0.88);
     ui.spacing_mut().button_padding.x = 6.0;
     let button = Button::new((text, arrow)).truncate().fill(fill);

@@ -9,11 +9,15 @@ use crate::document::session::{
 use crate::editor::Editor;
 use crate::finding::counted;
 use crate::math::Axis;
+use crate::sentence::shortened_name;
 use crate::tools::SelectShape;
 use crate::view::commands::Command;
 use crate::view::theme;
 use crate::weights::falloff::Falloff;
 use egui::{ComboBox, Grid, RichText, Slider, Ui};
+
+/// Most characters of the paint target: names of bones can be long.
+const MOST_LETTERS: usize = 28;
 
 /// Draws all brush settings.
 pub fn brush_ui(ui: &mut Ui, editor: &mut Editor) {
@@ -375,13 +379,15 @@ pub fn target_label(target: PaintTarget, editor: &Editor) -> String {
 /// Draws the paint target, its explanation, and a fix if the target has no effect.
 fn target_ui(ui: &mut Ui, editor: &mut Editor) {
     let target = editor.paint_target();
+    let shown = target_label(target, editor);
+    let shown = shortened_name(&shown, MOST_LETTERS);
     let mut chosen = None;
     ui.horizontal(|ui| {
         let label = ui.label("Paint");
         ComboBox::from_id_salt("paint target")
             .width(ui.available_width())
             .truncate()
-            .selected_text(target_label(target, editor))
+            .selected_text(shown)
             .show_ui(ui, |ui| {
                 for choice in PaintTarget::ALL {
                     let has_none =
