@@ -611,6 +611,7 @@ fn the_projects_of_the_repository_open_and_save_as_they_are() {
         "mannequin",
         "elbow-correctives",
         "control-clusters-arm",
+        "water-surface",
     ] {
         let path = in_repository(&format!("projects/{name}.ron"));
         if std::env::var("SINEW_UPDATE_PROJECTS").as_deref() == Ok("1") {
@@ -624,7 +625,9 @@ fn the_projects_of_the_repository_open_and_save_as_they_are() {
                 .document
                 .meshes()
                 .values()
-                .any(|m| !m.edited_points().is_empty() || !m.correctives.is_empty()),
+                .any(|m| !m.edited_points().is_empty()
+                    || !m.correctives.is_empty()
+                    || m.clusters.acts()),
             "{name}"
         );
         let project = to_project(&opened.document, Some(&path)).unwrap();

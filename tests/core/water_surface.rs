@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 use sinew::cluster::channel::{
-    Binding, BindingKind, Played, RecordingId, RecordingItem, ScalarDirection,
+    AxisMap, Binding, BindingKind, Played, RecordingId, RecordingItem, ScalarDirection,
 };
 use sinew::cluster::fade::Fade;
 use sinew::cluster::{
@@ -93,7 +93,7 @@ fn made() -> Document {
             direction: ScalarDirection::Fixed(DVec3::Y),
         },
         scale: 1.0,
-        axes: Default::default(),
+        axes: AxisMap::default(),
         offset: DVec3::ZERO,
     });
     let group = ClusterGroup {

@@ -7,7 +7,8 @@ use sinew::view::frame::{PanelKind, Workspace};
 
 /// The Clusters workspace on the sample.
 fn water() -> Window {
-    let mut window = Window::on("arm.glb");
+    // High enough for the whole panel.
+    let mut window = Window::sized("arm.glb", [1366.0, 1500.0], 1.0);
     window.find_and_run(Command::Sample("water-surface"));
     window.settle();
     window.click(Role::Tab, Workspace::Clusters.label());
