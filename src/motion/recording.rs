@@ -134,7 +134,11 @@ impl Recording {
         let (rotation, part) = RotationPart::split(name)?;
         let mut rotations = self.rotations.iter();
         let track = rotations.find(|track| track.name == rotation)?;
-        Some(Channel::new(&self.times, &part.values(track), sampling))
+        Some(Channel::new(
+            &self.times,
+            &part.values(&track.values),
+            sampling,
+        ))
     }
 
     /// The names of what can drive as a scalar: the scalars of the file and the parts of its rotations, in its order.

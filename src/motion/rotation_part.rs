@@ -1,6 +1,5 @@
 //! Scalars of a recorded rotation: its angle, and its twist about each axis.
 
-use super::recording::Track;
 use crate::math::swing_twist::twist_angle;
 use glam::{DQuat, DVec3};
 use std::f64::consts::TAU;
@@ -39,8 +38,8 @@ impl RotationPart {
         found.next()
     }
 
-    /// The values of a track, radians; NaN where it has none. A twist goes on beyond half a turn instead of jumping.
-    pub fn values(self, track: &Track<DQuat>) -> Vec<f64> {
+    /// The values for rotations in the order of time, radians; NaN where it has none. A twist goes on beyond half a turn instead of jumping.
+    pub fn values(self, rotations: &[DQuat]) -> Vec<f64> {
         let axis = match self {
             Self::Angle => None,
             Self::TwistX => Some(DVec3::X),
@@ -48,7 +47,7 @@ impl RotationPart {
             Self::TwistZ => Some(DVec3::Z),
         };
         let mut last: Option<f64> = None;
-        let values = track.values.iter().map(|&rotation| {
+        let values = rotations.iter().map(|&rotation| {
             let length = rotation.length();
             if !(length > 0.5 && length.is_finite()) {
                 return f64::NAN;
@@ -74,12 +73,9 @@ mod tests {
     fn twists_go_on_beyond_half_a_turn_and_gaps_stay_gaps() {
         let turn = |degrees: f64| DQuat::from_rotation_y(degrees.to_radians());
         let none = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
-        let track = Track {
-            name: "hip".into(),
-            values: vec![turn(0.0), turn(150.0), none, -turn(210.0), turn(300.0)],
-        };
+        let rotations = [turn(0.0), turn(150.0), none, -turn(210.0), turn(300.0)];
         let degrees = |part: RotationPart| {
-            let values = part.values(&track).into_iter();
+            let values = part.values(&rotations).into_iter();
             values.map(|v| v.to_degrees().round()).collect::<Vec<_>>()
         };
         let twist = degrees(RotationPart::TwistY);

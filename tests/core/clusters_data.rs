@@ -21,6 +21,13 @@ fn data(h: &EditorHarness) -> DataLayer {
     active.expect("data").1.clone()
 }
 
+/// The points of vertices of the grid as its file numbers them.
+fn points<const N: usize>(h: &EditorHarness, vertices: [u32; N]) -> [u32; N] {
+    let mesh = h.editor.clustered_mesh().expect("an object");
+    let of = &h.editor.document().meshes()[&mesh].geometry.point_of_vertex;
+    vertices.map(|vertex| of[vertex as usize])
+}
+
 fn add(h: &mut EditorHarness, path: &Path) {
     h.editor.add_recording(path);
     h.settle();
@@ -66,7 +73,8 @@ fn markers_of_a_trc_file_place_clusters_in_the_editor_in_files_and_on_the_comman
     let (text, moved) = plate();
     std::fs::write(&trc, text).unwrap();
     let mut h = EditorHarness::on(OpenRequest::Path(water.join("water.glb")));
-    select(&mut h, &[0, 8, 72]);
+    let corners = points(&h, [0, 8, 72]);
+    select(&mut h, &corners);
     h.editor.mark_selected();
     undoes(&mut h, |h| add(h, &trc));
     assert_eq!(undo_label(&h), "Add recording · plate");
@@ -77,8 +85,8 @@ fn markers_of_a_trc_file_place_clusters_in_the_editor_in_files_and_on_the_comman
     undoes(&mut h, |h| assert!(h.editor.add_data(RECORDING)));
     assert_eq!(undo_label(&h), "Add data · plate");
     // Two of them are bound by hand, which fits the third.
-    for (vertex, marker) in [(0, "C"), (8, "A")] {
-        select(&mut h, &[vertex]);
+    for (point, marker) in corners.into_iter().zip(["C", "A"]) {
+        select(&mut h, &[point]);
         undoes(&mut h, |h| h.editor.add_binding(0, marker));
     }
     assert_eq!(undo_label(&h), "Data binding · plate");
@@ -97,8 +105,9 @@ fn markers_of_a_trc_file_place_clusters_in_the_editor_in_files_and_on_the_comman
         .iter()
         .map(|b| (b.channel.clone(), b.clusters.clone()))
         .collect();
-    let expected = [("C", 0), ("A", 8), ("B", 72)];
-    assert_eq!(bound, expected.map(|(name, v)| (name.to_owned(), vec![v])));
+    let expected = ["C", "A", "B"].map(str::to_owned).into_iter().zip(corners);
+    let expected: Vec<_> = expected.map(|(name, p)| (name, vec![p])).collect();
+    assert_eq!(bound, expected);
     h.editor.bind_nearest(0);
     assert!(h.settle_and_notice().contains("Every marker with a value"));
     h.editor.set_data(0, "sampling", |layer| {
@@ -108,29 +117,29 @@ fn markers_of_a_trc_file_place_clusters_in_the_editor_in_files_and_on_the_comman
 
     let clip = *h.editor.document().clips().keys().next().unwrap();
     h.editor.show_clip(Some(clip));
-    let check = |shape: &[Vec3], places: &[DVec3; 3], what: &str| {
-        for (vertex, place) in [0, 8, 72].into_iter().zip(places) {
-            let off = shape[vertex].as_dvec3().distance(*place);
-            assert!(off < 1e-5, "{what}: vertex {vertex} is {off} away");
+    let check = |shape: &[Vec3], which: [u32; 3], places: &[DVec3; 3], what: &str| {
+        for (at, place) in which.into_iter().zip(places) {
+            let off = shape[at as usize].as_dvec3().distance(*place);
+            assert!(off < 1e-5, "{what}: vertex {at} is {off} away");
         }
     };
     for (secs, places) in [0.0, 1.0, 2.0].into_iter().zip(&moved) {
         h.editor.set_time(secs);
         h.settle();
-        check(&shown(&h), places, &format!("{secs} s"));
+        check(&shown(&h), corners, places, &format!("{secs} s"));
     }
     // The same in the saved project.
     let project = water.join("plate.ron");
     h.editor.save_as(&project);
     h.settle();
     for (secs, places) in ["0", "1", "2"].into_iter().zip(&moved) {
-        check(&water.skin(&project, secs), places, secs);
+        check(&water.skin(&project, secs), [0, 8, 72], places, secs);
     }
     let mut again = EditorHarness::on(OpenRequest::Path(project));
     assert_eq!(data(&again), data(&h));
     again.editor.set_time(2.0);
     again.settle();
-    check(&shown(&again), &moved[2], "opened again");
+    check(&shown(&again), corners, &moved[2], "opened again");
 }
 
 #[test]
@@ -138,12 +147,12 @@ fn a_file_that_cannot_be_read_is_refused_with_its_line_and_column() {
     let mut h = marked_arm();
     let folder = tempfile::tempdir().unwrap();
     let bad = folder.path().join("bad.csv");
-    std::fs::write(&bad, "time,load\n0,1\n1,1\n2,1\n3,x7\n").unwrap();
+    std::fs::write(&bad, "time,load\n0,1\n1,1\n2,1\nlate,7\n").unwrap();
     let n = h.editor.history().n_undo();
     add(&mut h, &bad);
     let said = h.last_notice().to_owned();
     assert!(
-        said.contains("bad.csv") && said.contains("line 5") && said.contains("column 2"),
+        said.contains("bad.csv") && said.contains("line 5") && said.contains("column 1"),
         "{said}"
     );
     assert_eq!(h.editor.history().n_undo(), n);
@@ -252,7 +261,9 @@ fn a_recording_whose_file_is_gone_is_a_problem_with_a_fix() {
     h.editor.show_clip(Some(clip));
     h.editor.set_time(1.0);
     h.settle();
-    assert!((shown(&h)[8].y - 0.2).abs() < 1e-6);
+    let [point] = points(&h, [8]);
+    let level = shown(&h)[point as usize].y;
+    assert!((level - 0.2).abs() < 1e-6, "{level}");
 }
 
 #[test]

@@ -228,12 +228,10 @@ impl Editor {
         let free: Vec<u32> = own.into_iter().filter(|p| !placed.contains(p)).collect();
         let clusters = self.document.rest_places(mesh, &free);
         // Axes and scale are those of the marker that is bound first.
-        let like = data.bindings.iter();
-        let like = like.filter(|binding| !matches!(binding.kind, BindingKind::Scalar { .. }));
-        let like = like
-            .cloned()
-            .next()
-            .unwrap_or_else(|| Binding::new("", Vec::new()));
+        let mut known = data.bindings.iter();
+        let like = known.find(|binding| !matches!(binding.kind, BindingKind::Scalar { .. }));
+        let like = like.cloned();
+        let like = like.unwrap_or_else(|| Binding::new("", Vec::new()));
         let reference = data.reference_time(recording);
         let sampling = data.played.sampling;
         let at_rest = |name: &str| recording.marker(name, sampling)?.ok()?.at(reference);
@@ -260,7 +258,7 @@ impl Editor {
         let pairs: Vec<[DVec3; 2]> = pairs.collect();
         let fit = (!pairs.is_empty()).then(|| data.similarity(&pairs));
         let may_move = data.fit != Fit::None;
-        let matched = match_markers(markers, &clusters, fit.as_ref(), may_move);
+        let matched = match_markers(&markers, &clusters, fit.as_ref(), may_move);
         (!matched.is_empty()).then_some(matched)
     }
 

@@ -7,7 +7,7 @@ use super::Editor;
 use crate::cluster::DriverLayer;
 use crate::cluster::channel::Recordings;
 use crate::cluster::procedural::{DriverInput, DriverPoint};
-use crate::deform::{DriverReader, PoseInputs};
+use crate::deform::{DriverReader, InstancePlan, PoseInputs};
 use crate::document::{Document, InstanceId, MeshId};
 use crate::editor::jobs::EditorJob;
 use crate::evaluate::{Evaluator, JobHandle, SlowCooks};
@@ -307,7 +307,7 @@ fn inputs_of_vertices(
             },
         );
         let plan = evaluator.plan(instance);
-        let positions = plan.map_or(&[][..], |plan| plan.positions());
+        let positions = plan.map_or(&[][..], InstancePlan::positions);
         let at = inputs_of(
             &document,
             (&rest_world, evaluator.world()),
@@ -338,7 +338,7 @@ fn inputs_of<'a>(
 }
 
 /// The value between the two times around one.
-fn input_at(inputs: &Inputs, secs: f64) -> Option<f64> {
+fn input_at(inputs: &[(f64, Option<f64>)], secs: f64) -> Option<f64> {
     let after = inputs.partition_point(|(at, _)| *at <= secs);
     let (from, a) = *inputs.get(after.saturating_sub(1))?;
     let Some(&(to, b)) = inputs.get(after) else {

@@ -18,7 +18,7 @@ pub(super) struct Matched {
 /// `fit` takes markers to the world. Without one they are taken as they are or, if they `may_move`, with their middle on that
 /// of the clusters, whichever brings the pairs nearer.
 pub(super) fn match_markers(
-    markers: Vec<(Binding, DVec3)>,
+    markers: &[(Binding, DVec3)],
     clusters: &[(u32, DVec3)],
     fit: Option<&Similarity>,
     may_move: bool,
@@ -110,10 +110,10 @@ mod tests {
     fn each_marker_gets_the_nearest_cluster_that_is_free() {
         let clusters = [(4, DVec3::ZERO), (7, DVec3::X), (9, DVec3::X * 3.0)];
         let found = [DVec3::X * 0.4, DVec3::X * 0.1, DVec3::X * 2.5];
-        let matched = match_markers(markers(&found), &clusters, None, false);
+        let matched = match_markers(&markers(&found), &clusters, None, false);
         assert_eq!(bound(&matched), [("a", 7), ("b", 4), ("c", 9)]);
         assert!((matched[0].distance - 0.6).abs() < 1e-12);
-        let fewer = match_markers(markers(&found), &clusters[..1], None, false);
+        let fewer = match_markers(&markers(&found), &clusters[..1], None, false);
         assert_eq!(bound(&fewer), [("b", 4)]);
     }
 
@@ -122,7 +122,7 @@ mod tests {
         let clusters = [(4, DVec3::ZERO), (7, DVec3::X), (9, DVec3::X * 3.0)];
         let away = DVec3::new(50.0, 2.0, 0.0);
         let found = [away + DVec3::X * 3.0, away, away + DVec3::X];
-        let matched = match_markers(markers(&found), &clusters, None, true);
+        let matched = match_markers(&markers(&found), &clusters, None, true);
         assert_eq!(bound(&matched), [("a", 9), ("b", 4), ("c", 7)]);
         assert!(matched.iter().all(|m| m.distance < 1e-9));
     }

@@ -207,15 +207,14 @@ fn summary(item: &RecordingItem) -> String {
     let rate = rate.map_or_else(String::new, |rate| {
         format!(" at {} Hz", trimmed((rate * 10.0).round() / 10.0))
     });
-    let mut text = format!(
-        "{}: {}, {}{rate}.",
+    let notes = match of.notes.len() {
+        0 => String::new(),
+        n => format!(" {} about its lines: see Problems.", counted(n, "note")),
+    };
+    format!(
+        "{}: {}, {}{rate}.{notes}",
         item.name,
         counted(of.n_channels(), "channel"),
         counted(of.times.len(), "sample"),
-    );
-    if !of.notes.is_empty() {
-        let notes = counted(of.notes.len(), "note");
-        text.push_str(&format!(" {notes} about its lines: see Problems."));
-    }
-    text
+    )
 }

@@ -74,7 +74,7 @@ impl ClustersPanel {
     fn playing_ui(&mut self, ui: &mut Ui, editor: &mut Editor, index: usize, layer: &DataLayer) {
         if let Some(recording) = recording_ui(ui, editor, layer.played.recording) {
             editor.set_data(index, "recording", |layer| {
-                layer.played.recording = recording
+                layer.played.recording = recording;
             });
         }
         let step = editor.data_step(index, "sampling");

@@ -84,7 +84,7 @@ impl ClustersPanel {
         };
         self.curve_ui(ui, editor, &field, |editor, step, curve| {
             editor.set_muscle(index, step, |s| {
-                s.envelope.shape = EnvelopeShape::Curve(curve)
+                s.envelope.shape = EnvelopeShape::Curve(curve);
             });
         });
     }
