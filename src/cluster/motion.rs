@@ -1,4 +1,5 @@
-//! Displacements of control points, still or with keyframes in clips: of clusters moved by hand, of the points of a lattice.
+//! Displacements of control points, still or with keyframes in clips: of clusters moved by hand, of the points of a lattice or
+//! a cage.
 //!
 //! Invariant: displacements are finite, ascend by control, and name no control that has none; keyframes ascend in time.
 
@@ -16,7 +17,7 @@ pub type Offsets = Arc<[(u32, Vec3)]>;
 pub struct ControlKey {
     /// Seconds, not negative.
     pub secs: f32,
-    /// Metres.
+    /// Metres; of lattices and cages the units of the mesh.
     pub offsets: Offsets,
 }
 

@@ -174,11 +174,6 @@ impl Editor {
 
     /// The number of selected bones or points, of the kind that is picked.
     pub fn n_selected(&self) -> usize {
-        if self.selects_controls() {
-            return self
-                .control_points()
-                .map_or(0, |shown| shown.selected.len());
-        }
         let session = self.document.session();
         match session.select_kind {
             SelectKind::Bones => session.selected_joints.len(),

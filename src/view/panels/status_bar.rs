@@ -146,6 +146,10 @@ fn figures_ui(ui: &mut Ui, editor: &Editor, status: &Status, is_narrow: bool) {
 
 /// The selection in words: "2 bones, 14 vertices".
 fn selection(editor: &Editor) -> String {
+    if editor.selects_controls() {
+        let n = editor.control_points().map_or(0, |c| c.selected.len());
+        return format!("{} selected", counted(n, "control point"));
+    }
     let session = editor.document().session();
     let points = session.selected_points.values().map(|set| set.count());
     let counts = [
