@@ -59,7 +59,7 @@ impl ClustersPanel {
             .cloned();
         let colours = shown.as_ref().and_then(|data| data.colours.as_ref());
         if let (Some(_), Some(colours)) = (colour, colours) {
-            self.range_ui(ui, editor, colours.range.map(f64::from));
+            self.colour_range_ui(ui, editor, colours.range.map(f64::from));
         }
         let mut shore = known.shore;
         let response = ui.checkbox(&mut shore, "Wet / dry line");
@@ -76,7 +76,7 @@ impl ClustersPanel {
     }
 
     /// Draws the values at both ends of the colours.
-    fn range_ui(&mut self, ui: &mut Ui, editor: &mut Editor, [low, high]: [f64; 2]) {
+    fn colour_range_ui(&mut self, ui: &mut Ui, editor: &mut Editor, [low, high]: [f64; 2]) {
         let about = "The values at both ends of the colours. Values beyond have the colour of the nearest end.";
         named_ui(ui, "Range", about, |ui| {
             let number = |label, range| Number {
