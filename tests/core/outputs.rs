@@ -32,6 +32,10 @@ impl Place {
         ]);
         std::fs::write(at("pose.json"), "{\"nodes\": []}").unwrap();
         std::fs::write(at("marks.json"), "{\"meshes\": []}").unwrap();
+        std::fs::write(at("s.csv"), "time,a\n0,1\n1,2\n").unwrap();
+        let bvh =
+            "HIERARCHY\nROOT a\n{\nCHANNELS 1 Xrotation\n}\nMOTION\nFrames: 1\nFrame Time: 1\n0\n";
+        std::fs::write(at("m.bvh"), bvh).unwrap();
         #[cfg(unix)]
         {
             std::fs::hard_link(at("in.glb"), at("hard.glb")).unwrap();
@@ -280,12 +284,17 @@ const CALLS: &[&str] = &[
     "psd in.gltf --from-stack dqs --pose pose.json --out @ron",
     "psd in.gltf --extract other.glb --pose pose.json --out @ron",
     "clusters in.gltf --mark marks.json --pose pose.json --out @ron",
+    "motion m.bvh --places 0 --out @npy",
+    "motion in.gltf --stream s.csv --table @csv",
+    "motion in.gltf --bvh m.bvh --out @glb",
+    "motion in.gltf --bvh m.bvh --out @ron",
+    "motion in.gltf --bvh m.bvh --out x.glb --report @json",
     #[cfg(feature = "render")]
     "render in.gltf --pose pose.json --out @png",
 ];
 
 /// Flags with a path that is read.
-const READ: [&str; 7] = [
+const READ: [&str; 11] = [
     "pose",
     "extract",
     "transfer",
@@ -293,6 +302,10 @@ const READ: [&str; 7] = [
     "import-merge",
     "layers",
     "mark",
+    "bvh",
+    "from",
+    "replay",
+    "stream",
 ];
 
 /// What a call must not replace: the files that it names and those that they refer to.
@@ -305,6 +318,8 @@ fn inputs_of(call: &str) -> Vec<&'static str> {
         ("pose.json", &["pose.json"]),
         ("w.json", &["w.json"]),
         ("marks.json", &["marks.json"]),
+        ("m.bvh", &["m.bvh"]),
+        ("s.csv", &["s.csv"]),
         ("other.glb", &["other.glb"]),
     ] {
         if call.split(' ').any(|w| w == word) {
