@@ -53,14 +53,10 @@ impl OpenedModel {
         }
     }
 
-    /// An opened project that is saved at `project`, whose content on disk is `stamp`.
-    fn of_project(
-        opened: project::Opened,
-        project: Option<PathBuf>,
-        stamp: Option<FileStamp>,
-    ) -> Self {
+    /// An opened project that is saved at `project`.
+    fn of_project(opened: project::Opened, project: Option<PathBuf>) -> Self {
         Self {
-            stamps: stamps(&opened.document, stamp),
+            stamps: stamps(&opened.document, opened.stamp),
             document: opened.document,
             findings: opened.findings,
             project,
@@ -137,14 +133,8 @@ pub fn open_any(path: &Path, task: &Task) -> Result<OpenedModel, OpenError> {
         let (document, findings) = open_model(path, task)?;
         return Ok(OpenedModel::of_model(document, findings));
     }
-    // Before reading: a change in between is noticed when it is saved.
-    let stamp = FileStamp::of_file(path);
     let opened = project::open(path, task, import_for_project)?;
-    Ok(OpenedModel::of_project(
-        opened,
-        Some(path.to_owned()),
-        stamp,
-    ))
+    Ok(OpenedModel::of_project(opened, Some(path.to_owned())))
 }
 
 /// Opens the project at `path` with another model. An autosave is never saved to; saving goes to its project.
@@ -154,12 +144,11 @@ pub fn open_relinked(
     is_autosave: bool,
     task: &Task,
 ) -> Result<OpenedModel, OpenError> {
-    let stamp = FileStamp::of_file(path);
     let opened = project::open_with_source(path, model, task, import_for_project)?;
     Ok(if is_autosave {
         of_autosave(opened)
     } else {
-        OpenedModel::of_project(opened, Some(path.to_owned()), stamp)
+        OpenedModel::of_project(opened, Some(path.to_owned()))
     })
 }
 
@@ -170,17 +159,17 @@ pub fn open_autosave(path: &Path, task: &Task) -> Result<OpenedModel, OpenError>
         .map_err(OpenError::from)
 }
 
-fn of_autosave(opened: project::Opened) -> OpenedModel {
+fn of_autosave(mut opened: project::Opened) -> OpenedModel {
     let project = opened.recovers.clone();
-    let stamp = project.as_deref().and_then(FileStamp::of_file);
-    OpenedModel::of_project(opened, project, stamp)
+    opened.stamp = project.as_deref().and_then(FileStamp::of_file);
+    OpenedModel::of_project(opened, project)
 }
 
 /// Opens a built-in sample by name.
 pub fn open_sample(name: &str, task: &Task) -> Result<OpenedModel, OpenError> {
     if let Some((_, text)) = SAMPLE_PROJECTS.iter().find(|(known, _)| *known == name) {
         let opened = project::open_text(text, task, import_for_project)?;
-        return Ok(OpenedModel::of_project(opened, None, None));
+        return Ok(OpenedModel::of_project(opened, None));
     }
     let kind = SampleKind::ALL
         .into_iter()

@@ -32,13 +32,22 @@ impl FileStamp {
 
     /// The stamp of the file at `path` from which `bytes` were just read, or to which they were just written.
     pub fn of_content(path: &Path, bytes: &[u8]) -> Option<Self> {
-        let (len, modified) = size_and_time(path)?;
-        Some(Self {
-            len: bytes.len() as u64,
-            // Something else wrote it in between: only the content counts.
-            modified: modified.filter(|_| len == bytes.len() as u64),
-            hash: xxh3_64(bytes),
-        })
+        Self::before_reading(path)(bytes)
+    }
+
+    /// Looks at the file at `path` before it is read: gives its stamp for what was then read from it. A change in between
+    /// is noticed later.
+    pub fn before_reading(path: &Path) -> impl FnOnce(&[u8]) -> Option<Self> + use<> {
+        let found = size_and_time(path);
+        move |bytes| {
+            let (len, modified) = found?;
+            Some(Self {
+                len: bytes.len() as u64,
+                // Something else wrote it in between: only the content counts.
+                modified: modified.filter(|_| len == bytes.len() as u64),
+                hash: xxh3_64(bytes),
+            })
+        }
     }
 
     /// Whether another content stands at `path` now. A file that is gone, or whose time alone changed, has not.

@@ -330,6 +330,26 @@ impl Correctives {
         correctives
     }
 
+    /// The sets with displacements for `samples`, which are all those of one set; they change no weight.
+    #[must_use]
+    pub fn filled(mut self, samples: &[Arc<Sample>], displacements: Vec<Displacements>) -> Self {
+        let is_of = |set: &Arc<SampleSet>| {
+            let same = |(a, b): (&Arc<Sample>, &Arc<Sample>)| Arc::ptr_eq(a, b);
+            set.samples.len() == samples.len() && set.samples.iter().zip(samples).all(same)
+        };
+        let Some(set) = self.sets.iter().position(is_of) else {
+            return self;
+        };
+        let first: usize = self.sets[..set].iter().map(|set| set.samples.len()).sum();
+        let own = &mut Arc::make_mut(&mut self.sets[set]).samples;
+        let all = own.iter_mut().zip(&mut self.samples[first..]);
+        for ((own, listed), displacements) in all.zip(displacements) {
+            Arc::make_mut(own).displacements = displacements;
+            *listed = own.clone();
+        }
+        self
+    }
+
     /// The index among [`Correctives::samples`] of a sample of a set; `None` where there is none.
     pub fn index_of(&self, set: usize, sample: usize) -> Option<usize> {
         let owner = self.sets.get(set)?;

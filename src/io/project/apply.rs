@@ -14,7 +14,6 @@ use super::{
     ProjectError, clips, correctives, layers, masks, points, recordings, rig, rows, rules,
     transforms,
 };
-use crate::deform::correctives::SampleSet;
 use crate::deform::{DeformStack, MaskKind};
 use crate::document::{
     ClipId, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId, checks,
@@ -424,21 +423,14 @@ impl Opening {
                 "of vertices that the mesh does not have",
             );
             self.warn_of_skipped(&place, "Displacements", &[lost]);
-            self.add_set(mesh, &place, restored.set);
+            // A set is off where its samples cannot be interpolated.
+            let made = Arc::new(restored.correctives);
+            let edit = CorrectivesEdit::new(&self.document, mesh, made);
+            self.apply(&place, Edit::Correctives(edit));
         }
         self.findings
             .extend(checks::sets_that_are_off(&self.document));
         Ok(())
-    }
-
-    /// Adds a sample set to a mesh, which is off where its samples cannot be interpolated.
-    fn add_set(&mut self, mesh: MeshId, place: &str, set: SampleSet) {
-        let Some(item) = self.document.meshes().get(&mesh) else {
-            return;
-        };
-        let made = item.correctives.with_set(set);
-        let edit = CorrectivesEdit::new(&self.document, mesh, Arc::new(made));
-        self.apply(place, Edit::Correctives(edit));
     }
 
     fn recordings(

@@ -8,6 +8,9 @@ use std::io::Read;
 /// zstd's default trade-off; higher levels gain little on byte planes.
 const LEVEL: i32 = 3;
 
+/// Data that is declared to be longer than this many times its packed length is unpacked piece by piece.
+const PLAUSIBLE: usize = 64;
+
 /// Appends `values` (little-endian bytes) as `K` planes with one byte per value each.
 pub(super) fn push_planes<const K: usize>(
     out: &mut Vec<u8>,
@@ -31,7 +34,8 @@ pub(super) fn take_planes<'a, const K: usize>(
 ) -> Option<impl ExactSizeIterator<Item = [u8; K]> + use<'a, K>> {
     let (planes, rest) = bytes.split_at_checked(K.checked_mul(n)?)?;
     *bytes = rest;
-    Some((0..n).map(move |i| std::array::from_fn(|k| planes[k * n + i])))
+    let planes: [&[u8]; K] = std::array::from_fn(|k| &planes[k * n..(k + 1) * n]);
+    Some((0..n).map(move |i| planes.map(|plane| plane[i])))
 }
 
 /// `bytes` compressed and encoded as text.
@@ -45,6 +49,13 @@ pub(super) fn from_text(text: &str, n_bytes: usize) -> Result<Vec<u8>, String> {
     let packed = BASE64_STANDARD
         .decode(text)
         .map_err(|_| "its encoded data is not base64".to_owned())?;
+    // At once where the length is plausible: the memory of a stream takes longer than a small block.
+    if n_bytes <= packed.len().saturating_mul(PLAUSIBLE)
+        && let Ok(bytes) = zstd::bulk::decompress(&packed, n_bytes)
+        && bytes.len() == n_bytes
+    {
+        return Ok(bytes);
+    }
     let unreadable = |_| "its encoded data cannot be unpacked".to_owned();
     let reader = zstd::Decoder::new(packed.as_slice()).map_err(unreadable)?;
     // Grows with the data: a declared length alone allocates nothing.

@@ -14,7 +14,7 @@ use super::sample_entries::{
     CorrectiveEntry, DriverEntry, HeldVertices, MovedPoint, Rotation, SampleEntry, SampleMode,
 };
 use super::stack::Stack;
-use crate::deform::correctives::{Driver, Fault, Sample, SampleSet, SampleVertices};
+use crate::deform::correctives::{Correctives, Driver, Fault, Sample, SampleSet, SampleVertices};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::Finding;
 use crate::mesh::Mesh;
@@ -115,12 +115,14 @@ fn sample_entry(
 
 /// The result of [`restore`].
 pub(super) struct Restored {
-    pub(super) set: SampleSet,
+    /// The sets of the mesh, that of the entry among them.
+    pub(super) correctives: Correctives,
     /// Displacements for vertices that the mesh does not have.
     pub(super) n_missing: usize,
 }
 
-/// The set of an entry, which is off where a driver is missing. Fails for a block that cannot be decoded.
+/// The sets of a mesh with that of an entry, which is off where a driver is missing. Fails for a block that cannot be
+/// decoded.
 pub(super) fn restore(
     entry: CorrectiveEntry,
     item: &MeshItem,
@@ -144,23 +146,17 @@ pub(super) fn restore(
                 lambda: driver.lambda,
                 bind: driver.bind.into(),
             }),
-            (Err(bone), _) | (_, Err(bone)) => return without_bone(&entry, bone),
+            (Err(bone), _) | (_, Err(bone)) => {
+                return Ok(Restored {
+                    correctives: item.correctives.with_set(without_bone(&entry, bone)?),
+                    n_missing: 0,
+                });
+            }
         }
     }
     findings.append(&mut about_bones);
-    let mesh = &item.geometry;
-    let displacements = entry.samples.par_iter().map(|sample| {
-        let damaged = |why: String| ProjectError::Damaged {
-            place: format!("sample \"{}\" of {place}", sample.name),
-            why,
-        };
-        displacements(sample, mesh).map_err(damaged)
-    });
-    let displacements = displacements.collect::<Result<Vec<_>, _>>()?;
-    let mut n_missing = 0;
     let mut samples = Vec::with_capacity(entry.samples.len());
-    for (sample, (displacements, missing)) in entry.samples.into_iter().zip(displacements) {
-        n_missing += missing;
+    for sample in &entry.samples {
         let mut beside = Vec::new();
         for (joint, rotation) in &sample.beside {
             // Without the joint there is no set that it drives.
@@ -168,19 +164,19 @@ pub(super) fn restore(
                 beside.push((joint, (*rotation).into()));
             }
         }
-        let captured_on = sample.captured_on;
+        let captured_on = sample.captured_on.clone();
         samples.push(Arc::new(Sample {
-            name: sample.name,
-            rotations: sample.rotations.into_iter().map(DQuat::from).collect(),
+            name: sample.name.clone(),
+            rotations: sample.rotations.iter().map(|q| (*q).into()).collect(),
             beside,
-            displacements,
+            displacements: Displacements::default(),
             captured_on: captured_on.map_or_else(|| item.stack.clone(), |s| Arc::new(s.into())),
             strength: sample.strength,
             muted: sample.muted,
         }));
     }
     let set = SampleSet {
-        name: entry.title,
+        name: entry.title.clone(),
         drivers,
         kernel: entry.kernel.into(),
         radius: entry.radius,
@@ -189,18 +185,53 @@ pub(super) fn restore(
         fade: entry.fade,
         weighted: entry.weighted,
         scale_with_limb: entry.scale_with_limb,
-        vertices: entry.vertices.into(),
+        vertices: entry.vertices.clone().into(),
         samples,
         fault: None,
     };
-    Ok(Restored { set, n_missing })
+    // The weights do not depend on what the samples move: they are solved for while that is decoded.
+    let solve = || item.correctives.with_set(set.clone());
+    let (solved, decoded) = rayon::join(solve, || decoded(&entry, &item.geometry, &place));
+    let (displacements, n_missing) = decoded?;
+    let is_sound = |all: &Displacements| all.iter().all(|(_, d)| d.is_finite());
+    let correctives = if displacements.iter().all(is_sound) {
+        solved.filled(&set.samples, displacements)
+    } else {
+        let mut set = set;
+        for (sample, displacements) in set.samples.iter_mut().zip(displacements) {
+            Arc::make_mut(sample).displacements = displacements;
+        }
+        item.correctives.with_set(set)
+    };
+    Ok(Restored {
+        correctives,
+        n_missing,
+    })
+}
+
+/// The displacements of each sample of an entry, and how many the mesh has no vertex for.
+fn decoded(
+    entry: &CorrectiveEntry,
+    mesh: &Mesh,
+    place: &str,
+) -> Result<(Vec<Displacements>, usize), ProjectError> {
+    let displacements = entry.samples.par_iter().map(|sample| {
+        let damaged = |why: String| ProjectError::Damaged {
+            place: format!("sample \"{}\" of {place}", sample.name),
+            why,
+        };
+        displacements(sample, mesh).map_err(damaged)
+    });
+    let found = displacements.collect::<Result<Vec<_>, _>>()?;
+    let n_missing = found.iter().map(|(_, missing)| missing).sum();
+    Ok((found.into_iter().map(|(d, _)| d).collect(), n_missing))
 }
 
 /// The set of an entry that has a driver bone which the model has not.
 fn without_bone(
     entry: &CorrectiveEntry,
     JointRef(key, name): JointRef,
-) -> Result<Restored, ProjectError> {
+) -> Result<SampleSet, ProjectError> {
     let text = kept(entry)?;
     let mut set = SampleSet::new(entry.title.clone(), Vec::new());
     set.fault = Some(Fault::NoBone {
@@ -208,8 +239,7 @@ fn without_bone(
         n_samples: entry.samples.len(),
         entry: text,
     });
-    let n_missing = 0;
-    Ok(Restored { set, n_missing })
+    Ok(set)
 }
 
 /// An entry as text, to be saved again.

@@ -33,6 +33,8 @@ pub struct Opened {
     pub source_changed: bool,
     /// For an autosave: the user's own project file, to save to.
     pub recovers: Option<PathBuf>,
+    /// The content of the project on disk; `None` where it is not a file.
+    pub stamp: Option<FileStamp>,
 }
 
 /// Saves the project of `document` at `path`; replaces the file atomically.
@@ -110,8 +112,8 @@ pub fn open(
     task: &Task,
     import: impl FnOnce(ModelSource<'_>, &Task) -> Result<(Document, Vec<Finding>), ProjectError>,
 ) -> Result<Opened, ProjectError> {
-    let project = read(path, task)?;
-    match project.model.clone() {
+    let (project, stamp) = read(path, task)?;
+    let opened = match project.model.clone() {
         ModelRef::Sample { name, .. } => finish(project, ModelSource::Sample(&name), task, import),
         ModelRef::File {
             path: model,
@@ -128,7 +130,8 @@ pub fn open(
             }
             finish(project, ModelSource::File(&model), task, import)
         }
-    }
+    };
+    opened.map(|opened| Opened { stamp, ..opened })
 }
 
 /// Opens the project that is `text`, whose model is a built-in sample.
@@ -159,8 +162,9 @@ pub fn open_with_source(
     task: &Task,
     import: impl FnOnce(ModelSource<'_>, &Task) -> Result<(Document, Vec<Finding>), ProjectError>,
 ) -> Result<Opened, ProjectError> {
-    let project = read(path, task)?;
-    finish(project, ModelSource::File(model), task, import)
+    let (project, stamp) = read(path, task)?;
+    let opened = finish(project, ModelSource::File(model), task, import)?;
+    Ok(Opened { stamp, ..opened })
 }
 
 fn finish(
@@ -191,15 +195,19 @@ fn finish(
         findings,
         source_changed,
         recovers,
+        stamp: None,
     })
 }
 
-fn read(path: &Path, task: &Task) -> Result<Project, ProjectError> {
+fn read(path: &Path, task: &Task) -> Result<(Project, Option<FileStamp>), ProjectError> {
     task.step("Reading the project", 0.0)?;
-    let mut project = migrate::parse(&read_text(path)?)?;
+    let stamp = FileStamp::before_reading(path);
+    let text = read_text(path)?;
+    let (project, stamp) = rayon::join(|| migrate::parse(&text), || stamp(text.as_bytes()));
+    let mut project = project?;
     recordings::resolve(&mut project.recordings, &paths::folder_of(path));
     task.check()?;
-    Ok(project)
+    Ok((project, stamp))
 }
 
 /// The text of a file of at most [`MAX_FILE_BYTES`].
