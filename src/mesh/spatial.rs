@@ -5,7 +5,6 @@ use glam::Vec3;
 use parry3d::bounding_volume::Aabb;
 use parry3d::math::Vector;
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode, BvhWorkspace};
-use parry3d::query::PointQuery;
 use rayon::prelude::*;
 
 /// A bounding volume hierarchy over the triangles of a surface that moves: built once, refitted to new positions.
@@ -118,19 +117,21 @@ impl SurfaceIndex {
         positions: &[Vec3],
         wanted: impl Fn(u32) -> bool,
     ) -> Option<ClosestPosition> {
-        let target = vector(point);
-        let (triangle, _) = self.bvh.find_best(
-            reach,
-            |node, _| node.aabb().distance_to_local_point(target, true),
-            |leaf, _| {
-                wanted(leaf).then(|| {
-                    let corners = corners(triangles[leaf as usize], positions);
-                    closest_on_triangle(point, corners).1
-                })
-            },
-        )?;
-        let corners = corners(triangles[triangle as usize], positions);
-        let (barycentric, distance) = closest_on_triangle(point, corners);
+        let from_box = |node: &BvhNode, _| {
+            let (low, high) = (node.mins(), node.maxs());
+            let low = Vec3::new(low.x, low.y, low.z) - point;
+            let high = point - Vec3::new(high.x, high.y, high.z);
+            low.max(high).max(Vec3::ZERO).length()
+        };
+        let from_triangle = |leaf: u32, _| {
+            wanted(leaf).then(|| {
+                let corners = corners(triangles[leaf as usize], positions);
+                let (barycentric, distance) = closest_on_triangle(point, corners);
+                (distance, barycentric)
+            })
+        };
+        let (triangle, (distance, barycentric)) =
+            self.bvh.find_best(reach, from_box, from_triangle)?;
         Some(ClosestPosition {
             triangle,
             barycentric,

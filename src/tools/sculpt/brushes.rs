@@ -1,7 +1,7 @@
 //! The offset of each point under the brushes that work in dabs.
 
 use super::moved::Moved;
-use super::shape::Shape;
+use super::shape::{Normals, Shape};
 use crate::document::session::SculptKind;
 use glam::Vec3;
 use rayon::prelude::*;
@@ -49,12 +49,12 @@ pub(super) fn displacements(
     let plane = Plane::mean(if is_about_plane { reached } else { &[] }, shape);
     let sign = if dab.invert { -1.0 } else { 1.0 };
     let spacing = dab.spacing.min(1.0);
-    let of_point = |&(point, effect): &(u32, f32)| {
+    let of_point = |normals: &mut Normals<'_>, &(point, effect): &(u32, f32)| {
         let here = shape.now(point);
         let offset = match dab.kind {
             SculptKind::Inflate => {
                 let length = INFLATE * spacing * dab.radius * effect * sign;
-                shape.normal_now(point) * length
+                normals.of(point) * length
             }
             SculptKind::Smooth => (mean(shape, moved, point) - here) * effect,
             SculptKind::Relax => (relaxed(shape, moved, point) - here) * effect,
@@ -70,8 +70,12 @@ pub(super) fn displacements(
         };
         moved.displacement(point, offset)
     };
-    let reached = reached.par_iter().with_min_len(POINTS_PER_TASK);
-    reached.map(of_point).collect()
+    let runs = reached.par_chunks(POINTS_PER_TASK).map(|run| {
+        let mut normals = shape.normals_now();
+        let points = run.iter().map(|reached| of_point(&mut normals, reached));
+        points.collect::<Vec<Vec3>>()
+    });
+    runs.collect::<Vec<Vec<Vec3>>>().concat()
 }
 
 /// The mean of the neighbours.
@@ -103,9 +107,10 @@ impl Plane {
         // Fixed runs, added in order: the same bits for any number of threads.
         let runs = reached.par_chunks(POINTS_PER_TASK).map(|run| {
             let mut sums = (Vec3::ZERO, Vec3::ZERO, 0.0);
+            let mut normals = shape.normals_now();
             for &(point, effect) in run {
                 sums.0 += shape.now(point) * effect;
-                sums.1 += shape.normal_now(point) * effect;
+                sums.1 += normals.of(point) * effect;
                 sums.2 += effect;
             }
             sums

@@ -57,19 +57,27 @@ impl Stroke {
         let points = grabbed.points.iter().map(|reached| reached.0);
         begun.moved.reach(points, &begun.shape, false);
         let (shape, moved) = (&begun.shape, &begun.moved);
-        let of_point = |(&(point, effect), triangle): (&(u32, f32), &mut Option<u32>)| {
-            let start = shape.start[point as usize];
-            let mut place = start + movement * effect;
-            if slides {
-                let found = shape.closest(place, point, *triangle);
-                *triangle = found.map(|found| found.0);
-                place = found.map_or(start, |found| found.1);
-            }
-            moved.displacement(point, place - start)
+        // Neighbours slide to neighbouring triangles: each search starts at what the one before it found.
+        let of_run = |(points, triangles): (&[(u32, f32)], &mut [Option<u32>])| {
+            let mut before = None;
+            let of_point = |(&(point, effect), triangle): (&(u32, f32), &mut Option<u32>)| {
+                let start = shape.start[point as usize];
+                let mut place = start + movement * effect;
+                if slides {
+                    let found = shape.closest(place, point, [*triangle, before]);
+                    *triangle = found.map(|found| found.0);
+                    before = *triangle;
+                    place = found.map_or(start, |found| found.1);
+                }
+                moved.displacement(point, place - start)
+            };
+            let points = points.iter().zip(triangles);
+            points.map(of_point).collect::<Vec<Vec3>>()
         };
-        let points = grabbed.points.par_iter().zip(&mut grabbed.triangles);
-        let points = points.with_min_len(POINTS_PER_TASK);
-        let displacements: Vec<Vec3> = points.map(of_point).collect();
+        let points = grabbed.points.par_chunks(POINTS_PER_TASK);
+        let triangles = grabbed.triangles.par_chunks_mut(POINTS_PER_TASK);
+        let displacements: Vec<Vec<Vec3>> = points.zip(triangles).map(of_run).collect();
+        let displacements = displacements.concat();
         begun.apply(&grabbed.points, displacements, true);
         begun.grabbed = Some(grabbed);
     }

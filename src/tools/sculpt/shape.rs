@@ -106,22 +106,23 @@ impl Shape {
         corners.map(|(&p, share)| self.now(p) * share).sum()
     }
 
-    /// The closest position on the surface at the press, on the island of `point`, with its triangle. `known`: the
-    /// triangle of the call before. The position is no farther than the point itself, and than that triangle: only what
-    /// is nearer is searched.
+    /// The closest position on the surface at the press, on the island of `point`, with its triangle. `known`: triangles
+    /// that may be near, such as that of the call before. The position is no farther than the point itself, and than those
+    /// triangles: only what is nearer is searched.
     pub(super) fn closest(
         &self,
         place: Vec3,
         point: u32,
-        known: Option<u32>,
+        known: [Option<u32>; 2],
     ) -> Option<(u32, Vec3)> {
         let mesh = self.geometry();
         let triangles = &mesh.topology().triangles;
         let islands = mesh.topology().islands(mesh.n_points());
-        let is_own = |t: u32| islands[triangles[t as usize][0] as usize] == islands[point as usize];
+        let island = islands[point as usize];
+        let is_own = |t: u32| islands[triangles[t as usize][0] as usize] == island;
         let index = self.index.as_ref()?;
         let mut reach = self.start[point as usize].distance(place);
-        if let Some(known) = known {
+        for known in known.into_iter().flatten().filter(|&t| is_own(t)) {
             reach = reach.min(index.distance(place, known, triangles, &self.start));
         }
         // A little more, for rounding.
@@ -137,22 +138,30 @@ impl Shape {
 
     /// The normal of a point at the press, unit: the mean of its faces by area, across seams. Zero where it has none.
     pub(super) fn start_normal(&self, point: u32) -> Vec3 {
-        self.normal(|p| self.start[p as usize], point)
+        let triangles = &self.geometry().topology().triangles;
+        let of_face = |face: u32| {
+            let corners = triangles[face as usize];
+            area_normal(corners.map(|p| self.start[p as usize]))
+        };
+        self.normal(of_face, point)
     }
 
-    /// As [`Shape::start_normal`], as the stroke has moved the point.
-    pub(super) fn normal_now(&self, point: u32) -> Vec3 {
-        self.normal(|p| self.now(p), point)
+    /// The normals as the stroke has moved the points.
+    pub(super) fn normals_now(&self) -> Normals<'_> {
+        Normals {
+            shape: self,
+            faces: [(u32::MAX, Vec3::ZERO); N_FACES],
+        }
     }
 
-    fn normal(&self, place: impl Fn(u32) -> Vec3, point: u32) -> Vec3 {
+    /// The normal of a point from the normals of its faces times their areas.
+    fn normal(&self, mut of_face: impl FnMut(u32) -> Vec3, point: u32) -> Vec3 {
         let topology = self.geometry().topology();
         let mut sum = Vec3::ZERO;
         let mut at = point;
         loop {
             for &face in topology.faces(at) {
-                let [a, b, c] = topology.triangles[face as usize].map(&place);
-                sum += (b - a).cross(c - a);
+                sum += of_face(face);
             }
             match topology.next_coincident(at) {
                 Some(next) if next != point => at = next,
@@ -211,4 +220,37 @@ impl Shape {
         let positions = &self.geometry().positions;
         positions[to as usize] - positions[from as usize]
     }
+}
+
+/// Normals of points one after the other, as [`Shape::start_normal`] but as the stroke has moved them. Neighbours share
+/// faces, which are computed once as long as they are remembered.
+pub(super) struct Normals<'a> {
+    shape: &'a Shape,
+    /// A face with its normal times its area, by the remainder of its number.
+    faces: [(u32, Vec3); N_FACES],
+}
+
+/// The number of faces that are remembered: those around some hundred points.
+const N_FACES: usize = 512;
+
+impl Normals<'_> {
+    /// The normal of a point.
+    pub(super) fn of(&mut self, point: u32) -> Vec3 {
+        let Self { shape, faces } = self;
+        let triangles = &shape.geometry().topology().triangles;
+        let of_face = |face: u32| {
+            let known = &mut faces[face as usize % N_FACES];
+            if known.0 != face {
+                let corners = triangles[face as usize];
+                *known = (face, area_normal(corners.map(|p| shape.now(p))));
+            }
+            known.1
+        };
+        shape.normal(of_face, point)
+    }
+}
+
+/// The normal of a face times twice its area.
+fn area_normal([a, b, c]: [Vec3; 3]) -> Vec3 {
+    (b - a).cross(c - a)
 }
