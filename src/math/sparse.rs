@@ -187,20 +187,32 @@ impl Symmetric {
     /// The sum of both, of one size.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
-        let mut edges = Vec::with_capacity(self.rows.len() + other.rows.len());
-        let mut diagonal = vec![0.0; self.n()];
-        for matrix in [self, other] {
-            for (column, sum) in diagonal.iter_mut().enumerate() {
-                for (row, value) in matrix.column(column) {
-                    if row as usize == column {
-                        *sum += value;
-                    } else {
-                        edges.push((row, column as u32, value));
-                    }
-                }
+        let most = self.rows.len() + other.rows.len();
+        let mut sum = Self {
+            starts: Vec::with_capacity(self.starts.len()),
+            rows: Vec::with_capacity(most),
+            values: Vec::with_capacity(most),
+        };
+        sum.starts.push(0);
+        for column in 0..self.n() {
+            // Both ascend.
+            let mut own = self.column(column).peekable();
+            let mut theirs = other.column(column).peekable();
+            while let Some(row) = [own.peek(), theirs.peek()]
+                .into_iter()
+                .flatten()
+                .map(|entry| entry.0)
+                .min()
+            {
+                let is_here = |entry: &(u32, f64)| entry.0 == row;
+                let parts = [own.next_if(is_here), theirs.next_if(is_here)];
+                sum.rows.push(row);
+                sum.values
+                    .push(parts.into_iter().flatten().map(|entry| entry.1).sum());
             }
+            sum.starts.push(sum.rows.len() as u32);
         }
-        Self::new(&diagonal, edges)
+        sum
     }
 
     /// Adds `values` to the diagonal.
@@ -367,6 +379,19 @@ mod tests {
         kept.multiply(&[1.0, 0.0, 0.0], &mut product);
         assert_eq!(product, [2.5, 0.0, 0.0]);
         assert_eq!(rest, [(0, 1, -2.0), (2, 1, -1.0)]);
+    }
+
+    #[test]
+    fn a_sum_has_the_entries_of_both() {
+        let a = Symmetric::new(&[1.0, 2.0, 3.0], vec![(0, 1, 0.5), (1, 2, 0.25)]);
+        let b = Symmetric::new(&[0.5, 0.0, 4.0], vec![(2, 0, -1.0), (2, 1, 0.5)]);
+        let sum = Symmetric::new(
+            &[1.5, 2.0, 7.0],
+            vec![(0, 1, 0.5), (1, 2, 0.75), (0, 2, -1.0)],
+        );
+        assert_eq!(a.plus(&b), sum);
+        assert_eq!(b.plus(&a), sum);
+        assert_eq!(a.plus(&Symmetric::new(&[0.0; 3], Vec::new())), a);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::triangle::{closest, normal};
 use super::winding::Winding;
 use glam::DVec3;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The cosine of two normals above which their places do not face each other.
 const FACING: f64 = -0.1;
@@ -73,6 +73,8 @@ pub(super) struct Contacts<'a> {
     tree: BoxTree,
     bind_normals: Vec<DVec3>,
     reach: f64,
+    /// Of the shells where it was needed, refitted as they move.
+    windings: BTreeMap<u32, Winding>,
 }
 
 impl<'a> Contacts<'a> {
@@ -94,6 +96,7 @@ impl<'a> Contacts<'a> {
             tree: BoxTree::new(near.len(), bounds),
             bind_normals: around.surface.normals(&around.surface.bind),
             reach: (settings.contact_reach * around.radius).max(2.0 * region.edge),
+            windings: BTreeMap::new(),
         }
     }
 
@@ -117,17 +120,13 @@ impl<'a> Contacts<'a> {
         let found: Vec<(Contact, f64)> = points
             .filter_map(|&p| this.of_point(p, x, normals, &faces))
             .collect();
-        let is_behind = |signed: f64| signed < 0.0 && this.settings.inside_test;
-        let mut shells: BTreeMap<u32, Winding> = BTreeMap::new();
-        for (contact, signed) in &found {
-            let shell = this.around.surface.shells[contact.points[0] as usize];
-            if is_behind(*signed)
-                && !shells.contains_key(&shell)
-                && let Some(closed) = this.region.near_shells.get(&shell)
-            {
-                shells.insert(shell, Winding::new(closed, x));
-            }
-        }
+        let has_test = self.settings.inside_test;
+        let is_behind = |signed: f64| signed < 0.0 && has_test;
+        let behind = found.iter().filter(|(_, signed)| is_behind(*signed));
+        let shells = behind.map(|(c, _)| self.around.surface.shells[c.points[0] as usize]);
+        let shells: BTreeSet<u32> = shells.collect();
+        self.wind(&shells, x);
+        let this = &*self;
         let is_real = |&(contact, signed): &(Contact, f64)| {
             if !is_behind(signed) {
                 return true;
@@ -135,12 +134,25 @@ impl<'a> Contacts<'a> {
             let p = contact.points[0];
             let place = x[p as usize] + normals[p as usize] * (LIFT * this.region.edge);
             let shell = this.around.surface.shells[p as usize];
-            shells
+            this.windings
                 .get(&shell)
                 .is_some_and(|winding| winding.at(place) > 0.5)
         };
         let real = found.into_par_iter().with_min_len(16).filter(is_real);
         real.map(|(contact, _)| contact).collect()
+    }
+
+    /// Brings the winding numbers of shells to `x`.
+    fn wind(&mut self, shells: &BTreeSet<u32>, x: &[DVec3]) {
+        for shell in shells {
+            let Some(closed) = self.region.near_shells.get(shell) else {
+                continue;
+            };
+            let known = self.windings.entry(*shell);
+            known
+                .and_modify(|winding| winding.refit(closed, x))
+                .or_insert_with(|| Winding::new(closed, x));
+        }
     }
 
     /// What a point is closer to than the gap, and its signed distance.

@@ -28,12 +28,29 @@ struct Dipole {
 impl Winding {
     /// Of the surface with its fans, at `x`.
     pub(super) fn new(surface: &ClosedSurface, x: &[DVec3]) -> Self {
-        let own = surface.triangles.iter().map(|t| t.map(|p| x[p as usize]));
-        let fans = surface.fans.iter().flat_map(|fan| fan.corners(x));
-        let corners: Vec<[DVec3; 3]> = own.chain(fans).collect();
+        let corners: Vec<[DVec3; 3]> = corners(surface, x).collect();
         let tree = BoxTree::new(corners.len(), |t| Bounds::around(corners[t as usize]));
+        let mut made = Self {
+            corners,
+            tree,
+            dipoles: Vec::new(),
+        };
+        made.add_up();
+        made
+    }
+
+    /// The same surface as it is at `x`: the clusters stay, with new boxes and dipoles.
+    pub(super) fn refit(&mut self, surface: &ClosedSurface, x: &[DVec3]) {
+        self.corners.clear();
+        self.corners.extend(corners(surface, x));
+        let corners = &self.corners;
+        self.tree.refit(|t| Bounds::around(corners[t as usize]));
+        self.add_up();
+    }
+
+    fn add_up(&mut self) {
         let of = |t: u32| {
-            let [a, b, c] = corners[t as usize];
+            let [a, b, c] = self.corners[t as usize];
             let moment = (b - a).cross(c - a) * 0.5;
             let area = moment.length();
             Dipole {
@@ -42,16 +59,11 @@ impl Winding {
                 area,
             }
         };
-        let dipoles = tree.sums(of, |a, b| Dipole {
+        self.dipoles = self.tree.sums(of, |a, b| Dipole {
             moment: a.moment + b.moment,
             middle: a.middle + b.middle,
             area: a.area + b.area,
         });
-        Self {
-            corners,
-            tree,
-            dipoles,
-        }
     }
 
     /// The winding number at a place: 1 inside, 0 outside, more where the surface overlaps itself.
@@ -77,6 +89,15 @@ impl Winding {
         });
         (far + near) / (4.0 * PI)
     }
+}
+
+/// The corners of the triangles of a surface and of its fans.
+fn corners<'a>(
+    surface: &'a ClosedSurface,
+    x: &'a [DVec3],
+) -> impl Iterator<Item = [DVec3; 3]> + 'a {
+    let own = surface.triangles.iter().map(|t| t.map(|p| x[p as usize]));
+    own.chain(surface.fans.iter().flat_map(|fan| fan.corners(x)))
 }
 
 /// The signed solid angle of a triangle seen from the origin (Van Oosterom & Strackee 1983, eq. 8).
@@ -118,6 +139,10 @@ mod tests {
         });
         let surface = ClosedSurface::new(triangles.collect(), x.len());
         let winding = Winding::new(&surface, &x);
+        // Built elsewhere and moved there.
+        let stretched: Vec<DVec3> = x.iter().map(|p| *p * DVec3::new(1.4, 0.6, 0.9)).collect();
+        let mut moved = Winding::new(&surface, &stretched);
+        moved.refit(&surface, &x);
         for (place, expected) in [
             (DVec3::ZERO, 1.0),
             (DVec3::new(0.0, 0.3, -0.8), 1.0),
@@ -125,8 +150,9 @@ mod tests {
             (DVec3::new(0.0, 1.05, 0.0), 0.0),
             (DVec3::new(3.0, 1.0, 9.0), 0.0),
         ] {
-            let found = winding.at(place);
-            assert!((found - expected).abs() < 0.02, "{place}: {found}");
+            for found in [winding.at(place), moved.at(place)] {
+                assert!((found - expected).abs() < 0.02, "{place}: {found}");
+            }
         }
     }
 }
