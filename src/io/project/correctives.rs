@@ -124,12 +124,12 @@ pub(super) struct Restored {
 /// The sets of a mesh with that of an entry, which is off where a driver is missing. Fails for a block that cannot be
 /// decoded.
 pub(super) fn restore(
-    entry: CorrectiveEntry,
+    entry: &CorrectiveEntry,
     item: &MeshItem,
     joints: &mut Joints,
     findings: &mut Vec<Finding>,
 ) -> Result<Restored, ProjectError> {
-    let place = place(&entry);
+    let place = place(entry);
     let mut drivers = Vec::with_capacity(entry.drivers.len());
     let mut about_bones = Vec::new();
     for driver in &entry.drivers {
@@ -148,7 +148,7 @@ pub(super) fn restore(
             }),
             (Err(bone), _) | (_, Err(bone)) => {
                 return Ok(Restored {
-                    correctives: item.correctives.with_set(without_bone(&entry, bone)?),
+                    correctives: item.correctives.with_set(without_bone(entry, bone)?),
                     n_missing: 0,
                 });
             }
@@ -191,7 +191,7 @@ pub(super) fn restore(
     };
     // The weights do not depend on what the samples move: they are solved for while that is decoded.
     let solve = || item.correctives.with_set(set.clone());
-    let (solved, decoded) = rayon::join(solve, || decoded(&entry, &item.geometry, &place));
+    let (solved, decoded) = rayon::join(solve, || decoded(entry, &item.geometry, &place));
     let (displacements, n_missing) = decoded?;
     let is_sound = |all: &Displacements| all.iter().all(|(_, d)| d.is_finite());
     let correctives = if displacements.iter().all(is_sound) {
