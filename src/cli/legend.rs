@@ -38,7 +38,7 @@ pub(crate) fn draw(image: &mut Image, scale: &HeatScale, summary: &Summary, them
 
 /// Draws the colour bar of recorded data with its numbers at the lower left. Leaves pictures that are too small for it
 /// unchanged.
-pub(crate) fn draw_data(image: &mut Image, scale: &DataScale, label: &str, theme: Theme) {
+pub(crate) fn draw_data(image: &mut Image, scale: DataScale, label: &str, theme: Theme) {
     let unit = (image.height as f32 / 960.0).clamp(0.6, 3.0);
     let size = 15.0 * unit;
     if (image.height as f32) < 180.0 * unit + 4.0 * size || (image.width as f32) < 22.0 * size {

@@ -146,7 +146,7 @@ fn explain_surfaces(
     #[cfg(feature = "gui")]
     if !args.no_legend {
         let scale = DataScale::new(colours.range);
-        super::legend::draw_data(image, &scale, &colours.label, args.theme.into());
+        super::legend::draw_data(image, scale, &colours.label, args.theme.into());
     }
     // Without the window's font there is no text.
     #[cfg(not(feature = "gui"))]

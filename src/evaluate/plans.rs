@@ -26,10 +26,19 @@ pub(super) struct Plans {
     layouts: LayoutMap,
     /// The layouts were given: none are computed here.
     layouts_given: bool,
-    /// Plans leave out what only their base shape would show.
-    for_shapes: bool,
-    /// Plans leave normals out.
-    without_normals: bool,
+    kept: Kept,
+}
+
+/// What plans compute.
+#[derive(Clone, Copy, Default)]
+enum Kept {
+    /// All of it.
+    #[default]
+    Everything,
+    /// Not what only their base shape would show.
+    Shapes,
+    /// Nor normals.
+    Positions,
 }
 
 /// The cooked influences of a mesh, and the evaluation that used them last.
@@ -50,7 +59,7 @@ impl Plans {
     /// Plans that leave out what only their base shape would show ([`InstancePlan::for_shapes`]).
     pub(super) fn for_shapes() -> Self {
         Self {
-            for_shapes: true,
+            kept: Kept::Shapes,
             ..Self::default()
         }
     }
@@ -58,8 +67,8 @@ impl Plans {
     /// As [`Plans::for_shapes`], without normals.
     pub(super) fn for_positions() -> Self {
         Self {
-            without_normals: true,
-            ..Self::for_shapes()
+            kept: Kept::Positions,
+            ..Self::default()
         }
     }
 
@@ -129,14 +138,11 @@ impl Plans {
                 skin_meshes: &skin_meshes,
             };
             if let Some(input) = posed.deform_input(instance, cooked) {
-                let (for_shapes, without_normals) = (self.for_shapes, self.without_normals);
-                let new = || {
-                    let plan = if without_normals {
-                        InstancePlan::without_normals()
-                    } else {
-                        InstancePlan::default()
-                    };
-                    if for_shapes { plan.for_shapes() } else { plan }
+                let kept = self.kept;
+                let new = || match kept {
+                    Kept::Everything => InstancePlan::default(),
+                    Kept::Shapes => InstancePlan::default().for_shapes(),
+                    Kept::Positions => InstancePlan::without_normals().for_shapes(),
                 };
                 let plan = self.by_view.entry((view.view, id)).or_insert_with(new);
                 moved.push((view.view, id, plan.run(&input)));

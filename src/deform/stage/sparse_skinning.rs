@@ -9,7 +9,7 @@ use super::run::{Run, Stage};
 use crate::cluster::MeshLayout;
 use crate::cluster::procedural::{DriverInput, DriverPoint};
 use crate::deform::DeformInput;
-use crate::skinning::{CHUNK, Centres, Rows};
+use crate::skinning::{CHUNK, Centres, RowRef, Rows};
 use glam::Vec3;
 use std::ops::Range;
 
@@ -137,7 +137,7 @@ impl Gather for Points<'_> {
         for &point in &self.0[gathered] {
             let row = input.cooked.rows(point as usize / CHUNK);
             let row = row.map(|rows| rows.row(point as usize % CHUNK));
-            rows.push_pairs(row.into_iter().flat_map(|row| row.iter()));
+            rows.push_pairs(row.into_iter().flat_map(RowRef::iter));
         }
         rows
     }
