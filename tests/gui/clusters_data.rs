@@ -3,7 +3,6 @@
 use crate::clusters::{clustering, undo_label, with_clusters_on_a_bone};
 use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, Role};
-use egui_kittest::kittest::Queryable as _;
 use sinew::cluster::DataLayer;
 use sinew::cluster::channel::BindingKind;
 use sinew::view::commands::Command;
