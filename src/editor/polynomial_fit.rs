@@ -90,8 +90,10 @@ fn largest_bend(document: &Document, joint: JointId) -> Option<f64> {
         (0..channel.times.len()).filter_map(move |k| {
             let [x, y, z, w] = *channel.key(k).first_chunk::<4>()?;
             let turned = DQuat::from_xyzw(x.into(), y.into(), z.into(), w.into());
-            let angle = 2.0 * turned.normalize().dot(rest).abs().min(1.0).acos();
-            angle.is_finite().then_some(angle)
+            // Keys of a file need not be unit; one without a direction gives no angle.
+            let cosine = (turned.dot(rest) / turned.length()).abs();
+            let angle = 2.0 * cosine.min(1.0).acos();
+            (cosine.is_finite() && angle.is_finite()).then_some(angle)
         })
     });
     let largest = angles.fold(0.0, f64::max);

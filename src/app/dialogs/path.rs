@@ -195,7 +195,7 @@ impl PathDialog {
 fn waiting_ui(ctx: &egui::Context, asked: Instant) -> Answer {
     let waited = asked.elapsed();
     if waited < PATIENCE {
-        ctx.request_repaint_after(PATIENCE - waited);
+        ctx.request_repaint_after(PATIENCE.saturating_sub(waited));
         return Answer::Open;
     }
     let modal = modal(ctx, "system dialog").show(ctx, |ui| {
