@@ -19,10 +19,6 @@ const BLENDED_WEIGHT: f32 = 1e-4;
 pub struct Angles {
     /// The mean.
     pub mean: f64,
-    /// The median.
-    pub p50: f64,
-    /// The 95th percentile.
-    pub p95: f64,
     /// The 99th percentile.
     pub p99: f64,
     /// The largest.
@@ -69,26 +65,19 @@ impl AngleHistogram {
     }
 
     pub(super) fn angles(&self) -> Angles {
+        let mut above = 0;
+        let quantile = self.counts.iter().enumerate().rev().find(|(_, count)| {
+            above += **count;
+            above as f64 > 0.01 * self.n as f64
+        });
         Angles {
             mean: self.sum / self.n.max(1) as f64,
-            p50: self.quantile(0.5),
-            p95: self.quantile(0.95),
-            p99: self.quantile(0.99),
+            p99: quantile.map_or(0.0, |(step, _)| {
+                ((step + 1) as f64 * BIN_DEGREES).min(self.max)
+            }),
             max: self.max,
             n: self.n,
         }
-    }
-
-    /// The angle that this fraction of all does not exceed, to the width of a bin.
-    fn quantile(&self, fraction: f64) -> f64 {
-        let mut above = 0;
-        let bin = self.counts.iter().enumerate().rev().find(|(_, count)| {
-            above += **count;
-            above as f64 > (1.0 - fraction) * self.n as f64
-        });
-        bin.map_or(0.0, |(step, _)| {
-            ((step + 1) as f64 * BIN_DEGREES).min(self.max)
-        })
     }
 }
 
@@ -224,7 +213,6 @@ mod tests {
         let angles = counts.angles();
         assert!((angles.p99 - 0.51).abs() < 1e-9, "{angles:?}");
         assert_eq!((angles.max, angles.n), (20.0, 200));
-        assert!((angles.p50 - 0.51).abs() < 1e-9 && (angles.p95 - 0.51).abs() < 1e-9);
         assert!((angles.mean - 122.0 / 200.0).abs() < 1e-9);
         assert_eq!(AngleHistogram::default().angles(), Angles::default());
     }

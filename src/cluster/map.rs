@@ -11,7 +11,7 @@ use super::group::{Base, ClusterGroup};
 use super::interpolation::{Interpolation, PatchOptions};
 use super::motion::{ControlMotion, MotionError};
 use super::muscles::MuscleLayer;
-use super::readings::SurfaceDisplay;
+use super::surface_display::SurfaceDisplay;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -51,6 +51,7 @@ mod stencil;
 mod strands;
 mod suggest;
 mod surface;
+mod surface_display;
 
 use crate::math::check;
 pub use crate::motion::{fade, signal};
@@ -75,8 +76,9 @@ pub use muscles::{Flexion, MuscleLayer};
 pub use net::{ControlNet, Patch};
 pub use patches::{PatchWork, Patches};
 pub use preset::GroupPreset;
-pub use readings::{ColourBy, Quantity, Readings, SurfaceDisplay};
+pub use readings::{Quantity, Readings};
 pub use stencil::Stencil;
 pub use strands::{StrandPoint, Strands};
 pub use suggest::{ClusterErrors, SuggestRound, SuggestSettings, Suggestion, suggest};
 pub use surface::ClusterSurface;
+pub use surface_display::{ColourBy, SurfaceDisplay};

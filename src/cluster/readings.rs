@@ -10,27 +10,6 @@ use crate::skeleton::Moment;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What is shown of a surface besides its shape.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SurfaceDisplay {
-    /// What colours it.
-    pub colour: Option<ColourBy>,
-    /// Whether the line is drawn where it meets the other meshes, and the area above them counted: the wet / dry line of a
-    /// water surface.
-    pub shore: bool,
-}
-
-/// A recorded quantity that colours a surface.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ColourBy {
-    /// Where it is recorded.
-    pub recording: RecordingId,
-    /// The name of a [`Quantity`].
-    pub quantity: String,
-    /// The values at both ends of the colours; `None`: those of the whole recording.
-    pub range: Option<[f64; 2]>,
-}
-
 /// A quantity that is recorded at the places of clusters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Quantity {
@@ -41,23 +20,6 @@ pub struct Quantity {
     pub name: String,
     /// Its unit; empty for none.
     pub unit: String,
-}
-
-impl SurfaceDisplay {
-    /// Whether nothing is shown besides the shape.
-    pub fn is_empty(&self) -> bool {
-        self.colour.is_none() && !self.shore
-    }
-
-    /// An error that names what is not valid.
-    pub fn check(&self) -> Result<(), String> {
-        match self.colour.as_ref().and_then(|colour| colour.range) {
-            Some([low, high]) if !(low.is_finite() && high.is_finite() && low < high) => Err(
-                format!("the range of its colours is {low} to {high}, which does not ascend"),
-            ),
-            _ => Ok(()),
-        }
-    }
 }
 
 impl Quantity {
@@ -258,26 +220,5 @@ mod tests {
         assert_eq!(quantity_at("inlet.salt", "inlet"), Some("salt"));
         assert_eq!(quantity_at("outlet.salt", "inlet"), None);
         assert_eq!(quantity_at("inlet.", "inlet"), None);
-    }
-
-    #[test]
-    fn a_range_that_does_not_ascend_is_refused() {
-        let of = |range| SurfaceDisplay {
-            colour: Some(ColourBy {
-                recording: RecordingId(0),
-                quantity: "salt".into(),
-                range,
-            }),
-            shore: false,
-        };
-        assert!(of(None).check().is_ok() && of(Some([0.0, 1.0])).check().is_ok());
-        for range in [
-            [1.0, 1.0],
-            [2.0, 1.0],
-            [f64::NAN, 1.0],
-            [0.0, f64::INFINITY],
-        ] {
-            assert!(of(Some(range)).check().is_err(), "{range:?}");
-        }
     }
 }

@@ -8,9 +8,6 @@ use serde::Serialize;
 /// The number of morph targets that every player shows at once (glTF 2.0, 3.7.2.2).
 const COMMON_TARGETS: usize = 8;
 
-/// Normals that differ by more than this at the 99th percentile get a finding, degrees: shading begins to look different.
-const SEEN_DEGREES: f64 = 2.0;
-
 /// An error that rounding explains, as a fraction of the diagonal.
 const ROUNDING: f64 = 1e-5;
 
@@ -87,10 +84,6 @@ pub struct CorrectionReport {
 pub struct NormalAngles {
     /// The mean.
     pub mean_degrees: f64,
-    /// The median.
-    pub p50_degrees: f64,
-    /// The 95th percentile.
-    pub p95_degrees: f64,
     /// The 99th percentile.
     pub p99_degrees: f64,
     /// The largest.
@@ -108,8 +101,6 @@ impl From<Angles> for NormalAngles {
     fn from(angles: Angles) -> Self {
         Self {
             mean_degrees: angles.mean,
-            p50_degrees: angles.p50,
-            p95_degrees: angles.p95,
             p99_degrees: angles.p99,
             max_degrees: angles.max,
         }
@@ -288,14 +279,8 @@ impl CorrectionReport {
         if !self.normals_before.is_empty() {
             let (before, after) = (&self.normals_before, &self.normals);
             errors = format!(
-                "{errors}, normal error {:.2} degrees in the median, {:.2} at the 95th and {:.2} at the 99th percentile (without \
-                 correction {:.2}, {:.2} and {:.2})",
-                after.p50_degrees,
-                after.p95_degrees,
-                after.p99_degrees,
-                before.p50_degrees,
-                before.p95_degrees,
-                before.p99_degrees
+                "{errors}, normal error {:.2} degrees at the 99th percentile (without correction {:.2})",
+                after.p99_degrees, before.p99_degrees
             );
         }
         if self.nothing_to_do {
@@ -358,21 +343,6 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
         );
         let place = format!("mesh {} \"{}\"", mesh.mesh, mesh.name);
         findings.push(Finding::info(place, message).at(Place::Mesh(mesh.mesh)));
-    }
-    if !correction.nothing_to_do && correction.normals.p99_degrees > SEEN_DEGREES {
-        let (before, after) = (&correction.normals_before, &correction.normals);
-        let message = format!(
-            "Normals at joints differ by {:.1} degrees in the median, {:.1} at the 95th and {:.1} at the 99th percentile \
-             (without correction {:.1}, {:.1}, {:.1}): morph targets turn them along straight lines, but in creases they turn \
-             faster than that.",
-            after.p50_degrees,
-            after.p95_degrees,
-            after.p99_degrees,
-            before.p50_degrees,
-            before.p95_degrees,
-            before.p99_degrees
-        );
-        findings.push(Finding::info("correction", message));
     }
     let most = correction.tolerance_percent;
     let tolerance = trimmed(most);

@@ -288,10 +288,10 @@ fn a_driver_reads_the_twist_of_a_recorded_rotation() {
     add(&mut h, &path);
     assert!(h.editor.add_driver());
     undoes(&mut h, |h| {
-        h.editor.set_driver_source(0, DriverSource::Channel)
+        h.editor.set_driver_source(0, DriverSource::Channel);
     });
     undoes(&mut h, |h| {
-        h.editor.set_driver_channel(0, RECORDING, "knee.twist_x")
+        h.editor.set_driver_channel(0, RECORDING, "knee.twist_x");
     });
     assert_eq!(undo_label(&h), "Driver channel · Driver");
     let active = h.editor.active_group_layer::<DriverLayer>().unwrap().1;

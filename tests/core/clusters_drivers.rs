@@ -57,7 +57,7 @@ fn a_driver_is_added_on_the_selected_bone_and_moves_the_clusters() {
     // It moves the clusters by that along their normals, unless it is muted.
     let driven = shown(&h);
     undoes(&mut h, |h| {
-        h.editor.mute_group_layer::<DriverLayer>(0, true)
+        h.editor.mute_group_layer::<DriverLayer>(0, true);
     });
     assert_eq!(undo_label(&h), "Mute driver · Driver");
     let still = shown(&h);
@@ -73,7 +73,7 @@ fn a_driver_is_added_on_the_selected_bone_and_moves_the_clusters() {
 fn drivers_are_ordered_duplicated_and_changed_in_one_step_each() {
     let (mut h, _) = driven_arm(60.0);
     undoes(&mut h, |h| {
-        h.editor.rename_group_layer::<DriverLayer>(0, " Swell ")
+        h.editor.rename_group_layer::<DriverLayer>(0, " Swell ");
     });
     assert_eq!(undo_label(&h), "Rename driver · Swell");
     undoes(&mut h, |h| h.editor.duplicate_group_layer::<DriverLayer>(0));
@@ -84,7 +84,7 @@ fn drivers_are_ordered_duplicated_and_changed_in_one_step_each() {
     };
     assert_eq!(names(&h), ["Swell", "Swell (2)"]);
     undoes(&mut h, |h| {
-        h.editor.move_group_layer::<DriverLayer>(1, true)
+        h.editor.move_group_layer::<DriverLayer>(1, true);
     });
     assert_eq!(undo_label(&h), "Move driver up · Swell (2)");
     assert_eq!(names(&h), ["Swell (2)", "Swell"]);

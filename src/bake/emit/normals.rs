@@ -20,14 +20,8 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Observations of a mesh, keyframes times instances, that deltas are fitted to, and others that they are judged at too:
-/// where a normal turns quickly, deltas can be good at the first and bad between them. They bound memory and time.
-const FIT_OBSERVATIONS: usize = 56;
-const JUDGED_OBSERVATIONS: usize = 56;
-/// Gauss-Newton iterations of a normal.
-const ITERATIONS: usize = 3;
-/// Fractions of a step that are tried.
-const STEPS: [f64; 3] = [1.0, 0.5, 0.2];
+/// Observations of a mesh: keyframes times instances. It bounds memory and time.
+const MAX_OBSERVATIONS: usize = 56;
 /// The 99th percentile of angles to reach, degrees: below 1 degree shading is not visibly different.
 const GOAL_DEGREES: f64 = 0.7;
 /// Thresholds of a normal's largest angle, degrees, tried in this order: normals below get no delta.
@@ -104,7 +98,7 @@ pub(crate) fn normal_deltas(
         return Ok(NormalDeltas::default());
     }
     problem.task.step("Fitting normals", 0.95)?;
-    let (observations, n_fitted) = observations(problem, group, solved, i, &normals, &reach)?;
+    let observations = observations(problem, group, solved, i, &normals, &reach)?;
     let first = first_vertex_of_normal(&part.geometry);
     let vertices: Vec<u32> = normals.iter().map(|&n| first[n as usize]).collect();
     let bind = BindNormals::of(&part.geometry, &vertices);
@@ -122,7 +116,7 @@ pub(crate) fn normal_deltas(
                 Err(_) if mesh.basis.is_regional() => 0..0,
                 _ => 0..k,
             };
-            NormalFit::new(columns, (i, n_fitted), row, &bind, &observations)
+            NormalFit::new(columns, i, row, &bind, &observations)
         })
         .collect();
     problem.task.check()?;
@@ -203,16 +197,7 @@ fn representative_keys(keys: &[(FrameTime, Vec<f64>)], most: usize) -> Vec<usize
     chosen
 }
 
-/// Keyframes between the representative ones, at a regular stride.
-fn other_keys(n: usize, chosen: &[usize], most: usize) -> Vec<usize> {
-    let others: Vec<usize> = (0..n)
-        .filter(|k| chosen.binary_search(k).is_err())
-        .collect();
-    let step = others.len().div_ceil(most.max(1)).max(1);
-    others.into_iter().skip(step / 2).step_by(step).collect()
-}
-
-/// Mesh `i` in all its instances at keyframes to fit, then at those in between; and the number of the former.
+/// Mesh `i` at representative keyframes in all its instances.
 fn observations(
     problem: &Problem<'_>,
     group: &Group,
@@ -220,7 +205,7 @@ fn observations(
     i: usize,
     normals: &[u32],
     reach: &[f64],
-) -> Result<(Vec<InstanceObservation>, usize), Cancelled> {
+) -> Result<Vec<InstanceObservation>, Cancelled> {
     let (part, mesh) = (&group.meshes[i], &solved.meshes[i]);
     let mut keys: Vec<(FrameTime, Vec<f64>)> = Vec::new();
     for (clip, times) in solved.keys.iter().enumerate() {
@@ -237,12 +222,11 @@ fn observations(
             keys.push((time, shares.map(|(w, r)| w / r.max(1e-300)).collect()));
         }
     }
-    let n_drawn = part.instances.len().max(1);
-    let fitted = representative_keys(&keys, (FIT_OBSERVATIONS / n_drawn).max(8));
-    let judged = other_keys(keys.len(), &fitted, (JUDGED_OBSERVATIONS / n_drawn).max(8));
-    let n_fitted = fitted.len() * part.instances.len();
-    let chosen = fitted.into_iter().chain(judged);
-    let chosen: Vec<&(FrameTime, Vec<f64>)> = chosen.map(|c| &keys[c]).collect();
+    let chosen = representative_keys(
+        &keys,
+        (MAX_OBSERVATIONS / part.instances.len().max(1)).max(8),
+    );
+    let chosen: Vec<&(FrameTime, Vec<f64>)> = chosen.into_iter().map(|c| &keys[c]).collect();
     let times: Vec<FrameTime> = chosen.iter().map(|c| c.0).collect();
     let look = |m: usize, frame: Frame| -> Vec<InstanceObservation> {
         let of = |(instance, &d): (usize, &usize)| {
@@ -269,7 +253,7 @@ fn observations(
     let observations = problem
         .sampler
         .sample(problem.clips, &times, wanted, problem.task, look)?;
-    Ok((observations.into_iter().flatten().collect(), n_fitted))
+    Ok(observations.into_iter().flatten().collect())
 }
 
 /// A player's skin matrices of a joint set's joints and helpers.
@@ -295,10 +279,9 @@ struct NormalObservation<'a> {
 }
 
 impl NormalFit {
-    /// The fit of normal `i` to the first `n_fitted` observations, as far as it is better at all of them together.
     fn new(
         columns: Range<usize>,
-        (i, n_fitted): (usize, usize),
+        i: usize,
         row: &WeightRow,
         bind: &BindNormals,
         observations: &[InstanceObservation],
@@ -337,34 +320,20 @@ impl NormalFit {
         if k == 0 || best.before.iter().all(|a| f64::from(*a) < least) {
             return best;
         }
-        let fitted = &observations[..n_fitted.min(observations.len())];
-        let mut irls = vec![1.0; fitted.len()];
-        for _ in 0..ITERATIONS {
-            let mut d = best.d.clone();
-            if !solve(k, fitted, &irls, &mut d) {
+        let mut d = best.d.clone();
+        let mut irls = vec![1.0; observations.len()];
+        for _ in 0..2 {
+            if !solve(k, &observations, &irls, &mut d) {
                 break;
             }
-            let steps = STEPS.map(|share| -> (Vec<DVec3>, Vec<f32>) {
-                let pairs = best.d.iter().zip(&d);
-                let d: Vec<DVec3> = pairs.map(|(from, to)| from.lerp(*to, share)).collect();
-                let angles = shown(&d);
-                (d, angles)
-            });
-            let mut is_better = false;
-            for (d, angles) in steps {
-                if score(&angles) < score(&best.after) {
-                    (best.d, best.after) = (d, angles);
-                    is_better = true;
-                }
+            let angles = shown(&d);
+            let mean = angles.iter().map(|a| f64::from(a * a)).sum::<f64>() / angles.len() as f64;
+            for (irls, angle) in irls.iter_mut().zip(&angles) {
+                *irls *= irls::factor(f64::from(*angle) / mean.sqrt().max(1e-9));
             }
-            if !is_better {
-                break;
-            }
-            let angles = &best.after[..fitted.len()];
-            let square: f64 = angles.iter().map(|a| f64::from(a * a)).sum();
-            let rms = (square / angles.len().max(1) as f64).sqrt();
-            for (irls, angle) in irls.iter_mut().zip(angles) {
-                *irls *= irls::factor(f64::from(*angle) / rms.max(1e-9));
+            if score(&angles) < score(&best.after) {
+                best.d.clone_from(&d);
+                best.after = angles;
             }
         }
         best
@@ -531,12 +500,12 @@ mod tests {
         let observations = observations(|w| DMat3::from_rotation_y(2.0 * w) * 0.01);
         let row = vec![(0, 1.0)];
         // One weight cannot follow a rotating matrix exactly; it still helps.
-        let fit = NormalFit::new(0..1, (0, 9), &row, &z(), &observations);
+        let fit = NormalFit::new(0..1, 0, &row, &z(), &observations);
         let largest = |angles: &[f32]| angles.iter().copied().fold(0.0, f32::worse);
         assert!(largest(&fit.after) < 0.7 * largest(&fit.before));
         // Under a fixed matrix it is nearly exact.
         let observations = self::observations(|_| DMat3::from_diagonal(DVec3::splat(3.0)));
-        let fit = NormalFit::new(0..1, (0, 9), &row, &z(), &observations);
+        let fit = NormalFit::new(0..1, 0, &row, &z(), &observations);
         assert!(
             largest(&fit.before) > 34.0 && largest(&fit.after) < 1.5,
             "{:?}",
@@ -553,43 +522,8 @@ mod tests {
                 DMat3::IDENTITY
             }
         });
-        let fit = NormalFit::new(0..1, (0, 9), &vec![(0, 1.0)], &z(), &observations);
+        let fit = NormalFit::new(0..1, 0, &vec![(0, 1.0)], &z(), &observations);
         assert!(fit.d[0].is_finite() && fit.after[..8].iter().all(|a| *a < 2.0));
-    }
-
-    #[test]
-    fn deltas_that_worsen_other_times_are_left_out() {
-        // The fit sees a normal that turns with the weight; at all other times it stays.
-        let mut observations = observations(|_| DMat3::IDENTITY);
-        let n_fitted = observations.len();
-        for i in 0..30 * n_fitted {
-            let weight = observations[i % n_fitted].weights[0];
-            observations.push(InstanceObservation {
-                linear: vec![DAffine3::IDENTITY],
-                morph_weights: Vec::new(),
-                targets: vec![Vec3::Z],
-                weights: vec![weight],
-            });
-        }
-        let row = vec![(0, 1.0)];
-        let fit = |n: usize| NormalFit::new(0..1, (0, n_fitted), &row, &z(), &observations[..n]);
-        let score = |angles: &[f32]| -> f64 { angles.iter().map(|a| f64::from(*a).powi(4)).sum() };
-        let alone = fit(n_fitted);
-        assert!(score(&alone.after) < 0.01 * score(&alone.before));
-        let judged = fit(observations.len());
-        assert!(score(&judged.after) <= score(&judged.before));
-        assert!(
-            judged.d[0].length() < 0.5 * alone.d[0].length(),
-            "{:?}",
-            judged.d
-        );
-    }
-
-    #[test]
-    fn keys_between_the_fitted_ones_judge() {
-        assert_eq!(other_keys(6, &[0, 2, 5], 9), [1, 3, 4]);
-        assert_eq!(other_keys(7, &[0, 6], 3), [2, 4]);
-        assert!(other_keys(2, &[0, 1], 4).is_empty());
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! The solution of one group: place helper joints, choose a candidate by its bytes, solve it, and play it back.
 
 pub(crate) mod alternating;
-mod basis_fit;
 pub(crate) mod candidates;
 mod clip_reduction;
 pub(crate) mod displacements;
@@ -12,7 +11,6 @@ pub(crate) mod helper_tracks;
 pub(crate) mod irls;
 mod key_reduction;
 mod key_sets;
-mod key_weights;
 pub(crate) mod linear;
 pub(crate) mod mesh_basis;
 pub(crate) mod motions;
@@ -21,7 +19,6 @@ pub(crate) mod playback;
 pub(crate) mod prices;
 pub(crate) mod regions;
 pub(crate) mod simplex;
-mod subdivision;
 mod track_reduction;
 pub(crate) mod training;
 mod weight_reduction;
@@ -90,8 +87,6 @@ pub(crate) struct Initialisation {
     pub(crate) training: TrainingSet,
     pub(crate) regularisation: Regularisation,
     pub(crate) found: Placement,
-    /// The best first.
-    pub(crate) candidates: Vec<Candidate>,
 }
 
 /// What all candidates of a group share.
@@ -147,9 +142,10 @@ impl Problem<'_> {
             mut training,
             regularisation,
             found,
-            candidates,
         } = initialisation;
         let group: &Group = group;
+        self.task.step("Comparing joints with morph targets", 0.4)?;
+        let candidates = self.candidates(group, &training, &found, &sampling)?;
         let grounds = SharedInput {
             sampling: &sampling,
             found: &found,
@@ -261,27 +257,12 @@ impl Problem<'_> {
             gap: MIN_SPACING * self.diagonal / Self::unit_scale(&training, group),
             refines: self.refines(group),
         };
-        let mut candidates = Vec::new();
-        let mut is_enough =
-            |training: &TrainingSet, placement: &Placement| -> Result<bool, Cancelled> {
-                candidates.extend(self.candidate(group, training, placement, &sampling)?);
-                Ok(self.is_enough(group, &candidates, &sampling))
-            };
-        let found = place_helpers(
-            self.sampler,
-            group,
-            &mut training,
-            aim,
-            &mut is_enough,
-            self.task,
-        )?;
-        self.sort(group, &mut candidates);
+        let found = place_helpers(self.sampler, group, &mut training, aim, self.task)?;
         Ok(Some(Initialisation {
             sampling,
             training,
             regularisation,
             found,
-            candidates,
         }))
     }
 
@@ -351,11 +332,10 @@ impl Problem<'_> {
         let seeds = &found.seeds[..candidate.helpers];
         let solver =
             AlternatingSolver::new(self, group, codebook, seeds, candidate, regularisation);
-        let is_regional = candidate.regional.contains(&true);
+        let decomposition = solver.solve(training, None)?;
         // Errors on unseen frames are larger.
-        let limit = (may_give_up && !is_regional).then_some(DROP_SHARE * self.tolerance);
-        let decomposition = solver.solve(training, None, limit)?;
-        if limit.is_some_and(|limit| decomposition.max_error > limit) {
+        let is_regional = candidate.regional.contains(&true);
+        if may_give_up && !is_regional && decomposition.max_error > DROP_SHARE * self.tolerance {
             return Ok(Err(decomposition.max_error));
         }
         let unit_scale = Self::unit_scale(training, group);
@@ -410,7 +390,7 @@ impl Problem<'_> {
             training.weights.append(&mut add.weights);
             // Continue alternating from the rows so far.
             if let Some(rows) = baked.refined_rows() {
-                baked.restart(solver.solve(training, Some(rows), None)?);
+                baked.restart(solver.solve(training, Some(rows))?);
                 baked.solve_motions()?;
             }
             baked.update_training(training);
