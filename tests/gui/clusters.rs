@@ -461,7 +461,7 @@ impl Window {
                 continue;
             }
             let rect = node.rect();
-            if panel.x_range().contains(rect.left()) {
+            if panel.contains(rect.left_center()) {
                 n += 1;
                 assert!(rect.right() <= panel.right() + 0.5, "{node:?} at {rect:?}");
             }

@@ -15,6 +15,9 @@ use egui::{
 use egui_material_icons::icons;
 use glam::Vec2;
 
+/// Radius of the ball of a gizmo below which its letters would lie over each other, points.
+const LEAST_LETTERED_PX: f32 = 24.0;
+
 /// Size of the axis letters, points.
 const LETTER: f32 = 13.0;
 /// Side of the accessible rectangle of a handle, points.
@@ -212,8 +215,12 @@ fn draw(painter: &Painter, palette: &Palette, rect: Rect, gizmo: &Gizmo, hot: Op
             painter.add(egui::Shape::convex_polygon(points, fill, edge));
         }
     }
-    // Letters above all lines, so that colour is not the only sign.
+    // Letters above all lines, so that colour is not the only sign. A gizmo in a low pane has no room for them; the status
+    // bar names the handle under the pointer.
     for shape in gizmo.shapes() {
+        if gizmo.ball_px() < LEAST_LETTERED_PX {
+            break;
+        }
         if let Constraint::Axis(axis) = shape.handle.constraint {
             let colour = colour_of(Some(axis), palette);
             let colour = if is_hot(shape) {
