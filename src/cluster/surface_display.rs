@@ -17,7 +17,7 @@ pub struct SurfaceDisplay {
 pub struct ColourBy {
     /// Where it is recorded.
     pub recording: RecordingId,
-    /// The name of a [`Quantity`].
+    /// The name of a [`Quantity`](super::Quantity).
     pub quantity: String,
     /// The values at both ends of the colours; `None`: those of the whole recording.
     pub range: Option<[f64; 2]>,

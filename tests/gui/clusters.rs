@@ -466,7 +466,7 @@ impl Window {
                 assert!(rect.right() <= panel.right() + 0.5, "{node:?} at {rect:?}");
             }
         }
-        assert!(n > 20, "{n}");
+        assert!(n > 10, "{n}");
     }
 
     /// Turns the wheel over the Clusters panel.

@@ -59,8 +59,7 @@ fn salt_colours_the_water_and_the_panel_says_what_is_shown() {
     let before = wet(&window);
     assert!(before > 500.0, "{before}");
 
-    window.click(Role::ComboBox, "Colour by");
-    window.click(Role::Button, "level, m");
+    window.pick("Colour by", "level, m");
     window.settle();
     assert_eq!(
         window.editor().history().undo_label(),
@@ -68,13 +67,12 @@ fn salt_colours_the_water_and_the_panel_says_what_is_shown() {
     );
     assert!(window.says("Colours of level, m: "));
     window.picture("water-level");
-    window.click(Role::ComboBox, "Colour by");
-    window.click(Role::Button, "None");
+    window.pick("Colour by", "None");
     window.settle();
     assert!(!window.says("Colours of level, m: "));
     let plain = n_hues(&mut window, "water-plain");
     assert!(coloured > plain + 5, "{coloured} {plain}");
-    window.click(Role::CheckBox, "Wet / dry line");
+    window.press_widget(Role::CheckBox, "Wet / dry line");
     window.settle();
     assert!(!window.says("Wet: "));
     let editor = window.harness.state_mut().editor_mut();

@@ -1,6 +1,6 @@
 //! A motion of one skeleton on another.
 //!
-//! Data flow: a [`Take`] and the roles of both skeletons ([`super::roles`]) -> [`Mapping`] -> [`Retarget`]: up axis, reference
+//! Data flow: a [`Take`](super::Take) and the roles of both skeletons ([`super::roles`]) -> [`Mapping`] -> [`Retarget`]: up axis, reference
 //! pose and heading (`reference`), the spine by its length (`spine`), hips and scale (`travel`) -> the local pose of the
 //! target at each frame -> resting feet held (`lock`) -> a clip with few keys (`bake`).
 //!

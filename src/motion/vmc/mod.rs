@@ -1,7 +1,7 @@
 //! VMC, the Virtual Motion Capture protocol: poses of a body as OSC 1.0 packets.
 //!
 //! Data flow: a packet -> `guard` (bounded, before it is decoded) -> `message` -> [`VmcSource`]: samples of each bone with the
-//! sender's times -> a [`Recording`], or the [`Take`] of a body. [`read_log`] reads packets that were logged.
+//! sender's times -> a [`Recording`](super::Recording), or the [`Take`](super::Take) of a body. [`read_log`] reads packets that were logged.
 //!
 //! Unity is left-handed with Y up and faces +Z, with its left at -X; here left is +X: positions (x, y, z) become (-x, y, z),
 //! rotations (x, y, z, w) become (x, -y, -z, w).
