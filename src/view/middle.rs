@@ -98,9 +98,10 @@ mod tests {
     fn cut_to(text: &str, width: f32) -> String {
         let mut found = String::new();
         let ctx = egui::Context::default();
-        let _ = ctx.run_ui(egui::RawInput::default(), |ui| {
+        let mut output = ctx.run_ui(egui::RawInput::default(), |ui| {
             found = cut(ui, text, &FontId::proportional(13.0), width).into_owned();
         });
+        output.textures_delta.clear();
         found
     }
 
