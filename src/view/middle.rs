@@ -110,7 +110,7 @@ mod tests {
         let name = "mixamorig:LeftHandThumb_of_a_very_long_name_indeed_1";
         let short = cut_to(name, 120.0);
         assert!(
-            short.starts_with("mixamorig") && short.ends_with("_1"),
+            short.starts_with("mixamo") && short.ends_with("_1"),
             "{short}"
         );
         assert_eq!(short.matches('…').count(), 1);
