@@ -167,7 +167,7 @@ fn source(args: &MotionArgs, outputs: &mut Outputs) -> Result<Source, Failure> {
     }
     let Some(path) = &args.from else {
         return Err(Failure::Usage(
-            "Give a motion: --bvh, --from or --replay.".into(),
+            "No motion is given: use --bvh, --from or --replay.".into(),
         ));
     };
     let other = load::load(path)?;

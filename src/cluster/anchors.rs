@@ -1,5 +1,6 @@
 //! Where anchors go without a skeleton: with the clusters near them.
 
+use super::frame::reflected;
 use super::layout::Layout;
 use super::rotation_fit::fit_rotation;
 use super::rows::Rows;
@@ -62,7 +63,10 @@ impl AnchorFits {
     }
 
     /// Moves the anchors among the corner positions `x` with the clusters among them.
-    pub fn place(&self, x: &mut [DVec3]) {
+    ///
+    /// `mirrored`: whether the deformation mirrors at a corner, which positions alone do not tell; then the mirror image is
+    /// fitted.
+    pub fn place(&self, x: &mut [DVec3], mirrored: impl Fn(u32) -> bool) {
         for fit in &self.fits {
             let clusters = fit.clusters.iter();
             let (mut before, mut after) = (DVec3::ZERO, DVec3::ZERO);
@@ -70,12 +74,14 @@ impl AnchorFits {
                 before += bind * weight;
                 after += x[corner as usize] * weight;
             }
-            let x_now = &*x;
+            let (x_now, mirrored) = (&*x, mirrored(fit.corner));
             let pairs = clusters.map(|&(corner, weight, bind)| {
-                (weight, bind - before, x_now[corner as usize] - after)
+                let edge = x_now[corner as usize] - after;
+                (weight, bind - before, reflected(edge, mirrored))
             });
             let rotation = fit_rotation(pairs);
-            x[fit.corner as usize] = after + rotation * (fit.bind - before);
+            let edge = rotation * (fit.bind - before);
+            x[fit.corner as usize] = after + reflected(edge, mirrored);
         }
     }
 }

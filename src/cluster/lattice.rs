@@ -231,7 +231,7 @@ impl Lattice {
 /// The corners of the box around points with a margin of a twentieth of its diagonal; `None` without points.
 pub(super) fn box_around(points: impl IntoIterator<Item = DVec3>) -> Option<[DVec3; 2]> {
     const MARGIN: f64 = 0.05;
-    /// Of a single point, metres.
+    /// Half the side of the box around a single point, metres.
     const LEAST: f64 = 1e-3;
     let finite = points.into_iter().filter(|point| point.is_finite());
     let (low, high) = finite.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| {

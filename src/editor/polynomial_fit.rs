@@ -47,7 +47,7 @@ fn fit(document: &Document) -> Result<(JointId, PolynomialFit), String> {
     let session = document.session();
     let joint = session
         .active_joint
-        .ok_or("No bone is active. Click the bone below the joint, such as the forearm.")?;
+        .ok_or("No bone is active. Select the child bone of the joint, such as the forearm.")?;
     let skeleton = document.skeleton();
     let name = skeleton.label(joint);
     let is_skinned = |mesh| document.skin_of_mesh(mesh).is_some();

@@ -2,7 +2,7 @@
 
 use glam::{DVec2, Vec3};
 
-/// Cells along a side of the grid, at most.
+/// Maximum number of cells along a side of the grid.
 const MOST_CELLS: usize = 512;
 
 /// Points this far outside of a triangle, as a share of it, are on it: neighbours leave no gap.

@@ -366,6 +366,6 @@ fn anchors_follow_the_clusters_near_them() {
             *place = DVec3::NAN;
         }
     }
-    AnchorFits::new(&ball, &found).place(&mut x);
+    AnchorFits::new(&ball, &found).place(&mut x, |_| false);
     assert!(x.iter().zip(&expected).all(|(a, b)| a.distance(*b) < 1e-12));
 }

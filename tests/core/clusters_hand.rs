@@ -220,12 +220,14 @@ fn an_incremental_evaluation_has_the_bits_of_a_full_one_and_moves_only_what_chan
     compare(&document, Moment::of(CLIP, 0.7), "another group");
 }
 
-/// An instance without a skin whose node mirrors: its surface is the mirror image, patches included.
+/// An instance without a skin whose node mirrors: its surface is the mirror image, displacements and patches included.
 #[test]
 fn a_node_that_mirrors_gives_the_mirror_image_of_the_patches() {
     let document = tube(60);
     let points: Vec<u32> = every(&document, 13).collect();
-    let marked = with(&document, by_hand(points, still(Vec::new())));
+    let moved = points[points.len() / 2];
+    let offset = Vec3::new(0.05, 0.2, -0.1);
+    let marked = with(&document, by_hand(points, still(vec![(moved, offset)])));
     let rigid = InstanceId(4);
     let of = |pose: &Pose| {
         let mut evaluator = Evaluator::default();
@@ -240,6 +242,8 @@ fn a_node_that_mirrors_gives_the_mirror_image_of_the_patches() {
     let scale = glam::DVec3::new(-1.0, 1.0, 1.0);
     mirrored.locals[node] = Transform::from_trs(local.translation, local.rotation, scale);
     let image = of(&mirrored);
+    let bind = &marked.meshes()[&MESH].geometry.positions;
+    assert!(plain[moved as usize].distance(bind[moved as usize] + offset) < 1e-5);
     for (p, (own, image)) in plain.iter().zip(&image).enumerate() {
         let expected = Vec3::new(-own.x, own.y, own.z);
         assert!(image.distance(expected) < 1e-5, "{p}: {image} {expected}");

@@ -47,7 +47,7 @@ const NO_DIALOG: Duration = Duration::from_millis(400);
 /// The end of the system's dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Browsed {
-    /// A file was chosen; the system asked before replacing one.
+    /// A file was chosen. The system's dialog has already asked whether to replace an existing one.
     Chosen(PathBuf),
     Cancelled,
     /// The system has no dialog.

@@ -30,7 +30,7 @@ const SAMPLES: [Sample; 7] = [
     Sample {
         id: "arm",
         title: "Arm",
-        about: "Elbow and wrist. For bend and twist.",
+        about: "An elbow that bends and a wrist that twists.",
         picture: include_bytes!("../../../assets/samples/arm.png"),
     },
     Sample {

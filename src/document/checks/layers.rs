@@ -1,4 +1,4 @@
-//! Problems of the layers of control clusters: what they read is missing, or has gaps; and of their control points.
+//! Problems of control clusters: layers whose bones or recordings are missing or have gaps, and control points that do not fit.
 
 use super::controls::of_controls;
 use crate::cluster::channel::{BindingKind, Channel, Recording, RecordingItem, Sampling};

@@ -194,7 +194,7 @@ impl Editor {
         self.document.skeleton().is_live(joint).then_some(joint)
     }
 
-    /// The only selected vertex of the object; one of both sides of a seam.
+    /// The selected vertex, if the object has exactly one; the two sides of a seam count as one.
     pub fn selected_driver_vertex(&self) -> Option<u32> {
         let (mesh, item) = self.clustered_item()?;
         let selected = self.document.session().selected_points.get(&mesh)?;

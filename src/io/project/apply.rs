@@ -90,6 +90,9 @@ pub(super) fn apply_within(
 
 /// Why an entry for a vertex is skipped.
 pub(super) const NO_VERTEX: &str = "for vertices that the mesh does not have";
+/// What is said of a stack that compensates as published, saved before there were two variants.
+const OTHER_SIGN: &str = "Bulge compensation \"as published\" is now the paper's text (eqs 10 - 13), which moves vertices the other \
+                          way than when the project was saved. The other variant is Algorithm 1, literal.";
 const OTHER_ROWS: &str = "for vertices that other rows already set";
 const OTHER_VALUES: &str = "for vertices that other values already set";
 
@@ -346,6 +349,7 @@ impl Opening {
     fn stacks(&mut self, entries: Vec<StackEntry>) {
         for entry in entries {
             let finite = all_finite(&entry.stack);
+            let had_other_sign = entry.had_other_sign;
             let stack: Arc<DeformStack> = Arc::new(entry.stack.into());
             for Named(mesh, name) in entry.meshes {
                 let Some(mesh) = self.mesh(mesh, &name) else {
@@ -365,6 +369,9 @@ impl Opening {
                 {
                     let stack = stack.clone();
                     self.apply(&place, Edit::Stack { mesh, stack });
+                    if had_other_sign {
+                        self.warn(place, OTHER_SIGN);
+                    }
                 }
             }
         }

@@ -117,6 +117,7 @@ fn stacks(document: &Document) -> Vec<StackEntry> {
             None => stacks.push(StackEntry {
                 meshes: vec![mesh],
                 stack,
+                had_other_sign: false,
             }),
         }
     }

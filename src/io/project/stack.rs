@@ -166,6 +166,13 @@ impl Default for Stack {
     }
 }
 
+impl Stack {
+    /// Whether its compensation is on and as published.
+    pub(super) fn compensates_as_published(&self) -> bool {
+        self.compensation.enabled && self.compensation.variant == Variant::Published
+    }
+}
+
 /// The stack that a view shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) enum StackChoice {

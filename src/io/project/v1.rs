@@ -96,6 +96,7 @@ impl From<StackEntry> for v2::StackEntry {
                 scale: stack.scale,
                 ..stack::Stack::default()
             },
+            had_other_sign: false,
         }
     }
 }

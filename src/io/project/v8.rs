@@ -169,7 +169,11 @@ impl From<Project> for v9::Project {
             instances: old.instances,
             weights: old.weights,
             layers: old.layers,
-            stacks: old.stacks,
+            stacks: old
+                .stacks
+                .into_iter()
+                .map(StackEntry::of_version_8)
+                .collect(),
             masks: old.masks,
             correctives: old.correctives,
             recordings: old.recordings,

@@ -41,7 +41,7 @@ pub struct Project {
     /// Skins whose joint list or inverse bind matrices differ from the source's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) skins: Vec<SkinEntry>,
-    /// Objects whose joint differs from the source's.
+    /// Objects whose node is not the one of the source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) instances: Vec<InstanceEntry>,
     /// Influences that differ from the source's, one entry per mesh.
@@ -366,6 +366,20 @@ pub(super) struct PointBits {
 pub(super) struct StackEntry {
     pub(super) meshes: Vec<Named>,
     pub(super) stack: Stack,
+    /// Whether the stack is of version 8 or older and compensates as published, which was neither the paper's text nor its
+    /// algorithm: the displacement of the text with the sign of the algorithm.
+    #[serde(skip)]
+    pub(super) had_other_sign: bool,
+}
+
+impl StackEntry {
+    /// The same, read from a file of version 8 or older.
+    pub(super) fn of_version_8(self) -> Self {
+        Self {
+            had_other_sign: self.stack.compensates_as_published(),
+            ..self
+        }
+    }
 }
 
 /// The differences of one joint's pose from its rest transform.

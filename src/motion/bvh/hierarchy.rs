@@ -76,7 +76,7 @@ pub(super) fn read(lines: &mut Lines<'_>, notes: &mut Vec<Note>) -> Result<Vec<B
     Ok(joints)
 }
 
-/// The statements and braces of a line.
+/// The keywords and braces of a line.
 fn parts(line: &str) -> impl Iterator<Item = &str> {
     let ends = line.split_inclusive(['{', '}']).flat_map(|piece| {
         let (text, brace) = match piece.strip_suffix(['{', '}']) {
@@ -143,10 +143,7 @@ impl Hierarchy {
             "MOTION" => Err(Fault::line(line, "MOTION stands inside the hierarchy")),
             "HIERARCHY" if self.open.is_empty() => {
                 // Some files repeat it for each root.
-                notes.push(Note::new(
-                    line,
-                    "HIERARCHY stands a second time; it is ignored.",
-                ));
+                notes.push(Note::new(line, "A second HIERARCHY keyword is ignored."));
                 Ok(())
             }
             _ => {

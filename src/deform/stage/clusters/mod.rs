@@ -472,7 +472,7 @@ impl ClusterStage {
             }
         }
         if let Some(anchors) = cooked.anchors.as_ref().filter(|_| cooked.layers.act()) {
-            anchors.place(&mut positions);
+            anchors.place(&mut positions, |c| self.frames[c as usize].mirrored);
         }
         let pairs = (0u32..).zip(positions.iter().zip(&self.positions));
         for (corner, _) in pairs.filter(|(_, (a, b))| a != b) {
@@ -521,7 +521,7 @@ impl ClusterStage {
             positions.clear();
             positions.extend(self.frames.iter().map(|frame| frame.position));
             if let Some(anchors) = cooked.anchors.as_ref().filter(|_| cooked.layers.act()) {
-                anchors.place(positions);
+                anchors.place(positions, |c| self.frames[c as usize].mirrored);
             }
             cooked.patches.net().refit(positions, &mut self.frames);
         }

@@ -208,7 +208,7 @@ impl ClustersPanel {
     }
 }
 
-/// What is read, and what is made of it.
+/// The value of the input and the response to it.
 fn value_text(value: Option<DriverValue>, unit: &ShownUnit) -> String {
     match value {
         None => "It cannot be read in this pose.".to_owned(),

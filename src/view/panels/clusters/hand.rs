@@ -32,7 +32,8 @@ pub(super) fn hand_ui(ui: &mut Ui, editor: &mut Editor, group: &ClusterGroup) {
     });
 }
 
-/// Draws how many clusters or control points of a group are displaced at the current time, and its keyframes.
+/// Draws the number of displaced clusters or control points of a group at the current time, and its keyframes in
+/// the clip.
 pub(super) fn keys_ui(ui: &mut Ui, editor: &Editor, group: &ClusterGroup, noun: &str) {
     let Some(motion) = group.motion() else {
         return;

@@ -181,8 +181,8 @@ fn coverage<V: Signal>(track: &Track<V>) -> f64 {
 fn about(kind: &str, part: f64) -> String {
     let use_of = match kind {
         "marker" => "Data binds it to clusters.",
-        "rotation" => "A driver reads its angle, or its twist about an axis.",
-        "scalar" => "Data and drivers read it.",
+        "rotation" => "A driver can use its angle or its twist about an axis.",
+        "scalar" => "A data layer or a driver can use it.",
         _ => "Words move nothing.",
     };
     format!(

@@ -69,7 +69,7 @@ impl ClustersPanel {
         if let Some(shore) = shown.as_ref().and_then(|data| data.shore.as_ref()) {
             let text = format!("Wet: {:.1} of {:.1} m²", shore.wet_area, shore.area);
             let dim = theme::palette(ui).text_dim;
-            let about = "The area of the surface above the other meshes, and of all of it over them, seen from above.";
+            let about = "Wet area and total area of the surface over the bed, projected onto the horizontal plane.";
             ui.add(Label::new(RichText::new(text).color(dim)).wrap())
                 .on_hover_text(about);
         }

@@ -298,7 +298,7 @@ fn fit_ui(ui: &mut Ui, editor: &mut Editor, fit: Option<&PolynomialFit>) {
     let response = ui.add_enabled(has_bone, button);
     let response = response
         .on_hover_text(about)
-        .on_disabled_hover_text("Click the bone below the joint first, such as the forearm.");
+        .on_disabled_hover_text("Select the child bone of the joint first, such as the forearm.");
     if response.clicked() {
         editor.fit_polynomial_to_joint();
     }
