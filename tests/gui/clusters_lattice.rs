@@ -122,6 +122,11 @@ fn control_points_of_a_lattice_are_selected_moved_with_the_gizmo_and_keyed() {
     window.key(Modifiers::NONE, Key::A);
     window.settle();
     assert_eq!(points(&window).selected.len(), 8);
+    window.key(Modifiers::ALT, Key::A);
+    window.settle();
+    assert_eq!(points(&window).selected.len(), 0, "Select none");
+    window.key(Modifiers::NONE, Key::A);
+    window.settle();
     window.key(Modifiers::NONE, Key::G);
     window.move_to(over + Vec2::new(0.0, -40.0));
     window.key(Modifiers::NONE, Key::Enter);

@@ -78,6 +78,12 @@ impl Editor {
         self.selects_for_moving() && self.controlled_group().is_some()
     }
 
+    /// Number of selected control points, where the commands select these; else 0.
+    pub fn n_selected_controls(&self) -> usize {
+        let shown = self.control_points().filter(|_| self.selects_controls());
+        shown.map_or(0, |shown| shown.selected.len())
+    }
+
     /// Selects control points of the active group as a click or a region does.
     pub fn select_controls(&mut self, controls: impl IntoIterator<Item = u32>, op: SelectOp) {
         let Some((mesh, index, group)) = self.controlled_group() else {

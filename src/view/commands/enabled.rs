@@ -127,9 +127,8 @@ impl Command {
             }
             Self::PastePose | Self::PasteFlipped => has_model && editor.has_copied_pose(),
             Self::ShowAll => editor.has_hidden(),
-            Self::Hide | Self::HideOthers | Self::SelectNone | Self::SelectMirrored => {
-                editor.n_selected() > 0
-            }
+            Self::Hide | Self::HideOthers | Self::SelectMirrored => editor.n_selected() > 0,
+            Self::SelectNone => editor.n_selected() > 0 || editor.n_selected_controls() > 0,
             Self::Isolate => editor.n_selected() > 0 || editor.is_isolated(),
             Self::RangeOfMotion | Self::Paint(PaintTarget::Mask(_)) => !document.skins().is_empty(),
             Self::AddLayer => editor.layered_mesh().is_some(),

@@ -147,7 +147,7 @@ fn figures_ui(ui: &mut Ui, editor: &Editor, status: &Status, is_narrow: bool) {
 /// The selection in words: "2 bones, 14 vertices".
 fn selection(editor: &Editor) -> String {
     if editor.selects_controls() {
-        let n = editor.control_points().map_or(0, |c| c.selected.len());
+        let n = editor.n_selected_controls();
         return format!("{} selected", counted(n, "control point"));
     }
     let session = editor.document().session();
