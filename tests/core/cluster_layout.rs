@@ -337,7 +337,7 @@ fn anchors_follow_the_clusters_near_them() {
                 }
             };
             let mut x: Vec<DVec3> = (0..bind.len()).map(place).collect();
-            fits.place(&mut x);
+            fits.place(&mut x, |_| false);
             x
         };
         let far = |x: &[DVec3], map: &dyn Fn(DVec3) -> DVec3| {
