@@ -501,7 +501,8 @@ fn sample_sets_that_are_off_stay_in_the_project() {
     let gone = "(joint: (77, \"Gone\"), relative_to";
     let faulty = text.replacen(up, at_bind, 1).replacen(lower, gone, 1);
     assert!(faulty.contains(at_bind) && faulty.contains(gone));
-    let (document, findings) = open(&faulty);
+    let (document, mut findings) = open(&faulty);
+    assert!(findings.remove(0).to_string().contains("as published"));
     let said: Vec<_> = findings.iter().map(ToString::to_string).collect();
     let [elbow, tip] = &said[..] else {
         panic!("{said:?}")

@@ -153,6 +153,21 @@ impl Window {
         });
         self.harness.step();
         self.harness.check_accessibility();
+        self.assert_ids_are_unique();
+    }
+
+    /// Where two widgets have one id, egui paints a warning over them.
+    #[track_caller]
+    fn assert_ids_are_unique(&self) {
+        fn warns(shape: &egui::Shape) -> bool {
+            match shape {
+                egui::Shape::Vec(shapes) => shapes.iter().any(warns),
+                egui::Shape::Text(text) => text.galley.text().contains("use of widget ID"),
+                _ => false,
+            }
+        }
+        let mut shapes = self.harness.output().shapes.iter();
+        assert!(!shapes.any(|s| warns(&s.shape)), "two widgets have one id");
     }
 
     /// Opens `path` by dropping it on the window.

@@ -108,11 +108,12 @@ impl ClustersPanel {
                 }
                 self.groups_ui(ui, editor, &mut commands);
                 ui.separator();
-                self.muscles_ui(ui, editor, &mut commands);
+                // Their layers have fields of the same names.
+                ui.push_id("muscles", |ui| self.muscles_ui(ui, editor, &mut commands));
                 ui.separator();
-                self.drivers_ui(ui, editor, &mut commands);
+                ui.push_id("drivers", |ui| self.drivers_ui(ui, editor, &mut commands));
                 ui.separator();
-                self.data_ui(ui, editor);
+                ui.push_id("data", |ui| self.data_ui(ui, editor));
                 Self::recordings_ui(ui, editor, &mut commands);
                 ui.separator();
                 self.patches_ui(ui, editor, &mut commands);
