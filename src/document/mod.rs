@@ -8,6 +8,7 @@
 //! Invariant: an edit swaps: applied twice it restores the document bit for bit; on `Err` nothing changed.
 //! Invariant: cloning is cheap: all large data is behind an `Arc`.
 
+mod bind_bones;
 pub mod brush;
 pub mod checks;
 mod cluster_groups;

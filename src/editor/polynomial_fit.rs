@@ -4,7 +4,7 @@ use super::Editor;
 use crate::deform::falloff_of_pairs;
 use crate::document::Document;
 use crate::skeleton::{JointId, Property};
-use crate::skinning::{LeafPoints, PolynomialFit, SkinBind, SkinBones, fit_polynomial};
+use crate::skinning::{PolynomialFit, fit_polynomial};
 use glam::DQuat;
 use std::sync::Arc;
 
@@ -64,11 +64,7 @@ fn fit(document: &Document) -> Result<(JointId, PolynomialFit), String> {
             "\"{name}\" has no parent in the skin, so there is no joint to fit."
         ));
     };
-    let rest = document.rest_pose().world_matrices(skeleton);
-    let bound = vec![true; skin.joints.len()];
-    let bind = SkinBind::new(skeleton, &skin.joints, &skin.inverse_bind, &bound, &rest);
-    let leaves = SkinBones::leaves(&bind);
-    let bones = SkinBones::new(&bind, skeleton, &LeafPoints::new(&leaves));
+    let bones = document.bind_bones(mesh).ok_or("The mesh has no skin.")?;
     let item = &document.meshes()[&mesh];
     let order = document.joint_order(skin);
     let ratios = falloff_of_pairs(&item.influences, &order, &item.geometry, &bones);

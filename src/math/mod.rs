@@ -13,6 +13,7 @@ pub mod dual_quaternion;
 pub mod laplace;
 pub mod monotone_cubic;
 pub mod polar;
+pub mod segment;
 pub mod smootherstep;
 pub mod sparse;
 pub mod swing_twist;

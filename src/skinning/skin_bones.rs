@@ -249,6 +249,18 @@ impl SkinBones {
         self.unit_scale
     }
 
+    /// The ends of the bones of joint `joint` of the skin in the bind pose. Scaled bind space.
+    pub fn bind_segments(&self, joint: u16) -> impl Iterator<Item = [DVec3; 2]> + '_ {
+        let node = self.nodes.get(joint as usize);
+        let origin = node.and_then(|&node| self.origins.get(node as usize));
+        let segments = self.segments_of(joint);
+        let ends = origin.map(|&origin| {
+            let segments = self.segments[segments].iter();
+            segments.map(move |s| [origin, self.bind_end(s.end, origin)])
+        });
+        ends.into_iter().flatten()
+    }
+
     /// The bind position of the deeper of two joints of a chain, and the mean direction of their bones, unit; `None`
     /// where they have none. Scaled bind space.
     pub fn bind_line(&self, [a, b]: [u16; 2]) -> Option<(DVec3, DVec3)> {

@@ -1,7 +1,7 @@
 //! Bulge: the increase of the distance between a point and its bones.
 
 use super::{Segment, ShapeView, for_each};
-use glam::DVec3;
+use crate::math::segment::distance_to_segment;
 
 /// Joints of a point with at most this weight are left out.
 const MIN_WEIGHT: f32 = 0.01;
@@ -57,18 +57,6 @@ pub(super) fn radius(shape: &ShapeView<'_>, point: u32) -> Option<f64> {
         .reduce(f64::min)
 }
 
-/// The distance of `p` to a segment, which may be a point.
-fn distance_to_segment(p: DVec3, [a, b]: [DVec3; 2]) -> f64 {
-    let along = b - a;
-    let length_squared = along.length_squared();
-    let t = if length_squared > 0.0 {
-        ((p - a).dot(along) / length_squared).clamp(0.0, 1.0)
-    } else {
-        0.0
-    };
-    p.distance(a + along * t)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::shape::tests::Tube;
@@ -89,6 +77,5 @@ mod tests {
         let mut tube = Tube::new();
         tube.segments = super::super::Segments::default();
         assert!(values(&tube.view(), Vec::new()).iter().all(|v| v.is_nan()));
-        assert_eq!(distance_to_segment(DVec3::Y, [DVec3::ZERO; 2]), 1.0);
     }
 }

@@ -7,6 +7,7 @@
 //! Invariant: a finding offers a fix only if the fix changes something.
 
 mod bones;
+mod compensation;
 mod controls;
 mod correctives;
 mod layers;
@@ -14,12 +15,14 @@ pub(super) mod seams;
 mod weights;
 
 pub use bones::Badges;
+pub use compensation::of_compensation;
 pub use correctives::{of_correctives, sets_that_are_off};
 pub use layers::of_layers;
 
 use super::{Document, MeshId, MeshItem};
+use crate::deform::DeformStack;
 use crate::finding::{Finding, Severity};
-use crate::skeleton::JointId;
+use crate::skeleton::{JointId, Skeleton};
 use crate::task::{Cancelled, Task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -68,6 +71,8 @@ struct MeshChecks {
     n_moved: Vec<u32>,
     /// Points whose weights do not sum to 1.
     off_sum: Arc<[u32]>,
+    /// What the findings about bulge compensation depend on besides the influences, and the findings.
+    compensated: Option<(Arc<DeformStack>, Arc<Skeleton>, Vec<Finding>)>,
 }
 
 impl ModelChecks {
@@ -86,7 +91,10 @@ impl ModelChecks {
             }
             task.check()?;
             let before = self.meshes.remove(&id);
-            let checked = MeshChecks::after(before, document, id, item, task)?;
+            let mut checked = MeshChecks::after(before, document, id, item, task)?;
+            task.check()?;
+            let of_compensation = checked.of_compensation(document, id, item);
+            report.findings.extend_from_slice(of_compensation);
             report.meshes.insert(id, checked.figures);
             if !checked.off_sum.is_empty() {
                 report.off_sum.insert(id, checked.off_sum.clone());
@@ -174,7 +182,20 @@ impl MeshChecks {
             figures,
             n_moved,
             off_sum,
+            compensated: None,
         })
+    }
+
+    /// Findings about bulge compensation.
+    fn of_compensation(&mut self, document: &Document, id: MeshId, item: &MeshItem) -> &[Finding] {
+        let (stack, skeleton) = (&item.stack, document.skeleton());
+        let known = self.compensated.take();
+        let known = known.filter(|(s, k, _)| Arc::ptr_eq(s, stack) && Arc::ptr_eq(k, skeleton));
+        let current = known.unwrap_or_else(|| {
+            let findings = compensation::findings(document, id, item);
+            (stack.clone(), skeleton.clone(), findings)
+        });
+        &self.compensated.insert(current).2
     }
 
     fn is_current(&self, item: &MeshItem, locked: &[bool]) -> bool {
