@@ -26,6 +26,8 @@ mod exporting;
 mod figure;
 #[path = "gui/frame.rs"]
 mod frame;
+#[path = "gui/gallery.rs"]
+mod gallery;
 #[path = "gui/golden.rs"]
 mod golden;
 #[path = "gui/heat_maps.rs"]
