@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// More than any step here takes, also on a busy machine.
-const DEADLINE: Duration = Duration::from_mins(1);
+const DEADLINE: Duration = Duration::from_mins(5);
 /// Ctrl, as the windowing layer reports it.
 pub(crate) const CTRL: Modifiers = Modifiers {
     ctrl: true,
