@@ -213,7 +213,7 @@ impl SinewApp {
         theme::apply(ctx);
         theme::set(ctx, chosen.theme);
         keymap::set(ctx, chosen.key_map.clone());
-        // The keys for the interface scale are commands, so that they can be searched and changed.
+        // The keys for the UI scale are commands, so that they can be searched and changed.
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
         ctx.set_zoom_factor(chosen.ui_scale);
         let welcome =
@@ -428,7 +428,7 @@ impl SinewApp {
             && self.editor.difference().to == StackChoice::Project
     }
 
-    /// Changes the interface scale by `steps`, or resets it.
+    /// Changes the UI scale by `steps`, or resets it.
     fn scale_interface(&mut self, ctx: &egui::Context, steps: Option<f32>) {
         let scale = &mut self.settings.settings.ui_scale;
         *scale = steps.map_or(1.0, |steps| {

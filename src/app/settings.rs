@@ -27,7 +27,7 @@ const N_RECENT: usize = 10;
 const N_KEPT: usize = 5;
 /// Delay between a change and writing it.
 const REST: Duration = Duration::from_millis(800);
-/// Range of the interface scale.
+/// Range of the UI scale.
 pub const SCALES: std::ops::RangeInclusive<f32> = 0.75..=2.5;
 
 /// A recent file.
@@ -72,7 +72,7 @@ pub struct Settings {
     /// The key map: a preset and changes.
     #[serde(deserialize_with = "known_or_default")]
     pub key_map: KeyMap,
-    /// The interface scale, on top of the system's scale.
+    /// The UI scale, on top of the system's scale.
     pub ui_scale: f32,
     /// The open workspace.
     #[serde(deserialize_with = "known_or_default")]

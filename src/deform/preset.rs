@@ -35,7 +35,7 @@ impl StackPreset {
     pub fn label(self) -> &'static str {
         match self {
             Self::Default => "Default",
-            Self::Lbs => "Linear blend skinning (LBS)",
+            Self::Lbs => "LBS (glTF standard)",
             Self::Dqs => "DQS",
             Self::Compensation => "DQS + compensation",
             Self::Projection => "DQS + projection",

@@ -9,7 +9,7 @@ use crate::task::Task;
 
 /// The message when a file of morph frames is not possible.
 pub(super) const NO_CLIP: &str =
-    "There is no clip to make frames of. To export the pose, choose a static mesh.";
+    "There is no clip to make frames of. To export the pose, export the current frame as a mesh.";
 pub(super) const NO_SKIN: &str = "The model has no skinned mesh, so it needs no frames.";
 
 /// The content of an export with some options.

@@ -140,7 +140,11 @@ fn frames_say_what_is_left_out_and_what_they_need() {
     };
     let none = preflight(&document, &options);
     assert_eq!(none[0].severity, Severity::Error);
-    assert!(none[0].message.contains("choose a static mesh"));
+    assert!(
+        none[0]
+            .message
+            .contains("export the current frame as a mesh")
+    );
     assert_eq!(estimate(&document, &options, &Task::new()).unwrap(), None);
 }
 

@@ -113,7 +113,7 @@ fn the_compare_workspace_opens_with_two_panes_and_others_keep_their_one() {
     assert_eq!(
         names,
         [
-            "Viewport 1: Linear blend skinning (LBS)",
+            "Viewport 1: LBS (glTF standard)",
             "Viewport 2: This project"
         ]
     );

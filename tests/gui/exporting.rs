@@ -367,8 +367,10 @@ fn clips_of_an_export_are_ticked_all_or_only_the_one_on_screen() {
 fn the_moment_on_screen_is_saved_as_a_mesh() {
     let mut window = Window::on("arm.glb");
     window.key(CTRL_SHIFT, Key::E);
-    assert!(is_on(&window, Role::RadioButton, "Static mesh"));
-    assert!(window.says("Export static mesh") && window.says("On screen: the rest pose."));
+    assert!(is_on(&window, Role::RadioButton, "Current frame as mesh"));
+    assert!(
+        window.says("Export current frame as mesh") && window.says("On screen: the rest pose.")
+    );
     // Nothing of it is computed first, or corrected.
     for label in ["Compute", "Correction", "Tolerance"] {
         assert!(window.harness.query_by_label(label).is_none(), "{label}");
@@ -415,8 +417,12 @@ fn the_moment_on_screen_is_saved_as_a_mesh() {
     let path = window.folder.path().join("arm.obj");
     window.write(&path.display().to_string());
     window.click(Role::Button, "Compute");
-    assert!(window.says("An .obj file holds a static mesh. Choose Static mesh to write it."));
-    window.click(Role::RadioButton, "Static mesh");
+    assert!(
+        window.says(
+            "An .obj file holds one frame as a mesh. Choose Current frame as mesh to write it."
+        )
+    );
+    window.click(Role::RadioButton, "Current frame as mesh");
     assert!(is_on(&window, Role::RadioButton, "OBJ (.obj)"));
     window.key(Modifiers::NONE, Key::Escape);
     assert!(!is_open(&window));

@@ -193,7 +193,7 @@ fn layout_theme_size_and_recents_outlive_a_restart() {
     window.click(Role::Button, "Float Hierarchy");
     window.key(Modifiers::NONE, Key::T);
     window.choose("Window", "Light theme");
-    window.choose("Window", "Larger interface");
+    window.choose("Window", "Increase UI scale");
     window.click(Role::Tab, "Animate");
     window.end();
 

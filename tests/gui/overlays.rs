@@ -84,7 +84,7 @@ fn the_manual_opens_from_the_menu_and_leads_from_page_to_page() {
     for (page, section) in [
         ("Window and keys", "Paint mode"),
         ("Command line", "Stack flags"),
-        ("Formats and export", "Static mesh"),
+        ("Formats and export", "Current frame as mesh"),
         ("Driving helper joints", "Evaluation"),
         ("Figures", "Corrected exports"),
         ("How Sinew is built", "Invariants"),

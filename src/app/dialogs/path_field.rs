@@ -370,16 +370,17 @@ impl PathField {
             PathUse::Dialog(PathPurpose::Save) if crate::io::is_model(&typed) => {
                 Some("A project must end in .ron. To write a model, use Export glTF.".to_owned())
             }
-            PathUse::Export if is_obj(&typed) => {
-                Some("An .obj file holds a static mesh. Choose Static mesh to write it.".to_owned())
-            }
+            PathUse::Export if is_obj(&typed) => Some(
+                "An .obj file holds one frame as a mesh. Choose Current frame as mesh to write it."
+                    .to_owned(),
+            ),
             PathUse::Export if GltfFormat::of_path(&typed).is_none() => {
                 Some("A model must end in .glb or .gltf.".to_owned())
             }
             PathUse::ExportStaticMesh
                 if GltfFormat::of_path(&typed).is_none() && !is_obj(&typed) =>
             {
-                Some("A static mesh must end in .glb, .gltf or .obj.".to_owned())
+                Some("The file of a mesh must end in .glb, .gltf or .obj.".to_owned())
             }
             PathUse::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)
             | PathUse::Export

@@ -21,7 +21,7 @@ impl ExportKind {
     pub fn label(self) -> &'static str {
         match self {
             Self::Model => "Model",
-            Self::StaticMesh => "Static mesh",
+            Self::StaticMesh => "Current frame as mesh",
         }
     }
 

@@ -438,11 +438,11 @@ pub enum Command {
     MaximisePanel,
     /// Set the theme.
     UseTheme(ThemeChoice),
-    /// Increase the interface scale.
+    /// Increase the UI scale.
     LargerInterface,
-    /// Decrease the interface scale.
+    /// Decrease the UI scale.
     SmallerInterface,
-    /// Reset the interface scale.
+    /// Reset the UI scale.
     NormalInterface,
 
     // Help

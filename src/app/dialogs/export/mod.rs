@@ -124,7 +124,7 @@ impl ExportPage {
         ui.horizontal(|ui| {
             ui.heading(match editor.exporting().settings().kind {
                 ExportKind::Model => "Export glTF",
-                ExportKind::StaticMesh => "Export static mesh",
+                ExportKind::StaticMesh => "Export current frame as mesh",
             });
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 let button = Button::new(icons::ICON_CLOSE.rich_text().size(16.0)).frame(false);
