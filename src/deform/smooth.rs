@@ -11,12 +11,27 @@ use crate::math::same_bits;
 use crate::mesh::{Mesh, Rings};
 use crate::skinning::influences::CHUNK;
 use glam::{Vec3, Vec3A};
+use wide::f32x8;
 
 /// Above this share of points to recompute, all are: collecting their rings then costs more than it saves.
 const MAX_SHARE: f32 = 0.4;
 
-/// The tangent frame of a surface at a point: tangent, bitangent, normal; orthonormal.
-type Frame = [Vec3A; 3];
+/// Points whose tangent frames are computed at once.
+const LANES: usize = 8;
+
+/// 1 / n, for points with few neighbours: a product is quicker than a quotient.
+const RECIPROCALS: [f32; 16] = {
+    let mut all = [1.0; 16];
+    let mut n = 1;
+    while n < all.len() {
+        all[n] = 1.0 / n as f32;
+        n += 1;
+    }
+    all
+};
+
+/// Eight vectors.
+type Lanes = [f32x8; 3];
 
 /// The detail of a bind shape and the buffers of the iterations. Allocates nothing from the second run on.
 #[derive(Default)]
@@ -44,6 +59,8 @@ struct Around {
     values: Vec<Vec3A>,
     /// The points to write, ascending.
     outputs: Vec<u32>,
+    /// The new values of these.
+    moved: Vec<Vec3>,
 }
 
 impl Smoother {
@@ -57,15 +74,20 @@ impl Smoother {
         let smoothed = &self.smoothed;
         self.details.resize(rest.len(), Vec3::ZERO);
         for_chunks(&mut self.details, |first, out| {
-            for (i, (out, &p)) in out.iter_mut().zip(&rest[first..]).enumerate() {
-                let point = (first + i) as u32;
-                *out = match frame(rings, smoothed, point) {
-                    Some(frame) => {
-                        let lost = Vec3A::from(p) - smoothed[first + i];
-                        Vec3::from_array(frame.map(|axis| axis.dot(lost)))
-                    }
-                    None => Vec3::NAN,
-                };
+            for (block, out) in out.chunks_mut(LANES).enumerate() {
+                let start = first + block * LANES;
+                let points = block_of(start, out.len());
+                let frames = Frames::new(rings, smoothed, &points[..out.len()]);
+                let lost = |i: usize| Vec3A::from(rest[start + i]) - smoothed[start + i];
+                let lost = lanes(out.len(), lost);
+                let detail = [frames.tangent, frames.bitangent, frames.normal];
+                let detail = detail.map(|axis| dot(axis, lost).to_array());
+                for (i, out) in out.iter_mut().enumerate() {
+                    *out = match frames.exists[i] {
+                        true => Vec3::from_array(detail.map(|d| d[i])),
+                        false => Vec3::NAN,
+                    };
+                }
             }
         });
     }
@@ -86,10 +108,12 @@ impl Smoother {
         let this = &*self;
         for_chunks(out, |first, out| {
             let mask = masks.chunk(MaskKind::Smooth, first / CHUNK);
-            for (i, (out, &from)) in out.iter_mut().zip(&input[first..]).enumerate() {
-                let painted = mask.map_or(MaskKind::UNPAINTED, |m| m[i]);
-                let strength = settings.strength * painted;
-                *out = this.mixed(rings, (first + i) as u32, strength, from);
+            for (block, out) in out.chunks_mut(LANES).enumerate() {
+                let start = block * LANES;
+                let points = block_of(first + start, out.len());
+                let painted = |i: usize| mask.map_or(MaskKind::UNPAINTED, |m| m[start + i]);
+                let strength = |i: usize| settings.strength * painted(i);
+                this.mix(rings, &points[..out.len()], strength, input, out);
             }
         });
     }
@@ -121,7 +145,7 @@ impl Smoother {
         let Around {
             points,
             ends,
-            values,
+            moved,
             outputs,
             ..
         } = &mut self.around;
@@ -132,12 +156,18 @@ impl Smoother {
         outputs.extend_from_slice(repainted);
         outputs.sort_unstable();
         outputs.dedup();
-        let mut values = std::mem::take(values);
+        let mut values = std::mem::take(moved);
         let this = &*self;
-        fill(&mut values, &this.around.outputs, |point| {
-            let strength = settings.strength * masks.value(MaskKind::Smooth, point);
-            let mixed = this.mixed(rings, point, strength, input[point as usize]);
-            Vec3A::from(mixed)
+        let outputs = &this.around.outputs;
+        values.resize(outputs.len(), Vec3::ZERO);
+        for_chunks(&mut values, |first, values| {
+            let points = outputs[first..].chunks(LANES);
+            for (values, points) in values.chunks_mut(LANES).zip(points) {
+                let points = &points[..values.len()];
+                let painted = |i: usize| masks.value(MaskKind::Smooth, points[i]);
+                let strength = |i: usize| settings.strength * painted(i);
+                this.mix(rings, points, strength, input, values);
+            }
         });
         let mut next = values.iter();
         self.around.outputs.retain(|&point| {
@@ -145,10 +175,10 @@ impl Smoother {
                 return false;
             };
             let out = &mut out[point as usize];
-            let before = std::mem::replace(out, value.into());
+            let before = std::mem::replace(out, value);
             !same_bits(before, *out)
         });
-        self.around.values = values;
+        self.around.moved = values;
         Some(&self.around.outputs)
     }
 
@@ -221,25 +251,39 @@ impl Smoother {
         }
     }
 
-    /// A point of the smoothed pose with the detail of the bind shape, interpolated from `from` by `strength`. Where
-    /// the surface has collapsed there is no tangent frame, and the point stays `from`.
+    /// Writes at most eight points of the smoothed pose with the detail of the bind shape, interpolated from `input` by
+    /// their strengths. Where the surface has collapsed there is no tangent frame, and a point stays as in `input`.
     #[inline]
-    fn mixed(&self, rings: &Rings, point: u32, strength: f32, from: Vec3) -> Vec3 {
-        if strength <= 0.0 {
-            return from;
+    fn mix(
+        &self,
+        rings: &Rings,
+        points: &[u32],
+        strength: impl Fn(usize) -> f32,
+        input: &[Vec3],
+        out: &mut [Vec3],
+    ) {
+        let at = |i: usize| points[i] as usize;
+        let frames = Frames::new(rings, &self.smoothed, points);
+        let detail = lanes(points.len(), |i| self.details[at(i)].into());
+        let smoothed = lanes(points.len(), |i| self.smoothed[at(i)]);
+        let (t, b, n) = (frames.tangent, frames.bitangent, frames.normal);
+        let corrected: [[f32; LANES]; 3] = std::array::from_fn(|k| {
+            let there = smoothed[k] + t[k] * detail[0] + b[k] * detail[1] + n[k] * detail[2];
+            there.to_array()
+        });
+        for (i, out) in out.iter_mut().enumerate() {
+            let (from, strength) = (input[at(i)], strength(i));
+            let corrected = Vec3::from_array(corrected.map(|c| c[i]));
+            let acts = strength > 0.0 && frames.exists[i] && corrected.is_finite();
+            *out = if !acts {
+                from
+            } else if strength >= 1.0 {
+                // So both sides of a seam have the same bits.
+                corrected
+            } else {
+                from + (corrected - from) * strength
+            };
         }
-        let detail = self.details[point as usize];
-        let Some([t, b, n]) = frame(rings, &self.smoothed, point).filter(|_| detail.is_finite())
-        else {
-            return from;
-        };
-        let corrected = self.smoothed[point as usize] + t * detail.x + b * detail.y + n * detail.z;
-        let corrected = Vec3::from(corrected);
-        // So both sides of a seam have the same bits.
-        if strength >= 1.0 {
-            return corrected;
-        }
-        from + (corrected - from) * strength
     }
 }
 
@@ -305,37 +349,98 @@ fn step(rings: &Rings, shape: &[Vec3A], factor: f32, point: u32) -> Vec3A {
         [a, b, c, d, e, f] => (at(a) + at(b)) + (at(c) + at(d)) + (at(e) + at(f)),
         _ => neighbours.iter().map(|&q| at(q)).sum(),
     };
-    here + (sum / neighbours.len() as f32 - here) * factor
+    let n = neighbours.len();
+    let share = RECIPROCALS.get(n).copied().unwrap_or(1.0 / n as f32);
+    here + (sum * share - here) * factor
 }
 
-/// The tangent frame of `shape` at a point; `None` where the edges around it are collinear.
-///
-/// The two weighted sums of edges are the images of the axes of the bind frame under the linear map that the edges
-/// give. Their cross product is the normal; the tangent follows from the rotation of the polar decomposition of that
-/// map in the plane, so that no single edge decides it.
+/// The tangent frames of a surface at eight points, orthonormal.
+struct Frames {
+    tangent: Lanes,
+    bitangent: Lanes,
+    normal: Lanes,
+    /// Whether there is one: not where the edges around the point are collinear.
+    exists: [bool; LANES],
+}
+
+impl Frames {
+    /// The frames of `shape` at `points`, at most eight.
+    ///
+    /// The two weighted sums of edges are the images of the axes of the bind frame under the linear map that the edges
+    /// give. Their cross product is the normal; the tangent follows from the rotation of the polar decomposition of that
+    /// map in the plane, so that no single edge decides it. The frame does not depend on the length of the sums, so the
+    /// unit of directions needs no division.
+    #[inline]
+    fn new(rings: &Rings, shape: &[Vec3A], points: &[u32]) -> Self {
+        let mut sums = [[Vec3A::ZERO; LANES]; 2];
+        for (i, &point) in points.iter().enumerate() {
+            let here = shape[point as usize];
+            let (mut x, mut y) = (Vec3A::ZERO, Vec3A::ZERO);
+            for (q, cos, sin) in rings.directions(point) {
+                let edge = shape[q as usize] - here;
+                x += edge * cos;
+                y += edge * sin;
+            }
+            (sums[0][i], sums[1][i]) = (x, y);
+        }
+        let [x, y] = sums.map(|sum| lanes(LANES, |i| sum[i]));
+        let normal = cross(x, y);
+        let area = dot(normal, normal).sqrt();
+        let normal = scaled(normal, f32x8::ONE / area);
+        let turned = cross(normal, y);
+        let tangent: Lanes = std::array::from_fn(|k| x[k] - turned[k]);
+        let length = dot(tangent, tangent).sqrt();
+        let tangent = scaled(tangent, f32x8::ONE / length);
+        let stretch = (dot(x, x) + dot(y, y)).to_array();
+        let (area, length) = (area.to_array(), length.to_array());
+        Self {
+            tangent,
+            bitangent: cross(normal, tangent),
+            normal,
+            // NaN counts as no frame.
+            exists: std::array::from_fn(|i| {
+                area[i] > 1e-6 * stretch[i]
+                    && area[i] >= f32::MIN_POSITIVE
+                    && length[i] >= f32::MIN_POSITIVE
+                    && length[i].is_finite()
+            }),
+        }
+    }
+}
+
+/// The points from `start`, of which the first `n` count.
+fn block_of(start: usize, n: usize) -> [u32; LANES] {
+    std::array::from_fn(|i| (start + i.min(n - 1)) as u32)
+}
+
+/// `n` vectors side by side; the others are 0.
 #[inline]
-fn frame(rings: &Rings, shape: &[Vec3A], point: u32) -> Option<Frame> {
-    let here = shape[point as usize];
-    let (mut x, mut y) = (Vec3A::ZERO, Vec3A::ZERO);
-    for (q, cos, sin) in rings.directions(point) {
-        let edge = shape[q as usize] - here;
-        x += edge * cos;
-        y += edge * sin;
+fn lanes(n: usize, vector: impl Fn(usize) -> Vec3A) -> Lanes {
+    let mut all = [[0.0; LANES]; 3];
+    for i in 0..n {
+        let [x, y, z] = vector(i).to_array();
+        (all[0][i], all[1][i], all[2][i]) = (x, y, z);
     }
-    // The frame does not depend on the lengths of x and y, so the unit of directions needs no division.
-    let normal = x.cross(y);
-    let area = normal.length();
-    if area <= 1e-6 * (x.length_squared() + y.length_squared()) || area < f32::MIN_POSITIVE {
-        return None;
-    }
-    let normal = normal * (1.0 / area);
-    let tangent = x - normal.cross(y);
-    let length = tangent.length();
-    // NaN counts as no frame.
-    (length >= f32::MIN_POSITIVE && length.is_finite()).then(|| {
-        let tangent = tangent * (1.0 / length);
-        [tangent, normal.cross(tangent), normal]
-    })
+    all.map(f32x8::from)
+}
+
+#[inline]
+fn dot(a: Lanes, b: Lanes) -> f32x8 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[inline]
+fn cross(a: Lanes, b: Lanes) -> Lanes {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
+#[inline]
+fn scaled(a: Lanes, by: f32x8) -> Lanes {
+    a.map(|a| a * by)
 }
 
 fn seam_mean(seam: &[u32], shape: &[Vec3]) -> Vec3A {
