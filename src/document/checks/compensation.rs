@@ -6,6 +6,7 @@ use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::{Finding, Place, counted};
 use crate::math::segment::distance_to_segment;
 use crate::mesh::Mesh;
+use crate::sentence::shortened_name;
 use crate::skinning::{Influences, SkinBones, Variant};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -30,6 +31,9 @@ const FEWEST: usize = 8;
 
 /// Maximum number of points that are examined: of a larger mesh every n-th one.
 const MOST_POINTS: usize = 1 << 16;
+
+/// Maximum letters of a joint's name.
+const MOST_LETTERS: usize = 32;
 
 /// Joints that one finding names.
 const MOST_NAMES: usize = 3;
@@ -86,13 +90,15 @@ pub(super) fn findings(document: &Document, id: MeshId, item: &MeshItem) -> Vec<
     let found = |test: &dyn Fn(&Pair) -> Option<String>| -> Vec<String> {
         let of_pair = |(&joints, pair): (&[u16; 2], &Pair)| {
             let figure = test(pair)?;
-            Some(format!("\"{}\" ({figure})", label(joints)?))
+            let name = label(joints)?;
+            let name = shortened_name(&name, MOST_LETTERS);
+            Some(format!("\"{name}\" ({figure})"))
         };
         pairs.iter().filter_map(of_pair).collect()
     };
     let share = |n: usize, pair: &Pair| {
         let share = n as f64 / pair.n_points as f64;
-        (share > SHARE).then(|| format!("{:.0} %", 100.0 * share))
+        (share > SHARE).then(|| format!("{:.0} % of its vertices", 100.0 * share))
     };
     let off = found(&|pair| {
         let ratio = pair.ratio().filter(|_| !adapts)?;
@@ -104,33 +110,36 @@ pub(super) fn findings(document: &Document, id: MeshId, item: &MeshItem) -> Vec<
     let findings = [
         (
             off,
-            "falloff of 0.63 of the limb's radius",
+            "that weights fall off over 0.63 of the limb's radius",
+            "they do not",
             "Use Automatic strength, or Fit to active joint.",
         ),
         (
             abrupt,
-            "smooth weights: part of the vertices change bone from one vertex to the next",
+            "smooth weights",
+            "they jump between neighbouring vertices",
             "Smooth the weights.",
         ),
         (
             nearer,
-            "heaviest bone that is the nearest: part of the vertices are nearer to the other bone",
-            "Check the weights there.",
+            "that the heaviest bone of a vertex is the nearest",
+            "the other bone is nearer",
+            "Check the weights.",
         ),
     ];
     let place = mesh_place(item);
-    let findings = findings
-        .into_iter()
-        .filter(|(joints, ..)| !joints.is_empty());
+    let findings = findings.into_iter().filter(|f| !f.0.is_empty());
     findings
-        .map(|(joints, assumption, advice)| {
-            let article = if assumption.starts_with("smooth") { "" } else { "a " };
+        .map(|(joints, assumption, but, advice)| {
             let names = joints[..joints.len().min(MOST_NAMES)].join(", ");
-            let more = if joints.len() > MOST_NAMES { " \u{2026}" } else { "" };
+            let more = if joints.len() > MOST_NAMES {
+                " \u{2026}"
+            } else {
+                ""
+            };
             let message = format!(
-                "Bulge compensation assumes {article}{assumption}, which {} {}: {names}{more}. {advice}",
+                "Bulge compensation assumes {assumption}. At {} {but}: {names}{more}. {advice}",
                 counted(joints.len(), "joint"),
-                if joints.len() == 1 { "does not meet" } else { "do not meet" },
             );
             Finding::info(&place, message).at(Place::Mesh(id.0))
         })
