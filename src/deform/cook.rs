@@ -37,7 +37,10 @@ impl CookedMesh {
         let known = &self.sources;
         let cooked = |i: usize, rows: &Arc<Rows>| match known.get(i) {
             Some(source) if Arc::ptr_eq(source, rows) => self.chunks[i].clone(),
-            _ => Arc::new(CookedChunk::cook(rows, order)),
+            source => {
+                let before = source.map(|source| (&**source, &*self.chunks[i]));
+                Arc::new(CookedChunk::cook_after(before, rows, order))
+            }
         };
         let n_changed = influences
             .chunks()

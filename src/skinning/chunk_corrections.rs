@@ -65,6 +65,18 @@ pub struct ChunkCorrections {
 impl ChunkCorrections {
     /// The bones that correct the points of `chunk`, and their weights; without rest distances. Allocates.
     pub fn cook(chunk: &CookedChunk, bones: &SkinBones, settings: &CorrectionSettings<'_>) -> Self {
+        Self::cook_after(None, chunk, bones, settings)
+    }
+
+    /// As [`ChunkCorrections::cook`]; takes the blocks with the same influences from `before`: an earlier state of the
+    /// chunk and its corrections, cooked with the same bones and settings.
+    pub fn cook_after(
+        before: Option<(&CookedChunk, &Self)>,
+        chunk: &CookedChunk,
+        bones: &SkinBones,
+        settings: &CorrectionSettings<'_>,
+    ) -> Self {
+        let before = before.filter(|(old, _)| old.n_points() == chunk.n_points());
         let n_points = chunk.n_points();
         let n_blocks = n_points.div_ceil(LANES);
         let mut cooked = Self {
@@ -84,7 +96,13 @@ impl ChunkCorrections {
             pair_slots.clear();
             bone_slots.clear();
             let (joints, weights) = chunk.block(block);
-            for lane in 0..LANES.min(n_points - block * LANES) {
+            let same = before.filter(|(old, _)| old.block(block) == (joints, weights));
+            if let Some((_, known)) = same {
+                pair_slots.extend(known.pairs_of_block(block));
+                bone_slots.extend(known.bones_of_block(block));
+            }
+            let n_lanes = LANES.min(n_points - block * LANES);
+            for lane in 0..if same.is_some() { 0 } else { n_lanes } {
                 let point = block * LANES + lane;
                 row.clear();
                 let slots = joints.iter().zip(weights);
@@ -153,6 +171,23 @@ impl ChunkCorrections {
         cooked.bone_slots.shrink_to_fit();
         cooked.bone_weights.shrink_to_fit();
         cooked
+    }
+
+    /// The pairs of a block, with their weights.
+    fn pairs_of_block(&self, block: usize) -> impl Iterator<Item = ([u16; 2], [f32; LANES])> + '_ {
+        let slots = self.pair_starts[block] as usize..self.pair_starts[block + 1] as usize;
+        slots.map(|s| {
+            (
+                self.pairs[self.pair_slots[s] as usize],
+                self.pair_weights[s],
+            )
+        })
+    }
+
+    /// The segments of a block, with their weights.
+    fn bones_of_block(&self, block: usize) -> impl Iterator<Item = (u32, [f32; LANES])> + '_ {
+        let slots = self.bone_starts[block] as usize..self.bone_starts[block + 1] as usize;
+        slots.map(|s| (self.bone_slots[s], self.bone_weights[s]))
     }
 
     /// Looks up the chunk's pairs among all pairs of the mesh, and adds new ones to those.

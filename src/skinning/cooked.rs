@@ -33,6 +33,13 @@ impl CookedChunk {
     /// `rows`: at most [`CHUNK`], weights >= 0; `ranks`: one for each joint of the skin ([`super::SkinBind::ranks`]).
     /// Rows beyond [`CHUNK`] are left out; [`super::SkinInput::new`] then reports the length.
     pub fn cook(rows: &Rows, ranks: &[u32]) -> Self {
+        Self::cook_after(None, rows, ranks)
+    }
+
+    /// As [`CookedChunk::cook`]; takes blocks whose rows are the same from `before`: earlier rows of the chunk and what
+    /// was cooked from them with the same ranks.
+    pub fn cook_after(before: Option<(&Rows, &Self)>, rows: &Rows, ranks: &[u32]) -> Self {
+        let before = before.filter(|(old, _)| old.len() == rows.len());
         let n_points = rows.len().min(CHUNK);
         let n_blocks = n_points.div_ceil(LANES);
         let mut cooked = Self {
@@ -50,6 +57,13 @@ impl CookedChunk {
         let mut sorted: Vec<(u16, f32)> = Vec::new();
         for block in 0..n_blocks {
             let first_slot = cooked.joints.len();
+            let mut points = block * LANES..n_points.min((block + 1) * LANES);
+            let same = before.filter(|(old, _)| points.all(|p| old.row(p) == rows.row(p)));
+            if let Some((_, known)) = same {
+                cooked.push_block(known, block);
+                cooked.starts.push(cooked.joints.len() as u32);
+                continue;
+            }
             for lane in 0..LANES {
                 let point = block * LANES + lane;
                 sorted.clear();
@@ -97,13 +111,35 @@ impl CookedChunk {
         for (i, &(joint, weight)) in influences.iter().enumerate() {
             self.joints[first_slot + i][lane] = joint;
             self.weights[first_slot + i][lane] = weight;
-            // Neighbours mostly have the same pairs: skip those before the sort.
-            if i > 0 && !self.pairs.ends_with(&[[pivot, joint]]) {
-                self.pairs.push([pivot, joint]);
+            self.note(i, pivot, joint);
+        }
+    }
+
+    /// Adds the block of an earlier state of this chunk.
+    fn push_block(&mut self, known: &Self, block: usize) {
+        let (joints, weights) = known.block(block);
+        self.joints.extend_from_slice(joints);
+        self.weights.extend_from_slice(weights);
+        for lane in 0..LANES.min(known.n_points - block * LANES) {
+            let point = (block * LANES + lane) as u16;
+            if known.unmoved.binary_search(&point).is_ok() {
+                self.unmoved.push(point);
+                continue;
             }
-            if !self.distinct.ends_with(&[joint]) {
-                self.distinct.push(joint);
+            let slots = joints.iter().zip(weights).enumerate();
+            for (i, (joint, _)) in slots.take_while(|(_, (_, w))| w[lane] > 0.0) {
+                self.note(i, joints[0][lane], joint[lane]);
             }
+        }
+    }
+
+    /// Notes influence `i` of a point. Neighbours mostly have the same pairs: those are skipped before the sort.
+    fn note(&mut self, i: usize, pivot: u16, joint: u16) {
+        if i > 0 && !self.pairs.ends_with(&[[pivot, joint]]) {
+            self.pairs.push([pivot, joint]);
+        }
+        if !self.distinct.ends_with(&[joint]) {
+            self.distinct.push(joint);
         }
     }
 
@@ -199,5 +235,27 @@ mod tests {
         // The pad of a short row repeats its pivot without weight.
         let (joints, weights) = cooked.block(0);
         assert_eq!((joints[8][2], weights[8][2]), (2, 0.0));
+    }
+
+    #[test]
+    fn cooked_after_an_edit_is_as_cooked_afresh() {
+        let row = |p: u16| match p % 5 {
+            0 => vec![],
+            1 => vec![(p % 3, 1.0)],
+            _ => vec![(p % 4, 0.25), (4, 0.75 - f32::from(p) / 1e4), (9, 0.0)],
+        };
+        let rows: Rows = (0..203).map(row).collect();
+        let ranks = [3, 1, 2, 0, 4, 5, 6, 7, 8, 9];
+        let before = CookedChunk::cook(&rows, &ranks);
+        for (edited, new) in [
+            (0, vec![(7, 1.0)]),
+            (100, vec![]),
+            (202, vec![(2, 0.5), (6, 0.5)]),
+        ] {
+            let changed = |p: u16| if p == edited { new.clone() } else { row(p) };
+            let changed: Rows = (0..203).map(changed).collect();
+            let after = CookedChunk::cook_after(Some((&rows, &before)), &changed, &ranks);
+            assert_eq!(after, CookedChunk::cook(&changed, &ranks));
+        }
     }
 }

@@ -170,10 +170,14 @@ impl BulgeCorrections {
                 compensation_mask: of_chunk[0].map(|m| &m[..n]),
                 projection_mask: of_chunk[1].map(|m| &m[..n]),
             };
+            let masks = of_chunk.map(Identity::of);
+            let before = state.source.value().filter(|_| state.masks == masks);
+            let before = before.map(|chunk| (&**chunk, &state.cooked));
+            let corrections = ChunkCorrections::cook_after(before, chunk, bones, &settings);
             *state = ChunkState {
                 source: Identity::of(Some(chunk)),
-                masks: of_chunk.map(Identity::of),
-                cooked: ChunkCorrections::cook(chunk, bones, &settings),
+                masks,
+                cooked: corrections,
                 measured: false,
                 stale: true,
             };
