@@ -114,7 +114,7 @@ impl Group {
 
 /// What the kernel reads of a corner at a pose.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct CornerRow {
+pub struct CornerRow {
     /// Position, metres; rotation; -1 where details are reflected along x first, else 1.
     pub(super) place: Row8,
     /// The deformed tangents, or the deformed normal for patches that are rebuilt from normals. The last number is free for

@@ -58,7 +58,7 @@ use crate::math::check;
 pub use crate::motion::{fade, signal};
 pub use anchors::AnchorFits;
 pub use bezier::BezierTriangle;
-pub(crate) use blocks::CornerRow;
+pub use blocks::CornerRow;
 pub use cage_mesh::{CageMesh, CageSource};
 pub use controls::{CageControls, LatticeControls};
 pub(crate) use corner_lanes::CornerLanes;

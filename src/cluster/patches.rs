@@ -245,10 +245,17 @@ impl Patches {
     }
 
     /// As [`Patches::evaluate`] of corners as the kernel reads them, n_corners: transported patches alone.
-    pub(crate) fn evaluate_rows(&self, rows: &[CornerRow], out: &mut [Vec3]) {
+    pub fn evaluate_rows(&self, rows: &[CornerRow], out: &mut [Vec3]) {
         self.check(rows.len(), out);
         self.check_kind();
         self.evaluate_tiles(Posed { rows, frames: None }, None, out);
+    }
+
+    /// The corners as [`Patches::evaluate_rows`] reads them.
+    pub fn rows(&self, frames: &[CornerFrame]) -> Vec<CornerRow> {
+        let mut work = PatchWork::default();
+        self.update_rows(frames, &mut work);
+        work.rows
     }
 
     /// Writes the free points of the patches at the corners `changed`, with the bits of [`Patches::evaluate`]; returns these
