@@ -142,7 +142,9 @@ mod tests {
         let turn = DQuat::from_xyzw(0.1, -0.7, 0.5, 0.5);
         let n = 11usize;
         let planes: Vec<TangentPlane> = (0..n as u32)
-            .map(|i| TangentPlane::new(DVec3::new(f64::from(i) - 5.0, 2.0, 1.0).normalize()))
+            .map(|i| {
+                TangentPlane::new(DVec3::new(f64::from(i) - 5.0, 2.0, 1.0).normalize_or(DVec3::Z))
+            })
             .collect();
         let at = |i: usize| DVec3::new(i as f64, -0.5 * i as f64, 3.0);
         // The last but one is pressed into a line.

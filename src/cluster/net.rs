@@ -128,18 +128,18 @@ impl ControlNet {
     /// The patch of a triangle.
     pub fn patch(&self, triangle: u32, frames: &[CornerFrame], kind: Interpolation) -> Patch {
         let own = self.triangles[triangle as usize].map(|c| frames[c as usize]);
-        self.patch_between(triangle, own, kind)
+        self.patch_between(triangle, &own, kind)
     }
 
     /// As [`ControlNet::patch`], from the frames of the triangle's own corners.
     pub(super) fn patch_between(
         &self,
         triangle: u32,
-        own: [CornerFrame; 3],
+        own: &[CornerFrame; 3],
         kind: Interpolation,
     ) -> Patch {
         let t = self.triangles[triangle as usize];
-        let corners = own.map(|f| f.position);
+        let corners = own.each_ref().map(|f| f.position);
         let normals = || {
             let normal = |i: usize| own[i].jacobian * self.planes[t[i] as usize].normal;
             [0, 1, 2].map(normal)
@@ -179,14 +179,14 @@ impl ControlNet {
     /// the third corner mirrors (one skin mirrors all corners of a patch, or none).
     pub fn rotation(&self, triangle: u32, frames: &[CornerFrame], u: [f64; 3]) -> DMat3 {
         let own = self.triangles[triangle as usize].map(|c| frames[c as usize]);
-        rotation_between(own, u)
+        rotation_between(&own, u)
     }
 }
 
 /// As [`ControlNet::rotation`], from the frames of the triangle's own corners.
-pub(super) fn rotation_between(own: [CornerFrame; 3], u: [f64; 3]) -> DMat3 {
+pub(super) fn rotation_between(own: &[CornerFrame; 3], u: [f64; 3]) -> DMat3 {
     reflecting(
-        blended_rotation(own.map(|f| f.rotation), u),
+        blended_rotation(own.each_ref().map(|f| f.rotation), u),
         own[2].mirrored,
     )
 }

@@ -501,9 +501,9 @@ impl Patches {
         let mut one_by_one = |block: u32, out: &mut [Vec3]| {
             let patch = self.blocks[block as usize].patch;
             let own = self.net.triangles[patch as usize].map(|c| corners.frame(c, &self.net));
-            let shape = self.net.patch_between(patch, own, kind);
+            let shape = self.net.patch_between(patch, &own, kind);
             self.each_lane(block, start, out, |u, offset| {
-                shape.at(u) + rotation_between(own, u) * offset
+                shape.at(u) + rotation_between(&own, u) * offset
             });
         };
         if kind == Interpolation::Gregory {
