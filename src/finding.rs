@@ -79,6 +79,8 @@ pub enum Fix {
     Samples(SampleFix),
     /// Asks for another file of a recording.
     Relink,
+    /// Reads the file of a recording again.
+    Reload,
 }
 
 /// A one-click fix for a [`Finding`] about corrective samples, or about a set of them.
@@ -108,6 +110,7 @@ impl Fix {
             Self::Weld => "Weld weights".into(),
             Self::Samples(fix) => fix.label().into(),
             Self::Relink => "Relink\u{2026}".into(),
+            Self::Reload => "Reload".into(),
         }
     }
 
@@ -133,6 +136,7 @@ impl Fix {
             }
             Self::Samples(fix) => fix.about().into(),
             Self::Relink => "Choose the file of this recording. Its layers find their channels by name.".into(),
+            Self::Reload => "Read the file of this recording again: one step that can be undone.".into(),
         }
     }
 }

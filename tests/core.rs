@@ -61,6 +61,8 @@ mod cluster_patches;
 mod cluster_shapes;
 #[path = "core/cluster_tables.rs"]
 mod cluster_tables;
+#[path = "core/clustered.rs"]
+mod clustered;
 #[path = "core/clusters.rs"]
 mod clusters;
 #[path = "core/clusters_data.rs"]

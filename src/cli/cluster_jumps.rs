@@ -37,10 +37,13 @@ fn of_data(
         };
         let places: Vec<Option<DVec3>> = match binding.kind {
             BindingKind::Scalar { .. } => {
-                let track = recording.scalars.iter().find(|t| t.name == binding.channel);
-                let values = track.map_or(&[][..], |track| &track.values);
-                let place = |y: &f64| y.is_finite().then(|| DVec3::X * (binding.scale * y));
-                values.iter().map(place).collect()
+                // A scalar of the file, or a part of a rotation.
+                let channel = recording.scalar(&binding.channel, data.played.sampling);
+                let channel = channel.and_then(Result::ok);
+                let value = |&time: &f64| channel.as_ref()?.at(time);
+                let place = |y: f64| y.is_finite().then(|| DVec3::X * (binding.scale * y));
+                let times = recording.times.iter();
+                times.map(|time| value(time).and_then(place)).collect()
             }
             BindingKind::Absolute | BindingKind::Delta => {
                 let track = recording.markers.iter().find(|t| t.name == binding.channel);

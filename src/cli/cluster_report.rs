@@ -14,6 +14,7 @@ use crate::mesh::Mesh;
 use crate::skeleton::PoseAt;
 use crate::suggest::ClusterRound;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::Write;
 
 /// The control clusters of a document.
@@ -283,7 +284,7 @@ fn mesh_report(
     document: &Document,
     item: &MeshItem,
     (id, layout): (MeshId, Option<&MeshLayout>),
-    patches: Option<(&Patches, &[CornerFrame])>,
+    patches: Option<(&Patches, Cow<'_, [CornerFrame]>)>,
     suggested: Vec<ClusterRound>,
 ) -> MeshReport {
     let map = &item.clusters;

@@ -3,11 +3,12 @@
 // As in `kernel`.
 #![allow(clippy::inline_always)]
 
-use super::frame::CornerFrame;
+use super::frame::{CornerFrame, TangentPlane};
 use super::net::ControlNet;
+use crate::math::transform::normalize_or_identity;
 use crate::skinning::cooked::LANES;
 use crate::skinning::palette::Row8;
-use glam::{DVec3, Vec3};
+use glam::{DQuat, DVec3, Vec3};
 
 /// Up to eight free points of a patch. Lanes without one repeat the last: all eight are written, without a question.
 #[derive(Clone, Copy, Debug)]
@@ -113,10 +114,11 @@ impl Group {
 
 /// What the kernel reads of a corner at a pose.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct CornerRow {
+pub struct CornerRow {
     /// Position, metres; rotation; -1 where details are reflected along x first, else 1.
     pub(super) place: Row8,
-    /// The deformed tangents, or the deformed normal for patches that are rebuilt from normals.
+    /// The deformed tangents, or the deformed normal for patches that are rebuilt from normals. The last number is free for
+    /// those who make rows.
     pub(super) tangents: Row8,
 }
 
@@ -137,5 +139,31 @@ impl CornerRow {
             place: Row8([x.x, x.y, x.z, q.x, q.y, q.z, q.w, mirror]),
             tangents: Row8([a.x, a.y, a.z, b.x, b.y, b.z, 0.0, 0.0]),
         }
+    }
+
+    /// The frame of the corner, of patches that are not rebuilt from normals; `plane`: its tangents and normal at bind.
+    pub(crate) fn frame(&self, plane: &TangentPlane) -> CornerFrame {
+        let [x, y, z, i, j, k, w, mirror] = self.place.0.map(f64::from);
+        let [a, b, c, d, e, f, ..] = self.tangents.0.map(f64::from);
+        let columns = [DVec3::new(a, b, c), DVec3::new(d, e, f)];
+        let rotation = normalize_or_identity(DQuat::from_xyzw(i, j, k, w));
+        let frame = CornerFrame::with_columns(DVec3::new(x, y, z), plane, columns, rotation);
+        if mirror < 0.0 {
+            frame.mirrored(plane)
+        } else {
+            frame
+        }
+    }
+
+    /// Where the corner is, metres.
+    pub(crate) fn position(&self) -> Vec3 {
+        let [x, y, z, ..] = self.place.0;
+        Vec3::new(x, y, z)
+    }
+
+    /// Whether every number has the bits of another's.
+    pub(crate) fn same_bits(&self, other: &Self) -> bool {
+        let bits = |row: &Self| [row.place, row.tangents].map(|row| row.0.map(f32::to_bits));
+        bits(self) == bits(other)
     }
 }

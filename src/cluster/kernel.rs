@@ -7,6 +7,7 @@
 
 use super::blocks::{Block, CornerRow, Group};
 use crate::skinning::cooked::LANES;
+use crate::skinning::kernels::cross;
 use crate::skinning::{Backend, Kernel, Simd, dispatch};
 use glam::Vec3;
 
@@ -300,15 +301,6 @@ fn add_scaled<S: Simd>(simd: S, a: Three<S>, b: Three<S>, t: S::F) -> Three<S> {
         simd.mul_add(b[0], t, a[0]),
         simd.mul_add(b[1], t, a[1]),
         simd.mul_add(b[2], t, a[2]),
-    ]
-}
-
-#[inline(always)]
-fn cross<S: Simd>(simd: S, a: Three<S>, b: Three<S>) -> Three<S> {
-    [
-        simd.mul_sub(a[1], b[2], simd.mul(a[2], b[1])),
-        simd.mul_sub(a[2], b[0], simd.mul(a[0], b[2])),
-        simd.mul_sub(a[0], b[1], simd.mul(a[1], b[0])),
     ]
 }
 

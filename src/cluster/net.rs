@@ -127,19 +127,32 @@ impl ControlNet {
 
     /// The patch of a triangle.
     pub fn patch(&self, triangle: u32, frames: &[CornerFrame], kind: Interpolation) -> Patch {
+        let own = self.triangles[triangle as usize].map(|c| frames[c as usize]);
+        self.patch_between(triangle, &own, kind)
+    }
+
+    /// As [`ControlNet::patch`], from the frames of the triangle's own corners.
+    pub(super) fn patch_between(
+        &self,
+        triangle: u32,
+        own: &[CornerFrame; 3],
+        kind: Interpolation,
+    ) -> Patch {
         let t = self.triangles[triangle as usize];
-        let own = t.map(|c| frames[c as usize]);
-        let corners = own.map(|f| f.position);
+        let corners = own.each_ref().map(|f| f.position);
+        let normals = || {
+            let normal = |i: usize| own[i].jacobian * self.planes[t[i] as usize].normal;
+            [0, 1, 2].map(normal)
+        };
         if kind == Interpolation::PointNormal {
-            let normals = t.map(|c| self.normal(c, frames));
+            let normals = normals();
             return Patch::Bezier(BezierTriangle::point_normal(corners, normals));
         }
         let offsets = &self.edges[triangle as usize];
         let edge = |i: usize, k: usize| own[i].position + own[i].jacobian * offsets[i][k];
         let bezier = BezierTriangle::new(corners, [0, 1, 2].map(|i| [edge(i, 0), edge(i, 1)]));
         if kind == Interpolation::Gregory {
-            let normals = t.map(|c| self.normal(c, frames));
-            Patch::Gregory(GregoryTriangle::new(&bezier, normals))
+            Patch::Gregory(GregoryTriangle::new(&bezier, normals()))
         } else {
             Patch::Bezier(bezier)
         }
@@ -165,9 +178,17 @@ impl ControlNet {
     /// The matrix that carries details at barycentric coordinates `u` of a triangle: a rotation, after a reflection where
     /// the third corner mirrors (one skin mirrors all corners of a patch, or none).
     pub fn rotation(&self, triangle: u32, frames: &[CornerFrame], u: [f64; 3]) -> DMat3 {
-        let t = self.triangles[triangle as usize].map(|c| frames[c as usize]);
-        reflecting(blended_rotation(t.map(|f| f.rotation), u), t[2].mirrored)
+        let own = self.triangles[triangle as usize].map(|c| frames[c as usize]);
+        rotation_between(&own, u)
     }
+}
+
+/// As [`ControlNet::rotation`], from the frames of the triangle's own corners.
+pub(super) fn rotation_between(own: &[CornerFrame; 3], u: [f64; 3]) -> DMat3 {
+    reflecting(
+        blended_rotation(own.each_ref().map(|f| f.rotation), u),
+        own[2].mirrored,
+    )
 }
 
 /// A patch between three corners.

@@ -5,7 +5,7 @@ use super::frame::{CornerFrame, TangentPlane};
 use super::interpolation::{Interpolation, PatchOptions};
 use super::kernel::Cubic;
 use super::layout::Layout;
-use super::net::ControlNet;
+use super::net::{ControlNet, rotation_between};
 use super::rows::Rows;
 use super::strands::{StrandPoint, Strands};
 use super::surface::ClusterSurface;
@@ -56,6 +56,24 @@ struct Strand {
     point: u32,
     /// From the strand to the vertex at bind, metres.
     offset: DVec3,
+}
+
+/// All corners at a pose.
+#[derive(Clone, Copy)]
+struct Posed<'a> {
+    rows: &'a [CornerRow],
+    /// `None`: those of the rows.
+    frames: Option<&'a [CornerFrame]>,
+}
+
+impl Posed<'_> {
+    fn frame(&self, corner: u32, net: &ControlNet) -> CornerFrame {
+        let corner = corner as usize;
+        match self.frames {
+            Some(frames) => frames[corner],
+            None => self.rows[corner].frame(&net.planes[corner]),
+        }
+    }
 }
 
 /// The buffers of an evaluation: one for each animated copy of [`Patches`].
@@ -217,9 +235,27 @@ impl Patches {
 
     /// Writes the free points of the mesh for `frames` (n_corners); leaves all other points of `out` (n_points).
     pub fn evaluate(&self, frames: &[CornerFrame], work: &mut PatchWork, out: &mut [Vec3]) {
-        self.check(frames, out);
+        self.check(frames.len(), out);
         self.update_rows(frames, work);
-        self.evaluate_tiles(frames, &work.rows, None, out);
+        let corners = Posed {
+            rows: &work.rows,
+            frames: Some(frames),
+        };
+        self.evaluate_tiles(corners, None, out);
+    }
+
+    /// As [`Patches::evaluate`] of corners as the kernel reads them, n_corners: transported patches alone.
+    pub fn evaluate_rows(&self, rows: &[CornerRow], out: &mut [Vec3]) {
+        self.check(rows.len(), out);
+        self.check_kind();
+        self.evaluate_tiles(Posed { rows, frames: None }, None, out);
+    }
+
+    /// The corners as [`Patches::evaluate_rows`] reads them.
+    pub fn rows(&self, frames: &[CornerFrame]) -> Vec<CornerRow> {
+        let mut work = PatchWork::default();
+        self.update_rows(frames, &mut work);
+        work.rows
     }
 
     /// Writes the free points of the patches at the corners `changed`, with the bits of [`Patches::evaluate`]; returns these
@@ -233,7 +269,7 @@ impl Patches {
         work: &'w mut PatchWork,
         out: &mut [Vec3],
     ) -> &'w [u32] {
-        self.check(frames, out);
+        self.check(frames.len(), out);
         if work.rows.len() == self.n_corners() {
             for &corner in changed {
                 work.rows[corner as usize] = self.row(corner, &frames[corner as usize]);
@@ -241,6 +277,36 @@ impl Patches {
         } else {
             self.update_rows(frames, work);
         }
+        let rows = std::mem::take(&mut work.rows);
+        let corners = Posed {
+            rows: &rows,
+            frames: Some(frames),
+        };
+        self.evaluate_changed(corners, changed, work, out);
+        work.rows = rows;
+        &work.moved
+    }
+
+    /// As [`Patches::evaluate_some`] of corners as the kernel reads them, n_corners: transported patches alone.
+    pub(crate) fn evaluate_some_rows(
+        &self,
+        rows: &[CornerRow],
+        changed: &[u32],
+        work: &mut PatchWork,
+        out: &mut [Vec3],
+    ) {
+        self.check(rows.len(), out);
+        self.check_kind();
+        self.evaluate_changed(Posed { rows, frames: None }, changed, work, out);
+    }
+
+    fn evaluate_changed(
+        &self,
+        corners: Posed<'_>,
+        changed: &[u32],
+        work: &mut PatchWork,
+        out: &mut [Vec3],
+    ) {
         work.moved.clear();
         work.change(changed.iter().flat_map(|&c| self.patches_of_corner(c)));
         if work.changed.len() > MANY {
@@ -249,13 +315,13 @@ impl Patches {
             for &patch in &work.changed {
                 work.is_changed[patch as usize] = true;
             }
-            self.evaluate_tiles(frames, &work.rows, Some(&work.is_changed), out);
+            self.evaluate_tiles(corners, Some(&work.is_changed), out);
         } else {
             let blocks = work
                 .changed
                 .iter()
                 .flat_map(|&p| self.blocks_of_patch.row(p));
-            self.evaluate_blocks(frames, &work.rows, blocks.copied(), 0, out);
+            self.evaluate_blocks(corners, blocks.copied(), 0, out);
         }
         for &patch in &work.changed {
             work.moved.extend(self.points_of_patch(patch));
@@ -263,11 +329,10 @@ impl Patches {
         work.change(changed.iter().flat_map(|&c| self.strands_of_corner.row(c)));
         for &strand in &work.changed {
             let point = self.strands[strand as usize].point;
-            out[point as usize] = self.on_strand(strand, frames);
+            out[point as usize] = self.on_strand(strand, corners);
             work.moved.push(point);
         }
         work.moved.sort_unstable();
-        &work.moved
     }
 
     /// Writes, for each free point of the mesh, the displacement that the clusters' displacements `d` (n_corners, bind space)
@@ -353,9 +418,15 @@ impl Patches {
         out.into_iter().map(|value| value.x).collect()
     }
 
-    fn check(&self, frames: &[CornerFrame], out: &[Vec3]) {
-        assert_eq!(frames.len(), self.n_corners(), "one frame a corner");
+    fn check(&self, n_corners: usize, out: &[Vec3]) {
+        assert_eq!(n_corners, self.n_corners(), "one frame a corner");
         assert_eq!(out.len(), self.n_points, "one position a point");
+    }
+
+    /// Rows hold no more of a corner than these patches read.
+    fn check_kind(&self) {
+        let kind = self.options.interpolation;
+        assert_eq!(kind, Interpolation::TransportedBezier, "patches of rows");
     }
 
     /// Sets the offsets so that the free points are exact at bind, in the arithmetic of the kernel.
@@ -373,6 +444,11 @@ impl Patches {
                 block.set_offset(lane, offset);
             }
         }
+    }
+
+    /// A corner as the kernel reads it, of patches that are not rebuilt from normals.
+    pub(crate) fn row_with_tangents(&self, corner: u32, frame: &CornerFrame) -> CornerRow {
+        CornerRow::new(&self.planes[corner as usize], frame, false)
     }
 
     fn row(&self, corner: u32, frame: &CornerFrame) -> CornerRow {
@@ -394,13 +470,7 @@ impl Patches {
     }
 
     /// Writes the points of all patches, or of those that are flagged, and in the first case of all strands.
-    fn evaluate_tiles(
-        &self,
-        frames: &[CornerFrame],
-        rows: &[CornerRow],
-        flags: Option<&[bool]>,
-        out: &mut [Vec3],
-    ) {
+    fn evaluate_tiles(&self, corners: Posed<'_>, flags: Option<&[bool]>, out: &mut [Vec3]) {
         out.par_chunks_mut(TILE)
             .enumerate()
             .for_each(|(tile, out)| {
@@ -408,13 +478,13 @@ impl Patches {
                 let blocks = self.of_tile.row(tile as u32).iter().copied();
                 if let Some(flags) = flags {
                     let blocks = blocks.filter(|&b| flags[self.blocks[b as usize].patch as usize]);
-                    self.evaluate_blocks(frames, rows, blocks, start, out);
+                    self.evaluate_blocks(corners, blocks, start, out);
                     return;
                 }
-                self.evaluate_blocks(frames, rows, blocks, start, out);
+                self.evaluate_blocks(corners, blocks, start, out);
                 for &strand in self.strands_of_tile.row(tile as u32) {
                     let point = self.strands[strand as usize].point;
-                    out[(point - start) as usize] = self.on_strand(strand, frames);
+                    out[(point - start) as usize] = self.on_strand(strand, corners);
                 }
             });
     }
@@ -422,8 +492,7 @@ impl Patches {
     /// Writes those points of some blocks that lie in a run of points.
     fn evaluate_blocks(
         &self,
-        frames: &[CornerFrame],
-        rows: &[CornerRow],
+        corners: Posed<'_>,
         blocks: impl Iterator<Item = u32>,
         start: u32,
         out: &mut [Vec3],
@@ -431,9 +500,10 @@ impl Patches {
         let kind = self.options.interpolation;
         let mut one_by_one = |block: u32, out: &mut [Vec3]| {
             let patch = self.blocks[block as usize].patch;
-            let shape = self.net.patch(patch, frames, kind);
+            let own = self.net.triangles[patch as usize].map(|c| corners.frame(c, &self.net));
+            let shape = self.net.patch_between(patch, &own, kind);
             self.each_lane(block, start, out, |u, offset| {
-                shape.at(u) + self.net.rotation(patch, frames, u) * offset
+                shape.at(u) + rotation_between(&own, u) * offset
             });
         };
         if kind == Interpolation::Gregory {
@@ -443,7 +513,7 @@ impl Patches {
         let cubic = Cubic {
             groups: &self.groups,
             blocks: &self.blocks,
-            rows,
+            rows: corners.rows,
             by_normal: kind == Interpolation::PointNormal,
         };
         cubic.evaluate(blocks, start, out, &mut one_by_one);
@@ -465,8 +535,9 @@ impl Patches {
         }
     }
 
-    fn on_strand(&self, index: u32, frames: &[CornerFrame]) -> Vec3 {
+    fn on_strand(&self, index: u32, corners: Posed<'_>) -> Vec3 {
         let Strand { at, offset, .. } = &self.strands[index as usize];
+        let frames = corners.frames.expect("strands are evaluated on frames");
         let (place, rotation) = at.at(frames, self.options.tension);
         (place + rotation * *offset).as_vec3()
     }

@@ -142,7 +142,7 @@ pub fn reduce(
             layout.layout(),
             patches.net(),
             options,
-            frames,
+            &frames,
             &corrective,
         );
         let kept: Vec<_> = sample

@@ -7,6 +7,7 @@ use super::stage::{
 use crate::cluster::{CornerFrame, Patches};
 use crate::skinning::{BonePose, CookedChunk, SkinBones, SkinPalette};
 use glam::Vec3;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What a run changed.
@@ -107,7 +108,7 @@ impl InstancePlan {
 
     /// The patches between control clusters, and the frames of their corners in the latest run, world space; `None` where
     /// there are none.
-    pub fn patches(&self) -> Option<(&Patches, &[CornerFrame])> {
+    pub fn patches(&self) -> Option<(&Patches, Cow<'_, [CornerFrame]>)> {
         self.stages.patches()
     }
 

@@ -50,6 +50,8 @@ pub fn fix(
         Fix::Samples(_) => ("Fix corrective samples", "fixed"),
         // The window asks for a file.
         Fix::Relink => ("Relink recording", "relinked"),
+        // The editor reads it.
+        Fix::Reload => ("Reload recording", "read again"),
     };
     task.step(label, 0.0)?;
     let Some(item) = document.meshes().get(&mesh) else {
@@ -63,7 +65,7 @@ pub fn fix(
     let points: Vec<u32> = points.iter().copied().filter(|&p| p < n_points).collect();
     let locked = document.skin_locks(mesh);
     let rows = match fix {
-        Fix::Samples(_) | Fix::Relink => Vec::new(),
+        Fix::Samples(_) | Fix::Relink | Fix::Reload => Vec::new(),
         Fix::Weld => welded(item, &points, &locked, task)?,
         Fix::CopyNearest => {
             let nearest = NearestValid::new(item);

@@ -142,6 +142,7 @@ pub struct Editor {
     active_layers: clusters::ActiveLayers,
     driver_values: clusters::DriverValues,
     recording_files: clusters::RecordingFiles,
+    recording_watch: clusters::RecordingWatch,
     operations: operations::Operations,
     mirrors: mirrors::Mirrors,
     symmetries: symmetries::Symmetries,
@@ -183,7 +184,7 @@ impl Editor {
         wake: impl Fn() + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let wake = Arc::new(wake);
-        let theirs = wake.clone();
+        let (theirs, watching) = (wake.clone(), wake.clone());
         Ok(Self {
             document: Document::default(),
             history: History::default(),
@@ -226,6 +227,7 @@ impl Editor {
             active_layers: clusters::ActiveLayers::default(),
             driver_values: clusters::DriverValues::default(),
             recording_files: clusters::RecordingFiles::default(),
+            recording_watch: clusters::RecordingWatch::new(watching),
             operations: operations::Operations::default(),
             mirrors: mirrors::Mirrors::default(),
             symmetries: symmetries::Symmetries::default(),

@@ -67,7 +67,7 @@ impl Evaluation {
 /// One step of a poll; returns whether there was something to do.
 type Step = fn(&mut Editor) -> bool;
 
-const STEPS: [Step; 20] = [
+const STEPS: [Step; 21] = [
     Editor::go_on_with_stroke,
     Editor::take_ended_jobs,
     Editor::take_evaluated,
@@ -86,6 +86,7 @@ const STEPS: [Step; 20] = [
     Editor::post,
     Editor::start_checks,
     Editor::find_sparse_clusters,
+    Editor::watch_recordings,
     Editor::start_autosave,
     Editor::report_dropped_steps,
 ];

@@ -44,6 +44,8 @@ pub(super) struct Problems {
     imported: Vec<Finding>,
     /// Findings about the pose on screen.
     of_pose: Vec<Finding>,
+    /// Findings about files that changed on disk.
+    of_files: Vec<Finding>,
     report: Arc<ModelReport>,
     findings: Arc<Vec<Finding>>,
     messages: VecDeque<Message>,
@@ -65,6 +67,7 @@ impl Default for Problems {
             stale: false,
             imported: Vec::new(),
             of_pose: Vec::new(),
+            of_files: Vec::new(),
             report: Arc::default(),
             findings: Arc::default(),
             messages: VecDeque::new(),
@@ -90,6 +93,7 @@ impl Problems {
         imported.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         self.imported = imported;
         self.of_pose.clear();
+        self.of_files.clear();
         self.waiting.clear();
         self.report = Arc::default();
         self.stale = true;
@@ -127,9 +131,18 @@ impl Problems {
         }
     }
 
+    /// Replaces the findings about files that changed on disk.
+    pub(super) fn set_of_files(&mut self, findings: Vec<Finding>) {
+        if self.of_files != findings {
+            self.of_files = findings;
+            self.gather();
+        }
+    }
+
     fn gather(&mut self) {
         let mut findings: Vec<Finding> = self.imported.clone();
         findings.extend(self.of_pose.iter().cloned());
+        findings.extend(self.of_files.iter().cloned());
         findings.extend(self.report.findings.iter().cloned());
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         if *self.findings != findings {
@@ -216,8 +229,12 @@ impl Editor {
 
     /// Fixes the problem of `finding` in one of its ways: one undo step once the fix is computed.
     pub fn fix(&mut self, finding: &Finding, fix: Fix) {
-        if let (Fix::Relink, Some(Place::Recording(recording))) = (fix, &finding.target) {
-            self.ask_for_recording_file(RecordingId(*recording));
+        if let Some(Place::Recording(recording)) = &finding.target {
+            match fix {
+                Fix::Relink => self.ask_for_recording_file(RecordingId(*recording)),
+                Fix::Reload => self.reload_recording(RecordingId(*recording)),
+                _ => {}
+            }
             return;
         }
         let (mesh, points) = match &finding.target {

@@ -112,7 +112,7 @@ pub fn reservoir() -> SampleScene {
     SampleScene {
         name: "reservoir".to_owned(),
         meshes: vec![
-            (sheet("Bed", bed), [0.35, 0.28, 0.19]),
+            (block("Bed", bed), [0.35, 0.28, 0.19]),
             (sheet("Water", |_| 0.0), [0.08, 0.26, 0.38]),
         ],
         clips: vec![Clip {
@@ -132,6 +132,37 @@ fn bed(at: DVec2) -> f64 {
     let rim = (at / DVec2::new(28.0, 18.5)).length_squared();
     let waves = 0.12 * libm::sin(0.7 * at.x) * libm::cos(0.9 * at.y);
     -3.4 + 3.6 * rim + 4.4 * hill(11.0, 4.0, 5.0) + 2.6 * hill(-9.0, -7.0, 4.5) + waves
+}
+
+/// The foot of the walls around the bed, metres.
+const FOOT: f32 = -5.0;
+
+/// A [`sheet`] with upright walls around it: nothing shows under its edges.
+fn block(name: &str, y: impl Fn(DVec2) -> f64) -> MeshSource {
+    let mut mesh = sheet(name, y);
+    let primitive = &mut mesh.primitives[0];
+    let [n, m] = SIDES;
+    // Along each side with the sheet at the left, seen from above.
+    let sides: [(Vec<usize>, Vec3); 4] = [
+        ((0..n).rev().collect(), Vec3::NEG_Z),
+        ((0..m).map(|z| z * n).collect(), Vec3::NEG_X),
+        ((0..n).map(|x| (m - 1) * n + x).collect(), Vec3::Z),
+        ((0..m).rev().map(|z| z * n + n - 1).collect(), Vec3::X),
+    ];
+    for (vertices, outwards) in sides {
+        let first = primitive.positions.len() as u32;
+        for &vertex in &vertices {
+            let top = primitive.positions[vertex];
+            primitive.positions.extend([top, top.with_y(FOOT)]);
+            primitive.normals.extend([outwards; 2]);
+        }
+        for i in 0..vertices.len() as u32 - 1 {
+            let [top, foot, next, next_foot] = [0, 1, 2, 3].map(|k| first + 2 * i + k);
+            let quad = [[top, foot, next], [next, foot, next_foot]];
+            primitive.triangles.extend(quad);
+        }
+    }
+    mesh
 }
 
 /// A grid of squares with the height `y`.

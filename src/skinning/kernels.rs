@@ -120,7 +120,13 @@ pub fn dqs_with_normals(
 /// `out`: n_points.
 pub fn blended_rotations(input: &SkinInput<'_>, out: &mut [Quat]) {
     input.check(out.len());
-    dispatch(input.backend, Rotations { input, out });
+    blended_rotations_from(input, 0, out);
+}
+
+/// [`blended_rotations`] of the points from `first` on, a multiple of 8.
+pub(crate) fn blended_rotations_from(input: &SkinInput<'_>, first: usize, out: &mut [Quat]) {
+    assert!(first.is_multiple_of(LANES) && first + out.len() <= input.n_points());
+    dispatch(input.backend, Rotations { input, first, out });
 }
 
 /// The blended linear part of each point, `sum w lin(K)`; the identity without influences.
@@ -202,7 +208,7 @@ pub(super) fn check_normals<const NORMALS: bool>(
 
 /// Eight points from `block` on; the last block of a chunk is filled up with zeros.
 #[inline(always)]
-pub(super) fn load_block<S: Simd>(simd: S, points: &[Vec3], block: usize) -> [S::F; 3] {
+pub(crate) fn load_block<S: Simd>(simd: S, points: &[Vec3], block: usize) -> [S::F; 3] {
     let (blocks, rest) = points.as_chunks::<LANES>();
     if let Some(points) = blocks.get(block) {
         simd.load(points)
@@ -236,7 +242,7 @@ pub(super) fn prefetch_block<S: Simd>(simd: S, points: &[Vec3], block: usize) {
 // By component: closures inside `array::map` are compiled without the instructions of the backend.
 
 #[inline(always)]
-pub(super) fn cross<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
+pub(crate) fn cross<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
     [
         simd.mul_sub(a[1], b[2], simd.mul(a[2], b[1])),
         simd.mul_sub(a[2], b[0], simd.mul(a[0], b[2])),
@@ -284,7 +290,7 @@ fn unit_or<S: Simd>(simd: S, a: [S::F; 3], otherwise: [S::F; 3]) -> [S::F; 3] {
 }
 
 #[inline(always)]
-pub(super) fn dot<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> S::F {
+pub(crate) fn dot<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> S::F {
     simd.mul_add(a[0], b[0], simd.mul_add(a[1], b[1], simd.mul(a[2], b[2])))
 }
 
@@ -395,6 +401,7 @@ impl<const NORMALS: bool> Kernel for Rigid<'_, '_, NORMALS> {
 
 struct Rotations<'a, 'o> {
     input: &'a SkinInput<'a>,
+    first: usize,
     out: &'o mut [Quat],
 }
 
@@ -403,7 +410,7 @@ impl Kernel for Rotations<'_, '_> {
     fn run<S: Simd>(self, simd: S) {
         let rows = Gather::new(&self.input.palette.rigid, self.input.chunk);
         let one = simd.splat(1.0);
-        for (block, out) in self.out.chunks_mut(LANES).enumerate() {
+        for (block, out) in (self.first / LANES..).zip(self.out.chunks_mut(LANES)) {
             let [x, y, z, w, ..] =
                 blended_dual_quaternions(simd, rows, self.input.needs_sign_test, block);
             let length_squared = simd.mul_add(w, w, dot(simd, [x, y, z], [x, y, z]));
@@ -415,8 +422,11 @@ impl Kernel for Rotations<'_, '_> {
                 *out = Quat::from_xyzw(x[lane], y[lane], z[lane], w[lane]);
             }
         }
+        let out = self.first..self.first + self.out.len();
         for &point in self.input.chunk.unmoved() {
-            self.out[point as usize] = Quat::IDENTITY;
+            if out.contains(&usize::from(point)) {
+                self.out[usize::from(point) - out.start] = Quat::IDENTITY;
+            }
         }
     }
 }

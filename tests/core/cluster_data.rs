@@ -663,3 +663,19 @@ fn a_marker_that_jumps_is_warned_of() {
     let said = done(&["check", text(&project)]);
     assert!(said.contains("were two markers swapped?"), "{said}");
 }
+
+#[test]
+fn a_part_of_a_rotation_that_jumps_is_warned_of() {
+    let water = Water::new();
+    let csv = "t[s];knee.qw;knee.qx;knee.qy;knee.qz\n0;1,0;0,0;0,0;0,0\n2;0,0;1,0;0,0;0,0\n";
+    std::fs::write(water.join("levels.csv"), csv).unwrap();
+    let mut layers = layers();
+    layers["groups"][0]["data"][0]["bindings"] = json!([
+        {"channel": "knee.twist_x", "kind": "scalar", "vertices": [GAUGES[0]], "scale": 10.0}
+    ]);
+    std::fs::write(water.join("layers.json"), layers.to_string()).unwrap();
+    let (_, report) = water.project();
+    let said = report["findings"].to_string();
+    let expected = "channel \\\"knee.twist_x\\\" jumps 1 time, first by 31.416 m at 2 s";
+    assert!(said.contains(expected), "{said}");
+}

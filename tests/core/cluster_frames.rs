@@ -1,17 +1,16 @@
 //! Control clusters frame by frame: mirrored and scaled skins under the patches, and the memory that frames take.
 
+use crate::clustered::{MESH, bent, shape};
 use crate::models::tube;
-use glam::{DMat3, DQuat, DVec3, Vec3};
+use glam::{DMat3, DVec3, Vec3};
 use sinew::cluster::{Base, ClusterGroup, ClusterMap, Interpolation, PatchSettings};
 use sinew::deform::{DeformStack, ScaleMode, SkinningMethod};
-use sinew::document::{ClustersEdit, Document, Edit, InstanceId, MeshId};
+use sinew::document::{ClustersEdit, Document, Edit};
 use sinew::evaluate::Evaluator;
 use sinew::math::Worse;
 use sinew::skeleton::Pose;
 use std::sync::Arc;
 
-const MESH: MeshId = MeshId(0);
-const SKINNED: InstanceId = InstanceId(3);
 /// Of the tube.
 const RADIUS: f64 = 0.4;
 
@@ -36,19 +35,6 @@ fn marked(document: &Document, nth: usize, base: Base, settings: PatchSettings) 
     let edit = ClustersEdit::new(&document, MESH, Arc::new(map));
     document.apply(&mut Edit::Clusters(edit)).unwrap();
     document
-}
-
-fn shape(document: &Document, pose: &Pose) -> Vec<Vec3> {
-    let mut evaluator = Evaluator::default();
-    evaluator.evaluate(document, pose);
-    evaluator.plan(SKINNED).unwrap().positions().to_vec()
-}
-
-fn bent(document: &Document, degrees: f64) -> Pose {
-    let mut pose = Pose::rest(document.skeleton());
-    pose.locals[1].rotation = DQuat::from_rotation_z(degrees.to_radians());
-    pose.locals[2].rotation = DQuat::from_rotation_x(0.5 * degrees.to_radians());
-    pose
 }
 
 fn settings() -> impl Iterator<Item = PatchSettings> {

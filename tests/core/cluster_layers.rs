@@ -1,6 +1,7 @@
 //! Drivers as layers of groups of clusters: golden displacements through the whole deformer stack, moments, undo, rig edits.
 
 use crate::cli::{done, text};
+use crate::clustered::{bits, edit};
 use crate::models::tube;
 use crate::npy::read_npy;
 use glam::{DQuat, DVec3, Vec3};
@@ -13,9 +14,7 @@ use sinew::cluster::procedural::{
 use sinew::cluster::{Base, ClusterGroup, ClusterMap, DriverLayer, PatchSettings};
 use sinew::deform::Moved;
 use sinew::document::rig::{self, WeightRecipient};
-use sinew::document::{
-    ClipId, ClustersEdit, Document, Edit, EditError, History, InstanceId, MeshId, checks,
-};
+use sinew::document::{ClipId, Document, Edit, EditError, History, InstanceId, MeshId, checks};
 use sinew::evaluate::Evaluator;
 use sinew::io::project::{apply_project, parse, to_project, to_text};
 use sinew::skeleton::{JointId, Moment, Pose};
@@ -63,10 +62,6 @@ fn driven(document: &Document, drivers: Vec<DriverLayer>) -> ClusterMap {
     ClusterMap::new(vec![Arc::new(group)], points, PatchSettings::default()).unwrap()
 }
 
-fn edit(document: &Document, map: ClusterMap) -> Edit {
-    Edit::Clusters(ClustersEdit::new(document, MESH, Arc::new(map)))
-}
-
 fn with(document: &Document, drivers: Vec<DriverLayer>) -> Document {
     let mut document = document.clone();
     let mut edit = edit(&document, driven(&document, drivers));
@@ -82,11 +77,6 @@ fn shape(document: &Document, pose: &Pose, moment: Moment) -> Vec<Vec3> {
     let mut evaluator = Evaluator::default();
     evaluator.evaluate(document, pose.at(moment));
     evaluator.plan(SKINNED).unwrap().positions().to_vec()
-}
-
-fn bits(shape: &[Vec3]) -> Vec<[u32; 3]> {
-    let bits = shape.iter().map(|v| v.to_array().map(f32::to_bits));
-    bits.collect()
 }
 
 /// How far the driver moves its cluster in the middle.

@@ -1,29 +1,24 @@
 //! Control clusters in documents: their edit, their files, and the shape that they give a mesh.
 
+use crate::clustered::{MESH, SKINNED, apart, bent, bits, edit, every, shape, with};
 use crate::models::tube;
-use glam::{DQuat, DVec3, Vec3};
+use glam::{DVec3, Vec3};
 use sinew::cluster::procedural::MuscleSettings;
 use sinew::cluster::{Base, ClusterGroup, ClusterMap, MuscleLayer, PatchSettings};
 use sinew::correctives;
 use sinew::deform::{DeformStack, Moved, SkinningMethod};
 use sinew::document::rig::{self, WeightRecipient};
-use sinew::document::{
-    ClustersEdit, Document, Edit, EditError, History, InstanceId, MeshId, invariants,
-};
+use sinew::document::{ClustersEdit, Document, Edit, EditError, History, invariants};
 use sinew::evaluate::Evaluator;
 use sinew::finding::Severity;
 use sinew::io::project::{apply_project, parse, to_project, to_text};
 use sinew::io::{open_any, open_sample};
-use sinew::math::Worse;
 use sinew::skeleton::{JointId, Pose};
 use sinew::skinning::Rows;
 use sinew::suggest::{Training, suggest_clusters};
 use sinew::task::Task;
 use std::path::Path;
 use std::sync::Arc;
-
-const MESH: MeshId = MeshId(0);
-const SKINNED: InstanceId = InstanceId(3);
 
 fn map(points: impl IntoIterator<Item = u32>, base: Base) -> ClusterMap {
     let group = ClusterGroup {
@@ -32,47 +27,6 @@ fn map(points: impl IntoIterator<Item = u32>, base: Base) -> ClusterMap {
     };
     let points = points.into_iter().map(|point| (point, 0)).collect();
     ClusterMap::new(vec![Arc::new(group)], points, PatchSettings::default()).unwrap()
-}
-
-fn edit(document: &Document, map: ClusterMap) -> Edit {
-    Edit::Clusters(ClustersEdit::new(document, MESH, Arc::new(map)))
-}
-
-fn with(document: &Document, map: ClusterMap) -> Document {
-    let mut document = document.clone();
-    let mut edit = edit(&document, map);
-    document.apply(&mut edit).unwrap();
-    document
-}
-
-fn shape(document: &Document, pose: &Pose) -> Vec<Vec3> {
-    let mut evaluator = Evaluator::default();
-    evaluator.evaluate(document, pose);
-    evaluator.plan(SKINNED).unwrap().positions().to_vec()
-}
-
-fn bits(shape: &[Vec3]) -> Vec<[u32; 3]> {
-    shape
-        .iter()
-        .map(|v| v.to_array().map(f32::to_bits))
-        .collect()
-}
-
-fn bent(document: &Document, degrees: f64) -> Pose {
-    let mut pose = Pose::rest(document.skeleton());
-    pose.locals[1].rotation = DQuat::from_rotation_z(degrees.to_radians());
-    pose.locals[2].rotation = DQuat::from_rotation_x(0.5 * degrees.to_radians());
-    pose
-}
-
-fn every(document: &Document, nth: usize) -> impl Iterator<Item = u32> + use<> {
-    let n = document.meshes()[&MESH].geometry.n_points() as u32;
-    (0..n).step_by(nth)
-}
-
-fn apart(a: &[Vec3], b: &[Vec3]) -> f32 {
-    let pairs = a.iter().zip(b);
-    pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::worse)
 }
 
 /// The length of the tube.
@@ -144,7 +98,7 @@ fn clusters_are_where_their_base_has_them_to_the_bit() {
         (Base::Fixed, shape(&document, document.rest_pose())),
     ];
     for (base, expected) in of_bases {
-        let points: Vec<u32> = every(&document, 9).collect();
+        let points = every(&document, 9);
         let marked = with(&document, map(points.iter().copied(), base));
         let shape = shape(&marked, &pose);
         for p in points {
@@ -219,7 +173,7 @@ fn parts_without_a_cluster_follow_the_stack() {
 #[test]
 fn a_displaced_cluster_moves_the_patches_around_it_alone() {
     let document = tube(60);
-    let points: Vec<u32> = every(&document, 13).collect();
+    let points = every(&document, 13);
     let plain = with(&document, map(points.iter().copied(), Base::Stack));
     let pose = bent(&plain, 60.0);
     let moved = points[points.len() / 2];

@@ -227,6 +227,50 @@ fn scalars_are_bound_changed_and_unbound_in_one_step_each() {
 }
 
 #[test]
+fn a_recording_whose_file_changes_on_disk_is_a_problem_until_it_is_read_again() {
+    let water = Water::new();
+    let (project, _) = water.project();
+    let mut h = EditorHarness::on(OpenRequest::Path(project));
+    let item = |h: &EditorHarness| h.editor.document().recordings()[&RECORDING].clone();
+    let before = item(&h);
+    let changed = |h: &mut EditorHarness| {
+        h.settle();
+        let problems = h.editor.problems().iter();
+        let mut changed = problems.filter(|f| f.fix == Some(Fix::Reload));
+        changed.next().cloned()
+    };
+    assert_eq!(changed(&mut h), None);
+    let file = water.join("levels.csv");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let cut = text.trim_end().rfind('\n').unwrap();
+    std::fs::write(&file, &text[..=cut]).unwrap();
+    let wait = |h: &mut EditorHarness, there: bool| {
+        let start = std::time::Instant::now();
+        loop {
+            let found = changed(h);
+            if found.is_some() == there {
+                return found;
+            }
+            assert!(start.elapsed().as_secs() < 60, "{found:?}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    let found = wait(&mut h, true).unwrap();
+    assert_eq!(found.target, Some(Place::Recording(0)));
+    assert!(
+        found.message.contains("levels.csv changed on disk"),
+        "{found}"
+    );
+    undoes(&mut h, |h| {
+        h.editor.fix(&found, Fix::Reload);
+        h.settle();
+    });
+    assert_eq!(undo_label(&h), "Reload recording · Levels");
+    assert_ne!(item(&h), before);
+    assert_eq!(wait(&mut h, false), None);
+}
+
+#[test]
 fn a_recording_whose_file_is_gone_is_a_problem_with_a_fix() {
     let water = Water::new();
     let (project, _) = water.project();

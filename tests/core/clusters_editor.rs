@@ -8,7 +8,7 @@ use sinew::deform::Correctives;
 use sinew::document::session::{RadiusUnit, SelectKind};
 use sinew::document::{CorrectivesEdit, Edit};
 use sinew::editor::clusters::ClusterTarget;
-use sinew::editor::{ResetPart, SampleTask};
+use sinew::editor::{OperationKind, ResetPart, SampleTask};
 use sinew::math::Axis;
 use sinew::mesh::PointSet;
 use sinew::psd::Displacements;
@@ -445,6 +445,26 @@ pub(crate) fn shown(h: &EditorHarness) -> Vec<Vec3> {
     displayed
         .flat_map(|d| d.positions.iter().copied())
         .collect()
+}
+
+#[test]
+fn weights_of_free_vertices_rest_unused_and_are_kept() {
+    let mut h = marked_arm();
+    let mesh = h.editor.clustered_mesh().expect("the arm");
+    let rows = |h: &EditorHarness| h.editor.document().meshes()[&mesh].influences.clone();
+    let before = rows(&h);
+    assert!(h.editor.n_resting_weights() > 100);
+    h.editor.begin_operation(OperationKind::Smooth);
+    let said = h.settle_and_notice();
+    assert!(said.contains("free vertices rest unused."), "{said}");
+    let smoothed = rows(&h);
+    assert!(smoothed != before);
+    // They work again without clusters.
+    select(&mut h, &(0..smoothed.len() as u32).collect::<Vec<u32>>());
+    h.editor.unmark_selected();
+    h.settle();
+    assert_eq!(h.editor.n_resting_weights(), 0);
+    assert!(rows(&h) == smoothed);
 }
 
 #[test]

@@ -3,16 +3,19 @@
 use crate::bake::{corrected, with_stack};
 use crate::bake_sources;
 use crate::cli::{asset, done, text};
+use crate::clustered::{
+    MESH, SKINNED, apart, apply, bent, bits, every, shape, shape_at, still, with,
+};
 use crate::export_models::reopen;
 use crate::models::tube;
 use crate::npy::read_npy;
-use glam::{DQuat, Vec3};
+use glam::Vec3;
 use serde_json::{Value, json};
 use sinew::bake::BakeOptions;
 use sinew::bake::static_shapes::{StaticPose, static_shapes};
 use sinew::cluster::{Base, ClusterGroup, ClusterMap, ControlMotion, PatchSettings};
 use sinew::deform::{DeformStack, Moved};
-use sinew::document::{ClipId, ClustersEdit, Document, Edit, EditError, InstanceId, MeshId};
+use sinew::document::{ClipId, ClustersEdit, Document, Edit, EditError, InstanceId};
 use sinew::evaluate::Evaluator;
 use sinew::io::project::{apply_project, parse, to_project, to_text};
 use sinew::io::{open_any, open_sample};
@@ -22,8 +25,6 @@ use sinew::task::Task;
 use std::path::Path;
 use std::sync::Arc;
 
-const MESH: MeshId = MeshId(0);
-const SKINNED: InstanceId = InstanceId(3);
 const CLIP: ClipId = ClipId(0);
 
 fn by_hand(points: impl IntoIterator<Item = u32>, hand: ControlMotion) -> ClusterMap {
@@ -36,59 +37,10 @@ fn by_hand(points: impl IntoIterator<Item = u32>, hand: ControlMotion) -> Cluste
     ClusterMap::new(vec![Arc::new(group)], points, PatchSettings::default()).unwrap()
 }
 
-fn apply(document: &mut Document, map: ClusterMap) {
-    let edit = ClustersEdit::new(document, MESH, Arc::new(map));
-    document.apply(&mut Edit::Clusters(edit)).unwrap();
-}
-
-fn with(document: &Document, map: ClusterMap) -> Document {
-    let mut document = document.clone();
-    apply(&mut document, map);
-    document
-}
-
-fn shape_at(document: &Document, pose: &Pose, moment: Moment) -> Vec<Vec3> {
-    let mut evaluator = Evaluator::default();
-    evaluator.evaluate(document, pose.at(moment));
-    evaluator.plan(SKINNED).unwrap().positions().to_vec()
-}
-
-fn shape(document: &Document, pose: &Pose) -> Vec<Vec3> {
-    shape_at(document, pose, Moment::default())
-}
-
-fn bits(shape: &[Vec3]) -> Vec<[u32; 3]> {
-    shape
-        .iter()
-        .map(|v| v.to_array().map(f32::to_bits))
-        .collect()
-}
-
-fn bent(document: &Document, degrees: f64) -> Pose {
-    let mut pose = Pose::rest(document.skeleton());
-    pose.locals[1].rotation = DQuat::from_rotation_z(degrees.to_radians());
-    pose.locals[2].rotation = DQuat::from_rotation_x(0.5 * degrees.to_radians());
-    pose
-}
-
-fn every(document: &Document, nth: usize) -> impl Iterator<Item = u32> + use<> {
-    let n = document.meshes()[&MESH].geometry.n_points() as u32;
-    (0..n).step_by(nth)
-}
-
-fn apart(a: &[Vec3], b: &[Vec3]) -> f32 {
-    let pairs = a.iter().zip(b);
-    pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::worse)
-}
-
-fn still(offsets: Vec<(u32, Vec3)>) -> ControlMotion {
-    ControlMotion::new(offsets, []).unwrap()
-}
-
 #[test]
 fn without_displacements_the_clusters_are_those_of_the_stack_to_the_bit() {
     let document = tube(40);
-    let points: Vec<u32> = every(&document, 9).collect();
+    let points = every(&document, 9);
     let stack = {
         let mut group = ClusterGroup::clone(&by_hand([], ControlMotion::default()).groups()[0]);
         group.base = Base::Stack;
@@ -108,7 +60,7 @@ fn without_displacements_the_clusters_are_those_of_the_stack_to_the_bit() {
 #[test]
 fn a_displacement_is_added_to_the_stack_and_turns_with_the_skin() {
     let document = tube(60);
-    let points: Vec<u32> = every(&document, 11).collect();
+    let points = every(&document, 11);
     let moved = points[points.len() / 2];
     let offset = Vec3::new(0.05, 0.1, -0.02);
     let plain = with(
@@ -151,7 +103,7 @@ fn keyed(moved: u32) -> ControlMotion {
 #[test]
 fn keyframes_are_linear_in_their_clip_alone() {
     let document = tube(40);
-    let points: Vec<u32> = every(&document, 11).collect();
+    let points = every(&document, 11);
     let moved = points[points.len() / 2];
     let rest = document.rest_pose().clone();
     let plain = shape(
@@ -175,7 +127,7 @@ fn keyframes_are_linear_in_their_clip_alone() {
 #[test]
 fn an_incremental_evaluation_has_the_bits_of_a_full_one_and_moves_only_what_changes() {
     let document = tube(90);
-    let points: Vec<u32> = every(&document, 17).collect();
+    let points = every(&document, 17);
     let moved = points[points.len() / 2];
     let mut document = with(&document, by_hand(points.clone(), keyed(moved)));
     let pose = bent(&document, 50.0);
@@ -224,7 +176,7 @@ fn an_incremental_evaluation_has_the_bits_of_a_full_one_and_moves_only_what_chan
 #[test]
 fn a_node_that_mirrors_gives_the_mirror_image_of_the_patches() {
     let document = tube(60);
-    let points: Vec<u32> = every(&document, 13).collect();
+    let points = every(&document, 13);
     let moved = points[points.len() / 2];
     let offset = Vec3::new(0.05, 0.2, -0.1);
     let marked = with(&document, by_hand(points, still(vec![(moved, offset)])));
@@ -260,7 +212,7 @@ fn a_node_that_mirrors_gives_the_mirror_image_of_the_patches() {
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
     let document = tube(120);
-    let points: Vec<u32> = every(&document, 11).collect();
+    let points = every(&document, 11);
     let moved = points[points.len() / 2];
     let document = with(&document, by_hand(points, keyed(moved)));
     let pose = bent(&document, 70.0);
@@ -366,7 +318,7 @@ fn an_export_of_keyed_clusters_reads_back_within_a_tenth_of_a_percent() {
     let times = [0.0, 0.5, 1.0];
     bake_sources::turn(&mut gltf, clip, 2, "LINEAR", &times, &[0.0, 60.0, 20.0]);
     let document = bake_sources::document(gltf);
-    let points: Vec<u32> = every(&document, 3).collect();
+    let points = every(&document, 3);
     let moved = [points.len() / 4, points.len() / 2, 3 * points.len() / 4].map(|i| points[i]);
     let key = |secs: f32, by: Vec3| (secs, moved.map(|point| (point, by)).to_vec());
     let keys = vec![

@@ -1,15 +1,15 @@
 //! Clusters that are moved by hand in the headless editor: the gizmo, soft selection, keyframes.
 
+use crate::clustered::{SIZE, move_by};
+use crate::clusters_editor::{shown, undo_label};
 use crate::editing::EditorHarness;
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 use sinew::cluster::{Base, ControlMotion, GroupPreset};
 use sinew::document::session::{PoseSpace, RadiusUnit, TransformKind};
 use sinew::math::Axis;
 use sinew::mesh::PointSet;
 use sinew::skeleton::Moment;
 use std::collections::BTreeMap;
-
-const SIZE: Vec2 = Vec2::new(1000.0, 800.0);
 
 /// The sample arm with every 40th vertex a cluster that is moved by hand, one of them selected; the rest pose.
 fn editor() -> (EditorHarness, u32) {
@@ -36,34 +36,6 @@ fn editor() -> (EditorHarness, u32) {
     h.editor.set_pose_space(PoseSpace::World);
     h.settle();
     (h, moved)
-}
-
-fn move_by(h: &mut EditorHarness, axis: Axis, metres: &str) {
-    let at = SIZE / 2.0;
-    assert!(
-        h.editor
-            .begin_cluster_transform(TransformKind::Move, None, at, SIZE)
-    );
-    h.editor.press_axis(axis, false);
-    for c in metres.chars() {
-        h.editor.type_transform(c);
-    }
-    h.settle();
-    h.editor.confirm_transform();
-    h.settle();
-}
-
-fn shown(h: &EditorHarness) -> Vec<Vec3> {
-    let displayed = h.editor.displayed().values().next().unwrap();
-    displayed.positions.as_ref().clone()
-}
-
-fn undo_label(h: &EditorHarness) -> String {
-    h.editor
-        .history()
-        .undo_label()
-        .unwrap_or_default()
-        .to_owned()
 }
 
 fn hand(h: &EditorHarness) -> ControlMotion {

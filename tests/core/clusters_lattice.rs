@@ -3,10 +3,15 @@
 use crate::bake::{corrected, with_stack};
 use crate::bake_sources;
 use crate::cli::{asset, done, text};
+use crate::clustered::{
+    MESH, RIGID, SIZE, SKINNED, apart, apply, bent, bits, every, move_by, shape, shape_at,
+    shape_of, still, with,
+};
+use crate::clusters_editor::{shown, undo_label};
 use crate::editing::EditorHarness;
 use crate::export_models::reopen;
 use crate::models::tube;
-use glam::{DAffine3, DMat3, DQuat, DVec3, Vec2, Vec3};
+use glam::{DAffine3, DMat3, DVec3, Vec3};
 use serde_json::{Value, json};
 use sinew::bake::static_shapes::{StaticPose, static_shapes};
 use sinew::bake::{BakeMode, BakeOptions};
@@ -17,24 +22,19 @@ use sinew::cluster::{
 };
 use sinew::deform::{DeformStack, Moved};
 use sinew::document::session::{PoseSpace, TransformKind};
-use sinew::document::{ClipId, ClustersEdit, Document, Edit, InstanceId, MeshId, checks};
+use sinew::document::{ClipId, Document, Edit, checks};
 use sinew::evaluate::Evaluator;
 use sinew::io::project::{apply_project, parse, to_project, to_text};
 use sinew::io::{open_any, open_sample};
 use sinew::math::{Axis, Worse};
 use sinew::mesh::PointSet;
-use sinew::skeleton::{Moment, Pose};
+use sinew::skeleton::Moment;
 use sinew::task::Task;
 use sinew::tools::SelectOp;
 use std::path::Path;
 use std::sync::Arc;
 
-const MESH: MeshId = MeshId(0);
-const SKINNED: InstanceId = InstanceId(3);
-/// The same mesh on a bone, without a skin.
-const RIGID: InstanceId = InstanceId(4);
 const CLIP: ClipId = ClipId(0);
-const SIZE: Vec2 = Vec2::new(1000.0, 800.0);
 /// The last control point of a lattice of 2 x 2 x 2: the corner where all coordinates are largest.
 const CORNER: u32 = 7;
 
@@ -82,59 +82,6 @@ fn by_cage(
             ..CageControls::new(mesh)
         }));
     })
-}
-
-fn apply(document: &mut Document, map: ClusterMap) {
-    let edit = ClustersEdit::new(document, MESH, Arc::new(map));
-    document.apply(&mut Edit::Clusters(edit)).unwrap();
-}
-
-fn with(document: &Document, map: ClusterMap) -> Document {
-    let mut document = document.clone();
-    apply(&mut document, map);
-    document
-}
-
-fn shape_of(document: &Document, id: InstanceId, pose: &Pose, moment: Moment) -> Vec<Vec3> {
-    let mut evaluator = Evaluator::default();
-    evaluator.evaluate(document, pose.at(moment));
-    evaluator.plan(id).unwrap().positions().to_vec()
-}
-
-fn shape_at(document: &Document, pose: &Pose, moment: Moment) -> Vec<Vec3> {
-    shape_of(document, SKINNED, pose, moment)
-}
-
-fn shape(document: &Document, pose: &Pose) -> Vec<Vec3> {
-    shape_at(document, pose, Moment::default())
-}
-
-fn bits(shape: &[Vec3]) -> Vec<[u32; 3]> {
-    shape
-        .iter()
-        .map(|v| v.to_array().map(f32::to_bits))
-        .collect()
-}
-
-fn bent(document: &Document, degrees: f64) -> Pose {
-    let mut pose = Pose::rest(document.skeleton());
-    pose.locals[1].rotation = DQuat::from_rotation_z(degrees.to_radians());
-    pose.locals[2].rotation = DQuat::from_rotation_x(0.5 * degrees.to_radians());
-    pose
-}
-
-fn every(document: &Document, nth: usize) -> Vec<u32> {
-    let n = document.meshes()[&MESH].geometry.n_points() as u32;
-    (0..n).step_by(nth).collect()
-}
-
-fn apart(a: &[Vec3], b: &[Vec3]) -> f32 {
-    let pairs = a.iter().zip(b);
-    pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::worse)
-}
-
-fn still(offsets: Vec<(u32, Vec3)>) -> ControlMotion {
-    ControlMotion::new(offsets, []).unwrap()
 }
 
 #[test]
@@ -552,37 +499,12 @@ fn editor(base: Base) -> EditorHarness {
     h
 }
 
-fn move_by(h: &mut EditorHarness, axis: Axis, metres: &str) {
-    let at = SIZE / 2.0;
-    assert!(
-        h.editor
-            .begin_cluster_transform(TransformKind::Move, None, at, SIZE)
-    );
-    h.editor.press_axis(axis, false);
-    for c in metres.chars() {
-        h.editor.type_transform(c);
-    }
-    h.settle();
-    h.editor.confirm_transform();
-    h.settle();
-}
-
-fn undo_label(h: &EditorHarness) -> String {
-    let label = h.editor.history().undo_label();
-    label.unwrap_or_default().to_owned()
-}
-
 fn n_selected(h: &EditorHarness) -> usize {
     h.editor.control_points().unwrap().selected.len()
 }
 
 fn group(h: &EditorHarness) -> ClusterGroup {
     ClusterGroup::clone(&h.editor.cluster_groups()[0])
-}
-
-fn shown(h: &EditorHarness) -> Vec<Vec3> {
-    let displayed = h.editor.displayed().values().next().unwrap();
-    displayed.positions.as_ref().clone()
 }
 
 #[test]

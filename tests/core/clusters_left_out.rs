@@ -1,8 +1,9 @@
 //! Points that follow patches are left out of the stages before control clusters, where only their final places count; and
 //! one cluster that moves evaluates its own patches again, no others.
 
+use crate::clustered::{MESH, RIGID, SKINNED, apply, bent, bits, every};
 use crate::models::tube;
-use glam::{DQuat, DVec3, Vec3};
+use glam::{DVec3, Vec3};
 use sinew::cluster::fade::Fade;
 use sinew::cluster::procedural::{
     DriverInput, DriverPoint, DriverSettings, Normalisation, SinkDirection, SinkMask, SinkSettings,
@@ -12,7 +13,7 @@ use sinew::cluster::{
 };
 use sinew::correctives;
 use sinew::deform::{DeformStack, MaskKind, Moved, SkinningMethod};
-use sinew::document::{ClustersEdit, Document, Edit, InstanceId, MeshId};
+use sinew::document::{Document, Edit, InstanceId};
 use sinew::evaluate::Evaluator;
 use sinew::math::Transform;
 use sinew::skeleton::{JointId, Pose};
@@ -20,38 +21,11 @@ use sinew::skinning::Rows;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-const MESH: MeshId = MeshId(0);
-const SKINNED: InstanceId = InstanceId(3);
-/// The instance that only its node moves.
-const RIGID: InstanceId = InstanceId(4);
-
-fn bits(shape: &[Vec3]) -> Vec<[u32; 3]> {
-    let bits = |v: &Vec3| v.to_array().map(f32::to_bits);
-    shape.iter().map(bits).collect()
-}
-
-fn bent(document: &Document, degrees: f64) -> Pose {
-    let mut pose = Pose::rest(document.skeleton());
-    pose.locals[1].rotation = DQuat::from_rotation_z(degrees.to_radians());
-    pose.locals[2].rotation = DQuat::from_rotation_x(0.5 * degrees.to_radians());
-    pose
-}
-
-fn apply(document: &mut Document, map: ClusterMap) {
-    let mut edit = Edit::Clusters(ClustersEdit::new(document, MESH, Arc::new(map)));
-    document.apply(&mut edit).unwrap();
-}
-
 fn set_stack(document: &mut Document, stack: DeformStack) {
     let stack = Arc::new(stack);
     document
         .apply(&mut Edit::Stack { mesh: MESH, stack })
         .unwrap();
-}
-
-fn every(document: &Document, nth: usize) -> Vec<u32> {
-    let n = document.meshes()[&MESH].geometry.n_points() as u32;
-    (0..n).step_by(nth).collect()
 }
 
 /// One group for each base, in turns.

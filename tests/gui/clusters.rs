@@ -493,7 +493,7 @@ impl Window {
 fn control_cluster_arm() -> Window {
     let mut window = Window::on("arm.glb");
     window.choose("Help", "Welcome");
-    window.click(Role::Button, "Control clusters");
+    window.click(Role::Button, "Try the control-cluster arm");
     window.wait_until("the sample", |w| w.document().has_clusters());
     window.settle();
     window

@@ -1,14 +1,15 @@
 //! Clusters that are moved by hand in the window: selected with the mouse, moved with the gizmo and the keys, keyed, and shown
 //! in the timeline.
 
+use crate::clusters::undo_label;
 use crate::window::Window;
 use egui::{Key, Modifiers, PointerButton, Pos2, Role, Vec2};
 use sinew::cluster::{Base, ControlMotion};
 use sinew::view::commands::Command;
 use sinew::view::frame::{PanelKind, Workspace};
 
-/// The Clusters workspace on the sample arm with a stroke of clusters that are moved by hand, and the timeline.
-fn by_hand() -> Window {
+/// The Clusters workspace on the sample arm with a stroke of clusters that a base moves, and the timeline.
+pub(crate) fn with_base(base: Base, stroke: Vec2) -> Window {
     let mut window = Window::on("arm.glb");
     window.click(Role::Tab, Workspace::Clusters.label());
     if !window.app().dock().is_open(PanelKind::Timeline) {
@@ -20,29 +21,23 @@ fn by_hand() -> Window {
     editor.show_clip(clip);
     window.settle();
     let at = window.on_model();
-    window.drag(
-        PointerButton::Primary,
-        Modifiers::NONE,
-        at,
-        Vec2::new(20.0, 12.0),
-    );
+    window.drag(PointerButton::Primary, Modifiers::NONE, at, stroke);
     window.settle();
     window.click(Role::ComboBox, "Base");
-    window.click(Role::Button, "By hand");
+    window.click(Role::Button, base.label());
     window.settle();
-    assert_eq!(window.editor().cluster_groups()[0].base, Base::Hand);
+    assert_eq!(window.editor().cluster_groups()[0].base, base);
     window.wait("patches", |app| app.editor().current_layout().is_some());
     window.settle();
     window
 }
 
-fn hand(window: &Window) -> ControlMotion {
-    window.editor().cluster_groups()[0].hand.clone()
+fn by_hand() -> Window {
+    with_base(Base::Hand, Vec2::new(20.0, 12.0))
 }
 
-fn undo_label(window: &Window) -> String {
-    let label = window.editor().history().undo_label();
-    label.unwrap_or_default().to_owned()
+fn hand(window: &Window) -> ControlMotion {
+    window.editor().cluster_groups()[0].hand.clone()
 }
 
 /// The cluster nearest to where the stroke began, and its place on the screen.

@@ -1,41 +1,14 @@
 //! Clusters that a lattice or a cage moves, in the window: control points selected with the mouse, moved with the gizmo and the
 //! keys, keyed, and shown in the timeline.
 
+use crate::clusters::undo_label;
+use crate::clusters_hand::with_base;
 use crate::window::Window;
 use egui::{Key, Modifiers, PointerButton, Pos2, Role, Vec2};
 use sinew::cluster::{Base, ControlMotion};
 use sinew::editor::clusters::ControlPoints;
 use sinew::view::commands::Command;
 use sinew::view::frame::{PanelKind, Workspace};
-
-/// The Clusters workspace on the sample arm with a stroke of clusters that a base moves, and the timeline.
-fn with_base(base: Base) -> Window {
-    let mut window = Window::on("arm.glb");
-    window.click(Role::Tab, Workspace::Clusters.label());
-    if !window.app().dock().is_open(PanelKind::Timeline) {
-        window.find_and_run(Command::TogglePanel(PanelKind::Timeline));
-        window.settle();
-    }
-    let editor = window.harness.state_mut().editor_mut();
-    let clip = editor.document().clips().keys().next().copied();
-    editor.show_clip(clip);
-    window.settle();
-    let at = window.on_model();
-    window.drag(
-        PointerButton::Primary,
-        Modifiers::NONE,
-        at,
-        Vec2::new(40.0, 24.0),
-    );
-    window.settle();
-    window.click(Role::ComboBox, "Base");
-    window.click(Role::Button, base.label());
-    window.settle();
-    assert_eq!(window.editor().cluster_groups()[0].base, base);
-    window.wait("patches", |app| app.editor().current_layout().is_some());
-    window.settle();
-    window
-}
 
 fn points(window: &Window) -> ControlPoints {
     window.editor().control_points().expect("control points")
@@ -44,11 +17,6 @@ fn points(window: &Window) -> ControlPoints {
 fn motion(window: &Window) -> ControlMotion {
     let group = &window.editor().cluster_groups()[0];
     group.motion().expect("control points").clone()
-}
-
-fn undo_label(window: &Window) -> String {
-    let label = window.editor().history().undo_label();
-    label.unwrap_or_default().to_owned()
 }
 
 fn click_at(window: &mut Window, at: Pos2) {
@@ -60,7 +28,7 @@ fn click_at(window: &mut Window, at: Pos2) {
 
 #[test]
 fn control_points_of_a_lattice_are_selected_moved_with_the_gizmo_and_keyed() {
-    let mut window = with_base(Base::Lattice);
+    let mut window = with_base(Base::Lattice, Vec2::new(40.0, 24.0));
     assert_eq!(points(&window).places.len(), 8);
     window.picture("lattice-marking");
     // The toolbar shows the gizmo, and lets the mouse select.
@@ -149,7 +117,7 @@ fn control_points_of_a_lattice_are_selected_moved_with_the_gizmo_and_keyed() {
 
 #[test]
 fn a_box_selects_the_points_of_a_cage_alone() {
-    let mut window = with_base(Base::Cage);
+    let mut window = with_base(Base::Cage, Vec2::new(40.0, 24.0));
     assert_eq!(points(&window).places.len(), 26);
     window.click(Role::Button, "Move control points");
     let screen: Vec<Pos2> = points(&window)

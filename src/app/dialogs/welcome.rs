@@ -5,16 +5,17 @@ use crate::app::settings::{Recent, SettingsFile};
 use crate::app::thumbnails::{Gallery, Thumbnails};
 use crate::view::commands::Command;
 use crate::view::keymap::{self, Preset};
-use crate::view::middle;
 use crate::view::theme::{self, ThemeChoice};
 use crossbeam_channel::{Receiver, bounded};
 use eframe::egui;
+use egui::text::LayoutJob;
 use egui::{
-    Button, ColorImage, FontId, RichText, Role, ScrollArea, Sense, TextureHandle, TextureOptions,
-    Ui, Vec2, WidgetInfo,
+    Button, ColorImage, FontId, Galley, RichText, Role, ScrollArea, Sense, TextureHandle,
+    TextureOptions, Ui, Vec2, WidgetInfo,
 };
 use egui_material_icons::icons;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A sample of the welcome.
 struct Sample {
@@ -59,7 +60,7 @@ const SAMPLES: [Sample; 7] = [
     },
     Sample {
         id: "control-clusters-arm",
-        title: "Control clusters",
+        title: "Try the control-cluster arm",
         about: "A coarse arm: clusters that dual quaternion skinning, a corrective sample and the biceps move, and patches between them.",
         picture: include_bytes!("../../../assets/samples/control-clusters-arm.png"),
     },
@@ -182,10 +183,16 @@ impl Welcome {
         let width = ((ui.available_width() - 12.0) / 3.0).floor();
         let all = SAMPLES.iter().zip(&self.pictures);
         for row in all.collect::<Vec<_>>().chunks(3) {
+            // A long title takes a second line, for which all of a row have room.
+            let titles = row.iter().map(|(sample, _)| title(ui, sample, width));
+            let titles: Vec<Arc<Galley>> = titles.collect();
+            let tallest = titles.iter().map(|title| title.size().y);
+            let tallest = tallest.fold(0.0, f32::max);
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = 6.0;
-                for (sample, picture) in row {
-                    if sample_ui(ui, sample, picture.as_ref(), width) {
+                for ((sample, picture), title) in row.iter().zip(titles) {
+                    let size = Vec2::new(width, (width * 0.625).round() + tallest + 6.0);
+                    if sample_ui(ui, sample, picture.as_ref(), title, size) {
                         *chosen = Chosen::Run(Command::Sample(sample.id));
                     }
                 }
@@ -280,9 +287,14 @@ fn recent_ui(
 }
 
 /// Draws a sample; returns whether it was chosen.
-fn sample_ui(ui: &mut Ui, sample: &Sample, picture: Option<&TextureHandle>, width: f32) -> bool {
-    let height = (width * 0.625).round() + 20.0;
-    let (rect, response) = ui.allocate_exact_size(Vec2::new(width, height), Sense::click());
+fn sample_ui(
+    ui: &mut Ui,
+    sample: &Sample,
+    picture: Option<&TextureHandle>,
+    title: Arc<Galley>,
+    size: Vec2,
+) -> bool {
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, sample.title));
     let palette = theme::palette(ui);
     let is_lit = response.hovered() || response.has_focus();
@@ -293,18 +305,23 @@ fn sample_ui(ui: &mut Ui, sample: &Sample, picture: Option<&TextureHandle>, widt
     let inner = egui::UiBuilder::new().max_rect(rect).layout(down);
     ui.scope_builder(inner, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
-        thumbnail_ui(ui, picture, width);
+        thumbnail_ui(ui, picture, size.x);
     });
-    let font = FontId::proportional(12.0);
-    let name = middle::galley(ui, sample.title, &font, width - 4.0);
-    let at = egui::pos2(
-        rect.center().x - 0.5 * name.size().x,
-        rect.bottom() - 10.0 - 0.5 * name.size().y,
-    );
+    let under = rect.top() + (size.x * 0.625).round() + 3.0;
+    let at = egui::pos2(rect.center().x, under);
     let colour = if is_lit { palette.accent } else { palette.text };
     ui.painter()
-        .galley_with_override_text_color(at, name, colour);
+        .galley_with_override_text_color(at, title, colour);
     response.on_hover_text(sample.about).clicked()
+}
+
+/// The title of a sample, in as many lines as it takes, centred at its position.
+fn title(ui: &Ui, sample: &Sample, width: f32) -> Arc<Galley> {
+    let font = FontId::proportional(12.0);
+    let colour = theme::palette(ui).text;
+    let mut job = LayoutJob::simple(sample.title.to_owned(), font, colour, width - 4.0);
+    job.halign = egui::Align::Center;
+    ui.painter().layout_job(job)
 }
 
 /// The picture of a sample as a texture.

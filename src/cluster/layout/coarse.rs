@@ -14,6 +14,8 @@ pub(super) struct CoarseMesh<'a> {
     pub(super) faces: Vec<[u32; 3]>,
     /// n_vertices: the slots of each vertex's faces.
     of_vertex: Vec<Vec<u32>>,
+    /// Twice the area of the face in each slot: every removal asks for those of all faces around it.
+    doubled_areas: Vec<f64>,
 }
 
 impl<'a> CoarseMesh<'a> {
@@ -36,11 +38,15 @@ impl<'a> CoarseMesh<'a> {
                 of_vertex[v as usize].push(slot);
             }
         }
-        Self {
+        let mut mesh = Self {
             surface,
+            doubled_areas: Vec::new(),
             faces,
             of_vertex,
-        }
+        };
+        let areas = mesh.faces.iter().map(|&face| mesh.cross(face).length());
+        mesh.doubled_areas = areas.collect();
+        mesh
     }
 
     /// The slots of a vertex's faces.
@@ -89,7 +95,7 @@ impl<'a> CoarseMesh<'a> {
     pub(super) fn area_around(&self, vertex: u32) -> f64 {
         self.faces_of(vertex)
             .iter()
-            .map(|&f| self.cross(self.faces[f as usize]).length())
+            .map(|&f| self.doubled_areas[f as usize])
             .sum::<f64>()
             * 0.5
     }
@@ -125,6 +131,7 @@ impl<'a> CoarseMesh<'a> {
         }
         for (&slot, &triangle) in old.iter().zip(triangles) {
             self.faces[slot as usize] = triangle;
+            self.doubled_areas[slot as usize] = self.cross(triangle).length();
             for v in triangle {
                 self.of_vertex[v as usize].push(slot);
             }

@@ -74,6 +74,11 @@ impl Layout {
         self.corners.binary_search(&vertex).ok().map(|i| i as u32)
     }
 
+    /// Whether a vertex follows a patch.
+    pub fn is_free(&self, vertex: u32) -> bool {
+        self.corner_of_vertex(vertex).is_none() && self.excluded.binary_search(&vertex).is_err()
+    }
+
     /// The layout of the `included` vertices.
     fn of_components(
         surface: &ClusterSurface,

@@ -6,7 +6,7 @@ use super::posed_skin::Changes;
 use super::run::{ProbeSkin, Run, Stage};
 use super::skinning_pass::SkinningPass;
 use crate::deform::{DeformInput, DeformStack, MaskKind, Masks, SkinningMethod};
-use crate::skinning::{CHUNK, Centres, CookedChunk, Rows};
+use crate::skinning::{CHUNK, Centres, CookedChunk, RowRef, Rows, SkinInput};
 use glam::Vec3;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
@@ -40,6 +40,8 @@ pub(super) struct Gathered {
     reads: Vec<Vec<usize>>,
     chunks: Vec<Arc<CookedChunk>>,
     changes: Changes,
+    /// Whether influences may have changed since they were cooked.
+    has_run: bool,
     /// The painted maps of the mesh, and the same of the gathered points.
     masks: [Masks; 2],
     /// The centres of rotation of the mesh, and the same of the gathered points.
@@ -78,6 +80,23 @@ impl Gathered {
         self.pass.shape()
     }
 
+    /// A chunk of them with their influences in the pose of a run; `None` beyond them.
+    pub(super) fn skin_input<'a>(&'a self, run: &Run<'a>, chunk: usize) -> Option<SkinInput<'a>> {
+        let bind = self.bind.chunks(CHUNK).nth(chunk)?;
+        SkinInput::new(bind, self.chunks.get(chunk)?, run.skin.palette()).ok()
+    }
+
+    /// Brings their influences to those of the mesh, without deforming them.
+    pub(super) fn follow(&mut self, run: &Run<'_>, gather: &impl Gather) {
+        let of_mesh = run.skin.changes();
+        self.changes.chunks.clear();
+        // Before the first run their influences are those of their making.
+        if self.has_run && !of_mesh.chunks.is_empty() {
+            self.recook(&of_mesh.chunks, gather, run.input);
+        }
+        self.has_run = true;
+    }
+
     /// Deforms them by stages 2 to 5 of `stack`. `is_new`: for the first time, or at other bind positions. Returns which of
     /// them may have moved.
     pub(super) fn run(
@@ -87,12 +106,8 @@ impl Gathered {
         gather: &impl Gather,
         is_new: bool,
     ) -> Changed {
+        self.follow(run, gather);
         let of_mesh = run.skin.changes();
-        self.changes.chunks.clear();
-        // Before the first run their influences are those of their making.
-        if !of_mesh.chunks.is_empty() && !self.pass.shape().is_empty() {
-            self.recook(&of_mesh.chunks, gather, run.input);
-        }
         self.changes.palette = of_mesh.palette;
         self.changes.inflated_bones = of_mesh.inflated_bones;
         self.take_masks(run.input.masks, gather);
@@ -175,6 +190,37 @@ impl Gathered {
             let own = Centres::given(input.geometry, &gather.centres(centres));
             self.centres = Some((Arc::downgrade(centres), Arc::new(own)));
         }
+    }
+}
+
+/// Gathered points that are points of the mesh.
+pub(super) struct Points<'a>(pub(super) &'a [u32]);
+
+impl Gather for Points<'_> {
+    fn point(&self, gathered: usize) -> u32 {
+        self.0[gathered]
+    }
+
+    fn chunks_read(&self, gathered: Range<usize>) -> Vec<usize> {
+        let points = self.0[gathered].iter();
+        let mut chunks: Vec<usize> = points.map(|&point| point as usize / CHUNK).collect();
+        chunks.sort_unstable();
+        chunks.dedup();
+        chunks
+    }
+
+    fn rows(&self, gathered: Range<usize>, input: &DeformInput<'_>) -> Rows {
+        let mut rows = Rows::with_capacity(gathered.len());
+        for &point in &self.0[gathered] {
+            let row = input.cooked.rows(point as usize / CHUNK);
+            let row = row.map(|rows| rows.row(point as usize % CHUNK));
+            rows.push_pairs(row.into_iter().flat_map(RowRef::iter));
+        }
+        rows
+    }
+
+    fn centres(&self, centres: &Centres) -> Vec<Vec3> {
+        self.0.iter().map(|&p| centre_of(centres, p)).collect()
     }
 }
 

@@ -7,6 +7,7 @@ use crate::cluster::{CornerFrame, Patches};
 use crate::deform::DeformInput;
 use crate::skinning::CookedChunk;
 use glam::Vec3;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What every stage of a run may read.
@@ -72,7 +73,7 @@ pub(super) trait Stage: Send + Sync {
     }
 
     /// The patches between control clusters, and the frames of their corners in the latest run.
-    fn patches(&self) -> Option<(&Patches, &[CornerFrame])> {
+    fn patches(&self) -> Option<(&Patches, Cow<'_, [CornerFrame]>)> {
         None
     }
 }

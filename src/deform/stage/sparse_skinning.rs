@@ -2,16 +2,14 @@
 //! places from the patches, whatever these stages make of them.
 
 use super::changed::Changed;
-use super::gathered::{Gather, Gathered, centre_of};
+use super::gathered::{Gathered, Points};
 use super::key::{Identity, LastKey, refill};
 use super::left_out::leaves_out;
 use super::run::{Run, Stage};
 use crate::cluster::MeshLayout;
 use crate::cluster::procedural::{DriverInput, DriverPoint};
 use crate::deform::DeformInput;
-use crate::skinning::{CHUNK, Centres, RowRef, Rows};
 use glam::Vec3;
-use std::ops::Range;
 
 /// The skinned and corrected shape of an instance whose free points follow patches, world space. Free points that no driver
 /// reads stay where they once were.
@@ -115,34 +113,4 @@ fn read(layout: &MeshLayout, driving: &[u32], n_points: usize) -> Vec<u32> {
     }
     let points = (0u32..).zip(is_read);
     points.filter(|(_, read)| *read).map(|(p, _)| p).collect()
-}
-
-/// Points of the mesh.
-struct Points<'a>(&'a [u32]);
-
-impl Gather for Points<'_> {
-    fn point(&self, gathered: usize) -> u32 {
-        self.0[gathered]
-    }
-
-    fn chunks_read(&self, gathered: Range<usize>) -> Vec<usize> {
-        let points = self.0[gathered].iter();
-        let mut chunks: Vec<usize> = points.map(|&point| point as usize / CHUNK).collect();
-        chunks.dedup();
-        chunks
-    }
-
-    fn rows(&self, gathered: Range<usize>, input: &DeformInput<'_>) -> Rows {
-        let mut rows = Rows::with_capacity(gathered.len());
-        for &point in &self.0[gathered] {
-            let row = input.cooked.rows(point as usize / CHUNK);
-            let row = row.map(|rows| rows.row(point as usize % CHUNK));
-            rows.push_pairs(row.into_iter().flat_map(RowRef::iter));
-        }
-        rows
-    }
-
-    fn centres(&self, centres: &Centres) -> Vec<Vec3> {
-        self.0.iter().map(|&p| centre_of(centres, p)).collect()
-    }
 }

@@ -10,6 +10,7 @@ use super::skinning_pass::SkinningPass;
 use super::sparse_skinning::SparseSkinning;
 use crate::cluster::{CornerFrame, Patches};
 use glam::Vec3;
+use std::borrow::Cow;
 
 /// The stages that make shapes, in order.
 pub(in crate::deform) struct Stages {
@@ -79,7 +80,7 @@ impl Stages {
     }
 
     /// The patches between control clusters in the latest run.
-    pub(in crate::deform) fn patches(&self) -> Option<(&Patches, &[CornerFrame])> {
+    pub(in crate::deform) fn patches(&self) -> Option<(&Patches, Cow<'_, [CornerFrame]>)> {
         let mut acting = self.table.iter().filter_map(|line| line.stage.as_ref());
         acting.find_map(|stage| stage.patches())
     }

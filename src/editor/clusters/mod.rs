@@ -18,12 +18,14 @@ mod marks;
 mod muscle_site;
 mod muscles;
 mod net;
+mod recording_watch;
 mod recordings;
 mod sparse;
 mod suggesting;
 
 pub(super) use driver_values::DriverValues;
 pub(super) use muscles::Muscles;
+pub(super) use recording_watch::RecordingWatch;
 pub(super) use recordings::RecordingFiles;
 pub(super) use sparse::SparseClusters;
 pub(super) use suggesting::ClusterSuggestions;

@@ -1,7 +1,7 @@
 //! The net of patches between the clusters, as shown: its corners that nobody marked, and edges that turn too far.
 
 use super::Editor;
-use crate::cluster::MeshLayout;
+use crate::cluster::{Interpolation, MeshLayout};
 use crate::document::{InstanceId, MeshId};
 use crate::finding::counted;
 use crate::mesh::PointSet;
@@ -33,6 +33,32 @@ impl Editor {
         let layout = self.patch_layout(mesh)?;
         let is_current = item.clusters.acts() && layout.is_of(&item.geometry, &item.clusters);
         is_current.then_some(layout)
+    }
+
+    /// Those of some points of a mesh that follow patches: the document keeps their weights, which move nothing. None where
+    /// free vertices keep their skin.
+    pub(in crate::editor) fn resting(&self, mesh: MeshId, points: &[u32]) -> usize {
+        let layout = self.layout_without_skin(mesh);
+        layout.map_or(0, |layout| {
+            let vertices = points.iter();
+            let vertices = vertices.map(|&point| layout.surface().vertex_of_point(point));
+            vertices.filter(|&v| layout.layout().is_free(v)).count()
+        })
+    }
+
+    /// The number of vertices of the active object whose weights rest unused: they follow the patches between its control
+    /// clusters.
+    pub fn n_resting_weights(&self) -> usize {
+        let mesh = self.clustered_mesh();
+        let layout = mesh.and_then(|mesh| self.layout_without_skin(mesh));
+        layout.map_or(0, |layout| layout.layout().free.len())
+    }
+
+    /// The patches of a mesh, unless its free vertices keep their skin.
+    fn layout_without_skin(&self, mesh: MeshId) -> Option<&Arc<MeshLayout>> {
+        let item = self.document.meshes().get(&mesh)?;
+        let keeps = item.clusters.settings().interpolation == Interpolation::SkinnedFree;
+        self.current_layout_of(mesh).filter(|_| !keeps)
     }
 
     /// The number of corners that the patches of the active object need and nobody marked.

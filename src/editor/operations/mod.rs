@@ -386,7 +386,9 @@ impl Editor {
         let label = adjusting.operation.label();
         let was_applied = std::mem::replace(&mut adjusting.is_applied, false);
         let (mut edits, mut reports) = (Vec::new(), Vec::new());
+        let mut changed = Vec::new();
         for (mesh, outcome) in outcomes {
+            changed.push((mesh, outcome.points.clone()));
             reports.push((mesh, outcome.report));
             if !outcome.points.is_empty() {
                 edits.push(
@@ -407,9 +409,16 @@ impl Editor {
         if let Some(adjusting) = &mut self.operations.adjusting {
             adjusting.is_applied = is_applied;
             adjusting.revision = revision;
-            let text = summary(label, &adjusting.reports);
+            let mut text = summary(label, &adjusting.reports);
             // Notified once; during adjustment its panel shows the summary.
             if !was_applied {
+                let resting = changed.iter();
+                let resting: usize = resting.map(|(mesh, of)| self.resting(*mesh, of)).sum();
+                if resting > 0 {
+                    let n = counted(resting, "free vertex");
+                    // Writing to a string cannot fail.
+                    let _ = write!(text, " The weights of {n} rest unused.");
+                }
                 self.notify(text);
             }
         }

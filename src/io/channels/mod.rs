@@ -67,6 +67,12 @@ pub fn read_item(
     })
 }
 
+/// The hash of the content of the file at `path`, which [`read_item`] has as its fingerprint; `None` where it cannot be read.
+pub fn content_hash(path: &Path) -> Option<u64> {
+    let text = text::read(path).ok()?;
+    Some(xxh3_64(text.as_bytes()))
+}
+
 /// The recording in the text of a file that comes with Sinew, as an item of a document. `path` names it.
 pub fn built_in_item(
     name: String,

@@ -1,16 +1,16 @@
 //! What moves the corners: the stack, a skinning method of their own, or nothing.
 
 use super::corners::Corners;
-use super::probe::SkinProbe;
-use crate::cluster::{Base, ClusterMap, CornerFrame, TangentPlane};
-use crate::deform::correctives::BlendedRotation;
+use super::probe::{self, CORNERS_PER_CHUNK, SkinProbe};
+use crate::cluster::{Base, ClusterMap, CornerFrame, CornerRow, Patches, TangentPlane};
 use crate::deform::stage::changed::Changed;
 use crate::deform::stage::run::Run;
-use crate::deform::{DeformStack, MaskKind, SkinningMethod};
+use crate::deform::{DeformInput, DeformStack, SkinningMethod};
 use crate::math::dual_quaternion::quat_from_rotation;
 use crate::math::polar;
 use crate::skinning::{CHUNK, RowRef};
-use glam::{DAffine3, DMat3, DQuat, DVec3};
+use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
+use rayon::prelude::*;
 
 /// The corners by what moves them.
 pub(super) struct Bases {
@@ -18,6 +18,10 @@ pub(super) struct Bases {
     of_corner: Vec<(Base, u32)>,
     /// In the order of [`PROBED`]; empty without a skin.
     probes: Vec<SkinProbe>,
+    /// Whether some corner follows no probe.
+    has_others: bool,
+    /// Rows of the corners of one probe among those of others.
+    spare: Vec<CornerRow>,
     /// Whether a joint of the skin mirrors in the latest pose.
     mirrors: bool,
     /// Without a skin: from the mesh to the world, now and in the rest pose, in the latest run.
@@ -46,11 +50,15 @@ impl Bases {
         });
         let has_skin = run.input.skin.is_some();
         let probes = probes.into_iter().filter(|_| has_skin);
+        let probes: Vec<SkinProbe> = probes
+            .map(|which| SkinProbe::new(which, corners, run.input))
+            .collect();
+        let n_probed: usize = probes.iter().map(|probe| probe.corners().len()).sum();
         Self {
-            probes: probes
-                .map(|which| SkinProbe::new(which, corners, run.input))
-                .collect(),
+            probes,
+            has_others: n_probed < of_corner.len(),
             of_corner,
+            spare: Vec::new(),
             mirrors: false,
             node: None,
             is_new: true,
@@ -84,7 +92,8 @@ impl Bases {
         for (base, probe) in PROBED.into_iter().zip(&mut self.probes) {
             let own = stack_of(base, run.input.stack);
             let stack = own.as_ref().unwrap_or(run.input.stack);
-            match probe.run(run, stack, corners, self.is_new) {
+            let with_places = base != Base::Stack || adds(run.input);
+            match probe.run(run, stack, corners, self.is_new, with_places) {
                 Changed::Nothing => {}
                 Changed::Points(which) => {
                     let of_probe = probe.corners();
@@ -97,43 +106,159 @@ impl Bases {
         all
     }
 
-    /// The frame of a corner as its base moves it. `place`: where the stages before have it, world.
+    /// Writes the rows of all corners as their bases move them, with their tangents. `before`: the shape of the stages before,
+    /// n_points; `rows`: n_corners.
+    pub(super) fn rows(
+        &mut self,
+        run: &Run<'_>,
+        on: (&Corners, &Patches),
+        before: &[Vec3],
+        rows: &mut [CornerRow],
+    ) {
+        let mut spare = std::mem::take(&mut self.spare);
+        for (base, probe) in PROBED.into_iter().zip(&self.probes) {
+            let which = probe.corners();
+            let all = which.len() == rows.len();
+            let of_probe = if all {
+                &mut *rows
+            } else {
+                spare.resize(which.len(), CornerRow::default());
+                &mut spare[..]
+            };
+            let chunks = of_probe.par_chunks_mut(CORNERS_PER_CHUNK).enumerate();
+            chunks.for_each(|(chunk, rows)| {
+                self.rows_of_chunk(run, on, before, (base, probe, chunk), rows);
+            });
+            if !all {
+                for (&corner, row) in which.iter().zip(&spare) {
+                    rows[corner as usize] = *row;
+                }
+            }
+        }
+        self.spare = spare;
+        if self.has_others {
+            let chunks = rows.par_chunks_mut(CORNERS_PER_CHUNK).enumerate();
+            chunks.for_each(|(chunk, rows)| {
+                let first = (chunk * CORNERS_PER_CHUNK) as u32;
+                for (corner, row) in (first..).zip(rows) {
+                    if let Some(frame) = self.frame_beside_skin(run, on, before, corner) {
+                        *row = on.1.row_with_tangents(corner, &frame);
+                    }
+                }
+            });
+        }
+    }
+
+    /// As [`Bases::rows`], of the corners `which`, ascending, and with the same bits.
+    pub(super) fn rows_of(
+        &self,
+        run: &Run<'_>,
+        on: (&Corners, &Patches),
+        before: &[Vec3],
+        which: &[u32],
+        found: &mut dyn FnMut(u32, &CornerRow),
+    ) {
+        let mut rows = [CornerRow::default(); CORNERS_PER_CHUNK];
+        for (base, probe) in PROBED.into_iter().zip(&self.probes) {
+            let mut known = usize::MAX;
+            for &corner in which {
+                let (of, i) = self.of_corner[corner as usize];
+                if of != base {
+                    continue;
+                }
+                let (chunk, i) = (
+                    i as usize / CORNERS_PER_CHUNK,
+                    i as usize % CORNERS_PER_CHUNK,
+                );
+                if chunk != known {
+                    known = chunk;
+                    let n = probe.corners().len() - chunk * CORNERS_PER_CHUNK;
+                    let rows = &mut rows[..n.min(CORNERS_PER_CHUNK)];
+                    self.rows_of_chunk(run, on, before, (base, probe, chunk), rows);
+                }
+                found(corner, &rows[i]);
+            }
+        }
+        for &corner in which {
+            if let Some(frame) = self.frame_beside_skin(run, on, before, corner) {
+                found(corner, &on.1.row_with_tangents(corner, &frame));
+            }
+        }
+    }
+
+    /// The rows of a chunk of a probe, f32; in f64 where the skin mirrors, or no plane is left.
+    fn rows_of_chunk(
+        &self,
+        run: &Run<'_>,
+        (corners, patches): (&Corners, &Patches),
+        before: &[Vec3],
+        (base, probe, chunk): (Base, &SkinProbe, usize),
+        rows: &mut [CornerRow],
+    ) {
+        let method = method_of(base).unwrap_or(run.input.stack.method);
+        let some_flat = probe.rows(run, method, before, chunk, rows);
+        if !some_flat && !self.mirrors {
+            return;
+        }
+        let which = &probe.corners()[chunk * CORNERS_PER_CHUNK..];
+        for (&corner, row) in which.iter().zip(rows) {
+            let (point, _) = corners.points[corner as usize];
+            let mirrors = self.mirrors && mirrors(run, base, point);
+            if mirrors || row.is_flat() {
+                let plane = &patches.net().planes[corner as usize];
+                let frame = row.frame(plane);
+                let frame = if mirrors {
+                    frame.mirrored(plane)
+                } else {
+                    frame
+                };
+                *row = patches.row_with_tangents(corner, &frame);
+            }
+        }
+    }
+
+    /// The frame of a corner as its base moves it. `row`: of [`Bases::rows`].
     pub(super) fn frame(
         &self,
         run: &Run<'_>,
-        corners: &Corners,
-        plane: &TangentPlane,
-        place: DVec3,
+        on: (&Corners, &Patches),
+        before: &[Vec3],
+        row: &CornerRow,
         corner: u32,
     ) -> CornerFrame {
-        let (base, i) = self.of_corner[corner as usize];
+        let beside = self.frame_beside_skin(run, on, before, corner);
+        beside.unwrap_or_else(|| row.frame(&on.1.net().planes[corner as usize]))
+    }
+
+    /// The frame of a corner that no probe follows.
+    fn frame_beside_skin(
+        &self,
+        run: &Run<'_>,
+        (corners, patches): (&Corners, &Patches),
+        before: &[Vec3],
+        corner: u32,
+    ) -> Option<CornerFrame> {
+        let plane = &patches.net().planes[corner as usize];
+        let (base, _) = self.of_corner[corner as usize];
         let (point, _) = corners.points[corner as usize];
         if base.is_at_rest() {
             let matrix = rest_matrix(run, point);
             let bind = corners.position(corner) / corners.unit;
             let position = matrix.transform_point3(bind);
-            return affine_frame(position, matrix.matrix3, corners.unit, plane);
+            return Some(affine_frame(position, matrix.matrix3, corners.unit, plane));
         }
-        let probe = PROBED.iter().position(|probed| *probed == base);
-        match probe.and_then(|probe| self.probes.get(probe)) {
-            Some(probe) => {
-                let probed = probe.probed(i as usize);
-                let rotation = rotation(run, base, point);
-                let frame =
-                    CornerFrame::with_columns(probed.position, plane, probed.columns, rotation);
-                if self.mirrors && mirrors(run, base, point) {
-                    frame.mirrored(plane)
-                } else {
-                    frame
-                }
-            }
-            None => {
-                let node = run.input.world.get(run.input.node.get());
-                let matrix = node.map_or(DMat3::IDENTITY, |node| node.matrix3);
-                affine_frame(place, matrix, corners.unit, plane)
-            }
-        }
+        self.probes.is_empty().then(|| {
+            let node = run.input.world.get(run.input.node.get());
+            let matrix = node.map_or(DMat3::IDENTITY, |node| node.matrix3);
+            let place = before[point as usize].as_dvec3();
+            affine_frame(place, matrix, corners.unit, plane)
+        })
     }
+}
+
+/// Whether stages 6 and 7 move points after the skin.
+pub(super) fn adds(input: &DeformInput<'_>) -> bool {
+    input.stack.smooth.acts() || input.correctives.is_some_and(|c| c.acts())
 }
 
 /// The stack of a base; `None`: that of the mesh.
@@ -156,19 +281,8 @@ fn method_of(base: Base) -> Option<SkinningMethod> {
 
 /// The blended rotation of a point.
 pub(super) fn rotation(run: &Run<'_>, base: Base, point: u32) -> DQuat {
-    let (c, i) = (point as usize / CHUNK, point as usize % CHUNK);
-    let Some(chunk) = run.skin.chunks().get(c) else {
-        return DQuat::IDENTITY;
-    };
-    let stack = run.input.stack;
-    let blended = BlendedRotation {
-        method: method_of(base).unwrap_or(stack.method),
-        blend: stack.blend,
-        mask: run.input.masks.chunk(MaskKind::Blend, c),
-        chunk,
-        palette: run.skin.palette(),
-    };
-    blended.any_at(i)
+    let method = method_of(base).unwrap_or(run.input.stack.method);
+    probe::rotation(run, method, point)
 }
 
 /// Whether the skin mirrors at a point: as its heaviest joint does.

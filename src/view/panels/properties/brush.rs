@@ -25,6 +25,13 @@ pub fn brush_ui(ui: &mut Ui, editor: &mut Editor) {
     let is_map = editor.paint_target() != PaintTarget::Weights;
     if is_map {
         map_ui(ui, editor);
+    } else if let n @ 1.. = editor.n_resting_weights() {
+        let n = counted(n, "free vertex");
+        let text = format!(
+            "The weights of {n} rest unused: these follow the patches between control clusters. They are kept."
+        );
+        let dim = theme::palette(ui).text_dim;
+        ui.add(egui::Label::new(RichText::new(text).color(dim)).wrap());
     }
     let brush = editor.brush_mut();
     grid_ui(ui, "brush", |ui| {
