@@ -58,7 +58,7 @@ pub(crate) const CORRECTED: [Export; 4] = [
         )
     },
     Export {
-        suggest: Some("index.01.L"),
+        suggest: Some("index.02.L"),
         ..export(
             "hand | knuckle",
             Model::Asset("hand.glb"),
