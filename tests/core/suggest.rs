@@ -308,7 +308,6 @@ fn knees_and_elbows_of_shared_models_unfold() {
             .strain([0.98, 0.40])
             .dihedral([29.2, 10.4])
             .displacement(0.99),
-        Row::new(mannequiny, "calf.l", DVec3::Z, 120.0).strain([0.73, 0.29]),
         Row::new(knight, "lowerarm.l", DVec3::NEG_Z, 90.0)
             .crossings([45, 0])
             .strain([0.67, 0.47])
