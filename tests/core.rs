@@ -253,6 +253,8 @@ mod stage_keys;
 mod still;
 #[path = "core/suggest.rs"]
 mod suggest;
+#[path = "core/suggest_sweeps.rs"]
+mod suggest_sweeps;
 #[path = "core/two_windows.rs"]
 mod two_windows;
 #[path = "core/views.rs"]

@@ -17,6 +17,18 @@ pub(super) fn for_chunks<T: Send>(items: &mut [T], work: impl Fn(usize, &mut [T]
     for_chunks_with(items, &mut states, |c, chunk, ()| work(c * CHUNK, chunk));
 }
 
+/// As [`for_chunks`], with each chunk on a thread by itself: where a few chunks side by side have most of the work.
+pub(super) fn for_uneven_chunks<T: Send>(items: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
+    if items.len() < SERIAL_POINTS {
+        let chunks = items.chunks_mut(CHUNK).enumerate();
+        chunks.for_each(|(c, chunk)| work(c * CHUNK, chunk));
+    } else {
+        let chunks = items.par_chunks_mut(CHUNK).enumerate();
+        let single = chunks.with_max_len(1);
+        single.for_each(|(c, chunk)| work(c * CHUNK, chunk));
+    }
+}
+
 /// Calls `work(index, chunk, state)` for chunks of [`CHUNK`] items, each with its entry of `states`; chunks without one
 /// are left out. Uses several threads where there are many items. Allocates nothing.
 pub(super) fn for_chunks_with<T: Send, S: Send>(

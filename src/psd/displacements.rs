@@ -27,6 +27,24 @@ impl DisplacementChunk {
         points.zip(self.values.iter().copied())
     }
 
+    /// Adds its displacements times a factor to the sums of the points of the chunk.
+    pub fn add_to(&self, sums: &mut [Vec3; CHUNK], factor: f32) {
+        let (Some(&first), Some(&last)) = (self.points.first(), self.points.last()) else {
+            return;
+        };
+        let run = usize::from(first)..usize::from(last) + 1;
+        if run.len() == self.points.len() {
+            for (sum, value) in sums[run].iter_mut().zip(&self.values) {
+                *sum += *value * factor;
+            }
+        } else {
+            for (&point, value) in self.points.iter().zip(&self.values) {
+                // All are below: the remainder spares a comparison each.
+                sums[usize::from(point) % CHUNK] += *value * factor;
+            }
+        }
+    }
+
     /// These with the displacements of some points of the mesh, all in this chunk and ascending, replaced.
     fn with(&self, changed: &[(u32, Vec3)]) -> Self {
         let n = self.points.len() + changed.len();
@@ -191,6 +209,26 @@ mod tests {
         assert_eq!(made.bytes_beside(None), 28);
         assert_eq!(made.bytes_beside(Some(&made.clone())), 0);
         assert!(Displacements::new(Vec::new()).is_empty());
+    }
+
+    #[test]
+    fn runs_and_scattered_points_add_to_their_sums() {
+        for points in [vec![5, 6, 7, 8], vec![0, 6, 1023]] {
+            let value = |p: u32| Vec3::new(p as f32, 1.0, -2.0);
+            let moved = points.iter().map(|&p| (p, value(p)));
+            let made = Displacements::new(moved.collect());
+            let mut sums = [Vec3::Y; CHUNK];
+            made.chunk(0).unwrap().add_to(&mut sums, 0.5);
+            for (point, sum) in (0..).zip(sums) {
+                let is_moved = points.contains(&point);
+                let added = if is_moved {
+                    value(point) * 0.5
+                } else {
+                    Vec3::ZERO
+                };
+                assert_eq!(sum, Vec3::Y + added, "{point}");
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::box_tree::{Bounds, BoxTree};
 use super::neighbourhood::Neighbourhood;
 use super::posed::Posed;
 use super::region::Region;
+use super::settings::RelaxSettings;
 use super::surface::Surface;
 use super::triangle::normal;
 use glam::DVec3;
@@ -29,9 +30,9 @@ const NEAREST: usize = 4;
 #[derive(Clone, Debug)]
 pub struct Coarse {
     /// Its surface: some of the points of the dense one.
-    pub(super) around: Neighbourhood,
+    around: Neighbourhood,
     /// Its region.
-    pub(super) region: Region,
+    region: Region,
     /// The dense point of each of its points.
     kept: Vec<u32>,
     /// One for each free point of the dense region: coarse points and their shares, sum 1.
@@ -61,8 +62,26 @@ impl Coarse {
         })
     }
 
+    /// Its surface.
+    pub fn around(&self) -> &Neighbourhood {
+        &self.around
+    }
+
+    /// Its region.
+    pub fn region(&self) -> &Region {
+        &self.region
+    }
+
+    /// The parameters of a relaxation of it, from those of the dense one, which parts what still crosses here.
+    pub fn settings(settings: &RelaxSettings) -> RelaxSettings {
+        RelaxSettings {
+            widens: false,
+            ..*settings
+        }
+    }
+
     /// The part of a pose of the dense surface.
-    pub(super) fn posed(&self, posed: &Posed) -> Posed {
+    pub fn posed(&self, posed: &Posed) -> Posed {
         let kept = self.kept.iter().map(|&p| p as usize);
         Posed {
             skinned: kept.clone().map(|p| posed.skinned[p]).collect(),

@@ -22,6 +22,8 @@ pub struct RelaxSettings {
     /// Whether a point behind a surface touches it only where it is inside of its shell. Without this test a convex ridge
     /// passes for a fold that went through itself.
     pub inside_test: bool,
+    /// Whether it goes on with wider gaps where triangles still cross at the end.
+    pub widens: bool,
     /// The largest number of iterations.
     pub iterations: usize,
 }
@@ -38,6 +40,7 @@ impl Default for RelaxSettings {
             contact: 10.0,
             contact_reach: 0.3,
             inside_test: true,
+            widens: true,
             iterations: 100,
         }
     }

@@ -22,7 +22,7 @@ const NEARLY_STILL: (f64, usize) = (1e-4, 3);
 const CONTACT_PERIOD: usize = 2;
 
 /// The most iterations after a coarse start, and with a wider gap.
-pub(super) const SHORT: usize = 50;
+const SHORT: usize = 50;
 
 /// How often the gap is doubled where triangles still cross.
 const WIDER_GAPS: usize = 2;
@@ -36,8 +36,8 @@ pub enum Start<'a> {
     /// At the skinned shape, even where it passes deep through itself.
     #[default]
     Skinned,
-    /// At the relaxed shape of the coarser surface.
-    Coarse(&'a Coarse),
+    /// At the displacements of the points of the coarser surface, ascending, each with its own in the frame of bind.
+    Coarse(&'a Coarse, &'a [(u32, DVec3)]),
     /// At the displacements of a pose nearby: points, ascending, each with its own in the frame of bind.
     Near(&'a [(u32, DVec3)]),
 }
@@ -71,18 +71,6 @@ pub fn relax(
     start: Start<'_>,
     task: &Task,
 ) -> Result<Relaxed, FactorError> {
-    relax_with(around, region, posed, settings, start, (task, true))
-}
-
-/// As [`relax`]; `widens`: whether it goes on with wider gaps.
-fn relax_with(
-    around: &Neighbourhood,
-    region: &Region,
-    posed: &Posed,
-    settings: &RelaxSettings,
-    start: Start<'_>,
-    (task, widens): (&Task, bool),
-) -> Result<Relaxed, FactorError> {
     let Some(&first) = region.free.first() else {
         return Ok(Relaxed {
             positions: posed.skinned.clone(),
@@ -97,18 +85,8 @@ fn relax_with(
     let mut displace = |p: u32, d: DVec3| from[p as usize] += posed.rotations[p as usize] * d;
     match start {
         Start::Skinned => {}
-        Start::Coarse(coarse) => {
-            let own = coarse.posed(posed);
-            // The dense surface parts what still crosses here.
-            let relaxed = relax_with(
-                &coarse.around,
-                &coarse.region,
-                &own,
-                settings,
-                Start::Skinned,
-                (task, false),
-            )?;
-            let carried = coarse.carried(&relaxed.displacements);
+        Start::Coarse(coarse, displacements) => {
+            let carried = coarse.carried(displacements);
             for (&p, d) in region.free.iter().zip(carried) {
                 displace(p, d);
             }
@@ -120,7 +98,7 @@ fn relax_with(
     }
     let iterations = match start {
         Start::Skinned | Start::Near(_) => settings.iterations,
-        Start::Coarse(_) => settings.iterations.min(SHORT),
+        Start::Coarse(..) => settings.iterations.min(SHORT),
     };
     let solver = Solver {
         around,
@@ -132,7 +110,7 @@ fn relax_with(
     let rotations = posed.rotations.iter();
     let mut rotations: Vec<DMat3> = rotations.map(|q| DMat3::from_quat(*q)).collect();
     let mut relaxed = solver.run(&skinned, &outline, from, &mut rotations, iterations)?;
-    if widens {
+    if settings.widens {
         relaxed = solver.part_edges(&skinned, &outline, relaxed, &mut rotations)?;
     }
     relaxed.displacements = displacements(

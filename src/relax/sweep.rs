@@ -1,11 +1,10 @@
 //! The relaxed shapes of poses in a row.
 
-use super::coarse::Coarse;
 use super::neighbourhood::Neighbourhood;
 use super::posed::Posed;
 use super::region::Region;
 use super::settings::RelaxSettings;
-use super::solve::{Relaxed, SHORT, Start, relax};
+use super::solve::{Relaxed, Start, relax};
 use crate::math::Worse;
 use crate::math::sparse::FactorError;
 use crate::task::{Cancelled, Task};
@@ -17,7 +16,7 @@ pub const SNAP: f64 = 0.25;
 /// The shape from the pose before is taken where the step is shorter than this fraction of the snap.
 const NEARER: f64 = 0.75;
 
-/// The relaxed surfaces of poses some degrees apart, each from its own skinned shape or from that of `coarse`.
+/// The relaxed surfaces of poses some degrees apart, each from its own skinned shape.
 ///
 /// A fold that has passed deep through itself can open to either side. Where its shape snaps between two poses, the second
 /// is relaxed once more from the displacements of the first; that shape is taken if it is much nearer and has no more
@@ -27,13 +26,11 @@ pub fn relax_sweep(
     region: &Region,
     poses: &[Posed],
     settings: &RelaxSettings,
-    coarse: Option<&Coarse>,
     task: &Task,
     done: &(dyn Fn() -> Result<(), Cancelled> + Sync),
 ) -> Result<Vec<Relaxed>, FactorError> {
-    let start = coarse.map_or(Start::Skinned, Start::Coarse);
     let of_pose = |posed: &Posed| {
-        let relaxed = relax(around, region, posed, settings, start, task)?;
+        let relaxed = relax(around, region, posed, settings, Start::Skinned, task)?;
         done()?;
         Ok(relaxed)
     };
@@ -50,11 +47,7 @@ pub fn relax_sweep(
         let snap = step(&all[k]);
         if snap > SNAP * around.radius {
             let start = Start::Near(&all[k - 1].displacements);
-            let mut near = *settings;
-            if coarse.is_some() {
-                near.iterations = near.iterations.min(SHORT);
-            }
-            let again = relax(around, region, posed, &near, start, task)?;
+            let again = relax(around, region, posed, settings, start, task)?;
             let crossings = |relaxed: &Relaxed| region.n_crossings(around, &relaxed.positions);
             if step(&again) < NEARER * snap && crossings(&again) <= crossings(&all[k]) {
                 all[k] = again;

@@ -10,6 +10,7 @@
 //! Invariant: the same document gives the same bits for any number of threads.
 
 mod accept;
+mod choose;
 mod clusters;
 mod proposal;
 mod propose;

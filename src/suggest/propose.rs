@@ -1,5 +1,6 @@
-//! Relaxed shapes along the rays of a joint, and the few of them that carry the rest.
+//! The proposed samples of a joint: its region, its rays, the shapes chosen along them, with notes and pictures.
 
+use super::choose::{Bend, Chosen, MOST, RayPoses, Shape, choose};
 use super::proposal::{PICTURE_PX, Proposal, SuggestError, SuggestSettings, Suggestion};
 use super::rays::{Range, Ray};
 use super::skin::{JointSkin, Poser};
@@ -7,15 +8,11 @@ use crate::deform::capture;
 use crate::document::{Document, Image, InstanceId, MeshItem};
 use crate::evaluate::{PictureView, skin_picture};
 use crate::finding::counted;
-use crate::math::Worse;
 use crate::math::sparse::FactorError;
-use crate::psd::{DriverMode, Kernel, NamedPose, PoseInterpolation, PoseSet, Work};
-use crate::relax::{
-    Coarse, Metrics, NeighbourhoodError, Posed, Region, Relaxed, SNAP, relax_sweep,
-};
+use crate::relax::{Coarse, Metrics, NeighbourhoodError, Posed, Region};
 use crate::skeleton::JointId;
-use crate::task::Task;
-use glam::{DQuat, DVec3, Vec3};
+use crate::task::{Cancelled, Task};
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,31 +22,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// (degrees) stay below.
 const GOOD: (f64, f64, f64) = (0.45, 0.05, 12.0);
 
-/// Samples are added until the rms miss is below this, in radii, and nothing crosses in between.
-const MISS: f64 = 0.02;
-
-/// The most samples of a ray, and the least angle between two of them, degrees.
-const MOST: usize = 4;
-const APART: f64 = 15.0;
-
 /// Edges longer than this, in radii, are refused, and warned of; a region of fewer free vertices is refused.
 const COARSE: (f64, f64) = (0.7, 0.45);
 const FEWEST: usize = 30;
 
 /// Samples of two joints that share more of their vertices than this deserve a warning.
 const SHARED: f64 = 0.2;
-
-/// One pose of a ray.
-struct Step {
-    ray: usize,
-    angle: f64,
-    posed: Posed,
-    relaxed: Relaxed,
-    /// One for each free point: its displacement in the frame of bind.
-    displacements: Vec<DVec3>,
-    before: Metrics,
-    after: Metrics,
-}
 
 /// Suggests samples for a joint: for each mesh that it bends the poses at which the skinning is bad, with relaxed shapes.
 ///
@@ -141,33 +119,35 @@ fn of_instance(
         ));
         return Ok(made);
     }
-    let steps = relax_all(document, &skin, &region, &range, &poses, settings, task)?;
     let Some(item) = document.meshes().get(&skin.mesh) else {
         return Ok(made);
     };
-    for (index, ray) in range.rays.iter().enumerate() {
-        let own: Vec<&Step> = steps.iter().filter(|step| step.ray == index).collect();
-        if own.iter().all(|step| is_good(&step.before)) {
-            continue;
-        }
-        made.notes.extend(snaps(&own, &skin, ray, range.rays.len()));
-        for k in choose(&own, &skin, &region, &range, ray) {
-            let step = own[k];
-            let title = title(ray, step.angle, range.rays.len());
-            if step.after.crossings > step.before.crossings {
+    let chosen = relax_all(document, &skin, &region, &range, poses, settings, task)?;
+    for (ray, chosen) in chosen {
+        let title = |angle: f64| title(ray, angle, range.rays.len());
+        made.notes.extend(chosen.snaps.iter().map(|[from, to]| {
+            format!(
+                "The fold snaps between {} and {}: one more sample there helps.",
+                title(*from),
+                title(*to)
+            )
+        }));
+        for shape in &chosen.shapes {
+            let title = title(shape.angle);
+            if shape.after.crossings > shape.before.crossings {
                 made.notes.push(format!(
                     "{title}: the result has more crossings than before; it is not offered."
                 ));
                 continue;
             }
-            let pose = ray.pose(document, joint, step.angle);
+            let pose = ray.pose(document, joint, shape.angle);
             poser.pose(&skin, &pose);
             let world = pose.world_matrices(document.skeleton())[joint.get()];
             made.proposals.push(proposal(
                 (&poser, world.transform_vector3(ray.axis)),
                 &skin,
                 item,
-                step,
+                shape,
                 ray,
                 format!("{label} {title}"),
             ));
@@ -233,65 +213,56 @@ fn check_region(
     Ok(())
 }
 
-/// Relaxes all poses, in parallel.
-fn relax_all(
+/// The rays along which the skinning is bad, each with its samples. Rays and poses are relaxed in parallel.
+fn relax_all<'a>(
     document: &Document,
     skin: &JointSkin,
     region: &Region,
-    range: &Range,
-    poses: &[(usize, f64, Posed)],
+    range: &'a Range,
+    poses: Vec<(usize, f64, Posed)>,
     settings: &SuggestSettings,
     task: &Task,
-) -> Result<Vec<Step>, SuggestError> {
+) -> Result<Vec<(&'a Ray, Chosen)>, SuggestError> {
     let coarse = Coarse::new(&skin.around, region);
-    let (n, n_done) = (poses.len(), AtomicUsize::new(0));
-    let skeleton = document.skeleton();
-    let done = || {
-        let done = n_done.fetch_add(1, Ordering::Relaxed) + 1;
+    let mut bend = Bend {
+        document,
+        skin,
+        region,
+        coarse: coarse.as_ref(),
+        mode: range.mode,
+        settings: &settings.relax,
+        task,
+        done: &|_| task.check(),
+    };
+    let measured = poses.into_par_iter().map(|(ray, angle, posed)| {
+        task.check()?;
+        let before = bend.measured(&range.rays[ray], angle, &posed, &posed.skinned);
+        Ok((ray, posed, before))
+    });
+    let measured: Result<Vec<_>, Cancelled> = measured.collect();
+    let mut rays: Vec<RayPoses<'_>> = range.rays.iter().map(RayPoses::new).collect();
+    for (ray, posed, before) in measured? {
+        rays[ray].posed.push(posed);
+        rays[ray].before.push(before);
+    }
+    rays.retain(|ray| !ray.before.iter().all(is_good));
+    let n_dense = if bend.coarse.is_some() { MOST } else { 0 };
+    let n: usize = rays.iter().map(|ray| ray.posed.len() + n_dense).sum();
+    let n_done = AtomicUsize::new(0);
+    let done = |more: usize| {
+        let done = n_done.fetch_add(more, Ordering::Relaxed) + more;
         task.step("Relaxing poses", done as f32 / n as f32)
     };
-    let of_ray = |ray: usize| -> Result<Vec<Step>, FactorError> {
-        let own = poses.iter().filter(|pose| pose.0 == ray);
-        let (angles, posed): (Vec<f64>, Vec<Posed>) =
-            own.map(|(_, angle, posed)| (*angle, posed.clone())).unzip();
-        let relaxed = relax_sweep(
-            &skin.around,
-            region,
-            &posed,
-            &settings.relax,
-            coarse.as_ref(),
-            task,
-            &done,
-        )?;
-        let steps = (relaxed, posed, angles).into_par_iter();
-        let step = |(relaxed, posed, angle): (Relaxed, Posed, f64)| {
-            let pose = range.rays[ray].pose(document, skin.joint, angle);
-            let axes = skin.bone_axes(skeleton, &pose);
-            let measure =
-                |x: &[DVec3]| Metrics::new(&skin.around, region, &posed.skinned, x, &axes);
-            let (before, after) = (measure(&posed.skinned), measure(&relaxed.positions));
-            Step {
-                ray,
-                angle,
-                displacements: relaxed.of_free(region, &posed),
-                posed,
-                relaxed,
-                before,
-                after,
-            }
-        };
-        Ok(steps.map(step).collect())
-    };
-    let rays: Result<Vec<Vec<Step>>, FactorError> =
-        (0..range.rays.len()).into_par_iter().map(of_ray).collect();
-    let rays = rays.map_err(|why| match why {
+    bend.done = &done;
+    let of_ray = |ray: &RayPoses<'a>| Ok((ray.ray, choose(&bend, ray)?));
+    let found: Result<Vec<_>, FactorError> = rays.par_iter().map(of_ray).collect();
+    found.map_err(|why| match why {
         FactorError::Cancelled(why) => SuggestError::Cancelled(why),
         FactorError::Failed { .. } => SuggestError::Unsolved {
-            joint: skeleton.label(skin.joint),
+            joint: document.skeleton().label(skin.joint),
             why: why.to_string(),
         },
-    });
-    Ok(rays?.into_iter().flatten().collect())
+    })
 }
 
 fn is_good(metrics: &Metrics) -> bool {
@@ -300,115 +271,6 @@ fn is_good(metrics: &Metrics) -> bool {
         && metrics.strain <= strain
         && metrics.volume.abs() <= volume
         && metrics.dihedral <= dihedral.to_radians()
-}
-
-/// The steps of a ray whose interpolation carries all of them, ascending: the end, then greedily the largest miss.
-fn choose(
-    steps: &[&Step],
-    skin: &JointSkin,
-    region: &Region,
-    range: &Range,
-    ray: &Ray,
-) -> Vec<usize> {
-    let Some(last) = steps.len().checked_sub(1) else {
-        return Vec::new();
-    };
-    let mut chosen = BTreeSet::from([last]);
-    while chosen.len() < MOST {
-        let Some(shapes) = interpolated(steps, &chosen, range.mode, ray) else {
-            break;
-        };
-        let misses: Vec<f64> = steps
-            .iter()
-            .zip(&shapes)
-            .map(|(step, d)| rms_apart(&step.displacements, d))
-            .collect();
-        let crosses = steps.par_iter().zip(&shapes).any(|(step, d)| {
-            let mut x = step.posed.skinned.clone();
-            for (&p, d) in region.free.iter().zip(d) {
-                x[p as usize] += step.posed.rotations[p as usize] * *d;
-            }
-            region.n_crossings(&skin.around, &x) > step.after.crossings
-        });
-        let is_near = misses.iter().all(|miss| *miss < MISS * skin.around.radius);
-        if is_near && !crosses {
-            break;
-        }
-        let is_apart = |k: &usize| {
-            let known = chosen.iter().map(|&c| steps[c].angle).chain([0.0]);
-            known
-                .into_iter()
-                .all(|angle| (angle - steps[*k].angle).abs() >= APART.to_radians())
-        };
-        let candidates = (0..steps.len()).filter(is_apart);
-        let Some(worst) = candidates.max_by(|&a, &b| misses[a].total_cmp(&misses[b])) else {
-            break;
-        };
-        chosen.insert(worst);
-    }
-    chosen.into_iter().collect()
-}
-
-/// One for each step: the displacements that the chosen ones give it.
-fn interpolated(
-    steps: &[&Step],
-    chosen: &BTreeSet<usize>,
-    mode: DriverMode,
-    ray: &Ray,
-) -> Option<Vec<Vec<DVec3>>> {
-    let rotations: Vec<[DQuat; 1]> = chosen
-        .iter()
-        .map(|&k| [ray.rotation(steps[k].angle)])
-        .collect();
-    let poses = rotations.iter().map(|rotations| NamedPose {
-        name: "",
-        rotations,
-    });
-    let poses: Vec<NamedPose<'_>> = poses.collect();
-    let solved = PoseInterpolation::new(&PoseSet {
-        name: "",
-        drivers: &[(mode, 1.0)],
-        kernel: Kernel::default(),
-        radius: 1.0,
-        smoothing: 0.0,
-        clamp: [-0.15, 1.15],
-        fade: false,
-        poses: &poses,
-    });
-    let solved = solved.ok()?;
-    let (mut work, mut weights) = (Work::default(), vec![0.0; chosen.len()]);
-    let of_step = |step: &&Step| {
-        solved.weights([ray.rotation(step.angle)], &mut work, &mut weights);
-        let mut sums = vec![DVec3::ZERO; step.displacements.len()];
-        for (&k, &weight) in chosen.iter().zip(&weights) {
-            for (sum, d) in sums.iter_mut().zip(&steps[k].displacements) {
-                *sum += *d * weight;
-            }
-        }
-        sums
-    };
-    Some(steps.iter().map(of_step).collect())
-}
-
-fn rms_apart(a: &[DVec3], b: &[DVec3]) -> f64 {
-    let sum: f64 = a.iter().zip(b).map(|(a, b)| a.distance_squared(*b)).sum();
-    (sum / a.len().max(1) as f64).sqrt()
-}
-
-/// Sentences about steps between which the fold snaps.
-fn snaps(steps: &[&Step], skin: &JointSkin, ray: &Ray, n_rays: usize) -> Vec<String> {
-    let pairs = steps.windows(2).filter(|pair| {
-        let apart = pair[0].displacements.iter().zip(&pair[1].displacements);
-        apart.map(|(a, b)| a.distance(*b)).fold(0.0, f64::worse) > SNAP * skin.around.radius
-    });
-    let sentence = |pair: &[&Step]| {
-        format!(
-            "The fold snaps between {} and {}: one more sample there helps.",
-            title(ray, pair[0].angle, n_rays),
-            title(ray, pair[1].angle, n_rays)
-        )
-    };
-    pairs.map(sentence).collect()
 }
 
 /// A pose of a ray for people: its angle, and where there are several rays the axis.
@@ -423,17 +285,17 @@ fn title(ray: &Ray, angle: f64, n_rays: usize) -> String {
     format!("{angle}° about {sign}{}", ["X", "Y", "Z"][main])
 }
 
-/// The proposal of a step. `axis`: that of the bend, world.
+/// The proposal of a shape. `axis`: that of the bend, world.
 fn proposal(
     (poser, axis): (&Poser<'_>, DVec3),
     skin: &JointSkin,
     item: &MeshItem,
-    step: &Step,
+    shape: &Shape,
     ray: &Ray,
     name: String,
 ) -> Proposal {
-    let sculpted = step.relaxed.displacements.iter().flat_map(|&(p, _)| {
-        let place = step.relaxed.positions[p as usize].as_vec3();
+    let sculpted = shape.relaxed.displacements.iter().flat_map(|&(p, _)| {
+        let place = shape.relaxed.positions[p as usize].as_vec3();
         skin.points[p as usize]
             .iter()
             .map(move |&point| (point, place))
@@ -443,8 +305,8 @@ fn proposal(
     let captured = plan.map(|plan| capture(plan, &item.stack, &item.masks, &sculpted));
     let captured = captured.unwrap_or_default();
     let mut notes = Vec::new();
-    if step.after.crossings > 0 {
-        notes.push(format!("{} triangles still cross.", step.after.crossings));
+    if shape.after.crossings > 0 {
+        notes.push(format!("{} triangles still cross.", shape.after.crossings));
     }
     if captured.n_singular > 0 {
         let vertices = counted(captured.n_singular, "vertex");
@@ -455,11 +317,11 @@ fn proposal(
     Proposal {
         name,
         axis: ray.axis,
-        angle: step.angle,
+        angle: shape.angle,
         captured,
-        before: step.before,
-        after: step.after,
-        is_recommended: step.after.crossings == 0,
+        before: shape.before,
+        after: shape.after,
+        is_recommended: shape.after.crossings == 0,
         notes,
         pictures: plan.and_then(|plan| pictures(plan.base_positions(), &sculpted, axis, item)),
     }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// The page, below the repository's root.
 pub(crate) const PAGE: &str = "assets/manual/figures.md";
@@ -57,7 +58,7 @@ pub(crate) const CORRECTED: [Export; 4] = [
         )
     },
     Export {
-        suggest: Some("index.01.L"),
+        suggest: Some("index.02.L"),
         ..export(
             "hand | knuckle",
             Model::Asset("hand.glb"),
@@ -109,21 +110,26 @@ pub(crate) const EXPORTS_HEADER: &str = "\
 
 /// The header of the table of exports with corrective samples.
 pub(crate) const CORRECTED_HEADER: &str = "\
-| model | joint | helper joints | morph targets | largest error | 99.9th percentile | RMS | not corrected | size | 0.1 % |
-|---|---|---|---|---|---|---|---|---|---|";
+| model | joint | samples | helper joints | morph targets | largest error | 99.9th percentile | RMS | not corrected | size | 0.1 % | seconds |
+|---|---|---|---|---|---|---|---|---|---|---|---|";
 
-/// The row of an export, as the command line at `sinew` writes and reports it. `shared`: the folder of shared test data.
-pub(crate) fn export_row(sinew: &Path, export: &Export, shared: &Path) -> String {
+/// The row of an export, as the command line at `sinew` writes and reports it, and how long the export took. `shared`: the
+/// folder of shared test data.
+pub(crate) fn export_row(sinew: &Path, export: &Export, shared: &Path) -> (String, Duration) {
     let model = match export.model {
         Model::Asset(name) => root().join("assets").join(name),
         Model::Shared(name) => shared.join("models").join(name),
     };
     let folder = tempfile::tempdir().expect("a folder for the export");
     let report = folder.path().join("report.json");
-    let model = export.suggest.map_or_else(
-        || model.clone(),
-        |bone| corrected(sinew, &model, bone, folder.path()),
-    );
+    let (model, n_samples) = match export.suggest {
+        Some(bone) => {
+            let (project, n) = corrected(sinew, &model, bone, folder.path());
+            (project, format!("{n} | "))
+        }
+        None => (model, String::new()),
+    };
+    let start = Instant::now();
     let output = Command::new(sinew)
         .arg("export")
         .arg(&model)
@@ -134,6 +140,7 @@ pub(crate) fn export_row(sinew: &Path, export: &Export, shared: &Path) -> String
         .args(export.flags)
         .output()
         .expect("the program runs");
+    let took = start.elapsed();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}: {said}", export.label);
     let text = std::fs::read(&report).expect("the report is written");
@@ -144,8 +151,8 @@ pub(crate) fn export_row(sinew: &Path, export: &Export, shared: &Path) -> String
     };
     let is_met = report["met"].as_bool().expect("met");
     let verdict = if is_met { "met" } else { "missed" };
-    format!(
-        "| {} | {} | {} | {:.3} % | {:.3} % | {:.3} % | {:.1} % | × {:.2} | {verdict} |",
+    let row = format!(
+        "| {} | {n_samples}{} | {} | {:.3} % | {:.3} % | {:.3} % | {:.1} % | × {:.2} | {verdict} |",
         export.label,
         report["helper_joints"],
         report["morph_targets"],
@@ -154,11 +161,12 @@ pub(crate) fn export_row(sinew: &Path, export: &Export, shared: &Path) -> String
         number("rms_percent"),
         number("before_max_percent"),
         number("size_ratio"),
-    )
+    );
+    (row, took)
 }
 
-/// The project of a model with the suggested samples of a bone, in `folder`.
-fn corrected(sinew: &Path, model: &Path, bone: &str, folder: &Path) -> PathBuf {
+/// The project of a model with the suggested samples of a bone, in `folder`, and the number of samples.
+fn corrected(sinew: &Path, model: &Path, bone: &str, folder: &Path) -> (PathBuf, usize) {
     let project = folder.join("corrected.ron");
     let output = Command::new(sinew)
         .arg("psd")
@@ -169,7 +177,16 @@ fn corrected(sinew: &Path, model: &Path, bone: &str, folder: &Path) -> PathBuf {
         .expect("the program runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{bone}: {said}");
-    project
+    let listed = Command::new(sinew)
+        .arg("psd")
+        .arg(&project)
+        .arg("--json")
+        .output()
+        .expect("the program runs");
+    let listed: Value = serde_json::from_slice(&listed.stdout).expect("the sets are JSON");
+    let sets = listed["sets"].as_array().expect("sets");
+    let n_samples = |set: &Value| set["samples"].as_array().map_or(0, Vec::len);
+    (project, sets.iter().map(n_samples).sum())
 }
 
 /// The repository's root.

@@ -139,7 +139,10 @@ fn exports(sinew: &Path, header: &str, rows: &[Export]) -> String {
         std::env::var_os("SINEW_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
     let mut out = format!("{header}\n");
     for export in rows {
-        let row = export_row(sinew, export, &shared);
+        let (mut row, took) = export_row(sinew, export, &shared);
+        if export.suggest.is_some() {
+            let _ = write!(row, " {:.1} |", took.as_secs_f64());
+        }
         let test = if export.is_tested {
             "tested"
         } else {

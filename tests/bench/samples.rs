@@ -105,22 +105,35 @@ fn weights() {
     );
 }
 
-/// The default stack with and without 16 samples that each move a tenth of 100 thousand points, in turn.
+/// The default stack with and without 16 samples that each move a tenth of 100 thousand points, in turn; and what single
+/// samples take of that.
 fn stage() {
     let folder = tempfile::tempdir().unwrap();
     let plain = model(folder.path(), SampleKind::Mannequin, 100_000);
     let n_points = plain.meshes().values().next().unwrap().geometry.n_points() as u32;
     let joint = JointId(9);
-    let mut corrected = plain.clone();
     let first = n_points / 3;
-    let correctives = set(&plain, &[joint], 16, |_| first..first + n_points / 10);
-    apply(&mut corrected, correctives);
-    let mut evaluators = [Evaluator::default(), Evaluator::default()];
-    let mut times = [Vec::new(), Vec::new()];
+    let with = |n_samples: usize, n_moved: u32| {
+        let mut corrected = plain.clone();
+        let correctives = set(&plain, &[joint], n_samples, |_| first..first + n_moved);
+        apply(&mut corrected, correctives);
+        corrected
+    };
+    let rows = [
+        (
+            "with 16 samples on a tenth of them",
+            with(16, n_points / 10),
+        ),
+        ("with one on a tenth of them", with(1, n_points / 10)),
+        ("with one on one of them", with(1, 1)),
+    ];
+    let mut evaluators: Vec<Evaluator> = (0..=rows.len()).map(|_| Evaluator::default()).collect();
+    let mut times = vec![Vec::new(); 1 + rows.len()];
     let mut pose = Pose::clone(plain.rest_pose());
-    for i in 0..60 {
+    for i in 0..=200 {
         pose.locals[joint.get()].rotation = rotation(i);
-        for (k, document) in [&plain, &corrected].into_iter().enumerate() {
+        let documents = [&plain].into_iter().chain(rows.iter().map(|row| &row.1));
+        for (k, document) in documents.enumerate() {
             let start = Instant::now();
             evaluators[k].evaluate(document, &pose);
             // The first run cooks.
@@ -129,17 +142,22 @@ fn stage() {
             }
         }
     }
-    let mut ratios: Vec<f64> = times[0]
-        .iter()
-        .zip(&times[1])
-        .map(|(a, b)| b.as_secs_f64() / a.as_secs_f64())
-        .collect();
-    ratios.sort_by(f64::total_cmp);
-    let [without, with] = times.map(|mut times| median(&mut times));
     println!(
-        "{n_points} points, default stack {without:.1?}, with 16 samples on a tenth of them {with:.1?}: median ratio {:.3}",
-        ratios[ratios.len() / 2]
+        "{n_points} points, default stack: {:.2?}",
+        median(&mut times[0].clone())
     );
+    for (k, (what, _)) in rows.iter().enumerate() {
+        let pairs = times[0].iter().zip(&times[k + 1]);
+        let mut ratios: Vec<f64> = pairs
+            .map(|(a, b)| b.as_secs_f64() / a.as_secs_f64())
+            .collect();
+        ratios.sort_by(f64::total_cmp);
+        println!(
+            "  {what}: {:.2?}, median ratio {:.3}",
+            median(&mut times[k + 1].clone()),
+            ratios[ratios.len() / 2]
+        );
+    }
 }
 
 /// Opening a project with 200 samples of 2,000 points, against the same model without.

@@ -1,4 +1,5 @@
-//! What suggested corrective samples cost: seconds a joint, and how soon Cancel is obeyed.
+//! What suggested corrective samples cost: seconds a joint, on the clock and of all processors together, and how soon Cancel
+//! is obeyed.
 //!
 //! `cargo bench --no-default-features --bench suggestions`; without the shared models only the sample models are measured.
 
@@ -50,15 +51,28 @@ fn measure(model: &str, path: &Path, bone: &str) {
         .values()
         .map(|item| item.geometry.n_points())
         .sum();
-    let start = Instant::now();
+    let (start, spent) = (Instant::now(), processor_secs());
     let found = suggest(&document, joint, &SuggestSettings::default(), &Task::new()).unwrap();
     let took = start.elapsed();
     println!(
-        "{model}, {n_points} vertices, {bone}: {:.1} s, {} vertices move, {} samples",
+        "{model}, {n_points} vertices, {bone}: {:.1} s, {:.1} s of processors, {} vertices move, {} samples",
         took.as_secs_f64(),
+        processor_secs() - spent,
         found.iter().map(|f| f.n_free).sum::<usize>(),
         found.iter().map(|f| f.proposals.len()).sum::<usize>(),
     );
+}
+
+/// What this process has spent on all processors together, in hundredths; NaN where `/proc` does not say.
+fn processor_secs() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Behind the name, in parentheses: the 12th and 13th are user and system time.
+    let fields = text.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let fields: Vec<&str> = fields.split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok());
+    ticks(11)
+        .zip(ticks(12))
+        .map_or(f64::NAN, |(user, system)| (user + system) / 100.0)
 }
 
 /// Cancels at every twentieth of the time that a joint takes.

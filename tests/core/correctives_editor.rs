@@ -149,6 +149,37 @@ fn a_further_sample_starts_with_the_correction_on_screen() {
 }
 
 #[test]
+fn a_sample_of_two_posed_bones_belongs_to_the_set_of_both() {
+    let mut h = EditorHarness::new();
+    h.editor.show_clip(None);
+    let (upper, forearm) = (joint(&h, "upper_arm"), joint(&h, "forearm"));
+    pose(&mut h, forearm, DVec3::X, 60.0);
+    pose(&mut h, upper, DVec3::Z, 40.0);
+    h.editor.select_joints([upper, forearm], Some(forearm));
+    assert!(h.editor.add_sample());
+    sculpt(&mut h, &[(1200, Vec3::Y * 0.01)]);
+    let corrected = shown(&h);
+    // Later samples of one of the bones, or of both, go there too.
+    pose(&mut h, upper, DVec3::Z, 80.0);
+    assert!(h.editor.add_sample());
+    h.settle();
+    pose(&mut h, forearm, DVec3::X, 100.0);
+    assert!(h.editor.add_sample());
+    h.settle();
+    let sets = h.editor.correctives().unwrap().sets();
+    let drivers: Vec<JointId> = sets[0].drivers.iter().map(|d| d.joint).collect();
+    assert_eq!((sets.len(), drivers), (1, vec![upper, forearm]));
+    assert_eq!(sets[0].name, "upper_arm + forearm");
+    assert!(sets[0].samples.iter().all(|s| s.beside.is_empty()));
+    assert_eq!(sets[0].samples.len(), 3);
+    // The first one is still what was sculpted.
+    h.editor.select_sample(0, 0);
+    h.editor.go_to_sample();
+    h.settle();
+    assert!(same_shape(&corrected, &shown(&h)));
+}
+
+#[test]
 fn go_to_poses_the_drivers_and_update_moves_the_sample() {
     let (mut h, forearm) = with_sample();
     let corrected = shown(&h);

@@ -4,9 +4,10 @@
 use crate::deform::SkinningMethod;
 use crate::deform::mask::MaskChunk;
 use crate::skinning::{
-    CookedChunk, SkinPalette, blended_stretch, dual_quaternion_rotation, linear_rotation,
+    CookedChunk, SkinInput, SkinPalette, blended_rotations, blended_stretch,
+    dual_quaternion_rotation, linear_rotation,
 };
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 
 /// The blended rotations of the points of a chunk under a skinning method.
 #[derive(Clone, Copy)]
@@ -44,6 +45,21 @@ impl BlendedRotation<'_> {
     pub(in crate::deform) fn stretch_at(&self, point: usize) -> Option<DMat3> {
         let stretches = self.palette.inflates();
         stretches.then(|| blended_stretch(self.chunk, point, self.palette))
+    }
+
+    /// Writes the rotation of every point of the chunk, by the kernel: of dual quaternions alone, in single precision and a
+    /// small part of the time. `positions`: of the points, whichever. Returns whether it did.
+    pub(in crate::deform) fn all(&self, positions: &[Vec3], out: &mut [Quat]) -> bool {
+        let is_dual = matches!(
+            self.method,
+            SkinningMethod::Dqs | SkinningMethod::CentresOfRotation
+        );
+        let input = SkinInput::new(positions, self.chunk, self.palette).ok();
+        let Some(input) = input.filter(|_| is_dual) else {
+            return false;
+        };
+        blended_rotations(&input, out);
+        true
     }
 
     /// As [`BlendedRotation::at`], nearly singular or not.

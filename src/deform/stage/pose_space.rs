@@ -3,14 +3,14 @@
 use super::changed::Changed;
 use super::key::{Identity, LastKey, refill};
 use super::run::{Run, Stage};
-use crate::deform::chunks::{FEW_CHUNKS, for_chunks};
+use crate::deform::chunks::{FEW_CHUNKS, for_uneven_chunks};
 use crate::deform::correctives::{
     BlendedRotation, Correctives, PointClasses, Sample, Weighing, WeightsWork,
 };
 use crate::deform::{DeformInput, MaskKind, SkinningMethod};
 use crate::math::same_bits;
 use crate::skinning::{CHUNK, Rows};
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DMat3, Quat, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -218,9 +218,16 @@ impl PoseSpaceStage {
             return;
         };
         let weighted = self.weighted.as_ref();
-        for_chunks(&mut self.shape, |first, out| {
-            out.copy_from_slice(&before[first..first + out.len()]);
-            displace(run, correctives, (key, weighted), first / CHUNK, out);
+        for_uneven_chunks(&mut self.shape, |first, out| {
+            let before = &before[first..first + out.len()];
+            displace(
+                run,
+                correctives,
+                (key, weighted),
+                first / CHUNK,
+                before,
+                out,
+            );
         });
     }
 
@@ -234,8 +241,8 @@ impl PoseSpaceStage {
             let mut old = [Vec3::ZERO; CHUNK];
             let old = &mut old[..out.len()];
             old.copy_from_slice(out);
-            out.copy_from_slice(&before[c * CHUNK..c * CHUNK + out.len()]);
-            displace(run, correctives, (key, weighted), c, out);
+            let before = &before[c * CHUNK..c * CHUNK + out.len()];
+            displace(run, correctives, (key, weighted), c, before, out);
             let points = old.iter().zip(&*out).enumerate();
             let moved = points.filter(|(_, (a, b))| !same_bits(**a, **b));
             moved
@@ -254,15 +261,17 @@ impl PoseSpaceStage {
     }
 }
 
-/// Adds the displacements of the active samples to a chunk of points. Allocates nothing; a chunk without any costs a
-/// look at each sample.
+/// The shape `before` of a chunk of points with the displacements of the active samples. Allocates nothing; a chunk
+/// without any costs a look at each sample.
 fn displace(
     run: &Run<'_>,
     correctives: &Correctives,
     (key, weighted): (&Key, Option<&Weighted>),
     index: usize,
+    before: &[Vec3],
     out: &mut [Vec3],
 ) {
+    out.copy_from_slice(before);
     let classes = weighted.and_then(|w| Some((w, w.chunks.get(index)?.as_ref()?)));
     let chunk_of = |&(s, factor): &(u32, u32)| {
         let displacements = correctives.samples()[s as usize]
@@ -287,9 +296,7 @@ fn displace(
                 } else {
                     &mut plain
                 };
-                for (i, displacement) in displacements.iter() {
-                    sums[i] += displacement * factor;
-                }
+                displacements.add_to(sums, factor);
             }
         }
         Some((weighted, (_, classes))) => {
@@ -316,15 +323,26 @@ fn displace(
         chunk,
         palette: run.skin.palette(),
     };
-    for (i, (out, (sum, stretched))) in out.iter_mut().zip(plain.iter().zip(stretched)).enumerate()
-    {
-        let mut sum = sum.as_dvec3();
+    for (i, (sum, stretched)) in plain.iter_mut().zip(stretched).enumerate() {
         if stretched != Vec3::ZERO {
             let stretch = rotation.stretch_at(i).unwrap_or(DMat3::IDENTITY);
-            sum += stretch * stretched.as_dvec3();
+            *sum += (stretch * stretched.as_dvec3()).as_vec3();
         }
-        if sum != DVec3::ZERO {
-            *out += (rotation.any_at(i) * sum).as_vec3();
+    }
+    let moved = out.iter_mut().zip(&plain).enumerate();
+    let moved = moved.filter(|(_, (_, sum))| **sum != Vec3::ZERO);
+    let n_moved = plain.iter().filter(|sum| **sum != Vec3::ZERO).count();
+    let mut rotations = [Quat::IDENTITY; CHUNK];
+    if n_moved >= MANY && rotation.all(before, &mut rotations[..before.len()]) {
+        for (i, (out, sum)) in moved {
+            *out += rotations[i] * *sum;
+        }
+    } else {
+        for (i, (out, sum)) in moved {
+            *out += (rotation.any_at(i) * sum.as_dvec3()).as_vec3();
         }
     }
 }
+
+/// From so many moved points of a chunk on, the rotations of all of them take less time than those of each.
+const MANY: usize = 64;

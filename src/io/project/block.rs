@@ -3,7 +3,9 @@
 //! Neighbouring numbers share their high bytes, so all first bytes are stored, then all second bytes, and so on.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
+use std::cell::RefCell;
 use std::io::Read;
+use zstd::bulk::Decompressor;
 
 /// zstd's default trade-off; higher levels gain little on byte planes.
 const LEVEL: i32 = 3;
@@ -51,7 +53,7 @@ pub(super) fn from_text(text: &str, n_bytes: usize) -> Result<Vec<u8>, String> {
         .map_err(|_| "its encoded data is not base64".to_owned())?;
     // At once where the length is plausible: the memory of a stream takes longer than a small block.
     if n_bytes <= packed.len().saturating_mul(PLAUSIBLE)
-        && let Ok(bytes) = zstd::bulk::decompress(&packed, n_bytes)
+        && let Some(bytes) = unpacked(&packed, n_bytes)
         && bytes.len() == n_bytes
     {
         return Ok(bytes);
@@ -69,6 +71,20 @@ pub(super) fn from_text(text: &str, n_bytes: usize) -> Result<Vec<u8>, String> {
     } else {
         Err("its encoded data does not have the declared length".into())
     }
+}
+
+/// The unpacked data where it is at most `n_bytes` long. Each thread keeps its decompressor: making one takes as long as
+/// a small block.
+fn unpacked(packed: &[u8], n_bytes: usize) -> Option<Vec<u8>> {
+    thread_local! {
+        static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    }
+    DECOMPRESSOR.with_borrow_mut(|known| {
+        if known.is_none() {
+            *known = Decompressor::new().ok();
+        }
+        known.as_mut()?.decompress(packed, n_bytes).ok()
+    })
 }
 
 #[cfg(test)]
