@@ -127,6 +127,8 @@ mod import_traps;
 mod independent_reader;
 #[path = "core/influence_table.rs"]
 mod influence_table;
+#[path = "core/inputs.rs"]
+mod inputs;
 #[path = "core/invalid_weights.rs"]
 mod invalid_weights;
 #[path = "core/layering.rs"]
