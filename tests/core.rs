@@ -225,6 +225,8 @@ mod seed_quality;
 mod seed_tables;
 #[path = "core/selecting.rs"]
 mod selecting;
+#[path = "core/shading.rs"]
+mod shading;
 #[path = "core/shared.rs"]
 mod shared;
 #[path = "core/side_files.rs"]
