@@ -29,6 +29,8 @@ const FILE_SHARE: f64 = 0.15;
 const MIN_BUDGET: f64 = 24e3;
 /// A delta of a vertex in a sparse accessor: an index of 16 bits and three floats.
 const ENTRY_BYTES: f64 = 14.0;
+/// Rounding to 16 bits may take this fraction of the tolerance in a target.
+const ROUNDING_SHARE: f64 = 0.02;
 /// A further target: its accessors, and its weight at a keyframe.
 const TARGET_BYTES: f64 = 500.0;
 const WEIGHT_BYTES: f64 = 2.0;
@@ -129,7 +131,8 @@ pub(crate) fn normal_deltas(
     }
     let budget = Budget {
         vertices: &n_vertices,
-        bytes: bytes_for(problem, part),
+        bytes: bytes_for(problem, compared.normals.len()),
+        longest: (longest_delta(problem, solved.unit_scale), k),
     };
     let keys = curves.keys();
     let of_key = WEIGHT_BYTES * (keys.len() * part.instances.len()) as f64;
@@ -183,10 +186,23 @@ struct Budget<'a> {
     /// The number of vertices of each normal.
     vertices: &'a [u32],
     bytes: f64,
+    /// The longest delta, and the number of displacements that move points, for which it holds.
+    longest: (f64, usize),
 }
 
-/// The bytes for the deltas of a mesh: its part of those of the file by its vertices.
-fn bytes_for(problem: &Problem<'_>, part: &GroupMesh) -> f64 {
+/// The longest normal delta beside displacements. In 16 bits both have one scale, so that a long delta would leave too few
+/// steps to the displacement.
+fn longest_delta(problem: &Problem<'_>, unit_scale: f64) -> f64 {
+    if !problem.options.quantize {
+        return f64::INFINITY;
+    }
+    let step = 0.5 / f64::from(i16::MAX) * unit_scale;
+    // A target covers twice the largest weight at most.
+    0.5 * ROUNDING_SHARE * problem.tolerance / step
+}
+
+/// The bytes for the deltas of a mesh: its part of those of the file by its compared normals. Rigid meshes need none.
+fn bytes_for(problem: &Problem<'_>, n_normals: usize) -> f64 {
     let document = problem.sampler.document;
     let source = document.source();
     let bytes = source.map_or(0, |source| {
@@ -194,8 +210,8 @@ fn bytes_for(problem: &Problem<'_>, part: &GroupMesh) -> f64 {
         buffers.max(source.bytes.len())
     });
     let meshes = document.meshes().values();
-    let vertices: usize = meshes.map(|item| item.geometry.n_vertices()).sum();
-    let share = part.geometry.n_vertices() as f64 / vertices.max(1) as f64;
+    let all = meshes.map(|item| compared_normals(&item.geometry, &item.influences).len());
+    let share = n_normals as f64 / all.sum::<usize>().max(1) as f64;
     share * (FILE_SHARE * bytes as f64).max(MIN_BUDGET)
 }
 
@@ -401,7 +417,9 @@ fn select_deltas(
         let deltas = fit.columns.iter().copied().zip(fit.d.iter().copied());
         let deltas: Vec<(usize, DVec3)> = deltas.filter(is_written).collect();
         let n_entries = deltas.len() * budget.vertices[normal as usize] as usize;
-        if n_entries == 0 {
+        let (longest, k) = budget.longest;
+        let is_too_long = |(i, d): &(usize, DVec3)| *i < k && d.abs().max_element() > longest;
+        if n_entries == 0 || deltas.iter().any(is_too_long) {
             continue;
         }
         let bytes = ENTRY_BYTES * n_entries as f64;
@@ -487,6 +505,7 @@ mod tests {
             let budget = Budget {
                 vertices: &[1; 8],
                 bytes,
+                longest: (2.0, 1),
             };
             select_deltas(&[3, 7], fits, &[2.0], &budget)
         };
@@ -498,6 +517,12 @@ mod tests {
         let both = [fit(9.0, 0.1), fit(20.0, 0.1)];
         assert_eq!(select(&both, 28.0)[0].len(), 2);
         assert!(select(&both, 13.0)[0].is_empty());
+        // So is what would leave the displacements too few steps of 16 bits.
+        let long = NormalFit {
+            d: vec![DVec3::X * 3.0],
+            ..fit(20.0, 0.1)
+        };
+        assert!(select(&[fit(0.2, 0.1), long], 1e3)[0].is_empty());
         // What only gets worse is left out.
         assert!(select(&[fit(5.0, 5.0), fit(9.0, 30.0)], 1e3)[0].is_empty());
     }
