@@ -129,6 +129,8 @@ mod import_traps;
 mod independent_reader;
 #[path = "core/influence_table.rs"]
 mod influence_table;
+#[path = "core/inputs.rs"]
+mod inputs;
 #[path = "core/invalid_weights.rs"]
 mod invalid_weights;
 #[path = "core/layering.rs"]
@@ -225,6 +227,8 @@ mod seed_quality;
 mod seed_tables;
 #[path = "core/selecting.rs"]
 mod selecting;
+#[path = "core/shading.rs"]
+mod shading;
 #[path = "core/shared.rs"]
 mod shared;
 #[path = "core/side_files.rs"]

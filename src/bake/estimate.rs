@@ -84,13 +84,7 @@ impl Problem<'_> {
         let Some(initialisation) = self.initialise(group, &BUDGET)? else {
             return Ok(None);
         };
-        let Initialisation {
-            sampling,
-            training,
-            found,
-            ..
-        } = initialisation;
-        let candidates = self.candidates(group, &training, &found, &sampling)?;
+        let Initialisation { candidates, .. } = initialisation;
         let off = group.meshes.iter().flat_map(|part| &part.lbs_errors);
         let before = f64::from(off.copied().fold(0.0, f32::worse));
         // Unipolar weights need one target more.

@@ -1,5 +1,6 @@
 //! Broken and odd files: a sentence or findings, never a panic, a hang or gigabytes.
 
+use crate::inputs::check_sentence;
 use crate::shared::shared_dir;
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -24,18 +25,6 @@ fn model_files(folder: PathBuf) -> Vec<PathBuf> {
     }
     files.sort();
     files
-}
-
-/// One sentence: begins with a capital letter or a path of the file, ends with a full stop, has no debug output.
-pub(crate) fn check_sentence(sentence: &str, file: &str) {
-    assert!(
-        sentence.len() > 15 && sentence.ends_with('.'),
-        "{file}: {sentence}"
-    );
-    assert!(
-        !sentence.contains("Error(") && !sentence.contains('\n'),
-        "{file}: {sentence}"
-    );
 }
 
 #[test]

@@ -5,20 +5,12 @@
 //! seconds, from a seed of its own on.
 
 use crate::gltf_builder::{Gltf, skinned};
-use crate::malformed::{Random, check_sentence, with_json};
+use crate::inputs::{Choice, Originals, use_model, use_pose, use_project, use_weights};
+use crate::malformed::{Random, with_json};
 use bytes::Bytes;
 use serde_json::{Value, json};
-use sinew::bake::static_shapes::StaticPose;
-use sinew::bake::{BakeMode, BakeOptions};
 use sinew::deform::StackPreset;
-use sinew::document::{Document, Edit, invariants};
-use sinew::evaluate::Evaluator;
-use sinew::export::{ExportOptions, export, export_obj, export_static_mesh};
-use sinew::io::pose_file::parse_pose;
-use sinew::io::project::{apply_project, parse, to_project, to_text};
-use sinew::io::{gltf_build, import_bytes, weights_file};
-use sinew::sample::{SampleKind, sample};
-use sinew::sentence::{MAX_CHARS, shortened};
+use sinew::io::import_bytes;
 use sinew::task::Task;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,61 +22,6 @@ const N_CASES: u64 = 1500;
 const MOST: Duration = Duration::from_secs(45);
 /// A case that takes longer hangs.
 const HANGS: Duration = Duration::from_mins(1);
-
-/// The originals, which are all read without a complaint.
-struct Originals {
-    models: Vec<Bytes>,
-    document: Document,
-    project: String,
-    weights: Vec<u8>,
-    pose: String,
-}
-
-impl Originals {
-    fn new() -> Self {
-        let arm: Bytes = gltf_build::to_glb(&sample(SampleKind::Arm, 120)).into();
-        let hand: Bytes = gltf_build::to_glb(&sample(SampleKind::Hand, 300)).into();
-        let document = opened(&arm).unwrap();
-        let project = project_of(&document);
-        Self {
-            models: vec![arm, hand, small().glb(), textured().glb()],
-            weights: weights_file::to_text(&weights_file::weights_of(&document).unwrap()),
-            project,
-            document,
-            pose: r#"{"nodes": [{"node": 1, "translation": [0, 1.5, 0], "rotation": [0, 0, 0.5, 0.8], "scale": [1, 2, 1]},
-                {"node": 2, "rotation": [0.1, 0.2, 0.3, 0.9]}]}"#
-                .to_owned(),
-        }
-    }
-}
-
-/// A project with a pose, weights and a stack of its own.
-fn project_of(document: &Document) -> String {
-    let mut edited = document.clone();
-    let joints: Vec<_> = edited.skeleton().live_joints().take(3).collect();
-    let locals = joints.iter().map(|j| {
-        let mut local = edited.rest_pose().locals[j.get()];
-        local.translation.x += 0.25;
-        local
-    });
-    let locals = locals.collect();
-    edited.apply(&mut Edit::Pose { joints, locals }).unwrap();
-    let (&mesh, item) = edited.meshes().iter().next().unwrap();
-    let rows = [vec![(0, 0.25), (1, 0.75)], vec![(1, 1.0)]];
-    let points = vec![0, item.influences.len() as u32 - 1];
-    let rows = rows.into_iter().collect();
-    edited
-        .apply(&mut Edit::influences(mesh, points, rows))
-        .unwrap();
-    let stack = StackPreset::Projection.stack().into();
-    edited.apply(&mut Edit::Stack { mesh, stack }).unwrap();
-    let mut project = to_project(&edited, None);
-    // A document of bytes in memory: the model of a project is a file or a sample.
-    if let Ok(project) = &mut project {
-        return to_text(project).unwrap();
-    }
-    panic!("{project:?}");
-}
 
 /// A skinned triangle with every optional part of the format that fits: a clip, a morph target, a sparse accessor.
 fn small() -> Gltf {
@@ -157,15 +94,6 @@ fn textured() -> Gltf {
     gltf
 }
 
-fn opened(bytes: &Bytes) -> Result<Document, String> {
-    let imported = import_bytes(bytes.clone(), None, None, &Task::new());
-    let mut parts = imported.map_err(|error| error.to_string())?.parts;
-    if let Some(source) = &mut parts.source {
-        std::sync::Arc::make_mut(source).sample = Some("arm".into());
-    }
-    Document::new(parts).map_err(|error| format!("The model cannot be used: {error}"))
-}
-
 /// What a case did: the mutation in words.
 struct Case {
     random: Random,
@@ -180,6 +108,13 @@ impl Case {
     fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         let i = self.below(items.len());
         &items[i]
+    }
+
+    /// What is done with the input.
+    fn choice(&mut self) -> Choice {
+        let choice = Choice::of(self.below(8 * StackPreset::ALL.len()));
+        self.note(choice.in_words());
+        choice
     }
 
     fn note(&mut self, what: String) {
@@ -452,23 +387,7 @@ fn mutate_text(original: &str, case: &mut Case) -> String {
     text.into_iter().collect()
 }
 
-/// Everything that the command line does with a model.
-fn use_model(bytes: &Bytes, case: &mut Case) {
-    let document = match opened(bytes) {
-        Ok(document) => document,
-        Err(error) => {
-            check_sentence(&shortened(&error), "the import");
-            assert!(shortened(&error).chars().count() <= MAX_CHARS);
-            return;
-        }
-    };
-    use_document(document, case);
-    #[cfg(feature = "render")]
-    draw(bytes, case);
-}
-
 /// `render`, of every eighth model: each opens a context of its own.
-#[cfg(feature = "render")]
 fn draw(bytes: &Bytes, case: &mut Case) {
     if case.below(8) != 0 {
         return;
@@ -483,92 +402,6 @@ fn draw(bytes: &Bytes, case: &mut Case) {
     let _ = sinew::cli::main(args.map(std::ffi::OsString::from));
 }
 
-fn use_document(mut document: Document, case: &mut Case) {
-    // `info` and `check`.
-    for finding in invariants::check(&document) {
-        assert!(finding.message.chars().count() <= MAX_CHARS);
-    }
-    // `skin` and `measure`.
-    let preset = *case.pick(&StackPreset::ALL);
-    for mesh in document.meshes().keys().copied().collect::<Vec<_>>() {
-        let stack = preset.stack().into();
-        document.apply(&mut Edit::Stack { mesh, stack }).unwrap();
-    }
-    let mut evaluator = Evaluator::default();
-    let rest = document.rest_pose().clone();
-    evaluator.evaluate(&document, &rest);
-    for clip in document.clips().values() {
-        let middle = f64::midpoint(f64::from(clip.start_secs()), f64::from(clip.end_secs()));
-        evaluator.evaluate(&document, &document.pose_of_clip(clip, middle));
-    }
-    // `export`.
-    let task = Task::new();
-    let mode = case.below(8);
-    let correct = |mode| BakeOptions {
-        mode,
-        tolerance: 0.05,
-        max_morphs: 2,
-        max_joints: 8,
-        ..BakeOptions::default()
-    };
-    let options = ExportOptions {
-        fix_weights: mode.is_multiple_of(2),
-        correct: match mode {
-            0 => Some(correct(BakeMode::Clips)),
-            1 => Some(correct(BakeMode::Retarget)),
-            2 => Some(correct(BakeMode::Frames)),
-            _ => None,
-        },
-        ..ExportOptions::default()
-    };
-    case.note(format!("{preset:?}, export {mode}"));
-    let pose = StaticPose::default();
-    let failed = match mode {
-        6 => export_static_mesh(&document, &pose, &options, &task).err(),
-        7 => export_obj(&document, &pose, "x", &task).err(),
-        _ => export(&document, &options, &task).err(),
-    };
-    if let Some(error) = failed {
-        check_sentence(&shortened(&error.to_string()), "the export");
-    }
-}
-
-fn use_project(originals: &Originals, case: &mut Case) {
-    let text = mutate_text(&originals.project, case);
-    let applied =
-        parse(&text).and_then(|project| apply_project(originals.document.clone(), project));
-    match applied {
-        Ok((document, _)) => use_document(document, case),
-        Err(error) => check_sentence(&shortened(&error.to_string()), "the project"),
-    }
-}
-
-fn use_weights(originals: &Originals, case: &mut Case) {
-    let text = std::str::from_utf8(&originals.weights).unwrap();
-    let text = mutate_text(text, case);
-    let Ok(file) = weights_file::parse(text.as_bytes()) else {
-        return;
-    };
-    // Written again, it is read again.
-    let _ = weights_file::to_text(&file);
-}
-
-fn use_pose(originals: &Originals, case: &mut Case) {
-    let text = mutate_text(&originals.pose, case);
-    let Ok(pose) = parse_pose(&originals.document, &text) else {
-        return;
-    };
-    let mut evaluator = Evaluator::default();
-    evaluator.evaluate(&originals.document, &pose);
-    for id in originals.document.instances().keys() {
-        let positions = evaluator.plan(*id).unwrap().positions();
-        assert!(
-            positions.iter().all(|p| p.is_finite()),
-            "not finite in {text}"
-        );
-    }
-}
-
 /// Runs the case of a seed; an error names the mutation.
 fn run(originals: &Originals, seed: u64) -> Result<(), String> {
     let mut case = Case {
@@ -576,14 +409,26 @@ fn run(originals: &Originals, seed: u64) -> Result<(), String> {
         steps: Vec::new(),
     };
     let result = catch_unwind(AssertUnwindSafe(|| match case.below(10) {
-        0 | 1 => use_project(originals, &mut case),
-        2 => use_weights(originals, &mut case),
-        3 => use_pose(originals, &mut case),
+        0 | 1 => {
+            let text = mutate_text(&originals.project, &mut case);
+            use_project(&originals.document, &text, case.choice());
+        }
+        2 => {
+            let text = std::str::from_utf8(&originals.weights).unwrap();
+            use_weights(mutate_text(text, &mut case).as_bytes());
+        }
+        3 => {
+            let text = mutate_text(&originals.pose, &mut case);
+            use_pose(&originals.document, &text);
+        }
         _ => {
             let i = case.below(originals.models.len());
             case.note(format!("model {i}"));
             let bytes = mutate_model(&originals.models[i], &mut case);
-            use_model(&bytes, &mut case);
+            let is_model = use_model(&bytes, case.choice());
+            if is_model && cfg!(feature = "render") {
+                draw(&bytes, &mut case);
+            }
         }
     }));
     result.map_err(|panic| format!("seed {seed}: {}: {}", case.steps.join("; "), said(&*panic)))
@@ -601,7 +446,8 @@ fn number(variable: &str) -> Option<u64> {
 
 #[test]
 fn no_mutated_input_panics_or_hangs() {
-    let originals = Originals::new();
+    let mut originals = Originals::new();
+    originals.models.extend([small().glb(), textured().glb()]);
     for (i, model) in originals.models.iter().enumerate() {
         let imported = import_bytes(model.clone(), None, None, &Task::new()).unwrap();
         assert!(imported.findings.is_empty(), "{i}: {:?}", imported.findings);

@@ -1,6 +1,8 @@
 //! Solutions as glTF data: helper joints and tracks, weight rows, morph targets, drivers.
 
 mod drivers;
+mod normal_fit;
+mod normal_moments;
 mod normals;
 mod rows;
 pub(crate) mod samples;
@@ -73,6 +75,12 @@ pub(crate) fn add(
         let reweighted = !rows.is_empty();
         let influences = with_rows(&item.influences, &rows);
         let normal_deltas = normals::normal_deltas(problem, group, solved, i)?;
+        let more = normal_deltas.more.as_ref();
+        let with_more = more.map(|more| {
+            let m = normal_deltas.columns.len() - mesh.basis.k();
+            mesh.with_weights(more, m)
+        });
+        let mesh = with_more.as_ref().unwrap_or(mesh);
         let morphs = MorphTargets::of(part, mesh, &normal_deltas, solved.unit_scale, problem);
         if reweighted || !morphs.targets.is_empty() {
             for (instance, &d) in part.instances.iter().enumerate() {

@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 
 /// A clip gets no weights track where all targets together move points by less than this fraction of the tolerance.
 const NEGLIGIBLE: f64 = 0.02;
+/// Nor where they turn normals by less than this, radians.
+const NEGLIGIBLE_TURN: f64 = 0.01;
 
 /// The morph targets of a mesh and the affine map of their weights.
 pub(crate) struct MorphTargets<'a> {
@@ -29,6 +31,8 @@ pub(crate) struct MorphTargets<'a> {
     offset: Option<f64>,
     /// The largest length of each displacement, bind space.
     reach: Vec<f64>,
+    /// The largest length of the normal deltas of each.
+    turns: Vec<f64>,
     /// The scale from bind space to the world.
     unit_scale: f64,
     n_source: usize,
@@ -91,12 +95,13 @@ impl<'a> MorphTargets<'a> {
             }
             offset = inverse.map(f64::recip);
         }
-        let reach = positions.iter().map(|column| {
+        let longest = |column: &[(u32, DVec3)]| -> f64 {
             let lengths = column.iter().map(|(_, b)| b.length());
             lengths.fold(0.0, f64::worse)
-        });
+        };
         Self {
-            reach: reach.collect(),
+            reach: positions.iter().map(|column| longest(column)).collect(),
+            turns: (0..k).map(|i| longest(of_normals(i))).collect(),
             targets,
             weights: &solved.weights,
             kept: &solved.kept,
@@ -120,6 +125,7 @@ impl<'a> MorphTargets<'a> {
         });
         Self {
             reach: reach.collect(),
+            turns: Vec::new(),
             ranges: vec![(0.0, 1.0); targets.len()],
             targets,
             weights,
@@ -223,13 +229,15 @@ impl<'a> MorphTargets<'a> {
     }
 
     fn is_negligible(&self, weights: &[Vec<f64>], problem: &Problem<'_>) -> bool {
-        let largest = weights.iter().map(|w| {
-            w.iter()
-                .zip(&self.reach)
-                .map(|(w, reach)| w.abs() * reach)
-                .sum::<f64>()
-        });
-        largest.fold(0.0, f64::worse) * self.unit_scale < NEGLIGIBLE * problem.tolerance
+        let largest = |reach: &[f64]| {
+            let of = |w: &Vec<f64>| -> f64 {
+                let pairs = w.iter().zip(reach);
+                pairs.map(|(w, reach)| w.abs() * reach).sum()
+            };
+            weights.iter().map(of).fold(0.0, f64::worse)
+        };
+        largest(&self.reach) * self.unit_scale < NEGLIGIBLE * problem.tolerance
+            && largest(&self.turns) < NEGLIGIBLE_TURN
     }
 
     /// A weights track of the source with weights 0 for the new targets.
@@ -254,10 +262,12 @@ fn fill_range(target: &mut BakedTarget) -> f64 {
         f64::from(all.fold(0.0, f32::worse))
     };
     let (moved, turned) = (largest(&target.positions), largest(&target.normals));
-    if moved <= 0.0 || !moved.is_finite() {
+    if !moved.is_finite() || moved <= 0.0 && turned <= 0.0 {
         return 1.0;
     }
-    let factor = if moved <= 1.0 {
+    let factor = if moved <= 0.0 {
+        turned.recip()
+    } else if moved <= 1.0 {
         moved.sqrt().recip()
     } else {
         moved.recip()

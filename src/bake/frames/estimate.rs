@@ -1,6 +1,7 @@
 //! A forecast of the size of an export as frames, from a few intervals of the clips.
 
-use super::{Finder, FramedInstance, FramesError, times_of};
+use super::samples::times_of;
+use super::{Finder, FramedInstance, FramesError};
 use crate::bake::problem::sampler::{Clips, Sampler};
 use crate::bake::{BakeOptions, Estimate};
 use crate::document::{ClipId, Document};

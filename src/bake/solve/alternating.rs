@@ -34,6 +34,11 @@ const CONVERGED: f64 = 0.5;
 const MIN_GAIN: f64 = 0.98;
 const PATIENCE: usize = 3;
 
+/// Iterations that may be given up are, from the third one with displacements on, where the gain of the last two, continued,
+/// would leave this many times what is allowed.
+const GIVE_UP_ROUNDS: usize = 3;
+const GIVE_UP_SHARE: f64 = 1.1;
+
 /// IRLS weights stay in this range around their mean of 1.
 const WEIGHT_RANGE: (f64, f64) = (0.05, 50.0);
 
@@ -95,11 +100,13 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
     }
 
     /// Solves for the decomposition, starting from the rows `known` and the displacements in `training` if it is
-    /// solved again. Leaves motions, displacements and their weights in `training`.
+    /// solved again. Leaves motions, displacements and their weights in `training`. Ends early where the error will not fall
+    /// to `limit`, if there is one.
     pub(crate) fn solve(
         &self,
         training: &mut TrainingSet,
         known: Option<Vec<Vec<WeightRow>>>,
+        limit: Option<f64>,
     ) -> Result<Decomposition<'a>, Cancelled> {
         let (problem, group) = (self.problem, self.group);
         let all = group.active(usize::MAX);
@@ -119,6 +126,7 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
         let mut irls: Vec<Vec<f64>> = rows.iter().map(|rows| vec![1.0; rows.len()]).collect();
         let mut best: Option<BestIterate<'a>> = None;
         let mut last_gain = 0;
+        let mut of_rounds: Vec<f64> = Vec::new();
         for round in 0..before + with {
             let refiner = self.refiner(training, &few, &rows, &irls);
             refiner.apply(training, problem.task)?;
@@ -147,10 +155,16 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
                 });
             }
             let with_basis = round + 1 - before;
+            of_rounds.push(best.as_ref().map_or(max_error, |best| best.max_error));
+            let is_hopeless = |limit: f64| {
+                with_basis >= GIVE_UP_ROUNDS
+                    && projected(&of_rounds, with - with_basis) > GIVE_UP_SHARE * limit
+            };
             let diverged = with_basis >= 2 && max_error > DIVERGED * problem.tolerance;
             if max_error <= CONVERGED * problem.tolerance
                 || round >= last_gain + PATIENCE
                 || diverged
+                || limit.is_some_and(is_hopeless)
             {
                 break;
             }
@@ -329,6 +343,15 @@ fn known_weights(
     Some(w)
 }
 
+/// The error after `left` more rounds if it falls as in the last two.
+fn projected(of_rounds: &[f64], left: usize) -> f64 {
+    match of_rounds {
+        [.., before, _, now] if *before > 0.0 => now * (now / before).powf(0.5 * left as f64),
+        [.., now] => *now,
+        [] => 0.0,
+    }
+}
+
 /// Updates IRLS weights, normalised to a mean of 1 and clamped, so that no point is lost or alone.
 fn update_irls(weights: &mut [f64], errors: &[f64]) {
     if !irls::update(weights, errors) {
@@ -337,5 +360,18 @@ fn update_irls(weights: &mut [f64], errors: &[f64]) {
     irls::normalise(weights);
     for weight in weights {
         *weight = weight.clamp(WEIGHT_RANGE.0, WEIGHT_RANGE.1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_projected_from_the_last_two_rounds() {
+        assert_eq!(projected(&[], 3), 0.0);
+        assert_eq!(projected(&[2.0, 1.0], 3), 1.0);
+        assert!((projected(&[9.0, 4.0, 2.0, 1.0], 2) - 0.25).abs() < 1e-12);
+        assert_eq!(projected(&[4.0, 1.0, 1.0, 1.0], 5), 1.0);
     }
 }

@@ -32,6 +32,9 @@ const FEW_MORPHS: usize = 2;
 /// An estimate may exceed the error allowed on the training set by this factor, since the solution improves on it.
 const ESTIMATE_SLACK: f64 = 1.05;
 
+/// No more helpers are placed once they alone take this many times the bytes of the smallest promising candidate.
+const ENOUGH: f64 = 1.5;
+
 /// Numbers of helpers and morph targets to try.
 pub(crate) struct Candidate {
     pub(crate) snapshot: usize,
@@ -65,45 +68,62 @@ struct Placed<'a> {
 }
 
 impl Problem<'_> {
-    /// All candidates: those that promise to meet the tolerance first, by size; then the others by error.
-    pub(crate) fn candidates(
+    /// The candidate of the latest snapshot.
+    pub(crate) fn candidate(
         &self,
         group: &Group,
         training: &TrainingSet,
         placement: &Placement,
         sampling: &Sampling,
-    ) -> Result<Vec<Candidate>, Cancelled> {
+    ) -> Result<Option<Candidate>, Cancelled> {
+        let Some(snapshot) = placement.snapshots.last() else {
+            return Ok(None);
+        };
         let per_helper = self.helper_bytes(group, sampling);
-        let mut candidates: Vec<Candidate> = placement
-            .snapshots
-            .iter()
-            .enumerate()
-            .map(|(i, snapshot)| {
-                let mut candidate = Candidate {
-                    snapshot: i,
-                    helpers: snapshot.helpers,
-                    morphs: Vec::new(),
-                    regional: Vec::new(),
-                    bytes: per_helper * snapshot.helpers as f64,
-                    max_error: 0.0,
-                };
-                for i in 0..group.meshes.len() {
-                    let found = self.estimate(group, training, placement, snapshot, i, sampling)?;
-                    candidate.morphs.push(found.k);
-                    candidate.regional.push(found.regional);
-                    candidate.bytes += found.bytes;
-                    candidate.max_error = candidate.max_error.worse(found.max_error);
-                }
-                Ok(candidate)
-            })
-            .collect::<Result<_, Cancelled>>()?;
-        let promises = |c: &Candidate| c.max_error <= self.training_limit(group, c.helpers);
+        let mut candidate = Candidate {
+            snapshot: placement.snapshots.len() - 1,
+            helpers: snapshot.helpers,
+            morphs: Vec::new(),
+            regional: Vec::new(),
+            bytes: per_helper * snapshot.helpers as f64,
+            max_error: 0.0,
+        };
+        for i in 0..group.meshes.len() {
+            let found = self.estimate(group, training, placement, snapshot, i, sampling)?;
+            candidate.morphs.push(found.k);
+            candidate.regional.push(found.regional);
+            candidate.bytes += found.bytes;
+            candidate.max_error = candidate.max_error.worse(found.max_error);
+        }
+        Ok(Some(candidate))
+    }
+
+    /// Whether more helpers than the latest candidate has cannot pay: they alone take more bytes than one that promises to
+    /// meet the tolerance, by a margin for promises that are not kept.
+    pub(crate) fn is_enough(
+        &self,
+        group: &Group,
+        candidates: &[Candidate],
+        sampling: &Sampling,
+    ) -> bool {
+        let promising = candidates.iter().filter(|c| self.promises(group, c));
+        let least = promising.map(|c| c.bytes).fold(f64::INFINITY, f64::min);
+        let helpers = candidates.last().map_or(0, |c| c.helpers) as f64;
+        helpers * self.helper_bytes(group, sampling) > ENOUGH * least
+    }
+
+    /// Sorts candidates: those that promise to meet the tolerance first, by size; then the others by error.
+    pub(crate) fn sort(&self, group: &Group, candidates: &mut [Candidate]) {
+        let promises = |c: &Candidate| self.promises(group, c);
         candidates.sort_by(|a, b| match (promises(a), promises(b)) {
             (true, true) => a.bytes.total_cmp(&b.bytes),
             (false, false) => a.max_error.total_cmp(&b.max_error),
             (a, b) => b.cmp(&a),
         });
-        Ok(candidates)
+    }
+
+    fn promises(&self, group: &Group, candidate: &Candidate) -> bool {
+        candidate.max_error <= self.training_limit(group, candidate.helpers)
     }
 
     /// The morph targets that a mesh needs beside the helpers of a snapshot: of the whole mesh, or of its regions if these

@@ -5,6 +5,7 @@
 //! twisted wrist), other frames determine the displacements. IRLS iterations follow, because the largest error counts
 //! (Kavan et al. 2010 minimise the mean square).
 
+use super::irls;
 use super::linear::{add_ridge, eigenvectors, solve_in_place};
 use crate::math::Worse;
 use crate::task::{Cancelled, Task};
@@ -229,7 +230,7 @@ impl Residuals {
                     break;
                 }
                 for (irls, e) in irls.iter_mut().zip(errors) {
-                    *irls *= (e / rms).powf(0.7) + 0.3;
+                    *irls *= irls::fast_factor(e / rms);
                 }
                 let mean =
                     irls.iter().map(|irls| f64::from(*irls)).sum::<f64>() / irls.len() as f64;

@@ -176,13 +176,14 @@ impl EnvelopeSystem<'_> {
                 if to > at {
                     continue;
                 }
-                let (xs, ys, zs) = (of_b.map(|c| c.x), of_b.map(|c| c.y), of_b.map(|c| c.z));
+                let components = (of_b.map(|c| c.x), of_b.map(|c| c.y), of_b.map(|c| c.z));
                 for (i, x) in of_a.iter().enumerate() {
                     let row = at * N + i;
                     let from = self.start(row) + to * N - self.envelope.first_column(row);
+                    let dots = dots(*x, &components);
                     let most = if to == at { i + 1 } else { N };
-                    let entries = &mut self.lower[from..from + most];
-                    add_dots(entries, *x, &xs, &ys, &zs);
+                    let entries = self.lower[from..from + most].iter_mut();
+                    entries.zip(dots).for_each(|(entry, dot)| *entry += dot);
                 }
             }
         }
@@ -218,10 +219,11 @@ impl EnvelopeSystem<'_> {
                 of_block.map(|c| c.y),
                 of_block.map(|c| c.z),
             );
-            let (xs, ys, zs) = &components;
             for (i, x) in border.iter().enumerate() {
                 let from = self.start(blocks + first + i) + to;
-                add_dots(&mut self.lower[from..from + N], *x, xs, ys, zs);
+                let entries = self.lower[from..from + N].iter_mut();
+                let dots = dots(*x, &components);
+                entries.zip(dots).for_each(|(entry, dot)| *entry += dot);
             }
         }
         self.border = of_border;
@@ -267,6 +269,12 @@ impl EnvelopeSystem<'_> {
     fn start(&self, row: usize) -> usize {
         self.pattern.starts[row] as usize
     }
+}
+
+/// The scalar products of a vector with vectors that are given by component.
+#[inline]
+fn dots<const N: usize>(v: DVec3, (xs, ys, zs): &([f64; N], [f64; N], [f64; N])) -> [f64; N] {
+    std::array::from_fn(|i| v.x * xs[i] + v.y * ys[i] + v.z * zs[i])
 }
 
 /// Adds the scalar products of a vector with vectors that are given by component.

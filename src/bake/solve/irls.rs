@@ -11,6 +11,13 @@ pub(crate) fn factor(relative: f64) -> f64 {
     relative.powf(EXPONENT) + FLOOR
 }
 
+/// [`factor`] with the exponent 11/16, which square roots give: for the millions of residuals of a fit.
+pub(crate) fn fast_factor(relative: f32) -> f32 {
+    let half = relative.sqrt();
+    let eighth = half.sqrt().sqrt();
+    half * eighth * eighth.sqrt() + FLOOR as f32
+}
+
 /// Multiplies each weight by its factor; `false`, and nothing changed, where all errors are 0 or one is not finite.
 pub(crate) fn update(weights: &mut [f64], errors: &[f64]) -> bool {
     let square: f64 = errors.iter().map(|e| e * e).sum();
@@ -35,6 +42,17 @@ pub(crate) fn normalise(weights: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn roots_give_nearly_the_same_weights() {
+        for relative in [0.0f32, 0.01, 0.5, 1.0, 3.0, 20.0] {
+            let (exact, fast) = (
+                factor(f64::from(relative)),
+                f64::from(fast_factor(relative)),
+            );
+            assert!((exact / fast - 1.0).abs() < 0.04, "{exact} {fast}");
+        }
+    }
 
     #[test]
     fn large_errors_gain_weight() {

@@ -7,10 +7,16 @@ use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_
 use faer::mat::{Mat, MatMut, MatRef};
 use faer::{Par, Spec};
 
+/// Systems up to this size are solved without faer, which takes longer to set up than they take.
+const SMALL: usize = 32;
+
 /// Solves `a x = b` for a symmetric positive definite `a` (n x n by columns; only its lower half is read, and it is
 /// overwritten) and leaves x in `b`; `false` where `a` is not positive definite.
 pub(crate) fn solve_in_place(a: &mut [f64], b: &mut [f64]) -> bool {
     let n = b.len();
+    if n <= SMALL {
+        return solve_small(a, b);
+    }
     let mut memory = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(
         n,
         Par::Seq,
@@ -31,6 +37,39 @@ pub(crate) fn solve_in_place(a: &mut [f64], b: &mut [f64]) -> bool {
     let right = MatMut::from_column_major_slice_mut(b, n, 1);
     // Solving takes no memory.
     llt::solve::solve_in_place(factor.as_ref(), right, Par::Seq, stack);
+    b.iter().all(|x| x.is_finite())
+}
+
+/// [`solve_in_place`] by the outer product form of the Cholesky factorisation (Golub and Van Loan 2013, algorithm 4.2.2).
+fn solve_small(a: &mut [f64], b: &mut [f64]) -> bool {
+    let n = b.len();
+    for j in 0..n {
+        let (left, right) = a.split_at_mut((j + 1) * n);
+        let column = &mut left[j * n..];
+        let pivot = column[j].sqrt();
+        // Also false for NaN.
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return false;
+        }
+        column[j] = pivot;
+        column[j + 1..].iter_mut().for_each(|x| *x /= pivot);
+        let rest = right.chunks_exact_mut(n).enumerate();
+        for (c, other) in rest.map(|(c, other)| (j + 1 + c, other)) {
+            let factor = column[c];
+            let pairs = other[c..].iter_mut().zip(&column[c..]);
+            pairs.for_each(|(x, below)| *x -= factor * below);
+        }
+        let (done, below) = b.split_at_mut(j + 1);
+        done[j] /= pivot;
+        let pairs = below.iter_mut().zip(&column[j + 1..]);
+        pairs.for_each(|(x, of_column)| *x -= of_column * done[j]);
+    }
+    for j in (0..n).rev() {
+        let column = &a[j * n..(j + 1) * n];
+        let pairs = column[j + 1..].iter().zip(&b[j + 1..]);
+        let below: f64 = pairs.map(|(x, of_b)| x * of_b).sum();
+        b[j] = (b[j] - below) / column[j];
+    }
     b.iter().all(|x| x.is_finite())
 }
 
@@ -85,6 +124,30 @@ mod tests {
             "{b:?}"
         );
         assert!(!solve_in_place(&mut [0.0], &mut [1.0]));
+        assert!(!solve_in_place(&mut [f64::NAN], &mut [1.0]));
+    }
+
+    #[test]
+    fn systems_of_any_size_are_solved() {
+        for n in [1, 7, SMALL, SMALL + 1, 60] {
+            // A Hilbert matrix with a ridge; its upper half is wrong, and not read.
+            let full = |i: usize, j: usize| 1.0 / (i + j + 1) as f64 + f64::from(u8::from(i == j));
+            let x: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+            let entry = |e: usize| {
+                if e % n >= e / n {
+                    full(e % n, e / n)
+                } else {
+                    7.0
+                }
+            };
+            let mut a: Vec<f64> = (0..n * n).map(entry).collect();
+            let product = |i: usize| -> f64 { (0..n).map(|j| full(i, j) * x[j]).sum() };
+            let mut b: Vec<f64> = (0..n).map(product).collect();
+            assert!(solve_in_place(&mut a, &mut b));
+            for (b, x) in b.iter().zip(&x) {
+                assert!((b - x).abs() < 1e-12, "{n}: {b} {x}");
+            }
+        }
     }
 
     #[test]

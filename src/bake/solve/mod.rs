@@ -1,6 +1,7 @@
 //! The solution of one group: place helper joints, choose a candidate by its bytes, solve it, and play it back.
 
 pub(crate) mod alternating;
+mod basis_fit;
 pub(crate) mod candidates;
 mod clip_reduction;
 pub(crate) mod displacements;
@@ -11,6 +12,7 @@ pub(crate) mod helper_tracks;
 pub(crate) mod irls;
 mod key_reduction;
 mod key_sets;
+mod key_weights;
 pub(crate) mod linear;
 pub(crate) mod mesh_basis;
 pub(crate) mod motions;
@@ -19,6 +21,7 @@ pub(crate) mod playback;
 pub(crate) mod prices;
 pub(crate) mod regions;
 pub(crate) mod simplex;
+mod subdivision;
 mod track_reduction;
 pub(crate) mod training;
 mod weight_reduction;
@@ -87,6 +90,8 @@ pub(crate) struct Initialisation {
     pub(crate) training: TrainingSet,
     pub(crate) regularisation: Regularisation,
     pub(crate) found: Placement,
+    /// The best first.
+    pub(crate) candidates: Vec<Candidate>,
 }
 
 /// What all candidates of a group share.
@@ -131,6 +136,23 @@ pub(crate) struct MeshSolution {
     pub(crate) kept: Vec<Vec<Option<Vec<usize>>>>,
 }
 
+impl MeshSolution {
+    /// The solution with `m` more displacements, which move no point, and their weights by instance, clip, keyframe.
+    pub(crate) fn with_weights(&self, more: &[Vec<Vec<Vec<f64>>>], m: usize) -> Self {
+        let mut weights = self.weights.clone();
+        let pairs = weights.iter_mut().flatten().flatten();
+        for (weights, more) in pairs.zip(more.iter().flatten().flatten()) {
+            weights.extend(more);
+        }
+        Self {
+            rows: self.rows.clone(),
+            basis: Arc::new(self.basis.with_more(m)),
+            weights,
+            kept: self.kept.clone(),
+        }
+    }
+}
+
 impl Problem<'_> {
     /// The solution of a group; `None` where no point needs correction.
     pub(crate) fn solve(&self, group: &mut Group) -> Result<Option<Solution>, Cancelled> {
@@ -142,10 +164,9 @@ impl Problem<'_> {
             mut training,
             regularisation,
             found,
+            candidates,
         } = initialisation;
         let group: &Group = group;
-        self.task.step("Comparing joints with morph targets", 0.4)?;
-        let candidates = self.candidates(group, &training, &found, &sampling)?;
         let grounds = SharedInput {
             sampling: &sampling,
             found: &found,
@@ -257,12 +278,27 @@ impl Problem<'_> {
             gap: MIN_SPACING * self.diagonal / Self::unit_scale(&training, group),
             refines: self.refines(group),
         };
-        let found = place_helpers(self.sampler, group, &mut training, aim, self.task)?;
+        let mut candidates = Vec::new();
+        let mut is_enough =
+            |training: &TrainingSet, placement: &Placement| -> Result<bool, Cancelled> {
+                candidates.extend(self.candidate(group, training, placement, &sampling)?);
+                Ok(self.is_enough(group, &candidates, &sampling))
+            };
+        let found = place_helpers(
+            self.sampler,
+            group,
+            &mut training,
+            aim,
+            &mut is_enough,
+            self.task,
+        )?;
+        self.sort(group, &mut candidates);
         Ok(Some(Initialisation {
             sampling,
             training,
             regularisation,
             found,
+            candidates,
         }))
     }
 
@@ -332,10 +368,11 @@ impl Problem<'_> {
         let seeds = &found.seeds[..candidate.helpers];
         let solver =
             AlternatingSolver::new(self, group, codebook, seeds, candidate, regularisation);
-        let decomposition = solver.solve(training, None)?;
-        // Errors on unseen frames are larger.
         let is_regional = candidate.regional.contains(&true);
-        if may_give_up && !is_regional && decomposition.max_error > DROP_SHARE * self.tolerance {
+        // Errors on unseen frames are larger.
+        let limit = (may_give_up && !is_regional).then_some(DROP_SHARE * self.tolerance);
+        let decomposition = solver.solve(training, None, limit)?;
+        if limit.is_some_and(|limit| decomposition.max_error > limit) {
             return Ok(Err(decomposition.max_error));
         }
         let unit_scale = Self::unit_scale(training, group);
@@ -390,7 +427,7 @@ impl Problem<'_> {
             training.weights.append(&mut add.weights);
             // Continue alternating from the rows so far.
             if let Some(rows) = baked.refined_rows() {
-                baked.restart(solver.solve(training, Some(rows))?);
+                baked.restart(solver.solve(training, Some(rows), None)?);
                 baked.solve_motions()?;
             }
             baked.update_training(training);

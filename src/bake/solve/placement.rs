@@ -62,12 +62,14 @@ pub(crate) struct PlacementOptions {
     pub(crate) refines: bool,
 }
 
-/// Places helpers until all points are below the target error.
+/// Places helpers until all points are below the target error, or `is_enough` says so: it sees the state after each
+/// snapshot.
 pub(crate) fn place_helpers(
     sampler: &Sampler<'_>,
     group: &Group,
     training: &mut TrainingSet,
     aim: PlacementOptions,
+    is_enough: &mut dyn FnMut(&TrainingSet, &Placement) -> Result<bool, Cancelled>,
     task: &Task,
 ) -> Result<Placement, Cancelled> {
     let PlacementOptions {
@@ -105,6 +107,9 @@ pub(crate) fn place_helpers(
         rows: rows.clone(),
         matrices: training.matrices.clone(),
     });
+    if is_enough(training, &placement)? {
+        return Ok(placement);
+    }
     let Some(n_joints) = group.n_joints else {
         return Ok(placement);
     };
@@ -255,6 +260,9 @@ pub(crate) fn place_helpers(
                 rows: rows.clone(),
                 matrices: training.matrices.clone(),
             });
+            if is_enough(training, &placement)? {
+                return Ok(placement);
+            }
         }
     }
     let last = placement.snapshots.last().map_or(0, |s| s.helpers);
@@ -264,6 +272,7 @@ pub(crate) fn place_helpers(
             rows,
             matrices: training.matrices.clone(),
         });
+        is_enough(training, &placement)?;
     }
     Ok(placement)
 }

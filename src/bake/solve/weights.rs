@@ -27,6 +27,9 @@ const POINTS_PER_CHUNK: usize = 256;
 /// Observations of a point; it bounds the time of a fit.
 pub(crate) const MAX_OBSERVATIONS: usize = 96;
 
+/// The penalty of linear parts is taken at every third observation: it only chooses among nearly equal solutions.
+const LINEAR_STRIDE: usize = 3;
+
 /// L1 distance of rows from which on a helper shares next to no joint with a point (2: none).
 const MAX_WEIGHT_DISTANCE: f64 = 1.9;
 
@@ -264,27 +267,33 @@ fn refit<'a>(
     bound: f64,
 ) -> WeightRow {
     let n = candidates.len();
-    // By observation: the offset of each candidate's position from the target.
-    let mut positions: Vec<DVec3> = Vec::new();
-    let mut linears = vec![DMat3::ZERO; n];
+    // By observation: the offsets of the candidates' positions from the target, by component.
+    let mut offsets: Vec<f64> = Vec::new();
+    let mut linears = vec![0.0; 9 * n];
     let mut firm = vec![0.0; n * n];
-    let care_2 = regularisation.linear * regularisation.linear;
-    for observation in point_observations {
+    let care_2 = LINEAR_STRIDE as f64 * regularisation.linear * regularisation.linear;
+    for (o, observation) in point_observations.enumerate() {
+        let start = offsets.len();
+        offsets.resize(start + 3 * n, 0.0);
+        let of_linear = o.is_multiple_of(LINEAR_STRIDE);
         for (i, (slot, _)) in candidates.iter().enumerate() {
             let matrix = &observation.matrices[usize::from(*slot)];
-            positions.push(matrix.transform_point3(observation.position) - observation.target);
-            linears[i] = matrix.matrix3 - observation.linear;
-        }
-        for i in 0..n {
-            for j in 0..=i {
-                let (a, b) = (&linears[i], &linears[j]);
-                let linear =
-                    a.x_axis.dot(b.x_axis) + a.y_axis.dot(b.y_axis) + a.z_axis.dot(b.z_axis);
-                firm[i * n + j] += care_2 * linear;
+            let offset = matrix.transform_point3(observation.position) - observation.target;
+            for (component, x) in offset.to_array().into_iter().enumerate() {
+                offsets[start + component * n + i] = x;
+            }
+            if of_linear {
+                let linear = (matrix.matrix3 - observation.linear).to_cols_array();
+                for (component, x) in linear.into_iter().enumerate() {
+                    linears[component * n + i] = x;
+                }
             }
         }
+        if of_linear {
+            add_products(&mut firm, &linears, n, care_2);
+        }
     }
-    let n_observations = positions.len().checked_div(n).unwrap_or(0) as f64;
+    let n_observations = offsets.len().checked_div(3 * n).unwrap_or(0) as f64;
     // The ridge towards the source's weights.
     let mut joints: Vec<u16> = own.iter().map(|r| r.0).collect();
     joints.extend(candidates.iter().flat_map(|c| c.1.iter().map(|r| r.0)));
@@ -307,12 +316,8 @@ fn refit<'a>(
     let mut best: Option<(f64, Vec<(usize, f64)>)> = None;
     for _ in 0..ITERATIONS {
         let mut g = firm.clone();
-        for (positions, irls) in positions.chunks_exact(n.max(1)).zip(&irls_weights) {
-            for i in 0..n {
-                for j in 0..=i {
-                    g[i * n + j] += irls * positions[i].dot(positions[j]);
-                }
-            }
+        for (offsets, irls) in offsets.chunks_exact((3 * n).max(1)).zip(&irls_weights) {
+            add_products(&mut g, offsets, n, *irls);
         }
         for i in 0..n {
             for j in 0..i {
@@ -320,9 +325,11 @@ fn refit<'a>(
             }
         }
         let found = minimise_sparse(&g, n);
-        let errors = positions.chunks_exact(n.max(1)).map(|positions| {
-            let off: DVec3 = found.iter().map(|&(i, x)| positions[i] * x).sum();
-            off.length()
+        let errors = offsets.chunks_exact((3 * n).max(1)).map(|offsets| {
+            let offset = |&(i, x): &(usize, f64)| {
+                DVec3::new(offsets[i], offsets[n + i], offsets[2 * n + i]) * x
+            };
+            found.iter().map(offset).sum::<DVec3>().length()
         });
         let errors: Vec<f64> = errors.collect();
         let max_error = errors.iter().copied().fold(0.0, f64::worse);
@@ -344,6 +351,23 @@ fn refit<'a>(
     }
     let row = row.into_iter().map(|(i, x)| (candidates[i].0, x));
     normalised(row.collect())
+}
+
+/// Adds `factor` times the scalar products of n vectors, given by component (a multiple of three), to the lower half of a
+/// matrix by rows.
+fn add_products(matrix: &mut [f64], components: &[f64], n: usize, factor: f64) {
+    for three in components.chunks_exact((3 * n).max(1)) {
+        let (xs, rest) = three.split_at(n);
+        let (ys, zs) = rest.split_at(n);
+        for i in 0..n {
+            let (x, y, z) = (factor * xs[i], factor * ys[i], factor * zs[i]);
+            let row = &mut matrix[i * n..=i * n + i];
+            let others = xs.iter().zip(ys).zip(zs);
+            for (entry, ((x2, y2), z2)) in row.iter_mut().zip(others) {
+                *entry += x * x2 + y * y2 + z * z2;
+            }
+        }
+    }
 }
 
 /// The minimiser of `x' g x` on the simplex with at most [`MAX_INFLUENCES`] nonzero entries, by removing the smallest

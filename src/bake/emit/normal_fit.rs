@@ -1,0 +1,362 @@
+//! The deltas of one normal, for given weights.
+//!
+//! A player shows `normalise(A (n + sum_k w_k d_k))` with A the blended matrix and n the bind normal. A few weights are chosen
+//! one after another, each the one that leaves the least of the residuals in bind space (orthogonal matching pursuit: Pati
+//! et al. 1993); Gauss-Newton steps on the angles follow.
+
+use crate::bake::normal_angles::angle;
+use crate::bake::solve::irls;
+use crate::bake::solve::linear::solve_in_place;
+use glam::{DMat3, DVec3};
+
+/// The most weights that a normal follows: each costs an entry of a morph target.
+const MAX_COLUMNS: usize = 8;
+/// A further weight must leave less than this fraction of the score.
+const LEAST_GAIN: f64 = 0.95;
+/// Angles that count as large as any larger one, degrees: a normal that flips in a crease is not to decide over all else.
+const LARGE_DEGREES: f64 = 20.0;
+/// A normal below this at all moments is done, degrees.
+const DONE_DEGREES: f32 = 1.0;
+/// Normals whose largest angle is below this get no deltas, degrees.
+const LEAST_DEGREES: f32 = 2.0;
+/// Weight of an error in length relative to one in direction; lengths are normalised, but a short normal is unstable.
+const LENGTH_WEIGHT: f64 = 0.2;
+/// Ridge relative to the weight of all observations (no unit).
+const RIDGE: f64 = 1e-3;
+/// The same for the choice of weights, whose residuals are exact.
+const PURSUIT_RIDGE: f64 = 1e-4;
+/// The least length of a normal in the linearisation, as a fraction of the matrix's scale.
+const MIN_LENGTH: f64 = 0.15;
+/// The least length of a target in a residual, as a fraction of the normal's own, and the largest length of a residual.
+const LEAST_TARGET: f64 = 0.3;
+const MAX_RESIDUAL: f64 = 3.0;
+/// Singular matrices are damped by this fraction of their scale.
+const DAMPING: f64 = 0.03;
+
+/// A normal in one observation.
+#[derive(Clone, Copy)]
+pub(super) struct Shown {
+    /// The blended matrix, and the normal it gives without deltas.
+    pub(super) matrix: DMat3,
+    pub(super) position: DVec3,
+    pub(super) target: DVec3,
+}
+
+impl Shown {
+    fn scale(&self) -> f64 {
+        let axes = [self.matrix.x_axis, self.matrix.y_axis, self.matrix.z_axis];
+        let square: f64 = axes.iter().map(|c| c.length_squared()).sum();
+        (square / 3.0).sqrt() + 1e-30
+    }
+
+    /// What the bind normal lacks to show the target, bind space.
+    pub(super) fn residual(&self) -> DVec3 {
+        let a = self.matrix;
+        let length = self.position.dot(self.target);
+        let length = length.max(LEAST_TARGET * self.position.length());
+        let damping = DAMPING * self.scale();
+        let inner = a.transpose() * a + DMat3::from_diagonal(DVec3::splat(damping * damping));
+        let left = inner.inverse() * (a.transpose() * (self.target * length - self.position));
+        if left.is_finite() {
+            left.clamp_length_max(MAX_RESIDUAL)
+        } else {
+            DVec3::ZERO
+        }
+    }
+
+    /// Its angle with a delta, degrees.
+    fn angle(&self, delta: DVec3) -> f32 {
+        angle(self.position + self.matrix * delta, self.target) as f32
+    }
+}
+
+/// Weights of the displacements as fractions of their largest: observations x k, and their products.
+pub(super) struct WeightTable {
+    k: usize,
+    rows: Vec<f64>,
+    products: Vec<f64>,
+}
+
+impl WeightTable {
+    pub(super) fn new(k: usize, rows: Vec<f64>) -> Self {
+        let mut products = vec![0.0; k * k];
+        for row in rows.chunks_exact(k.max(1)) {
+            for (i, a) in row.iter().enumerate().filter(|(_, a)| **a != 0.0) {
+                for (entry, b) in products[i * k..(i + 1) * k].iter_mut().zip(row) {
+                    *entry += a * b;
+                }
+            }
+        }
+        Self { k, rows, products }
+    }
+
+    pub(super) fn row(&self, observation: usize) -> &[f64] {
+        &self.rows[observation * self.k..(observation + 1) * self.k]
+    }
+
+    fn product(&self, i: usize, j: usize) -> f64 {
+        self.products[i * self.k + j]
+    }
+
+    /// The chosen weights of each observation.
+    fn chosen(&self, columns: &[usize]) -> Vec<f64> {
+        let rows = self.rows.chunks_exact(self.k.max(1));
+        rows.flat_map(|row| columns.iter().map(|&c| row[c]))
+            .collect()
+    }
+}
+
+/// The fit of one normal.
+#[derive(Default)]
+pub(super) struct NormalFit {
+    /// The displacements whose weights it follows.
+    pub(super) columns: Vec<usize>,
+    /// Their deltas at the largest weights.
+    pub(super) d: Vec<DVec3>,
+    /// Angles by observation, degrees, without and with the deltas.
+    pub(super) before: Vec<f32>,
+    pub(super) after: Vec<f32>,
+}
+
+/// The sum of the squares of angles, of which large ones count alike.
+pub(super) fn score(angles: &[f32]) -> f64 {
+    let squares = angles
+        .iter()
+        .map(|a| f64::from(*a).min(LARGE_DEGREES).powi(2));
+    squares.sum()
+}
+
+impl NormalFit {
+    pub(super) fn new(shown: &[Shown], weights: &WeightTable) -> Self {
+        let before: Vec<f32> = shown.iter().map(|o| o.angle(DVec3::ZERO)).collect();
+        let mut best = Self {
+            after: before.clone(),
+            before,
+            ..Self::default()
+        };
+        if weights.k == 0 || best.before.iter().all(|a| *a < LEAST_DEGREES) {
+            return best;
+        }
+        best.pursue(shown, weights);
+        best.polish(shown, weights);
+        best
+    }
+
+    /// Chooses weights one after another.
+    fn pursue(&mut self, shown: &[Shown], weights: &WeightTable) {
+        let k = weights.k;
+        let residuals: Vec<DVec3> = shown.iter().map(Shown::residual).collect();
+        let mut correlation = vec![DVec3::ZERO; k];
+        for (o, residual) in residuals.iter().enumerate() {
+            for (sum, w) in correlation.iter_mut().zip(weights.row(o)) {
+                *sum += *residual * *w;
+            }
+        }
+        let ridge = PURSUIT_RIDGE * shown.len() as f64;
+        let mut columns: Vec<usize> = Vec::new();
+        let mut d: Vec<DVec3> = Vec::new();
+        while columns.len() < MAX_COLUMNS.min(k) {
+            let left = |j: usize| -> f64 {
+                let taken = columns.iter().zip(&d);
+                let taken: DVec3 = taken.map(|(&i, d)| *d * weights.product(i, j)).sum();
+                (correlation[j] - taken).length_squared() / (weights.product(j, j) + ridge)
+            };
+            let free = (0..k).filter(|j| !columns.contains(j));
+            let next = free
+                .map(|j| (left(j), j))
+                .max_by(|a, b| a.0.total_cmp(&b.0));
+            let Some((gain, column)) = next.filter(|next| next.0 > 0.0) else {
+                break;
+            };
+            debug_assert!(gain.is_finite());
+            columns.push(column);
+            let Some(found) = solve_products(weights, &columns, &correlation, ridge) else {
+                break;
+            };
+            d = found;
+            let chosen = weights.chosen(&columns);
+            let angles = angles(shown, &chosen, &d);
+            if score(&angles) < LEAST_GAIN * score(&self.after) {
+                (self.columns, self.d, self.after) = (columns.clone(), d.clone(), angles);
+            }
+            if self.after.iter().all(|a| *a < DONE_DEGREES) {
+                break;
+            }
+        }
+    }
+
+    /// Improves the deltas by Gauss-Newton steps with iteratively reweighted least squares.
+    fn polish(&mut self, shown: &[Shown], weights: &WeightTable) {
+        if self.columns.is_empty() {
+            return;
+        }
+        let chosen = weights.chosen(&self.columns);
+        let mut d = self.d.clone();
+        let mut of_irls = vec![1.0; shown.len()];
+        for _ in 0..2 {
+            if !step(shown, &chosen, &of_irls, &mut d) {
+                return;
+            }
+            let angles = angles(shown, &chosen, &d);
+            let square: f64 = angles.iter().map(|a| f64::from(a * a)).sum();
+            let rms = (square / angles.len().max(1) as f64).sqrt().max(1e-9);
+            for (irls, angle) in of_irls.iter_mut().zip(&angles) {
+                *irls *= irls::factor(f64::from(*angle).min(LARGE_DEGREES) / rms);
+            }
+            if score(&angles) < score(&self.after) {
+                self.d.clone_from(&d);
+                self.after = angles;
+            }
+        }
+    }
+}
+
+/// The delta at given weights.
+fn sum(d: &[DVec3], weights: &[f64]) -> DVec3 {
+    d.iter().zip(weights).map(|(d, w)| *d * *w).sum()
+}
+
+/// The angles with deltas at the chosen weights.
+fn angles(shown: &[Shown], chosen: &[f64], d: &[DVec3]) -> Vec<f32> {
+    let rows = chosen.chunks_exact(d.len().max(1));
+    let pairs = shown.iter().zip(rows);
+    pairs.map(|(o, row)| o.angle(sum(d, row))).collect()
+}
+
+/// The least squares deltas of some columns; `None` where the system is singular.
+fn solve_products(
+    weights: &WeightTable,
+    columns: &[usize],
+    correlation: &[DVec3],
+    ridge: f64,
+) -> Option<Vec<DVec3>> {
+    let n = columns.len();
+    let mut of_axes = [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
+    for (axis, right) in of_axes.iter_mut().enumerate() {
+        let mut g = vec![0.0; n * n];
+        for (a, &i) in columns.iter().enumerate() {
+            for (b, &j) in columns.iter().enumerate() {
+                g[a * n + b] = weights.product(i, j);
+            }
+            g[a * n + a] += ridge;
+            right[a] = correlation[i][axis];
+        }
+        if !solve_in_place(&mut g, right) {
+            return None;
+        }
+    }
+    let [x, y, z] = of_axes;
+    let d = (0..n).map(|i| DVec3::new(x[i], y[i], z[i]));
+    Some(d.collect())
+}
+
+/// Solves for the deltas, linearised at `d`: the component of the shown normal across the target, relative to its length, is to
+/// vanish, and the length hardly to change. `false` where the system is singular.
+fn step(shown: &[Shown], chosen: &[f64], irls: &[f64], d: &mut [DVec3]) -> bool {
+    let k = d.len();
+    let n = 3 * k;
+    let mut g = vec![0.0; n * n];
+    let mut h = vec![0.0; n];
+    for ((o, row), irls) in shown.iter().zip(chosen.chunks_exact(k)).zip(irls) {
+        let (a, t) = (o.matrix, o.target);
+        let now = o.position + a * sum(d, row);
+        let length = now.dot(t).max(MIN_LENGTH * o.scale());
+        // The component across the target, and a little of the one along it.
+        let across = |v: DVec3| v - t * (v.dot(t) * (1.0 - LENGTH_WEIGHT * LENGTH_WEIGHT));
+        let scale = irls / (length * length);
+        let m =
+            a.transpose() * DMat3::from_cols(across(a.x_axis), across(a.y_axis), across(a.z_axis));
+        let m = (m * scale).to_cols_array();
+        let b = a.transpose() * across(t * length - o.position) * scale;
+        for (i, &w) in row.iter().enumerate() {
+            for (x, b) in b.to_array().into_iter().enumerate() {
+                h[3 * i + x] += w * b;
+            }
+            for (j, &v) in row[..=i].iter().enumerate() {
+                let wv = w * v;
+                if wv == 0.0 {
+                    continue;
+                }
+                for x in 0..3 {
+                    for y in 0..3 {
+                        g[(3 * j + y) * n + 3 * i + x] += wv * m[3 * x + y];
+                    }
+                }
+            }
+        }
+    }
+    let ridge = RIDGE * irls.iter().sum::<f64>();
+    for i in 0..n {
+        g[i * n + i] += ridge;
+    }
+    if !solve_in_place(&mut g, &mut h) {
+        return false;
+    }
+    for (d, h) in d.iter_mut().zip(h.as_chunks::<3>().0) {
+        *d = DVec3::from_array(*h);
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Worse;
+
+    /// A normal Z that the stack rotates about X by an angle proportional to the first of `k` weights.
+    fn fit(k: usize, matrix: impl Fn(f64) -> DMat3) -> NormalFit {
+        let at = |w: f64| {
+            let matrix = matrix(w);
+            Shown {
+                matrix,
+                position: matrix * DVec3::Z,
+                target: DMat3::from_rotation_x(0.6 * w) * DVec3::Z,
+            }
+        };
+        let weights = (0..9).map(|i| f64::from(i) / 8.0);
+        let shown: Vec<Shown> = weights.clone().map(at).collect();
+        let rows = weights
+            .flat_map(|w| (0..k).map(move |i| if i == 0 { w } else { 0.3 * f64::from(i as u32) }));
+        NormalFit::new(&shown, &WeightTable::new(k, rows.collect()))
+    }
+
+    fn largest(angles: &[f32]) -> f32 {
+        angles.iter().copied().fold(0.0, f32::worse)
+    }
+
+    #[test]
+    fn a_normal_follows_its_weight() {
+        // One weight cannot follow a rotating matrix exactly; it still helps.
+        let found = fit(1, |w| DMat3::from_rotation_y(2.0 * w) * 0.01);
+        assert!(largest(&found.after) < 0.7 * largest(&found.before));
+        // Under a fixed matrix it is nearly exact.
+        let found = fit(1, |_| DMat3::from_diagonal(DVec3::splat(3.0)));
+        assert!(largest(&found.before) > 34.0 && largest(&found.after) < 1.5);
+        // Of several it follows the ones that tell.
+        let found = fit(3, |_| DMat3::IDENTITY);
+        assert!(
+            found.columns.contains(&0) && found.columns.len() < 3,
+            "{:?}",
+            found.columns
+        );
+        assert!(largest(&found.after) < 1.5, "{:?}", found.after);
+    }
+
+    #[test]
+    fn a_collapsed_matrix_does_no_harm() {
+        let found = fit(1, |w| {
+            if w > 0.9 {
+                DMat3::ZERO
+            } else {
+                DMat3::IDENTITY
+            }
+        });
+        assert!(found.d[0].is_finite() && found.after[..8].iter().all(|a| *a < 2.0));
+    }
+
+    #[test]
+    fn a_flip_does_not_outweigh_all_other_moments() {
+        assert_eq!(score(&[170.0, 3.0]), score(&[25.0, 3.0]));
+        assert!(score(&[19.0]) < score(&[25.0]));
+    }
+}
