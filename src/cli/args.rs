@@ -2,6 +2,7 @@
 
 use super::motion_args::MotionArgs;
 use super::named_stack::NamedStack;
+use super::rig_args::RigArgs;
 use super::stack_args::StackArgs;
 use super::weights_args::WeightsArgs;
 #[cfg(feature = "render")]
@@ -40,6 +41,11 @@ pub enum Command {
     Compare(CompareArgs),
     /// Change weights: clean up, smooth, mirror, transfer, compute. Operations run in the order of their flags.
     Weights(WeightsArgs),
+    /// Change bones: divide, move, orient, reparent, remove, mirror, twist and half bones, bind. Operations run in the order of
+    /// their flags.
+    ///
+    /// A bone is given by its name, or by the number of its node in the file as #NODE.
+    Rig(RigArgs),
     /// Write a glTF file with the changes of a project; everything else stays as imported.
     Export(ExportArgs),
     /// Check a model or project: lists every finding; exit code 1 if one is an error.

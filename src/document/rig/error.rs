@@ -220,6 +220,16 @@ pub enum RigError {
         /// One below it.
         below: String,
     },
+    /// The joints of a skin place the mesh differently at rest.
+    #[error(
+        "The bones of the skin “{skin}” place the rest-pose mesh {percent:.2} % of its size apart: new weights would bend it."
+    )]
+    Spread {
+        /// The skin.
+        skin: String,
+        /// The largest distance, percent of the mesh's diagonal.
+        percent: f64,
+    },
     /// Corrective samples cannot follow.
     #[error("The corrective samples cannot follow the bones: {0}.")]
     Samples(#[from] PsdError),

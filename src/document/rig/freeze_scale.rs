@@ -157,8 +157,7 @@ fn turns_or_shears(document: &Document, joint: JointId) -> bool {
         &document.pose.locals[joint.get()],
     ];
     let channels = document.clips.values().flat_map(|clip| &clip.channels);
-    let mut rotations =
-        channels.filter(|c| c.joint == joint && c.property == Property::Rotation);
+    let mut rotations = channels.filter(|c| c.joint == joint && c.property == Property::Rotation);
     locals.iter().any(|l| turns(l.rotation) || l.has_shear())
         || rotations.any(|channel| {
             (0..channel.times.len()).any(|key| {

@@ -83,9 +83,13 @@ pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<Joi
         Arc::make_mut(&mut changed.locked).extend(made.iter().copied());
     } else {
         let half_width = request.half_width;
-        split_weights(document, &mut changed, (joint, child), &made, |along, beta| {
-            fractions(along, beta, n, half_width)
-        })?;
+        split_weights(
+            document,
+            &mut changed,
+            (joint, child),
+            &made,
+            |along, beta| fractions(along, beta, n, half_width),
+        )?;
     }
     drop_invalid_inflation_parents(&mut changed)?;
     let mut edit = RigEdit::between(document, &changed);

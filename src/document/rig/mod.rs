@@ -189,7 +189,10 @@ mod tests {
     fn a_helper_is_named_after_its_bone() {
         let joint = |name: &str| Joint::new(name, None, Transform::IDENTITY);
         let skeleton = Skeleton::new(vec![joint("arm.l"), joint("arm_half.l")]).unwrap();
-        assert_eq!(helper_name(&skeleton, "arm.l", "twist_01"), "arm_twist_01.l");
+        assert_eq!(
+            helper_name(&skeleton, "arm.l", "twist_01"),
+            "arm_twist_01.l"
+        );
         assert_eq!(helper_name(&skeleton, "LeftArm", "half"), "LeftArm_half");
         assert_eq!(helper_name(&skeleton, "arm.l", "half"), "arm_half_01.l");
     }

@@ -41,10 +41,7 @@ pub struct Symmetrized {
 /// -I, whichever the model's pairs follow.
 ///
 /// Turns keep every motion; moves are new pivots, which change the clips.
-pub fn symmetrize(
-    document: &Document,
-    joint: JointId,
-) -> Result<(RigEdit, Symmetrized), RigError> {
+pub fn symmetrize(document: &Document, joint: JointId) -> Result<(RigEdit, Symmetrized), RigError> {
     check_live(document, joint)?;
     let skeleton = document.skeleton.clone();
     let pairs = JointPairs::new(&skeleton, &document.session().joint_pairs);
@@ -108,8 +105,7 @@ impl Way {
             let is_near = |(a, b): &&(JointId, JointId)| {
                 let wanted = reflection.matrix3 * orientation(world[a.get()].matrix3) * axes;
                 let turn = orientation(world[b.get()].matrix3).transpose() * wanted;
-                turn.determinant() > 0.0
-                    && angle_of(proper(turn)).to_degrees() < FOLLOWS
+                turn.determinant() > 0.0 && angle_of(proper(turn)).to_degrees() < FOLLOWS
             };
             both.iter().filter(is_near).count()
         };
@@ -229,11 +225,7 @@ fn create_missing(
 }
 
 /// Adds a new joint to the skins that list the one that it mirrors, with the same skin matrix at rest.
-fn list_beside(
-    document: &mut Document,
-    made: JointId,
-    source: JointId,
-) -> Result<(), RigError> {
+fn list_beside(document: &mut Document, made: JointId, source: JointId) -> Result<(), RigError> {
     let world = document.rest_pose.world_matrices(&document.skeleton);
     let into = inverse(world[made.get()]).ok_or_else(|| RigError::Singular {
         joint: document.skeleton.label(made),

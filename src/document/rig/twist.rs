@@ -46,9 +46,7 @@ pub fn twist(document: &Document, request: &Twist) -> Result<(RigEdit, Vec<Joint
         });
     }
     if !(1..=6).contains(&n) {
-        return Err(RigError::Value(
-            "A twist chain has 1 - 6 segments.".into(),
-        ));
+        return Err(RigError::Value("A twist chain has 1 - 6 segments.".into()));
     }
     let tail = skeleton.joint(child).rest.translation;
     let Some(axis) = tail.try_normalize().filter(|_| tail.length() > 1e-10) else {
@@ -83,9 +81,13 @@ pub fn twist(document: &Document, request: &Twist) -> Result<(RigEdit, Vec<Joint
     if document.locked.contains(&joint) {
         Arc::make_mut(&mut changed.locked).extend(made.iter().copied());
     } else {
-        split_weights(document, &mut changed, (joint, child), &made, |along, beta| {
-            fractions(along, beta, n, request.of)
-        })?;
+        split_weights(
+            document,
+            &mut changed,
+            (joint, child),
+            &made,
+            |along, beta| fractions(along, beta, n, request.of),
+        )?;
     }
     let source = match request.of {
         TwistOf::Child => child,

@@ -27,6 +27,9 @@ mod tests {
         );
         let half = share_of_rotation(rest, now, 0.5);
         let expected = [0.0, 0.5385161907, 0.1031794678, 0.8362740638];
-        assert!(half.abs_diff_eq(DQuat::from_array(expected), 1e-9), "{half}");
+        assert!(
+            half.abs_diff_eq(DQuat::from_array(expected), 1e-9),
+            "{half}"
+        );
     }
 }

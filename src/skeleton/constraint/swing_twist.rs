@@ -97,7 +97,10 @@ mod tests {
         let q = swung * DQuat::from_rotation_x(30f64.to_radians());
         assert!((twist_angle(q, DVec3::X).to_degrees() - 30.0).abs() < 1e-6);
         let q = DQuat::from_rotation_z(std::f64::consts::PI);
-        assert_eq!(twist(DQuat::from_xyzw(0.0, 0.0, 1.0, 0.0), DVec3::X), DQuat::IDENTITY);
+        assert_eq!(
+            twist(DQuat::from_xyzw(0.0, 0.0, 1.0, 0.0), DVec3::X),
+            DQuat::IDENTITY
+        );
         assert!(twist_angle(q, DVec3::X).abs() < 1e-9);
     }
 }
