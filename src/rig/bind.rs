@@ -1,14 +1,12 @@
 //! Binding skinned meshes to their joints at rest, with new weights.
 
 use super::done::Done;
-use crate::document::rig::{RigEdit, RigError};
+use crate::document::rig::{self, RigEdit, RigError};
 use crate::document::subject::SubjectScope;
-use crate::document::{Document, MeshId, Skin};
-use crate::skinning::RowRef;
+use crate::document::{Document, MeshId};
 use crate::task::Task;
 use crate::weights::automatic::Automatic;
 use crate::weights::operation::Operation;
-use glam::{DAffine3, DVec3};
 
 /// The largest distance between the places that two joints give to the mesh at rest, as a fraction of the mesh's diagonal.
 const LARGEST_SPREAD: f64 = 1e-3;
@@ -65,7 +63,7 @@ fn check_spread(document: &Document, mesh: MeshId) -> Result<(), RigError> {
     let Some((id, skin)) = document.skin_of_mesh(mesh) else {
         return Ok(());
     };
-    let spread = spread(document, mesh, skin);
+    let spread = rig::spread_at_rest(document, mesh);
     if spread <= LARGEST_SPREAD {
         return Ok(());
     }
@@ -78,57 +76,4 @@ fn check_spread(document: &Document, mesh: MeshId) -> Result<(), RigError> {
         skin: name,
         percent: 100.0 * spread,
     })
-}
-
-/// How far apart the weighted joints of a skin place a mesh at rest: the largest distance of a corner of its bounds, as a
-/// fraction of their diagonal.
-fn spread(document: &Document, mesh: MeshId, skin: &Skin) -> f64 {
-    let item = &document.meshes()[&mesh];
-    let mut is_weighted = vec![false; skin.joints.len()];
-    for (slot, weight) in item.influences.iter().flat_map(RowRef::iter) {
-        if weight > 0.0
-            && let Some(entry) = is_weighted.get_mut(usize::from(slot))
-        {
-            *entry = true;
-        }
-    }
-    let world = document.rest_pose().world_matrices(document.skeleton());
-    let slots = skin.joints.iter().zip(&skin.inverse_bind).zip(is_weighted);
-    let matrices: Vec<DAffine3> = slots
-        .filter(|(_, weighted)| *weighted)
-        .map(|((joint, inverse_bind), _)| world[joint.get()] * *inverse_bind)
-        .collect();
-    let places = item.geometry.positions.iter().map(|p| p.as_dvec3());
-    let bounds = places.filter(|p| p.is_finite()).map(|p| (p, p));
-    let bounds = bounds.reduce(|(low, high), (p, _)| (low.min(p), high.max(p)));
-    let (Some((low, high)), Some(first)) = (bounds, matrices.first()) else {
-        return 0.0;
-    };
-    let corner = |i: u32| {
-        let pick = |axis: usize| {
-            if i >> axis & 1 == 0 {
-                low[axis]
-            } else {
-                high[axis]
-            }
-        };
-        DVec3::new(pick(0), pick(1), pick(2))
-    };
-    let diagonal = first.transform_vector3(high - low).length();
-    let mut largest: f64 = 0.0;
-    for i in 0..8 {
-        let at = first.transform_point3(corner(i));
-        for matrix in &matrices[1..] {
-            let apart = matrix.transform_point3(corner(i)).distance(at);
-            if apart.is_nan() {
-                return f64::INFINITY;
-            }
-            largest = largest.max(apart);
-        }
-    }
-    if diagonal > 0.0 {
-        largest / diagonal
-    } else {
-        0.0
-    }
 }

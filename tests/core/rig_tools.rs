@@ -1,13 +1,17 @@
 //! Operations on the rig as the window and the command line run them: helper joints, symmetry, scale, binding, rest poses.
 
-use crate::export_models::open;
+use crate::cli::asset;
+use crate::export_models::{open, reopen};
 use crate::models::tube;
 use crate::rig_operations::{END, MIDDLE, ROOT, apart, apply, assert_sound, moving_tube};
 use crate::shared::shared_dir;
+use crate::skinning::Random;
 use glam::{DMat3, DQuat, DVec3};
 use sinew::document::rig::measure::{Compared, n_keys};
 use sinew::document::rig::{self, Children, Intent, Move, RigError, Twist, TwistOf};
 use sinew::document::{ClipId, Document, Edit, History};
+use sinew::export::{ExportOptions, GltfFormat, export};
+use sinew::io::gltf_export::for_file;
 use sinew::math::Transform;
 use sinew::rig::{Done, Operation, Report};
 use sinew::skeleton::constraint::twist_angle;
@@ -15,6 +19,7 @@ use sinew::skeleton::{Clip, JointId, Pose, Property};
 use sinew::skinning::RowRef;
 use sinew::task::Task;
 use sinew::weights::automatic::Automatic;
+use std::path::Path;
 use std::sync::Arc;
 
 const CLIP: ClipId = ClipId(7);
@@ -67,7 +72,7 @@ fn clip_at(document: &Document, time: f64) -> Pose {
 
 fn sums_to_one(document: &Document) {
     for item in document.meshes().values() {
-        for row in &item.influences {
+        for row in item.influences.iter() {
             let sum: f32 = row.weights.iter().sum();
             assert!((sum - 1.0).abs() < 1e-6, "{sum}");
         }
@@ -186,7 +191,8 @@ fn a_half_joint_turns_by_half_and_takes_from_both() {
 fn left_arm() -> Document {
     let mut document = moving_tube();
     for (joint, name) in [(MIDDLE, "arm.l"), (END, "hand.l"), (JointId(4), "prop.l")] {
-        apply(&mut document, rig::rename(&document, joint, name).unwrap());
+        let edit = rig::rename(&document, joint, name).unwrap();
+        apply(&mut document, edit);
     }
     document
 }
@@ -230,7 +236,8 @@ fn a_missing_side_is_created_and_an_existing_one_matched() {
         children: Children::Stay,
         tolerance: 1e-4,
     };
-    apply(&mut document, rig::move_joint(&document, &wanted).unwrap());
+    let edit = rig::move_joint(&document, &wanted).unwrap();
+    apply(&mut document, edit);
     let (did, report) = done(&mut document, &Operation::Symmetrize { joint: END });
     assert!(did.made.is_empty() && report.counts.n_joints > 0);
     let there = place(&document, hand);
@@ -245,7 +252,8 @@ fn a_frozen_scale_leaves_every_pose_and_is_refused_where_it_would_shear() {
     let scaled = |scale: DVec3, document: &mut Document| {
         let mut pose = Pose::clone(document.rest_pose());
         pose.locals[ROOT.get()].stretch = DMat3::from_diagonal(scale);
-        apply(document, rig::pose_as_rest(document, &pose).unwrap());
+        let edit = rig::pose_as_rest(document, &pose).unwrap();
+        apply(document, edit);
     };
     let freeze = Operation::FreezeScale { joint: ROOT };
     let why = refused(&document, &freeze);
@@ -325,7 +333,8 @@ fn a_skinned_mesh_is_bound_again() {
     // Joints that disagree about the mesh at rest.
     let mut pose = Pose::clone(document.rest_pose());
     pose.locals[END.get()].translation += DVec3::Y;
-    apply(&mut document, rig::pose_as_rest(&document, &pose).unwrap());
+    let edit = rig::pose_as_rest(&document, &pose).unwrap();
+    apply(&mut document, edit);
     let why = refused(&document, &Operation::Bind(Automatic::Rigid));
     assert!(why.contains("of its size apart"), "{why}");
     let why = refused(&Document::default(), &Operation::Bind(Automatic::Rigid));
@@ -373,7 +382,8 @@ fn a_move_is_measured_in_the_world() {
     // The parent's axes are turned: the offset is the world's.
     let mut pose = Pose::clone(document.rest_pose());
     pose.locals[ROOT.get()].rotation = DQuat::from_rotation_z(0.8);
-    apply(&mut document, rig::pose_as_rest(&document, &pose).unwrap());
+    let edit = rig::pose_as_rest(&document, &pose).unwrap();
+    apply(&mut document, edit);
     let was = place(&document, END);
     let by = DVec3::new(0.0, 0.25, -0.1);
     for intent in [
@@ -464,4 +474,119 @@ fn keyframes_of_helpers_are_few() {
     };
     let (did, _) = done(&mut document, &own);
     assert!(did.notes[0].contains("take back the twist of “upperarm.l”"));
+}
+
+/// A random operation on random bones of the model.
+fn random_operation(document: &Document, random: &mut Random) -> Operation {
+    let live: Vec<JointId> = document.skeleton().live_joints().collect();
+    let mut pick = || live[(random.next() * live.len() as f64) as usize % live.len()];
+    let (joint, parent) = (pick(), pick());
+    let n = 1 + (random.next() * 3.0) as usize;
+    let size = rig::measure::diagonal(document);
+    let intents = [
+        Intent::NewPivot,
+        Intent::KeepMotion,
+        Intent::ChildrenKeepMotion,
+    ];
+    match (random.next() * 12.0) as u32 {
+        0 => Operation::Insert { joint, n },
+        1 | 2 => Operation::Move {
+            joint,
+            by: random.vector(0.02 * size),
+            intent: intents[n - 1],
+        },
+        3 => Operation::Orient {
+            joint,
+            aim: rig::Axis::NegY,
+            second: rig::Axis::X,
+        },
+        4 => Operation::Reparent { joint, parent },
+        5 => Operation::Remove { joint },
+        6 => Operation::Symmetrize { joint },
+        7 => Operation::Twist { joint, n },
+        8 => Operation::Half { joint },
+        9 => Operation::FreezeScale { joint },
+        10 => Operation::Rename {
+            joint,
+            name: format!("bone {n}"),
+        },
+        _ => {
+            let mut pose = Pose::clone(document.rest_pose());
+            let turn = DQuat::from_axis_angle(DVec3::Z, 0.1 * n as f64);
+            let local = &mut pose.locals[joint.get()];
+            local.rotation = turn * local.rotation;
+            Operation::PoseAsRest(Arc::new(pose))
+        }
+    }
+}
+
+/// Fifty random operations: each is undone bit for bit, the project and the file have what the document has.
+#[test]
+fn fifty_random_operations_survive_undo_project_and_export() {
+    let folder = tempfile::tempdir().unwrap();
+    for (seed, name) in ["arm", "mannequin"].into_iter().enumerate() {
+        let opened = sinew::io::open_any(Path::new(&asset(name)), &Task::new()).unwrap();
+        let before = opened.document;
+        let mut document = before.clone();
+        let mut random = Random::new(seed as u64 + 5);
+        let mut history = History::default();
+        let mut states = vec![document.clone()];
+        let mut n_tries = 0;
+        while states.len() <= 50 && n_tries < 200 {
+            n_tries += 1;
+            let operation = random_operation(&document, &mut random);
+            let done = match operation.run(&document, &Task::new()) {
+                Ok(done) => done,
+                Err(why) => {
+                    refused(&document, &operation);
+                    assert!(!why.to_string().contains("NaN"), "{why}");
+                    continue;
+                }
+            };
+            let edit = Edit::Rig(Box::new(done.edit));
+            match history.apply(&mut document, edit, operation.label()) {
+                Ok(_) => {
+                    assert_sound(&document);
+                    states.push(document.clone());
+                }
+                Err(why) => {
+                    println!("{operation:?}: {why}");
+                    assert!(document.same_content(states.last().unwrap()));
+                }
+            }
+        }
+        println!("{name}: {} of {n_tries} operations", states.len() - 1);
+        assert!(states.len() > 25, "{name}: {}", states.len());
+        // The project.
+        let path = folder.path().join(format!("{name}.ron"));
+        sinew::io::project::save(&document, &path, &Task::new()).unwrap();
+        let again = sinew::io::open_any(&path, &Task::new()).unwrap();
+        let loaded = again.document;
+        assert_eq!(loaded.skeleton(), document.skeleton());
+        assert_eq!(loaded.skins(), document.skins());
+        assert_eq!(loaded.clips(), document.clips());
+        assert_eq!(loaded.rest_pose(), document.rest_pose());
+        for (id, item) in document.meshes() {
+            assert!(loaded.meshes()[id].influences == item.influences);
+        }
+        // The file.
+        let options = ExportOptions {
+            format: GltfFormat::Glb,
+            influences: 8,
+            ..ExportOptions::default()
+        };
+        let file = reopen(&export(&document, &options, &Task::new()).unwrap());
+        let with_nodes = for_file(&document);
+        let compared = Compared::new(&with_nodes, &file);
+        assert!(compared.at_rest().max / compared.diagonal < 1e-5);
+        for (id, clip) in document.clips() {
+            let off = compared.in_clips(clip, &file.clips()[id]).max / compared.diagonal;
+            assert!(off < 1e-5, "{name}, {}: {off:e}", clip.name);
+        }
+        for state in states.iter().rev().skip(1) {
+            history.undo(&mut document).unwrap();
+            assert!(document.same_content(state));
+        }
+        assert!(document.same_content(&before));
+    }
 }

@@ -10,12 +10,14 @@ mod bones;
 mod controls;
 mod correctives;
 mod layers;
+mod rig;
 pub(super) mod seams;
 mod weights;
 
 pub use bones::Badges;
 pub use correctives::{of_correctives, sets_that_are_off};
 pub use layers::of_layers;
+pub use rig::of_rig;
 
 use super::{Document, MeshId, MeshItem};
 use crate::finding::{Finding, Severity};

@@ -414,7 +414,7 @@ fn check_rest(before: &Document, after: &Document, rigid_follow: bool) -> Result
 
 /// The corners of the bounding box of the finite ones of some positions, the lowest first and the highest last; `None`
 /// where there are none.
-fn corners(places: impl Iterator<Item = DVec3>) -> Option<[DVec3; 8]> {
+pub(super) fn corners(places: impl Iterator<Item = DVec3>) -> Option<[DVec3; 8]> {
     let bounds = places.filter(|p| p.is_finite()).map(|p| (p, p));
     let (low, high) = bounds.reduce(|(low, high), (p, _)| (low.min(p), high.max(p)))?;
     Some(std::array::from_fn(|i| {

@@ -36,6 +36,8 @@ mod reparent;
 mod restore;
 mod rows;
 mod sampling;
+mod sides;
+mod spread;
 mod symmetrize;
 mod twist;
 
@@ -55,6 +57,8 @@ pub use remove::{RemovalCosts, WeightRecipient, removal_costs, remove};
 pub use rename::rename;
 pub use reparent::{Keep, Reparent, reparent};
 pub use restore::RestoredRig;
+pub use sides::{Asymmetry, asymmetries};
+pub use spread::spread_at_rest;
 pub use symmetrize::{Symmetrized, symmetrize};
 pub use twist::{Twist, TwistOf, twist};
 

@@ -2,20 +2,16 @@
 
 use super::frames::{Keys, apply_frames};
 use super::local::{Splitter, inverse, signs};
+use super::sides::{Sides, angle_of, proper};
 use super::{KEY_TOLERANCE, RigEdit, RigError, check_live, joints_of, measure, set_joints};
 use crate::document::Document;
-use crate::math::polar;
-use crate::math::transform::normalize_or_identity;
-use crate::skeleton::mirror::{Mirror, flipped_name};
-use crate::skeleton::orientation::{orientation, world_of};
+use crate::skeleton::mirror::flipped_name;
+use crate::skeleton::orientation::world_of;
 use crate::skeleton::{Frame, Joint, JointId};
-use crate::weights::JointPairs;
-use glam::{DAffine3, DMat3, DQuat, DVec3};
+use glam::DAffine3;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Pairs whose axes are off by less than this follow a way of mirroring, degrees.
-const FOLLOWS: f64 = 5.0;
 /// Turns below this, and moves below this fraction of the diagonal, are rounding.
 const SAME: f64 = 1e-9;
 
@@ -44,16 +40,14 @@ pub struct Symmetrized {
 pub fn symmetrize(document: &Document, joint: JointId) -> Result<(RigEdit, Symmetrized), RigError> {
     check_live(document, joint)?;
     let skeleton = document.skeleton.clone();
-    let pairs = JointPairs::new(&skeleton, &document.session().joint_pairs);
-    let mirror = Mirror::new(&skeleton);
-    let other = |j: JointId| pairs.partner(j).filter(|&p| p != j);
+    let world = document.rest_pose.world_matrices(&skeleton);
+    let way = Sides::of(document, &world);
+    let other = |j: JointId| way.partner(j);
     if other(joint).is_none() && flipped_name(&skeleton.joint(joint).name).is_none() {
         return Err(RigError::NoSide(skeleton.label(joint)));
     }
-    let world = document.rest_pose.world_matrices(&skeleton);
-    let way = Way::of(document, &pairs, &mirror, &world);
     let mut done = Symmetrized {
-        pairs: way.pairs,
+        pairs: way.follow,
         is_behavior: way.is_behavior,
         ..Symmetrized::default()
     };
@@ -80,61 +74,13 @@ pub fn symmetrize(document: &Document, joint: JointId) -> Result<(RigEdit, Symme
     Ok((edit, done))
 }
 
-/// A way of mirroring: `W' = M W F`.
-struct Way {
-    reflection: DAffine3,
-    axes: DMat3,
-    is_behavior: bool,
-    pairs: (usize, usize),
-}
-
-impl Way {
-    /// The way that most of the model's pairs follow; Blender's where none is better.
-    fn of(document: &Document, pairs: &JointPairs, mirror: &Mirror, world: &[DAffine3]) -> Self {
-        let n = mirror.normal();
-        let reflection = DAffine3 {
-            matrix3: mirror.reflection(),
-            translation: n * (2.0 * mirror.offset()),
-        };
-        let skeleton = &document.skeleton;
-        let both = skeleton
-            .live_joints()
-            .filter_map(|j| Some((j, pairs.partner(j).filter(|p| *p > j)?)));
-        let both: Vec<_> = both.collect();
-        let follow = |axes: DMat3| {
-            let is_near = |(a, b): &&(JointId, JointId)| {
-                let wanted = reflection.matrix3 * orientation(world[a.get()].matrix3) * axes;
-                let turn = orientation(world[b.get()].matrix3).transpose() * wanted;
-                turn.determinant() > 0.0 && angle_of(proper(turn)).to_degrees() < FOLLOWS
-            };
-            both.iter().filter(is_near).count()
-        };
-        let blender = DMat3::from_diagonal(DVec3::new(-1.0, 1.0, 1.0));
-        let behavior = DMat3::from_diagonal(DVec3::NEG_ONE);
-        let (n_blender, n_behavior) = (follow(blender), follow(behavior));
-        let is_behavior = n_behavior > n_blender;
-        Self {
-            reflection,
-            axes: if is_behavior { behavior } else { blender },
-            is_behavior,
-            pairs: (n_blender.max(n_behavior), both.len()),
-        }
-    }
-
-    fn mirrored(&self, world: DAffine3) -> DAffine3 {
-        let mut made = self.reflection * world;
-        made.matrix3 *= self.axes;
-        made
-    }
-}
-
 /// Turns and moves the counterparts that exist.
 fn match_existing(
     document: &Document,
     changed: &mut Document,
     existing: &[(JointId, JointId)],
     world: &[DAffine3],
-    way: &Way,
+    way: &Sides,
     done: &mut Symmetrized,
 ) -> Result<(), RigError> {
     let diagonal = measure::diagonal(document);
@@ -179,7 +125,7 @@ fn create_missing(
     changed: &mut Document,
     sources: &[JointId],
     other: &impl Fn(JointId) -> Option<JointId>,
-    way: &Way,
+    way: &Sides,
     done: &mut Symmetrized,
 ) -> Result<(), RigError> {
     let skeleton = document.skeleton.clone();
@@ -244,15 +190,4 @@ fn list_beside(document: &mut Document, made: JointId, source: JointId) -> Resul
         skin.inverse_bind.push(into * moved);
     }
     Ok(())
-}
-
-/// The rotation nearest to a matrix that does not mirror.
-fn proper(matrix: DMat3) -> DQuat {
-    let (rotation, _) = polar(matrix);
-    normalize_or_identity(DQuat::from_mat3(&rotation))
-}
-
-/// The angle of a rotation, radians, 0 - pi.
-fn angle_of(q: DQuat) -> f64 {
-    2.0 * DVec3::new(q.x, q.y, q.z).length().atan2(q.w.abs())
 }

@@ -1,9 +1,22 @@
-//! Rules by which a joint follows others: shares of a twist, half rotations.
+//! Constraints: rules by which a joint follows others, evaluated after the clip.
 //!
-//! Everything here is a pure function of transforms, so that scrubbing, playing and baking agree bit for bit.
+//! Data flow: [`Constraints`] of a skeleton -> [`Order`] (each after all that it needs; a cycle is refused by name) ->
+//! [`Evaluator::apply`] on a pose. The rules themselves are functions of their own: [`swing_twist`], [`mod@aim`],
+//! [`limit`], [`reach`].
+//!
+//! Invariant: a pure function of transforms, so that scrubbing, playing and baking agree bit for bit.
 
+pub mod aim;
+mod evaluate;
+mod kind;
+pub mod limit;
+mod order;
+pub mod reach;
 pub mod swing_twist;
 
+pub use evaluate::Evaluator;
+pub use kind::{Constraint, Constraints, Rule, Space};
+pub use order::{Cycle, Order};
 pub use swing_twist::{swing, twist, twist_angle, twist_share};
 
 use super::slerp::slerp_shortest;
