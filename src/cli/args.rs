@@ -2,6 +2,7 @@
 
 use super::motion_args::MotionArgs;
 use super::named_stack::NamedStack;
+pub use super::pose_args::PoseArgs;
 use super::rig_args::RigArgs;
 use super::stack_args::StackArgs;
 use super::weights_args::WeightsArgs;
@@ -73,21 +74,6 @@ pub struct InfoArgs {
     /// Machine-readable output.
     #[arg(long)]
     pub json: bool,
-}
-
-/// The pose. Default: the project's pose, else the file's rest pose.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Pose (default: the project's, else the file's rest pose)")]
-pub struct PoseArgs {
-    /// A clip, by number from 0 or by name.
-    #[arg(long, value_name = "K|NAME", conflicts_with = "pose")]
-    pub clip: Option<String>,
-    /// Time in the clip, seconds; default: the clip's start.
-    #[arg(long, value_name = "S", requires = "clip")]
-    pub time: Option<f64>,
-    /// Local transforms by node: {"nodes": [{"node": 3, "rotation": [x, y, z, w]}]}, also translation and scale.
-    #[arg(long, value_name = "POSE.json")]
-    pub pose: Option<PathBuf>,
 }
 
 /// `sinew skin`

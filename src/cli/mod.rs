@@ -36,6 +36,7 @@ mod motion_table;
 pub mod named_stack;
 #[cfg(feature = "render")]
 mod picture;
+pub mod pose_args;
 mod psd;
 mod psd_edit;
 mod psd_report;

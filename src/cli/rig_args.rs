@@ -1,6 +1,6 @@
 //! The arguments of `sinew rig`: operations in the order of the command line.
 
-use super::args::PoseArgs;
+use super::pose_args::PoseArgs;
 use super::steps::{self, Flag};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::path::PathBuf;

@@ -17,8 +17,8 @@ pub struct Report {
     pub label: &'static str,
     /// The numbers.
     pub counts: RigReport,
-    /// The largest posed difference of each clip, in percent of the model's diagonal, by the clip's name, in the order of
-    /// the clips.
+    /// The largest posed difference of each clip, in percent of the model's diagonal, by the clip's name or number, in the
+    /// order of the clips.
     pub clips: Vec<(String, f64)>,
     /// Names of new joints.
     pub made: Vec<String>,
@@ -32,7 +32,9 @@ impl Report {
         let counts = rig::report(document, &done.edit);
         let clips = counts.in_clips.iter().map(|(id, off)| {
             let name = document.clips().get(id).map(|clip| clip.name.clone());
-            (name.unwrap_or_default(), 100.0 * off)
+            let name = name.filter(|name| !name.is_empty());
+            let name = name.unwrap_or_else(|| format!("clip {}", id.0));
+            (name, 100.0 * off)
         });
         Self {
             label: operation.label(),
@@ -78,7 +80,8 @@ impl Report {
             lines.push(format!("  “{name}” changes by up to {}", percent(*off)));
         }
         if moved.len() > 5 {
-            lines.push(format!("  and {} less", counted(moved.len() - 5, "clip")));
+            let more = counted(moved.len() - 5, "more clip");
+            lines.push(format!("  and {more} by less"));
         }
         if moved.is_empty()
             && let Some((name, off)) = clips.first()
@@ -148,7 +151,7 @@ mod tests {
             "Move bone: 1 bone, 0 vertices, 30 keyframes changed (2 added); at rest 1.0e-7 % of the diagonal"
         );
         assert_eq!(lines[2], "  “clip 6” changes by up to 6.00 %");
-        assert_eq!(lines[7], "  and 1 clip less");
+        assert_eq!(lines[7], "  and 1 more clip by less");
         let quiet = Report {
             clips: vec![clip(3, 1e-6)],
             ..report

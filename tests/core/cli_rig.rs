@@ -63,8 +63,9 @@ fn operations_run_in_their_order_and_report_in_text_and_json() {
         assert!(clip["percent"].as_f64().unwrap() < 1e-4, "{clip}");
     }
     assert!(steps[2]["keyframes_added"].as_i64().unwrap() > 0);
-    let info = report(&["info", text(&glb), "--json"]);
-    assert!(info.to_string().contains("forearm_half"));
+    let written = std::fs::read(&glb).unwrap();
+    let names = String::from_utf8_lossy(&written);
+    assert!(names.contains("forearm_half") && !names.contains("\"mid_"));
     // As a project, which is opened again with what was done.
     let ron = folder.path().join("r.ron");
     done(&[
@@ -76,8 +77,6 @@ fn operations_run_in_their_order_and_report_in_text_and_json() {
         "--out",
         text(&ron),
     ]);
-    let info = done(&["info", text(&ron), "--json"]);
-    assert!(info.contains("upper_arm_twist_02"), "{info}");
     let again = report(&[
         "rig",
         text(&ron),

@@ -78,14 +78,20 @@ impl Sides {
         let joints = JointPairs::new(skeleton, &document.session().joint_pairs);
         let mirror = Mirror::new(skeleton);
         let n = mirror.normal();
-        let reflection = DAffine3 {
-            matrix3: mirror.reflection(),
-            translation: n * (2.0 * mirror.offset()),
-        };
         let both = skeleton
             .live_joints()
             .filter_map(|j| Some((j, joints.partner(j).filter(|p| *p > j)?)));
         let both: Vec<_> = both.collect();
+        // The middle of most pairs, so that a pair which is off does not shift the plane.
+        let middles = both.iter().map(|(a, b)| {
+            let sum = world[a.get()].translation + world[b.get()].translation;
+            0.5 * sum.dot(n)
+        });
+        let offset = median(middles.collect()).unwrap_or(mirror.offset());
+        let reflection = DAffine3 {
+            matrix3: mirror.reflection(),
+            translation: n * (2.0 * offset),
+        };
         let follow = |axes: DMat3| {
             let is_near = |(a, b): &&(JointId, JointId)| {
                 let wanted = reflection.matrix3 * orientation(world[a.get()].matrix3) * axes;
@@ -130,4 +136,15 @@ pub(super) fn proper(matrix: DMat3) -> DQuat {
 /// The angle of a rotation, radians, 0 - pi.
 pub(super) fn angle_of(q: DQuat) -> f64 {
     2.0 * DVec3::new(q.x, q.y, q.z).length().atan2(q.w.abs())
+}
+
+/// The middle number; `None` of none.
+fn median(mut numbers: Vec<f64>) -> Option<f64> {
+    numbers.sort_by(f64::total_cmp);
+    let half = numbers.len() / 2;
+    let upper = *numbers.get(half)?;
+    if numbers.len() % 2 == 1 {
+        return Some(upper);
+    }
+    Some(0.5 * (numbers[half - 1] + upper))
 }
