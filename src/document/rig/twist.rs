@@ -148,7 +148,7 @@ fn fractions(along: f64, beta: f64, n: usize, of: TwistOf) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::f64::consts::PI;
+    use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
     #[test]
     fn weights_are_hats_over_the_knots() {
@@ -181,10 +181,10 @@ mod tests {
     #[test]
     fn segments_keep_the_radius() {
         for (phi, n, expected) in [
-            (90.0, 1, 0.707_107),
+            (90.0, 1, FRAC_1_SQRT_2),
             (90.0, 2, 0.923_880),
             (150.0, 3, 0.906_308),
-            (180.0, 2, 0.707_107),
+            (180.0, 2, FRAC_1_SQRT_2),
             (180.0, 5, 0.951_057),
         ] {
             let phi: f64 = f64::to_radians(phi);
