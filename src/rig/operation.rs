@@ -1,6 +1,6 @@
 //! The operations.
 
-use super::bone::{locked_note, tail_of};
+use super::bone::{keys_note, locked_note, tail_of};
 use super::done::Done;
 use super::{bind, remove, side, twist};
 use crate::document::Document;
@@ -201,10 +201,12 @@ fn move_by(
 fn half(document: &Document, joint: JointId) -> Result<Done, RigError> {
     let (edit, made) = rig::half(document, joint)?;
     let skeleton = document.skeleton();
-    let mut notes = vec![format!(
-        "Its keyframes are half of the rotation of “{}” as it is now; they do not follow later changes of that.",
-        skeleton.label(joint)
-    )];
+    let mut notes = vec![keys_note(document, |them| {
+        format!(
+            "It rotates by half of “{}” as its keyframes are now; {them} later changes of those.",
+            skeleton.label(joint)
+        )
+    })];
     let parent = skeleton.joint(joint).parent;
     let both: Vec<JointId> = parent.into_iter().chain([joint]).collect();
     notes.extend(locked_note(document, &both));

@@ -1,6 +1,6 @@
 //! Twist chains: which twist a bone shares follows from its part of the body.
 
-use super::bone::{locked_note, tail_of};
+use super::bone::{keys_note, locked_note, tail_of};
 use super::done::Done;
 use crate::document::Document;
 use crate::document::rig::{self, RigError, Twist, TwistOf};
@@ -19,17 +19,16 @@ pub(super) fn run(document: &Document, joint: JointId, n: usize) -> Result<Done,
     };
     let (edit, made) = rig::twist(document, &request)?;
     let skeleton = document.skeleton();
-    let mut notes = vec![match of {
+    let mut notes = vec![keys_note(document, |them| match of {
         TwistOf::Child => format!(
-            "They share the twist of “{}” as its keyframes are now; they do not follow later changes of those.",
+            "They share the twist of “{}” as its keyframes are now; {them} later changes of those.",
             skeleton.label(child)
         ),
         TwistOf::Own => format!(
-            "They take back the twist of “{}” towards its head, as its keyframes are now; they do not follow later changes of \
-             those.",
+            "They take back the twist of “{}” towards its head, as its keyframes are now; {them} later changes of those.",
             skeleton.label(joint)
         ),
-    }];
+    })];
     notes.extend(locked_note(document, &[joint]));
     Ok(Done { edit, made, notes })
 }

@@ -80,7 +80,7 @@ pub enum RigError {
     Locked(String),
     /// No joint can receive the weights of a removed joint.
     #[error(
-        "“{joint}” is the only bone of the skin “{skin}”: no other bone can receive its weights."
+        "No ancestor or child of “{joint}” is a bone of the skin “{skin}”: no other bone can receive its weights."
     )]
     NoRecipient {
         /// The joint.
