@@ -41,7 +41,7 @@ pub fn limb_centre(
     for round in 0..N_ROUNDS {
         let origin = found.centre;
         let rays = (0..N_RAYS).map(|k| {
-            let angle = std::f64::consts::TAU * k as f64 / N_RAYS as f64;
+            let angle = std::f64::consts::TAU * (k as f64 + 0.5) / N_RAYS as f64;
             let (sine, cosine) = angle.sin_cos();
             let ray = Ray {
                 origin: origin.as_vec3(),
@@ -109,7 +109,7 @@ mod tests {
         for at in [
             DVec3::new(0.3, 0.2, -0.1),
             DVec3::new(0.3, 0.7, 0.5),
-            DVec3::new(0.3, 0.0, 0.9),
+            DVec3::new(0.3, 0.1, 0.9),
         ] {
             let found = limb_centre(&index, &triangles, &positions, at, DVec3::Y);
             assert!(found.hits == 1.0);
