@@ -275,12 +275,16 @@ mod tests {
 
     #[test]
     fn a_cycle_is_named() {
+        let copy = Constraint::new(Rule::CopyLocation {
+            source: JointId(2),
+            keeps_offset: true,
+        });
         let constraints =
-            Constraints::from([(JointId(2), vec![reach(3)]), (JointId(1), vec![aim_at(2)])]);
+            Constraints::from([(JointId(2), vec![reach(3)]), (JointId(3), vec![copy])]);
         let why = Order::new(&arm(), &constraints).unwrap_err().to_string();
         let said = [
-            "“hand.l” follows “elbow.l” (IK), which follows “hand.l” (Aim).",
-            "“elbow.l” follows “hand.l” (Aim), which follows “elbow.l” (IK).",
+            "“hand.l” follows “target” (IK), which follows “hand.l” (Copy location).",
+            "“target” follows “hand.l” (Copy location), which follows “target” (IK).",
         ];
         assert!(said.contains(&why.as_str()), "{why}");
         // A joint cannot aim at what hangs from it.
