@@ -22,33 +22,37 @@ pub(crate) fn run(args: &RigArgs, out: &mut dyn Write) -> Result<ExitCode, Failu
     if let Some(pose) = &args.pose.pose {
         loaded.outputs.protect(pose, "the pose file");
     }
-    let pose = scene::pose(&loaded, &args.pose)?.pose;
-    let load::Loaded {
-        mut document,
-        mut outputs,
-        ..
-    } = loaded;
+    // What is wrong with the flags of the pose is said before anything is done.
+    scene::pose(&loaded, &args.pose)?;
     let project = args.out.as_deref().filter(|path| is_project(path));
-    let project = project.map(|path| outputs.claim_project(path)).transpose();
-    let project = project.map_err(Failure::input)?;
+    let project = project.map(|path| loaded.outputs.claim_project(path));
+    let project = project.transpose().map_err(Failure::input)?;
     if let Some(path) = args.out.as_deref().filter(|path| !is_project(path)) {
-        outputs.check(path).map_err(Failure::input)?;
+        loaded.outputs.check(path).map_err(Failure::input)?;
     }
     if args.steps.0.is_empty() {
         return Err(Failure::Usage(
             "There is no operation: give --insert, --move or another one that --help lists.".into(),
         ));
     }
-    let brush_before = document.session().brush;
-    let most = written::longest_row(&document).max(USUAL);
-    document.session_mut().brush.max_influences = most;
+    let brush_before = loaded.document.session().brush;
+    let most = written::longest_row(&loaded.document).max(USUAL);
+    loaded.document.session_mut().brush.max_influences = most;
     let mut steps = Vec::new();
     let mut given = args.steps.0.iter().peekable();
     while let Some(step) = given.next() {
         let intent = given.next_if(|next| next.flag == "intent");
-        let operation = operation(&document, step, intent, &pose)?;
-        steps.push(perform(&mut document, &operation, step, args.json, out)?);
+        // In the axes that the operations before have left.
+        let pose = || scene::pose(&loaded, &args.pose).map(|posed| posed.pose);
+        let operation = operation(&loaded.document, step, intent, pose)?;
+        let document = &mut loaded.document;
+        steps.push(perform(document, &operation, step, args.json, out)?);
     }
+    let load::Loaded {
+        mut document,
+        mut outputs,
+        ..
+    } = loaded;
     // The setting applies to the operations only, not to the project.
     document.session_mut().brush = brush_before;
     let writing = Writing {
@@ -109,12 +113,12 @@ fn perform(
     Ok(value)
 }
 
-/// The operation of a flag. `intent`: the flag `--intent` after it.
+/// The operation of a flag. `intent`: the flag `--intent` after it; `pose`: the pose of the flags.
 fn operation(
     document: &Document,
     step: &RigStep,
     intent: Option<&RigStep>,
-    pose: &Arc<Pose>,
+    pose: impl FnOnce() -> Result<Arc<Pose>, Failure>,
 ) -> Result<Operation, Failure> {
     let wrong = |why: &str| Failure::Usage(format!("{}: {why}.", step.line()));
     let is_move = step.flag == "move";
@@ -181,7 +185,7 @@ fn operation(
             "rigid" => Automatic::Rigid,
             _ => return Err(wrong("use heat, voxel, biharmonic or rigid")),
         }),
-        "pose-as-rest" => Operation::PoseAsRest(padded(document, pose)),
+        "pose-as-rest" => Operation::PoseAsRest(pose()?),
         "intent" => return Err(wrong("it must follow a --move")),
         _ => return Err(wrong("see --help for its values")),
     })
@@ -242,13 +246,4 @@ fn axes(text: &str) -> Option<[Axis; 2]> {
     };
     let (aim, second) = text.split_once(',')?;
     Some([axis(aim.trim())?, axis(second.trim())?])
-}
-
-/// The pose with the transforms of bones that earlier operations added.
-fn padded(document: &Document, pose: &Arc<Pose>) -> Arc<Pose> {
-    let mut pose = Pose::clone(pose);
-    let rest = &document.rest_pose().locals;
-    let known = pose.locals.len().min(rest.len());
-    pose.locals.extend_from_slice(&rest[known..]);
-    Arc::new(pose)
 }

@@ -150,6 +150,22 @@ fn a_pose_of_a_clip_becomes_the_rest_pose() {
     for clip in step["clips"].as_array().unwrap() {
         assert!(clip["percent"].as_f64().unwrap() < 1e-4, "{clip}");
     }
+    // The same pose in the axes that an operation before has left.
+    let turned = report(&[
+        "rig",
+        &arm,
+        "--orient",
+        "forearm",
+        "-x,+z",
+        "--pose-as-rest",
+        "--clip",
+        "Bend",
+        "--time",
+        "0.5",
+        "--json",
+    ]);
+    let rest = |step: &Value| step["at_rest_percent"].as_f64().unwrap();
+    assert!((rest(&turned["steps"][1]) - rest(step)).abs() < 1e-3);
     let why = fails(&["rig", &arm, "--pose-as-rest"], 1);
     assert_eq!(
         why,
