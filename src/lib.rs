@@ -21,6 +21,7 @@ pub mod mesh;
 pub mod motion;
 pub mod psd;
 pub mod relax;
+pub mod rig;
 pub mod sample;
 pub mod sentence;
 pub mod skeleton;

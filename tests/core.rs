@@ -37,6 +37,8 @@ mod cli_clusters;
 mod cli_motion;
 #[path = "core/cli_psd.rs"]
 mod cli_psd;
+#[path = "core/cli_rig.rs"]
+mod cli_rig;
 #[path = "core/cli_weights.rs"]
 mod cli_weights;
 #[path = "core/clip_edit.rs"]
@@ -203,6 +205,8 @@ mod rig_models;
 mod rig_operations;
 #[path = "core/rig_refusals.rs"]
 mod rig_refusals;
+#[path = "core/rig_tools.rs"]
+mod rig_tools;
 #[path = "core/rigid_interpolation.rs"]
 mod rigid_interpolation;
 #[path = "core/samples.rs"]

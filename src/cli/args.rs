@@ -2,6 +2,8 @@
 
 use super::motion_args::MotionArgs;
 use super::named_stack::NamedStack;
+pub use super::pose_args::PoseArgs;
+use super::rig_args::RigArgs;
 use super::stack_args::StackArgs;
 use super::weights_args::WeightsArgs;
 #[cfg(feature = "render")]
@@ -40,6 +42,11 @@ pub enum Command {
     Compare(CompareArgs),
     /// Change weights: clean up, smooth, mirror, transfer, compute. Operations run in the order of their flags.
     Weights(WeightsArgs),
+    /// Change bones: divide, move, orient, reparent, remove, mirror, twist and half bones, bind. Operations run in the order of
+    /// their flags.
+    ///
+    /// A bone is given by its name, or by the number of its node in the file as #NODE.
+    Rig(RigArgs),
     /// Write a glTF file with the changes of a project; everything else stays as imported.
     Export(ExportArgs),
     /// Check a model or project: lists every finding; exit code 1 if one is an error.
@@ -67,21 +74,6 @@ pub struct InfoArgs {
     /// Machine-readable output.
     #[arg(long)]
     pub json: bool,
-}
-
-/// The pose. Default: the project's pose, else the file's rest pose.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Pose (default: the project's, else the file's rest pose)")]
-pub struct PoseArgs {
-    /// A clip, by number from 0 or by name.
-    #[arg(long, value_name = "K|NAME", conflicts_with = "pose")]
-    pub clip: Option<String>,
-    /// Time in the clip, seconds; default: the clip's start.
-    #[arg(long, value_name = "S", requires = "clip")]
-    pub time: Option<f64>,
-    /// Local transforms by node: {"nodes": [{"node": 3, "rotation": [x, y, z, w]}]}, also translation and scale.
-    #[arg(long, value_name = "POSE.json")]
-    pub pose: Option<PathBuf>,
 }
 
 /// `sinew skin`

@@ -36,18 +36,23 @@ mod motion_table;
 pub mod named_stack;
 #[cfg(feature = "render")]
 mod picture;
+pub mod pose_args;
 mod psd;
 mod psd_edit;
 mod psd_report;
 mod psd_suggest;
 #[cfg(feature = "render")]
 mod render;
+mod rig;
+pub mod rig_args;
 mod sample;
 mod scene;
 mod skin;
 pub mod stack_args;
+mod steps;
 mod weights;
 pub mod weights_args;
+mod written;
 
 use crate::sentence::{shortened, shortened_lines};
 use clap::Parser;
@@ -132,6 +137,7 @@ fn run(command: args::Command) -> Result<ExitCode, Failure> {
         args::Command::Measure(args) => measure::run(&args, &mut out),
         args::Command::Compare(args) => compare::run(&args, &mut out),
         args::Command::Weights(args) => weights::run(&args, &mut out),
+        args::Command::Rig(args) => rig::run(&args, &mut out),
         args::Command::Export(args) => export::run(&args, &mut out),
         args::Command::Check(args) => check::run(&args, &mut out),
         args::Command::Psd(args) => psd::run(&args, &mut out),

@@ -1,16 +1,16 @@
 //! `sinew weights`: operations on weights, in the order given, with a report of each.
 
 use super::weights_args::{Step, WeightsArgs};
+use super::written::{self, USUAL, Writing};
 use super::{Failure, load};
 use crate::document::session::Normalising;
 use crate::document::subject::{PointScope, SubjectScope};
 use crate::document::transfer_source::transfer_source;
 use crate::document::{Document, Edit, MeshId, fixes};
-use crate::export::{ExportOptions, GltfFormat, export_to_file};
-use crate::finding::{Finding, Fix, counted, thousands};
+use crate::finding::{Fix, counted, thousands};
 use crate::io::atomic::WriteError;
 use crate::io::weights_file::{read_weights, write_weights};
-use crate::io::{Output, Outputs, is_project, project};
+use crate::io::{Output, Outputs, is_project};
 use crate::math::Axis;
 use crate::skeleton::JointId;
 use crate::task::Task;
@@ -25,14 +25,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Number of influences that every player reads.
-const USUAL: usize = 4;
-
 /// What errors call the file of `--transfer`.
 const TRANSFER_SOURCE: &str = "the model that weights are transferred from";
 
 pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
-    check_out(args)?;
+    written::check_out(args.out.as_deref())?;
     if !(0.0..=1.0).contains(&args.falloff) {
         return Err(Failure::Usage(format!(
             "--falloff must be 0 - 1, not {}.",
@@ -97,7 +94,15 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
     document
         .apply(&mut Edit::Locks(Arc::new(locks_before)))
         .map_err(Failure::input)?;
-    let written = write_out(args, &document, to, fixes_weights, &mut outputs)?;
+    let writing = Writing {
+        max_influences: args.max_influences,
+        include_outside: args.include_outside,
+        fix_weights: fixes_weights,
+    };
+    let written = match &args.out {
+        Some(path) => Some(written::write(&document, path, to, writing, &mut outputs)?),
+        None => None,
+    };
     if args.json {
         let report = json!({
             "file": args.file.display().to_string(),
@@ -106,14 +111,8 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
             "findings": written.as_ref().map_or(&[][..], |(_, findings)| findings),
         });
         writeln!(out, "{report:#}")?;
-    } else if let Some((path, findings)) = written {
-        writeln!(out, "Wrote {path}")?;
-        for finding in findings {
-            let (place, message) = (&finding.place, &finding.message);
-            writeln!(out, "  {} {place}: {message}", finding.severity.label())?;
-        }
     } else {
-        writeln!(out, "Nothing was written: there is no --out.")?;
+        written::say(written.as_ref(), out)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -163,18 +162,6 @@ fn actions(
         actions.map_err(Failure::input)?,
         project.map_err(Failure::input)?,
     ))
-}
-
-fn check_out(args: &WeightsArgs) -> Result<(), Failure> {
-    match &args.out {
-        Some(path) if GltfFormat::of_path(path).is_none() && !is_project(path) => {
-            Err(Failure::Usage(format!(
-                "--out {} must end in .glb, .gltf or .ron.",
-                path.display()
-            )))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The skinned meshes to work on.
@@ -305,7 +292,8 @@ fn operation(
         ("auto", ["biharmonic"]) => Operation::Automatic(Automatic::Biharmonic {
             resolution: args.resolution.unwrap_or(32),
         }),
-        ("auto", _) => return Err(wrong("use heat, voxel or biharmonic")),
+        ("auto", ["rigid"]) => Operation::Automatic(Automatic::Rigid),
+        ("auto", _) => return Err(wrong("use heat, voxel, biharmonic or rigid")),
         ("transfer", _) => {
             let path = Path::new(&step.value);
             let other = load::load(path)?.document;
@@ -459,37 +447,4 @@ fn write_report(
         writeln!(out, "  {note}")?;
     }
     Ok(())
-}
-
-/// Writes the model, or the project to `project`; returns its path and the findings. `fix_weights`: invalid weights of the
-/// source are replaced even where nothing else changed.
-fn write_out(
-    args: &WeightsArgs,
-    document: &Document,
-    project: Option<Output>,
-    fix_weights: bool,
-    outputs: &mut Outputs,
-) -> Result<Option<(String, Vec<Finding>)>, Failure> {
-    let Some(path) = &args.out else {
-        return Ok(None);
-    };
-    let shown = path.display().to_string();
-    if let Some(project) = project {
-        project::save(document, project.path(), &Task::new()).map_err(Failure::input)?;
-        return Ok(Some((shown, Vec::new())));
-    }
-    let longest = document.meshes().values();
-    let longest = longest.flat_map(|item| item.influences.chunks().iter().map(|c| c.max_len()));
-    let most = args
-        .max_influences
-        .map_or_else(|| longest.max().unwrap_or(0), usize::from);
-    let options = ExportOptions {
-        influences: if most > USUAL { 8 } else { USUAL },
-        fix_weights,
-        include_outside: args.include_outside,
-        ..ExportOptions::default()
-    };
-    let exported =
-        export_to_file(document, path, &options, outputs, &Task::new()).map_err(Failure::input)?;
-    Ok(Some((shown, exported.report.findings)))
 }

@@ -1,6 +1,7 @@
 //! The arguments of `sinew weights`: operations in the order of the command line.
 
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use super::steps::{self, Flag};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::path::PathBuf;
 
 /// `sinew weights`
@@ -55,7 +56,7 @@ pub struct Step {
 }
 
 /// Flag, name of its value (empty: none), help.
-const FLAGS: [(&str, &str, &str); 17] = [
+const FLAGS: [Flag; 17] = [
     ("normalize", "", "Scale each vertex's weights to a sum of 1"),
     ("limit", "N", "Keep the N largest influences of each vertex"),
     ("prune", "X", "Remove weights below X"),
@@ -92,7 +93,7 @@ const FLAGS: [(&str, &str, &str); 17] = [
     ("flip", "x|y|z", "Exchange the weights of both sides"),
     (
         "auto",
-        "heat|voxel|biharmonic",
+        "heat|voxel|biharmonic|rigid",
         "Compute weights from the bones and the surface",
     ),
     (
@@ -108,7 +109,7 @@ const FLAGS: [(&str, &str, &str); 17] = [
 ];
 
 /// Flags of the command line alone.
-const MORE: [(&str, &str, &str); 2] = [
+const MORE: [Flag; 2] = [
     (
         "import-merge",
         "FILE",
@@ -121,32 +122,17 @@ const MORE: [(&str, &str, &str); 2] = [
     ),
 ];
 
+fn flags() -> impl Iterator<Item = &'static Flag> {
+    FLAGS.iter().chain(&MORE)
+}
+
 impl Args for Steps {
     fn augment_args(command: Command) -> Command {
-        let flags = FLAGS.iter().chain(&MORE);
-        flags
-            .enumerate()
-            .fold(command, |command, (i, &(flag, value, help))| {
-                let arg = Arg::new(flag)
-                    .long(flag)
-                    .help(help)
-                    .help_heading("Operations, in the order given")
-                    .display_order(100 + i)
-                    .action(ArgAction::Append);
-                let arg = if value.is_empty() {
-                    arg.num_args(0..=1)
-                        .require_equals(true)
-                        .default_missing_value("")
-                        .hide_default_value(true)
-                } else {
-                    arg.num_args(1).value_name(value).allow_hyphen_values(true)
-                };
-                command.arg(match flag {
-                    "normalize" => arg.visible_alias("normalise"),
-                    "quantize" => arg.visible_alias("quantise"),
-                    _ => arg,
-                })
-            })
+        steps::augment(command, flags(), |flag| match flag {
+            "normalize" => Some("normalise"),
+            "quantize" => Some("quantise"),
+            _ => None,
+        })
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -156,17 +142,12 @@ impl Args for Steps {
 
 impl FromArgMatches for Steps {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut steps = Vec::new();
-        for &(flag, ..) in FLAGS.iter().chain(&MORE) {
-            let places = matches.indices_of(flag).into_iter().flatten();
-            let values = matches.get_many::<String>(flag).into_iter().flatten();
-            steps.extend(places.zip(values).map(|(place, value)| {
-                let value = value.clone();
-                (place, Step { flag, value })
-            }));
-        }
-        steps.sort_by_key(|(place, _)| *place);
-        Ok(Self(steps.into_iter().map(|(_, step)| step).collect()))
+        let steps = steps::found(matches, flags()).into_iter();
+        let steps = steps.map(|(flag, values)| Step {
+            flag,
+            value: values.concat(),
+        });
+        Ok(Self(steps.collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

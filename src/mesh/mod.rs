@@ -9,6 +9,7 @@
 
 mod components;
 pub mod islands;
+pub mod limb_centre;
 pub mod loops;
 pub mod normal_fans;
 pub mod normals;

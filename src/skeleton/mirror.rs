@@ -26,6 +26,8 @@ pub struct Mirror {
     rest: Vec<[DMat3; 2]>,
     /// The normal of the plane, a unit world axis.
     normal: DVec3,
+    /// The distance of the plane from the origin along the normal, metres.
+    offset: f64,
 }
 
 impl Mirror {
@@ -105,6 +107,7 @@ impl Mirror {
             unpaired,
             rest,
             normal,
+            offset: plane,
         }
     }
 
@@ -127,6 +130,11 @@ impl Mirror {
     /// The normal of the mirror plane, a unit world axis.
     pub fn normal(&self) -> DVec3 {
         self.normal
+    }
+
+    /// The distance of the mirror plane from the origin along its normal, metres.
+    pub fn offset(&self) -> f64 {
+        self.offset
     }
 
     /// The world orientations of the rest spaces of `joint` and of its parent, orthonormal.
@@ -204,8 +212,39 @@ fn carried_scale(scale: DVec3, rest: DVec3, axes: DMat3) -> DMat3 {
     ))
 }
 
+/// A name with its side exchanged, in the same spelling ("upperLeg.L" -> "upperLeg.R"); `None` where it has none.
+pub fn flipped_name(name: &str) -> Option<String> {
+    let found = side_of_name(name).filter(|sided| sided.is_sure)?;
+    let chars: Vec<char> = name.chars().collect();
+    let word: String = chars[found.start..][..found.len].iter().collect();
+    let flipped = match (found.side, found.len) {
+        (Side::Left, 1) => "r",
+        (Side::Left, _) => "right",
+        (Side::Right, 1) => "l",
+        (Side::Right, _) => "left",
+    };
+    let is_capital = |c: char| c.is_uppercase();
+    let flipped = if word.chars().all(is_capital) {
+        flipped.to_uppercase()
+    } else if word.starts_with(is_capital) {
+        let (first, rest) = flipped.split_at(1);
+        format!("{}{rest}", first.to_uppercase())
+    } else {
+        flipped.to_owned()
+    };
+    let parts = [
+        chars[..found.start].iter().collect(),
+        flipped,
+        chars[found.start + found.len..].iter().collect::<String>(),
+    ];
+    Some(parts.concat())
+}
+
 /// A name that contains a side.
 struct Sided {
+    /// Where the word of the side begins, and its length, characters.
+    start: usize,
+    len: usize,
     side: Side,
     /// The name without the side, lower case.
     exact: String,
@@ -268,6 +307,8 @@ fn side_of_name(name: &str) -> Option<Sided> {
         .filter(|c| c.is_alphabetic() || *c == '#')
         .collect();
     Some(Sided {
+        start,
+        len: n,
         side,
         exact,
         stem,
@@ -367,6 +408,24 @@ mod tests {
             assert_eq!(mirror.partner(JointId(1)), Some(JointId(1)));
             assert_eq!(mirror.unpaired().count(), 0);
         }
+    }
+
+    #[test]
+    fn a_flipped_name_keeps_its_spelling() {
+        for (name, flipped) in [
+            ("LeftArm", "RightArm"),
+            ("mixamorig:RightHand", "mixamorig:LeftHand"),
+            ("LEFT_ARM", "RIGHT_ARM"),
+            ("arm_left", "arm_right"),
+            ("Arm.L.001", "Arm.R.001"),
+            ("lowerarm_twist_01.l", "lowerarm_twist_01.r"),
+            ("Bip01 R UpperArm", "Bip01 L UpperArm"),
+        ] {
+            assert_eq!(flipped_name(name).as_deref(), Some(flipped));
+            assert_eq!(flipped_name(flipped).as_deref(), Some(name));
+        }
+        assert_eq!(flipped_name("spine"), None);
+        assert_eq!(flipped_name("bright"), None);
     }
 
     #[test]

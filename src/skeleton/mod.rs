@@ -14,6 +14,7 @@ pub mod clip_builder;
 pub mod clip_edit;
 pub mod clip_keys;
 mod clip_pose;
+pub mod constraint;
 pub mod ik;
 pub mod joint;
 pub mod mirror;

@@ -149,6 +149,26 @@ impl Resampled {
         &self.locals
     }
 
+    /// The times of the keyframes, seconds.
+    pub fn times(&self) -> &[f32] {
+        &self.times
+    }
+
+    /// Whether values hold until the next keyframe.
+    pub fn steps(&self) -> bool {
+        self.interpolation == Interpolation::Step
+    }
+
+    /// Only the keyframes of these indices, ascending.
+    #[must_use]
+    pub fn with_keys(&self, keys: &[usize]) -> Self {
+        Self {
+            interpolation: self.interpolation,
+            times: keys.iter().map(|&k| self.times[k]).collect(),
+            locals: keys.iter().map(|&k| self.locals[k]).collect(),
+        }
+    }
+
     /// The keyframes of a property as a channel of `joint`.
     pub fn channel(&self, joint: JointId, property: Property) -> Channel {
         let value = |local: &Transform| -> Vec<f64> {

@@ -170,7 +170,7 @@ fn wrong_use_is_a_sentence() {
         (&["--limit", "x"][..], "is not a whole number"),
         (&["--flood", "nobody=1"], "no skin has a bone of that name"),
         (&["--mirror", "up"], "a side is +x"),
-        (&["--auto", "magic"], "heat, voxel or biharmonic"),
+        (&["--auto", "magic"], "heat, voxel, biharmonic or rigid"),
         (&["--mesh", "nobody"], "there is no skinned mesh"),
         (&["--out", "o.obj"], "must end in"),
         (&["--smooth", "1=2=3"], "--help"),

@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["weights", "cluster", "psd", "relax"],
     &["deform"],
     &["document"],
-    &["bake", "sample"],
+    &["bake", "sample", "rig"],
     &["tools", "evaluate", "io"],
     &["export", "correctives", "suggest"],
     &["editor"],

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 /// All model files below a folder, sorted.
-fn model_files(folder: PathBuf) -> Vec<PathBuf> {
+pub(crate) fn model_files(folder: PathBuf) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![folder];
     while let Some(folder) = folders.pop() {

@@ -83,6 +83,14 @@ pub(super) fn findings(document: &Document, badges: &[Badges]) -> Vec<Finding> {
             "such bones often only group others",
         ),
     ];
+    grouped(document, groups)
+}
+
+/// One finding for each group of bones: the bones, what is said of one and of several, and why it matters.
+pub(super) fn grouped<'a>(
+    document: &Document,
+    groups: impl IntoIterator<Item = (Vec<u32>, [&'a str; 2], &'a str)>,
+) -> Vec<Finding> {
     groups
         .into_iter()
         .filter(|(joints, ..)| !joints.is_empty())

@@ -11,6 +11,7 @@ mod compensation;
 mod controls;
 mod correctives;
 mod layers;
+mod rig;
 pub(super) mod seams;
 mod weights;
 
@@ -18,6 +19,7 @@ pub use bones::Badges;
 pub use compensation::of_compensation;
 pub use correctives::{of_correctives, sets_that_are_off};
 pub use layers::of_layers;
+pub use rig::of_rig;
 
 use super::{Document, MeshId, MeshItem};
 use crate::deform::DeformStack;

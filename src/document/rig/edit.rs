@@ -85,6 +85,19 @@ impl RigEdit {
         edit
     }
 
+    /// The edit from `before` to `after`, which `steps` led to one after another.
+    pub fn of_steps(before: &Document, after: &Document, steps: &[Self]) -> Self {
+        let mut edit = Self::between(before, after);
+        let inherits = steps.iter().flat_map(|step| step.inherits.iter().copied());
+        edit.inherits = inherits.collect();
+        for step in steps {
+            if step.at_rest != AtRest::Nothing && edit.at_rest != AtRest::All {
+                edit.at_rest = step.at_rest;
+            }
+        }
+        edit
+    }
+
     /// The edit, marked as one that moves meshes in the rest pose on purpose.
     #[must_use]
     pub(super) fn moving_at_rest(mut self, what: AtRest) -> Self {
@@ -401,7 +414,7 @@ fn check_rest(before: &Document, after: &Document, rigid_follow: bool) -> Result
 
 /// The corners of the bounding box of the finite ones of some positions, the lowest first and the highest last; `None`
 /// where there are none.
-fn corners(places: impl Iterator<Item = DVec3>) -> Option<[DVec3; 8]> {
+pub(super) fn corners(places: impl Iterator<Item = DVec3>) -> Option<[DVec3; 8]> {
     let bounds = places.filter(|p| p.is_finite()).map(|p| (p, p));
     let (low, high) = bounds.reduce(|(low, high), (p, _)| (low.min(p), high.max(p)))?;
     Some(std::array::from_fn(|i| {

@@ -80,7 +80,7 @@ pub enum RigError {
     Locked(String),
     /// No joint can receive the weights of a removed joint.
     #[error(
-        "“{joint}” is the only bone of the skin “{skin}”: no other bone can receive its weights."
+        "No ancestor or child of “{joint}” is a bone of the skin “{skin}”: no other bone can receive its weights."
     )]
     NoRecipient {
         /// The joint.
@@ -177,6 +177,58 @@ pub enum RigError {
         joint: String,
         /// The muscle.
         muscle: String,
+    },
+    /// Joint and child are in the same place.
+    #[error("“{joint}” and “{child}” are in the same place: a bone without length has no twist.")]
+    NoLength {
+        /// The joint.
+        joint: String,
+        /// Its child.
+        child: String,
+    },
+    /// A joint without a parent.
+    #[error("“{0}” has no parent: a half joint lies between two bones.")]
+    NoParent(String),
+    /// A joint without children.
+    #[error("“{0}” has no child: there is no bone to divide.")]
+    NoChild(String),
+    /// A joint in the middle.
+    #[error(
+        "“{0}” has no side in its name and no counterpart: choose a bone of the left or the right side."
+    )]
+    NoSide(String),
+    /// A scale that mirrors, is 0 or shears.
+    #[error("The scale of “{0}” mirrors, is 0 or shears: it cannot be frozen.")]
+    FreezeMirrored(String),
+    /// A joint rotates below one with a non-uniform scale.
+    #[error(
+        "“{joint}” has a non-uniform scale and “{below}” below it rotates: freezing the scale would need shear."
+    )]
+    FreezeTurns {
+        /// The joint.
+        joint: String,
+        /// One below it that rotates.
+        below: String,
+    },
+    /// A joint below does not inherit scale.
+    #[error(
+        "“{below}” below “{joint}” does not inherit the scale of its parent: the scale cannot be frozen."
+    )]
+    FreezeCompensates {
+        /// The joint.
+        joint: String,
+        /// One below it.
+        below: String,
+    },
+    /// The joints of a skin place the mesh differently at rest.
+    #[error(
+        "The bones of the skin “{skin}” place the rest-pose mesh {percent:.2} % of its size apart: new weights would bend it."
+    )]
+    Spread {
+        /// The skin.
+        skin: String,
+        /// The largest distance, percent of the mesh's diagonal.
+        percent: f64,
     },
     /// Corrective samples cannot follow.
     #[error("The corrective samples cannot follow the bones: {0}.")]

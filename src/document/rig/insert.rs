@@ -82,7 +82,14 @@ pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<Joi
     if document.locked.contains(&joint) {
         Arc::make_mut(&mut changed.locked).extend(made.iter().copied());
     } else {
-        split_weights(document, &mut changed, request, &made)?;
+        let half_width = request.half_width;
+        split_weights(
+            document,
+            &mut changed,
+            (joint, child),
+            &made,
+            |along, beta| fractions(along, beta, n, half_width),
+        )?;
     }
     drop_invalid_inflation_parents(&mut changed)?;
     let mut edit = RigEdit::between(document, &changed);
@@ -90,23 +97,26 @@ pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<Joi
     Ok((edit, made))
 }
 
-/// Distributes the weights of the joint over it and the new ones along the bone.
-fn split_weights(
+/// Distributes the weights of the joint at the head of `bone` over it and the new ones. `fractions` gives those of the joint
+/// and of each new one at a parameter along the bone, 0 - 1, where this bone has the fraction beta of the weight.
+pub(super) fn split_weights(
     before: &Document,
     changed: &mut Document,
-    request: &Insert,
+    bone: (JointId, JointId),
     made: &[JointId],
+    fractions: impl Fn(f64, f64) -> Vec<f64>,
 ) -> Result<(), RigError> {
-    let tail = before.skeleton.joint(request.child).rest.translation;
+    let (joint, child) = bone;
+    let tail = before.skeleton.joint(child).rest.translation;
     let others: Vec<DVec3> = before
         .skeleton
-        .children(request.joint)
+        .children(joint)
         .iter()
-        .filter(|&&c| c != request.child)
+        .filter(|&&c| c != child)
         .map(|&c| before.skeleton.joint(c).rest.translation)
         .filter(|t| t.length() > 1e-10)
         .collect();
-    let listed: Vec<JointId> = [request.joint].iter().chain(made).copied().collect();
+    let listed: Vec<JointId> = [joint].iter().chain(made).copied().collect();
     let limit = before.session().brush.max_influences;
     for mesh in shared(changed, &listed) {
         let slots = &mesh.slots;
@@ -114,7 +124,7 @@ fn split_weights(
             let position = mesh.into_joint.transform_point3(point);
             let along = along(position, tail)?;
             let beta = fraction_of_bone(position, tail, &others);
-            let fractions = fractions(along, beta, slots.len() - 1, request.half_width);
+            let fractions = fractions(along, beta);
             let fractions: Vec<(u16, f64)> = slots.iter().copied().zip(fractions).collect();
             if fractions[1..].iter().all(|(_, fraction)| *fraction == 0.0) {
                 return None;

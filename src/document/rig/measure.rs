@@ -3,7 +3,7 @@
 use super::RigEdit;
 use super::larger::larger;
 use crate::document::{ClipId, Document, Instance, InstanceId};
-use crate::skeleton::{Clip, JointId};
+use crate::skeleton::{Channel, Clip, JointId};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -15,12 +15,14 @@ const N_FRAMES: usize = 24;
 /// What an edit of the rig changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RigReport {
-    /// Joints that are added, removed, moved, rotated or reparented.
+    /// Joints that are added, removed, renamed, moved, rotated or reparented.
     pub n_joints: usize,
     /// Points whose influences change.
     pub n_points: usize,
     /// Keyframes that the clips gain; negative where channels are removed.
     pub keys_added: i64,
+    /// Keyframes of the channels that are new or have other times or values.
+    pub keys_changed: usize,
     /// The largest change of the rest pose, as a fraction of the model's diagonal.
     pub at_rest: f64,
     /// The largest change in each clip, as a fraction of the diagonal.
@@ -44,13 +46,15 @@ pub fn report(document: &Document, edit: &RigEdit) -> RigReport {
     let before = document.skeleton.joints();
     let now = after.skeleton.joints();
     let pairs = now.iter().zip(before);
-    let differs =
-        pairs.filter(|(a, b)| (a.parent, a.rest, a.removed) != (b.parent, b.rest, b.removed));
+    let differs = pairs.filter(|(a, b)| {
+        (a.parent, a.rest, a.removed, &a.name) != (b.parent, b.rest, b.removed, &b.name)
+    });
     let off = Compared::new(document, &after);
     RigReport {
         n_joints: differs.count() + now.len().saturating_sub(before.len()),
         n_points: edit.n_points(),
         keys_added: n_keys(&after) as i64 - n_keys(document) as i64,
+        keys_changed: n_changed_keys(document, &after),
         at_rest: off.at_rest().max / off.diagonal,
         in_clips: after
             .clips
@@ -73,6 +77,24 @@ pub fn report(document: &Document, edit: &RigEdit) -> RigReport {
 pub fn n_keys(document: &Document) -> usize {
     let channels = document.clips.values().flat_map(|clip| &clip.channels);
     channels.map(|channel| channel.times.len()).sum()
+}
+
+/// The keyframes of channels of `after` that `before` does not have like this.
+fn n_changed_keys(before: &Document, after: &Document) -> usize {
+    let of_clip = |(id, clip): (&ClipId, &Arc<Clip>)| -> usize {
+        let old = before.clips.get(id);
+        if old.is_some_and(|old| Arc::ptr_eq(old, clip)) {
+            return 0;
+        }
+        let is_old = |channel: &&Channel| {
+            let index = old.and_then(|old| old.channel_of(channel.joint, channel.property));
+            old.zip(index)
+                .is_some_and(|(old, index)| old.channels[index] == **channel)
+        };
+        let new = clip.channels.iter().filter(|channel| !is_old(channel));
+        new.map(|channel| channel.times.len()).sum()
+    };
+    after.clips.iter().map(of_clip).sum()
 }
 
 /// Statistics of distances between the points of two documents, metres. A point without a finite position in both counts

@@ -1,8 +1,9 @@
 //! Changes of the rig: joints are added, moved, rotated, reparented and removed without losing mesh, weights or clips.
 //!
-//! Data flow: an operation ([`extrude`], [`insert`], [`move_joint`], [`orient`], [`reparent`], [`remove`]) changes a
-//! scratch copy of the document; [`RigEdit::between`] collects the differences; [`crate::document::Edit::Rig`] applies
-//! them as one step. [`RigReport`] measures the effect on the poses.
+//! Data flow: an operation ([`extrude`], [`insert`], [`move_joint`], [`orient`], [`reparent`], [`remove`], [`rename`],
+//! [`freeze_scale`], [`symmetrize`], [`pose_as_rest`], and the helper joints of [`twist`] and [`half`]) changes a scratch
+//! copy of the document; [`RigEdit::between`] collects the differences; [`crate::document::Edit::Rig`] applies them as one
+//! step. [`RigReport`] measures the effect on the poses.
 //!
 //! Invariant: joint frames change by `W' = W C`, inverse bind matrices by `C^-1`, never by inverting `W`: skin matrices
 //! stay the same even where the rest pose is not the bind pose.
@@ -17,7 +18,10 @@ mod drivers;
 mod edit;
 mod error;
 mod extrude;
+mod follow;
 mod frames;
+mod freeze_scale;
+mod half;
 mod insert;
 mod larger;
 mod local;
@@ -25,24 +29,38 @@ pub mod measure;
 mod move_joint;
 mod nodes;
 mod orient;
+mod pose_as_rest;
 mod remove;
+mod rename;
 mod reparent;
 mod restore;
 mod rows;
 mod sampling;
+mod sides;
+mod spread;
+mod symmetrize;
+mod twist;
 
 use edit::AtRest;
 pub use edit::RigEdit;
 pub use error::RigError;
 pub use extrude::{Extrude, extrude};
 pub use frames::change_frames;
+pub use freeze_scale::freeze_scale;
+pub use half::half;
 pub use insert::{Insert, insert};
 pub use measure::{RigReport, report};
 pub use move_joint::{Children, Intent, Move, move_joint};
-pub use orient::{Axis, Orient, SecondAxis, orient, rotation_of_axes};
+pub use orient::{Axis, Orient, SecondAxis, main_child, orient, rotation_of_axes};
+pub use pose_as_rest::pose_as_rest;
 pub use remove::{RemovalCosts, WeightRecipient, removal_costs, remove};
+pub use rename::rename;
 pub use reparent::{Keep, Reparent, reparent};
 pub use restore::RestoredRig;
+pub use sides::{Asymmetry, asymmetries};
+pub use spread::spread_at_rest;
+pub use symmetrize::{Symmetrized, symmetrize};
+pub use twist::{Twist, TwistOf, twist};
 
 /// The default error of a clip where keyframes have to be added, as a fraction of the model's diagonal.
 pub const KEY_TOLERANCE: f64 = 1e-4;
@@ -128,14 +146,7 @@ fn next_name(skeleton: &Skeleton, name: &str) -> String {
         let mut joints = skeleton.live_joints();
         joints.any(|j| skeleton.joint(j).name == wanted)
     };
-    // "arm.l" -> "arm" + ".l".
-    let sided = name.len().checked_sub(2).and_then(|at| {
-        let (stem, side) = name.split_at_checked(at)?;
-        let mut chars = side.chars();
-        let opens = matches!(chars.next(), Some('.' | '_' | '-' | ' '));
-        (opens && matches!(chars.next(), Some('l' | 'L' | 'r' | 'R'))).then_some((stem, side))
-    });
-    let (stem, side) = sided.unwrap_or((name, ""));
+    let (stem, side) = stem_and_side(name);
     let digits = stem.chars().rev().take_while(char::is_ascii_digit).count();
     let (bare, number) = stem.split_at(stem.len() - digits);
     // More digits than a number has are a part of the name.
@@ -150,10 +161,45 @@ fn next_name(skeleton: &Skeleton, name: &str) -> String {
         .unwrap_or_default()
 }
 
+/// A name and its side suffix: "arm.l" -> "arm" + ".l".
+fn stem_and_side(name: &str) -> (&str, &str) {
+    let sided = name.len().checked_sub(2).and_then(|at| {
+        let (stem, side) = name.split_at_checked(at)?;
+        let mut chars = side.chars();
+        let opens = matches!(chars.next(), Some('.' | '_' | '-' | ' '));
+        (opens && matches!(chars.next(), Some('l' | 'L' | 'r' | 'R'))).then_some((stem, side))
+    });
+    sided.unwrap_or((name, ""))
+}
+
+/// The name of a helper joint of the joint `name`: its stem, the word and its side suffix; a number where that is taken.
+fn helper_name(skeleton: &Skeleton, name: &str, word: &str) -> String {
+    let (stem, side) = stem_and_side(name);
+    let wanted = format!("{stem}_{word}{side}");
+    let mut joints = skeleton.live_joints();
+    if joints.any(|j| skeleton.joint(j).name == wanted) {
+        next_name(skeleton, &wanted)
+    } else {
+        wanted
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::math::Transform;
+
+    #[test]
+    fn a_helper_is_named_after_its_bone() {
+        let joint = |name: &str| Joint::new(name, None, Transform::IDENTITY);
+        let skeleton = Skeleton::new(vec![joint("arm.l"), joint("arm_half.l")]).unwrap();
+        assert_eq!(
+            helper_name(&skeleton, "arm.l", "twist_01"),
+            "arm_twist_01.l"
+        );
+        assert_eq!(helper_name(&skeleton, "LeftArm", "half"), "LeftArm_half");
+        assert_eq!(helper_name(&skeleton, "arm.l", "half"), "arm_half_01.l");
+    }
 
     #[test]
     fn a_name_gets_the_next_free_number_and_keeps_its_side() {

@@ -175,6 +175,13 @@ fn proper(matrix: DMat3) -> DQuat {
     if q.w < 0.0 { -q } else { q }
 }
 
+/// The child at the tail of a joint's bone: the only child, else the one whose subtree has most weight; `None` for a
+/// joint without children.
+pub fn main_child(document: &Document, joint: JointId) -> Option<JointId> {
+    let weights = LazyCell::new(|| weight_of_joints(document));
+    aimed_child(document, joint, || &weights)
+}
+
 /// The child at the tail of a joint's bone: the only child, else the one whose subtree has most weight.
 /// `weights`: [`weight_of_joints`], read only where there are several.
 fn aimed_child<'a>(

@@ -126,7 +126,8 @@ pub(super) fn write_transform(
     };
     let (t, r, s) = (
         now.translation.to_array(),
-        now.rotation.to_array(),
+        // Components slightly beyond 1 by rounding are not valid.
+        now.rotation.to_array().map(|x| x.clamp(-1.0, 1.0)),
         now.scale().to_array(),
     );
     write(
@@ -177,6 +178,16 @@ mod tests {
             entry,
             json!({"translation": [0.10, 2, 3], "extras": 1, "rotation": [1, 0, 0, 0]})
         );
+    }
+
+    #[test]
+    fn components_beyond_one_by_rounding_are_written_as_one() {
+        let turned = Transform {
+            rotation: DQuat::from_xyzw(0.0, -1.000_000_1, 0.0, 0.0),
+            ..Transform::IDENTITY
+        };
+        let (entry, _) = written(json!({}), turned, Transform::IDENTITY);
+        assert_eq!(entry, json!({"rotation": [0, -1, 0, 0]}));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Weights computed from the bones and the surface.
 //!
 //! Data flow: a subject -> `welded_surface` (seams joined) and `bones` (the joints that receive weight, and their
-//! segments) -> a method: `heat` over the surface, `voxel` through the inside (`grid` -> `solid` -> `geodesic`), or
+//! segments) -> a method: `rigid` (the nearest bone), `heat` over the surface, `voxel` through the inside (`grid` -> `solid` -> `geodesic`), or
 //! `biharmonic` on a coarse copy of the inside (`proxy`) -> `rows`: the largest few weights of each position -> an
 //! outcome that keeps locked weights.
 //!
@@ -14,6 +14,7 @@ mod geodesic;
 mod grid;
 mod heat;
 mod proxy;
+mod rigid;
 mod rows;
 mod solid;
 mod voxel;
@@ -52,6 +53,8 @@ pub enum Automatic {
         /// Cells along the longest side of the bounds, 16 - 256.
         resolution: u32,
     },
+    /// Weight 1 for the nearest bone.
+    Rigid,
 }
 
 impl Automatic {
@@ -77,6 +80,10 @@ impl Automatic {
             )));
         }
         let (rows, more) = match *self {
+            Self::Rigid => {
+                let rows = rigid::weights(subject, &surface, &deformers, task)?;
+                (rows, Vec::new())
+            }
             Self::Heat => heat::weights(subject, &surface, &deformers, &index, task)?,
             Self::Voxel {
                 resolution,

@@ -14,6 +14,7 @@ enum Method {
     Heat,
     Voxel,
     Biharmonic,
+    Rigid,
 }
 
 /// Draws the method and its settings.
@@ -22,6 +23,7 @@ pub(super) fn automatic_ui(ui: &mut Ui, automatic: &mut Automatic) {
         Automatic::Heat => Method::Heat,
         Automatic::Voxel { .. } => Method::Voxel,
         Automatic::Biharmonic { .. } => Method::Biharmonic,
+        Automatic::Rigid => Method::Rigid,
     };
     let mut method = before;
     row_ui(
@@ -33,6 +35,7 @@ pub(super) fn automatic_ui(ui: &mut Ui, automatic: &mut Automatic) {
                 (Method::Heat, "Bone heat".to_owned(), true),
                 (Method::Voxel, "Geodesic voxel".to_owned(), true),
                 (Method::Biharmonic, "Bounded biharmonic".to_owned(), true),
+                (Method::Rigid, "Nearest bone".to_owned(), true),
             ];
             combo_ui(ui, "Method", &mut method, &options);
         },
@@ -47,6 +50,7 @@ pub(super) fn automatic_ui(ui: &mut Ui, automatic: &mut Automatic) {
             Method::Biharmonic => Automatic::Biharmonic {
                 resolution: BIHARMONIC_VOXELS,
             },
+            Method::Rigid => Automatic::Rigid,
         };
     }
     match automatic {
@@ -79,5 +83,9 @@ pub(super) fn automatic_ui(ui: &mut Ui, automatic: &mut Automatic) {
                 "Voxels along the longest side. More separate thin parts better but take longer.";
             count_ui(ui, "Resolution", about, resolution, 16..=64);
         }
+        Automatic::Rigid => about_ui(
+            ui,
+            "Each vertex follows its nearest bone alone, without a blend. For robots, armour and toys.",
+        ),
     }
 }

@@ -1,0 +1,19 @@
+//! The flags that choose a pose.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// The pose. Default: the project's pose, else the file's rest pose.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Pose (default: the project's, else the file's rest pose)")]
+pub struct PoseArgs {
+    /// A clip, by number from 0 or by name.
+    #[arg(long, value_name = "K|NAME", conflicts_with = "pose")]
+    pub clip: Option<String>,
+    /// Time in the clip, seconds; default: the clip's start.
+    #[arg(long, value_name = "S", requires = "clip")]
+    pub time: Option<f64>,
+    /// Local transforms by node: {"nodes": [{"node": 3, "rotation": [x, y, z, w]}]}, also translation and scale.
+    #[arg(long, value_name = "POSE.json")]
+    pub pose: Option<PathBuf>,
+}

@@ -1,0 +1,249 @@
+//! `sinew rig`: operations on bones, in the order given, with a report of each.
+
+use super::rig_args::{RigArgs, RigStep};
+use super::written::{self, USUAL, Writing};
+use super::{Failure, load, scene};
+use crate::document::rig::{Axis, Intent};
+use crate::document::{Document, Edit};
+use crate::io::is_project;
+use crate::rig::{Operation, Report};
+use crate::skeleton::{JointId, Pose};
+use crate::task::Task;
+use crate::weights::automatic::Automatic;
+use glam::DVec3;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+pub(crate) fn run(args: &RigArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    written::check_out(args.out.as_deref())?;
+    let mut loaded = load::load(&args.file)?;
+    if let Some(pose) = &args.pose.pose {
+        loaded.outputs.protect(pose, "the pose file");
+    }
+    // What is wrong with the flags of the pose is said before anything is done.
+    scene::pose(&loaded, &args.pose)?;
+    let project = args.out.as_deref().filter(|path| is_project(path));
+    let project = project.map(|path| loaded.outputs.claim_project(path));
+    let project = project.transpose().map_err(Failure::input)?;
+    if let Some(path) = args.out.as_deref().filter(|path| !is_project(path)) {
+        loaded.outputs.check(path).map_err(Failure::input)?;
+    }
+    if args.steps.0.is_empty() {
+        return Err(Failure::Usage(
+            "There is no operation: give --insert, --move or another one that --help lists.".into(),
+        ));
+    }
+    let brush_before = loaded.document.session().brush;
+    let most = written::longest_row(&loaded.document).max(USUAL);
+    loaded.document.session_mut().brush.max_influences = most;
+    let mut steps = Vec::new();
+    let mut given = args.steps.0.iter().peekable();
+    while let Some(step) = given.next() {
+        let intent = given.next_if(|next| next.flag == "intent");
+        // In the axes that the operations before have left.
+        let pose = || scene::pose(&loaded, &args.pose).map(|posed| posed.pose);
+        let operation = operation(&loaded.document, step, intent, pose)?;
+        let document = &mut loaded.document;
+        steps.push(perform(document, &operation, step, args.json, out)?);
+    }
+    let load::Loaded {
+        mut document,
+        mut outputs,
+        ..
+    } = loaded;
+    // The setting applies to the operations only, not to the project.
+    document.session_mut().brush = brush_before;
+    let writing = Writing {
+        include_outside: args.include_outside,
+        ..Writing::default()
+    };
+    let written = match &args.out {
+        Some(path) => Some(written::write(
+            &document,
+            path,
+            project,
+            writing,
+            &mut outputs,
+        )?),
+        None => None,
+    };
+    if args.json {
+        let report = json!({
+            "file": args.file.display().to_string(),
+            "steps": steps,
+            "out": written.as_ref().map(|(path, _)| path),
+            "findings": written.as_ref().map_or(&[][..], |(_, findings)| findings),
+        });
+        writeln!(out, "{report:#}")?;
+    } else {
+        written::say(written.as_ref(), out)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Applies an operation and writes its report.
+fn perform(
+    document: &mut Document,
+    operation: &Operation,
+    step: &RigStep,
+    quiet: bool,
+    out: &mut dyn Write,
+) -> Result<Value, Failure> {
+    let refused = |why: String| Failure::Input(format!("{}: {why}", step.line()));
+    let done = operation.run(document, &Task::new());
+    let done = done.map_err(|error| refused(error.to_string()))?;
+    let mut after = document.clone();
+    after
+        .apply(&mut Edit::Rig(Box::new(done.edit.clone())))
+        .map_err(|error| refused(error.to_string()))?;
+    let report = Report::new(operation, &done, document, &after);
+    *document = after;
+    if !quiet {
+        writeln!(out, "{}", step.line())?;
+        for line in report.lines() {
+            writeln!(out, "{line}")?;
+        }
+    }
+    let mut value = report.to_json();
+    if let Some(value) = value.as_object_mut() {
+        value.insert("flag".into(), step.line().into());
+    }
+    Ok(value)
+}
+
+/// The operation of a flag. `intent`: the flag `--intent` after it; `pose`: the pose of the flags.
+fn operation(
+    document: &Document,
+    step: &RigStep,
+    intent: Option<&RigStep>,
+    pose: impl FnOnce() -> Result<Arc<Pose>, Failure>,
+) -> Result<Operation, Failure> {
+    let wrong = |why: &str| Failure::Usage(format!("{}: {why}.", step.line()));
+    let is_move = step.flag == "move";
+    if let Some(intent) = intent.filter(|_| !is_move) {
+        return Err(Failure::Usage(format!(
+            "{}: it must follow a --move.",
+            intent.line()
+        )));
+    }
+    let value = |i: usize| step.values.get(i).map_or("", String::as_str);
+    let joint = |i: usize| joint(document, step, value(i));
+    let count = || {
+        let count = value(1).parse::<usize>();
+        count.map_err(|_| wrong("N is a whole number"))
+    };
+    Ok(match step.flag {
+        "insert" => Operation::Insert {
+            joint: joint(0)?,
+            n: count()?,
+        },
+        "move" => Operation::Move {
+            joint: joint(0)?,
+            by: offset(value(1))
+                .ok_or_else(|| wrong("an offset is x,y,z in metres, as 0,0.1,0"))?,
+            intent: match intent.map(|intent| intent.values.concat()).as_deref() {
+                None | Some("pivot") => Intent::NewPivot,
+                Some("motion") => Intent::KeepMotion,
+                Some("children") => Intent::ChildrenKeepMotion,
+                Some(_) => return Err(wrong("--intent is pivot, motion or children")),
+            },
+        },
+        "orient" => {
+            let [aim, second] = axes(value(1))
+                .ok_or_else(|| wrong("axes are two of +x, -x, +y, -y, +z, -z, as +y,+z"))?;
+            Operation::Orient {
+                joint: joint(0)?,
+                aim,
+                second,
+            }
+        }
+        "reparent" => Operation::Reparent {
+            joint: joint(0)?,
+            parent: joint(1)?,
+        },
+        "remove" => Operation::Remove { joint: joint(0)? },
+        "symmetrize" => Operation::Symmetrize { joint: joint(0)? },
+        "twist" => Operation::Twist {
+            joint: joint(0)?,
+            n: count()?,
+        },
+        "half" => Operation::Half { joint: joint(0)? },
+        "freeze-scale" => Operation::FreezeScale { joint: joint(0)? },
+        "rename" => Operation::Rename {
+            joint: joint(0)?,
+            name: value(1).to_owned(),
+        },
+        "bind" => Operation::Bind(match value(0) {
+            "heat" => Automatic::Heat,
+            "voxel" => Automatic::Voxel {
+                resolution: 128,
+                falloff: 0.3,
+            },
+            "biharmonic" => Automatic::Biharmonic { resolution: 32 },
+            "rigid" => Automatic::Rigid,
+            _ => return Err(wrong("use heat, voxel, biharmonic or rigid")),
+        }),
+        "pose-as-rest" => Operation::PoseAsRest(pose()?),
+        "intent" => return Err(wrong("it must follow a --move")),
+        _ => return Err(wrong("see --help for its values")),
+    })
+}
+
+/// The bone of a name, or of `#NODE`.
+fn joint(document: &Document, step: &RigStep, wanted: &str) -> Result<JointId, Failure> {
+    let skeleton = document.skeleton();
+    let wrong = |why: String| Failure::Usage(format!("{}: {why}.", step.line()));
+    let of_node = |node: &str| {
+        let joint = skeleton.joint_of_node(node.parse().ok()?)?;
+        skeleton.is_live(joint).then_some(joint)
+    };
+    let named: Vec<JointId> = skeleton
+        .live_joints()
+        .filter(|&j| skeleton.label(j) == wanted)
+        .collect();
+    match (&named[..], wanted.strip_prefix('#').and_then(of_node)) {
+        ([joint], _) => Ok(*joint),
+        ([], Some(joint)) => Ok(joint),
+        ([], None) => Err(wrong(format!("there is no bone “{wanted}”"))),
+        (several, _) => {
+            let nodes = several.iter().take(4).filter_map(|&j| {
+                let node = skeleton.joint(j).source_node?;
+                Some(format!("#{node}"))
+            });
+            Err(wrong(format!(
+                "{} bones are named “{wanted}”; give one by its node: {}",
+                several.len(),
+                nodes.collect::<Vec<_>>().join(", ")
+            )))
+        }
+    }
+}
+
+/// "x,y,z"
+fn offset(text: &str) -> Option<DVec3> {
+    let numbers = text.split(',').map(|part| part.trim().parse::<f64>().ok());
+    let numbers: Vec<f64> = numbers.collect::<Option<_>>()?;
+    match numbers[..] {
+        [x, y, z] if numbers.iter().all(|n| n.is_finite()) => Some(DVec3::new(x, y, z)),
+        _ => None,
+    }
+}
+
+/// "+y,+z"
+fn axes(text: &str) -> Option<[Axis; 2]> {
+    let axis = |text: &str| {
+        Some(match text.to_ascii_lowercase().as_str() {
+            "+x" | "x" => Axis::X,
+            "-x" => Axis::NegX,
+            "+y" | "y" => Axis::Y,
+            "-y" => Axis::NegY,
+            "+z" | "z" => Axis::Z,
+            "-z" => Axis::NegZ,
+            _ => return None,
+        })
+    };
+    let (aim, second) = text.split_once(',')?;
+    Some([axis(aim.trim())?, axis(second.trim())?])
+}

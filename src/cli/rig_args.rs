@@ -1,0 +1,172 @@
+//! The arguments of `sinew rig`: operations in the order of the command line.
+
+use super::pose_args::PoseArgs;
+use super::steps::{self, Flag};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use std::path::PathBuf;
+
+/// `sinew rig`
+#[derive(Debug, Args)]
+pub struct RigArgs {
+    /// Model (.gltf, .glb) or project (.ron).
+    pub file: PathBuf,
+    /// The file to write: a model (.glb, .gltf) or a project (.ron). Without it only the report is printed.
+    #[arg(long, short)]
+    pub out: Option<PathBuf>,
+    /// Machine-readable report.
+    #[arg(long)]
+    pub json: bool,
+    /// Include files that the model references outside of its folder in a model that is written.
+    #[arg(long)]
+    pub include_outside: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub steps: RigSteps,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub pose: PoseArgs,
+}
+
+/// The operations, in the order given.
+#[derive(Clone, Debug, Default)]
+pub struct RigSteps(pub Vec<RigStep>);
+
+/// One requested operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RigStep {
+    /// The flag without its dashes.
+    pub flag: &'static str,
+    /// Its values.
+    pub values: Vec<String>,
+}
+
+impl RigStep {
+    /// The operation as on the command line.
+    pub fn line(&self) -> String {
+        let words = self.values.iter().filter(|value| !value.is_empty());
+        let words = words.map(|value| format!(" {value}"));
+        format!("--{}{}", self.flag, words.collect::<String>())
+    }
+}
+
+const FLAGS: [Flag; 13] = [
+    (
+        "insert",
+        "BONE N",
+        "Divide a bone by N new ones; no pose changes",
+    ),
+    (
+        "move",
+        "BONE X,Y,Z",
+        "Move the head of a bone by an offset in the world, metres; its children stay",
+    ),
+    (
+        "intent",
+        "pivot|motion|children",
+        "What the --move before it does to clips: rotate about the new place (default), keep every motion, or rotate while the \
+         children keep their motions",
+    ),
+    (
+        "orient",
+        "BONE AIM,SIDE",
+        "Rotate the axes of a bone: AIM along it, SIDE along the normal of its bend, as +y,+z; every motion stays",
+    ),
+    (
+        "reparent",
+        "BONE PARENT",
+        "Give a bone another parent; every motion stays",
+    ),
+    (
+        "remove",
+        "BONE",
+        "Remove a bone; its weights pass on by the rule that changes the clips less",
+    ),
+    (
+        "symmetrize",
+        "BONE",
+        "Mirror a bone and all below it to the other side; missing bones are created",
+    ),
+    (
+        "twist",
+        "BONE N",
+        "Add N twist bones (1 - 6) that share a twist along the bone",
+    ),
+    (
+        "half",
+        "BONE",
+        "Add a bone between a bone and its parent that rotates by half",
+    ),
+    (
+        "freeze-scale",
+        "BONE",
+        "Make the scale of a bone 1; everything keeps its size",
+    ),
+    ("rename", "BONE NAME", "Rename a bone"),
+    (
+        "bind",
+        "heat|voxel|biharmonic|rigid",
+        "Bind the skinned meshes to their bones again, with new weights",
+    ),
+    (
+        "pose-as-rest",
+        "",
+        "Make the pose the rest pose (a project's, or that of the pose flags); clips stay",
+    ),
+];
+
+impl Args for RigSteps {
+    fn augment_args(command: Command) -> Command {
+        steps::augment(command, FLAGS.iter(), |flag| {
+            (flag == "symmetrize").then_some("symmetrise")
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for RigSteps {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let steps = steps::found(matches, FLAGS.iter()).into_iter();
+        let steps = steps.map(|(flag, values)| RigStep { flag, values });
+        Ok(Self(steps.collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        rig: RigArgs,
+    }
+
+    #[test]
+    fn operations_keep_their_order_and_their_values() {
+        let line = "rig a.glb --remove b --insert a 2 --move c -0.1,0,2 --intent motion --pose-as-rest \
+                    --orient d -y,+z --insert #4 1 -o b.glb";
+        let line = Line::try_parse_from(line.split_whitespace()).unwrap();
+        let lines: Vec<String> = line.rig.steps.0.iter().map(RigStep::line).collect();
+        assert_eq!(
+            lines,
+            [
+                "--remove b",
+                "--insert a 2",
+                "--move c -0.1,0,2",
+                "--intent motion",
+                "--pose-as-rest",
+                "--orient d -y,+z",
+                "--insert #4 1"
+            ]
+        );
+    }
+}

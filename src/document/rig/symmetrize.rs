@@ -1,0 +1,193 @@
+//! Symmetrizing: the joints of one side get the other side's places and axes, mirrored.
+
+use super::frames::{Keys, apply_frames};
+use super::local::{Splitter, inverse, signs};
+use super::sides::{Sides, angle_of, proper};
+use super::{KEY_TOLERANCE, RigEdit, RigError, check_live, joints_of, measure, set_joints};
+use crate::document::Document;
+use crate::skeleton::mirror::flipped_name;
+use crate::skeleton::orientation::world_of;
+use crate::skeleton::{Frame, Joint, JointId};
+use glam::DAffine3;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Turns below this, and moves below this fraction of the diagonal, are rounding.
+const SAME: f64 = 1e-9;
+
+/// What symmetrizing did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Symmetrized {
+    /// Joints that were missing, each with the one that it mirrors.
+    pub created: Vec<(JointId, JointId)>,
+    /// Joints that were turned or moved.
+    pub matched: Vec<JointId>,
+    /// Joints below the first that have no side in their name and no counterpart: they are left out.
+    pub left_out: Vec<JointId>,
+    /// Joints whose axes are of the other handedness: they are moved and not turned.
+    pub not_turned: Vec<JointId>,
+    /// How many pairs of the model follow the way of mirroring that was used, of how many.
+    pub pairs: (usize, usize),
+    /// Whether the axes of both sides are negatives of each other (Maya's *Behavior*); otherwise only x is (Blender's).
+    pub is_behavior: bool,
+}
+
+/// The edit that gives the counterparts of `joint` and of everything below it their mirrored places and axes, and creates
+/// those that are missing, without weights. W' = M W F with the reflection M in the model's plane, and F = diag(-1, 1, 1) or
+/// -I, whichever the model's pairs follow.
+///
+/// Turns keep every motion; moves are new pivots, which change the clips.
+pub fn symmetrize(document: &Document, joint: JointId) -> Result<(RigEdit, Symmetrized), RigError> {
+    check_live(document, joint)?;
+    let skeleton = document.skeleton.clone();
+    let world = document.rest_pose.world_matrices(&skeleton);
+    let way = Sides::of(document, &world);
+    let other = |j: JointId| way.partner(j);
+    if other(joint).is_none() && flipped_name(&skeleton.joint(joint).name).is_none() {
+        return Err(RigError::NoSide(skeleton.label(joint)));
+    }
+    let mut done = Symmetrized {
+        pairs: way.follow,
+        is_behavior: way.is_behavior,
+        ..Symmetrized::default()
+    };
+    let mut sources: Vec<JointId> = skeleton
+        .live_joints()
+        .filter(|&j| j == joint || skeleton.ancestors(j).any(|a| a == joint))
+        .collect();
+    sources.sort_by_key(|&j| skeleton.rank(j));
+    let mut changed = document.clone();
+    let existing: Vec<(JointId, JointId)> = sources
+        .iter()
+        .filter_map(|&source| Some((source, other(source)?)))
+        .collect();
+    match_existing(document, &mut changed, &existing, &world, &way, &mut done)?;
+    create_missing(document, &mut changed, &sources, &other, &way, &mut done)?;
+    if done.created.is_empty() && done.matched.is_empty() {
+        return Err(RigError::Value(format!(
+            "The other side of “{}” is symmetric already.",
+            skeleton.label(joint)
+        )));
+    }
+    let mut edit = RigEdit::between(document, &changed);
+    edit.inherits.clone_from(&done.created);
+    Ok((edit, done))
+}
+
+/// Turns and moves the counterparts that exist.
+fn match_existing(
+    document: &Document,
+    changed: &mut Document,
+    existing: &[(JointId, JointId)],
+    world: &[DAffine3],
+    way: &Sides,
+    done: &mut Symmetrized,
+) -> Result<(), RigError> {
+    let diagonal = measure::diagonal(document);
+    let mut turns = BTreeMap::new();
+    for &(source, target) in existing {
+        let wanted = way.mirrored(world[source.get()]).matrix3;
+        // W' = W C.
+        let turn = world[target.get()].matrix3.inverse() * wanted;
+        if turn.determinant() <= 0.0 {
+            done.not_turned.push(target);
+            continue;
+        }
+        let turn = proper(turn);
+        if angle_of(turn) > SAME {
+            turns.insert(target, Frame::from_rotation(turn));
+            done.matched.push(target);
+        }
+    }
+    apply_frames(changed, &turns, Keys::KeepMotion(KEY_TOLERANCE))?;
+    for &(source, target) in existing {
+        let wanted = way.mirrored(world[source.get()]).translation;
+        let now = world_of(&changed.skeleton, &changed.rest_pose, target);
+        if now.translation.distance(wanted) <= SAME * diagonal {
+            continue;
+        }
+        let into = inverse(now).ok_or_else(|| RigError::Singular {
+            joint: document.skeleton.label(target),
+            place: "in the rest pose".into(),
+        })?;
+        let by = Frame::from_translation(into.transform_point3(wanted));
+        apply_frames(changed, &BTreeMap::from([(target, by)]), Keys::NewPivot)?;
+        if !done.matched.contains(&target) {
+            done.matched.push(target);
+        }
+    }
+    Ok(())
+}
+
+/// Creates the counterparts that are missing.
+fn create_missing(
+    document: &Document,
+    changed: &mut Document,
+    sources: &[JointId],
+    other: &impl Fn(JointId) -> Option<JointId>,
+    way: &Sides,
+    done: &mut Symmetrized,
+) -> Result<(), RigError> {
+    let skeleton = document.skeleton.clone();
+    let mut target: BTreeMap<JointId, Option<JointId>> = BTreeMap::new();
+    for &source in sources {
+        if let Some(there) = other(source) {
+            target.insert(source, Some(there));
+            continue;
+        }
+        let name = flipped_name(&skeleton.joint(source).name);
+        let above = skeleton.joint(source).parent;
+        let parent = above.map(|above| match target.get(&above) {
+            Some(made) => *made,
+            None => Some(other(above).unwrap_or(above)),
+        });
+        let (Some(name), Some(parent)) = (name, parent.flatten()) else {
+            done.left_out.push(source);
+            target.insert(source, None);
+            continue;
+        };
+        let now = world_of(&changed.skeleton, &changed.rest_pose, source);
+        let wanted = way.mirrored(now);
+        let under = world_of(&changed.skeleton, &changed.rest_pose, parent);
+        let into = inverse(under).ok_or_else(|| RigError::Singular {
+            joint: changed.skeleton.label(parent),
+            place: "in the rest pose".into(),
+        })?;
+        let splitter = Splitter {
+            label: name.clone(),
+            signs: signs(skeleton.joint(source).rest.scale()),
+            nearest: false,
+        };
+        let rest = splitter.split(into * wanted)?;
+        let mut joints = joints_of(changed);
+        joints.push(Joint::new(name, Some(parent), rest));
+        let made = JointId(joints.len() as u32 - 1);
+        set_joints(changed, joints)?;
+        list_beside(changed, made, source)?;
+        target.insert(source, Some(made));
+        done.created.push((made, source));
+    }
+    Ok(())
+}
+
+/// Adds a new joint to the skins that list the one that it mirrors, with the same skin matrix at rest.
+fn list_beside(document: &mut Document, made: JointId, source: JointId) -> Result<(), RigError> {
+    let world = document.rest_pose.world_matrices(&document.skeleton);
+    let into = inverse(world[made.get()]).ok_or_else(|| RigError::Singular {
+        joint: document.skeleton.label(made),
+        place: "in the rest pose".into(),
+    })?;
+    for skin in document.skins.values_mut() {
+        let Some(slot) = skin.joints.iter().position(|&j| j == source) else {
+            continue;
+        };
+        if skin.joints.len() > usize::from(u16::MAX) {
+            return Err(RigError::SkinFull(skin.name.clone()));
+        }
+        let skin = Arc::make_mut(skin);
+        skin.joints.push(made);
+        let moved = world[source.get()] * skin.inverse_bind[slot];
+        skin.inverse_bind.push(into * moved);
+    }
+    Ok(())
+}

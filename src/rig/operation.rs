@@ -1,0 +1,229 @@
+//! The operations.
+
+use super::bone::{keys_note, locked_note, tail_of};
+use super::done::Done;
+use super::{bind, remove, side, twist};
+use crate::document::Document;
+use crate::document::rig::{
+    self, Axis, Children, Insert, Intent, KEY_TOLERANCE, Keep, Move, Orient, Reparent, RigError,
+    SecondAxis,
+};
+use crate::skeleton::orientation::world_of;
+use crate::skeleton::{JointId, Pose};
+use crate::task::Task;
+use crate::weights::automatic::Automatic;
+use glam::DVec3;
+use std::sync::Arc;
+
+/// An operation on the rig.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operation {
+    /// Divides the bone of a joint by new joints at equal distances.
+    Insert {
+        /// The joint at the bone's head.
+        joint: JointId,
+        /// How many, 1 - 16.
+        n: usize,
+    },
+    /// Moves a joint; its children stay.
+    Move {
+        /// The joint.
+        joint: JointId,
+        /// The offset in the world, metres.
+        by: DVec3,
+        /// What the move does to the clips.
+        intent: Intent,
+    },
+    /// Turns the axes of a joint; every motion stays.
+    Orient {
+        /// The joint.
+        joint: JointId,
+        /// The axis along the bone.
+        aim: Axis,
+        /// The axis towards the normal of the bend.
+        second: Axis,
+    },
+    /// Hangs a joint below another one; every motion stays.
+    Reparent {
+        /// The joint.
+        joint: JointId,
+        /// The new parent.
+        parent: JointId,
+    },
+    /// Removes a joint; its weights pass on by the rule that changes the clips less.
+    Remove {
+        /// The joint.
+        joint: JointId,
+    },
+    /// Mirrors a joint and all below it to the other side.
+    Symmetrize {
+        /// The joint of the side that is copied.
+        joint: JointId,
+    },
+    /// Adds a twist chain to the bone of a joint.
+    Twist {
+        /// The joint at the bone's head.
+        joint: JointId,
+        /// Segments, 1 - 6.
+        n: usize,
+    },
+    /// Adds a half joint between a joint and its parent.
+    Half {
+        /// The lower joint.
+        joint: JointId,
+    },
+    /// Makes the scale of a joint 1 and keeps every size.
+    FreezeScale {
+        /// The joint.
+        joint: JointId,
+    },
+    /// Renames a joint.
+    Rename {
+        /// The joint.
+        joint: JointId,
+        /// Its new name.
+        name: String,
+    },
+    /// Binds the skinned meshes to their joints again, with new weights.
+    Bind(Automatic),
+    /// Makes a pose the rest pose; clips stay.
+    PoseAsRest(Arc<Pose>),
+}
+
+impl Operation {
+    /// Its name in menus, reports and undo steps.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::Insert { .. } => "Subdivide bone",
+            Self::Move { .. } => "Move bone",
+            Self::Orient { .. } => "Orient bone",
+            Self::Reparent { .. } => "Change parent",
+            Self::Remove { .. } => "Remove bone",
+            Self::Symmetrize { .. } => "Symmetrize bones",
+            Self::Twist { .. } => "Add twist bones",
+            Self::Half { .. } => "Add half bone",
+            Self::FreezeScale { .. } => "Freeze scale",
+            Self::Rename { .. } => "Rename bone",
+            Self::Bind(_) => "Bind",
+            Self::PoseAsRest(_) => "Use pose as rest pose",
+        }
+    }
+
+    /// The edit of `document`, which stays as it is.
+    pub fn run(&self, document: &Document, task: &Task) -> Result<Done, RigError> {
+        match self {
+            &Self::Insert { joint, n } => insert(document, joint, n),
+            &Self::Move { joint, by, intent } => move_by(document, joint, by, intent),
+            &Self::Orient { joint, aim, second } => {
+                let request = Orient {
+                    joints: vec![joint],
+                    aim,
+                    second,
+                    towards: SecondAxis::BendNormal,
+                    roll: 0.0,
+                    leaves_stay: false,
+                };
+                rig::orient(document, &request).map(Done::of)
+            }
+            &Self::Reparent { joint, parent } => {
+                let request = Reparent {
+                    joint,
+                    parent: Some(parent),
+                    keep: Keep::Motion,
+                    nearest: false,
+                    tolerance: KEY_TOLERANCE,
+                };
+                rig::reparent(document, &request).map(Done::of)
+            }
+            &Self::Remove { joint } => remove::run(document, joint),
+            &Self::Symmetrize { joint } => side::run(document, joint, task),
+            &Self::Twist { joint, n } => twist::run(document, joint, n),
+            &Self::Half { joint } => half(document, joint),
+            &Self::FreezeScale { joint } => rig::freeze_scale(document, joint).map(Done::of),
+            Self::Rename { joint, name } => rename(document, *joint, name),
+            Self::Bind(method) => bind::run(document, *method, task),
+            Self::PoseAsRest(pose) => rig::pose_as_rest(document, pose).map(Done::of),
+        }
+    }
+}
+
+fn insert(document: &Document, joint: JointId, n: usize) -> Result<Done, RigError> {
+    let child = tail_of(document, joint)?;
+    let request = Insert {
+        joint,
+        child,
+        n,
+        half_width: None,
+    };
+    let (edit, made) = rig::insert(document, &request)?;
+    Ok(Done {
+        edit,
+        made,
+        notes: locked_note(document, &[joint]).into_iter().collect(),
+    })
+}
+
+fn move_by(
+    document: &Document,
+    joint: JointId,
+    by: DVec3,
+    intent: Intent,
+) -> Result<Done, RigError> {
+    let skeleton = document.skeleton();
+    if !skeleton.is_live(joint) {
+        return Err(RigError::NoJoint(joint.0));
+    }
+    let world = world_of(skeleton, document.rest_pose(), joint).matrix3;
+    let by = world.inverse() * by;
+    if !by.is_finite() {
+        return Err(RigError::Singular {
+            joint: skeleton.label(joint),
+            place: "in the rest pose".into(),
+        });
+    }
+    let request = Move {
+        joint,
+        by,
+        intent,
+        children: Children::Stay,
+        tolerance: KEY_TOLERANCE,
+    };
+    let mut done = Done::of(rig::move_joint(document, &request)?);
+    if intent == Intent::ChildrenKeepMotion && !skeleton.children(joint).is_empty() {
+        done.notes.push(
+            "The children keep their motions, so the length of the bone changes over the clips."
+                .into(),
+        );
+    }
+    Ok(done)
+}
+
+fn half(document: &Document, joint: JointId) -> Result<Done, RigError> {
+    let (edit, made) = rig::half(document, joint)?;
+    let skeleton = document.skeleton();
+    let mut notes = vec![keys_note(document, |them| {
+        format!(
+            "It rotates by half of “{}” as its keyframes are now; {them} later changes of those.",
+            skeleton.label(joint)
+        )
+    })];
+    let parent = skeleton.joint(joint).parent;
+    let both: Vec<JointId> = parent.into_iter().chain([joint]).collect();
+    notes.extend(locked_note(document, &both));
+    Ok(Done {
+        edit,
+        made: vec![made],
+        notes,
+    })
+}
+
+fn rename(document: &Document, joint: JointId, name: &str) -> Result<Done, RigError> {
+    let mut done = Done::of(rig::rename(document, joint, name)?);
+    let skeleton = document.skeleton();
+    let is_same = |j: JointId| j != joint && skeleton.joint(j).name == name.trim();
+    if skeleton.live_joints().any(is_same) {
+        done.notes
+            .push(format!("Another bone is named “{}” too.", name.trim()));
+    }
+    Ok(done)
+}

@@ -1,0 +1,35 @@
+//! Removing a joint with the better of two ways to pass its weights on.
+
+use super::done::Done;
+use crate::document::Document;
+use crate::document::rig::measure::{Distances, diagonal};
+use crate::document::rig::{self, RigError, WeightRecipient, removal_costs};
+use crate::skeleton::JointId;
+
+/// Measures both ways over the first clips and takes the one with the smaller mean square; says both numbers.
+pub(super) fn run(document: &Document, joint: JointId) -> Result<Done, RigError> {
+    let costs = removal_costs(document, joint)?;
+    let chosen = costs.preselected();
+    let edit = rig::remove(document, joint, chosen)?;
+    let mut done = Done::of(edit);
+    let size = diagonal(document);
+    let number = |d: &Distances| {
+        format!(
+            "largest {:.3} %, rms {:.3} %",
+            100.0 * d.max / size,
+            100.0 * d.rms() / size
+        )
+    };
+    if done.edit.n_points() > 0 {
+        let (into, along) = (number(&costs.into_parent), number(&costs.along_bone));
+        done.notes.push(match chosen {
+            WeightRecipient::AlongBone => format!(
+                "Its weights pass on along the bone ({along}) rather than to the parent alone ({into})."
+            ),
+            _ => format!(
+                "Its weights pass to the parent ({into}) rather than on along the bone ({along})."
+            ),
+        });
+    }
+    Ok(done)
+}

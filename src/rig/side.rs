@@ -1,0 +1,143 @@
+//! Symmetrizing bones, and the weights of the new ones.
+
+use super::done::Done;
+use crate::document::rig::{self, RigEdit, RigError, Symmetrized};
+use crate::document::subject::SubjectScope;
+use crate::document::{Document, Edit, MeshId};
+use crate::finding::counted;
+use crate::math::Axis;
+use crate::skeleton::JointId;
+use crate::skeleton::mirror::Mirror;
+use crate::task::Task;
+use crate::weights::operation::{Mirroring, Operation};
+use glam::DVec3;
+
+pub(super) fn run(document: &Document, joint: JointId, task: &Task) -> Result<Done, RigError> {
+    let (edit, found) = rig::symmetrize(document, joint)?;
+    let mut notes = notes(document, &found);
+    let made: Vec<JointId> = found.created.iter().map(|(new, _)| *new).collect();
+    if made.is_empty() {
+        return Ok(Done { edit, made, notes });
+    }
+    let mut changed = document.clone();
+    let step = edit.clone();
+    changed.apply(&mut Edit::Rig(Box::new(edit)))?;
+    mirror_weights(&mut changed, &found, &mut notes, task)?;
+    Ok(Done {
+        edit: RigEdit::of_steps(document, &changed, &[step]),
+        made,
+        notes,
+    })
+}
+
+/// Gives the new joints the weights of those that they mirror.
+fn mirror_weights(
+    changed: &mut Document,
+    found: &Symmetrized,
+    notes: &mut Vec<String>,
+    task: &Task,
+) -> Result<(), RigError> {
+    let mirror = Mirror::new(changed.skeleton());
+    let normal = mirror.normal();
+    let axis = Axis::ALL
+        .into_iter()
+        .find(|axis| unit(*axis).dot(normal).abs() > 0.5)
+        .unwrap_or_default();
+    let world = changed.rest_pose().world_matrices(changed.skeleton());
+    // The side that most of the copied joints lie on.
+    let sides = found
+        .created
+        .iter()
+        .map(|(_, source)| world[source.get()].translation.dot(normal) - mirror.offset());
+    let operation = Operation::Mirror(Mirroring {
+        axis,
+        from_positive: sides.sum::<f64>() > 0.0,
+        ..Mirroring::default()
+    });
+    let bones = found
+        .created
+        .iter()
+        .flat_map(|&(new, source)| [new, source]);
+    let scope = SubjectScope {
+        bones: Some(bones.collect()),
+        ..SubjectScope::default()
+    };
+    let meshes: Vec<MeshId> = changed.meshes().keys().copied().collect();
+    for mesh in meshes {
+        let Some((_, skin)) = changed.skin_of_mesh(mesh) else {
+            continue;
+        };
+        if !found
+            .created
+            .iter()
+            .any(|(new, _)| skin.joints.contains(new))
+        {
+            continue;
+        }
+        let outcome = changed.subject(mesh, scope.clone()).and_then(|subject| {
+            operation
+                .run(&subject.view(), task)
+                .map_err(|error| error.to_string())
+        });
+        match outcome {
+            Ok(outcome) if !outcome.points.is_empty() => {
+                let mut edit = changed.paint_edit(mesh, outcome.points, outcome.rows);
+                changed.apply(&mut edit)?;
+            }
+            Ok(_) => {}
+            Err(why) => notes.push(why),
+        }
+    }
+    Ok(())
+}
+
+fn unit(axis: Axis) -> DVec3 {
+    match axis {
+        Axis::X => DVec3::X,
+        Axis::Y => DVec3::Y,
+        Axis::Z => DVec3::Z,
+    }
+}
+
+fn notes(document: &Document, found: &Symmetrized) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (follow, all) = found.pairs;
+    let way = if found.is_behavior {
+        "all axes negated, as Maya's Behavior"
+    } else {
+        "x negated, as Blender's"
+    };
+    notes.push(format!(
+        "The axes are mirrored with {way}: {follow} of {} of the model follow that.",
+        counted(all, "pair")
+    ));
+    let some = |joints: &[JointId]| {
+        let names = joints.iter().take(6).map(|&j| {
+            let label = document.skeleton().label(j);
+            format!("“{label}”")
+        });
+        let more = joints.len().saturating_sub(6);
+        let names = names.collect::<Vec<_>>().join(", ");
+        if more > 0 {
+            format!("{names} and {more} more")
+        } else {
+            names
+        }
+    };
+    if !found.left_out.is_empty() {
+        notes.push(format!(
+            "Left out, since they have no side in their names: {}.",
+            some(&found.left_out)
+        ));
+    }
+    if !found.not_turned.is_empty() {
+        notes.push(format!(
+            "Moved but not turned, since only one of the two sides mirrors: {}.",
+            some(&found.not_turned)
+        ));
+    }
+    if !found.created.is_empty() && !document.clips().is_empty() {
+        notes.push("The new bones have no keyframes.".into());
+    }
+    notes
+}

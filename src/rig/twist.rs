@@ -1,0 +1,49 @@
+//! Twist chains: which twist a bone shares follows from its part of the body.
+
+use super::bone::{keys_note, locked_note, tail_of};
+use super::done::Done;
+use crate::document::Document;
+use crate::document::rig::{self, RigError, Twist, TwistOf};
+use crate::motion::Rig;
+use crate::motion::roles::{Part, SIDES, find_roles};
+use crate::skeleton::JointId;
+
+pub(super) fn run(document: &Document, joint: JointId, n: usize) -> Result<Done, RigError> {
+    let child = tail_of(document, joint)?;
+    let of = twist_of(document, joint);
+    let request = Twist {
+        joint,
+        child,
+        n,
+        of,
+    };
+    let (edit, made) = rig::twist(document, &request)?;
+    let skeleton = document.skeleton();
+    let mut notes = vec![keys_note(document, |them| match of {
+        TwistOf::Child => format!(
+            "They share the twist of “{}” as its keyframes are now; {them} later changes of those.",
+            skeleton.label(child)
+        ),
+        TwistOf::Own => format!(
+            "They take back the twist of “{}” towards its head, as its keyframes are now; {them} later changes of those.",
+            skeleton.label(joint)
+        ),
+    })];
+    notes.extend(locked_note(document, &[joint]));
+    Ok(Done { edit, made, notes })
+}
+
+/// Upper arms and thighs share their own twist, everything else that of its child.
+fn twist_of(document: &Document, joint: JointId) -> TwistOf {
+    let is_bone = document.skin_joint_mask();
+    let roles = find_roles(&Rig::of_skeleton(document.skeleton(), |j| is_bone[j]));
+    let near_body = [Part::Upperarm, Part::Thigh];
+    let mut near = SIDES
+        .iter()
+        .flat_map(|&side| near_body.map(|part| roles.get(part, side)));
+    if near.any(|found| found == Some(joint.get())) {
+        TwistOf::Own
+    } else {
+        TwistOf::Child
+    }
+}

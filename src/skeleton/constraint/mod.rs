@@ -1,0 +1,48 @@
+//! Constraints: rules by which a joint follows others, evaluated after the clip.
+//!
+//! Data flow: [`Constraints`] of a skeleton -> [`Order`] (each after all that it needs; a cycle is refused by name) ->
+//! [`Evaluator::apply`] on a pose. The rules themselves are functions of their own: [`swing_twist`], [`mod@aim`],
+//! [`limit`], [`reach`].
+//!
+//! Invariant: a pure function of transforms, so that scrubbing, playing and baking agree bit for bit.
+
+pub mod aim;
+mod evaluate;
+mod kind;
+pub mod limit;
+mod order;
+pub mod reach;
+pub mod swing_twist;
+
+pub use evaluate::Evaluator;
+pub use kind::{Constraint, Constraints, Rule, Space};
+pub use order::{Cycle, Order};
+pub use swing_twist::{swing, twist, twist_angle, twist_share};
+
+use super::slerp::slerp_shortest;
+use glam::DQuat;
+
+/// The rotation between `from` and `to` by slerp along the shorter arc: copy rotation with an influence, and the half
+/// rotation at 1/2.
+pub fn share_of_rotation(from: DQuat, to: DQuat, influence: f64) -> DQuat {
+    slerp_shortest(from, to, influence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_a_rotation_is_the_published_one() {
+        let (rest, now) = (
+            DQuat::from_rotation_z(20f64.to_radians()),
+            DQuat::from_rotation_y(130f64.to_radians()),
+        );
+        let half = share_of_rotation(rest, now, 0.5);
+        let expected = [0.0, 0.5385161907, 0.1031794678, 0.8362740638];
+        assert!(
+            half.abs_diff_eq(DQuat::from_array(expected), 1e-9),
+            "{half}"
+        );
+    }
+}
