@@ -7,8 +7,6 @@ use crate::window::Window;
 use egui::{Key, Modifiers, PointerButton, Pos2, Role, Vec2};
 use sinew::cluster::{Base, ControlMotion};
 use sinew::editor::clusters::ControlPoints;
-use sinew::view::commands::Command;
-use sinew::view::frame::{PanelKind, Workspace};
 
 fn points(window: &Window) -> ControlPoints {
     window.editor().control_points().expect("control points")
