@@ -83,9 +83,10 @@ impl Smoother {
                 let detail = [frames.tangent, frames.bitangent, frames.normal];
                 let detail = detail.map(|axis| dot(axis, lost).to_array());
                 for (i, out) in out.iter_mut().enumerate() {
-                    *out = match frames.exists[i] {
-                        true => Vec3::from_array(detail.map(|d| d[i])),
-                        false => Vec3::NAN,
+                    *out = if frames.exists[i] {
+                        Vec3::from_array(detail.map(|d| d[i]))
+                    } else {
+                        Vec3::NAN
                     };
                 }
             }
@@ -416,12 +417,12 @@ fn block_of(start: usize, n: usize) -> [u32; LANES] {
 /// `n` vectors side by side; the others are 0.
 #[inline]
 fn lanes(n: usize, vector: impl Fn(usize) -> Vec3A) -> Lanes {
-    let mut all = [[0.0; LANES]; 3];
-    for i in 0..n {
-        let [x, y, z] = vector(i).to_array();
-        (all[0][i], all[1][i], all[2][i]) = (x, y, z);
+    let mut all = [Vec3A::ZERO; LANES];
+    for (i, own) in all.iter_mut().take(n).enumerate() {
+        *own = vector(i);
     }
-    all.map(f32x8::from)
+    let axis = |k: usize| f32x8::from(all.map(|v| v[k]));
+    [axis(0), axis(1), axis(2)]
 }
 
 #[inline]

@@ -30,10 +30,13 @@ pub(super) struct Observation {
     pub(super) targets: Vec<Vec3>,
 }
 
+/// The times of the keyframes that stay, and the weights there.
+type Curve = (Vec<f32>, Vec<Vec<f64>>);
+
 /// The weights of the displacements of a mesh over time: linear between the keyframes that stay, as a player has them.
 pub(super) struct WeightCurves {
-    /// By instance and clip: the times of the keyframes that stay, and the weights there.
-    curves: Vec<Vec<(Vec<f32>, Vec<Vec<f64>>)>>,
+    /// By instance and clip.
+    curves: Vec<Vec<Curve>>,
     /// By clip.
     stepped: Vec<bool>,
     k: usize,

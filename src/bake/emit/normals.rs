@@ -173,12 +173,21 @@ pub(crate) fn normal_deltas(
         })
         .collect();
     problem.task.check()?;
-    let columns = select_deltas(&compared.normals, &fits, &reach, &budget);
-    Ok(if columns.iter().all(Vec::is_empty) {
-        NormalDeltas::default()
-    } else {
-        NormalDeltas { columns, more }
-    })
+    let mut columns = select_deltas(&compared.normals, &fits, &reach, &budget);
+    if columns.iter().all(Vec::is_empty) {
+        return Ok(NormalDeltas::default());
+    }
+    // Further targets that no normal follows are left out.
+    let used: Vec<usize> = (0..m).filter(|j| !columns[k + j].is_empty()).collect();
+    let mut column = 0..;
+    columns.retain(|deltas| column.next().is_some_and(|c| c < k) || !deltas.is_empty());
+    let more = more.filter(|_| !used.is_empty()).map(|mut more| {
+        for weights in more.iter_mut().flatten().flatten() {
+            *weights = used.iter().map(|&j| weights[j]).collect();
+        }
+        more
+    });
+    Ok(NormalDeltas { columns, more })
 }
 
 /// What the deltas of a mesh may take in the file.
@@ -339,7 +348,9 @@ fn orthonormal(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
         leave_out(&basis, &mut vector);
         let after = length(&vector);
         if after > 1e-6 * before && after > 0.0 {
-            vector.iter_mut().for_each(|x| *x /= after);
+            for x in &mut vector {
+                *x /= after;
+            }
             basis.push(vector);
         }
     }

@@ -226,8 +226,11 @@ fn of_point(
     Some((joints, pair))
 }
 
-/// The two heaviest joints of a point: ascending, and in the order of their weights with these.
-fn heaviest(influences: &Influences, p: u32) -> Option<([u16; 2], [(u16, f32); 2])> {
+/// Two joints, ascending, and the same in the order of their weights with these.
+type TwoJoints = ([u16; 2], [(u16, f32); 2]);
+
+/// The two heaviest joints of a point.
+fn heaviest(influences: &Influences, p: u32) -> Option<TwoJoints> {
     let mut two = [(0, 0.0); 2];
     for entry in influences.row(p).iter() {
         if entry.1 > two[0].1 {
