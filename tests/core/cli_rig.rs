@@ -1,7 +1,8 @@
 //! `sinew rig`: operations in the order given, a report, refusals in sentences.
 
 use crate::cli::{asset, done, fails, text};
-use crate::malformed::{check_sentence, model_files};
+use crate::inputs::check_sentence;
+use crate::malformed::model_files;
 use crate::shared::shared_dir;
 use serde_json::Value;
 use std::process::Command;
