@@ -1,6 +1,7 @@
 //! A forecast of the size and error of a bake from few frames, shown while options are chosen.
 
 use super::BakeOptions;
+use crate::bake::emit::bytes_of_normals;
 use crate::bake::problem::group::Group;
 use crate::bake::problem::{Budget, Problem, with_problem};
 use crate::bake::solve::Initialisation;
@@ -23,12 +24,15 @@ const FREED_BYTES: f64 = 8.0;
 /// The fraction of new data that is JSON and fills no freed bytes.
 const JSON_SHARE: f64 = 0.35;
 
+/// The fraction of the bytes for normals that they mostly take.
+const NORMALS_SHARE: f64 = 0.6;
+
 /// A forecast of a bake.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// The number of helper joints.
     pub helper_joints: usize,
-    /// The largest number of morph targets of a mesh.
+    /// The largest number of morph targets of a mesh, without those that only turn normals.
     pub morph_targets: usize,
     /// Bytes that the file grows by, accurate to a factor of 2.
     pub bytes: f64,
@@ -90,6 +94,8 @@ impl Problem<'_> {
         // Unipolar weights need one target more.
         let offset = usize::from(self.options.unipolar);
         let targets = |k: usize| if k > 0 { k + offset } else { 0 };
+        let of_normals = group.meshes.iter().map(|part| bytes_of_normals(self, part));
+        let of_normals = NORMALS_SHARE * of_normals.sum::<f64>();
         let vertices = group.meshes.iter().map(|part| part.geometry.n_vertices());
         Ok(candidates.first().map(|candidate| Estimate {
             helper_joints: candidate.helpers * group.joint_sets.len(),
@@ -99,12 +105,13 @@ impl Problem<'_> {
                 .map(|&k| targets(k))
                 .max()
                 .unwrap_or(0),
-            bytes: if candidate.helpers > 0 {
-                let freed = FREED_BYTES * vertices.sum::<usize>() as f64;
-                (candidate.bytes - freed).max(JSON_SHARE * candidate.bytes)
-            } else {
-                candidate.bytes
-            },
+            bytes: of_normals
+                + if candidate.helpers > 0 {
+                    let freed = FREED_BYTES * vertices.sum::<usize>() as f64;
+                    (candidate.bytes - freed).max(JSON_SHARE * candidate.bytes)
+                } else {
+                    candidate.bytes
+                },
             before: Some(before / self.diagonal),
             error: candidate.max_error / self.expected_gain(group) / self.diagonal,
             diagonal: self.diagonal,

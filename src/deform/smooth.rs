@@ -19,17 +19,6 @@ const MAX_SHARE: f32 = 0.4;
 /// Points whose tangent frames are computed at once.
 const LANES: usize = 8;
 
-/// 1 / n, for points with few neighbours: a product is quicker than a quotient.
-const RECIPROCALS: [f32; 16] = {
-    let mut all = [1.0; 16];
-    let mut n = 1;
-    while n < all.len() {
-        all[n] = 1.0 / n as f32;
-        n += 1;
-    }
-    all
-};
-
 /// Eight vectors.
 type Lanes = [f32x8; 3];
 
@@ -350,9 +339,7 @@ fn step(rings: &Rings, shape: &[Vec3A], factor: f32, point: u32) -> Vec3A {
         [a, b, c, d, e, f] => (at(a) + at(b)) + (at(c) + at(d)) + (at(e) + at(f)),
         _ => neighbours.iter().map(|&q| at(q)).sum(),
     };
-    let n = neighbours.len();
-    let share = RECIPROCALS.get(n).copied().unwrap_or(1.0 / n as f32);
-    here + (sum * share - here) * factor
+    here + (sum / neighbours.len() as f32 - here) * factor
 }
 
 /// The tangent frames of a surface at eight points, orthonormal.

@@ -289,6 +289,9 @@ const CALLS: &[&str] = &[
     "motion in.gltf --bvh m.bvh --out @glb",
     "motion in.gltf --bvh m.bvh --out @ron",
     "motion in.gltf --bvh m.bvh --out x.glb --report @json",
+    "rig in.gltf --rename forearm Elbow --out @glb",
+    "rig in.gltf --rename forearm Elbow --out @gltf",
+    "rig in.gltf --rename forearm Elbow --out @ron",
     #[cfg(feature = "render")]
     "render in.gltf --pose pose.json --out @png",
 ];

@@ -9,6 +9,8 @@ pub(crate) mod samples;
 mod targets;
 mod tracks;
 
+pub(crate) use normals::bytes_of_normals;
+
 use super::problem::Problem;
 use super::problem::group::Group;
 use super::solve::Solution;

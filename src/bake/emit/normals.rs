@@ -210,6 +210,16 @@ fn longest_delta(problem: &Problem<'_>, unit_scale: f64) -> f64 {
     0.5 * ROUNDING_SHARE * problem.tolerance / step
 }
 
+/// The bytes that the deltas of the normals of a mesh may take.
+pub(crate) fn bytes_of_normals(problem: &Problem<'_>, part: &GroupMesh) -> f64 {
+    let item = problem.sampler.item(part.mesh);
+    let item = item.filter(|_| problem.options.normals);
+    item.map_or(0.0, |item| {
+        let normals = compared_normals(&part.geometry, &item.influences);
+        bytes_for(problem, normals.len())
+    })
+}
+
 /// The bytes for the deltas of a mesh: its part of those of the file by its compared normals. Rigid meshes need none.
 fn bytes_for(problem: &Problem<'_>, n_normals: usize) -> f64 {
     let document = problem.sampler.document;
