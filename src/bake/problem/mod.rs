@@ -20,6 +20,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use training_poses::{TRAINING_CLIP, training_clip};
 
+/// The fraction of the tolerance that is left to the rounding of displacements to 16 bits.
+const ROUNDING: f64 = 0.03;
+
 /// Limits on the work before candidates are compared.
 pub(crate) struct Budget {
     /// Frames of the clips that are sampled.
@@ -99,11 +102,12 @@ pub(crate) fn with_problem<T>(
         .map(|id| options.clips.is_empty() || options.clips.contains(id) || *id == TRAINING_CLIP)
         .collect();
     let diagonal = sampler.diagonal();
+    let rounding = if options.quantize { ROUNDING } else { 0.0 };
     let problem = Problem {
         sampler: &sampler,
         clips: &clips,
         corrected: &corrected,
-        tolerance: options.tolerance * diagonal,
+        tolerance: options.tolerance * diagonal * (1.0 - rounding),
         diagonal,
         options,
         task,
