@@ -136,7 +136,7 @@ impl Fix {
             }
             Self::Samples(fix) => fix.about().into(),
             Self::Relink => "Choose the file of this recording. Its layers find their channels by name.".into(),
-            Self::Reload => "Read the file of this recording again: one step that can be undone.".into(),
+            Self::Reload => "Read the file of this recording again. You can undo this.".into(),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::skeleton::{JointId, Pose};
 use crate::task::Task;
 use crate::weights::automatic::Automatic;
 use glam::DVec3;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -69,17 +69,7 @@ pub(crate) fn run(args: &RigArgs, out: &mut dyn Write) -> Result<ExitCode, Failu
         )?),
         None => None,
     };
-    if args.json {
-        let report = json!({
-            "file": args.file.display().to_string(),
-            "steps": steps,
-            "out": written.as_ref().map(|(path, _)| path),
-            "findings": written.as_ref().map_or(&[][..], |(_, findings)| findings),
-        });
-        writeln!(out, "{report:#}")?;
-    } else {
-        written::say(written.as_ref(), out)?;
-    }
+    written::report(&args.file, &steps, written.as_ref(), args.json, out)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -132,7 +122,7 @@ fn operation(
     let joint = |i: usize| joint(document, step, value(i));
     let count = || {
         let count = value(1).parse::<usize>();
-        count.map_err(|_| wrong("N is a whole number"))
+        count.map_err(|_| wrong("N must be a whole number"))
     };
     Ok(match step.flag {
         "insert" => Operation::Insert {

@@ -53,12 +53,12 @@ const FLAGS: [Flag; 13] = [
     (
         "insert",
         "BONE N",
-        "Divide a bone by N new ones; no pose changes",
+        "Subdivide a bone with N new ones; no pose changes",
     ),
     (
         "move",
         "BONE X,Y,Z",
-        "Move the head of a bone by an offset in the world, metres; its children stay",
+        "Move the head of a bone by a world-space offset in metres; its children keep their positions",
     ),
     (
         "intent",
@@ -69,17 +69,17 @@ const FLAGS: [Flag; 13] = [
     (
         "orient",
         "BONE AIM,SIDE",
-        "Rotate the axes of a bone: AIM along it, SIDE along the normal of its bend, as +y,+z; every motion stays",
+        "Rotate the axes of a bone: AIM along it, SIDE along the normal of its bend, as +y,+z; every clip keeps its motion",
     ),
     (
         "reparent",
         "BONE PARENT",
-        "Give a bone another parent; every motion stays",
+        "Change the parent of a bone; every clip keeps its motion",
     ),
     (
         "remove",
         "BONE",
-        "Remove a bone; its weights pass on by the rule that changes the clips less",
+        "Remove a bone; its weights go to its parent or along the bone, whichever changes the clips less",
     ),
     (
         "symmetrize",
@@ -94,12 +94,12 @@ const FLAGS: [Flag; 13] = [
     (
         "half",
         "BONE",
-        "Add a bone between a bone and its parent that rotates by half",
+        "Add a half joint at the head of a bone: a helper bone that takes half of its rotation",
     ),
     (
         "freeze-scale",
         "BONE",
-        "Make the scale of a bone 1; everything keeps its size",
+        "Apply the scale of a bone: it becomes 1, and nothing changes size",
     ),
     ("rename", "BONE NAME", "Rename a bone"),
     (

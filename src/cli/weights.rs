@@ -103,17 +103,7 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
         Some(path) => Some(written::write(&document, path, to, writing, &mut outputs)?),
         None => None,
     };
-    if args.json {
-        let report = json!({
-            "file": args.file.display().to_string(),
-            "steps": steps,
-            "out": written.as_ref().map(|(path, _)| path),
-            "findings": written.as_ref().map_or(&[][..], |(_, findings)| findings),
-        });
-        writeln!(out, "{report:#}")?;
-    } else {
-        written::say(written.as_ref(), out)?;
-    }
+    written::report(&args.file, &steps, written.as_ref(), args.json, out)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -6,6 +6,7 @@ use crate::export::{ExportOptions, GltfFormat, export_to_file};
 use crate::finding::Finding;
 use crate::io::{Output, Outputs, is_project, project};
 use crate::task::Task;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
 
@@ -70,13 +71,25 @@ pub(super) fn write(
     Ok((shown, exported.report.findings))
 }
 
-/// Says what was written.
-pub(super) fn say(
+/// Reports the steps and what was written: as JSON, or as lines after those of the steps.
+pub(super) fn report(
+    file: &Path,
+    steps: &[Value],
     written: Option<&(String, Vec<Finding>)>,
+    as_json: bool,
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
+    if as_json {
+        let report = json!({
+            "file": file.display().to_string(),
+            "steps": steps,
+            "out": written.map(|(path, _)| path),
+            "findings": written.map_or(&[][..], |(_, findings)| findings),
+        });
+        return writeln!(out, "{report:#}");
+    }
     let Some((path, findings)) = written else {
-        return writeln!(out, "Nothing was written: there is no --out.");
+        return writeln!(out, "No file was written: --out is missing.");
     };
     writeln!(out, "Wrote {path}")?;
     for finding in findings {

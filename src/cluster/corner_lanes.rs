@@ -1,5 +1,5 @@
-//! Corners that a skin moves as the kernel of the patches reads them: eight at a time, from the images of points beside them
-//! (mode A).
+//! The corners of patches that a skin moves (mode A), computed eight at a time from the skinned images of points beside them,
+//! in the layout that the patch kernel reads.
 
 // As in `skinning::kernels`: the bodies must end up inside of the function compiled with the backend's instructions.
 #![allow(clippy::inline_always)]

@@ -29,7 +29,7 @@ pub enum Operation {
     Move {
         /// The joint.
         joint: JointId,
-        /// The offset in the world, metres.
+        /// The offset in world space, metres.
         by: DVec3,
         /// What the move does to the clips.
         intent: Intent,

@@ -95,7 +95,7 @@ impl Report {
         lines
     }
 
-    /// The same for programs. A difference that is not finite is null.
+    /// The report as JSON, differences in percent of the diagonal; one that is not finite is null.
     pub fn to_json(&self) -> Value {
         let clips = self
             .clips

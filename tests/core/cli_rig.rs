@@ -181,7 +181,7 @@ fn wrong_use_and_refusals_are_sentences() {
         (&[][..], 2, "There is no operation"),
         (&["--insert", "elbow", "1"], 2, "there is no bone “elbow”"),
         (&["--insert", "#77", "1"], 2, "there is no bone “#77”"),
-        (&["--insert", "forearm", "x"], 2, "N is a whole number"),
+        (&["--insert", "forearm", "x"], 2, "N must be a whole number"),
         (&["--insert", "forearm", "0"], 1, "divided by 1 - 16"),
         (&["--insert", "wrist", "1"], 1, "“wrist” has no child"),
         (&["--move", "forearm", "1,2"], 2, "an offset is x,y,z"),

@@ -132,10 +132,9 @@ pub(super) fn findings(document: &Document, id: MeshId, item: &MeshItem) -> Vec<
     findings
         .map(|(joints, assumption, but, advice)| {
             let names = joints[..joints.len().min(MOST_NAMES)].join(", ");
-            let more = if joints.len() > MOST_NAMES {
-                " \u{2026}"
-            } else {
-                ""
+            let more = match joints.len().saturating_sub(MOST_NAMES) {
+                0 => String::new(),
+                n => format!(" and {n} more"),
             };
             let message = format!(
                 "Bulge compensation assumes {assumption}. At {} {but}: {names}{more}. {advice}",

@@ -32,8 +32,8 @@ pub fn of_rig(document: &Document) -> Vec<Finding> {
         (
             mirrored_binds(document),
             [
-                "has an inverse bind matrix that mirrors, and a rest pose that does not, or the other way round",
-                "have inverse bind matrices that mirror, and a rest pose that does not, or the other way round",
+                "has an inverse bind matrix and a rest pose of which only one mirrors",
+                "have an inverse bind matrix and a rest pose of which only one mirrors",
             ],
             "the surface is turned inside out there",
         ),
@@ -69,7 +69,7 @@ fn weights(document: &Document) -> BTreeMap<(JointId, MeshId), f64> {
     sums
 }
 
-/// Joints whose inverse bind matrix mirrors while the joint at rest does not, or the other way round.
+/// Joints whose inverse bind matrix and world matrix at rest have determinants of opposite signs.
 fn mirrored_binds(document: &Document) -> Vec<u32> {
     let world = document.rest_pose().world_matrices(document.skeleton());
     let skins = document.skins().values();

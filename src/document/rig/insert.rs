@@ -165,13 +165,15 @@ fn fractions(along: f64, beta: f64, n: usize, half_width: Option<f64>) -> Vec<f6
         let e = at - low as f64;
         fractions[low] = (1.0 - e) * beta;
         fractions[low + 1] = e * beta;
-        fractions[0] = 0.0;
     }
-    fractions[0] = 1.0 - fractions[1..].iter().sum::<f64>();
-    if fractions[0] < 1e-12 {
-        fractions[0] = 0.0;
-    }
+    keep_rest(&mut fractions);
     fractions
+}
+
+/// Gives the first of `fractions` what the others leave of 1.
+pub(super) fn keep_rest(fractions: &mut [f64]) {
+    let rest = 1.0 - fractions[1..].iter().sum::<f64>();
+    fractions[0] = if rest < 1e-12 { 0.0 } else { rest };
 }
 
 #[cfg(test)]

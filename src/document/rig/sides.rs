@@ -15,7 +15,7 @@ const FOLLOWS: f64 = 5.0;
 /// Two sides whose places differ by more than this fraction of the diagonal are not symmetric.
 const APART: f64 = 5e-3;
 
-/// A pair of joints that is not symmetric.
+/// A left and a right joint that are not symmetric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Asymmetry {
     /// A joint.

@@ -1,7 +1,7 @@
 //! Twist chains: helper joints along a bone that share a twist, so that its skin keeps its radius.
 
 use super::follow::bake;
-use super::insert::split_weights;
+use super::insert::{keep_rest, split_weights};
 use super::{RigEdit, RigError, add_to_skins, check_live, helper_name, joints_of, set_joints};
 use crate::document::Document;
 use crate::math::Transform;
@@ -138,10 +138,7 @@ fn fractions(along: f64, beta: f64, n: usize, of: TwistOf) -> Vec<f64> {
     for fraction in &mut by_knot[1..] {
         *fraction *= beta;
     }
-    by_knot[0] = 1.0 - by_knot[1..].iter().sum::<f64>();
-    if by_knot[0] < 1e-12 {
-        by_knot[0] = 0.0;
-    }
+    keep_rest(&mut by_knot);
     by_knot
 }
 

@@ -24,7 +24,7 @@ pub enum Rule {
         source: JointId,
         /// Where.
         space: Space,
-        /// World only: whether the difference of both rest rotations is kept.
+        /// In world space, whether the offset between the two rest rotations is kept.
         keeps_offset: bool,
     },
     /// The source's place in the world.
@@ -72,7 +72,7 @@ pub enum Rule {
         /// Part of the length before which the reach becomes soft, 0 - 0.2.
         softness: f64,
     },
-    /// The joint reaches for another one; so many joints above it bend.
+    /// Inverse kinematics (FABRIK): the joint reaches for another one; the joints of `n_bones` bones above it rotate.
     ReachChain {
         /// The joint whose place it reaches for.
         target: JointId,

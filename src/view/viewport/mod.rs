@@ -14,6 +14,7 @@ mod muscle_handles;
 mod navigate;
 mod overlays;
 mod paint;
+mod pane_head;
 mod panes;
 mod pose;
 mod pose_overlay;

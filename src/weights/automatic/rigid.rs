@@ -6,7 +6,7 @@ use super::welded_surface::WeldedSurface;
 use crate::task::{Cancelled, Task};
 use crate::weights::subject::Subject;
 
-/// The weights of each position: 1 for its nearest bone, by straight distance; of equally near ones the first.
+/// The weights of each position: 1 for the bone at the least Euclidean distance; ties go to the first bone.
 pub(crate) fn weights(
     subject: &Subject<'_>,
     surface: &WeldedSurface,

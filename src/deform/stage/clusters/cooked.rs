@@ -1,4 +1,4 @@
-//! What follows from the layout of the patches, the bind shape and the map.
+//! The data of the cluster stage that does not depend on the pose: corners, patches, bases, layers and anchors.
 
 use super::bases::{Bases, adds};
 use super::corners::Corners;
@@ -8,7 +8,7 @@ use crate::deform::stage::changed::Changed;
 use crate::deform::stage::key::{Identity, LastKey, refill};
 use crate::deform::stage::run::Run;
 
-/// What follows from the layout and the bind shape.
+/// Computed from the layout and the bind shape.
 pub(super) struct Cooked {
     pub(super) corners: Corners,
     pub(super) patches: Patches,
