@@ -32,7 +32,14 @@ pub(crate) fn run(args: &RigArgs, out: &mut dyn Write) -> Result<ExitCode, Failu
     }
     if args.steps.0.is_empty() {
         return Err(Failure::Usage(
-            "There is no operation: give --insert, --move or another one that --help lists.".into(),
+            "No operation was given: --help lists them.".into(),
+        ));
+    }
+    let pose = &args.pose;
+    let has_pose = pose.clip.is_some() || pose.pose.is_some();
+    if has_pose && !args.steps.0.iter().any(|s| s.flag == "pose-as-rest") {
+        return Err(Failure::Usage(
+            "--clip, --time and --pose need --pose-as-rest.".into(),
         ));
     }
     let brush_before = loaded.document.session().brush;

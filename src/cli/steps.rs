@@ -25,6 +25,8 @@ pub(super) fn augment(
                     .num_args(0..=1)
                     .require_equals(true)
                     .default_missing_value("")
+                    .value_parser([""])
+                    .hide_possible_values(true)
                     .hide_default_value(true),
                 n => arg
                     .num_args(n)

@@ -65,7 +65,7 @@ impl Smoother {
         for_chunks(&mut self.details, |first, out| {
             for (block, out) in out.chunks_mut(LANES).enumerate() {
                 let start = first + block * LANES;
-                let points = block_of(start, out.len());
+                let points = block_of(start);
                 let frames = Frames::new(rings, smoothed, &points[..out.len()]);
                 let lost = |i: usize| Vec3A::from(rest[start + i]) - smoothed[start + i];
                 let lost = lanes(out.len(), lost);
@@ -100,7 +100,7 @@ impl Smoother {
             let mask = masks.chunk(MaskKind::Smooth, first / CHUNK);
             for (block, out) in out.chunks_mut(LANES).enumerate() {
                 let start = block * LANES;
-                let points = block_of(first + start, out.len());
+                let points = block_of(first + start);
                 let painted = |i: usize| mask.map_or(MaskKind::UNPAINTED, |m| m[start + i]);
                 let strength = |i: usize| settings.strength * painted(i);
                 this.mix(rings, &points[..out.len()], strength, input, out);
@@ -253,6 +253,12 @@ impl Smoother {
         out: &mut [Vec3],
     ) {
         let at = |i: usize| points[i] as usize;
+        if (0..points.len()).all(|i| strength(i) <= 0.0) {
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = input[at(i)];
+            }
+            return;
+        }
         let frames = Frames::new(rings, &self.smoothed, points);
         let detail = lanes(points.len(), |i| self.details[at(i)].into());
         let smoothed = lanes(points.len(), |i| self.smoothed[at(i)]);
@@ -389,6 +395,7 @@ impl Frames {
             exists: std::array::from_fn(|i| {
                 area[i] > 1e-6 * stretch[i]
                     && area[i] >= f32::MIN_POSITIVE
+                    && area[i].is_finite()
                     && length[i] >= f32::MIN_POSITIVE
                     && length[i].is_finite()
             }),
@@ -396,9 +403,9 @@ impl Frames {
     }
 }
 
-/// The points from `start`, of which the first `n` count.
-fn block_of(start: usize, n: usize) -> [u32; LANES] {
-    std::array::from_fn(|i| (start + i.min(n - 1)) as u32)
+/// Eight points from `start`.
+fn block_of(start: usize) -> [u32; LANES] {
+    std::array::from_fn(|i| (start + i) as u32)
 }
 
 /// `n` vectors side by side; the others are 0.

@@ -43,6 +43,8 @@ pub(super) fn run(document: &Document, method: Automatic, task: &Task) -> Result
                 if !outcome.points.is_empty() {
                     let mut edit = changed.paint_edit(mesh, outcome.points, outcome.rows);
                     changed.apply(&mut edit)?;
+                    // Bones that had no weight may place the mesh elsewhere.
+                    check_spread(&changed, mesh)?;
                 }
             }
             Err(why) => notes.push(format!("“{name}” is not bound: {why}")),

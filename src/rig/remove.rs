@@ -3,7 +3,8 @@
 use super::done::Done;
 use crate::document::Document;
 use crate::document::rig::measure::{Distances, diagonal};
-use crate::document::rig::{self, RigError, WeightRecipient, removal_costs};
+use crate::document::rig::{self, MEASURED_CLIPS, RigError, WeightRecipient, removal_costs};
+use crate::finding::counted;
 use crate::skeleton::JointId;
 
 /// Measures both ways over the first clips and takes the one with the smaller mean square; says both numbers.
@@ -22,12 +23,17 @@ pub(super) fn run(document: &Document, joint: JointId) -> Result<Done, RigError>
     };
     if done.edit.n_points() > 0 {
         let (into, along) = (number(&costs.into_parent), number(&costs.along_bone));
+        let n = document.clips().len().min(MEASURED_CLIPS);
+        let over = format!("over the first {}", counted(n, "clip"));
         done.notes.push(match chosen {
+            _ if into == along => {
+                "Its weights go to its parent, or to a child where no ancestor is in the skin.".into()
+            }
             WeightRecipient::AlongBone => format!(
-                "Its weights pass on along the bone ({along}) rather than to the parent alone ({into})."
+                "Its weights are distributed along the bone ({over}: {along}); all to the parent would give {into}."
             ),
             _ => format!(
-                "Its weights pass to the parent ({into}) rather than on along the bone ({along})."
+                "Its weights go to the parent ({over}: {into}); along the bone would give {along}."
             ),
         });
     }

@@ -2,15 +2,16 @@
 
 use super::done::Done;
 use crate::document::rig::{self, RigEdit, RigError, Symmetrized};
-use crate::document::subject::SubjectScope;
+use crate::document::subject::{PointScope, SubjectScope};
 use crate::document::{Document, Edit, MeshId};
 use crate::finding::counted;
 use crate::math::Axis;
+use crate::mesh::PointSet;
 use crate::skeleton::JointId;
 use crate::skeleton::mirror::Mirror;
 use crate::task::Task;
 use crate::weights::operation::{Mirroring, Operation};
-use glam::DVec3;
+use std::sync::Arc;
 
 pub(super) fn run(document: &Document, joint: JointId, task: &Task) -> Result<Done, RigError> {
     let (edit, found) = rig::symmetrize(document, joint)?;
@@ -41,7 +42,7 @@ fn mirror_weights(
     let normal = mirror.normal();
     let axis = Axis::ALL
         .into_iter()
-        .find(|axis| unit(*axis).dot(normal).abs() > 0.5)
+        .find(|axis| axis.unit().dot(normal).abs() > 0.5)
         .unwrap_or_default();
     let world = changed.rest_pose().world_matrices(changed.skeleton());
     // The side that most of the copied joints lie on.
@@ -54,27 +55,28 @@ fn mirror_weights(
         from_positive: sides.sum::<f64>() > 0.0,
         ..Mirroring::default()
     });
-    let bones = found
-        .created
-        .iter()
-        .flat_map(|&(new, source)| [new, source]);
-    let scope = SubjectScope {
-        bones: Some(bones.collect()),
-        ..SubjectScope::default()
-    };
     let meshes: Vec<MeshId> = changed.meshes().keys().copied().collect();
     for mesh in meshes {
         let Some((_, skin)) = changed.skin_of_mesh(mesh) else {
             continue;
         };
-        if !found
-            .created
-            .iter()
-            .any(|(new, _)| skin.joints.contains(new))
-        {
-            continue;
+        // Whole rows: the bones that had the weight of the new ones must lose it.
+        let is_source = |joint: &JointId| found.created.iter().any(|(_, source)| source == joint);
+        let sources: Vec<bool> = skin.joints.iter().map(is_source).collect();
+        let follows = |(slot, weight): (u16, f32)| {
+            weight > 0.0 && sources.get(usize::from(slot)) == Some(&true)
+        };
+        let mut points = PointSet::default();
+        for (p, row) in (0..).zip(changed.meshes()[&mesh].influences.iter()) {
+            if row.iter().any(follows) {
+                points.insert(p);
+            }
         }
-        let outcome = changed.subject(mesh, scope.clone()).and_then(|subject| {
+        let scope = SubjectScope {
+            points: PointScope::These(Arc::new(points)),
+            bones: None,
+        };
+        let outcome = changed.subject(mesh, scope).and_then(|subject| {
             operation
                 .run(&subject.view(), task)
                 .map_err(|error| error.to_string())
@@ -89,14 +91,6 @@ fn mirror_weights(
         }
     }
     Ok(())
-}
-
-fn unit(axis: Axis) -> DVec3 {
-    match axis {
-        Axis::X => DVec3::X,
-        Axis::Y => DVec3::Y,
-        Axis::Z => DVec3::Z,
-    }
 }
 
 fn notes(document: &Document, found: &Symmetrized) -> Vec<String> {
@@ -126,18 +120,21 @@ fn notes(document: &Document, found: &Symmetrized) -> Vec<String> {
     };
     if !found.left_out.is_empty() {
         notes.push(format!(
-            "Left out, since they have no side in their names: {}.",
+            "Left out, because they or their parents have no side in their names or no parent: {}.",
             some(&found.left_out)
         ));
     }
     if !found.not_turned.is_empty() {
         notes.push(format!(
-            "Moved but not turned, since only one of the two sides mirrors: {}.",
+            "Moved but not rotated, because one side has a negative scale and the other does not: {}.",
             some(&found.not_turned)
         ));
     }
     if !found.created.is_empty() && !document.clips().is_empty() {
-        notes.push("The new bones have no keyframes.".into());
+        notes.push(
+            "The new bones have no keyframes, so they do not move by themselves in the clips."
+                .into(),
+        );
     }
     notes
 }

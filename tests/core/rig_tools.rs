@@ -246,6 +246,27 @@ fn a_missing_side_is_created_and_an_existing_one_matched() {
     assert!(why.starts_with("“root” has no side in its name"), "{why}");
 }
 
+/// The bones that gave weight to the helpers of one side give as much on the other.
+#[test]
+fn mirrored_helpers_take_their_weights_from_the_same_bones() {
+    let mut document = open(Path::new(&asset("mannequin")));
+    let joint_of = |document: &Document, name: &str| {
+        let joints = document.skeleton().joints().iter();
+        let at = joints.clone().position(|j| j.name == name).unwrap();
+        JointId(at as u32)
+    };
+    let joint = joint_of(&document, "upper_arm.L");
+    done(&mut document, &Operation::Twist { joint, n: 2 });
+    let (did, _) = done(&mut document, &Operation::Symmetrize { joint });
+    assert_eq!(did.made.len(), 2);
+    for stem in ["upper_arm", "forearm", "clavicle", "hand", "thigh"] {
+        let [left, right] = ["L", "R"]
+            .map(|side| weight_of(&document, joint_of(&document, &format!("{stem}.{side}"))));
+        assert!((left - right).abs() < 0.01 * left, "{stem}: {left} {right}");
+    }
+    sums_to_one(&document);
+}
+
 #[test]
 fn a_frozen_scale_leaves_every_pose_and_is_refused_where_it_would_shear() {
     let mut document = moving_tube();

@@ -39,7 +39,7 @@ const LEAST_DELTA: f64 = 0.004;
 /// Least improvement of the 99th percentile for which deltas are written at all, degrees.
 const MIN_GAIN_DEGREES: f32 = 0.25;
 /// Numbers of further targets that are tried, and the percentile that they are to reach if all normals follow all weights.
-const MORE_TARGETS: [usize; 6] = [0, 2, 4, 6, 8, 12];
+const MORE_TARGETS: [usize; 5] = [2, 4, 6, 8, 12];
 const MORE_GOAL_DEGREES: f32 = 1.2;
 /// Further targets must reduce the percentile to this fraction.
 const MORE_GAIN: f32 = 0.7;
@@ -322,7 +322,8 @@ fn further_patterns(
             .collect();
         percentile(angles.into_iter().flatten().collect())
     };
-    let mut best = (0, p99(0));
+    let without = p99(0);
+    let mut best = (0, without);
     for m in MORE_TARGETS {
         if best.1 <= MORE_GOAL_DEGREES || m > room.min(vectors.len()) {
             break;
@@ -332,7 +333,6 @@ fn further_patterns(
             best = (m, found);
         }
     }
-    let without = p99(0);
     if best.1 > MORE_GAIN * without {
         return Vec::new();
     }

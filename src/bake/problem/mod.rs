@@ -102,7 +102,11 @@ pub(crate) fn with_problem<T>(
         .map(|id| options.clips.is_empty() || options.clips.contains(id) || *id == TRAINING_CLIP)
         .collect();
     let diagonal = sampler.diagonal();
-    let rounding = if options.quantize { ROUNDING } else { 0.0 };
+    let rounding = if options.quantize && options.max_morphs > 0 {
+        ROUNDING
+    } else {
+        0.0
+    };
     let problem = Problem {
         sampler: &sampler,
         clips: &clips,

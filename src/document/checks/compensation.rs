@@ -103,15 +103,15 @@ pub(super) fn findings(document: &Document, id: MeshId, item: &MeshItem) -> Vec<
     let off = found(&|pair| {
         let ratio = pair.ratio().filter(|_| !adapts)?;
         let factor = (ratio / SIGMA_OVER_R).max(SIGMA_OVER_R / ratio);
-        (factor > RATIO).then(|| format!("{ratio:.2}"))
+        (factor > RATIO).then(|| format!("{ratio:.2} of the radius"))
     });
     let abrupt = found(&|pair| share(pair.n_abrupt, pair));
     let nearer = found(&|pair| share(pair.n_nearer, pair));
     let findings = [
         (
             off,
-            "that weights fall off over 0.63 of the limb's radius",
-            "they do not",
+            "a falloff of 0.63 of the limb's radius",
+            "the falloff differs",
             "Use Automatic strength, or Fit to active joint.",
         ),
         (
@@ -138,7 +138,7 @@ pub(super) fn findings(document: &Document, id: MeshId, item: &MeshItem) -> Vec<
             };
             let message = format!(
                 "Bulge compensation assumes {assumption}. At {} {but}: {names}{more}. {advice}",
-                counted(joints.len(), "joint"),
+                counted(joints.len(), "bone"),
             );
             Finding::info(&place, message).at(Place::Mesh(id.0))
         })

@@ -53,7 +53,7 @@ pub use measure::{RigReport, report};
 pub use move_joint::{Children, Intent, Move, move_joint};
 pub use orient::{Axis, Orient, SecondAxis, main_child, orient, rotation_of_axes};
 pub use pose_as_rest::pose_as_rest;
-pub use remove::{RemovalCosts, WeightRecipient, removal_costs, remove};
+pub use remove::{MEASURED_CLIPS, RemovalCosts, WeightRecipient, removal_costs, remove};
 pub use rename::rename;
 pub use reparent::{Keep, Reparent, reparent};
 pub use restore::RestoredRig;

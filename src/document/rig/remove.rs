@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The largest number of clips in which the costs of a removal are measured.
-const MEASURED_CLIPS: usize = 12;
+pub const MEASURED_CLIPS: usize = 12;
 
 /// Which joints receive the weights of a removed joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

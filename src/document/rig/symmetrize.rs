@@ -5,6 +5,7 @@ use super::local::{Splitter, inverse, signs};
 use super::sides::{Sides, angle_of, proper};
 use super::{KEY_TOLERANCE, RigEdit, RigError, check_live, joints_of, measure, set_joints};
 use crate::document::Document;
+use crate::finding::counted;
 use crate::skeleton::mirror::flipped_name;
 use crate::skeleton::orientation::world_of;
 use crate::skeleton::{Frame, Joint, JointId};
@@ -64,6 +65,14 @@ pub fn symmetrize(document: &Document, joint: JointId) -> Result<(RigEdit, Symme
     match_existing(document, &mut changed, &existing, &world, &way, &mut done)?;
     create_missing(document, &mut changed, &sources, &other, &way, &mut done)?;
     if done.created.is_empty() && done.matched.is_empty() {
+        let n = done.left_out.len() + done.not_turned.len();
+        if n > 0 {
+            return Err(RigError::Value(format!(
+                "{} of “{}” cannot be mirrored: no side in the name, no parent, or a negative scale on one side only.",
+                counted(n, "bone"),
+                skeleton.label(joint)
+            )));
+        }
         return Err(RigError::Value(format!(
             "The other side of “{}” is symmetric already.",
             skeleton.label(joint)

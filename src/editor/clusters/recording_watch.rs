@@ -116,6 +116,14 @@ struct File {
 }
 
 impl File {
+    fn new(watched: Watched) -> Self {
+        Self {
+            watched,
+            seen: None,
+            has_changed: false,
+        }
+    }
+
     fn look(&mut self) {
         let now = size_and_time(&self.watched.path);
         if now != self.seen {
@@ -144,10 +152,11 @@ fn look(
         match lists.recv_timeout(PERIOD) {
             Ok(list) => {
                 let list = lists.try_iter().last().unwrap_or(list);
-                let files_of = list.into_iter().map(|watched| File {
-                    watched,
-                    seen: None,
-                    has_changed: false,
+                // Files that were looked at before are not read again.
+                let mut known = std::mem::take(&mut files);
+                let files_of = list.into_iter().map(|watched| {
+                    let at = known.iter().position(|file| file.watched == watched);
+                    at.map_or_else(|| File::new(watched), |at| known.swap_remove(at))
                 });
                 files = files_of.collect();
             }
