@@ -15,6 +15,10 @@ const MAX_COLUMNS: usize = 8;
 const LEAST_GAIN: f64 = 0.95;
 /// Angles that count as large as any larger one, degrees: a normal that flips in a crease is not to decide over all else.
 const LARGE_DEGREES: f64 = 20.0;
+/// A normal this far off shades as if it faced another way, degrees: no moment may come to it.
+const FLIPPED_DEGREES: f32 = 60.0;
+/// Deltas shorter than this at the largest weight are left out.
+const LEAST_DELTA: f64 = 0.004;
 /// A normal below this at all moments is done, degrees.
 const DONE_DEGREES: f32 = 1.0;
 /// Normals whose largest angle is below this get no deltas, degrees.
@@ -126,6 +130,12 @@ pub(super) fn score(angles: &[f32]) -> f64 {
     squares.sum()
 }
 
+/// The number of angles of normals that face another way; what is no number is one.
+fn n_flipped(angles: &[f32]) -> usize {
+    let is_right = |a: &&f32| **a <= FLIPPED_DEGREES;
+    angles.len() - angles.iter().filter(is_right).count()
+}
+
 impl NormalFit {
     pub(super) fn new(shown: &[Shown], weights: &WeightTable) -> Self {
         let before: Vec<f32> = shown.iter().map(|o| o.angle(DVec3::ZERO)).collect();
@@ -139,7 +149,30 @@ impl NormalFit {
         }
         best.pursue(shown, weights);
         best.polish(shown, weights);
+        best.leave_out_short(shown, weights);
         best
+    }
+
+    /// Leaves out deltas that are too short to be worth an entry; the angles are those without them.
+    fn leave_out_short(&mut self, shown: &[Shown], weights: &WeightTable) {
+        let is_long = |d: &DVec3| d.length() >= LEAST_DELTA;
+        if self.d.iter().all(is_long) {
+            return;
+        }
+        let pairs = self.columns.iter().zip(&self.d);
+        let long = pairs.filter(|(_, d)| is_long(d)).map(|(&c, &d)| (c, d));
+        (self.columns, self.d) = long.unzip();
+        self.after = if self.columns.is_empty() {
+            self.before.clone()
+        } else {
+            angles(shown, &weights.chosen(&self.columns), &self.d)
+        };
+    }
+
+    /// Whether the score of other angles is less than a fraction of the score now, and no more of them are flipped.
+    fn accepts(&self, angles: &[f32], fraction: f64) -> bool {
+        score(angles) < fraction * score(&self.after)
+            && n_flipped(angles) <= n_flipped(&self.before)
     }
 
     /// Chooses weights one after another.
@@ -176,7 +209,7 @@ impl NormalFit {
             d = found;
             let chosen = weights.chosen(&columns);
             let angles = angles(shown, &chosen, &d);
-            if score(&angles) < LEAST_GAIN * score(&self.after) {
+            if self.accepts(&angles, LEAST_GAIN) {
                 (self.columns, self.d, self.after) = (columns.clone(), d.clone(), angles);
             }
             if self.after.iter().all(|a| *a < DONE_DEGREES) {
@@ -203,7 +236,7 @@ impl NormalFit {
             for (irls, angle) in of_irls.iter_mut().zip(&angles) {
                 *irls *= irls::factor(f64::from(*angle).min(LARGE_DEGREES) / rms);
             }
-            if score(&angles) < score(&self.after) {
+            if self.accepts(&angles, 1.0) {
                 self.d.clone_from(&d);
                 self.after = angles;
             }
@@ -352,6 +385,35 @@ mod tests {
             }
         });
         assert!(found.d[0].is_finite() && found.after[..8].iter().all(|a| *a < 2.0));
+    }
+
+    #[test]
+    fn no_moment_flips_and_short_deltas_are_left_out() {
+        let fit = NormalFit {
+            before: vec![10.0; 8],
+            after: vec![10.0; 8],
+            ..NormalFit::default()
+        };
+        let mut flips = vec![1.0; 8];
+        assert!(fit.accepts(&flips, 1.0));
+        for flipped in [120.0, f32::NAN] {
+            flips[3] = flipped;
+            assert!(!fit.accepts(&flips, 1.0), "{flipped}");
+        }
+        let shown = [Shown {
+            matrix: DMat3::IDENTITY,
+            position: DVec3::Z,
+            target: DVec3::Z,
+        }];
+        let mut fit = NormalFit {
+            columns: vec![0, 1],
+            d: vec![DVec3::X * 0.001, DVec3::X],
+            before: vec![0.0],
+            after: vec![45.0],
+        };
+        fit.leave_out_short(&shown, &WeightTable::new(2, vec![1.0, 1.0]));
+        assert_eq!((fit.columns, fit.d), (vec![1], vec![DVec3::X]));
+        assert!((fit.after[0] - 45.0).abs() < 1e-4);
     }
 
     #[test]

@@ -16,6 +16,8 @@ const MAX_OBSERVATIONS: usize = 240;
 /// Observations times normals. Both bound memory and time.
 const MAX_VALUES: usize = 4_000_000;
 const MIN_OBSERVATIONS: usize = 56;
+/// Moments of each observed instance.
+const MIN_MOMENTS: usize = 8;
 
 /// An instance at one moment.
 pub(super) struct Observation {
@@ -111,8 +113,9 @@ impl WeightCurves {
         (0..n_clips).flat_map(of_clip).collect()
     }
 
-    /// Representative keyframes and middles between them, for a mesh with so many compared normals.
-    pub(super) fn moments(&self, n_normals: usize) -> Vec<FrameTime> {
+    /// Representative keyframes and middles between them, for a mesh with so many compared normals, and the stride of the
+    /// instances that are observed there: all of them unless there are too many.
+    pub(super) fn moments(&self, n_normals: usize) -> (Vec<FrameTime>, usize) {
         let mut all: Vec<FrameTime> = Vec::new();
         for key in self.keys() {
             if let Some(last) = all.last().filter(|last| last.clip == key.clip) {
@@ -125,9 +128,10 @@ impl WeightCurves {
         }
         let n_instances = self.curves.len().max(1);
         let most = (MAX_VALUES / n_normals.max(1)).clamp(MIN_OBSERVATIONS, MAX_OBSERVATIONS);
-        let most = (most / n_instances).max(8);
+        let stride = n_instances.div_ceil(most / MIN_MOMENTS);
+        let most = most / n_instances.div_ceil(stride);
         if all.len() <= most {
-            return all;
+            return (all, stride);
         }
         let reach = self.largest();
         let shares: Vec<Vec<f64>> = all
@@ -137,13 +141,12 @@ impl WeightCurves {
                     let weights = self.at(instance, time).into_iter().zip(&reach);
                     weights.map(|(w, reach)| w / reach.max(1e-300))
                 };
-                (0..self.curves.len()).flat_map(of).collect()
+                let observed = (0..self.curves.len()).step_by(stride);
+                observed.flat_map(of).collect()
             })
             .collect();
-        representative(&shares, most)
-            .into_iter()
-            .map(|m| all[m])
-            .collect()
+        let chosen = representative(&shares, most);
+        (chosen.into_iter().map(|m| all[m]).collect(), stride)
     }
 }
 
@@ -230,6 +233,22 @@ pub(super) fn linear_part(row: &WeightRow, observation: &Observation) -> glam::D
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thousand_instances_are_observed_at_a_stride() {
+        let curve: Curve = (vec![0.0, 1.0, 2.0], vec![vec![0.0], vec![1.0], vec![0.5]]);
+        let curves = |n: usize| WeightCurves {
+            curves: vec![vec![curve.clone()]; n],
+            stepped: vec![false],
+            k: 1,
+        };
+        // Three keyframes and two middles.
+        let (times, stride) = curves(3).moments(10);
+        assert_eq!((times.len(), stride), (5, 1));
+        let (times, stride) = curves(1000).moments(100_000);
+        assert!(1000_usize.div_ceil(stride) * times.len() <= MIN_OBSERVATIONS);
+        assert!(times.len() >= 5.min(MIN_MOMENTS), "{times:?}");
+    }
 
     #[test]
     fn telling_moments_are_spread_and_far() {

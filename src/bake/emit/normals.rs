@@ -27,15 +27,12 @@ const GOAL_SHARE: f64 = 0.009;
 /// displaced vertex in every target, and there they would outweigh all else.
 const FILE_SHARE: f64 = 0.15;
 const MIN_BUDGET: f64 = 24e3;
-/// A delta of a vertex in a sparse accessor: an index of 16 bits and three floats.
+/// A delta of a vertex in a sparse accessor: an index of 16 bits and three floats, or three integers of 16 bits.
 const ENTRY_BYTES: f64 = 14.0;
-/// Rounding to 16 bits may take this fraction of the tolerance in a target.
-const ROUNDING_SHARE: f64 = 0.02;
+const QUANTIZED_ENTRY_BYTES: f64 = 8.0;
 /// A further target: its accessors, and its weight at a keyframe.
 const TARGET_BYTES: f64 = 500.0;
 const WEIGHT_BYTES: f64 = 2.0;
-/// Deltas shorter than this are dropped.
-const LEAST_DELTA: f64 = 0.004;
 /// Least improvement of the 99th percentile for which deltas are written at all, degrees.
 const MIN_GAIN_DEGREES: f32 = 0.25;
 /// Numbers of further targets that are tried, and the percentile that they are to reach if all normals follow all weights.
@@ -118,10 +115,14 @@ pub(crate) fn normal_deltas(
         normals,
     };
     let curves = WeightCurves::of(solved, mesh, &mesh.weights, k);
-    let times = curves.moments(compared.normals.len());
-    let keep = |observation: Observation| observation;
+    let (times, stride) = curves.moments(compared.normals.len());
+    let keep = |observation: Observation| {
+        let is_kept = observation.instance % stride == 0;
+        is_kept.then_some(observation)
+    };
     let of_group = (group, solved);
     let observations = observe(problem, of_group, part, &compared.normals, &times, keep)?;
+    let observations: Vec<Observation> = observations.into_iter().flatten().collect();
     if observations.is_empty() {
         return Ok(NormalDeltas::default());
     }
@@ -132,7 +133,11 @@ pub(crate) fn normal_deltas(
     let budget = Budget {
         vertices: &n_vertices,
         bytes: bytes_for(problem, compared.normals.len()),
-        longest: (longest_delta(problem, solved.unit_scale), k),
+        of_entry: if problem.options.quantize {
+            QUANTIZED_ENTRY_BYTES
+        } else {
+            ENTRY_BYTES
+        },
     };
     let keys = curves.keys();
     let of_key = WEIGHT_BYTES * (keys.len() * part.instances.len()) as f64;
@@ -168,11 +173,11 @@ pub(crate) fn normal_deltas(
     let fits: Vec<NormalFit> = (0..compared.normals.len())
         .into_par_iter()
         .map(|i| {
+            problem.task.check()?;
             let shown: Vec<Shown> = observations.iter().map(|o| compared.shown(i, o)).collect();
-            NormalFit::new(&shown, &table)
+            Ok(NormalFit::new(&shown, &table))
         })
-        .collect();
-    problem.task.check()?;
+        .collect::<Result<_, Cancelled>>()?;
     let mut columns = select_deltas(&compared.normals, &fits, &reach, &budget);
     if columns.iter().all(Vec::is_empty) {
         return Ok(NormalDeltas::default());
@@ -195,19 +200,8 @@ struct Budget<'a> {
     /// The number of vertices of each normal.
     vertices: &'a [u32],
     bytes: f64,
-    /// The longest delta, and the number of displacements that move points, for which it holds.
-    longest: (f64, usize),
-}
-
-/// The longest normal delta beside displacements. In 16 bits both have one scale, so that a long delta would leave too few
-/// steps to the displacement.
-fn longest_delta(problem: &Problem<'_>, unit_scale: f64) -> f64 {
-    if !problem.options.quantize {
-        return f64::INFINITY;
-    }
-    let step = 0.5 / f64::from(i16::MAX) * unit_scale;
-    // A target covers twice the largest weight at most.
-    0.5 * ROUNDING_SHARE * problem.tolerance / step
+    /// Of a delta of a vertex.
+    of_entry: f64,
 }
 
 /// The bytes that the deltas of the normals of a mesh may take.
@@ -228,9 +222,7 @@ fn bytes_for(problem: &Problem<'_>, n_normals: usize) -> f64 {
         let buffers: usize = source.buffers.iter().map(bytes::Bytes::len).sum();
         buffers.max(source.bytes.len())
     });
-    let meshes = document.meshes().values();
-    let all = meshes.map(|item| compared_normals(&item.geometry, &item.influences).len());
-    let share = n_normals as f64 / all.sum::<usize>().max(1) as f64;
+    let share = n_normals as f64 / problem.n_normals().max(1) as f64;
     share * (FILE_SHARE * bytes as f64).max(MIN_BUDGET)
 }
 
@@ -432,18 +424,16 @@ fn select_deltas(
     budget: &Budget<'_>,
 ) -> Vec<Vec<(u32, DVec3)>> {
     let none = || vec![Vec::new(); reach.len()];
-    let is_written = |(i, d): &(usize, DVec3)| d.length() >= LEAST_DELTA && reach[*i] > 0.0;
+    let is_written = |(i, _): &(usize, DVec3)| reach[*i] > 0.0;
     let mut turned: Vec<TurnedNormal> = Vec::new();
     for (i, (&normal, fit)) in normals.iter().zip(fits).enumerate() {
         let deltas = fit.columns.iter().copied().zip(fit.d.iter().copied());
         let deltas: Vec<(usize, DVec3)> = deltas.filter(is_written).collect();
         let n_entries = deltas.len() * budget.vertices[normal as usize] as usize;
-        let (longest, k) = budget.longest;
-        let is_too_long = |(i, d): &(usize, DVec3)| *i < k && d.abs().max_element() > longest;
-        if n_entries == 0 || deltas.iter().any(is_too_long) {
+        if n_entries == 0 {
             continue;
         }
-        let bytes = ENTRY_BYTES * n_entries as f64;
+        let bytes = budget.of_entry * n_entries as f64;
         let gain = (score(&fit.before) - score(&fit.after)) / bytes;
         turned.push(TurnedNormal {
             fit: i,
@@ -526,7 +516,7 @@ mod tests {
             let budget = Budget {
                 vertices: &[1; 8],
                 bytes,
-                longest: (2.0, 1),
+                of_entry: ENTRY_BYTES,
             };
             select_deltas(&[3, 7], fits, &[2.0], &budget)
         };
@@ -538,12 +528,6 @@ mod tests {
         let both = [fit(9.0, 0.1), fit(20.0, 0.1)];
         assert_eq!(select(&both, 28.0)[0].len(), 2);
         assert!(select(&both, 13.0)[0].is_empty());
-        // So is what would leave the displacements too few steps of 16 bits.
-        let long = NormalFit {
-            d: vec![DVec3::X * 3.0],
-            ..fit(20.0, 0.1)
-        };
-        assert!(select(&[fit(0.2, 0.1), long], 1e3)[0].is_empty());
         // What only gets worse is left out.
         assert!(select(&[fit(5.0, 5.0), fit(9.0, 30.0)], 1e3)[0].is_empty());
     }

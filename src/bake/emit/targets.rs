@@ -253,30 +253,25 @@ impl<'a> MorphTargets<'a> {
     }
 }
 
-/// Multiplies a target by the factor that it returns, so that 16 bits lose the least of it and of its weights, which are
-/// divided by the factor: for a largest component m of at most 1 both then reach the root of m. Components stay within
-/// -1 - 1.
+/// Multiplies a target by the factor that it returns, so that 16 bits lose the least of its displacements and of its weights,
+/// which are divided by the factor: for a largest component m of at most 1 both then reach the root of m. Displacements stay
+/// within -1 - 1. So do normal deltas where no displacement decides; others may exceed it, and are written as floats then.
 fn fill_range(target: &mut BakedTarget) -> f64 {
     let largest = |entries: &[(u32, Vec3)]| -> f64 {
         let all = entries.iter().map(|(_, d)| d.abs().max_element());
         f64::from(all.fold(0.0, f32::worse))
     };
     let (moved, turned) = (largest(&target.positions), largest(&target.normals));
-    if !moved.is_finite() || moved <= 0.0 && turned <= 0.0 {
-        return 1.0;
-    }
-    let factor = if moved <= 0.0 {
-        turned.recip()
-    } else if moved <= 1.0 {
+    let factor = if moved > 1.0 {
+        moved.recip()
+    } else if moved > 0.0 {
         moved.sqrt().recip()
     } else {
-        moved.recip()
-    };
-    let factor = if factor * turned > 1.0 {
         turned.recip()
-    } else {
-        factor
     };
+    if !factor.is_finite() || factor <= 0.0 {
+        return 1.0;
+    }
     let all = target.positions.iter_mut().chain(&mut target.normals);
     for (_, d) in all {
         *d *= factor as f32;
@@ -325,14 +320,17 @@ mod tests {
         for (moved, turned, factor) in [
             (0.04, 0.0, 5.0),
             (0.04, 0.1, 5.0),
-            (0.04, 0.5, 2.0),
+            // Normal deltas do not decide beside displacements.
+            (0.04, 0.5, 5.0),
             (4.0, 0.1, 0.25),
+            (0.0, 0.5, 2.0),
         ] {
             let mut scaled = target(moved, turned);
             let found = fill_range(&mut scaled);
             assert!((found - factor).abs() < 1e-6, "{moved} {turned}: {found}");
             assert!((scaled.positions[0].1.y + moved * factor as f32).abs() < 1e-6);
-            assert!(scaled.normals[0].1.x <= 1.0 && scaled.positions[0].1.y >= -1.0);
+            assert!((scaled.normals[0].1.x - turned * factor as f32).abs() < 1e-6);
+            assert!(scaled.positions[0].1.y >= -1.0);
         }
         assert_eq!(fill_range(&mut BakedTarget::default()), 1.0);
     }

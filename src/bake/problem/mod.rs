@@ -11,13 +11,14 @@ pub(crate) mod training_poses;
 
 use super::retarget::{options_for, skinning_only};
 use super::{BakeMode, BakeOptions};
-use crate::document::{ClipId, Document};
+use crate::bake::normal_angles::compared_normals;
+use crate::document::{ClipId, Document, MeshItem};
 use crate::skeleton::Clip;
 use crate::task::{Cancelled, Task};
 use group::Group;
 use sampler::{Clips, Sampler};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use training_poses::{TRAINING_CLIP, training_clip};
 
 /// The fraction of the tolerance that is left to the rounding of displacements to 16 bits.
@@ -49,14 +50,25 @@ pub(crate) struct Problem<'a> {
     pub(crate) clips: &'a Clips<'a>,
     /// By clip: whether its frames must meet the tolerance.
     pub(crate) corrected: &'a [bool],
-    /// The largest allowed error, world.
+    /// The largest allowed error before displacements are rounded, world.
     pub(crate) tolerance: f64,
     pub(crate) diagonal: f64,
     pub(crate) options: &'a BakeOptions,
     pub(crate) task: &'a Task,
+    /// The compared normals of all meshes, once they are counted.
+    n_normals: OnceLock<usize>,
 }
 
 impl Problem<'_> {
+    /// The number of compared normals of all meshes of the document.
+    pub(crate) fn n_normals(&self) -> usize {
+        *self.n_normals.get_or_init(|| {
+            let meshes = self.sampler.document.meshes().values();
+            let of = |item: &MeshItem| compared_normals(&item.geometry, &item.influences).len();
+            meshes.map(|item| of(item)).sum()
+        })
+    }
+
     /// Whether any deformer stack does more than skin: bulge compensation, projection, smoothing, corrective samples, clusters.
     pub(crate) fn corrects(&self, group: &Group) -> bool {
         group.meshes.iter().any(|part| {
@@ -115,6 +127,7 @@ pub(crate) fn with_problem<T>(
         diagonal,
         options,
         task,
+        n_normals: OnceLock::new(),
     };
     work(&problem)
 }

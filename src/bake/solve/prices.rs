@@ -33,6 +33,9 @@ const QUANTIZED_ENTRY_BYTES: f64 = 8.0;
 /// Fraction of the entries of a target that stays when displacements that hardly move a point are dropped.
 const KEPT_ENTRIES: f64 = 0.7;
 
+/// Entries that turn normals, as a fraction of those that displace points.
+const TURNED: f64 = 0.3;
+
 /// A weight in a weights track (16 bits).
 pub(super) const WEIGHT_BYTES: f64 = 2.0;
 
@@ -105,10 +108,10 @@ impl Problem<'_> {
         } else {
             ENTRY_BYTES
         };
-        let entry = if has_normals { 2.0 * entry } else { entry };
+        let turned = if has_normals { TURNED * entry } else { 0.0 };
         MorphPrices {
             target: MORPH_BYTES + n_drawn * WEIGHT_BYTES * keys + MEMORY_BYTES * vertices,
-            entry: entry * KEPT_ENTRIES * vertices / points.max(1) as f64,
+            entry: (entry + turned) * KEPT_ENTRIES * vertices / points.max(1) as f64,
             tracks: n_drawn * TRACK_BYTES * n_clips,
             extra: usize::from(self.options.unipolar),
         }

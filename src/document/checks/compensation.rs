@@ -2,6 +2,7 @@
 //! smoothly, a heaviest bone that is the nearest one, and a falloff of 0.63 of the limb's radius.
 
 use super::mesh_place;
+use crate::deform::falloff_of_pairs;
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::{Finding, Place, counted};
 use crate::math::segment::distance_to_segment;
@@ -9,7 +10,7 @@ use crate::mesh::Mesh;
 use crate::sentence::shortened_name;
 use crate::skinning::{Influences, SkinBones, Variant};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The polynomials were fitted to this ratio of falloff and radius.
 const SIGMA_OVER_R: f64 = 0.63;
@@ -42,10 +43,6 @@ const MOST_NAMES: usize = 3;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Pair {
     n_points: usize,
-    /// The largest |dw2/dx| along the bone, over the edges of these points.
-    slope: f64,
-    /// The sum of the distances from the line of the bone.
-    radii: f64,
     n_abrupt: usize,
     n_nearer: usize,
 }
@@ -53,17 +50,8 @@ struct Pair {
 impl Pair {
     fn add(&mut self, other: &Self) {
         self.n_points += other.n_points;
-        self.slope = self.slope.max(other.slope);
-        self.radii += other.radii;
         self.n_abrupt += other.n_abrupt;
         self.n_nearer += other.n_nearer;
-    }
-
-    /// sigma / r, by METHODS 2.3: sigma = 1 / (sqrt(2 pi) max |dw2/dx|). `None` where the weights do not fall off.
-    fn ratio(&self) -> Option<f64> {
-        let sigma = 1.0 / ((2.0 * std::f64::consts::PI).sqrt() * self.slope);
-        let ratio = sigma / (self.radii / self.n_points as f64);
-        (ratio.is_finite() && ratio > 0.0).then_some(ratio)
     }
 }
 
@@ -87,9 +75,9 @@ pub(super) fn findings(document: &Document, id: MeshId, item: &MeshItem) -> Vec<
         let joint = skin.joints.get(usize::from(deeper(joints)))?;
         Some(document.skeleton().label(*joint))
     };
-    let found = |test: &dyn Fn(&Pair) -> Option<String>| -> Vec<String> {
+    let found = |test: &dyn Fn([u16; 2], &Pair) -> Option<String>| -> Vec<String> {
         let of_pair = |(&joints, pair): (&[u16; 2], &Pair)| {
-            let figure = test(pair)?;
+            let figure = test(joints, pair)?;
             let name = label(joints)?;
             let name = shortened_name(&name, MOST_LETTERS);
             Some(format!("\"{name}\" ({figure})"))
@@ -100,13 +88,20 @@ pub(super) fn findings(document: &Document, id: MeshId, item: &MeshItem) -> Vec<
         let share = n as f64 / pair.n_points as f64;
         (share > SHARE).then(|| format!("{:.0} % of its vertices", 100.0 * share))
     };
-    let off = found(&|pair| {
-        let ratio = pair.ratio().filter(|_| !adapts)?;
+    // Automatic strength follows the ratios.
+    let ratios = if adapts {
+        HashMap::new()
+    } else {
+        let order = document.joint_order(skin);
+        falloff_of_pairs(&item.influences, &order, &item.geometry, &bones)
+    };
+    let off = found(&|joints, _| {
+        let ratio = ratios.get(&joints)?;
         let factor = (ratio / SIGMA_OVER_R).max(SIGMA_OVER_R / ratio);
         (factor > RATIO).then(|| format!("{ratio:.2} of the radius"))
     });
-    let abrupt = found(&|pair| share(pair.n_abrupt, pair));
-    let nearer = found(&|pair| share(pair.n_nearer, pair));
+    let abrupt = found(&|_, pair| share(pair.n_abrupt, pair));
+    let nearer = found(&|_, pair| share(pair.n_nearer, pair));
     let findings = [
         (
             off,
@@ -182,15 +177,12 @@ fn of_point(
     if !bones.on_one_chain(heavy_joint, light_joint) {
         return None;
     }
-    let (head, along) = bones.bind_line(joints)?;
-    let place = |p: u32| geometry.positions[p as usize].as_dvec3() * bones.unit_scale();
-    let at = place(p);
-    let out = at - head;
+    bones.bind_line(joints)?;
+    let at = geometry.positions[p as usize].as_dvec3() * bones.unit_scale();
     let weight_of = |[a, b]: [(u16, f32); 2]| if a.0 == joints[1] { a.1 } else { b.1 };
     let own = weight_of([heavy, light]);
     let mut pair = Pair {
         n_points: 1,
-        radii: (out - along * out.dot(along)).length(),
         ..Pair::default()
     };
     for &q in geometry.topology().neighbours(p) {
@@ -207,12 +199,6 @@ fn of_point(
         }
         let change = (weight_of(weights) - own).abs();
         pair.n_abrupt |= usize::from(change > ABRUPT);
-        let edge = place(q) - at;
-        let run = edge.dot(along).abs();
-        // Edges around the limb have no slope along it.
-        if run > 0.5 * edge.length() && run > 0.0 {
-            pair.slope = pair.slope.max(f64::from(change) / run);
-        }
     }
     let distance = |joint: u16| {
         let segments = bones.bind_segments(joint);
@@ -280,8 +266,6 @@ mod tests {
     #[test]
     fn the_cylinder_of_the_paper_meets_all_assumptions() {
         let pair = pair(|weights| weights);
-        let ratio = pair.ratio().unwrap();
-        assert!((ratio - SIGMA_OVER_R).abs() < 0.03, "{ratio}");
         assert_eq!((pair.n_abrupt, pair.n_nearer), (0, 0));
         let (document, mesh) = cylinder();
         let found = findings(&document, mesh, &document.meshes()[&mesh]);
@@ -295,7 +279,6 @@ mod tests {
         assert!(share > SHARE, "{share}");
         let stepped = pair(|[a, _]| if a > 0.5 { [0.9, 0.1] } else { [0.1, 0.9] });
         assert!(stepped.n_abrupt > 0);
-        assert!(stepped.ratio().unwrap() < SIGMA_OVER_R / RATIO);
     }
 
     #[test]

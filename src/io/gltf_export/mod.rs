@@ -19,6 +19,7 @@ mod clips;
 mod compress;
 mod destination;
 mod drivers;
+mod encoding;
 mod error;
 mod external;
 mod format;

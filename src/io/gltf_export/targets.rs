@@ -1,5 +1,6 @@
 //! Writes baked morph targets as displacements of positions and normals in every primitive of a mesh.
 
+use super::encoding::Encoding;
 use super::error::GltfWriteError;
 use super::json::{entry_mut, index, place, short};
 use super::nodes::node_of;
@@ -7,7 +8,7 @@ use super::patch::{NewAccessor, Patch};
 use super::primitives::{points_of, primitive_mut};
 use super::report::ExportReport;
 use super::uncompress;
-use crate::bake::{BakeOptions, BakedMesh, BakedTarget};
+use crate::bake::{BakeOptions, BakedMesh};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::io::gltf_json::{ComponentType, Target, accessor, members, type_name, type_of};
 use ::gltf::json::accessor::Type;
@@ -18,9 +19,6 @@ use std::collections::BTreeMap;
 
 /// The extension that allows integers in morph targets.
 const QUANTIZATION: &str = "KHR_mesh_quantization";
-
-/// The largest value of a normalised 16-bit integer.
-const SNORM16_MAX: f32 = 32767.0;
 
 /// The additional JSON of a sparse accessor, bytes.
 const SPARSE_JSON: usize = 100;
@@ -41,7 +39,7 @@ pub(super) fn add_targets(
     let geometry = &item.geometry;
     let n_own = geometry.morphs.len();
     let mut writer = Writer::new(options.sparse);
-    writer.quantizes = options.quantize && baked.targets.iter().all(is_within_1);
+    writer.quantize = options.quantize;
     let positions = baked.targets.iter().map(|t| &t.positions[..]);
     let positions: Vec<_> = positions.map(|p| spread(p, geometry.n_points())).collect();
     let normals = baked.targets.iter().map(|t| &t.normals[..]);
@@ -132,20 +130,11 @@ pub(super) fn add_targets(
             list.extend(targets);
         }
     }
-    if writer.quantizes {
+    if writer.has_quantized {
         patch.require_extension(QUANTIZATION);
     }
     widen_defaults(document, mesh, item, baked, &mut patch.json);
     Ok(())
-}
-
-/// Whether normalised integers can hold a target.
-fn is_within_1(target: &BakedTarget) -> bool {
-    let entries = target.positions.iter().chain(&target.normals);
-    // Rounding may exceed it; the integers are saturated.
-    entries
-        .map(|(_, d)| d.abs().max_element())
-        .all(|x| x <= 1.000_001)
 }
 
 fn vertices(item: &MeshItem, primitive: usize) -> std::ops::Range<usize> {
@@ -213,8 +202,10 @@ fn widen_defaults(
 pub(super) struct Writer {
     /// Whether to use sparse accessors if they are smaller. Some players do not read them.
     sparse: bool,
-    /// Whether displacements are written as normalised 16-bit integers; they are within -1 - 1.
-    quantizes: bool,
+    /// Whether displacements within -1 - 1 are written as normalised 16-bit integers.
+    quantize: bool,
+    /// Whether some were.
+    has_quantized: bool,
     /// Accessors that are all zero, by count and type.
     zeros: BTreeMap<(usize, &'static str), usize>,
     /// The vertex lists of sparse targets, the longest first.
@@ -225,7 +216,8 @@ impl Writer {
     pub(super) fn new(sparse: bool) -> Self {
         Self {
             sparse,
-            quantizes: false,
+            quantize: false,
+            has_quantized: false,
             zeros: BTreeMap::new(),
             lists: Vec::new(),
         }
@@ -234,24 +226,25 @@ impl Writer {
     /// Finds vertex lists that several displacements can share: adding a few zeros takes fewer bytes than a separate
     /// list.
     fn share<'a>(&mut self, all: impl Iterator<Item = &'a [Vec3]>) {
-        let all = all.map(|displacements| (moved(displacements), displacements.len()));
+        let quantize = self.quantize;
+        let all = all.map(|d| (moved(d), Encoding::of(d, quantize), d.len()));
         let mut all: Vec<_> = all
-            .filter(|(list, n)| self.sparse_bytes(list) < self.dense_size() * n)
+            .filter(|(list, encoding, n)| sparse_bytes(list, *encoding) < encoding.dense_size() * n)
             .collect();
-        all.sort_by_key(|(list, _)| std::cmp::Reverse(list.len()));
+        all.sort_by_key(|(list, ..)| std::cmp::Reverse(list.len()));
         self.lists.clear();
-        for (list, _) in all {
-            if self.list_for(&list).is_none() {
+        for (list, encoding, _) in all {
+            if self.list_for(&list, encoding).is_none() {
                 self.lists.push(list);
             }
         }
     }
 
     /// The shortest list that contains all of `list` and takes fewer bytes than `list` itself.
-    fn list_for(&self, list: &[usize]) -> Option<&Vec<usize>> {
+    fn list_for(&self, list: &[usize], encoding: Encoding) -> Option<&Vec<usize>> {
         let lists = self.lists.iter().rev();
         let more = |other: &&Vec<usize>| other.len().saturating_sub(list.len());
-        let shorter = lists.filter(|other| self.size() * more(other) < index_bytes(list));
+        let shorter = lists.filter(|other| encoding.size() * more(other) < index_bytes(list));
         shorter
             .filter(|other| {
                 let mut others = other.iter();
@@ -260,105 +253,35 @@ impl Writer {
             .min_by_key(|other| other.len())
     }
 
-    /// The size of a displacement, bytes.
-    fn size(&self) -> usize {
-        if self.quantizes { 6 } else { 12 }
-    }
-
-    /// The size of a displacement in a vertex attribute, whose elements are aligned to 4 bytes.
-    fn dense_size(&self) -> usize {
-        self.size().next_multiple_of(4)
-    }
-
-    /// The size of a sparse accessor with a list of its own, bytes, without the JSON of any accessor.
-    fn sparse_bytes(&self, list: &[usize]) -> usize {
-        self.size() * list.len() + index_bytes(list) + SPARSE_JSON
-    }
-
-    /// The component type of displacements.
-    fn component(&self) -> ComponentType {
-        if self.quantizes {
-            ComponentType::I16
-        } else {
-            ComponentType::F32
-        }
-    }
-
-    /// A displacement as a file has it: quantised to integers, or as it is.
-    fn stored(&self, displacement: Vec3) -> Vec3 {
-        if self.quantizes {
-            (displacement * SNORM16_MAX).round()
-        } else {
-            displacement
-        }
-    }
-
-    /// Displacements as bytes, each in `size` bytes.
-    fn encode(&self, displacements: impl Iterator<Item = Vec3>, size: usize) -> Bytes {
-        let mut bytes: Vec<u8> = Vec::new();
-        for displacement in displacements {
-            let start = bytes.len();
-            for x in self.stored(displacement).to_array() {
-                if self.quantizes {
-                    bytes.extend((x as i16).to_le_bytes());
-                } else {
-                    bytes.extend(x.to_le_bytes());
-                }
-            }
-            bytes.resize(start + size, 0);
-        }
-        Bytes::from(bytes)
-    }
-
     /// Stores displacements, one per vertex, and returns their accessor.
     pub(super) fn displacements(&mut self, patch: &mut Patch, displacements: &[Vec3]) -> usize {
         let own = moved(displacements);
         if own.is_empty() {
             return self.zeros(patch, displacements.len(), Type::Vec3);
         }
-        let list = self.list_for(&own).unwrap_or(&own);
+        let encoding = Encoding::of(displacements, self.quantize);
+        self.has_quantized |= encoding == Encoding::Snorm16;
+        let list = self.list_for(&own, encoding).unwrap_or(&own);
         let (component, indices) = encode_indices(list);
-        let mut n_bytes = self.sparse_bytes(list);
+        let mut n_bytes = sparse_bytes(list, encoding);
         if patch.has_indices(&indices) {
             n_bytes -= indices.len();
         }
-        if !self.sparse || n_bytes >= self.dense_size() * displacements.len() {
-            return self.put_dense(patch, displacements);
+        if !self.sparse || n_bytes >= encoding.dense_size() * displacements.len() {
+            return put_dense(patch, displacements, encoding);
         }
-        let values = self.encode(list.iter().map(|&v| displacements[v]), self.size());
+        let values = encoding.encode(list.iter().map(|&v| displacements[v]), encoding.size());
         let count = displacements.len();
-        let mut entry = members(&accessor(None, self.component(), Type::Vec3, count));
-        if self.quantizes {
+        let mut entry = members(&accessor(None, encoding.component(), Type::Vec3, count));
+        if encoding == Encoding::Snorm16 {
             entry.insert("normalized".into(), true.into());
         }
         // The bounds include the zeros that are not stored.
         let low = displacements.iter().fold(Vec3::ZERO, |a, d| a.min(*d));
         let high = displacements.iter().fold(Vec3::ZERO, |a, d| a.max(*d));
-        entry.insert("min".into(), numbers(self.stored(low)));
-        entry.insert("max".into(), numbers(self.stored(high)));
+        entry.insert("min".into(), numbers(encoding.stored(low)));
+        entry.insert("max".into(), numbers(encoding.stored(high)));
         patch.put_sparse(entry, list.len(), (component, indices), values)
-    }
-
-    fn put_dense(&self, patch: &mut Patch, displacements: &[Vec3]) -> usize {
-        let bits = |v: Vec3| {
-            let stored = self.stored(v).to_array();
-            stored.map(|x| f64::from(x).to_bits()).to_vec()
-        };
-        let (low, high) = displacements
-            .iter()
-            .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |b, d| {
-                (b.0.min(*d), b.1.max(*d))
-            });
-        patch.put_shared(NewAccessor {
-            replaces: None,
-            component: self.component(),
-            kind: Type::Vec3,
-            normalized: self.quantizes,
-            count: displacements.len(),
-            bytes: self.encode(displacements.iter().copied(), self.dense_size()),
-            target: Some(Target::ArrayBuffer),
-            bounds: Some((bits(low), bits(high))),
-        })
     }
 
     /// Stores zeros; a sparse accessor without a buffer view takes no bytes.
@@ -388,6 +311,34 @@ impl Writer {
         self.zeros.insert(key, accessor);
         accessor
     }
+}
+
+/// Stores displacements, one per vertex, without a sparse accessor.
+fn put_dense(patch: &mut Patch, displacements: &[Vec3], encoding: Encoding) -> usize {
+    let bits = |v: Vec3| {
+        let stored = encoding.stored(v).to_array();
+        stored.map(|x| f64::from(x).to_bits()).to_vec()
+    };
+    let (low, high) = displacements
+        .iter()
+        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |b, d| {
+            (b.0.min(*d), b.1.max(*d))
+        });
+    patch.put_shared(NewAccessor {
+        replaces: None,
+        component: encoding.component(),
+        kind: Type::Vec3,
+        normalized: encoding == Encoding::Snorm16,
+        count: displacements.len(),
+        bytes: encoding.encode(displacements.iter().copied(), encoding.dense_size()),
+        target: Some(Target::ArrayBuffer),
+        bounds: Some((bits(low), bits(high))),
+    })
+}
+
+/// The size of a sparse accessor with a list of its own, bytes, without the JSON of any accessor.
+fn sparse_bytes(list: &[usize], encoding: Encoding) -> usize {
+    encoding.size() * list.len() + index_bytes(list) + SPARSE_JSON
 }
 
 /// The displaced vertices, ascending.
@@ -445,10 +396,15 @@ mod tests {
                 Allocator::default(),
             );
             let mut writer = Writer::new(sparse);
-            writer.quantizes = true;
+            writer.quantize = true;
             let mut displacements = vec![Vec3::ZERO; 60];
             displacements[3] = Vec3::new(1.0, -0.5, 0.0);
             writer.displacements(&mut patch, &displacements);
+            assert!(writer.has_quantized);
+            // Longer ones stay floats.
+            displacements[3] *= 2.0;
+            let long = writer.displacements(&mut patch, &displacements);
+            assert_eq!(patch.json["accessors"][long]["componentType"], 5126);
             patch.require_extension(QUANTIZATION);
             patch.require_extension(QUANTIZATION);
             let patched = patch.finish();
