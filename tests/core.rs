@@ -95,6 +95,8 @@ mod correctives;
 mod correctives_clusters;
 #[path = "core/correctives_editor.rs"]
 mod correctives_editor;
+#[path = "core/correctives_everywhere.rs"]
+mod correctives_everywhere;
 #[path = "core/correctives_mirror.rs"]
 mod correctives_mirror;
 #[path = "core/correctives_problems.rs"]

@@ -1,6 +1,6 @@
 //! The displacements of a sample, in chunks that copies share.
 
-use crate::skinning::CHUNK;
+use crate::skinning::{CHUNK, add_displacements};
 use glam::Vec3;
 use std::sync::Arc;
 
@@ -29,20 +29,7 @@ impl DisplacementChunk {
 
     /// Adds its displacements times a factor to the sums of the points of the chunk.
     pub fn add_to(&self, sums: &mut [Vec3; CHUNK], factor: f32) {
-        let (Some(&first), Some(&last)) = (self.points.first(), self.points.last()) else {
-            return;
-        };
-        let run = usize::from(first)..usize::from(last) + 1;
-        if run.len() == self.points.len() {
-            for (sum, value) in sums[run].iter_mut().zip(&self.values) {
-                *sum += *value * factor;
-            }
-        } else {
-            for (&point, value) in self.points.iter().zip(&self.values) {
-                // All are below: the remainder spares a comparison each.
-                sums[usize::from(point) % CHUNK] += *value * factor;
-            }
-        }
+        add_displacements(sums, &self.points, &self.values, factor);
     }
 
     /// These with the displacements of some points of the mesh, all in this chunk and ascending, replaced.

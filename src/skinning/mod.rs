@@ -15,6 +15,7 @@ pub mod centres;
 pub mod chunk_corrections;
 pub mod compensation;
 pub mod cooked;
+mod displacement_kernel;
 pub mod influences;
 pub mod input;
 pub mod kernels;
@@ -33,6 +34,8 @@ pub use centres::Centres;
 pub use chunk_corrections::{ChunkCorrections, CorrectionPose, CorrectionSettings, correct};
 pub use compensation::{Compensation, JointPairs, Polynomial, TwistDamping, Variant};
 pub use cooked::CookedChunk;
+pub(crate) use displacement_kernel::add_displacements;
+pub use displacement_kernel::add_rotated;
 pub use influences::{CHUNK, Influences, PaintRows, RowRef, Rows};
 pub use input::{SkinError, SkinInput};
 pub use kernels::{

@@ -10,9 +10,9 @@ use rayon::prelude::*;
 use sinew::math::Transform;
 use sinew::skeleton::{JointId, Pose};
 use sinew::skinning::{
-    Backend, CHUNK, Motion, SkinBind, SkinError, SkinInput, SkinPalette, Stretch, blended_linear,
-    blended_rotations, dqs, dqs_with_normals, inflate, inflate_with_normals, lbs, lbs_with_normals,
-    rotation_of_linear,
+    Backend, CHUNK, Motion, SkinBind, SkinError, SkinInput, SkinPalette, Stretch, add_rotated,
+    blended_linear, blended_rotations, dqs, dqs_with_normals, inflate, inflate_with_normals, lbs,
+    lbs_with_normals, rotation_of_linear,
 };
 
 const BACKENDS: [Backend; 2] = [Backend::Avx2, Backend::Portable];
@@ -84,6 +84,53 @@ fn both_backends_agree_with_the_reference_on_the_cylinder() {
                 let expected = reference::dqs_rotation(row, &motions);
                 assert!(q.as_dquat().dot(expected).abs() > 1.0 - 1e-6);
                 assert!((q.length() - 1.0).abs() < 1e-6);
+            }
+            displaced_points_follow_their_rotations(
+                &positions,
+                &shape.rows,
+                &palette,
+                &motions,
+                backend,
+            );
+        }
+    }
+}
+
+/// Adds displacements to some points of a shape: those move by R d, the others keep their bits.
+fn displaced_points_follow_their_rotations(
+    positions: &[Vec3],
+    rows: &[Row],
+    palette: &SkinPalette,
+    motions: &[Rigid],
+    backend: Backend,
+) {
+    let is_moved = |p: usize| p % 40 < 21 && p % 3 != 1;
+    let moved = |p: usize| Vec3::new(0.03, -0.02, 0.01) * (1.0 + p as f32 * 1e-3);
+    // One point has no influences, among others that have.
+    let free = 42;
+    let mut bare = rows.to_vec();
+    bare[free].clear();
+    for (c, chunk) in cook(&influences(&bare)).iter().enumerate() {
+        let first = c * CHUNK;
+        let range = first..first + chunk.n_points();
+        let displacements = range.clone().map(|p| match is_moved(p) {
+            true => moved(p),
+            false => Vec3::ZERO,
+        });
+        let displacements: Vec<Vec3> = displacements.collect();
+        let mut shape = positions[range.clone()].to_vec();
+        let input = SkinInput::new(&positions[range.clone()], chunk, palette).unwrap();
+        add_rotated(&input.on(backend), &displacements, &mut shape);
+        for (p, v) in range.zip(shape) {
+            let rotation = match bare[p].is_empty() {
+                true => DQuat::IDENTITY,
+                false => reference::dqs_rotation(&bare[p], motions),
+            };
+            let expected = positions[p].as_dvec3() + rotation * moved(p).as_dvec3();
+            if is_moved(p) {
+                assert!(v.as_dvec3().distance(expected) < 1e-6, "{p}, {backend:?}");
+            } else {
+                assert_eq!(v, positions[p], "{p}, {backend:?}");
             }
         }
     }

@@ -4,10 +4,10 @@
 use crate::deform::SkinningMethod;
 use crate::deform::mask::MaskChunk;
 use crate::skinning::{
-    CookedChunk, SkinInput, SkinPalette, blended_rotations, blended_stretch,
-    dual_quaternion_rotation, linear_rotation,
+    CookedChunk, SkinInput, SkinPalette, add_rotated, blended_stretch, dual_quaternion_rotation,
+    linear_rotation,
 };
-use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
+use glam::{DMat3, DQuat, DVec3, Vec3};
 
 /// The blended rotations of the points of a chunk under a skinning method.
 #[derive(Clone, Copy)]
@@ -47,19 +47,23 @@ impl BlendedRotation<'_> {
         stretches.then(|| blended_stretch(self.chunk, point, self.palette))
     }
 
-    /// Writes the rotation of every point of the chunk, by the kernel: of dual quaternions alone, in single precision and a
-    /// small part of the time. `positions`: of the points, whichever. Returns whether it did.
-    pub(in crate::deform) fn all(&self, positions: &[Vec3], out: &mut [Quat]) -> bool {
+    /// Moves the points of `shape` that have a displacement: `shape += R d`. `displacements`, `shape`: one for each point
+    /// of the chunk. By the kernel, in single precision, where the rotation is that of dual quaternions alone.
+    pub(in crate::deform) fn add_to(&self, shape: &mut [Vec3], displacements: &[Vec3]) {
         let is_dual = matches!(
             self.method,
             SkinningMethod::Dqs | SkinningMethod::CentresOfRotation
         );
-        let input = SkinInput::new(positions, self.chunk, self.palette).ok();
-        let Some(input) = input.filter(|_| is_dual) else {
-            return false;
-        };
-        blended_rotations(&input, out);
-        true
+        let input = SkinInput::new(displacements, self.chunk, self.palette).ok();
+        if let Some(input) = input.filter(|_| is_dual) {
+            add_rotated(&input, displacements, shape);
+            return;
+        }
+        for (i, (v, d)) in shape.iter_mut().zip(displacements).enumerate() {
+            if *d != Vec3::ZERO {
+                *v += (self.any_at(i) * d.as_dvec3()).as_vec3();
+            }
+        }
     }
 
     /// As [`BlendedRotation::at`], nearly singular or not.

@@ -10,7 +10,7 @@ use crate::deform::correctives::{
 use crate::deform::{DeformInput, MaskKind, SkinningMethod};
 use crate::math::same_bits;
 use crate::skinning::{CHUNK, Rows};
-use glam::{DMat3, Quat, Vec3};
+use glam::{DMat3, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -323,26 +323,13 @@ fn displace(
         chunk,
         palette: run.skin.palette(),
     };
-    for (i, (sum, stretched)) in plain.iter_mut().zip(stretched).enumerate() {
-        if stretched != Vec3::ZERO {
-            let stretch = rotation.stretch_at(i).unwrap_or(DMat3::IDENTITY);
-            *sum += (stretch * stretched.as_dvec3()).as_vec3();
+    if !key.stretched.is_empty() {
+        for (i, (sum, stretched)) in plain.iter_mut().zip(stretched).enumerate() {
+            if stretched != Vec3::ZERO {
+                let stretch = rotation.stretch_at(i).unwrap_or(DMat3::IDENTITY);
+                *sum += (stretch * stretched.as_dvec3()).as_vec3();
+            }
         }
     }
-    let moved = out.iter_mut().zip(&plain).enumerate();
-    let moved = moved.filter(|(_, (_, sum))| **sum != Vec3::ZERO);
-    let n_moved = plain.iter().filter(|sum| **sum != Vec3::ZERO).count();
-    let mut rotations = [Quat::IDENTITY; CHUNK];
-    if n_moved >= MANY && rotation.all(before, &mut rotations[..before.len()]) {
-        for (i, (out, sum)) in moved {
-            *out += rotations[i] * *sum;
-        }
-    } else {
-        for (i, (out, sum)) in moved {
-            *out += (rotation.any_at(i) * sum.as_dvec3()).as_vec3();
-        }
-    }
+    rotation.add_to(out, &plain[..before.len()]);
 }
-
-/// From so many moved points of a chunk on, the rotations of all of them take less time than those of each.
-const MANY: usize = 64;

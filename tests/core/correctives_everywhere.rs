@@ -1,0 +1,200 @@
+//! What else has to know corrective samples: several instances of a mesh, autosave and recovery, heat maps.
+
+use crate::bake_sources::{document, draw, skin, tube as chain};
+use crate::editing::EditorHarness;
+use glam::{DQuat, DVec3, Vec3};
+use serde_json::json;
+use sinew::deform::correctives::{Correctives, Driver, Sample, SampleSet};
+use sinew::deform::diagnostics::{Metric, Summary, measure};
+use sinew::deform::{DeformStack, SkinningMethod, StackPreset, blended_rotations};
+use sinew::document::{CorrectivesEdit, Document, Edit, InstanceId, MeshId};
+use sinew::editor::{Editor, OpenRequest};
+use sinew::evaluate::gauge::with_stacks;
+use sinew::evaluate::{Comparison, Evaluator, Gauge, ViewId};
+use sinew::io::project::Autosaves;
+use sinew::psd::Displacements;
+use sinew::skeleton::{JointId, Pose};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const MESH: MeshId = MeshId(0);
+
+/// A set with one sample of `joint`, rotated by `rotation` from its rest pose.
+fn set(document: &Document, joint: JointId, rotation: DQuat, moved: Vec<(u32, Vec3)>) -> SampleSet {
+    let (skeleton, rest) = (document.skeleton(), &document.rest_pose().locals);
+    let driver = Driver::of_joint(joint, skeleton, rest);
+    let mut set = SampleSet::new("Elbow".into(), vec![driver.clone()]);
+    set.samples.push(Arc::new(Sample {
+        name: "Bent".into(),
+        rotations: vec![driver.bind * rotation],
+        beside: Vec::new(),
+        displacements: Displacements::new(moved),
+        captured_on: document.meshes()[&MESH].stack.clone(),
+        strength: 1.0,
+        muted: false,
+    }));
+    set
+}
+
+fn edit(document: &Document, set: SampleSet) -> Edit {
+    let made = Arc::new(Correctives::new(vec![Arc::new(set)]).unwrap());
+    Edit::Correctives(CorrectivesEdit::new(document, MESH, made))
+}
+
+/// Two instances of one mesh under skins of their own: each carries the sample by the rotations of its own points, and
+/// the pose of the driver alone says how much of it.
+#[test]
+fn every_instance_of_a_mesh_carries_its_samples_in_its_own_pose() {
+    let mut gltf = chain(2);
+    let nodes = gltf.json["nodes"].as_array_mut().unwrap();
+    nodes.push(json!({"name": "Other 0", "children": [4], "translation": [1.5, 0, 0]}));
+    nodes.push(json!({"name": "Other 1", "translation": [0, 1, 0]}));
+    let roots = gltf.json["scenes"][0]["nodes"].as_array_mut().unwrap();
+    roots.push(json!(3));
+    let other = skin(&mut gltf, 3, 2, 1.0);
+    let other = gltf.push("skins", other);
+    draw(&mut gltf, 0, other);
+    let plain = document(gltf);
+    let skinned: Vec<InstanceId> = plain.instances().keys().copied().collect();
+    assert_eq!(skinned.len(), 2);
+    let n = plain.meshes()[&MESH].geometry.n_points() as u32;
+    let bump = |p: u32| Vec3::new(0.02, 0.01, -0.03) * (1.0 + p as f32 / n as f32);
+    let moved: Vec<(u32, Vec3)> = (n / 3..2 * n / 3).map(|p| (p, bump(p))).collect();
+    let (bent, turned) = (DQuat::from_rotation_z(1.4), DQuat::from_rotation_x(0.8));
+    let mut corrected = plain.clone();
+    let driver = JointId(2);
+    let mut edit = edit(&plain, set(&plain, driver, bent, moved.clone()));
+    corrected.apply(&mut edit).unwrap();
+    for method in SkinningMethod::ALL {
+        let stack = DeformStack::bare(method);
+        let [plain, corrected] = [&plain, &corrected].map(|d| with_stacks(d, |_| stack.clone()));
+        let mut pose = Pose::clone(plain.rest_pose());
+        pose.locals[driver.get()].rotation *= bent;
+        pose.locals[4].rotation *= turned;
+        let shapes = |document: &Document| {
+            let mut evaluator = Evaluator::default();
+            evaluator.evaluate(document, &pose);
+            let of = |id: &InstanceId| evaluator.plan(*id).unwrap().positions().to_vec();
+            skinned.iter().map(of).collect::<Vec<_>>()
+        };
+        let (before, after) = (shapes(&plain), shapes(&corrected));
+        let mut evaluator = Evaluator::default();
+        evaluator.evaluate(&plain, &pose);
+        let item = &plain.meshes()[&MESH];
+        let points: Vec<u32> = (0..n).collect();
+        for (k, id) in skinned.iter().enumerate() {
+            let plan = evaluator.plan(*id).unwrap();
+            let turns = blended_rotations(plan, &item.stack, &item.masks, &points);
+            for p in 0..n as usize {
+                let (a, b) = (before[k][p], after[k][p]);
+                let known = moved.iter().find(|(point, _)| *point as usize == p);
+                let expected = known.map_or(DVec3::ZERO, |(_, d)| turns[p] * d.as_dvec3());
+                let off = (b - a).as_dvec3().distance(expected);
+                assert!(off < 1e-6, "{method:?}: point {p} of instance {k}: {off:e}");
+                assert!(known.is_some() || a == b, "{method:?}: {p} of {k}");
+            }
+        }
+        assert_ne!(after[0], after[1], "{method:?}");
+    }
+}
+
+/// The arm with a sample of the forearm, bent into it.
+fn bend_corrected(h: &mut EditorHarness) {
+    let forearm = JointId(h.joint("forearm"));
+    let bent = DQuat::from_rotation_z(1.5);
+    let n = h.editor.document().meshes()[&MESH].geometry.n_points() as u32;
+    let moved = (n / 2..n / 2 + 900).map(|p| (p, Vec3::new(0.01, 0.02, p as f32 * 1e-6)));
+    let set = set(h.editor.document(), forearm, bent, moved.collect());
+    let edit = edit(h.editor.document(), set);
+    h.editor.apply(edit, "Add sample").unwrap();
+    let mut pose = Pose::clone(h.editor.document().pose());
+    pose.locals[forearm.get()].rotation =
+        h.editor.document().rest_pose().locals[forearm.get()].rotation * bent;
+    let edit = Edit::pose_change(h.editor.document().pose(), &pose).unwrap();
+    h.editor.apply(edit, "Bend").unwrap();
+    h.settle();
+}
+
+#[test]
+fn samples_come_back_after_a_crash_and_play_as_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let autosaves = Autosaves::in_folder(folder.path());
+    let mut h = EditorHarness {
+        editor: Editor::new(Some(autosaves.clone()), || {}).unwrap(),
+        notices: Vec::new(),
+    };
+    h.editor.open(OpenRequest::Sample("arm".into()));
+    h.settle();
+    bend_corrected(&mut h);
+    h.editor.autosave_now();
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while autosaves.recoverable().is_empty() {
+        assert!(Instant::now() < deadline, "no autosave is written");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // As after a crash: another editor finds it.
+    let found = h.editor.recoverable();
+    let restored = EditorHarness::on(OpenRequest::Autosave(found[0].path.clone()));
+    let samples = |h: &EditorHarness| h.editor.document().meshes()[&MESH].correctives.clone();
+    assert_eq!(samples(&restored), samples(&h));
+    assert_eq!(
+        samples(&restored).samples()[0].displacements.n_points(),
+        900
+    );
+    let shown = |h: &EditorHarness| {
+        let displayed = h.editor.displayed().values();
+        displayed.map(|d| d.positions.clone()).collect::<Vec<_>>()
+    };
+    assert!(shown(&restored) == shown(&h), "the same shape, bit for bit");
+    let is_modified = restored.editor.history().is_modified();
+    assert!(is_modified, "what was recovered is not saved yet");
+}
+
+#[test]
+fn heat_maps_measure_the_corrected_surface() {
+    let mut h = EditorHarness::new();
+    bend_corrected(&mut h);
+    let id = *h.editor.displayed().keys().next().unwrap();
+    let comparison = Comparison {
+        plain: true,
+        other: Some(with_stacks(h.editor.document(), |_| {
+            StackPreset::Lbs.stack()
+        })),
+    };
+    let measured = |document: &Document, metric| {
+        let mut gauge = Gauge::default();
+        gauge.evaluate(document, &document.shown_pose(), &comparison);
+        measure(metric, &gauge.shape(document, id).unwrap()).values
+    };
+    let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    let without = h.editor.document().clone().without_correctives();
+    for metric in Metric::ALL {
+        h.editor.show_heat_map(Some(metric));
+        h.settle();
+        let map = h.editor.heat_map_in(ViewId::OWN, id).unwrap().clone();
+        let expected = measured(h.editor.document(), metric);
+        assert_eq!(bits(&map.values), bits(&expected), "{metric:?}");
+        // No face may be inverted in either.
+        if metric != Metric::FoldOver {
+            let plain = bits(&measured(&without, metric));
+            assert_ne!(bits(&map.values), plain, "{metric:?}");
+        }
+        let figures = h.editor.heat_figures(ViewId::OWN).unwrap();
+        assert_eq!(figures.summary, Summary::of(&expected), "{metric:?}");
+    }
+    // A muted sample is off the map, too.
+    let muted = h.editor.document().meshes()[&MESH].correctives.clone();
+    let muted = muted.map_samples(|_, sample| {
+        let sample = Sample::clone(sample);
+        Some(Arc::new(Sample {
+            muted: true,
+            ..sample
+        }))
+    });
+    let edit = CorrectivesEdit::new(h.editor.document(), MESH, Arc::new(muted.unwrap()));
+    h.editor.apply(Edit::Correctives(edit), "Mute").unwrap();
+    h.editor.show_heat_map(Some(Metric::Bulge));
+    h.settle();
+    let map = h.editor.heat_map_in(ViewId::OWN, id).unwrap();
+    assert_eq!(bits(&map.values), bits(&measured(&without, Metric::Bulge)));
+}
