@@ -205,6 +205,8 @@ mod rig_models;
 mod rig_operations;
 #[path = "core/rig_refusals.rs"]
 mod rig_refusals;
+#[path = "core/rig_symmetrize.rs"]
+mod rig_symmetrize;
 #[path = "core/rig_tools.rs"]
 mod rig_tools;
 #[path = "core/rigid_interpolation.rs"]

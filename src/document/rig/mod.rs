@@ -1,8 +1,8 @@
 //! Changes of the rig: joints are added, moved, rotated, reparented and removed without losing mesh, weights or clips.
 //!
 //! Data flow: an operation ([`extrude`], [`insert`], [`move_joint`], [`orient`], [`reparent`], [`remove`], [`rename`],
-//! [`freeze_scale`], [`symmetrize`], [`pose_as_rest`], and the helper joints of [`twist`] and [`half`]) changes a scratch
-//! copy of the document; [`RigEdit::between`] collects the differences; [`crate::document::Edit::Rig`] applies them as one
+//! [`freeze_scale`], [`symmetrize`], [`pose_as_rest`], and the helper joints of [`twist`] and
+//! [`half`]) changes a scratch copy of the document; [`RigEdit::between`] collects the differences; [`crate::document::Edit::Rig`] applies them as one
 //! step. [`RigReport`] measures the effect on the poses.
 //!
 //! Invariant: joint frames change by `W' = W C`, inverse bind matrices by `C^-1`, never by inverting `W`: skin matrices
@@ -34,6 +34,7 @@ mod remove;
 mod rename;
 mod reparent;
 mod restore;
+mod rotation;
 mod rows;
 mod sampling;
 mod sides;
