@@ -195,6 +195,8 @@ mod reference;
 mod retarget;
 #[path = "core/retarget_samples.rs"]
 mod retarget_samples;
+#[path = "core/rig_bind.rs"]
+mod rig_bind;
 #[path = "core/rig_drivers.rs"]
 mod rig_drivers;
 #[path = "core/rig_files.rs"]

@@ -178,7 +178,7 @@ fn a_pose_of_a_clip_becomes_the_rest_pose() {
 fn wrong_use_and_refusals_are_sentences() {
     let arm = asset("arm");
     for (flags, code, sentence) in [
-        (&[][..], 2, "There is no operation"),
+        (&[][..], 2, "No operation was given"),
         (&["--insert", "elbow", "1"], 2, "there is no bone “elbow”"),
         (&["--insert", "#77", "1"], 2, "there is no bone “#77”"),
         (&["--insert", "forearm", "x"], 2, "N must be a whole number"),

@@ -34,6 +34,18 @@ fn has_camera_or_light(document: &Document, joint: JointId) -> bool {
     source.is_some_and(|(source, node)| node_of(source, node).is_some_and(is_camera_or_light))
 }
 
+/// Whether the joint's node draws its mesh as GPU instances.
+pub(super) fn is_instanced(document: &Document, joint: JointId) -> bool {
+    let entry = document.skeleton.joint(joint);
+    let node = entry.content_of.or(entry.source_node);
+    let source = document.source.as_ref().zip(node);
+    let entry = source.and_then(|(source, node)| node_of(source, node));
+    entry.is_some_and(|entry| {
+        let extension = entry.pointer("/extensions/EXT_mesh_gpu_instancing");
+        extension.is_some()
+    })
+}
+
 fn node_of(source: &Source, node: u32) -> Option<&Value> {
     source.json.get("nodes")?.get(node as usize)
 }
