@@ -292,9 +292,33 @@ pub(super) fn chain(points: &[DVec3]) -> Option<Fitted> {
     Some((rotation, plans.0))
 }
 
-/// A hand whose fingers point along the longest side and whose thumb is on the side of the middle axis.
+/// A hand whose fingers lie along the longest side, at its thinner end; the thumb is on the side that stands out farther.
 pub(super) fn hand(points: &[DVec3]) -> Option<Fitted> {
     let (rotation, bounds) = by_sides(points)?;
+    let turned: Vec<DVec3> = points.iter().map(|&p| rotation * p).collect();
+    let along = |p: &DVec3| (p.y - bounds.low.y) / bounds.size().y.max(f64::MIN_POSITIVE);
+    let thickness = |is_there: &dyn Fn(f64) -> bool| {
+        let there = turned.iter().filter(|p| is_there(along(p))).map(|p| p.z);
+        let (low, high) = there.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), z| {
+            (low.min(z), high.max(z))
+        });
+        high - low
+    };
+    let is_turned = thickness(&|t| t > 0.88) > thickness(&|t| t < 0.12);
+    let up = if is_turned { -1.0 } else { 1.0 };
+    let from_wrist = |p: &DVec3| if is_turned { 1.0 - along(p) } else { along(p) };
+    let wrist = mean(&turned, |p| from_wrist(p) < 0.15).map_or(bounds.centre().x, |p| p.x);
+    let palm = turned
+        .iter()
+        .filter(|p| (0.2..0.5).contains(&from_wrist(p)));
+    let (most, least) = palm.fold((0.0_f64, 0.0_f64), |(most, least), p| {
+        (most.max(p.x - wrist), least.min(p.x - wrist))
+    });
+    let side = if most < -least { -1.0 } else { 1.0 };
+    let flip = DMat3::from_diagonal(DVec3::new(side, up, side * up));
+    let rotation = flip * rotation;
+    let turned: Vec<DVec3> = points.iter().map(|&p| rotation * p).collect();
+    let bounds = Bounds::of(&turned)?;
     let (size, centre) = (bounds.size(), bounds.centre());
     let at =
         |x: f64, y: f64| DVec3::new(centre.x + x * size.x, bounds.low.y + y * size.y, centre.z);

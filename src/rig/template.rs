@@ -5,6 +5,7 @@ use super::done::Done;
 use super::plan::{Plan, chain, hand, humanoid, quadruped};
 use crate::document::Document;
 use crate::document::rig::{NewBone, RigError, add_skeleton, joints_to_bind};
+use crate::math::transform::normalize_or_identity;
 use glam::{DMat3, DQuat, DVec3};
 
 /// A bone moves into the middle of its limb by at most this fraction of the distance to its parent.
@@ -47,7 +48,7 @@ impl Template {
 pub(super) fn run(document: &Document, template: Template) -> Result<Done, RigError> {
     if !document.skins().is_empty() || !joints_to_bind(document).is_empty() {
         return Err(RigError::Value(
-            "The model has bones already: a template is for a model without any.".into(),
+            "The model has bones already: bind its meshes to those; a template is for a model without any.".into(),
         ));
     }
     let world = Surface::of(document, DMat3::IDENTITY);
@@ -73,7 +74,7 @@ pub(super) fn run(document: &Document, template: Template) -> Result<Done, RigEr
         name: plan.name.clone(),
         parent: plan.parent,
         head: back * head,
-        axes: DQuat::from_mat3(&(back * axes)).normalize(),
+        axes: normalize_or_identity(DQuat::from_mat3(&(back * axes))),
     });
     let bones: Vec<NewBone> = bones.collect();
     let (edit, made) = add_skeleton(document, &bones)?;

@@ -24,7 +24,7 @@ use std::path::Path;
 pub(crate) fn with_json(glb: &[u8], json: &Value) -> Vec<u8> {
     let length = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
     let mut text = serde_json::to_vec(json).unwrap();
-    while text.len() % 4 != 0 {
+    while !text.len().is_multiple_of(4) {
         text.push(b' ');
     }
     let rest = &glb[20 + length..];

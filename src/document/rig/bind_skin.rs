@@ -1,7 +1,7 @@
 //! Binding a mesh that follows its node to joints.
 
 use super::RigError;
-use super::content::{has_content, is_instanced};
+use super::content::{has_content, is_instanced, to_root};
 use super::local::inverse;
 use crate::document::{Document, Instance, InstanceId, MeshId, Skin, SkinId};
 use crate::skeleton::{Joint, JointId, Skeleton};
@@ -67,8 +67,8 @@ pub fn meshes_without_skin(document: &Document) -> Vec<MeshId> {
 }
 
 /// A copy of the document in which a mesh without a skin is bound to `joints`, with the inverse bind matrices
-/// `W_j^-1 A` for the world transform A of its node: it stays where it is. It has no weights yet. A skin with the same joints
-/// and matrices is used again.
+/// `W_j^-1 A` for the world transform A of its node: it stays where it is, drawn by a node at the root. It has no weights
+/// yet. A skin with the same joints and matrices is used again.
 ///
 /// Fails, with a sentence for the artist, for a mesh that follows one of the joints, is drawn several times or is moved by
 /// control clusters, and for joints of scale 0. Source: the binding of glTF 2.0, 3.7.3.
@@ -112,7 +112,9 @@ pub fn with_skin(
         skin: Some(skin),
         ..Instance::clone(instance)
     };
+    let at = instance.joint;
     changed.instances.insert(id, Arc::new(bound));
+    to_root(&mut changed, at)?;
     Ok(changed)
 }
 

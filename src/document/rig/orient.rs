@@ -79,6 +79,8 @@ pub struct Orient {
 }
 
 /// The edit that rotates the axes of joints and keeps every motion exactly.
+///
+/// Fails for two equal axes, a removed joint, and a joint whose own scale differs along its axes.
 pub fn orient(document: &Document, request: &Orient) -> Result<RigEdit, RigError> {
     if request.aim.unit().dot(request.second.unit()) != 0.0 {
         return Err(RigError::Value(

@@ -4,6 +4,7 @@ use super::bind_skin::ARMATURE;
 use super::{RigEdit, RigError, joints_of, next_name, set_joints};
 use crate::document::Document;
 use crate::math::Transform;
+use crate::math::transform::normalize_or_identity;
 use crate::skeleton::{Joint, JointId};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
@@ -58,7 +59,7 @@ pub fn add_skeleton(
         let rest = above.map_or(DAffine3::IDENTITY, place).inverse() * place(bone);
         let rest = Transform {
             translation: rest.translation,
-            rotation: DQuat::from_mat3(&rest.matrix3).normalize(),
+            rotation: normalize_or_identity(DQuat::from_mat3(&rest.matrix3)),
             stretch: DMat3::IDENTITY,
         };
         let parent = JointId(first + bone.parent.map_or(0, |parent| parent as u32 + 1));
