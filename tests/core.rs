@@ -197,6 +197,8 @@ mod reference;
 mod retarget;
 #[path = "core/retarget_samples.rs"]
 mod retarget_samples;
+#[path = "core/rig_bind.rs"]
+mod rig_bind;
 #[path = "core/rig_drivers.rs"]
 mod rig_drivers;
 #[path = "core/rig_files.rs"]
@@ -207,6 +209,8 @@ mod rig_models;
 mod rig_operations;
 #[path = "core/rig_refusals.rs"]
 mod rig_refusals;
+#[path = "core/rig_symmetrize.rs"]
+mod rig_symmetrize;
 #[path = "core/rig_tools.rs"]
 mod rig_tools;
 #[path = "core/rigid_interpolation.rs"]

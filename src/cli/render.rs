@@ -174,15 +174,7 @@ fn explain(image: &mut Image, heat_maps: &HeatMaps, args: &RenderArgs) {
 /// A bone by node number or name.
 fn find_bone(document: &Document, wanted: &str) -> Result<JointId, Failure> {
     let skeleton = document.skeleton();
-    let by_name = || {
-        let mut joints = skeleton.live_joints();
-        joints.find(|&j| skeleton.joint(j).name == wanted)
-    };
-    let by_number = || {
-        let joint = skeleton.joint_of_node(wanted.parse().ok()?);
-        joint.filter(|&joint| skeleton.is_live(joint))
-    };
-    by_name().or_else(by_number).ok_or_else(|| {
+    scene::find_joint(document, wanted).ok_or_else(|| {
         let names: Vec<_> = document
             .skins()
             .values()

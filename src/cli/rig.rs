@@ -6,7 +6,7 @@ use super::{Failure, load, scene};
 use crate::document::rig::{Axis, Intent};
 use crate::document::{Document, Edit};
 use crate::io::is_project;
-use crate::rig::{Operation, Report};
+use crate::rig::{Operation, Report, Template};
 use crate::skeleton::{JointId, Pose};
 use crate::task::Task;
 use crate::weights::automatic::Automatic;
@@ -172,6 +172,13 @@ fn operation(
             joint: joint(0)?,
             name: value(1).to_owned(),
         },
+        "centre" => Operation::Centre { joint: joint(0)? },
+        "template" => Operation::Template(
+            Template::ALL
+                .into_iter()
+                .find(|kind| kind.label().eq_ignore_ascii_case(value(0)))
+                .ok_or_else(|| wrong("use humanoid, quadruped, chain or hand"))?,
+        ),
         "bind" => Operation::Bind(match value(0) {
             "heat" => Automatic::Heat,
             "voxel" => Automatic::Voxel {
@@ -188,7 +195,7 @@ fn operation(
     })
 }
 
-/// The bone of a name, or of `#NODE`.
+/// The bone of a name, of `#NODE`, or of a name that several have and a number: "name.001" is the second one.
 fn joint(document: &Document, step: &RigStep, wanted: &str) -> Result<JointId, Failure> {
     let skeleton = document.skeleton();
     let wrong = |why: String| Failure::Usage(format!("{}: {why}.", step.line()));
@@ -196,23 +203,29 @@ fn joint(document: &Document, step: &RigStep, wanted: &str) -> Result<JointId, F
         let joint = skeleton.joint_of_node(node.parse().ok()?)?;
         skeleton.is_live(joint).then_some(joint)
     };
-    let named: Vec<JointId> = skeleton
-        .live_joints()
-        .filter(|&j| skeleton.label(j) == wanted)
-        .collect();
-    match (&named[..], wanted.strip_prefix('#').and_then(of_node)) {
-        ([joint], _) => Ok(*joint),
-        ([], Some(joint)) => Ok(joint),
-        ([], None) => Err(wrong(format!("there is no bone “{wanted}”"))),
-        (several, _) => {
-            let nodes = several.iter().take(4).filter_map(|&j| {
-                let node = skeleton.joint(j).source_node?;
-                Some(format!("#{node}"))
+    let by_number = || {
+        if let Some(node) = wanted.strip_prefix('#') {
+            return of_node(node);
+        }
+        let (name, number) = wanted.rsplit_once('.')?;
+        let number = (number.len() == 3).then(|| number.parse::<usize>().ok())??;
+        let named = scene::named_joints(document, name);
+        named.get(number).copied().filter(|_| number > 0)
+    };
+    let named = scene::named_joints(document, wanted);
+    match &named[..] {
+        [joint] => Ok(*joint),
+        [] => by_number().ok_or_else(|| wrong(format!("there is no bone “{wanted}”"))),
+        several => {
+            let names = several.iter().enumerate().take(4);
+            let names = names.filter_map(|(n, &j)| match skeleton.joint(j).source_node {
+                Some(node) => Some(format!("#{node}")),
+                None => (n > 0).then(|| format!("{wanted}.{n:03}")),
             });
             Err(wrong(format!(
-                "{} bones are named “{wanted}”; give one by its node: {}",
+                "{} bones are named “{wanted}”; give one by its node or number: {}",
                 several.len(),
-                nodes.collect::<Vec<_>>().join(", ")
+                names.collect::<Vec<_>>().join(", ")
             )))
         }
     }

@@ -7,6 +7,11 @@ use std::path::PathBuf;
 
 /// `sinew rig`
 #[derive(Debug, Args)]
+#[command(
+    after_help = "A bone is given by its name or, as #NODE, by the number of its node in the file. Of several bones with one \
+                        name, NAME.001 is the second one, NAME.002 the third, also where an operation before has made it; bones \
+                        of a skin come before other nodes."
+)]
 pub struct RigArgs {
     /// Model (.gltf, .glb) or project (.ron).
     pub file: PathBuf,
@@ -49,7 +54,7 @@ impl RigStep {
     }
 }
 
-const FLAGS: [Flag; 13] = [
+const FLAGS: [Flag; 15] = [
     (
         "insert",
         "BONE N",
@@ -103,9 +108,19 @@ const FLAGS: [Flag; 13] = [
     ),
     ("rename", "BONE NAME", "Rename a bone"),
     (
+        "centre",
+        "BONE",
+        "Move the head of a bone into the middle of the limb around it; its children keep their positions",
+    ),
+    (
+        "template",
+        "humanoid|quadruped|chain|hand",
+        "Add a skeleton to a model without bones, fitted to it: y is up, people and animals face along z or x",
+    ),
+    (
         "bind",
         "heat|voxel|biharmonic|rigid",
-        "Bind the skinned meshes to their bones again, with new weights",
+        "Bind the meshes to their bones, with new weights; a mesh without a skin gets one",
     ),
     (
         "pose-as-rest",
@@ -116,8 +131,10 @@ const FLAGS: [Flag; 13] = [
 
 impl Args for RigSteps {
     fn augment_args(command: Command) -> Command {
-        steps::augment(command, FLAGS.iter(), |flag| {
-            (flag == "symmetrize").then_some("symmetrise")
+        steps::augment(command, FLAGS.iter(), |flag| match flag {
+            "symmetrize" => Some("symmetrise"),
+            "centre" => Some("center"),
+            _ => None,
         })
     }
 

@@ -85,13 +85,28 @@ pub(crate) fn pose(loaded: &Loaded, args: &PoseArgs) -> Result<Posed, Failure> {
 /// A joint by name or by the number of its node.
 pub(crate) fn find_joint(document: &Document, wanted: &str) -> Option<JointId> {
     let skeleton = document.skeleton();
-    let mut joints = skeleton.live_joints();
-    let named = joints.find(|&j| skeleton.label(j) == wanted);
+    let named = named_joints(document, wanted).first().copied();
     let by_number = || {
         let joint = skeleton.joint_of_node(wanted.parse().ok()?)?;
         skeleton.is_live(joint).then_some(joint)
     };
     named.or_else(by_number)
+}
+
+/// The joints of a name, ascending: those of skins, or, where there is none, all. Files keep the nodes of removed joints,
+/// with their names.
+pub(crate) fn named_joints(document: &Document, wanted: &str) -> Vec<JointId> {
+    let skeleton = document.skeleton();
+    let in_skin = document.skin_joint_mask();
+    let named = skeleton
+        .live_joints()
+        .filter(|&j| skeleton.label(j) == wanted);
+    let mut named: Vec<JointId> = named.collect();
+    named.sort_unstable();
+    if named.iter().any(|j| in_skin[j.get()]) {
+        named.retain(|j| in_skin[j.get()]);
+    }
+    named
 }
 
 /// A clip by number or name.

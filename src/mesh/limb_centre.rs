@@ -31,6 +31,18 @@ pub fn limb_centre(
     at: DVec3,
     along: DVec3,
 ) -> LimbCentre {
+    limb_centre_after(N_ROUNDS, index, triangles, positions, at, along)
+}
+
+/// [`limb_centre`] after another number of rounds.
+pub fn limb_centre_after(
+    n_rounds: usize,
+    index: &SurfaceIndex,
+    triangles: &[[u32; 3]],
+    positions: &[Vec3],
+    at: DVec3,
+    along: DVec3,
+) -> LimbCentre {
     let along = along.try_normalize().unwrap_or(DVec3::Y);
     let side = along.any_orthonormal_vector();
     let other = along.cross(side);
@@ -38,7 +50,7 @@ pub fn limb_centre(
         centre: at,
         hits: 0.0,
     };
-    for round in 0..N_ROUNDS {
+    for round in 0..n_rounds {
         let origin = found.centre;
         let rays = (0..N_RAYS).map(|k| {
             let angle = std::f64::consts::TAU * (k as f64 + 0.5) / N_RAYS as f64;

@@ -1,9 +1,12 @@
-//! Binding skinned meshes to their joints at rest, with new weights.
+//! Binding meshes to joints at rest, with new weights.
 
 use super::done::Done;
-use crate::document::rig::{self, RigEdit, RigError};
+use crate::document::rig::{
+    self, RigEdit, RigError, complete_weights, joints_to_bind, meshes_without_skin, with_skin,
+};
 use crate::document::subject::SubjectScope;
 use crate::document::{Document, MeshId};
+use crate::skeleton::JointId;
 use crate::task::Task;
 use crate::weights::automatic::Automatic;
 use crate::weights::operation::Operation;
@@ -11,53 +14,108 @@ use crate::weights::operation::Operation;
 /// The largest distance between the places that two joints give to the mesh at rest, as a fraction of the mesh's diagonal.
 const LARGEST_SPREAD: f64 = 1e-3;
 
-/// Binds every mesh that has a skin: its joints' skin matrices at rest must agree, so that any weights leave it where it is;
-/// then its weights are computed anew.
+/// Binds every mesh. One that has a skin keeps it: its joints' skin matrices at rest must agree, so that any weights leave it
+/// where it is. One without gets a skin of the document's joints. Then the weights are computed anew.
 pub(super) fn run(document: &Document, method: Automatic, task: &Task) -> Result<Done, RigError> {
-    let meshes: Vec<MeshId> = document.meshes().keys().copied().collect();
-    let skinned = meshes
-        .into_iter()
-        .filter(|&mesh| document.skin_of_mesh(mesh).is_some());
+    let meshes = document.meshes().keys().copied();
+    let skinned = meshes.filter(|&mesh| document.skin_of_mesh(mesh).is_some());
     let skinned: Vec<MeshId> = skinned.collect();
-    if skinned.is_empty() {
+    let rigid = meshes_without_skin(document);
+    if skinned.is_empty() && rigid.is_empty() {
         return Err(RigError::Value(
-            "No mesh has a skin, so there are no bones to bind it to.".into(),
+            "The model has no mesh that bones could move.".into(),
+        ));
+    }
+    let joints = joints_to_bind(document);
+    if joints.is_empty() {
+        return Err(RigError::Value(
+            "The model has no bones: add a skeleton first, as from a template, and bind then."
+                .into(),
         ));
     }
     let mut changed = document.clone();
     let (mut notes, mut n_bound) = (Vec::new(), 0);
     for mesh in skinned {
-        let name = document.meshes()[&mesh].geometry.name.clone();
         check_spread(document, mesh)?;
-        let outcome = changed
-            .subject(mesh, SubjectScope::default())
-            .and_then(|subject| {
-                Operation::Automatic(method)
-                    .run(&subject.view(), task)
-                    .map_err(|error| error.to_string())
-            });
-        match outcome {
-            Ok(outcome) => {
+        match weighted(&changed, mesh, method, &mut notes, task) {
+            Ok(with) => {
                 n_bound += 1;
-                notes.extend(outcome.report.notes);
-                if !outcome.points.is_empty() {
-                    let mut edit = changed.paint_edit(mesh, outcome.points, outcome.rows);
-                    changed.apply(&mut edit)?;
-                    // Bones that had no weight may place the mesh elsewhere.
-                    check_spread(&changed, mesh)?;
-                }
+                // Bones that had no weight may place the mesh elsewhere.
+                check_spread(&with, mesh)?;
+                changed = with;
             }
-            Err(why) => notes.push(format!("“{name}” is not bound: {why}")),
+            Err(why) => notes.push(why.to_string()),
+        }
+    }
+    for mesh in rigid {
+        let bound = with_skin(&changed, mesh, &joints)
+            .and_then(|bound| weighted(&bound, mesh, method, &mut notes, task));
+        match bound {
+            Ok(mut bound) => {
+                n_bound += 1;
+                complete_weights(&mut bound, mesh);
+                notes.extend(motion_note(document, mesh));
+                changed = bound;
+            }
+            Err(why) => notes.push(why.to_string()),
         }
     }
     if n_bound == 0 {
-        return Err(RigError::Value(notes.join(" ")));
+        return Err(RigError::Value(
+            crate::sentence::shortened(&notes.join(" ")).into_owned(),
+        ));
     }
     Ok(Done {
         edit: RigEdit::between(document, &changed),
         made: Vec::new(),
         notes,
     })
+}
+
+/// The document with new weights of a mesh that has a skin.
+fn weighted(
+    document: &Document,
+    mesh: MeshId,
+    method: Automatic,
+    notes: &mut Vec<String>,
+    task: &Task,
+) -> Result<Document, RigError> {
+    let outcome = document
+        .subject(mesh, SubjectScope::default())
+        .and_then(|subject| {
+            Operation::Automatic(method)
+                .run(&subject.view(), task)
+                .map_err(|error| error.to_string())
+        });
+    let outcome = outcome.map_err(|why| {
+        let name = &document.meshes()[&mesh].geometry.name;
+        RigError::Value(format!("“{name}” is not bound: {why}"))
+    })?;
+    notes.extend(outcome.report.notes);
+    let mut changed = document.clone();
+    if !outcome.points.is_empty() {
+        let mut edit = changed.paint_edit(mesh, outcome.points, outcome.rows);
+        changed.apply(&mut edit)?;
+    }
+    Ok(changed)
+}
+
+/// The note that keyframes of the node no longer move a mesh.
+fn motion_note(document: &Document, mesh: MeshId) -> Option<String> {
+    let skeleton = document.skeleton();
+    let mut instances = document.instances().values();
+    let at = instances.find(|instance| instance.mesh == mesh)?.joint;
+    let chain: Vec<JointId> = std::iter::once(at).chain(skeleton.ancestors(at)).collect();
+    let mut channels = document.clips().values().flat_map(|clip| &clip.channels);
+    let is_moved = |joint: JointId| chain.contains(&joint);
+    channels
+        .any(|c| c.property != crate::skeleton::Property::MorphWeights && is_moved(c.joint))
+        .then(|| {
+            format!(
+                "“{}” follows its bones now: keyframes of its node no longer move it.",
+                document.meshes()[&mesh].geometry.name
+            )
+        })
 }
 
 /// Refuses a mesh that its weighted joints place differently at rest: new weights would bend it.

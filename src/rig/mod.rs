@@ -10,13 +10,17 @@
 
 mod bind;
 mod bone;
+mod centre;
 mod done;
 mod operation;
+mod plan;
 mod remove;
 mod report;
 mod side;
+mod template;
 mod twist;
 
 pub use done::Done;
 pub use operation::Operation;
 pub use report::Report;
+pub use template::Template;

@@ -2,8 +2,10 @@
 
 use super::bone::{keys_note, locked_note, tail_of};
 use super::done::Done;
-use super::{bind, remove, side, twist};
+use super::template::Template;
+use super::{bind, centre, remove, side, template, twist};
 use crate::document::Document;
+use crate::document::rig::measure::diagonal;
 use crate::document::rig::{
     self, Axis, Children, Insert, Intent, KEY_TOLERANCE, Keep, Move, Orient, Reparent, RigError,
     SecondAxis,
@@ -14,6 +16,9 @@ use crate::task::Task;
 use crate::weights::automatic::Automatic;
 use glam::DVec3;
 use std::sync::Arc;
+
+/// The largest move, in diagonals of the model: farther away the positions of single precision are too coarse.
+const FARTHEST: f64 = 1e4;
 
 /// An operation on the rig.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,7 +89,14 @@ pub enum Operation {
         /// Its new name.
         name: String,
     },
-    /// Binds the skinned meshes to their joints again, with new weights.
+    /// Moves a joint into the middle of the limb around it; its children stay.
+    Centre {
+        /// The joint.
+        joint: JointId,
+    },
+    /// Adds the bones of a template to a model without bones.
+    Template(Template),
+    /// Binds the meshes to their joints, with new weights; those without a skin get one.
     Bind(Automatic),
     /// Makes a pose the rest pose; clips stay.
     PoseAsRest(Arc<Pose>),
@@ -104,13 +116,54 @@ impl Operation {
             Self::Half { .. } => "Add half bone",
             Self::FreezeScale { .. } => "Freeze scale",
             Self::Rename { .. } => "Rename bone",
+            Self::Centre { .. } => "Centre in limb",
+            Self::Template(_) => "Add skeleton",
             Self::Bind(_) => "Bind",
             Self::PoseAsRest(_) => "Use pose as rest pose",
         }
     }
 
-    /// The edit of `document`, which stays as it is.
+    /// The edit of `document`, which stays as it is, with the new joints and notes.
+    ///
+    /// Fails, with one sentence for the artist, where the operation cannot be done or would change nothing.
     pub fn run(&self, document: &Document, task: &Task) -> Result<Done, RigError> {
+        let mut done = self.of(document, task)?;
+        if done.edit.changes_nothing(document) {
+            done.notes = vec![self.nothing(document)];
+        }
+        Ok(done)
+    }
+
+    /// What is said where nothing changes.
+    fn nothing(&self, document: &Document) -> String {
+        let label = |joint: JointId| document.skeleton().label(joint);
+        match self {
+            &Self::Move { joint, .. } => {
+                format!("Nothing changes: “{}” is there already.", label(joint))
+            }
+            &Self::Orient { joint, .. } => {
+                format!(
+                    "Nothing changes: “{}” has these axes already.",
+                    label(joint)
+                )
+            }
+            &Self::Reparent { joint, parent } => format!(
+                "Nothing changes: “{}” is a child of “{}” already.",
+                label(joint),
+                label(parent)
+            ),
+            Self::Rename { joint, .. } => {
+                format!(
+                    "Nothing changes: “{}” has this name already.",
+                    label(*joint)
+                )
+            }
+            Self::Bind(_) => "Nothing changes: the meshes have these weights already.".into(),
+            _ => "Nothing changes: the bones are so already.".into(),
+        }
+    }
+
+    fn of(&self, document: &Document, task: &Task) -> Result<Done, RigError> {
         match self {
             &Self::Insert { joint, n } => insert(document, joint, n),
             &Self::Move { joint, by, intent } => move_by(document, joint, by, intent),
@@ -141,6 +194,8 @@ impl Operation {
             &Self::Half { joint } => half(document, joint),
             &Self::FreezeScale { joint } => rig::freeze_scale(document, joint).map(Done::of),
             Self::Rename { joint, name } => rename(document, *joint, name),
+            &Self::Centre { joint } => centre::run(document, joint),
+            &Self::Template(kind) => template::run(document, kind),
             Self::Bind(method) => bind::run(document, *method, task),
             Self::PoseAsRest(pose) => rig::pose_as_rest(document, pose).map(Done::of),
         }
@@ -172,6 +227,14 @@ fn move_by(
     let skeleton = document.skeleton();
     if !skeleton.is_live(joint) {
         return Err(RigError::NoJoint(joint.0));
+    }
+    let size = diagonal(document);
+    if by.length() > FARTHEST * size {
+        return Err(RigError::Value(format!(
+            "“{}” cannot move by {:.3e} m: that is more than 10,000 times the size of the model.",
+            skeleton.label(joint),
+            by.length()
+        )));
     }
     let world = world_of(skeleton, document.rest_pose(), joint).matrix3;
     let by = world.inverse() * by;

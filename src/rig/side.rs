@@ -10,6 +10,7 @@ use crate::mesh::PointSet;
 use crate::skeleton::JointId;
 use crate::skeleton::mirror::Mirror;
 use crate::task::Task;
+use crate::weights::automatic::some;
 use crate::weights::operation::{Mirroring, Operation};
 use std::sync::Arc;
 
@@ -106,21 +107,18 @@ fn notes(document: &Document, found: &Symmetrized) -> Vec<String> {
         counted(all, "pair")
     ));
     let some = |joints: &[JointId]| {
-        let names = joints.iter().take(6).map(|&j| {
-            let label = document.skeleton().label(j);
-            format!("“{label}”")
-        });
-        let more = joints.len().saturating_sub(6);
-        let names = names.collect::<Vec<_>>().join(", ");
-        if more > 0 {
-            format!("{names} and {more} more")
-        } else {
-            names
-        }
+        let labels = joints.iter().map(|&j| document.skeleton().label(j));
+        some(labels.map(|label| format!("“{label}”")))
     };
+    if !found.reparented.is_empty() {
+        notes.push(format!(
+            "Parent changed to that of the other side, mirrored: {}.",
+            some(&found.reparented)
+        ));
+    }
     if !found.left_out.is_empty() {
         notes.push(format!(
-            "Left out, because they or their parents have no side in their names or no parent: {}.",
+            "Left out, because they or their parents have no side in their names: {}.",
             some(&found.left_out)
         ));
     }

@@ -3,6 +3,7 @@
 use crate::cli::{asset, done, fails, text};
 use crate::inputs::check_sentence;
 use crate::malformed::model_files;
+use crate::rig_bind::stripped;
 use crate::shared::shared_dir;
 use serde_json::Value;
 use std::process::Command;
@@ -187,6 +188,19 @@ fn wrong_use_and_refusals_are_sentences() {
         (&["--move", "forearm", "1,2"], 2, "an offset is x,y,z"),
         (&["--move", "forearm", "0,NaN,0"], 2, "an offset is x,y,z"),
         (
+            &["--move", "forearm", "1e30,0,0"],
+            1,
+            "more than 10,000 times the size of the model",
+        ),
+        (&["--template", "dog"], 2, "use humanoid, quadruped, chain"),
+        (&["--template", "chain"], 1, "has bones already"),
+        (&["--centre", "elbow"], 2, "there is no bone “elbow”"),
+        (
+            &["--rename", "wrist", "forearm", "--half", "forearm"],
+            2,
+            "2 bones are named “forearm”",
+        ),
+        (
             &["--move", "forearm", "0,0,1", "--intent", "all"],
             2,
             "--intent is pivot, motion or children",
@@ -230,6 +244,62 @@ fn wrong_use_and_refusals_are_sentences() {
         check_sentence(why.trim_end(), "arm");
         assert!(why.chars().count() <= 310, "{why}");
     }
+}
+
+/// Names that several bones have: by number, also of bones made in the same call; a bone of a skin before other nodes.
+#[test]
+fn bones_of_one_name_are_told_apart() {
+    let arm = asset("arm");
+    let json = report(&[
+        "rig",
+        &arm,
+        "--insert",
+        "forearm",
+        "1",
+        "--rename",
+        "forearm_01",
+        "wrist",
+        "--rename",
+        "wrist.001",
+        "middle",
+        "--move",
+        "wrist",
+        "0,0.01,0",
+        "--rename",
+        "middle",
+        "middle",
+        "--json",
+    ]);
+    let steps = json["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), 5);
+    let note = &steps[4]["notes"][0];
+    assert_eq!(note, "Nothing changes: “middle” has this name already.");
+
+    let folder = tempfile::tempdir().unwrap();
+    let bare = folder.path().join("bare.glb");
+    let glb = std::fs::read(asset("mannequin")).unwrap();
+    std::fs::write(&bare, stripped(&glb, true)).unwrap();
+    let rigged = folder.path().join("rigged.glb");
+    let args = [
+        "rig",
+        text(&bare),
+        "--template",
+        "humanoid",
+        "--bind",
+        "rigid",
+        "--rename",
+        "hand.L",
+        "palm.L",
+        "--out",
+        text(&rigged),
+    ];
+    let said = done(&args);
+    assert!(said.contains("  New: Armature, hips, "), "{said}");
+    // The nodes of the old skeleton have the same names.
+    let json = report(&["rig", text(&rigged), "--remove", "forearm.L", "--json"]);
+    assert!(json["steps"][0]["vertices"].as_u64().unwrap() > 10);
+    let json = report(&["rig", text(&rigged), "--rename", "palm.L", "hand", "--json"]);
+    assert_eq!(json["steps"][0]["bones"], 1);
 }
 
 /// Operations on the first bones of every shared file: a model, or one sentence.

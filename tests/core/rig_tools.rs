@@ -25,7 +25,7 @@ use std::sync::Arc;
 const CLIP: ClipId = ClipId(7);
 
 /// Runs an operation, applies it, checks every invariant, takes it back bit for bit and does it again.
-fn done(document: &mut Document, operation: &Operation) -> (Done, Report) {
+pub(crate) fn done(document: &mut Document, operation: &Operation) -> (Done, Report) {
     let before = document.clone();
     let done = operation
         .run(document, &Task::new())
@@ -44,18 +44,18 @@ fn done(document: &mut Document, operation: &Operation) -> (Done, Report) {
     (done, report)
 }
 
-fn refused(document: &Document, operation: &Operation) -> String {
+pub(crate) fn refused(document: &Document, operation: &Operation) -> String {
     let why = operation.run(document, &Task::new()).unwrap_err();
     let why = why.to_string();
     assert!(why.ends_with('.') && why.chars().count() <= 300, "{why}");
     why
 }
 
-fn name(document: &Document, joint: JointId) -> &str {
+pub(crate) fn name(document: &Document, joint: JointId) -> &str {
     &document.skeleton().joint(joint).name
 }
 
-fn place(document: &Document, joint: JointId) -> DVec3 {
+pub(crate) fn place(document: &Document, joint: JointId) -> DVec3 {
     let world = document.rest_pose().world_matrices(document.skeleton());
     world[joint.get()].translation
 }
@@ -70,7 +70,7 @@ fn clip_at(document: &Document, time: f64) -> Pose {
     document.pose_of_clip(&document.clips()[&CLIP], time)
 }
 
-fn sums_to_one(document: &Document) {
+pub(crate) fn sums_to_one(document: &Document) {
     for item in document.meshes().values() {
         for row in item.influences.iter() {
             let sum: f32 = row.weights.iter().sum();
@@ -227,7 +227,10 @@ fn a_missing_side_is_created_and_an_existing_one_matched() {
     let (left, right) = (weight_of(&document, END), weight_of(&document, hand));
     assert!((left - right).abs() < 1e-3 && right > 1.0, "{left} {right}");
     let why = refused(&document, &Operation::Symmetrize { joint: MIDDLE });
-    assert_eq!(why, "The other side of “arm.l” is symmetric already.");
+    assert_eq!(
+        why,
+        "Nothing changes: the other side of “arm.l” is symmetric already."
+    );
     // The right hand is turned and moved away, and comes back; its clips keep what turns keep.
     let wanted = Move {
         joint: hand,
@@ -359,10 +362,7 @@ fn a_skinned_mesh_is_bound_again() {
     let why = refused(&document, &Operation::Bind(Automatic::Rigid));
     assert!(why.contains("of its size apart"), "{why}");
     let why = refused(&Document::default(), &Operation::Bind(Automatic::Rigid));
-    assert_eq!(
-        why,
-        "No mesh has a skin, so there are no bones to bind it to."
-    );
+    assert_eq!(why, "The model has no mesh that bones could move.");
 }
 
 #[test]
@@ -379,7 +379,11 @@ fn names_change_and_nothing_else() {
     assert!(did.notes.is_empty());
     let (did, _) = done(&mut document, &rename("end"));
     assert_eq!(did.notes, ["Another bone is named “end” too."]);
+    let (did, _) = done(&mut document, &rename("end "));
+    assert_eq!(did.notes, ["Nothing changes: “end” has this name already."]);
     assert_eq!(refused(&document, &rename(" ")), "A bone needs a name.");
+    let why = refused(&document, &rename("el\nbow"));
+    assert!(why.contains("control characters"), "{why}");
 }
 
 #[test]

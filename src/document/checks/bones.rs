@@ -29,7 +29,13 @@ pub(super) fn badges(document: &Document, n_moved: &[u32]) -> Vec<Badges> {
     let skeleton = document.skeleton();
     let in_skin = document.skin_joint_mask();
     let is_live = |j: usize| !skeleton.joints()[j].removed;
-    let unpaired: BTreeSet<JointId> = Mirror::new(skeleton).unpaired().collect();
+    let mirror = Mirror::new(skeleton);
+    let mut unpaired: BTreeSet<JointId> = mirror.unpaired().collect();
+    // The nodes of removed joints stay in files under their old names; they are no counterparts.
+    unpaired.extend(skeleton.live_joints().filter(|&j| {
+        let partner = mirror.partner(j).filter(|&partner| partner != j);
+        in_skin[j.get()] && partner.is_some_and(|partner| !in_skin[partner.get()])
+    }));
     let is_scaled = |t: &Transform| !t.stretch.abs_diff_eq(DMat3::IDENTITY, SCALE_TOLERANCE);
     (0..skeleton.len())
         .map(|j| {

@@ -186,7 +186,7 @@ fn of_scales(document: &Document) -> Vec<Finding> {
 fn of_sides(document: &Document) -> Vec<Finding> {
     let in_skin = document.skin_joint_mask();
     let mut found = asymmetries(document);
-    found.retain(|a| in_skin[a.joint.get()] || in_skin[a.partner.get()]);
+    found.retain(|a| in_skin[a.joint.get()] && in_skin[a.partner.get()]);
     let first = found.iter().max_by(|a, b| {
         let size = |a: &crate::document::rig::Asymmetry| a.distance.max(a.degrees / 1e3);
         size(a).total_cmp(&size(b))

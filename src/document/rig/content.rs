@@ -34,6 +34,18 @@ fn has_camera_or_light(document: &Document, joint: JointId) -> bool {
     source.is_some_and(|(source, node)| node_of(source, node).is_some_and(is_camera_or_light))
 }
 
+/// Whether the joint's node draws its mesh as GPU instances.
+pub(super) fn is_instanced(document: &Document, joint: JointId) -> bool {
+    let entry = document.skeleton.joint(joint);
+    let node = entry.content_of.or(entry.source_node);
+    let source = document.source.as_ref().zip(node);
+    let entry = source.and_then(|(source, node)| node_of(source, node));
+    entry.is_some_and(|entry| {
+        let extension = entry.pointer("/extensions/EXT_mesh_gpu_instancing");
+        extension.is_some()
+    })
+}
+
 fn node_of(source: &Source, node: u32) -> Option<&Value> {
     source.json.get("nodes")?.get(node as usize)
 }
@@ -52,6 +64,16 @@ pub(super) fn split(
     joint: JointId,
     local: Transform,
 ) -> Result<JointId, SkeletonError> {
+    split_below(document, joint, Some(joint), local)
+}
+
+/// [`split`] with another parent for the new joint.
+fn split_below(
+    document: &mut Document,
+    joint: JointId,
+    parent: Option<JointId>,
+    local: Transform,
+) -> Result<JointId, SkeletonError> {
     let mut joints = document.skeleton.joints().to_vec();
     let held = JointId(joints.len() as u32);
     let entry = &mut joints[joint.get()];
@@ -59,7 +81,7 @@ pub(super) fn split(
     let name = format!("{}_mesh", entry.name);
     joints.push(Joint {
         content_of: content,
-        ..Joint::new(name, Some(joint), local)
+        ..Joint::new(name, parent, local)
     });
     super::set_joints(document, joints)?;
     for instance in document.instances.values_mut() {
@@ -84,4 +106,28 @@ pub(super) fn split(
         }
     }
     Ok(held)
+}
+
+/// Puts the content of `joint`, a skinned mesh, at the root without a transform, as the specification recommends: players
+/// ignore where a skinned mesh is (glTF 2.0, 3.7.3.3). The joint itself moves there if nothing else needs it.
+pub(super) fn to_root(document: &mut Document, joint: JointId) -> Result<(), SkeletonError> {
+    let entry = document.skeleton.joint(joint);
+    let is_there = entry.parent.is_none() && entry.rest == Transform::IDENTITY;
+    if is_there || has_camera_or_light(document, joint) {
+        return Ok(());
+    }
+    let moves =
+        |c: &crate::skeleton::Channel| c.joint == joint && c.property != Property::MorphWeights;
+    let mut clips = document.clips.values();
+    let is_needed = !document.skeleton.children(joint).is_empty()
+        || clips.any(|clip| clip.channels.iter().any(moves));
+    if is_needed {
+        return split_below(document, joint, None, Transform::IDENTITY).map(|_| ());
+    }
+    let mut joints = document.skeleton.joints().to_vec();
+    joints[joint.get()].parent = None;
+    joints[joint.get()].rest = Transform::IDENTITY;
+    super::set_joints(document, joints)?;
+    Arc::make_mut(&mut document.pose).locals[joint.get()] = Transform::IDENTITY;
+    Ok(())
 }

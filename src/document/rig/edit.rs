@@ -1,5 +1,6 @@
 //! The edit of the rig.
 
+use super::bind_skin::places;
 use super::larger::larger;
 use crate::deform::Correctives;
 use crate::document::validity::{check_pose, check_row, check_skin};
@@ -103,6 +104,19 @@ impl RigEdit {
     pub(super) fn moving_at_rest(mut self, what: AtRest) -> Self {
         self.at_rest = what;
         self
+    }
+
+    /// Whether `document` has all that the edit would give it.
+    pub fn changes_nothing(&self, document: &Document) -> bool {
+        self.rows.is_empty()
+            && self.correctives.is_empty()
+            && self.skeleton == document.skeleton
+            && self.skins == document.skins
+            && self.instances == document.instances
+            && self.clips == document.clips
+            && self.pose == document.pose
+            && self.rest_pose == document.rest_pose
+            && self.locked == document.locked
     }
 
     /// The points whose rows change, over all meshes.
@@ -389,6 +403,17 @@ fn check_rest(before: &Document, after: &Document, rigid_follow: bool) -> Result
                 apart / diagonal
             ))
         };
+        if was.skin.is_some() != instance.skin.is_some() {
+            // Bound, or taken back: every joint places the mesh where its node did.
+            let old = places(before, &world[0], was);
+            let new = places(after, &world[1], instance);
+            for &(_, from) in &old {
+                for &(joint, to) in &new {
+                    check(joint, [from, to])?;
+                }
+            }
+            continue;
+        }
         let skins = instance.skin.and_then(|skin| {
             let (old, new) = (before.skins.get(&skin)?, after.skins.get(&skin)?);
             Some((old, new))

@@ -20,6 +20,8 @@ pub struct Extrude {
 
 /// The edit that adds a joint, and its id. The joint is added to every skin that lists its parent, with the parent's
 /// skin matrix and without weights.
+///
+/// Fails for a removed parent, a position that is not finite, and a skin without a free slot.
 pub fn extrude(document: &Document, request: &Extrude) -> Result<(RigEdit, JointId), RigError> {
     if !request.at.is_finite() {
         return Err(RigError::Value("The bone's position is not finite.".into()));

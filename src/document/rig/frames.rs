@@ -18,6 +18,8 @@ const EVEN_TOLERANCE: f64 = 1e-3;
 
 /// The edit that changes the frames of some joints, `W' = W C`, and keeps every motion: exactly where the frames only
 /// rotate, and within `tolerance` of the model's diagonal where a joint moves under an animated rotation.
+///
+/// Fails for a removed joint, and where a joint's own scale differs along the axes that a frame turns.
 pub fn change_frames(
     document: &Document,
     frames: &BTreeMap<JointId, Frame>,

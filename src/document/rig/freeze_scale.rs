@@ -17,7 +17,7 @@ const STILL: f64 = 1e-9;
 /// The edit that makes the rest scale k of a joint 1. Positions below it and their keyframes become k times as large, and
 /// inverse bind matrices change by k, exactly; joints that draw a rigid mesh, a camera or a light get the scale themselves.
 ///
-/// A scale that is not uniform is frozen only where nothing below rotates.
+/// Fails for a scale that mirrors or is 0, one that is not uniform where something below rotates, and a scale of 1.
 pub fn freeze_scale(document: &Document, joint: JointId) -> Result<RigEdit, RigError> {
     check_live(document, joint)?;
     let skeleton = document.skeleton.clone();

@@ -28,6 +28,8 @@ pub struct Insert {
 
 /// The edit that inserts joints between a joint and its child, and their ids. No pose changes, whatever the weights:
 /// every new joint has the parent's skin matrix. No clip gets a keyframe. A locked joint keeps its weights.
+///
+/// Fails where the child is not one of the joint or does not inherit its scale, and for other numbers than 1 - 16.
 pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<JointId>), RigError> {
     let (joint, child, n) = (request.joint, request.child, request.n);
     check_live(document, joint)?;

@@ -1,8 +1,8 @@
 //! Changes of the rig: joints are added, moved, rotated, reparented and removed without losing mesh, weights or clips.
 //!
 //! Data flow: an operation ([`extrude`], [`insert`], [`move_joint`], [`orient`], [`reparent`], [`remove`], [`rename`],
-//! [`freeze_scale`], [`symmetrize`], [`pose_as_rest`], and the helper joints of [`twist`] and [`half`]) changes a scratch
-//! copy of the document; [`RigEdit::between`] collects the differences; [`crate::document::Edit::Rig`] applies them as one
+//! [`freeze_scale`], [`symmetrize`], [`pose_as_rest`], [`add_skeleton`], [`with_skin`], and the helper joints of [`twist`] and
+//! [`half`]) changes a scratch copy of the document; [`RigEdit::between`] collects the differences; [`crate::document::Edit::Rig`] applies them as one
 //! step. [`RigReport`] measures the effect on the poses.
 //!
 //! Invariant: joint frames change by `W' = W C`, inverse bind matrices by `C^-1`, never by inverting `W`: skin matrices
@@ -11,6 +11,7 @@
 //! Invariant: keyframes are local transforms, not offsets from the rest pose: changing a rest transform leaves clips
 //! alone.
 
+mod bind_skin;
 mod clusters;
 mod content;
 mod correctives;
@@ -34,13 +35,16 @@ mod remove;
 mod rename;
 mod reparent;
 mod restore;
+mod rotation;
 mod rows;
 mod sampling;
 mod sides;
+mod skeleton;
 mod spread;
 mod symmetrize;
 mod twist;
 
+pub use bind_skin::{ARMATURE, complete_weights, joints_to_bind, meshes_without_skin, with_skin};
 use edit::AtRest;
 pub use edit::RigEdit;
 pub use error::RigError;
@@ -58,6 +62,7 @@ pub use rename::rename;
 pub use reparent::{Keep, Reparent, reparent};
 pub use restore::RestoredRig;
 pub use sides::{Asymmetry, asymmetries};
+pub use skeleton::{NewBone, add_skeleton};
 pub use spread::spread_at_rest;
 pub use symmetrize::{Symmetrized, symmetrize};
 pub use twist::{Twist, TwistOf, twist};

@@ -49,6 +49,8 @@ pub struct Move {
 
 /// The edit that moves a joint. Skinned meshes stay the same in the rest pose; with [`Children::Follow`] rigid meshes of
 /// the joint and its descendants move with it.
+///
+/// Fails for a removed joint, an offset that is not finite, and where a child cannot keep its motion without shear.
 pub fn move_joint(document: &Document, request: &Move) -> Result<RigEdit, RigError> {
     check_live(document, request.joint)?;
     if !request.by.is_finite() {

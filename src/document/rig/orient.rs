@@ -1,9 +1,9 @@
 //! Rotating the axes of joints without moving anything.
 
 use super::frames::change_frames;
+use super::rotation::proper;
 use super::{RigEdit, RigError, check_live};
 use crate::document::Document;
-use crate::math::transform::normalize_or_identity;
 use crate::skeleton::orientation::orientation;
 use crate::skeleton::{Frame, JointId};
 use crate::skinning::RowRef;
@@ -79,6 +79,8 @@ pub struct Orient {
 }
 
 /// The edit that rotates the axes of joints and keeps every motion exactly.
+///
+/// Fails for two equal axes, a removed joint, and a joint whose own scale differs along its axes.
 pub fn orient(document: &Document, request: &Orient) -> Result<RigEdit, RigError> {
     if request.aim.unit().dot(request.second.unit()) != 0.0 {
         return Err(RigError::Value(
@@ -166,13 +168,6 @@ pub fn rotation_of_axes(along: DVec3, side: DVec3, aim: Axis, second: Axis) -> D
     let (aim, second) = (aim.unit(), second.unit());
     let here = DMat3::from_cols(aim, second, aim.cross(second));
     proper(there * here.transpose())
-}
-
-/// A rotation matrix as a unit quaternion with `w >= 0`.
-fn proper(matrix: DMat3) -> DQuat {
-    let (rotation, _) = crate::math::polar(matrix);
-    let q = normalize_or_identity(DQuat::from_mat3(&rotation));
-    if q.w < 0.0 { -q } else { q }
 }
 
 /// The child at the tail of a joint's bone: the only child, else the one whose subtree has most weight; `None` for a

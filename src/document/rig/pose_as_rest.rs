@@ -9,6 +9,8 @@ use std::sync::Arc;
 /// The edit that makes the transforms of `pose` the rest pose. Meshes, weights and inverse bind matrices stay, and so does
 /// every clip: keyframes are local transforms, and a property that a clip does not animate gets one keyframe of its old rest
 /// value.
+///
+/// Fails for the rest pose itself.
 pub fn pose_as_rest(document: &Document, pose: &Pose) -> Result<RigEdit, RigError> {
     let skeleton = document.skeleton.clone();
     let differs = |j: &JointId| {

@@ -53,7 +53,9 @@ impl RemovalCosts {
     }
 }
 
-/// Measures both choices of recipients. Which one is better depends on the rig.
+/// Measures both choices of recipients over the first clips. Which one is better depends on the rig.
+///
+/// Fails as [`remove`] does.
 pub fn removal_costs(document: &Document, joint: JointId) -> Result<RemovalCosts, RigError> {
     let cost = |recipient: WeightRecipient| -> Result<Distances, RigError> {
         let mut changed = document.clone();
@@ -73,6 +75,8 @@ pub fn removal_costs(document: &Document, joint: JointId) -> Result<RemovalCosts
 
 /// The edit that removes a joint: its children become children of its parent and keep their motions, what it draws
 /// rigidly moves to a node of its own, and its weights are redistributed.
+///
+/// Fails for a joint that something else needs: drivers, muscles, locked weights, a skin with no other joint for them.
 pub fn remove(
     document: &Document,
     joint: JointId,

@@ -46,6 +46,8 @@ pub struct Reparent {
 }
 
 /// The edit that changes the parent of a joint.
+///
+/// Fails for a parent below the joint or in another scene, and where the motion would need shear.
 pub fn reparent(document: &Document, request: &Reparent) -> Result<RigEdit, RigError> {
     let mut changed = document.clone();
     set_parent(&mut changed, request)?;

@@ -1,5 +1,6 @@
 //! The edited rig in the form in which a project stores it.
 
+use super::bind_skin::complete_weights;
 use super::rows::change_rows;
 use super::{AtRest, RigEdit, RigError, set_joints};
 use crate::document::{Dirty, Document, EditError, InstanceId, MeshId, Skin, SkinId};
@@ -18,6 +19,8 @@ pub struct RestoredRig {
     pub skins: BTreeMap<SkinId, Skin>,
     /// Instances whose joint differs from the source's.
     pub instances: BTreeMap<InstanceId, JointId>,
+    /// Instances of meshes without a skin in the source, and the new skins that move them.
+    pub bound: BTreeMap<InstanceId, SkinId>,
 }
 
 impl Document {
@@ -43,10 +46,15 @@ impl Document {
             let joint = self.skeleton.joint(instance.joint);
             joint.content_of.is_some()
         });
+        let bound = self.instances.iter().filter_map(|(&id, instance)| {
+            let skin = instance.skin?;
+            (!self.source_skins.contains_key(&skin)).then_some((id, skin))
+        });
         Some(RestoredRig {
             joints: self.skeleton.joints().to_vec(),
             skins: skins.map(|(&id, skin)| (id, Skin::clone(skin))).collect(),
             instances: instances.map(|(&id, i)| (id, i.joint)).collect(),
+            bound: bound.collect(),
         })
     }
 
@@ -82,6 +90,17 @@ impl Document {
                     weights[joint.get()] = std::mem::take(&mut weights[was.get()]);
                 }
             }
+        }
+        for (id, skin) in rig.bound {
+            if !changed.skins.contains_key(&skin) {
+                return refused(format!("object {} refers to skin {}", id.0, skin.0));
+            }
+            let Some(instance) = changed.instances.get_mut(&id) else {
+                continue;
+            };
+            let mesh = instance.mesh;
+            Arc::make_mut(instance).skin = Some(skin);
+            complete_weights(&mut changed, mesh);
         }
         let skeleton = changed.skeleton.clone();
         for clip in changed.clips.values_mut() {

@@ -1,14 +1,13 @@
 //! The two sides of a model: how its axes are mirrored, and where they differ.
 
 use super::measure;
+use super::rotation::{angle_of, proper};
 use crate::document::Document;
-use crate::math::polar;
-use crate::math::transform::normalize_or_identity;
-use crate::skeleton::JointId;
-use crate::skeleton::mirror::Mirror;
+use crate::skeleton::mirror::{Mirror, flipped_name};
 use crate::skeleton::orientation::orientation;
+use crate::skeleton::{JointId, Skeleton};
 use crate::weights::JointPairs;
-use glam::{DAffine3, DMat3, DQuat, DVec3};
+use glam::{DAffine3, DMat3, DVec3};
 
 /// Pairs whose axes are off by less than this follow a way of mirroring, degrees.
 const FOLLOWS: f64 = 5.0;
@@ -67,7 +66,8 @@ pub(super) struct Sides {
     pub(super) is_behavior: bool,
     /// How many pairs follow it, of how many.
     pub(super) follow: (usize, usize),
-    joints: JointPairs,
+    /// n_joints: the counterpart.
+    partners: Vec<Option<JointId>>,
     pairs: Vec<(JointId, JointId)>,
 }
 
@@ -75,12 +75,12 @@ impl Sides {
     /// The way that most of the model's pairs follow; Blender's where none is better.
     pub(super) fn of(document: &Document, world: &[DAffine3]) -> Self {
         let skeleton = &document.skeleton;
-        let joints = JointPairs::new(skeleton, &document.session().joint_pairs);
+        let partners = partners(document);
         let mirror = Mirror::new(skeleton);
         let n = mirror.normal();
         let both = skeleton
             .live_joints()
-            .filter_map(|j| Some((j, joints.partner(j).filter(|p| *p > j)?)));
+            .filter_map(|j| Some((j, partners[j.get()].filter(|p| *p > j)?)));
         let both: Vec<_> = both.collect();
         // The middle of most pairs, so that a pair which is off does not shift the plane.
         let middles = both.iter().map(|(a, b)| {
@@ -109,14 +109,14 @@ impl Sides {
             axes: if is_behavior { behavior } else { blender },
             is_behavior,
             follow: (n_blender.max(n_behavior), both.len()),
-            joints,
+            partners,
             pairs: both,
         }
     }
 
     /// The counterpart on the other side.
     pub(super) fn partner(&self, joint: JointId) -> Option<JointId> {
-        self.joints.partner(joint).filter(|&p| p != joint)
+        *self.partners.get(joint.get())?
     }
 
     /// The mirrored world transform.
@@ -127,15 +127,47 @@ impl Sides {
     }
 }
 
-/// The rotation nearest to a matrix that does not mirror.
-pub(super) fn proper(matrix: DMat3) -> DQuat {
-    let (rotation, _) = polar(matrix);
-    normalize_or_identity(DQuat::from_mat3(&rotation))
+/// n_joints: the counterpart of each joint on the other side. A joint of a skin is paired with a joint of a skin: the nodes
+/// of removed joints stay in files under their old names.
+fn partners(document: &Document) -> Vec<Option<JointId>> {
+    let skeleton = &document.skeleton;
+    let own = &document.session().joint_pairs;
+    let pairs = JointPairs::new(skeleton, own);
+    let in_skin = document.skin_joint_mask();
+    let fits = |a: JointId, b: JointId| in_skin[a.get()] == in_skin[b.get()];
+    let all = (0..skeleton.len() as u32).map(JointId);
+    let found = all.map(|joint| {
+        let partner = pairs.partner(joint)?;
+        let is_chosen = own.get(&joint) == Some(&partner) || own.get(&partner) == Some(&joint);
+        let partner = if is_chosen || fits(joint, partner) {
+            partner
+        } else {
+            only_twin(skeleton, joint, |other| fits(joint, other))?
+        };
+        (partner != joint && skeleton.is_live(joint)).then_some(partner)
+    });
+    let mut partners: Vec<Option<JointId>> = found.collect();
+    // Two joints can find the same one; a pair is a pair in both directions.
+    for j in 0..partners.len() {
+        let back = partners[j].and_then(|other| partners[other.get()]);
+        if partners[j].is_some() && back != Some(JointId(j as u32)) {
+            partners[j] = None;
+        }
+    }
+    partners
 }
 
-/// The angle of a rotation, radians, 0 - pi.
-pub(super) fn angle_of(q: DQuat) -> f64 {
-    2.0 * DVec3::new(q.x, q.y, q.z).length().atan2(q.w.abs())
+/// The only fitting joint that has the name of the other side.
+fn only_twin(
+    skeleton: &Skeleton,
+    joint: JointId,
+    fits: impl Fn(JointId) -> bool,
+) -> Option<JointId> {
+    let name = flipped_name(&skeleton.joint(joint).name)?;
+    let named = |j: &JointId| skeleton.joint(*j).name == name && fits(*j);
+    let mut twins = skeleton.live_joints().filter(named);
+    let twin = twins.next()?;
+    twins.next().is_none().then_some(twin)
 }
 
 /// The middle number; `None` of none.

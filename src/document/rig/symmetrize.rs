@@ -2,14 +2,15 @@
 
 use super::frames::{Keys, apply_frames};
 use super::local::{Splitter, inverse, signs};
-use super::sides::{Sides, angle_of, proper};
+use super::reparent::{Keep, Reparent, set_parent};
+use super::rotation::{angle_of, proper};
+use super::sides::Sides;
 use super::{KEY_TOLERANCE, RigEdit, RigError, check_live, joints_of, measure, set_joints};
 use crate::document::Document;
 use crate::finding::counted;
 use crate::skeleton::mirror::flipped_name;
 use crate::skeleton::orientation::world_of;
-use crate::skeleton::{Frame, Joint, JointId};
-use glam::DAffine3;
+use crate::skeleton::{Frame, Joint, JointId, Skeleton};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ pub struct Symmetrized {
     pub created: Vec<(JointId, JointId)>,
     /// Joints that were turned or moved.
     pub matched: Vec<JointId>,
+    /// Joints that have another parent now: the counterpart of the parent of the one that they mirror.
+    pub reparented: Vec<JointId>,
     /// Joints below the first that have no side in their name and no counterpart: they are left out.
     pub left_out: Vec<JointId>,
     /// Joints whose axes are of the other handedness: they are moved and not turned.
@@ -33,18 +36,20 @@ pub struct Symmetrized {
     pub is_behavior: bool,
 }
 
-/// The edit that gives the counterparts of `joint` and of everything below it their mirrored places and axes, and creates
-/// those that are missing, without weights. W' = M W F with the reflection M in the model's plane, and F = diag(-1, 1, 1) or
-/// -I, whichever the model's pairs follow.
+/// The edit that gives the counterparts of `joint` and of everything below it their mirrored places, axes and parents, and
+/// creates those that are missing, without weights. W' = M W F with the reflection M in the model's plane, and
+/// F = diag(-1, 1, 1) or -I, whichever the model's pairs follow.
 ///
-/// Turns keep every motion; moves are new pivots, which change the clips.
+/// Turns and changes of parents keep every motion; moves are new pivots, which change the clips.
+///
+/// Fails for a joint of the middle, where nothing would change, and where a counterpart would need shear. Source: rigging
+/// practice; the reflection of a frame is that of Blender's *Symmetrize* and of Maya's *Mirror Joints*.
 pub fn symmetrize(document: &Document, joint: JointId) -> Result<(RigEdit, Symmetrized), RigError> {
     check_live(document, joint)?;
     let skeleton = document.skeleton.clone();
     let world = document.rest_pose.world_matrices(&skeleton);
     let way = Sides::of(document, &world);
-    let other = |j: JointId| way.partner(j);
-    if other(joint).is_none() && flipped_name(&skeleton.joint(joint).name).is_none() {
+    if way.partner(joint).is_none() && flipped_name(&skeleton.joint(joint).name).is_none() {
         return Err(RigError::NoSide(skeleton.label(joint)));
     }
     let mut done = Symmetrized {
@@ -60,21 +65,21 @@ pub fn symmetrize(document: &Document, joint: JointId) -> Result<(RigEdit, Symme
     let mut changed = document.clone();
     let existing: Vec<(JointId, JointId)> = sources
         .iter()
-        .filter_map(|&source| Some((source, other(source)?)))
+        .filter_map(|&source| Some((source, way.partner(source)?)))
         .collect();
-    match_existing(document, &mut changed, &existing, &world, &way, &mut done)?;
-    create_missing(document, &mut changed, &sources, &other, &way, &mut done)?;
-    if done.created.is_empty() && done.matched.is_empty() {
+    mirror_hierarchy(&mut changed, &skeleton, &sources, &way, &mut done)?;
+    match_existing(&mut changed, &existing, &way, &mut done)?;
+    if done.created.is_empty() && done.matched.is_empty() && done.reparented.is_empty() {
         let n = done.left_out.len() + done.not_turned.len();
         if n > 0 {
             return Err(RigError::Value(format!(
-                "{} of “{}” cannot be mirrored: no side in the name, no parent, or a negative scale on one side only.",
+                "{} of “{}” cannot be mirrored: no side in the name, or a negative scale on one side only.",
                 counted(n, "bone"),
                 skeleton.label(joint)
             )));
         }
         return Err(RigError::Value(format!(
-            "The other side of “{}” is symmetric already.",
+            "Nothing changes: the other side of “{}” is symmetric already.",
             skeleton.label(joint)
         )));
     }
@@ -85,14 +90,13 @@ pub fn symmetrize(document: &Document, joint: JointId) -> Result<(RigEdit, Symme
 
 /// Turns and moves the counterparts that exist.
 fn match_existing(
-    document: &Document,
     changed: &mut Document,
     existing: &[(JointId, JointId)],
-    world: &[DAffine3],
     way: &Sides,
     done: &mut Symmetrized,
 ) -> Result<(), RigError> {
-    let diagonal = measure::diagonal(document);
+    let diagonal = measure::diagonal(changed);
+    let world = changed.rest_pose.world_matrices(&changed.skeleton);
     let mut turns = BTreeMap::new();
     for &(source, target) in existing {
         let wanted = way.mirrored(world[source.get()]).matrix3;
@@ -116,7 +120,7 @@ fn match_existing(
             continue;
         }
         let into = inverse(now).ok_or_else(|| RigError::Singular {
-            joint: document.skeleton.label(target),
+            joint: changed.skeleton.label(target),
             place: "in the rest pose".into(),
         })?;
         let by = Frame::from_translation(into.transform_point3(wanted));
@@ -128,55 +132,85 @@ fn match_existing(
     Ok(())
 }
 
-/// Creates the counterparts that are missing.
-fn create_missing(
-    document: &Document,
+/// Hangs each counterpart below the counterpart of its source's parent, and creates those that are missing there. `before`:
+/// the joints as they were; `sources`: parents first.
+fn mirror_hierarchy(
     changed: &mut Document,
+    before: &Skeleton,
     sources: &[JointId],
-    other: &impl Fn(JointId) -> Option<JointId>,
     way: &Sides,
     done: &mut Symmetrized,
 ) -> Result<(), RigError> {
-    let skeleton = document.skeleton.clone();
+    // The counterpart of each source; `None` where it is left out.
     let mut target: BTreeMap<JointId, Option<JointId>> = BTreeMap::new();
     for &source in sources {
-        if let Some(there) = other(source) {
+        let parent = match before.joint(source).parent {
+            None => Some(None),
+            Some(above) => match target.get(&above) {
+                Some(made) => made.map(Some),
+                // A parent in the middle is the parent of both sides.
+                None => Some(Some(way.partner(above).unwrap_or(above))),
+            },
+        };
+        if let Some(there) = way.partner(source) {
             target.insert(source, Some(there));
+            let Some(parent) = parent.filter(|parent| *parent != before.joint(there).parent) else {
+                continue;
+            };
+            let request = Reparent {
+                joint: there,
+                parent,
+                keep: Keep::Motion,
+                nearest: false,
+                tolerance: KEY_TOLERANCE,
+            };
+            set_parent(changed, &request)?;
+            done.reparented.push(there);
             continue;
         }
-        let name = flipped_name(&skeleton.joint(source).name);
-        let above = skeleton.joint(source).parent;
-        let parent = above.map(|above| match target.get(&above) {
-            Some(made) => *made,
-            None => Some(other(above).unwrap_or(above)),
-        });
-        let (Some(name), Some(parent)) = (name, parent.flatten()) else {
+        let name = flipped_name(&before.joint(source).name);
+        let (Some(name), Some(parent)) = (name, parent) else {
             done.left_out.push(source);
             target.insert(source, None);
             continue;
         };
-        let now = world_of(&changed.skeleton, &changed.rest_pose, source);
-        let wanted = way.mirrored(now);
+        let made = create(changed, source, name, parent, way)?;
+        target.insert(source, Some(made));
+        done.created.push((made, source));
+    }
+    Ok(())
+}
+
+/// Creates the counterpart of `source` below `parent`.
+fn create(
+    changed: &mut Document,
+    source: JointId,
+    name: String,
+    parent: Option<JointId>,
+    way: &Sides,
+) -> Result<JointId, RigError> {
+    let now = world_of(&changed.skeleton, &changed.rest_pose, source);
+    let mut wanted = way.mirrored(now);
+    if let Some(parent) = parent {
         let under = world_of(&changed.skeleton, &changed.rest_pose, parent);
         let into = inverse(under).ok_or_else(|| RigError::Singular {
             joint: changed.skeleton.label(parent),
             place: "in the rest pose".into(),
         })?;
-        let splitter = Splitter {
-            label: name.clone(),
-            signs: signs(skeleton.joint(source).rest.scale()),
-            nearest: false,
-        };
-        let rest = splitter.split(into * wanted)?;
-        let mut joints = joints_of(changed);
-        joints.push(Joint::new(name, Some(parent), rest));
-        let made = JointId(joints.len() as u32 - 1);
-        set_joints(changed, joints)?;
-        list_beside(changed, made, source)?;
-        target.insert(source, Some(made));
-        done.created.push((made, source));
+        wanted = into * wanted;
     }
-    Ok(())
+    let splitter = Splitter {
+        label: name.clone(),
+        signs: signs(changed.skeleton.joint(source).rest.scale()),
+        nearest: false,
+    };
+    let rest = splitter.split(wanted)?;
+    let mut joints = joints_of(changed);
+    joints.push(Joint::new(name, parent, rest));
+    let made = JointId(joints.len() as u32 - 1);
+    set_joints(changed, joints)?;
+    list_beside(changed, made, source)?;
+    Ok(made)
 }
 
 /// Adds a new joint to the skins that list the one that it mirrors, with the same skin matrix at rest.

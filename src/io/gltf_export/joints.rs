@@ -54,6 +54,7 @@ pub(super) fn patch_joints(
     patch_children(document, &slots.kept_removed(document), &mut patch.json);
     patch_roots(document, &mut patch.json);
     move_content(document, &mut patch.json);
+    add_skins(document, &mut patch.json);
     patch_skins(document, slots, baked, patch);
     if !drivers::follow_rig(document, &mut patch.json) {
         report.findings.push(Finding::warning(
@@ -243,6 +244,33 @@ fn move_content(document: &Document, json: &mut Value) {
             if !extensions.is_empty() {
                 entry.insert("extensions".into(), extensions.into());
             }
+        }
+    }
+}
+
+/// Adds the skins that the source does not have, still empty, and names them at the nodes whose meshes they move.
+fn add_skins(document: &Document, json: &mut Value) {
+    let mut written: BTreeMap<SkinId, usize> = BTreeMap::new();
+    for (&id, skin) in document.skins() {
+        if document.source_skins().contains_key(&id) {
+            continue;
+        }
+        let mut entry = Map::new();
+        if !skin.name.is_empty() {
+            entry.insert("name".into(), skin.name.as_str().into());
+        }
+        entry.insert("joints".into(), Value::Array(Vec::new()));
+        let at = place(json, "skins", None, entry);
+        debug_assert_eq!(at, id.0 as usize);
+        written.insert(id, at);
+    }
+    for instance in document.instances().values() {
+        let skin = instance.skin.and_then(|skin| written.get(&skin));
+        let node = node_of(document, instance.joint);
+        if let Some(&skin) = skin
+            && let Some(entry) = entry_mut(json, "nodes", node)
+        {
+            entry.insert("skin".into(), skin.into());
         }
     }
 }

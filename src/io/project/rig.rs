@@ -38,9 +38,14 @@ pub(super) fn collect(document: &Document) -> Entries {
         (before.is_none() || !plain).then_some(entry)
     });
     let skins = rig.skins.iter();
-    let instances = rig.instances.iter().map(|(id, &joint)| InstanceEntry {
-        instance: id.0,
-        joint: joints::reference(document, joint),
+    let instances = document.instances().iter().filter_map(|(id, instance)| {
+        let skin = rig.bound.get(id).map(|skin| skin.0);
+        let is_listed = skin.is_some() || rig.instances.contains_key(id);
+        is_listed.then(|| InstanceEntry {
+            instance: id.0,
+            joint: joints::reference(document, instance.joint),
+            skin,
+        })
     });
     Entries {
         joints: joints.collect(),
@@ -91,6 +96,7 @@ fn skin_entry(document: &Document, id: SkinId, skin: &Skin) -> SkinEntry {
     SkinEntry {
         skin: id.0,
         name: skin.name.clone(),
+        new: before.is_none(),
         slots: changed
             .map(|(slot, (&joint, matrix))| SkinSlot {
                 slot: slot as u16,
@@ -135,12 +141,13 @@ pub(super) fn restore(
     }
     let mut reader = Reader { joints, findings };
     let list = reader.joints(document, &entries.joints);
-    let skins = reader.skins(document, entries.skins);
-    let instances = reader.instances(document, entries.instances);
+    let (skins, new_skins) = reader.skins(document, entries.skins);
+    let (instances, bound) = reader.instances(document, entries.instances, &new_skins);
     let rig = RestoredRig {
         joints: list,
         skins,
         instances,
+        bound,
     };
     if let Err(why) = document.restore_rig(rig) {
         findings.push(Finding::warning(
@@ -243,14 +250,41 @@ impl Reader<'_> {
         }
     }
 
-    fn skins(&mut self, document: &Document, entries: Vec<SkinEntry>) -> BTreeMap<SkinId, Skin> {
+    /// The changed and the new skins, and the ids of the new ones by their numbers in the project.
+    fn skins(
+        &mut self,
+        document: &Document,
+        entries: Vec<SkinEntry>,
+    ) -> (BTreeMap<SkinId, Skin>, BTreeMap<u32, SkinId>) {
         let skins = document.skins().iter();
         let mut names = Names::new(
             "skin",
             skins.map(|(&id, skin)| (id.0, skin.name.clone(), id)),
         );
-        let mut restored = BTreeMap::new();
+        let (mut restored, mut new) = (BTreeMap::new(), BTreeMap::new());
+        let mut next = document.next_skin();
         for entry in entries {
+            if entry.new {
+                let mut skin = Skin {
+                    name: entry.name,
+                    joints: Vec::new(),
+                    inverse_bind: Vec::new(),
+                };
+                for slot in entry.slots {
+                    self.slot(&mut skin, &slot, entry.skin);
+                }
+                if skin.joints.is_empty() || new.contains_key(&entry.skin) {
+                    self.warn(
+                        format!("skin {}", entry.skin),
+                        "It has no bone or is listed twice; it is skipped.",
+                    );
+                    continue;
+                }
+                new.insert(entry.skin, next);
+                restored.insert(next, skin);
+                next = SkinId(next.0 + 1);
+                continue;
+            }
             let Some(id) = names.find(entry.skin, Some(&entry.name), self.findings) else {
                 continue;
             };
@@ -263,7 +297,7 @@ impl Reader<'_> {
             }
             restored.insert(id, skin);
         }
-        restored
+        (restored, new)
     }
 
     /// A joint that the skin lists gets its matrix, at the project's index where that matches; another one is appended.
@@ -301,24 +335,45 @@ impl Reader<'_> {
         }
     }
 
+    /// The joints of the changed instances, and the new skins of the bound ones.
     fn instances(
         &mut self,
         document: &Document,
         entries: Vec<InstanceEntry>,
-    ) -> BTreeMap<InstanceId, JointId> {
-        let mut instances = BTreeMap::new();
-        for InstanceEntry { instance, joint } in entries {
-            let id = InstanceId(instance);
-            if !document.instances().contains_key(&id) {
+        new_skins: &BTreeMap<u32, SkinId>,
+    ) -> (BTreeMap<InstanceId, JointId>, BTreeMap<InstanceId, SkinId>) {
+        let (mut instances, mut bound) = (BTreeMap::new(), BTreeMap::new());
+        for entry in entries {
+            let id = InstanceId(entry.instance);
+            let place = format!("object {}", entry.instance);
+            let Some(known) = document.instances().get(&id) else {
                 self.warn(
-                    format!("object {instance}"),
+                    place,
                     "The model no longer has it; the project's edits of it are skipped.",
                 );
-            } else if let Some(joint) = self.find_joint(&joint) {
+                continue;
+            };
+            if let Some(joint) = self.find_joint(&entry.joint) {
                 instances.insert(id, joint);
             }
+            let Some(number) = entry.skin else {
+                continue;
+            };
+            match new_skins.get(&number) {
+                Some(&skin) if known.skin.is_none() => {
+                    bound.insert(id, skin);
+                }
+                Some(_) => self.warn(
+                    place,
+                    "The model has a skin for it now; the project's is not used.",
+                ),
+                None => self.warn(
+                    place,
+                    "The project does not have its skin; it has no bones.",
+                ),
+            }
         }
-        instances
+        (instances, bound)
     }
 
     fn find_joint(&mut self, joint: &JointRef) -> Option<JointId> {

@@ -41,7 +41,7 @@ pub struct Project {
     /// Skins whose joint list or inverse bind matrices differ from the source's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) skins: Vec<SkinEntry>,
-    /// Objects whose node is not the one of the source.
+    /// Objects whose node or skin is not the one of the source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) instances: Vec<InstanceEntry>,
     /// Influences that differ from the source's, one entry per mesh.
@@ -159,12 +159,15 @@ pub(super) enum Parent {
     Under(JointKey, String),
 }
 
-/// A skin whose list of joints or whose matrices changed.
+/// A skin that is new, or whose list of joints or matrices changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SkinEntry {
     pub(super) skin: u32,
     pub(super) name: String,
+    /// Whether the source does not have it; it has a number after those of the source.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) new: bool,
     /// The entries of its list that differ from the source's, ascending; new ones follow those of the source.
     pub(super) slots: Vec<SkinSlot>,
 }
@@ -181,13 +184,16 @@ pub(super) struct SkinSlot {
     pub(super) inverse_bind: [(f64, f64, f64); 4],
 }
 
-/// An object and the joint that draws it.
+/// An object, the joint that draws it, and the skin that it was bound to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InstanceEntry {
     /// The node of the source that draws the object.
     pub(super) instance: u32,
     pub(super) joint: JointRef,
+    /// The new skin that moves its mesh.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) skin: Option<u32>,
 }
 
 /// Influences of one mesh.

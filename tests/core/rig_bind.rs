@@ -1,0 +1,368 @@
+//! Models without bones: templates, the middle of limbs, and binding meshes that have no skin.
+
+use crate::cli::asset;
+use crate::export_models::reopen;
+use crate::reference::cylinder::Cylinder;
+use crate::retarget::json_of;
+use crate::rig_operations::assert_sound;
+use crate::rig_tools::{done, name, place, refused, sums_to_one};
+use glam::{DQuat, DVec3, Vec3};
+use serde_json::{Value, json};
+use sinew::document::rig::measure::{Compared, posed_points, rest_points};
+use sinew::document::{Document, Instance};
+use sinew::export::{ExportOptions, GltfFormat, export};
+use sinew::io::gltf_export::for_file;
+use sinew::mesh::limb_centre::{limb_centre, limb_centre_after};
+use sinew::mesh::spatial::SurfaceIndex;
+use sinew::rig::{Operation, Template};
+use sinew::skeleton::{JointId, Pose};
+use sinew::task::Task;
+use sinew::weights::automatic::Automatic;
+use std::path::Path;
+
+/// A glTF binary with another JSON.
+pub(crate) fn with_json(glb: &[u8], json: &Value) -> Vec<u8> {
+    let length = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
+    let mut text = serde_json::to_vec(json).unwrap();
+    while !text.len().is_multiple_of(4) {
+        text.push(b' ');
+    }
+    let rest = &glb[20 + length..];
+    let total = 20 + text.len() + rest.len();
+    let mut made = glb[..8].to_vec();
+    made.extend((total as u32).to_le_bytes());
+    made.extend((text.len() as u32).to_le_bytes());
+    made.extend(&glb[16..20]);
+    made.extend(&text);
+    made.extend(rest);
+    made
+}
+
+/// A model without skins, weights and clips; without `nodes` only the nodes that draw meshes are left.
+pub(crate) fn stripped(glb: &[u8], nodes: bool) -> Vec<u8> {
+    let mut json = json_of(glb);
+    let root = json.as_object_mut().unwrap();
+    root.remove("skins");
+    root.remove("animations");
+    for mesh in json["meshes"].as_array_mut().unwrap() {
+        for primitive in mesh["primitives"].as_array_mut().unwrap() {
+            let attributes = primitive["attributes"].as_object_mut().unwrap();
+            attributes.retain(|key, _| !key.starts_with("JOINTS_") && !key.starts_with("WEIGHTS_"));
+        }
+    }
+    let mut list = json["nodes"].as_array().unwrap().clone();
+    for node in &mut list {
+        node.as_object_mut().unwrap().remove("skin");
+    }
+    if !nodes {
+        list.retain(|node| node.get("mesh").is_some());
+        for node in &mut list {
+            node.as_object_mut().unwrap().remove("children");
+        }
+        let all: Vec<usize> = (0..list.len()).collect();
+        json["scenes"] = json!([{ "nodes": all }]);
+        json["scene"] = json!(0);
+    }
+    json["nodes"] = list.into();
+    with_json(glb, &json)
+}
+
+/// The mannequin without bones, as a file in `folder`.
+fn mannequin(folder: &Path, nodes: bool) -> Document {
+    let glb = std::fs::read(asset("mannequin")).unwrap();
+    let path = folder.join(format!("bare-{nodes}.glb"));
+    std::fs::write(&path, stripped(&glb, nodes)).unwrap();
+    sinew::io::open_any(&path, &Task::new()).unwrap().document
+}
+
+fn named(document: &Document, wanted: &str) -> JointId {
+    let in_skin = document.skin_joint_mask();
+    let mut joints = document.skeleton().live_joints();
+    joints
+        .find(|&j| name(document, j) == wanted && (document.skins().is_empty() || in_skin[j.get()]))
+        .unwrap_or_else(|| panic!("{wanted}"))
+}
+
+/// The points of the only instance with a skin in a pose.
+fn posed(document: &Document, pose: &Pose) -> Vec<DVec3> {
+    let world = pose.world_matrices(document.skeleton());
+    let mut instances = document.instances().values();
+    let instance: &Instance = instances.find(|i| i.skin.is_some()).unwrap();
+    posed_points(document, instance, &world)
+}
+
+/// METHODS-rigging 1.4, *Centre in limb*: distances from the axis of cylinder C after one round and after four.
+#[test]
+fn the_middle_of_cylinder_c_is_its_axis() {
+    let shape = Cylinder::new();
+    let positions: Vec<Vec3> = shape.positions.iter().map(|p| p.as_vec3()).collect();
+    let triangles: Vec<[u32; 3]> = shape
+        .triangles
+        .iter()
+        .map(|t| t.map(|corner| corner as u32))
+        .collect();
+    let index = SurfaceIndex::new(&triangles, &positions);
+    for (at, after_one) in [
+        (DVec3::new(0.3, 0.2, -0.1), 3.7e-4),
+        (DVec3::new(0.3, 0.7, 0.5), 1.1e-3),
+        (DVec3::new(0.3, 0.0, 0.95), 8e-4),
+    ] {
+        let off = |centre: DVec3| {
+            assert!((centre.x - 0.3).abs() < 1e-6);
+            centre.y.hypot(centre.z)
+        };
+        let one = limb_centre_after(1, &index, &triangles, &positions, at, DVec3::X);
+        println!("{at}: {:.3e} after one round", off(one.centre));
+        // The directions of the rays are a choice: the size of the rest is not.
+        assert!(
+            off(one.centre) < 3.0 * after_one,
+            "{at}: {}",
+            off(one.centre)
+        );
+        let four = limb_centre(&index, &triangles, &positions, at, DVec3::X);
+        // Rays are in single precision.
+        assert!(
+            four.hits == 1.0 && off(four.centre) < 1e-6,
+            "{at}: {}",
+            off(four.centre)
+        );
+    }
+}
+
+#[test]
+fn a_model_without_bones_is_rigged_from_a_template_and_bends() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut document = mannequin(folder.path(), true);
+    let bind = Operation::Bind(Automatic::Heat);
+    let why = refused(&document, &bind);
+    assert_eq!(
+        why,
+        "The model has no bones: add a skeleton first, as from a template, and bind then."
+    );
+    let imported = document.clone();
+    let (did, _) = done(&mut document, &Operation::Template(Template::Humanoid));
+    assert_eq!(name(&document, did.made[0]), "Armature");
+    assert_eq!(name(&document, did.made[1]), "hips");
+    // The file's own joints of the same names show where they belong.
+    let original = |wanted: &str| {
+        let skeleton = imported.skeleton();
+        let mut joints = skeleton.live_joints();
+        let joint = joints.find(|&j| skeleton.joint(j).name == wanted).unwrap();
+        place(&imported, joint)
+    };
+    let made = |wanted: &str| {
+        let joint = did.made.iter().find(|&&j| name(&document, j) == wanted);
+        place(&document, *joint.unwrap_or_else(|| panic!("{wanted}")))
+    };
+    let size = sinew::document::rig::measure::diagonal(&document);
+    for joint in [
+        "hips",
+        "chest",
+        "upper_arm.L",
+        "forearm.L",
+        "hand.L",
+        "shin.R",
+        "foot.R",
+    ] {
+        let off = made(joint).distance(original(joint)) / size;
+        println!("{joint}: {:.2} % of the diagonal", 100.0 * off);
+        assert!(off < 0.05, "{joint}: {off}");
+    }
+    for stem in ["upper_arm", "forearm", "hand", "thigh", "shin", "foot"] {
+        let [left, right] = ["L", "R"].map(|side| made(&format!("{stem}.{side}")));
+        let flipped = left * DVec3::new(-1.0, 1.0, 1.0);
+        assert!(flipped.distance(right) < 0.02 * size, "{stem}");
+    }
+    let why = refused(&document, &Operation::Template(Template::Hand));
+    assert!(why.starts_with("The model has bones already"), "{why}");
+
+    let (did, report) = done(&mut document, &bind);
+    println!("{:?}", did.notes);
+    assert!(report.counts.n_points > 0 && report.at_rest() < 1e-4);
+    sums_to_one(&document);
+    let rest = posed(&document, document.rest_pose());
+    let mut pose = Pose::clone(document.rest_pose());
+    let elbow = named(&document, "forearm.L");
+    let turn = DQuat::from_axis_angle(DVec3::X, 1.0);
+    let local = &mut pose.locals[elbow.get()];
+    local.rotation *= turn;
+    let bent = posed(&document, &pose);
+    let world =
+        [document.rest_pose().as_ref(), &pose].map(|p| p.world_matrices(document.skeleton()));
+    let (at, wrist) = (
+        place(&document, elbow),
+        place(&document, named(&document, "hand.L")),
+    );
+    let moved = world[1][elbow.get()] * world[0][elbow.get()].inverse();
+    let (mut n_forearm, mut n_still) = (0, 0);
+    for (was, now) in rest.iter().zip(&bent) {
+        let along = (*was - at).dot(wrist - at) / (wrist - at).length_squared();
+        if along > 0.5 && was.distance(at) < 1.5 * wrist.distance(at) {
+            n_forearm += 1;
+            let off = now.distance(moved.transform_point3(*was)) / size;
+            assert!(off < 0.01, "{was}: {off}");
+        }
+        if was.y < original("hips").y - 0.2 * size {
+            n_still += 1;
+            assert!(now.distance(*was) < 1e-3 * size, "{was}");
+        }
+    }
+    assert!(n_forearm > 20 && n_still > 100, "{n_forearm} {n_still}");
+
+    // A project, and a file.
+    let path = folder.path().join("bound.ron");
+    sinew::io::project::save(&document, &path, &Task::new()).unwrap();
+    let again = sinew::io::open_any(&path, &Task::new()).unwrap();
+    assert!(again.findings.is_empty(), "{:?}", again.findings);
+    let loaded = again.document;
+    assert_eq!(loaded.skins(), document.skins());
+    assert_eq!(loaded.instances(), document.instances());
+    assert_eq!(loaded.rest_pose(), document.rest_pose());
+    for (id, item) in document.meshes() {
+        assert!(loaded.meshes()[id].influences == item.influences);
+    }
+    assert_sound(&loaded);
+    let options = ExportOptions {
+        format: GltfFormat::Glb,
+        ..ExportOptions::default()
+    };
+    let exported = export(&loaded, &options, &Task::new()).unwrap();
+    let json = json_of(&exported.files[0].1);
+    assert_eq!(json["skins"].as_array().unwrap().len(), 1);
+    let nodes = json["nodes"].as_array().unwrap();
+    let drawing = nodes
+        .iter()
+        .find(|node| node.get("mesh").is_some())
+        .unwrap();
+    assert_eq!(drawing["skin"], 0);
+    let file = reopen(&exported);
+    let with_nodes = for_file(&document);
+    let compared = Compared::new(&with_nodes, &file);
+    assert!(compared.at_rest().max / compared.diagonal < 1e-6);
+    let first = file.skins().values().next().unwrap();
+    assert_eq!(
+        first.joints.len(),
+        document.skins().values().next().unwrap().joints.len()
+    );
+}
+
+/// The mesh keeps its place under a node that is turned, scaled and moved, and meshes at one place share a skin.
+#[test]
+fn meshes_keep_their_places_and_share_a_skin_where_they_can() {
+    let folder = tempfile::tempdir().unwrap();
+    let glb = std::fs::read(asset("mannequin")).unwrap();
+    let mut json = json_of(&stripped(&glb, false));
+    let nodes = json["nodes"].as_array_mut().unwrap();
+    let mut node = nodes[0].clone();
+    let moved = json!({
+        "translation": [1.0, -2.0, 0.5],
+        "rotation": [0.0, 0.6, 0.0, 0.8],
+        "scale": [2.0, 3.0, 2.0]
+    });
+    for (key, value) in moved.as_object().unwrap() {
+        node[key] = value.clone();
+    }
+    // Copies of the mesh: two at one place and one elsewhere.
+    let mesh = json["meshes"][0].clone();
+    json["meshes"] = json!([mesh, mesh, mesh]);
+    let with = |mesh: usize, node: &Value| {
+        let mut node = node.clone();
+        node["mesh"] = mesh.into();
+        node
+    };
+    let plain = json!({ "name": "plain", "mesh": 2 });
+    json["nodes"] = json!([with(0, &node), with(1, &node), plain]);
+    json["scenes"] = json!([{ "nodes": [0, 1, 2] }]);
+    let path = folder.path().join("three.glb");
+    std::fs::write(&path, with_json(&glb, &json)).unwrap();
+    let mut document = sinew::io::open_any(&path, &Task::new()).unwrap().document;
+    let before = rest_points(&document);
+    done(&mut document, &Operation::Template(Template::Chain));
+    let (_, report) = done(&mut document, &Operation::Bind(Automatic::Rigid));
+    assert!(report.at_rest() < 1e-6, "{}", report.at_rest());
+    assert_eq!(document.skins().len(), 2);
+    let size = sinew::document::rig::measure::diagonal(&document);
+    for (id, points) in rest_points(&document) {
+        for (a, b) in points.iter().zip(&before[&id]) {
+            assert!(a.distance(*b) < 1e-9 * size);
+        }
+    }
+    let options = ExportOptions {
+        format: GltfFormat::Glb,
+        ..ExportOptions::default()
+    };
+    let file = reopen(&export(&document, &options, &Task::new()).unwrap());
+    let with_nodes = for_file(&document);
+    let compared = Compared::new(&with_nodes, &file);
+    assert!(compared.at_rest().max / compared.diagonal < 1e-6);
+    assert_eq!(file.skins().len(), 2);
+    // Bound again, and what is bound is bound the same.
+    let (did, _) = done(&mut document, &Operation::Bind(Automatic::Rigid));
+    assert_eq!(
+        did.notes,
+        ["Nothing changes: the meshes have these weights already."]
+    );
+}
+
+#[test]
+fn every_template_fits_into_the_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    for kind in Template::ALL {
+        let mut document = mannequin(folder.path(), false);
+        let (low, high) = rest_points(&document)
+            .values()
+            .flatten()
+            .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), &p| {
+                (low.min(p), high.max(p))
+            });
+        let (did, _) = done(&mut document, &Operation::Template(kind));
+        let margin = 0.02 * (high - low).length();
+        for &joint in &did.made[1..] {
+            let at = place(&document, joint);
+            assert!(
+                at.cmpge(low - margin).all() && at.cmple(high + margin).all(),
+                "{kind:?} {}: {at}",
+                name(&document, joint)
+            );
+        }
+    }
+    let why = refused(&Document::default(), &Operation::Template(Template::Chain));
+    assert!(
+        why.starts_with("The model has no mesh with an extent"),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_joint_moves_into_the_middle_of_its_limb() {
+    let opened = sinew::io::open_any(Path::new(&asset("mannequin")), &Task::new()).unwrap();
+    let mut document = opened.document;
+    let size = sinew::document::rig::measure::diagonal(&document);
+    let joint = named(&document, "shin.L");
+    let before = place(&document, joint);
+    let moved = |joint: JointId, by: DVec3| Operation::Move {
+        joint,
+        by,
+        intent: sinew::document::rig::Intent::NewPivot,
+    };
+    let centre = Operation::Centre { joint };
+    done(&mut document, &centre);
+    let middle = place(&document, joint);
+    assert!(middle.distance(before) < 0.02 * size, "{before} {middle}");
+    done(
+        &mut document,
+        &moved(joint, DVec3::new(0.0, 0.0, 0.02 * size)),
+    );
+    done(&mut document, &centre);
+    let again = place(&document, joint);
+    // The plane across the bone tilts with the joint, so it may shift along the limb.
+    let off = (again - middle) * DVec3::new(1.0, 0.0, 1.0);
+    assert!(off.length() < 1e-3 * size, "{middle} {again}");
+    let hand = named(&document, "hand.L");
+    done(&mut document, &moved(hand, DVec3::Z * size));
+    let why = refused(&document, &Operation::Centre { joint: hand });
+    assert_eq!(
+        why,
+        "“hand.L” is outside of the mesh: move it inside first."
+    );
+}
