@@ -207,6 +207,8 @@ mod rig_operations;
 mod rig_refusals;
 #[path = "core/rig_tools.rs"]
 mod rig_tools;
+#[path = "core/rigging.rs"]
+mod rigging;
 #[path = "core/rigid_interpolation.rs"]
 mod rigid_interpolation;
 #[path = "core/samples.rs"]

@@ -12,6 +12,7 @@ mod bind;
 mod bone;
 mod done;
 mod operation;
+mod parent;
 mod remove;
 mod report;
 mod side;
