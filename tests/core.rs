@@ -213,6 +213,8 @@ mod rig_refusals;
 mod rig_symmetrize;
 #[path = "core/rig_tools.rs"]
 mod rig_tools;
+#[path = "core/rigging.rs"]
+mod rigging;
 #[path = "core/rigid_interpolation.rs"]
 mod rigid_interpolation;
 #[path = "core/samples.rs"]

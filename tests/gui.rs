@@ -64,6 +64,8 @@ mod popovers;
 mod posing;
 #[path = "gui/renderer.rs"]
 mod renderer;
+#[path = "gui/rigging.rs"]
+mod rigging;
 #[path = "gui/selecting.rs"]
 mod selecting;
 #[path = "core/shared.rs"]

@@ -108,7 +108,9 @@ fn row_ui(
     let response = if enabled {
         response
     } else {
-        response.on_disabled_hover_text(format!("{} Not available now.", command.about()))
+        let why = command.why_disabled(editor);
+        let why = why.unwrap_or("Not available now.");
+        response.on_disabled_hover_text(format!("{} {why}", command.about()))
     };
     response.widget_info(|| WidgetInfo::selected(Role::ListBoxOption, enabled, chosen, &label));
     (response, enabled)

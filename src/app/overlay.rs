@@ -6,6 +6,8 @@ use super::help::help_ui;
 use super::preferences::Preferences;
 use super::settings::Settings;
 use crate::deform::diagnostics::Metric;
+use crate::document::rig::Axis;
+use crate::editor::RigKind;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
 use crate::view::pie::{Pie, PieResult};
@@ -48,6 +50,15 @@ impl SinewApp {
                     Command::UnlockAll,
                 ];
                 self.pie = Some(Pie::new("Lock", &locks, ctx));
+            }
+            Command::OrientPie => {
+                let axes = [Axis::Y, Axis::X, Axis::Z, Axis::NegX];
+                let axes = axes.map(|axis| Command::EditRig(RigKind::Orient(axis)));
+                self.pie = Some(Pie::new("Orient", &axes, ctx));
+            }
+            Command::ApplyPie => {
+                let applied = [RigKind::PoseAsRest, RigKind::FreezeScale].map(Command::EditRig);
+                self.pie = Some(Pie::new("Apply", &applied, ctx));
             }
             Command::MetricPie => {
                 let metrics = Metric::ALL.map(Command::UseMetric);

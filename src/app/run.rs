@@ -11,7 +11,8 @@ use crate::document::LayerStack;
 use crate::document::session::{BrushOptions, SculptKind, SelectKind, TransformKind};
 use crate::editor::exporting::ExportKind;
 use crate::editor::operations::Adjusting;
-use crate::editor::{OpenRequest, ResetPart, SampleTask};
+use crate::editor::rigging::RigAdjusting;
+use crate::editor::{OpenRequest, ResetPart, RigKind, SampleTask};
 use crate::finding::counted;
 use crate::math::Axis;
 use crate::tools::SelectShape;
@@ -158,6 +159,19 @@ impl SinewApp {
             }
             Command::TogglePin => self.editor.toggle_pins(),
 
+            // bones
+            Command::Extrude => {
+                self.set_mode(Mode::Rig);
+                self.viewport.pointer_commands.push(command);
+            }
+            Command::EditRig(kind) => {
+                // Edits of the rest pose are seen there; the others do not need it.
+                if !matches!(kind, RigKind::Bind | RigKind::PoseAsRest) {
+                    self.set_mode(Mode::Rig);
+                }
+                self.editor.begin_rig(kind);
+            }
+
             Command::BrushRadius | Command::BrushStrength | Command::BrushWeight => {
                 let has_it = match self.viewport.mode {
                     Mode::Sculpt => command != Command::BrushWeight,
@@ -252,6 +266,9 @@ impl SinewApp {
             Command::AdjustLast => {
                 let is_hidden = self.editor.adjusting().is_some_and(Adjusting::is_hidden);
                 self.editor.hide_operation(!is_hidden);
+                let is_hidden = self.editor.rig_adjusting();
+                let is_hidden = is_hidden.is_some_and(RigAdjusting::is_hidden);
+                self.editor.hide_rig_operation(!is_hidden);
             }
             Command::Operate(kind) => self.editor.begin_operation(kind),
             Command::TransferFrom => {
@@ -409,6 +426,8 @@ impl SinewApp {
 
             Command::ModePie
             | Command::LockPie
+            | Command::OrientPie
+            | Command::ApplyPie
             | Command::MetricPie
             | Command::FindCommand
             | Command::ShowKeys
@@ -468,7 +487,11 @@ impl SinewApp {
                 active.is_some_and(|joint| document.locked().contains(&joint))
             }
             Command::Paint(target) => self.editor.paint_target() == target,
-            Command::AdjustLast => self.editor.adjusting().is_some_and(|a| !a.is_hidden()),
+            Command::AdjustLast => {
+                let of_bones = self.editor.rig_adjusting();
+                self.editor.adjusting().is_some_and(|a| !a.is_hidden())
+                    || of_bones.is_some_and(|a| !a.is_hidden())
+            }
             Command::UseBrush(kind) => self.brush().kind() == kind,
             Command::UseSculpt(kind) => self.editor.sculpt_kind() == kind,
             Command::UseFalloffShape(shape) => self.brush().falloff_shape == shape,
@@ -535,7 +558,12 @@ impl SinewApp {
     fn pose_by(&mut self, command: Command, kind: TransformKind, ctx: &egui::Context) {
         match keymap::of(ctx).preset {
             Preset::Blender => {
-                if !matches!(self.viewport.mode, Mode::Sculpt | Mode::Cluster) {
+                let stays = match self.viewport.mode {
+                    Mode::Sculpt | Mode::Cluster => true,
+                    Mode::Rig => kind == TransformKind::Move,
+                    Mode::Select | Mode::Pose | Mode::Paint => false,
+                };
+                if !stays {
                     self.set_mode(Mode::Pose);
                 }
                 self.viewport.pointer_commands.push(command);
@@ -555,7 +583,8 @@ impl SinewApp {
         match self.viewport.mode {
             Mode::Sculpt => self.editor.use_sculpt(SculptKind::Vertices),
             Mode::Cluster => self.editor.set_moves_clusters(true),
-            Mode::Select | Mode::Pose | Mode::Paint => self.set_mode(Mode::Pose),
+            Mode::Rig if kind == TransformKind::Move => return,
+            Mode::Select | Mode::Pose | Mode::Paint | Mode::Rig => self.set_mode(Mode::Pose),
         }
         self.editor.set_gizmo(kind);
     }

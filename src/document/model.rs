@@ -180,9 +180,17 @@ impl Document {
         &mut self.session
     }
 
-    /// The pose on screen: the session's clip at its time over the rest pose. Without a clip, or while the pose is not
-    /// keyed yet, the artist's pose.
+    /// The pose on screen: [`Document::current_pose`], or the rest pose where the session asks for it.
     pub fn shown_pose(&self) -> Arc<Pose> {
+        if self.session.shows_rest {
+            return self.rest_pose.clone();
+        }
+        self.current_pose()
+    }
+
+    /// The session's clip at its time over the rest pose. Without a clip, or while the pose is not keyed yet, the artist's
+    /// pose.
+    pub fn current_pose(&self) -> Arc<Pose> {
         let playback = &self.session.playback;
         match playback.clip.and_then(|id| self.clips.get(&id)) {
             Some(clip) if !playback.unkeyed => {
@@ -195,6 +203,9 @@ impl Document {
     /// The time of [`Document::shown_pose`]: the session's in its clip. A pose that is not keyed yet stays in the clip.
     pub fn shown_moment(&self) -> Moment {
         let playback = &self.session.playback;
+        if self.session.shows_rest {
+            return Moment::default();
+        }
         match playback.clip.filter(|id| self.clips.contains_key(id)) {
             Some(clip) => Moment::of(clip, playback.time_secs),
             None => Moment::default(),

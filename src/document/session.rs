@@ -202,6 +202,8 @@ pub struct Session {
     pub selected_joints: BTreeSet<JointId>,
     /// The posing tools.
     pub pose: PoseOptions,
+    /// Whether the rest pose is shown instead of the pose or the clip. Not saved.
+    pub shows_rest: bool,
     /// Joints that keep their position while their ancestors move.
     pub pins: BTreeSet<JointId>,
     /// Selected points. A project keeps them by vertices, not here.

@@ -219,6 +219,7 @@ impl Editor {
         self.take_back_select();
         let dirty = self.history.jump(&mut self.document, n_done);
         if !dirty.is_empty() {
+            self.rigging.forget_reports();
             self.refresh(&dirty);
             self.selection_changed();
             self.refresh_heat();

@@ -36,8 +36,12 @@ impl Editor {
             self.cancel_transform();
             return;
         }
+        if self.undo_rig_run() {
+            return;
+        }
         self.take_back_select();
         if let Some(dirty) = self.history.undo(&mut self.document) {
+            self.rigging.forget_reports();
             self.refresh(&dirty);
             self.selection_changed();
             self.refresh_heat();
@@ -51,6 +55,7 @@ impl Editor {
         }
         self.take_back_select();
         if let Some(dirty) = self.history.redo(&mut self.document) {
+            self.rigging.forget_reports();
             self.refresh(&dirty);
             self.selection_changed();
             self.refresh_heat();

@@ -27,6 +27,10 @@ pub(super) enum EditorJob {
     Operation,
     /// Runs an operation on weights that takes longer.
     SlowOperation,
+    /// Runs an operation on bones that takes less than a second or two.
+    RigOperation,
+    /// Runs an operation on bones that takes longer.
+    SlowRigOperation,
     /// Suggests corrective samples.
     Suggest,
     /// Suggests control clusters.
@@ -73,6 +77,7 @@ impl JobKind for EditorJob {
             // Started by the artist, may take minutes: these may wait for each other.
             Self::ComputeExport
             | Self::SlowOperation
+            | Self::SlowRigOperation
             | Self::Suggest
             | Self::SuggestClusters
             | Self::Volume => Priority::Long,
@@ -88,6 +93,7 @@ impl JobKind for EditorJob {
             || both(Self::writes)
             // Changed settings restart the same operation.
             || both(|kind| matches!(kind, Self::Operation | Self::SlowOperation))
+            || both(|kind| matches!(kind, Self::RigOperation | Self::SlowRigOperation))
     }
 
     fn replaces_waiting(self) -> bool {
@@ -124,6 +130,8 @@ impl EditorJob {
                 | Self::ReadRecording
                 | Self::Operation
                 | Self::SlowOperation
+                | Self::RigOperation
+                | Self::SlowRigOperation
                 | Self::MirrorLayer
         )
     }
@@ -164,6 +172,7 @@ impl Editor {
                 EditorJob::ReadWeights | EditorJob::WriteWeights => self.take_weights_file(),
                 EditorJob::ReadRecording => self.take_recording(),
                 EditorJob::Operation | EditorJob::SlowOperation => self.take_operation(),
+                EditorJob::RigOperation | EditorJob::SlowRigOperation => self.take_rig_operation(),
                 EditorJob::Suggest => self.take_suggestions(),
                 EditorJob::SuggestClusters => self.take_suggested_clusters(),
                 EditorJob::Centres => self.take_centres(),

@@ -40,6 +40,7 @@ mod posing;
 mod probing;
 mod problems;
 mod range_of_motion;
+pub mod rigging;
 mod rules;
 mod saving;
 pub mod selecting;
@@ -62,6 +63,7 @@ pub use posing::ResetPart;
 pub use probing::PointInfluences;
 pub use probing::SurfacePlace;
 pub use problems::Message;
+pub use rigging::{RigKind, RigTool};
 pub use saving::SaveConflict;
 pub use selecting::PickableBones;
 pub use weight_colours::{Heat, HeatOf, WeightView};
@@ -144,6 +146,7 @@ pub struct Editor {
     recording_files: clusters::RecordingFiles,
     recording_watch: clusters::RecordingWatch,
     operations: operations::Operations,
+    rigging: rigging::Rigging,
     mirrors: mirrors::Mirrors,
     symmetries: symmetries::Symmetries,
     suggesting: suggesting::Suggesting,
@@ -229,6 +232,7 @@ impl Editor {
             recording_files: clusters::RecordingFiles::default(),
             recording_watch: clusters::RecordingWatch::new(watching),
             operations: operations::Operations::default(),
+            rigging: rigging::Rigging::default(),
             mirrors: mirrors::Mirrors::default(),
             symmetries: symmetries::Symmetries::default(),
             suggesting: suggesting::Suggesting::default(),
@@ -275,14 +279,16 @@ impl Editor {
         }
         let shown = self.document.skin_joint_mask();
         let hidden = &self.document.session().hidden_joints;
+        let world = self.world_with_moved();
         let mut bones = crate::skeleton::bone_segments::bones_of_rig(
             skeleton,
-            &self.world,
+            &world,
             |j| shown[j.get()],
             |j| self.is_weighted(j),
         );
         // Afterwards, so that hiding a child does not change its parent's shape.
         bones.retain(|bone| !hidden.contains(&bone.joint));
+        bones.extend(self.extruded_bone());
         bones
     }
 
@@ -454,6 +460,7 @@ impl Editor {
         self.centres.clear();
         self.layouts.clear();
         self.operations.forget_model();
+        self.rigging.forget_model();
         self.suggesting.forget_model();
         self.cluster_suggestions.forget_model();
         self.muscles = clusters::Muscles::default();

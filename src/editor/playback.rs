@@ -171,6 +171,10 @@ impl Editor {
             self.pause();
             return;
         }
+        if self.document.session().shows_rest {
+            self.notify("Edit bones mode shows the rest pose. Choose another mode to play a clip.");
+            return;
+        }
         if self.shown_clip().is_none() {
             let first = self.document.clips().keys().next().copied();
             self.show_clip(first);

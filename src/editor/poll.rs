@@ -67,12 +67,13 @@ impl Evaluation {
 /// One step of a poll; returns whether there was something to do.
 type Step = fn(&mut Editor) -> bool;
 
-const STEPS: [Step; 21] = [
+const STEPS: [Step; 22] = [
     Editor::go_on_with_stroke,
     Editor::take_ended_jobs,
     Editor::take_evaluated,
     Editor::fit_index,
     Editor::follow_edits_of_operation,
+    Editor::follow_edits_of_rig,
     Editor::report_layers,
     Editor::frame_new_model,
     Editor::frame_worst_of_export,
@@ -167,6 +168,7 @@ impl Editor {
         self.heat_maps.take(std::mem::take(&mut result.heat));
         self.surfaces.take(std::mem::take(&mut result.surfaces));
         self.world = result.world;
+        self.settle_moved_joints(result.generation);
         let instances = self.document.instances();
         self.views.retain(|id| instances.contains_key(&id));
     }

@@ -13,6 +13,7 @@ mod bone;
 mod centre;
 mod done;
 mod operation;
+mod parent;
 mod plan;
 mod remove;
 mod report;

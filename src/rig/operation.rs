@@ -3,12 +3,12 @@
 use super::bone::{keys_note, locked_note, tail_of};
 use super::done::Done;
 use super::template::Template;
-use super::{bind, centre, remove, side, template, twist};
+use super::{bind, centre, parent, remove, side, template, twist};
 use crate::document::Document;
 use crate::document::rig::measure::diagonal;
 use crate::document::rig::{
-    self, Axis, Children, Insert, Intent, KEY_TOLERANCE, Keep, Move, Orient, Reparent, RigError,
-    SecondAxis,
+    self, Axis, Children, Extrude, Insert, Intent, KEY_TOLERANCE, Keep, Move, Orient, Reparent,
+    RigError, SecondAxis, WeightRecipient,
 };
 use crate::skeleton::orientation::world_of;
 use crate::skeleton::{JointId, Pose};
@@ -55,10 +55,27 @@ pub enum Operation {
         /// The new parent.
         parent: JointId,
     },
+    /// Hangs a joint below the root of the rig; every motion stays.
+    ClearParent {
+        /// The joint.
+        joint: JointId,
+    },
     /// Removes a joint; its weights pass on by the rule that changes the clips less.
     Remove {
         /// The joint.
         joint: JointId,
+    },
+    /// Merges a joint into its parent, which gets all its weights.
+    Dissolve {
+        /// The joint.
+        joint: JointId,
+    },
+    /// Adds a child to a joint.
+    Extrude {
+        /// The parent.
+        joint: JointId,
+        /// The offset of the new joint from its parent in world space, metres.
+        by: DVec3,
     },
     /// Mirrors a joint and all below it to the other side.
     Symmetrize {
@@ -110,7 +127,10 @@ impl Operation {
             Self::Move { .. } => "Move bone",
             Self::Orient { .. } => "Orient bone",
             Self::Reparent { .. } => "Change parent",
+            Self::ClearParent { .. } => "Clear parent",
             Self::Remove { .. } => "Remove bone",
+            Self::Dissolve { .. } => "Dissolve bone",
+            Self::Extrude { .. } => "Extrude bone",
             Self::Symmetrize { .. } => "Symmetrize bones",
             Self::Twist { .. } => "Add twist bones",
             Self::Half { .. } => "Add half bone",
@@ -125,7 +145,7 @@ impl Operation {
 
     /// The edit of `document`, which stays as it is, with the new joints and notes.
     ///
-    /// Fails, with one sentence for the artist, where the operation cannot be done or would change nothing.
+    /// Fails, with one sentence for the artist, where the operation cannot be done; where it would change nothing, a note says so.
     pub fn run(&self, document: &Document, task: &Task) -> Result<Done, RigError> {
         let mut done = self.of(document, task)?;
         if done.edit.changes_nothing(document) {
@@ -159,7 +179,7 @@ impl Operation {
                 )
             }
             Self::Bind(_) => "Nothing changes: the meshes have these weights already.".into(),
-            _ => "Nothing changes: the bones are so already.".into(),
+            _ => "Nothing changes.".into(),
         }
     }
 
@@ -188,7 +208,12 @@ impl Operation {
                 };
                 rig::reparent(document, &request).map(Done::of)
             }
+            &Self::ClearParent { joint } => parent::clear(document, joint),
             &Self::Remove { joint } => remove::run(document, joint),
+            &Self::Dissolve { joint } => {
+                rig::remove(document, joint, WeightRecipient::IntoParent).map(Done::of)
+            }
+            &Self::Extrude { joint, by } => extrude(document, joint, by),
             &Self::Symmetrize { joint } => side::run(document, joint, task),
             &Self::Twist { joint, n } => twist::run(document, joint, n),
             &Self::Half { joint } => half(document, joint),
@@ -225,25 +250,7 @@ fn move_by(
     intent: Intent,
 ) -> Result<Done, RigError> {
     let skeleton = document.skeleton();
-    if !skeleton.is_live(joint) {
-        return Err(RigError::NoJoint(joint.0));
-    }
-    let size = diagonal(document);
-    if by.length() > FARTHEST * size {
-        return Err(RigError::Value(format!(
-            "“{}” cannot move by {:.3e} m: that is more than 10,000 times the size of the model.",
-            skeleton.label(joint),
-            by.length()
-        )));
-    }
-    let world = world_of(skeleton, document.rest_pose(), joint).matrix3;
-    let by = world.inverse() * by;
-    if !by.is_finite() {
-        return Err(RigError::Singular {
-            joint: skeleton.label(joint),
-            place: "in the rest pose".into(),
-        });
-    }
+    let by = into_joint(document, joint, by)?;
     let request = Move {
         joint,
         by,
@@ -259,6 +266,49 @@ fn move_by(
         );
     }
     Ok(done)
+}
+
+/// A direction of the world in the space of a joint at rest.
+fn into_joint(document: &Document, joint: JointId, by: DVec3) -> Result<DVec3, RigError> {
+    let skeleton = document.skeleton();
+    if !skeleton.is_live(joint) {
+        return Err(RigError::NoJoint(joint.0));
+    }
+    if by.length() > FARTHEST * diagonal(document) {
+        return Err(RigError::Value(format!(
+            "“{}” cannot move by {:.3e} m: that is more than 10,000 times the size of the model.",
+            skeleton.label(joint),
+            by.length()
+        )));
+    }
+    let world = world_of(skeleton, document.rest_pose(), joint).matrix3;
+    let by = world.inverse() * by;
+    if by.is_finite() {
+        Ok(by)
+    } else {
+        Err(RigError::Singular {
+            joint: skeleton.label(joint),
+            place: "in the rest pose".into(),
+        })
+    }
+}
+
+fn extrude(document: &Document, joint: JointId, by: DVec3) -> Result<Done, RigError> {
+    let request = Extrude {
+        parent: Some(joint),
+        at: into_joint(document, joint, by)?,
+        name: String::new(),
+    };
+    let (edit, made) = rig::extrude(document, &request)?;
+    let mut notes: Vec<String> = locked_note(document, &[joint]).into_iter().collect();
+    if notes.is_empty() {
+        notes.push("The new bone has no weights: paint them, or bind the mesh again.".into());
+    }
+    Ok(Done {
+        edit,
+        made: vec![made],
+        notes,
+    })
 }
 
 fn half(document: &Document, joint: JointId) -> Result<Done, RigError> {

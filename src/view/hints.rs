@@ -18,6 +18,7 @@ pub fn hints(mode: Mode, modifiers: Modifiers, preset: Preset, session: &Session
             Mode::Sculpt => return sculpt_hints(session.sculpt_kind, ctrl, shift, preset),
             Mode::Cluster if session.moves_clusters => return move_hints(ctrl, shift),
             Mode::Cluster => return cluster_hints(ctrl, shift, preset),
+            Mode::Rig => return rig_hints(ctrl, shift, preset),
             Mode::Select | Mode::Pose => {}
         }
     }
@@ -90,6 +91,30 @@ fn sculpt_hints(kind: SculptKind, ctrl: bool, shift: bool, preset: Preset) -> Ve
             hints.extend(brush_hints(preset));
             hints
         }
+    }
+}
+
+/// The gestures of editing bones.
+fn rig_hints(ctrl: bool, shift: bool, preset: Preset) -> Vec<Hint> {
+    let maya = preset == Preset::Maya;
+    match (ctrl, shift) {
+        (true, _) => vec![("Ctrl+click", "deselect"), ("Ctrl+drag", "move in steps")],
+        (false, true) => vec![
+            ("Shift+click", "extend"),
+            ("Shift+drag", "move with precision (0.1×)"),
+        ],
+        (false, false) => vec![
+            ("Click", "select"),
+            ("Drag a bone", "move its head or tail"),
+            (if maya { "W" } else { "G" }, "move"),
+            ("E", "extrude"),
+            ("Right", "operations"),
+            if maya {
+                ("Alt+left", "orbit")
+            } else {
+                ("Middle", "orbit")
+            },
+        ],
     }
 }
 
@@ -219,7 +244,7 @@ fn fixed(mode: Mode, modifiers: Modifiers, preset: Preset) -> &'static [Hint] {
             ("Right", "menu"),
             ("Middle", "orbit"),
         ],
-        (Mode::Paint | Mode::Cluster | Mode::Sculpt, ..) => &[("Middle", "orbit")],
+        (Mode::Paint | Mode::Cluster | Mode::Sculpt | Mode::Rig, ..) => &[("Middle", "orbit")],
     }
 }
 

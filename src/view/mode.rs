@@ -19,23 +19,32 @@ pub enum Mode {
     Cluster,
     /// Sculpts the active corrective sample.
     Sculpt,
+    /// Edits bones in the rest pose.
+    Rig,
 }
 
 impl Mode {
     /// All modes, in the order of the toolbar.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Select,
         Self::Pose,
         Self::Paint,
         Self::Cluster,
         Self::Sculpt,
+        Self::Rig,
     ];
 
     /// Those with a brush.
     pub const BRUSHES: [Self; 3] = [Self::Paint, Self::Cluster, Self::Sculpt];
 
     /// Those in which number keys change the view: in Cluster mode they assign groups.
-    pub const NUMBERS_FOR_VIEWS: [Self; 4] = [Self::Select, Self::Pose, Self::Paint, Self::Sculpt];
+    pub const NUMBERS_FOR_VIEWS: [Self; 5] = [
+        Self::Select,
+        Self::Pose,
+        Self::Paint,
+        Self::Sculpt,
+        Self::Rig,
+    ];
 
     /// The name of the mode.
     pub fn label(self) -> &'static str {
@@ -45,6 +54,7 @@ impl Mode {
             Self::Paint => "Paint",
             Self::Cluster => "Cluster",
             Self::Sculpt => "Sculpt",
+            Self::Rig => "Edit bones",
         }
     }
 
@@ -56,6 +66,7 @@ impl Mode {
             Self::Paint => icons::ICON_BRUSH,
             Self::Cluster => icons::ICON_SCATTER_PLOT,
             Self::Sculpt => icons::ICON_GESTURE,
+            Self::Rig => icons::ICON_SKELETON,
         }
     }
 

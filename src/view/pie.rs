@@ -108,6 +108,12 @@ impl Pie {
                     let response = ui
                         .add_enabled(enabled, button)
                         .on_hover_text(command.about());
+                    let response = match command.why_disabled(editor) {
+                        Some(why) => {
+                            response.on_disabled_hover_text(format!("{} {why}", command.about()))
+                        }
+                        None => response,
+                    };
                     response.widget_info(|| {
                         WidgetInfo::selected(Role::MenuItem, enabled, on, command.label())
                     });

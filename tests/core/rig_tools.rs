@@ -431,6 +431,49 @@ fn a_move_is_measured_in_the_world() {
 }
 
 #[test]
+fn a_bone_is_extruded_in_the_world_and_merged_back() {
+    let before = moving_tube();
+    let mut document = before.clone();
+    let by = DVec3::new(0.2, 0.1, -0.3);
+    let (did, report) = done(&mut document, &Operation::Extrude { joint: END, by });
+    let [made] = did.made[..] else {
+        panic!("{:?}", did.made)
+    };
+    assert_eq!(document.skeleton().joint(made).parent, Some(END));
+    let offset = place(&document, made) - place(&document, END);
+    assert!(offset.distance(by) < 1e-12);
+    assert!(apart(&before, &document) < 1e-12);
+    assert_eq!(weight_of(&document, made), 0.0);
+    assert_eq!(report.label, "Extrude bone");
+    assert!(did.notes[0].contains("no weights"), "{:?}", did.notes);
+
+    // All weights of a dissolved bone go to its parent.
+    let all = weight_of(&document, MIDDLE) + weight_of(&document, END);
+    done(&mut document, &Operation::Dissolve { joint: END });
+    assert!(!document.skeleton().is_live(END));
+    assert_eq!(document.skeleton().joint(made).parent, Some(MIDDLE));
+    assert!((weight_of(&document, MIDDLE) - all).abs() < 1e-4);
+    sums_to_one(&document);
+}
+
+#[test]
+fn a_cleared_parent_is_the_root_of_the_rig() {
+    let before = moving_tube();
+    let mut document = before.clone();
+    let operation = Operation::ClearParent { joint: END };
+    done(&mut document, &operation);
+    assert_eq!(document.skeleton().joint(END).parent, Some(ROOT));
+    assert!(apart(&before, &document) < 3e-4);
+    let why = refused(&document, &operation);
+    assert_eq!(
+        why,
+        "“end” hangs from “root”, the root of the rig: there is no other parent to clear."
+    );
+    let why = refused(&document, &Operation::ClearParent { joint: ROOT });
+    assert_eq!(why, "“root” has no parent.");
+}
+
+#[test]
 fn locked_bones_keep_their_weights_and_the_note_says_so() {
     let mut document = moving_tube();
     let locks = Arc::new([MIDDLE].into());

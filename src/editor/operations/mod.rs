@@ -194,6 +194,7 @@ impl Editor {
     ) {
         self.finish_tool();
         self.operations.end();
+        self.rigging.end();
         let waits = operation.is_slow();
         self.operations.adjusting = Some(Adjusting {
             kind,

@@ -103,12 +103,16 @@ impl Editor {
 
     /// Whether a pose edit is under way.
     pub fn is_posing(&self) -> bool {
-        self.posing.running.is_some() || self.is_moving_vertices() || self.is_moving_clusters()
+        self.posing.running.is_some()
+            || self.is_moving_vertices()
+            || self.is_moving_clusters()
+            || self.is_moving_joints()
     }
 
     /// The current transform.
     pub fn transforming(&self) -> Option<&Transforming> {
-        if let Some(tool) = self.vertex_tool().or_else(|| self.cluster_tool()) {
+        let tool = self.vertex_tool().or_else(|| self.cluster_tool());
+        if let Some(tool) = tool.or_else(|| self.joint_tool()) {
             return Some(tool);
         }
         self.posing.running.as_ref()?.tool.as_ref()
@@ -242,9 +246,14 @@ impl Editor {
 
     /// The key of a kind of transform during one; returns whether one is under way.
     pub(in crate::editor) fn press_kind(&mut self, kind: TransformKind) -> bool {
+        // The rest pose of a bone is only moved.
+        let is_fixed = self.is_moving_joints();
         let Some(tool) = self.tool_mut() else {
             return false;
         };
+        if is_fixed {
+            return true;
+        }
         tool.press_kind(kind);
         self.show_transform();
         true
@@ -285,7 +294,7 @@ impl Editor {
 
     /// Confirms the current transform or pose edit: one undo step, or none if nothing changed.
     pub fn confirm_transform(&mut self) {
-        if self.confirm_vertices() || self.confirm_moved_clusters() {
+        if self.confirm_vertices() || self.confirm_moved_clusters() || self.confirm_moved_joints() {
             return;
         }
         let Some(running) = self.posing.running.take() else {
@@ -305,7 +314,7 @@ impl Editor {
 
     /// Cancels the current transform or pose edit; restores everything bit for bit.
     pub fn cancel_transform(&mut self) {
-        if self.cancel_vertices() || self.cancel_moved_clusters() {
+        if self.cancel_vertices() || self.cancel_moved_clusters() || self.cancel_moved_joints() {
             return;
         }
         if self.posing.running.take().is_some() {
@@ -445,6 +454,9 @@ impl Editor {
         if self.is_moving_clusters() {
             return self.cluster_tool_mut();
         }
+        if self.is_moving_joints() {
+            return self.joint_tool_mut();
+        }
         self.posing.running.as_mut()?.tool.as_mut()
     }
 
@@ -478,6 +490,10 @@ impl Editor {
         }
         if self.is_moving_clusters() {
             self.show_moved_clusters();
+            return;
+        }
+        if self.is_moving_joints() {
+            self.show_moved_joints();
             return;
         }
         let rest = self.document.rest_pose().clone();

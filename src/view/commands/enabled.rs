@@ -1,8 +1,9 @@
 //! Which commands are enabled for the current state of the editor.
 
 use super::Command;
+use crate::document::rig::Axis;
 use crate::document::session::PaintTarget;
-use crate::editor::{Editor, OperationKind};
+use crate::editor::{Editor, OperationKind, RigKind};
 
 impl Command {
     /// Whether the command is enabled.
@@ -42,9 +43,10 @@ impl Command {
                     || editor.is_painting()
                     || editor.is_posing()
                     || editor.is_dragging_keys()
+                    || editor.rig_adjusting().is_some_and(|a| a.task().is_some())
             }
             Self::Redo => editor.history().redo_label().is_some(),
-            Self::PlayPause => !document.clips().is_empty(),
+            Self::PlayPause => !document.clips().is_empty() && !session.shows_rest,
             Self::NextKey
             | Self::PreviousKey
             | Self::NextFrame
@@ -62,7 +64,19 @@ impl Command {
             | Self::UseRigidInterpolation(_)
             | Self::ToggleExported
             | Self::ShowMyPose => has_clip,
-            Self::AdjustLast => editor.adjusting().is_some(),
+            Self::AdjustLast => editor.adjusting().is_some() || editor.rig_adjusting().is_some(),
+            Self::Extrude | Self::EditRig(_) | Self::OrientPie | Self::ApplyPie => {
+                has_model && self.why_disabled(editor).is_none()
+            }
+            Self::KeyPose
+            | Self::ResetPose
+            | Self::ClearLocation
+            | Self::ClearRotation
+            | Self::ClearScale
+                if session.shows_rest =>
+            {
+                false
+            }
             Self::Operate(kind) => {
                 has_skin
                     && match kind {
@@ -95,6 +109,7 @@ impl Command {
             | Self::SuggestClusters
             | Self::ReduceSamples
             | Self::AssignGroup(_) => editor.clustered_mesh().is_some(),
+            Self::AddSample | Self::UpdateSample if session.shows_rest => false,
             // Without samples they say so.
             Self::AddSample
             | Self::AddSampleSet
@@ -125,7 +140,9 @@ impl Command {
             Self::SelectUnweighted | Self::SelectOverInfluenced | Self::SelectOffSum => {
                 !document.skins().is_empty()
             }
-            Self::PastePose | Self::PasteFlipped => has_model && editor.has_copied_pose(),
+            Self::PastePose | Self::PasteFlipped => {
+                has_model && editor.has_copied_pose() && !session.shows_rest
+            }
             Self::ShowAll => editor.has_hidden(),
             Self::Hide | Self::HideOthers | Self::SelectMirrored => editor.n_selected() > 0,
             Self::SelectNone => editor.n_selected() > 0 || editor.n_selected_controls() > 0,
@@ -150,6 +167,35 @@ impl Command {
             Self::FrameWorst => editor.worst_place(editor.pointed_view()).is_some(),
             Self::PasteStack => editor.stack().is_some() && editor.has_copied_stack(),
             _ => has_model,
+        }
+    }
+
+    /// Why the command is disabled, where there is more to say than that it is.
+    pub fn why_disabled(self, editor: &Editor) -> Option<&'static str> {
+        let session = editor.document().session();
+        match self {
+            Self::EditRig(kind) => editor.why_not_rig(kind),
+            Self::OrientPie => editor.why_not_rig(RigKind::Orient(Axis::Y)),
+            Self::ApplyPie => {
+                let scale = editor.why_not_rig(RigKind::FreezeScale);
+                scale.and(editor.why_not_rig(RigKind::PoseAsRest))
+            }
+            Self::Extrude if editor.joints_to_pose().is_empty() => Some("Select a bone first."),
+            Self::KeyPose
+            | Self::ResetPose
+            | Self::ClearLocation
+            | Self::ClearRotation
+            | Self::ClearScale
+            | Self::PastePose
+            | Self::PasteFlipped
+            | Self::AddSample
+            | Self::UpdateSample
+            | Self::PlayPause
+                if session.shows_rest =>
+            {
+                Some("Edit bones mode shows the rest pose: choose another mode first.")
+            }
+            _ => None,
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::deform::diagnostics::Metric;
 use crate::deform::{SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
 use crate::document::session::{BrushKind, FalloffShape, PaintTarget, SculptKind};
-use crate::editor::{Editor, OperationKind, WeightView};
+use crate::editor::{Editor, OperationKind, RigKind, WeightView};
 use crate::math::Axis;
 use crate::skeleton::RigidInterpolation;
 use table::{Group, Row, TABLE};
@@ -196,6 +196,16 @@ pub enum Command {
     PasteFlipped,
     /// Pin the end of a bone chain.
     TogglePin,
+
+    // Bones
+    /// Extrude the active bone.
+    Extrude,
+    /// Run an operation on the selected bones.
+    EditRig(RigKind),
+    /// Open the pie menu of orientations.
+    OrientPie,
+    /// Open the pie menu of what can be applied to the rest pose.
+    ApplyPie,
 
     // Weights
     /// Set what the brush paints.

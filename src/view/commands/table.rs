@@ -5,8 +5,9 @@ use crate::cluster::GroupPreset;
 use crate::deform::diagnostics::Metric;
 use crate::deform::{MaskKind, SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
+use crate::document::rig::Axis as BoneAxis;
 use crate::document::session::{BrushKind, FalloffShape, PaintTarget, SculptKind};
-use crate::editor::{OperationKind, WeightView};
+use crate::editor::{OperationKind, RigKind, WeightView};
 use crate::math::Axis;
 use crate::skeleton::RigidInterpolation;
 use crate::view::chord::Chord;
@@ -31,6 +32,8 @@ pub enum Group {
     View,
     /// Bone transforms.
     Pose,
+    /// Operations on the rig.
+    Bones,
     /// Painting, weight operations, locks.
     Weights,
     /// Clips, keyframes, playback.
@@ -45,12 +48,13 @@ pub enum Group {
 
 impl Group {
     /// All menus, in the order of the menu bar.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::File,
         Self::Edit,
         Self::Select,
         Self::View,
         Self::Pose,
+        Self::Bones,
         Self::Weights,
         Self::Animation,
         Self::Skinning,
@@ -66,6 +70,7 @@ impl Group {
             Self::Select => "Select",
             Self::View => "View",
             Self::Pose => "Pose",
+            Self::Bones => "Bones",
             Self::Weights => "Weights",
             Self::Animation => "Animation",
             Self::Skinning => "Skinning",
@@ -190,9 +195,9 @@ pub const TABLE: &[Row] = &[
     row(Group::Select, Command::SelectOverInfluenced, "select.over_influenced", "Select over-influenced vertices", "Select the vertices with more influences than the brush allows.").under("Vertices by weight"),
     row(Group::Select, Command::SelectOffSum, "select.off_sum", "Select vertices not normalised", "Select the vertices whose weights do not add up to 1.").under("Vertices by weight"),
     row(Group::Select, Command::SelectMirrored, "select.mirrored", "Mirror selection", "Select the counterparts of the selected vertices or bones on the other side of X."),
-    row(Group::Select, Command::SelectBox, "select.box", "Box select", "Drag a box to select. Shift extends the selection, Ctrl subtracts from it.").presets(&[Chord::key(Key::B)], &[Chord::key(Key::B).shift()]).only_in(&[Mode::Select, Mode::Pose, Mode::Cluster]).part(),
-    row(Group::Select, Command::SelectCircle, "select.circle", "Circle select", "Paint the selection with a circle. The wheel sets its radius, Esc ends it.").presets(&[Chord::key(Key::C)], &[Chord::key(Key::C).shift()]).only_in(&[Mode::Select, Mode::Pose, Mode::Cluster]),
-    row(Group::Select, Command::SelectLasso, "select.lasso", "Lasso select", "Draw a loop to select. Shift extends the selection, Ctrl subtracts from it.").presets(&[Chord::key(Key::C).shift()], &[Chord::key(Key::L).ctrl().shift()]).only_in(&[Mode::Select, Mode::Pose, Mode::Cluster]),
+    row(Group::Select, Command::SelectBox, "select.box", "Box select", "Drag a box to select. Shift extends the selection, Ctrl subtracts from it.").presets(&[Chord::key(Key::B)], &[Chord::key(Key::B).shift()]).only_in(&[Mode::Select, Mode::Pose, Mode::Cluster, Mode::Rig]).part(),
+    row(Group::Select, Command::SelectCircle, "select.circle", "Circle select", "Paint the selection with a circle. The wheel sets its radius, Esc ends it.").presets(&[Chord::key(Key::C)], &[Chord::key(Key::C).shift()]).only_in(&[Mode::Select, Mode::Pose, Mode::Cluster, Mode::Rig]),
+    row(Group::Select, Command::SelectLasso, "select.lasso", "Lasso select", "Draw a loop to select. Shift extends the selection, Ctrl subtracts from it.").presets(&[Chord::key(Key::C).shift()], &[Chord::key(Key::L).ctrl().shift()]).only_in(&[Mode::Select, Mode::Pose, Mode::Cluster, Mode::Rig]),
     row(Group::Select, Command::SelectThrough, "select.through", "Select through", "Let box, circle and lasso also select vertices that face away or are occluded."),
     row(Group::Select, Command::Hide, "select.hide", "Hide selected", "Hide the selected bones or vertices.").presets(&[Chord::key(Key::H)], &[Chord::key(Key::H).ctrl()]).part(),
     row(Group::Select, Command::HideOthers, "select.hide_others", "Hide unselected", "Hide everything that is not selected.").presets(&[Chord::key(Key::H).shift()], &[Chord::key(Key::H).alt()]),
@@ -256,10 +261,10 @@ pub const TABLE: &[Row] = &[
     row(Group::View, Command::UseBefore(StackPreset::CentresOfRotation), "view.before_cor", "Compare with centres of rotation", "Compare with skinning about optimised centres of rotation.").under("Compare with"),
     row(Group::View, Command::UseBefore(StackPreset::Default), "view.before_default", "Compare with default stack", "Compare with the deformer stack that a new model gets.").under("Compare with"),
     row(Group::View, Command::KeepBefore, "view.before_keep", "Compare with current stack", "Keep a copy of the current deformer stack as the comparison. Change the stack, then compare.").under("Compare with"),
-    row(Group::Pose, Command::PoseMove, "pose.move", "Move", "Move the selected bones, in Sculpt mode the selected vertices, in Cluster mode the selected clusters of groups moved by hand. X, Y or Z constrains the axis, numbers set the distance, Enter confirms, Esc cancels.").presets(&[Chord::key(Key::G)], &[Chord::key(Key::W)]).only_in(&[Mode::Select, Mode::Pose, Mode::Cluster, Mode::Sculpt]),
+    row(Group::Pose, Command::PoseMove, "pose.move", "Move", "Move the selected bones, in Edit bones mode their heads at rest, in Sculpt mode the selected vertices, in Cluster mode the selected clusters of groups moved by hand. X, Y or Z constrains the axis, numbers set the distance, Enter confirms, Esc cancels.").presets(&[Chord::key(Key::G)], &[Chord::key(Key::W)]).only_in(&[Mode::Select, Mode::Pose, Mode::Cluster, Mode::Sculpt, Mode::Rig]),
     row(Group::Pose, Command::PoseRotate, "pose.rotate", "Rotate", "Rotate the selected bones, in Sculpt mode the selected vertices, in Cluster mode the selected clusters of groups moved by hand. X, Y or Z constrains the axis, numbers set the angle, Enter confirms, Esc cancels.").presets(&[Chord::key(Key::R)], &[Chord::key(Key::E)]).only_in(&[Mode::Select, Mode::Pose, Mode::Cluster, Mode::Sculpt]),
     row(Group::Pose, Command::PoseScale, "pose.scale", "Scale", "Scale the selected bones, in Sculpt mode the selected vertices, in Cluster mode the selected clusters of groups moved by hand. X, Y or Z constrains the axis, numbers set the factor, Enter confirms, Esc cancels.").presets(&[Chord::key(Key::S)], &[Chord::key(Key::R)]).only_in(&[Mode::Select, Mode::Pose, Mode::Cluster, Mode::Sculpt]),
-    row(Group::Pose, Command::CycleSpace, "pose.space", "Next transform orientation", "Switch the transform orientation: local, global, parent.").presets(&[Chord::key(Key::Comma)], &[Chord::key(Key::W).ctrl()]).only_in(&[Mode::Select, Mode::Pose, Mode::Cluster, Mode::Sculpt]).part(),
+    row(Group::Pose, Command::CycleSpace, "pose.space", "Next transform orientation", "Switch the transform orientation: local, global, parent.").presets(&[Chord::key(Key::Comma)], &[Chord::key(Key::W).ctrl()]).only_in(&[Mode::Select, Mode::Pose, Mode::Cluster, Mode::Sculpt, Mode::Rig]).part(),
     row(Group::Pose, Command::ClearLocation, "pose.clear_location", "Clear location", "Reset the location of the selected bones to the rest pose. In Cluster mode, set the selected clusters that are moved by hand back to the deformer stack.").presets(&[Chord::key(Key::G).alt()], &[Chord::key(Key::W).alt()]).only_in(&[Mode::Select, Mode::Pose, Mode::Cluster]).under("Clear").part(),
     row(Group::Pose, Command::ClearRotation, "pose.clear_rotation", "Clear rotation", "Reset the rotation of the selected bones to the rest pose.").presets(&[Chord::key(Key::R).alt()], &[Chord::key(Key::E).alt()]).only_in(&[Mode::Select, Mode::Pose]).under("Clear"),
     row(Group::Pose, Command::ClearScale, "pose.clear_scale", "Clear scale", "Reset the scale of the selected bones to the rest pose.").presets(&[Chord::key(Key::S).alt()], &[Chord::key(Key::R).alt()]).only_in(&[Mode::Select, Mode::Pose]).under("Clear"),
@@ -268,6 +273,24 @@ pub const TABLE: &[Row] = &[
     row(Group::Pose, Command::PastePose, "pose.paste", "Paste pose", "Paste the copied pose onto bones of the same names.").keys(&[Chord::key(Key::V).ctrl()]).only_in(&[Mode::Select, Mode::Pose]),
     row(Group::Pose, Command::PasteFlipped, "pose.paste_flipped", "Paste pose flipped", "Paste the copied pose mirrored: left bones get the pose of right bones.").keys(&[Chord::key(Key::V).ctrl().shift()]).only_in(&[Mode::Select, Mode::Pose]),
     row(Group::Pose, Command::TogglePin, "pose.pin", "IK pin", "Pin the end of a bone chain in place. Drag the pin to bend the chain (IK).").presets(&[Chord::key(Key::I).shift()], &[Chord::key(Key::P).ctrl()]).only_in(&[Mode::Select, Mode::Pose]).part(),
+    row(Group::Bones, Command::Extrude, "rig.extrude", "Extrude bone", "Add a child to the active bone, from its tail. Drag to place it, Enter confirms, Esc cancels.").keys(&[Chord::key(Key::E)]).only_in(&[Mode::Rig]),
+    row(Group::Bones, Command::EditRig(RigKind::Subdivide), "rig.subdivide", "Subdivide bones", "Divide the selected bones by new ones. The weights are split along the bone, and no pose changes."),
+    row(Group::Bones, Command::EditRig(RigKind::Dissolve), "rig.dissolve", "Dissolve bones", "Merge the selected bones into their parents, which get all their weights. Children keep their motions.").keys(&[Chord::key(Key::X).ctrl()]).only_in(&[Mode::Rig]),
+    row(Group::Bones, Command::EditRig(RigKind::Remove), "rig.remove", "Remove bones", "Remove the selected bones. Their weights go to the parent or along the bone, whichever changes the clips less. Children keep their motions.").keys(&[Chord::key(Key::X), Chord::key(Key::Delete)]).only_in(&[Mode::Rig]),
+    row(Group::Bones, Command::EditRig(RigKind::SetParent), "rig.set_parent", "Set parent", "Make the active bone the parent of the other selected ones. Every clip keeps its motion.").presets(&[Chord::key(Key::P).ctrl()], &[Chord::key(Key::P)]).only_in(&[Mode::Rig]).part(),
+    row(Group::Bones, Command::EditRig(RigKind::ClearParent), "rig.clear_parent", "Clear parent", "Take the selected bones from their parents: they hang from the root of the rig then. Every clip keeps its motion.").presets(&[Chord::key(Key::P).alt()], &[Chord::key(Key::P).shift()]).only_in(&[Mode::Rig]),
+    row(Group::Bones, Command::EditRig(RigKind::Symmetrize), "rig.symmetrize", "Symmetrize bones", "Mirror the selected bones and all below them to the other side. Missing bones are created, with mirrored weights.").keys(&[Chord::key(Key::M).ctrl()]).only_in(&[Mode::Rig]).part(),
+    row(Group::Bones, Command::OrientPie, "rig.orient", "Orient bones…", "Choose in a pie menu which axis of the selected bones points to the tail. Every clip keeps its motion.").keys(&[Chord::key(Key::N).shift()]).only_in(&[Mode::Rig]),
+    row(Group::Bones, Command::EditRig(RigKind::Orient(BoneAxis::Y)), "rig.orient_y", "Orient +Y along bones", "Point +Y of the selected bones to the tail, as in Blender, and +Z along the normal of the bend.").under("Orient"),
+    row(Group::Bones, Command::EditRig(RigKind::Orient(BoneAxis::X)), "rig.orient_x", "Orient +X along bones", "Point +X of the selected bones to the tail, as in Maya, and +Y along the normal of the bend.").under("Orient"),
+    row(Group::Bones, Command::EditRig(RigKind::Orient(BoneAxis::Z)), "rig.orient_z", "Orient +Z along bones", "Point +Z of the selected bones to the tail, and +Y along the normal of the bend.").under("Orient"),
+    row(Group::Bones, Command::EditRig(RigKind::Orient(BoneAxis::NegX)), "rig.orient_neg_x", "Orient -X along bones", "Point -X of the selected bones to the tail, as on the mirrored side of some rigs, and +Y along the normal of the bend.").under("Orient"),
+    row(Group::Bones, Command::EditRig(RigKind::Twist), "rig.twist", "Add twist bones", "Add a chain of helper bones that share the twist of the selected bones. Nothing moves at rest.").part(),
+    row(Group::Bones, Command::EditRig(RigKind::Half), "rig.half", "Add half bones", "Add a helper bone at the head of each selected bone that takes half of its rotation. Nothing moves at rest."),
+    row(Group::Bones, Command::ApplyPie, "rig.apply", "Apply…", "Choose in a pie menu: use the pose as rest pose, or freeze the scale of the selected bones.").keys(&[Chord::key(Key::A).ctrl()]).only_in(&[Mode::Pose, Mode::Rig]).part(),
+    row(Group::Bones, Command::EditRig(RigKind::PoseAsRest), "rig.pose_as_rest", "Use pose as rest pose", "Make the current pose or frame the rest pose. Clips stay the same."),
+    row(Group::Bones, Command::EditRig(RigKind::FreezeScale), "rig.freeze_scale", "Freeze scale", "Apply the scale of the selected bones: it becomes 1, and nothing changes size."),
+    row(Group::Bones, Command::EditRig(RigKind::Bind), "rig.bind", "Bind…", "Compute new weights for the skinned meshes from their bones at rest.").part(),
     row(Group::Weights, Command::Paint(PaintTarget::Weights), "paint.weights", "Paint bone weights", "Paint how strongly vertices follow the active bone.").under("Paint"),
     row(Group::Weights, Command::Paint(PaintTarget::LayerMask), "paint.layer_mask", "Paint layer mask", "Paint the mask of the active layer: 0 hides the layer, 1 shows it in full.").under("Paint"),
     row(Group::Weights, Command::Paint(PaintTarget::Mask(MaskKind::Blend)), "paint.blend", "Paint DQS factor", "Paint the blend of skinning methods: 0 is linear, 1 is dual quaternion.").under("Paint"),
@@ -328,7 +351,7 @@ pub const TABLE: &[Row] = &[
     row(Group::Weights, Command::Operate(OperationKind::Swap), "weights.swap", "Swap weights of bones", "Swap the weights of two bones.").under("Bone weights"),
     row(Group::Weights, Command::Operate(OperationKind::Mirror), "weights.mirror", "Mirror weights", "Copy weights from one side to the other. Left bones map to right bones.").under("Mirror"),
     row(Group::Weights, Command::Operate(OperationKind::Flip), "weights.flip", "Flip weights", "Swap the weights of the two sides.").under("Mirror"),
-    row(Group::Weights, Command::AdjustLast, "weights.adjust_last", "Adjust last operation", "Show or hide the settings of the last weight operation. You can adjust them until the next edit.").keys(&[Chord::key(Key::F9)]),
+    row(Group::Weights, Command::AdjustLast, "weights.adjust_last", "Adjust last operation", "Show or hide the settings of the last operation on weights or bones. You can adjust them until the next edit.").keys(&[Chord::key(Key::F9)]),
     row(Group::Weights, Command::CopyWeights, "weights.copy", "Copy weights", "Copy the weights of the selected vertices, or of the whole object.").keys(&[Chord::key(Key::C).ctrl()]).only_in(&[Mode::Paint]).part(),
     row(Group::Weights, Command::Operate(OperationKind::Paste(PasteBy::Point)), "weights.paste", "Paste weights", "Paste the copied weights by vertex index. One copied vertex fills the whole selection.").keys(&[Chord::key(Key::V).ctrl()]).only_in(&[Mode::Paint]),
     row(Group::Weights, Command::Operate(OperationKind::Paste(PasteBy::Surface)), "weights.paste_surface", "Paste by surface", "Paste the copied weights to the nearest surface positions in the bind pose.").keys(&[Chord::key(Key::V).ctrl().shift()]).only_in(&[Mode::Paint]),
@@ -443,6 +466,7 @@ pub const TABLE: &[Row] = &[
     row(Group::Window, Command::SetMode(Mode::Paint), "mode.paint", "Paint mode", "Paint the weights of the active bone or a strength map. Ctrl inverts the brush, Shift smooths."),
     row(Group::Window, Command::SetMode(Mode::Cluster), "mode.cluster", "Cluster mode", "Mark control clusters with a brush. Ctrl unmarks, Shift grows the group by one ring, 1 to 9 choose the group."),
     row(Group::Window, Command::SetMode(Mode::Sculpt), "mode.sculpt", "Sculpt mode", "Sculpt the active corrective sample on the posed surface. Ctrl inverts the brush, Shift smooths."),
+    row(Group::Window, Command::SetMode(Mode::Rig), "mode.rig", "Edit bones mode", "Edit bones in the rest pose: move, extrude, subdivide, orient, mirror, and change parents. Every edit says what it changes in the clips."),
     row(Group::Window, Command::SwapMode, "mode.swap", "Previous mode", "Switch back to the previous mode.").keys(&[Chord::key(Key::Tab)]).part(),
     row(Group::Window, Command::ModePie, "mode.pie", "Modes…", "Choose a mode in a pie menu.").keys(&[Chord::key(Key::Tab).ctrl()]),
     row(Group::Window, Command::UseWorkspace(Workspace::Rig), "window.workspace_rig", "Rig workspace", "Inspect the model and select bones.").under("Workspaces").part(),

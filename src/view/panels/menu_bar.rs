@@ -205,6 +205,10 @@ pub fn item_ui(
     let response = ui
         .add_enabled(enabled, button)
         .on_hover_text(command.about());
+    let response = match command.why_disabled(editor) {
+        Some(why) => response.on_disabled_hover_text(format!("{} {why}", command.about())),
+        None => response,
+    };
     response.widget_info(|| match checked {
         Some(on) => WidgetInfo::selected(Role::MenuItemCheckBox, enabled, on, &label),
         None => WidgetInfo::labeled(Role::MenuItem, enabled, &label),

@@ -19,6 +19,7 @@ mod pose_blend;
 mod problems;
 mod properties;
 mod rename;
+mod rig_report;
 mod status_bar;
 mod timeline;
 mod tool_bar;

@@ -1,7 +1,7 @@
 //! The toolbar: the modes, and the tools of the mode.
 
 use crate::document::session::{BrushKind, SculptKind};
-use crate::editor::Editor;
+use crate::editor::{Editor, RigKind};
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
 use crate::view::theme;
@@ -35,6 +35,34 @@ fn tools(mode: Mode) -> &'static [&'static [(Command, MaterialIcon)]] {
                 (Command::TogglePin, icons::ICON_KEEP),
                 (Command::ResetPose, icons::ICON_RESTART_ALT),
                 (Command::KeyPose, icons::ICON_KEY),
+            ],
+        ],
+        Mode::Rig => &[
+            &[
+                (Command::Extrude, icons::ICON_ADD_CIRCLE),
+                (
+                    Command::EditRig(RigKind::Subdivide),
+                    icons::ICON_LINEAR_SCALE,
+                ),
+                (Command::EditRig(RigKind::Dissolve), icons::ICON_MERGE),
+                (Command::EditRig(RigKind::Remove), icons::ICON_DELETE),
+            ],
+            &[
+                (
+                    Command::EditRig(RigKind::SetParent),
+                    icons::ICON_ACCOUNT_TREE,
+                ),
+                (Command::OrientPie, icons::ICON_3D_ROTATION),
+                (Command::EditRig(RigKind::Symmetrize), icons::ICON_FLIP),
+            ],
+            &[
+                (Command::EditRig(RigKind::Twist), icons::ICON_CYCLONE),
+                (Command::EditRig(RigKind::Half), icons::ICON_CALL_SPLIT),
+            ],
+            &[
+                (Command::SelectBox, icons::ICON_SELECT),
+                (Command::SelectCircle, icons::ICON_CIRCLE),
+                (Command::SelectLasso, icons::ICON_LASSO_SELECT),
             ],
         ],
         Mode::Paint => &[
@@ -129,7 +157,8 @@ pub fn tool_bar_ui(
     let mut commands = Vec::new();
     let mut tool = |ui: &mut Ui, command: Command, icon: MaterialIcon| {
         let enabled = command.is_enabled(editor);
-        if tool_ui(ui, command, icon, enabled, is_on(command)) {
+        let why = command.why_disabled(editor);
+        if tool_ui(ui, command, icon, (enabled, why), is_on(command)) {
             commands.push(command);
         }
     };
@@ -156,7 +185,7 @@ fn tool_ui(
     ui: &mut Ui,
     command: Command,
     icon: MaterialIcon,
-    enabled: bool,
+    (enabled, why): (bool, Option<&str>),
     on: Option<bool>,
 ) -> bool {
     let palette = theme::palette(ui);
@@ -182,6 +211,6 @@ fn tool_ui(
     let text = format!("{}\n{}", command.label(), command.tooltip(ui.ctx()));
     response
         .on_hover_text(&text)
-        .on_disabled_hover_text(text)
+        .on_disabled_hover_text(why.map_or_else(|| text.clone(), |why| format!("{text}\n{why}")))
         .clicked()
 }

@@ -2,7 +2,7 @@
 
 use super::{Viewport, ndc, size};
 use crate::document::session::SelectKind;
-use crate::editor::Editor;
+use crate::editor::{Editor, RigKind};
 use crate::skeleton::JointId;
 use crate::tools::SelectOp;
 use crate::view::commands::Command;
@@ -52,6 +52,35 @@ const POSE: &[&[Command]] = &[
     ],
     &[Command::CopyPose, Command::PastePose, Command::PasteFlipped],
     &[Command::TogglePin, Command::KeyPose, Command::DeleteKeys],
+    &[
+        Command::Rename,
+        Command::SelectLinked,
+        Command::FrameSelected,
+        Command::Hide,
+    ],
+];
+
+/// The commands for bones in the rest pose.
+const RIG: &[&[Command]] = &[
+    &[
+        Command::PoseMove,
+        Command::Extrude,
+        Command::EditRig(RigKind::Subdivide),
+        Command::EditRig(RigKind::Dissolve),
+        Command::EditRig(RigKind::Remove),
+    ],
+    &[
+        Command::EditRig(RigKind::SetParent),
+        Command::EditRig(RigKind::ClearParent),
+        Command::EditRig(RigKind::Symmetrize),
+        Command::OrientPie,
+        Command::ApplyPie,
+    ],
+    &[
+        Command::EditRig(RigKind::Twist),
+        Command::EditRig(RigKind::Half),
+        Command::EditRig(RigKind::Bind),
+    ],
     &[
         Command::Rename,
         Command::SelectLinked,
@@ -189,6 +218,7 @@ impl Viewport {
             let parts = match mode {
                 Mode::Select => SELECT,
                 Mode::Pose => POSE,
+                Mode::Rig => RIG,
                 Mode::Cluster => {
                     groups_ui(ui, editor);
                     panels::cluster_popover_ui(ui, editor);

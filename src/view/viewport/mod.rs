@@ -220,7 +220,7 @@ impl Viewport {
         } else {
             Self::select_overlay(ui, &response, editor);
         }
-        if self.mode == Mode::Pose
+        if matches!(self.mode, Mode::Pose | Mode::Rig)
             || (self.transforms_vertices(editor) && !self.is_selecting(editor))
         {
             self.pose_overlay_ui(ui, &response, editor);
@@ -268,6 +268,7 @@ impl Viewport {
         Self::size_select_circle(ui, response, editor);
         Self::size_soft_selection(ui, editor);
         self.navigate(ui, response, editor);
+        editor.show_rest(self.mode == Mode::Rig);
         editor.select_for_moving(self.mode == Mode::Cluster && self.is_vertex_tool(editor));
         for command in std::mem::take(&mut self.pointer_commands) {
             self.run_at_pointer(command, ui, response, editor);
@@ -277,8 +278,10 @@ impl Viewport {
                 self.end_stroke(response, editor);
                 self.select(ui, response, editor);
             }
-            Mode::Pose if self.is_selecting(editor) => self.select(ui, response, editor),
-            Mode::Pose => {
+            Mode::Pose | Mode::Rig if self.is_selecting(editor) => {
+                self.select(ui, response, editor);
+            }
+            Mode::Pose | Mode::Rig => {
                 self.end_stroke(response, editor);
                 self.pose(ui, response, editor);
             }
@@ -301,7 +304,7 @@ impl Viewport {
             Mode::Paint | Mode::Sculpt => self.paint(ui, response, editor),
         }
         let transforms = match self.mode {
-            Mode::Pose => true,
+            Mode::Pose | Mode::Rig => true,
             Mode::Sculpt | Mode::Cluster => self.transforms_vertices(editor),
             Mode::Select | Mode::Paint => false,
         };

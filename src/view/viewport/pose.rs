@@ -1,4 +1,5 @@
-//! Pose mode: the gizmo, the keys of a transform, and IK on pinned chains. Selected vertices are transformed alike.
+//! Pose mode: the gizmo, the keys of a transform, and IK on pinned chains. Selected vertices are transformed alike, and so
+//! are bones in the rest pose in Edit bones mode.
 
 use super::{Drag, Viewport, ndc, size};
 use crate::document::session::TransformKind;
@@ -102,7 +103,7 @@ impl Viewport {
         editor: &mut Editor,
     ) {
         let kind = match command {
-            Command::PoseMove => TransformKind::Move,
+            Command::PoseMove | Command::Extrude => TransformKind::Move,
             Command::PoseRotate => TransformKind::Rotate,
             Command::PoseScale => TransformKind::Scale,
             _ => return,
@@ -111,7 +112,11 @@ impl Viewport {
         // Only the movement from here counts, even if the pointer is over a button.
         let at = ui.ctx().pointer_latest_pos().unwrap_or(rect.center());
         let (at, size) = (px(at, rect), size(rect));
-        if self.begin_transform(editor, kind, None, (at, size)) {
+        let begun = match command {
+            Command::Extrude => editor.begin_extrude(at, size),
+            _ => self.begin_transform(editor, kind, None, (at, size)),
+        };
+        if begun {
             response.request_focus();
             self.pose.held = false;
         }
@@ -137,9 +142,11 @@ impl Viewport {
         let hit = at.and_then(|at| gizmo?.hit(at));
         // A pinned end takes precedence: a ring seen edge-on crosses the centre of the gizmo.
         let session = editor.document().session();
+        let is_posing = self.mode != Mode::Rig;
         let heads = session
             .pins
             .difference(&session.hidden_joints)
+            .filter(|_| is_posing)
             .filter_map(|&pin| {
                 let world = editor.world().get(pin.get())?;
                 let head = screen.project(world.translation.as_vec3())?;
@@ -158,7 +165,9 @@ impl Viewport {
         let began = if let Some(pin) = self.pose.pin {
             editor.begin_reach(pin, origin, size)
         } else if let Some(handle) = self.pose.handle {
-            editor.begin_transform(handle.kind, Some(handle), origin, size)
+            self.begin_transform(editor, handle.kind, Some(handle), (origin, size))
+        } else if self.mode == Mode::Rig {
+            self.begin_bone_drag(editor, origin, rect)
         } else {
             // A bone under the pointer is selected and transformed by the gizmo type.
             let at = ndc(rect.min + egui::vec2(origin.x, origin.y), rect);
@@ -176,6 +185,21 @@ impl Viewport {
         self.pose.held = began;
         self.hovered = None;
         began
+    }
+
+    /// Starts to move the head of the bone under the pointer, near its tail the child that begins there.
+    fn begin_bone_drag(&self, editor: &mut Editor, origin: Vec2, rect: Rect) -> bool {
+        let at = ndc(rect.min + egui::vec2(origin.x, origin.y), rect);
+        let size = size(rect);
+        let Some(bone) = editor.pick_bone_in_view(at, size, self.pickable_bones()) else {
+            return false;
+        };
+        let screen = screen(editor, rect);
+        let grabbed = end_near(editor, bone, &screen, origin);
+        if !editor.joints_to_pose().contains(&grabbed) {
+            editor.pick_joint(Some(grabbed), SelectOp::Replace);
+        }
+        editor.begin_joint_move(None, origin, size)
     }
 
     /// Applies keys and pointer to the running transform.
@@ -248,10 +272,37 @@ pub(super) fn gizmo(editor: &Editor, mode: Mode, screen: &Screen) -> Option<Gizm
     let frame = match mode {
         Mode::Sculpt => editor.vertex_gizmo_frame(),
         Mode::Cluster => editor.cluster_gizmo_frame(),
+        Mode::Rig => editor.rig_gizmo_frame(),
         Mode::Select | Mode::Pose | Mode::Paint => editor.gizmo_frame(),
     };
     let (centre, axes) = frame?;
-    Gizmo::new(editor.pose_options().gizmo, centre, axes, screen)
+    let kind = match mode {
+        Mode::Rig => TransformKind::Move,
+        _ => editor.pose_options().gizmo,
+    };
+    Gizmo::new(kind, centre, axes, screen)
+}
+
+/// The joint at the end of the bone of `joint` that is nearer to a viewport position: the child at the tail in its last
+/// third, else the joint itself.
+fn end_near(editor: &Editor, joint: JointId, screen: &Screen, at: Vec2) -> JointId {
+    let place = |joint: JointId| {
+        let world = editor.world().get(joint.get())?;
+        screen.project(world.translation.as_vec3())
+    };
+    let Some(head) = place(joint) else {
+        return joint;
+    };
+    let is_bone = editor.document().skin_joint_mask();
+    let children = editor.document().skeleton().children(joint).iter();
+    let reached = children.copied().filter_map(|child| {
+        let along = place(child)? - head;
+        let part = (at - head).dot(along) / along.length_squared().max(1.0);
+        let beside = (at - head - along * part).length();
+        (is_bone[child.get()] && part > 2.0 / 3.0).then_some((child, beside))
+    });
+    let nearest = reached.min_by(|a, b| a.1.total_cmp(&b.1));
+    nearest.map_or(joint, |(child, _)| child)
 }
 
 pub(super) fn screen(editor: &Editor, rect: Rect) -> Screen {

@@ -55,7 +55,7 @@ impl Viewport {
             running(&painter, palette, rect, &screen, tool, pointer);
             return;
         }
-        let has_gizmo = self.mode == Mode::Pose || self.is_vertex_tool(editor);
+        let has_gizmo = matches!(self.mode, Mode::Pose | Mode::Rig) || self.is_vertex_tool(editor);
         let Some(gizmo) = gizmo(editor, self.mode, &screen).filter(|_| has_gizmo) else {
             return;
         };

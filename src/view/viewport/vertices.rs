@@ -20,7 +20,7 @@ impl Viewport {
         match self.mode {
             Mode::Sculpt => editor.sculpt_kind() == SculptKind::Vertices,
             Mode::Cluster => editor.moves_clusters(),
-            Mode::Select | Mode::Pose | Mode::Paint => false,
+            Mode::Select | Mode::Pose | Mode::Paint | Mode::Rig => false,
         }
     }
 
@@ -29,7 +29,7 @@ impl Viewport {
         match self.mode {
             Mode::Sculpt => editor.is_moving_vertices() || self.is_vertex_tool(editor),
             Mode::Cluster => editor.is_moving_clusters() || self.is_vertex_tool(editor),
-            Mode::Select | Mode::Pose | Mode::Paint => false,
+            Mode::Select | Mode::Pose | Mode::Paint | Mode::Rig => false,
         }
     }
 
@@ -45,6 +45,7 @@ impl Viewport {
         match self.mode {
             Mode::Sculpt => editor.begin_vertex_transform(kind, handle, at, size),
             Mode::Cluster => editor.begin_cluster_transform(kind, handle, at, size),
+            Mode::Rig => editor.begin_joint_move(handle, at, size),
             Mode::Select | Mode::Pose | Mode::Paint => {
                 editor.begin_transform(kind, handle, at, size)
             }

@@ -2,8 +2,21 @@
 
 use super::Action;
 use super::tree::Item;
-use crate::editor::Editor;
+use crate::editor::{Editor, RigKind};
+use crate::view::commands::Command;
 use egui::{Button, Role, Ui, WidgetInfo};
+
+/// The commands on bones.
+const EDITS: [Command; 8] = [
+    Command::EditRig(RigKind::Subdivide),
+    Command::EditRig(RigKind::Dissolve),
+    Command::EditRig(RigKind::Remove),
+    Command::EditRig(RigKind::SetParent),
+    Command::EditRig(RigKind::ClearParent),
+    Command::EditRig(RigKind::Symmetrize),
+    Command::EditRig(RigKind::Twist),
+    Command::EditRig(RigKind::Half),
+];
 
 /// Draws the context menu of a row and collects the chosen actions.
 pub(super) fn menu_ui(
@@ -81,6 +94,26 @@ pub(super) fn menu_ui(
             ) {
                 actions.push(Action::SelectChildren(joint));
             }
+            ui.menu_button("Edit bones", |ui| {
+                for command in EDITS {
+                    // With another bone alone, that one is selected first.
+                    let is_free = command.is_enabled(editor)
+                        || command != Command::EditRig(RigKind::SetParent);
+                    let keys = command.keys(ui.ctx());
+                    let button = Button::new(command.label()).shortcut_text(keys);
+                    let response = ui.add_enabled(is_free, button);
+                    let response = response.on_hover_text(command.about());
+                    let why = command.why_disabled(editor).unwrap_or_default();
+                    let response = response.on_disabled_hover_text(why);
+                    response.widget_info(|| {
+                        WidgetInfo::labeled(Role::MenuItem, is_free, command.label())
+                    });
+                    if response.clicked() {
+                        actions.push(Action::Run(joint, command));
+                        ui.close();
+                    }
+                }
+            });
         }
         Item::Object(id) => {
             let is_hidden = session.hidden_instances.contains(&id);

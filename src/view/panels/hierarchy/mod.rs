@@ -63,6 +63,8 @@ enum Action {
     Isolate(JointId),
     SelectChildren(JointId),
     Colour(JointId, Option<[u8; 3]>),
+    /// Runs a command on the selected bones with this one.
+    Run(JointId, Command),
 }
 
 impl Hierarchy {
@@ -98,7 +100,14 @@ impl Hierarchy {
         }
         let actions = self.rows_ui(ui, editor);
         for action in actions {
-            self.perform(action, editor, ui.ctx());
+            if let Action::Run(joint, command) = action {
+                if !editor.document().session().selected_joints.contains(&joint) {
+                    self.select(Item::Joint(joint), Modifiers::NONE, editor);
+                }
+                commands.push(command);
+            } else {
+                self.perform(action, editor, ui.ctx());
+            }
         }
         if self.tree.n_bones() == 0 {
             empty_ui(ui, "This file has no skeleton.", &mut commands);
@@ -300,6 +309,8 @@ impl Hierarchy {
                 editor.select_joints(editor.with_children(joint), Some(joint));
                 self.shown = Some(joint);
             }
+            // It is run by the app.
+            Action::Run(..) => {}
             Action::Colour(joint, colour) => editor.set_joint_colour(joint, colour),
         }
     }

@@ -1,12 +1,15 @@
 //! Adjust last operation: a small window over the lower left of the viewport with the settings, results and failures
-//! of the last weight operation.
+//! of the last operation on weights or bones.
 
 mod automatic;
 mod fields;
 mod pairs;
 mod report;
+mod rig;
 mod rows;
 mod scope;
+
+pub(super) use rig::INTENTS;
 
 use crate::editor::Editor;
 use crate::view::panels::TOOL_BAR_WIDTH;
@@ -22,10 +25,13 @@ const MARGIN: f32 = 12.0;
 
 /// Shows the window inside `over` while an operation can be adjusted.
 pub fn operation_ui(ctx: &Context, over: Rect, editor: &mut Editor) {
-    let Some(adjusting) = editor.adjusting().filter(|a| !a.is_hidden()) else {
+    let of_bones = editor.rig_adjusting().filter(|a| rig::is_shown(a));
+    let of_bones = of_bones.map(|adjusting| adjusting.tool().label());
+    let of_weights = editor.adjusting().filter(|a| !a.is_hidden());
+    let of_weights = of_weights.map(|adjusting| adjusting.operation().label());
+    let Some(title) = of_bones.or(of_weights) else {
         return;
     };
-    let title = adjusting.operation().label();
     let mut is_open = true;
     Window::new(title)
         .id(Id::unique("operation"))
@@ -43,10 +49,20 @@ pub fn operation_ui(ctx: &Context, over: Rect, editor: &mut Editor) {
             ScrollArea::vertical()
                 .max_height(room)
                 .auto_shrink([false, true])
-                .show(ui, |ui| content_ui(ui, editor));
+                .show(ui, |ui| {
+                    if of_bones.is_some() {
+                        rig::content_ui(ui, editor);
+                    } else {
+                        content_ui(ui, editor);
+                    }
+                });
         });
     if !is_open {
-        editor.hide_operation(true);
+        if of_bones.is_some() {
+            editor.hide_rig_operation(true);
+        } else {
+            editor.hide_operation(true);
+        }
     }
 }
 

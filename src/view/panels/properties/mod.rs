@@ -9,6 +9,7 @@ mod deformation;
 mod morphs;
 mod object;
 mod points;
+mod rig;
 mod rule;
 mod sculpt;
 
@@ -42,7 +43,13 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Com
     if mode == Mode::Pose {
         section_ui(ui, "Pose", |ui| pose_properties_ui(ui, editor));
     }
+    if mode == Mode::Rig {
+        section_ui(ui, "Rest pose", |ui| rig::rest_ui(ui, editor));
+    }
     section_ui(ui, "Bone", |ui| bone::bone_ui(ui, editor));
+    if mode == Mode::Rig && !editor.rig_reports().is_empty() {
+        section_ui(ui, "Last operation", |ui| rig::reports_ui(ui, editor));
+    }
     if points::has_points(editor) {
         section_ui(ui, "Vertices", |ui| points::points_ui(ui, editor));
     }

@@ -1,0 +1,248 @@
+//! Bones moved and extruded by hand in the rest pose: shown while dragged, an operation on release.
+
+use super::{Editor, RigTool};
+use crate::document::session::TransformKind;
+use crate::skeleton::{Bone, JointId};
+use crate::tools::transform::Transforming;
+use crate::tools::{Handle, Screen};
+use glam::{DAffine3, DVec3, Vec2, Vec3};
+use std::collections::BTreeSet;
+
+/// The smallest move that is one, metres.
+const LEAST: f64 = 1e-9;
+
+/// Bones that are moved, or one that is extruded.
+pub(super) struct JointMove {
+    /// `None` once it is released and its operation runs.
+    tool: Option<Transforming>,
+    joints: Vec<JointId>,
+    /// The place of the extruded bone's head at the start, relative to its parent; `None` for a move.
+    tail: Option<DVec3>,
+    /// The offset since the start, world.
+    by: DVec3,
+    /// The result of the worker that shows the bones in their new places.
+    until: Option<u64>,
+}
+
+impl JointMove {
+    /// The offset of the new head from its parent, or of the moved heads from their places.
+    fn offset(&self) -> DVec3 {
+        self.by + self.tail.unwrap_or_default()
+    }
+}
+
+impl Editor {
+    /// Whether bones are moved or extruded by hand.
+    pub fn is_moving_joints(&self) -> bool {
+        self.joint_tool().is_some()
+    }
+
+    /// The position and axes of the gizmo in the rest pose: at the active one of the selected bones.
+    pub fn rig_gizmo_frame(&self) -> Option<(Vec3, [Vec3; 3])> {
+        let (place, axes) = self.gizmo_frame()?;
+        Some((place + self.shift_of_active().as_vec3(), axes))
+    }
+
+    fn shift_of_active(&self) -> DVec3 {
+        let moving = self.rigging.moving.as_ref();
+        moving
+            .filter(|moving| moving.tail.is_none())
+            .map_or(DVec3::ZERO, |moving| moving.by)
+    }
+
+    /// Begins to move the heads of the selected bones as [`Editor::begin_transform`] poses them. Each moves by the same
+    /// offset; their children stay.
+    pub fn begin_joint_move(&mut self, handle: Option<Handle>, at_px: Vec2, size_px: Vec2) -> bool {
+        if self.press_kind(TransformKind::Move) {
+            return true;
+        }
+        let joints: Vec<JointId> = self.joints_to_pose().into_iter().collect();
+        let active = self.document.session().active_joint;
+        let active = active.filter(|j| joints.contains(j));
+        let Some(lead) = active.or(joints.first().copied()) else {
+            self.notify("Select a bone to move first.");
+            return false;
+        };
+        self.begin_gesture();
+        let skeleton = self.document.skeleton().clone();
+        let rest = self.document.rest_pose().clone();
+        let world = rest.world_matrices(&skeleton);
+        let session = self.document.session();
+        let tool = Transforming::begin(
+            &skeleton,
+            &rest,
+            &world,
+            &BTreeSet::from([lead]),
+            Some(lead),
+            (TransformKind::Move, session.pose.space),
+            (Screen::new(session.camera, size_px), at_px),
+        );
+        let Some(mut tool) = tool else { return false };
+        if let Some(handle) = handle {
+            tool.grab(handle);
+        }
+        self.rigging.moving = Some(JointMove {
+            tool: Some(tool),
+            joints,
+            tail: None,
+            by: DVec3::ZERO,
+            until: None,
+        });
+        true
+    }
+
+    /// Begins to extrude the active bone from its tail.
+    pub fn begin_extrude(&mut self, at_px: Vec2, size_px: Vec2) -> bool {
+        if self.is_moving_joints() {
+            return true;
+        }
+        let joints = self.joints_to_pose();
+        let active = self.document.session().active_joint;
+        let Some(joint) = active.or(joints.first().copied()) else {
+            self.notify("Select a bone to extrude first.");
+            return false;
+        };
+        self.begin_gesture();
+        let rest = self.document.rest_pose();
+        let world = rest.world_matrices(self.document.skeleton());
+        let head = world[joint.get()].translation;
+        let bone = self.bones().into_iter().find(|bone| bone.joint == joint);
+        let tail = bone.map_or(head, |bone| bone.tail.as_dvec3());
+        let session = self.document.session();
+        let tool = Transforming::of_points(
+            1,
+            (tail.as_vec3(), (tail - head).as_vec3()),
+            (TransformKind::Move, session.pose.space),
+            (Screen::new(session.camera, size_px), at_px),
+        );
+        self.rigging.moving = Some(JointMove {
+            tool: Some(tool),
+            joints: vec![joint],
+            tail: Some(tail - head),
+            by: DVec3::ZERO,
+            until: None,
+        });
+        true
+    }
+
+    fn begin_gesture(&mut self) {
+        self.finish_tool();
+        self.cancel_select();
+        // A result that is on its way would move what is dragged.
+        self.cancel_rig_operation();
+    }
+
+    pub(in crate::editor) fn joint_tool(&self) -> Option<&Transforming> {
+        self.rigging.moving.as_ref()?.tool.as_ref()
+    }
+
+    pub(in crate::editor) fn joint_tool_mut(&mut self) -> Option<&mut Transforming> {
+        self.rigging.moving.as_mut()?.tool.as_mut()
+    }
+
+    /// Shows the bones where the drag puts them.
+    pub(in crate::editor) fn show_moved_joints(&mut self) {
+        let rest = self.document.rest_pose().clone();
+        let skeleton = self.document.skeleton().clone();
+        let Some(moving) = &mut self.rigging.moving else {
+            return;
+        };
+        let Some(tool) = &moving.tool else { return };
+        moving.by = match tool.joints().next() {
+            Some(joint) => {
+                let mut next = crate::skeleton::Pose::clone(&rest);
+                tool.apply(&mut next);
+                let place = |pose: &crate::skeleton::Pose| {
+                    crate::skeleton::orientation::world_of(&skeleton, pose, joint).translation
+                };
+                place(&next) - place(&rest)
+            }
+            None => tool.point_map().offset(tool.pivot(), 1.0).as_dvec3(),
+        };
+        self.picture_serial += 1;
+    }
+
+    /// Ends the drag: its operation runs. Returns whether there was one.
+    pub(in crate::editor) fn confirm_moved_joints(&mut self) -> bool {
+        let Some(moving) = self.rigging.moving.as_mut() else {
+            return false;
+        };
+        if moving.tool.take().is_none() {
+            return false;
+        }
+        let (by, joints) = (moving.offset(), moving.joints.clone());
+        let is_extruded = moving.tail.is_some();
+        if by.is_finite() && by.length() > LEAST {
+            let tool = if is_extruded {
+                RigTool::Extrude { by }
+            } else {
+                RigTool::Move {
+                    by,
+                    intent: self.move_intent(),
+                }
+            };
+            self.begin_rig_with(tool, joints);
+        } else {
+            self.rigging.moving = None;
+            if is_extruded {
+                self.notify("The bone has no length: drag to where the new one is to begin.");
+            }
+        }
+        true
+    }
+
+    /// Cancels the drag. Returns whether there was one.
+    pub(in crate::editor) fn cancel_moved_joints(&mut self) -> bool {
+        let is_moving = self.is_moving_joints();
+        if is_moving {
+            self.rigging.moving = None;
+            self.picture_serial += 1;
+        }
+        is_moving
+    }
+
+    /// Ends the picture of a drag once `generation`, a result of the worker, shows what it did.
+    pub(in crate::editor) fn settle_moved_joints(&mut self, generation: u64) {
+        let moving = self.rigging.moving.as_ref();
+        if moving.is_some_and(|moving| moving.until.is_some_and(|until| until <= generation)) {
+            self.rigging.moving = None;
+        }
+    }
+
+    /// Shows the dragged bones where they are until the next result of the worker.
+    pub(super) fn await_moved_joints(&mut self) {
+        if let Some(moving) = &mut self.rigging.moving {
+            moving.until = Some(self.evaluation.posted + 1);
+        }
+    }
+
+    /// World transforms of the joints with those that are being moved in their new places.
+    pub(in crate::editor) fn world_with_moved(&self) -> Vec<DAffine3> {
+        let mut world = self.world.clone();
+        if let Some(moving) = self.rigging.moving.as_ref().filter(|m| m.tail.is_none()) {
+            for joint in &moving.joints {
+                if let Some(world) = world.get_mut(joint.get()) {
+                    world.translation += moving.by;
+                }
+            }
+        }
+        world
+    }
+
+    /// The bone that an extrusion adds, before it is there.
+    pub(in crate::editor) fn extruded_bone(&self) -> Option<Bone> {
+        let moving = self.rigging.moving.as_ref().filter(|m| m.tail.is_some())?;
+        let joint = *moving.joints.first()?;
+        let head = self.world.get(joint.get())?.translation;
+        let tail = head + moving.offset();
+        let along = (tail - head).as_vec3();
+        Some(Bone {
+            joint,
+            head: head.as_vec3(),
+            tail: tail.as_vec3(),
+            side: along.any_orthogonal_vector(),
+            radius: 0.05 * along.length(),
+            helper: false,
+        })
+    }
+}

@@ -1,0 +1,211 @@
+//! The operations on bones with their settings, and the steps that each takes on the selected bones.
+
+use crate::document::Document;
+use crate::document::rig::{Axis, Intent};
+use crate::rig::Operation;
+use crate::skeleton::{JointId, Pose};
+use crate::tools::transform::topmost;
+use crate::weights::automatic::Automatic;
+use glam::DVec3;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A kind of operation on bones, without settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RigKind {
+    /// Divides the bones.
+    Subdivide,
+    /// Aims an axis along the bones.
+    Orient(Axis),
+    /// Gives the bones the active one as parent.
+    SetParent,
+    /// Takes the bones from their parents.
+    ClearParent,
+    /// Removes the bones.
+    Remove,
+    /// Merges the bones into their parents.
+    Dissolve,
+    /// Mirrors the bones and all below them.
+    Symmetrize,
+    /// Adds twist bones.
+    Twist,
+    /// Adds half bones.
+    Half,
+    /// Makes the scale of the bones 1.
+    FreezeScale,
+    /// Computes the weights of all skinned meshes anew.
+    Bind,
+    /// Makes the pose the rest pose.
+    PoseAsRest,
+}
+
+/// An operation on bones with its settings.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RigTool {
+    /// Divides the bones by new ones.
+    Subdivide {
+        /// How many, 1 - 16.
+        n: usize,
+    },
+    /// Moves the heads of the bones.
+    Move {
+        /// The offset in world space, metres.
+        by: DVec3,
+        /// What the move does to the clips.
+        intent: Intent,
+    },
+    /// Rotates the axes of the bones.
+    Orient {
+        /// The axis along the bone.
+        aim: Axis,
+        /// The axis towards the normal of the bend.
+        second: Axis,
+    },
+    /// Gives the bones another parent.
+    SetParent {
+        /// The parent.
+        parent: JointId,
+    },
+    /// Takes the bones from their parents.
+    ClearParent,
+    /// Removes the bones.
+    Remove,
+    /// Merges the bones into their parents.
+    Dissolve,
+    /// Mirrors the bones and all below them.
+    Symmetrize,
+    /// Adds twist bones.
+    Twist {
+        /// Segments, 1 - 6.
+        n: usize,
+    },
+    /// Adds half bones.
+    Half,
+    /// Makes the scale of the bones 1.
+    FreezeScale,
+    /// Adds a child to the bones.
+    Extrude {
+        /// The offset of the new bone's head in world space, metres.
+        by: DVec3,
+    },
+    /// Computes the weights of all skinned meshes anew.
+    Bind(Automatic),
+    /// Makes a pose the rest pose.
+    PoseAsRest(Arc<Pose>),
+}
+
+impl RigTool {
+    /// Its name in menus and in the history.
+    pub fn label(&self) -> &'static str {
+        self.operation(JointId(0)).label()
+    }
+
+    /// Whether it may take long, and waits for its settings.
+    pub(super) fn is_slow(&self) -> bool {
+        matches!(self, Self::Bind(_))
+    }
+
+    /// Whether it works on bones, not on the model as a whole.
+    pub fn is_about_bones(&self) -> bool {
+        !matches!(self, Self::Bind(_) | Self::PoseAsRest(_))
+    }
+
+    /// Whether it has settings to adjust.
+    pub fn has_settings(&self) -> bool {
+        matches!(
+            self,
+            Self::Subdivide { .. }
+                | Self::Move { .. }
+                | Self::Orient { .. }
+                | Self::SetParent { .. }
+                | Self::Twist { .. }
+                | Self::Extrude { .. }
+                | Self::Bind(_)
+        )
+    }
+
+    /// The steps on `joints`, one after another.
+    pub(super) fn operations(&self, document: &Document, joints: &[JointId]) -> Vec<Operation> {
+        if !self.is_about_bones() {
+            return vec![self.operation(JointId(0))];
+        }
+        let skeleton = document.skeleton();
+        let mut joints = joints.to_vec();
+        match self {
+            // It takes all below with it.
+            Self::Symmetrize => {
+                let all: BTreeSet<JointId> = joints.into_iter().collect();
+                joints = topmost(skeleton, &all).collect();
+            }
+            Self::SetParent { parent } => joints.retain(|joint| joint != parent),
+            _ => {}
+        }
+        joints.sort_by_key(|&joint| skeleton.rank(joint));
+        if matches!(self, Self::Remove | Self::Dissolve) {
+            // From the tip, so that the weights of a chain end in the bone above it.
+            joints.reverse();
+        }
+        let steps = joints.into_iter().map(|joint| self.operation(joint));
+        steps.collect()
+    }
+
+    fn operation(&self, joint: JointId) -> Operation {
+        match self {
+            &Self::Subdivide { n } => Operation::Insert { joint, n },
+            &Self::Move { by, intent } => Operation::Move { joint, by, intent },
+            &Self::Orient { aim, second } => Operation::Orient { joint, aim, second },
+            &Self::SetParent { parent } => Operation::Reparent { joint, parent },
+            Self::ClearParent => Operation::ClearParent { joint },
+            Self::Remove => Operation::Remove { joint },
+            Self::Dissolve => Operation::Dissolve { joint },
+            Self::Symmetrize => Operation::Symmetrize { joint },
+            &Self::Twist { n } => Operation::Twist { joint, n },
+            Self::Half => Operation::Half { joint },
+            Self::FreezeScale => Operation::FreezeScale { joint },
+            &Self::Extrude { by } => Operation::Extrude { joint, by },
+            &Self::Bind(method) => Operation::Bind(method),
+            Self::PoseAsRest(pose) => Operation::PoseAsRest(pose.clone()),
+        }
+    }
+}
+
+/// The settings used last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Remembered {
+    pub(super) n_parts: usize,
+    pub(super) n_twist: usize,
+    pub(super) intent: Intent,
+    pub(super) method: Automatic,
+}
+
+impl Default for Remembered {
+    fn default() -> Self {
+        Self {
+            n_parts: 1,
+            n_twist: 2,
+            intent: Intent::default(),
+            method: Automatic::Heat,
+        }
+    }
+}
+
+impl Remembered {
+    /// Keeps the settings of `tool`.
+    pub(super) fn keep(&mut self, tool: &RigTool) {
+        match *tool {
+            RigTool::Subdivide { n } => self.n_parts = n,
+            RigTool::Twist { n } => self.n_twist = n,
+            RigTool::Move { intent, .. } => self.intent = intent,
+            RigTool::Bind(method) => self.method = method,
+            _ => {}
+        }
+    }
+}
+
+/// The second axis beside an axis along the bone: +Z beside +Y as Blender's bones, else +Y.
+pub(super) fn usual_second(aim: Axis) -> Axis {
+    match aim {
+        Axis::Y | Axis::NegY => Axis::Z,
+        _ => Axis::Y,
+    }
+}

@@ -1,0 +1,200 @@
+//! The settings and the report of an operation on bones.
+
+use super::WIDTH;
+use super::automatic::automatic_ui;
+use super::rows::{about_ui, bone_ui, combo_ui, count_ui, row_ui};
+use crate::document::rig::{Axis, Intent};
+use crate::editor::rigging::RigAdjusting;
+use crate::editor::{Editor, RigTool};
+use crate::view::panels::rig_report::rig_reports_ui;
+use crate::view::theme;
+use egui::{DragValue, RichText, Role, Ui, WidgetInfo};
+use glam::DVec3;
+
+/// What a move does to the clips, with a tooltip.
+pub(in crate::view::panels) const INTENTS: [(Intent, &str, &str); 3] = [
+    (
+        Intent::NewPivot,
+        "New pivot",
+        "Clips rotate about the new place: rotations stay, and motion changes.",
+    ),
+    (
+        Intent::KeepMotion,
+        "Keep motion",
+        "No motion changes. Keyframes are added where the new place moves on an arc.",
+    ),
+    (
+        Intent::ChildrenKeepMotion,
+        "New pivot, children keep motion",
+        "Clips rotate about the new place, but the children keep their motions: hands stay on props.",
+    ),
+];
+
+/// Whether there is something to show: settings, or an operation that takes long.
+pub(super) fn is_shown(adjusting: &RigAdjusting) -> bool {
+    !adjusting.is_hidden()
+}
+
+/// Draws settings, progress, report and the buttons that keep and take back the result.
+pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) {
+    fields_ui(ui, editor);
+    run_ui(ui, editor);
+    let Some(adjusting) = editor.rig_adjusting() else {
+        return;
+    };
+    if let Some(why) = adjusting.failure() {
+        ui.separator();
+        ui.label(RichText::new(why).color(theme::palette(ui).error));
+    } else if adjusting.is_applied() {
+        ui.separator();
+        rig_reports_ui(ui, editor);
+    }
+    end_ui(ui, editor);
+}
+
+fn fields_ui(ui: &mut Ui, editor: &mut Editor) {
+    let Some(adjusting) = editor.rig_adjusting() else {
+        return;
+    };
+    let mut tool = adjusting.tool().clone();
+    let count = |ui: &mut Ui, name: &str, about: &str, n: &mut usize, most: u32| {
+        let mut value = *n as u32;
+        count_ui(ui, name, about, &mut value, 1..=most);
+        *n = value as usize;
+    };
+    match &mut tool {
+        RigTool::Subdivide { n } => count(
+            ui,
+            "New bones",
+            "How many new bones divide each one.",
+            n,
+            16,
+        ),
+        RigTool::Twist { n } => count(ui, "Segments", "How many bones share the twist.", n, 6),
+        RigTool::Move { by, intent } => {
+            offset_ui(ui, by);
+            let chosen = INTENTS.iter().find(|(known, ..)| known == intent);
+            let about = chosen.map_or("", |(_, _, about)| about);
+            row_ui(ui, "Clips", about, |ui| {
+                let options = INTENTS.map(|(intent, label, _)| (intent, label.to_owned(), true));
+                combo_ui(ui, "Clips", intent, &options);
+            });
+            about_ui(ui, about);
+        }
+        RigTool::Extrude { by } => offset_ui(ui, by),
+        RigTool::Orient { aim, second } => {
+            let about = "The axis that points to the tail of the bone.";
+            row_ui(ui, "Along bone", about, |ui| {
+                combo_ui(ui, "Along bone", aim, &axes(None))
+            });
+            if second.unit().dot(aim.unit()) != 0.0 {
+                *second = if aim.unit().dot(DVec3::Y) == 0.0 {
+                    Axis::Y
+                } else {
+                    Axis::Z
+                };
+            }
+            let about = "The axis along the normal of the bend, about which the hinge rotates.";
+            row_ui(ui, "Sideways", about, |ui| {
+                combo_ui(ui, "Sideways", second, &axes(Some(*aim)));
+            });
+        }
+        RigTool::SetParent { parent } => {
+            bone_ui(ui, editor, "Parent", "The new parent of the bones.", parent);
+        }
+        RigTool::Bind(method) => automatic_ui(ui, method),
+        _ => {}
+    }
+    editor.set_rig_tool(tool);
+}
+
+/// The axes, without those parallel to `other`.
+fn axes(other: Option<Axis>) -> Vec<(Axis, String, bool)> {
+    let all = [
+        (Axis::X, "+X"),
+        (Axis::NegX, "-X"),
+        (Axis::Y, "+Y"),
+        (Axis::NegY, "-Y"),
+        (Axis::Z, "+Z"),
+        (Axis::NegZ, "-Z"),
+    ];
+    let is_free = |axis: &Axis| other.is_none_or(|other| other.unit().dot(axis.unit()) == 0.0);
+    let free = all.into_iter().filter(|(axis, _)| is_free(axis));
+    free.map(|(axis, name)| (axis, name.to_owned(), true))
+        .collect()
+}
+
+/// The offset along the axes of the world, metres.
+fn offset_ui(ui: &mut Ui, by: &mut DVec3) {
+    let about = "The offset along the axes of the world.";
+    row_ui(ui, "Offset", about, |ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        for (value, name) in [(&mut by.x, "X"), (&mut by.y, "Y"), (&mut by.z, "Z")] {
+            let field = DragValue::new(value)
+                .speed(0.002)
+                .fixed_decimals(3)
+                .update_while_editing(false)
+                .suffix(" m");
+            let response = ui.add_sized([58.0, ui.spacing().interact_size.y], field);
+            let label = format!("Offset {name}");
+            response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, &label));
+            response.on_hover_text(format!("{label}. {about} Drag or type."));
+        }
+    });
+}
+
+/// Draws the progress, or the button that starts an operation which waits for its settings.
+fn run_ui(ui: &mut Ui, editor: &mut Editor) {
+    let Some(adjusting) = editor.rig_adjusting() else {
+        return;
+    };
+    if let Some(task) = adjusting.task() {
+        let (fraction, label) = (task.fraction(), task.label());
+        let mut cancelled = false;
+        ui.horizontal(|ui| {
+            let text = if label.is_empty() { "Working" } else { &label };
+            let bar = egui::ProgressBar::new(fraction)
+                .desired_width(WIDTH - 76.0)
+                .text(text);
+            ui.add(bar);
+            cancelled = ui
+                .button("Cancel")
+                .on_hover_text("Cancel the computation. The bones stay unchanged.")
+                .clicked();
+        });
+        if cancelled {
+            editor.cancel_rig_operation();
+        }
+        ui.ctx()
+            .request_repaint_after(std::time::Duration::from_millis(50));
+    } else if adjusting.is_stale() {
+        let verb = if adjusting.is_applied() {
+            "Compute again"
+        } else {
+            "Compute"
+        };
+        let about = "Compute with these settings in the background.";
+        if ui.button(verb).on_hover_text(about).clicked() {
+            editor.run_rig_operation();
+        }
+    }
+}
+
+fn end_ui(ui: &mut Ui, editor: &mut Editor) {
+    let Some(adjusting) = editor.rig_adjusting().filter(|a| a.task().is_none()) else {
+        return;
+    };
+    let has_result = adjusting.is_applied();
+    ui.separator();
+    ui.horizontal(|ui| {
+        let apply = ui.add_enabled(has_result, egui::Button::new("Apply"));
+        let apply = apply.on_disabled_hover_text("There is no result yet.");
+        if apply.on_hover_text("Keep the result.").clicked() {
+            editor.end_rig_operation();
+        }
+        let about = "Restore the bones from before the operation.";
+        if ui.button("Cancel").on_hover_text(about).clicked() {
+            editor.take_back_rig_operation();
+        }
+    });
+}

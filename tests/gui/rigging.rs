@@ -1,0 +1,275 @@
+//! Edit bones mode in the window: entered from the pie, bones moved, subdivided, mirrored and taken back.
+
+use crate::window::{CTRL, Window};
+use egui::{Key, Modifiers, Pos2, Role};
+use egui_kittest::kittest::Queryable as _;
+use sinew::document::Document;
+use sinew::document::rig::Intent;
+use sinew::editor::{RigKind, RigTool};
+use sinew::skeleton::JointId;
+use sinew::tools::Screen;
+use sinew::view::commands::Command;
+use sinew::view::mode::Mode;
+
+const NONE: Modifiers = Modifiers::NONE;
+const ALT: Modifiers = Modifiers {
+    alt: true,
+    ..Modifiers::NONE
+};
+const SHIFT: Modifiers = Modifiers {
+    shift: true,
+    ..Modifiers::NONE
+};
+
+/// The mannequin in Edit bones mode with a bone selected that has a parent bone and a child.
+fn editing() -> (Window, JointId) {
+    let mut window = Window::on("mannequin.glb");
+    let document = window.document();
+    let skeleton = document.skeleton().clone();
+    let is_bone = document.skin_joint_mask();
+    let has_both = |&j: &JointId| {
+        let parent = skeleton.joint(j).parent;
+        is_bone[j.get()]
+            && parent.is_some_and(|p| is_bone[p.get()])
+            && skeleton.children(j).iter().any(|c| is_bone[c.get()])
+    };
+    let sided = |j: &JointId| {
+        let name = skeleton.joint(*j).name.to_lowercase();
+        name.contains("left") || name.ends_with(".l") || name.ends_with("_l")
+    };
+    let mut joints = skeleton.live_joints().filter(has_both).filter(sided);
+    let joint = joints.next().expect("a bone of the left side");
+    window.select(joint);
+    // The sixth of the pie.
+    window.key(CTRL, Key::Tab);
+    window.key(NONE, Key::Num6);
+    assert_eq!(window.app().viewport().mode, Mode::Rig);
+    (window, joint)
+}
+
+fn place(document: &Document, joint: JointId) -> glam::DVec3 {
+    document.rest_pose().world_matrices(document.skeleton())[joint.get()].translation
+}
+
+fn on_screen(window: &Window, at: glam::DVec3) -> Pos2 {
+    let rect = window.viewport();
+    let size = glam::Vec2::new(rect.width(), rect.height());
+    let screen = Screen::new(window.document().session().camera, size);
+    let px = screen.project(at.as_vec3()).expect("in front of the eye");
+    rect.min + egui::vec2(px.x, px.y)
+}
+
+fn n_bones(window: &Window) -> usize {
+    window.document().skeleton().live_joints().count()
+}
+
+#[test]
+fn the_mode_shows_the_rest_pose_and_leaves_the_clip_alone() {
+    let mut window = Window::on("mannequin.glb");
+    let clip = *window.document().clips().keys().next().unwrap();
+    let editor = window.harness.state_mut().editor_mut();
+    editor.show_clip(Some(clip));
+    editor.set_time(0.4);
+    window.settle();
+    let posed = window.document().shown_pose();
+    window.find_and_run(Command::SetMode(Mode::Rig));
+    window.settle();
+    assert_eq!(
+        *window.document().shown_pose(),
+        **window.document().rest_pose()
+    );
+    assert!(window.says("Edit bones"));
+    assert!(!Command::PlayPause.is_enabled(window.editor()));
+    window.key(NONE, Key::Tab);
+    assert_eq!(window.app().viewport().mode, Mode::Select);
+    assert_eq!(*window.document().shown_pose(), *posed);
+}
+
+#[test]
+fn a_bone_is_moved_by_key_and_adjusted() {
+    let (mut window, joint) = editing();
+    let before = window.document().clone();
+    assert!(window.says("Along bone"), "the rest pose in Properties");
+    window.key(NONE, Key::G);
+    assert!(window.editor().is_moving_joints());
+    for key in [Key::X, Key::X, Key::Num0, Key::Period, Key::Num0, Key::Num5] {
+        window.key(NONE, key);
+    }
+    window.picture("edit-bones-drag");
+    assert!(window.document().same_content(&before), "shown, not done");
+    window.key(NONE, Key::Enter);
+    let moved = place(window.document(), joint).distance(place(&before, joint));
+    assert!((moved - 0.05).abs() < 1e-6, "{moved}");
+    assert_eq!(window.editor().history().n_undo(), 1);
+    assert!(
+        window.says("Move bone: 2 bones") || window.says("Move bone: "),
+        "a report"
+    );
+    assert!(window.says("of the diagonal"));
+    window.picture("edit-bones-moved");
+
+    window
+        .harness
+        .state_mut()
+        .editor_mut()
+        .set_move_intent(Intent::KeepMotion);
+    window.settle();
+    assert_eq!(window.editor().history().n_undo(), 1);
+    window.key(CTRL, Key::Z);
+    assert!(window.document().same_content(&before), "bit for bit");
+    assert!(window.editor().rig_adjusting().is_none());
+    // Esc leaves no trace, and the mode stays.
+    window.key(NONE, Key::G);
+    window.key(NONE, Key::Escape);
+    assert!(window.document().same_content(&before));
+    assert_eq!(window.app().viewport().mode, Mode::Rig);
+}
+
+#[test]
+fn a_bone_is_dragged_by_its_head_and_tail() {
+    let (mut window, joint) = editing();
+    let before = window.document().clone();
+    let child = window.document().skeleton().children(joint)[0];
+    let (head, tail) = (place(&before, joint), place(&before, child));
+    let drag = |window: &mut Window, part: f64| {
+        let from = on_screen(window, head.lerp(tail, part));
+        window.press(from);
+        for i in 1..=6 {
+            window.move_to(from + egui::vec2(3.0, 2.0) * i as f32);
+        }
+        window.release(from + egui::vec2(18.0, 12.0));
+        window.settle();
+    };
+    // Away from the gizmo, which lies at the head.
+    window.key(ALT, Key::A);
+    drag(&mut window, 0.5);
+    let document = window.document();
+    assert!(place(document, joint).distance(head) > 1e-3, "the head");
+    assert!(
+        place(document, child).distance(tail) < 1e-6,
+        "the child stays"
+    );
+    assert_eq!(window.editor().history().n_undo(), 1);
+    window.key(CTRL, Key::Z);
+    window.key(ALT, Key::A);
+    drag(&mut window, 0.85);
+    let document = window.document();
+    assert!(place(document, joint).distance(head) < 1e-6);
+    assert!(place(document, child).distance(tail) > 1e-3, "the tail");
+}
+
+#[test]
+fn operations_run_from_keys_menus_and_the_palette() {
+    let (mut window, joint) = editing();
+    let before = window.document().clone();
+    let n = n_bones(&window);
+    window.find_and_run(Command::EditRig(RigKind::Subdivide));
+    window.settle();
+    assert_eq!(n_bones(&window), n + 1);
+    assert!(window.says("New bones"), "its setting");
+    assert!(window.says("No clip changes by more than"));
+    window.picture("edit-bones-subdivide");
+    window
+        .harness
+        .state_mut()
+        .editor_mut()
+        .set_rig_tool(RigTool::Subdivide { n: 2 });
+    window.settle();
+    assert_eq!(n_bones(&window), n + 2);
+    window.click(Role::Button, "Apply");
+    assert!(window.editor().rig_adjusting().is_none());
+    assert!(
+        window.says("Last operation"),
+        "the report stays in Properties"
+    );
+    // Dissolved again with Ctrl+X, which the windowing layer sends as a cut.
+    window.harness.event(egui::Event::Cut);
+    window.settle();
+    assert_eq!(n_bones(&window), n);
+    assert_eq!(window.editor().history().n_undo(), 2);
+    window.key(CTRL, Key::Z);
+    window.key(CTRL, Key::Z);
+    assert!(window.document().same_content(&before));
+
+    window.select(joint);
+    window.key(CTRL, Key::M);
+    let label = window
+        .editor()
+        .history()
+        .undo_label()
+        .unwrap_or_default()
+        .to_owned();
+    assert!(label.starts_with("Symmetrize bones · "), "{label}");
+    assert!(window.says("The axes are mirrored with"));
+    window.picture("edit-bones-symmetrize");
+    window.click(Role::Button, "Cancel");
+    assert!(window.document().same_content(&before));
+
+    // The pie of orientations.
+    window.key(SHIFT, Key::N);
+    window.key(NONE, Key::Num2);
+    let tool = window.editor().rig_adjusting().unwrap().tool().clone();
+    assert!(matches!(tool, RigTool::Orient { .. }), "{tool:?}");
+    window.key(CTRL, Key::Z);
+
+    // Extruded from the tail.
+    window.select(joint);
+    window.key(NONE, Key::E);
+    window.key(NONE, Key::Enter);
+    assert_eq!(n_bones(&window), n + 1);
+    window.key(NONE, Key::X);
+    assert_eq!(n_bones(&window), n);
+}
+
+#[test]
+fn what_cannot_run_says_why() {
+    let (mut window, _) = editing();
+    window.key(ALT, Key::A);
+    let commands = [
+        (Command::EditRig(RigKind::Subdivide), "Select a bone first."),
+        (Command::Extrude, "Select a bone first."),
+        (
+            Command::EditRig(RigKind::PoseAsRest),
+            "The pose is the rest pose already: pose the bones first.",
+        ),
+    ];
+    window.harness.state_mut().editor_mut().select_joint(None);
+    window.harness.state_mut().editor_mut().show_clip(None);
+    window.settle();
+    for (command, why) in commands {
+        assert!(!command.is_enabled(window.editor()), "{command:?}");
+        assert_eq!(command.why_disabled(window.editor()), Some(why));
+    }
+    for command in Command::all() {
+        let is_of_bones = matches!(command, Command::EditRig(_) | Command::Extrude);
+        if is_of_bones && !command.is_enabled(window.editor()) {
+            assert!(
+                command.why_disabled(window.editor()).is_some(),
+                "{command:?}"
+            );
+        }
+    }
+    let n = window.editor().history().n_undo();
+    window.key(NONE, Key::X);
+    window.key(NONE, Key::E);
+    assert_eq!(window.editor().history().n_undo(), n);
+    assert!(!window.editor().is_moving_joints());
+}
+
+#[test]
+fn the_menu_of_a_bone_and_binding() {
+    let (mut window, joint) = editing();
+    let head = on_screen(&window, place(window.document(), joint));
+    window.right_click(head + egui::vec2(1.0, 1.0));
+    assert!(window.says("Subdivide bones") && window.says("Bind…"));
+    window.picture("edit-bones-menu");
+    window.key(NONE, Key::Escape);
+    window.find_and_run(Command::EditRig(RigKind::Bind));
+    window.settle();
+    assert!(window.says("Bone heat"), "its method");
+    assert_eq!(window.editor().history().n_undo(), 0);
+    window.click(Role::Button, "Compute");
+    assert_eq!(window.editor().history().undo_label(), Some("Bind"));
+    window.harness.get_by_label("Apply").click();
+    window.settle();
+}
