@@ -115,9 +115,14 @@ impl Report {
     }
 }
 
+/// Smaller differences are rounding errors, percent.
+const ROUNDING: f64 = 1e-9;
+
 /// A percentage with the digits that matter.
 fn percent(value: f64) -> String {
-    if value == 0.0 || value >= 0.01 {
+    if value < ROUNDING {
+        "0.00 %".into()
+    } else if value >= 0.01 {
         format!("{value:.2} %")
     } else {
         format!("{value:.1e} %")
@@ -160,6 +165,7 @@ mod tests {
             quiet.lines()[2],
             "  No clip changes by more than 1.0e-6 % (“clip 3”)"
         );
+        assert_eq!(percent(2e-14), "0.00 %");
         assert_eq!(quiet.to_json()["clips"][0]["clip"], "clip 3");
     }
 }

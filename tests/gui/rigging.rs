@@ -191,6 +191,11 @@ fn operations_run_from_keys_menus_and_the_palette() {
     window.key(CTRL, Key::Z);
     assert!(window.document().same_content(&before));
 
+    // The other side of a symmetric model lacks only what is new.
+    window.select(joint);
+    window.find_and_run(Command::EditRig(RigKind::Subdivide));
+    window.settle();
+    let divided = window.document().clone();
     window.select(joint);
     window.key(CTRL, Key::M);
     let label = window
@@ -203,6 +208,8 @@ fn operations_run_from_keys_menus_and_the_palette() {
     assert!(window.says("The axes are mirrored with"));
     window.picture("edit-bones-symmetrize");
     window.click(Role::Button, "Cancel");
+    assert!(window.document().same_content(&divided));
+    window.key(CTRL, Key::Z);
     assert!(window.document().same_content(&before));
 
     // The pie of orientations.
@@ -266,7 +273,7 @@ fn the_menu_of_a_bone_and_binding() {
     window.key(NONE, Key::Escape);
     window.find_and_run(Command::EditRig(RigKind::Bind));
     window.settle();
-    assert!(window.says("Bone heat"), "its method");
+    assert!(window.says("Diffuses heat from each bone"), "its method");
     assert_eq!(window.editor().history().n_undo(), 0);
     window.click(Role::Button, "Compute");
     assert_eq!(window.editor().history().undo_label(), Some("Bind"));

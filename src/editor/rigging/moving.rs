@@ -2,7 +2,8 @@
 
 use super::{Editor, RigTool};
 use crate::document::session::TransformKind;
-use crate::skeleton::{Bone, JointId};
+use crate::skeleton::orientation::world_of;
+use crate::skeleton::{Bone, JointId, Pose};
 use crate::tools::transform::Transforming;
 use crate::tools::{Handle, Screen};
 use glam::{DAffine3, DVec3, Vec2, Vec3};
@@ -148,18 +149,19 @@ impl Editor {
             return;
         };
         let Some(tool) = &moving.tool else { return };
-        moving.by = match tool.joints().next() {
+        let by = match tool.joints().next() {
             Some(joint) => {
-                let mut next = crate::skeleton::Pose::clone(&rest);
+                let mut next = Pose::clone(&rest);
                 tool.apply(&mut next);
-                let place = |pose: &crate::skeleton::Pose| {
-                    crate::skeleton::orientation::world_of(&skeleton, pose, joint).translation
-                };
+                let place = |pose: &Pose| world_of(&skeleton, pose, joint).translation;
                 place(&next) - place(&rest)
             }
             None => tool.point_map().offset(tool.pivot(), 1.0).as_dvec3(),
         };
-        self.picture_serial += 1;
+        if moving.by != by {
+            moving.by = by;
+            self.picture_serial += 1;
+        }
     }
 
     /// Ends the drag: its operation runs. Returns whether there was one.
