@@ -12,6 +12,7 @@ use sinew::document::rig::measure::{Compared, posed_points, rest_points};
 use sinew::document::{Document, Instance};
 use sinew::export::{ExportOptions, GltfFormat, export};
 use sinew::io::gltf_export::for_file;
+use sinew::math::Transform;
 use sinew::mesh::limb_centre::{limb_centre, limb_centre_after};
 use sinew::mesh::spatial::SurfaceIndex;
 use sinew::rig::{Operation, Template};
@@ -80,6 +81,13 @@ fn named(document: &Document, wanted: &str) -> JointId {
     let mut joints = document.skeleton().live_joints();
     joints
         .find(|&j| name(document, j) == wanted && (document.skins().is_empty() || in_skin[j.get()]))
+        .unwrap_or_else(|| panic!("{wanted}"))
+}
+
+fn named_anywhere(document: &Document, wanted: &str) -> JointId {
+    let mut joints = document.skeleton().live_joints();
+    joints
+        .find(|&j| name(document, j) == wanted)
         .unwrap_or_else(|| panic!("{wanted}"))
 }
 
@@ -271,7 +279,11 @@ fn meshes_keep_their_places_and_share_a_skin_where_they_can() {
         node
     };
     let plain = json!({ "name": "plain", "mesh": 2 });
-    json["nodes"] = json!([with(0, &node), with(1, &node), plain]);
+    // A node that something hangs from stays where it is; another one draws its mesh.
+    let mut parent = with(0, &node);
+    parent["children"] = json!([3]);
+    let child = json!({ "name": "child", "translation": [0.0, 1.0, 0.0] });
+    json["nodes"] = json!([parent, with(1, &node), plain, child]);
     json["scenes"] = json!([{ "nodes": [0, 1, 2] }]);
     let path = folder.path().join("three.glb");
     std::fs::write(&path, with_json(&glb, &json)).unwrap();
@@ -296,6 +308,26 @@ fn meshes_keep_their_places_and_share_a_skin_where_they_can() {
     let compared = Compared::new(&with_nodes, &file);
     assert!(compared.at_rest().max / compared.diagonal < 1e-6);
     assert_eq!(file.skins().len(), 2);
+    // glTF ignores where a skinned mesh is, so it is at the root.
+    for instance in file.instances().values() {
+        let entry = file.skeleton().joint(instance.joint);
+        assert!(
+            instance.skin.is_some() && entry.parent.is_none(),
+            "{}",
+            entry.name
+        );
+        assert_eq!(entry.rest, Transform::IDENTITY);
+    }
+    let child = named_anywhere(&file, "child");
+    let at = place(&file, child);
+    assert!(at.distance(DVec3::new(1.0, 1.0, 0.5)) < 1e-6, "{at}");
+    let project = folder.path().join("three.ron");
+    sinew::io::project::save(&document, &project, &Task::new()).unwrap();
+    let loaded = sinew::io::open_any(&project, &Task::new()).unwrap();
+    assert!(loaded.findings.is_empty(), "{:?}", loaded.findings);
+    assert_eq!(loaded.document.skins(), document.skins());
+    assert_eq!(loaded.document.instances(), document.instances());
+    assert_eq!(loaded.document.skeleton(), document.skeleton());
     // Bound again, and what is bound is bound the same.
     let (did, _) = done(&mut document, &Operation::Bind(Automatic::Rigid));
     assert_eq!(
