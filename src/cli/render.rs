@@ -80,7 +80,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     if let Some((centre, radius)) = frame_bounds(&positions) {
         camera.frame(centre, radius);
     }
-    let in_skin = document.skin_joint_mask();
+    let in_skin = document.bone_mask();
     let state = |j| {
         if joint == Some(j) {
             BoneState::Active

@@ -104,7 +104,7 @@ impl Editor {
 
     /// Locks the weights of all bones except `joints`, and unlocks those.
     pub fn lock_others(&mut self, joints: &BTreeSet<JointId>) {
-        let mask = self.document.skin_joint_mask();
+        let mask = self.document.bone_mask();
         let others = (0..mask.len() as u32)
             .map(JointId)
             .filter(|j| mask[j.get()] && !joints.contains(j));
@@ -113,7 +113,7 @@ impl Editor {
 
     /// Locks the weights of unlocked bones, and unlocks those of locked bones.
     pub fn invert_locks(&mut self) {
-        let mask = self.document.skin_joint_mask();
+        let mask = self.document.bone_mask();
         let free = (0..mask.len() as u32)
             .map(JointId)
             .filter(|j| mask[j.get()] && !self.document.locked().contains(j));

@@ -277,7 +277,7 @@ impl Editor {
         if self.world.len() != skeleton.len() {
             return Vec::new();
         }
-        let shown = self.document.skin_joint_mask();
+        let shown = self.document.bone_mask();
         let hidden = &self.document.session().hidden_joints;
         let world = self.world_with_moved();
         let mut bones = crate::skeleton::bone_segments::bones_of_rig(

@@ -13,7 +13,7 @@ impl Editor {
             return selected.clone();
         }
         let all = self.document.skeleton().live_joints();
-        let is_bone = self.document.skin_joint_mask();
+        let is_bone = self.document.bone_mask();
         all.filter(|&j| is_bone[j.get()] && self.is_weighted(j))
             .collect()
     }

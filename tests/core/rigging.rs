@@ -1,11 +1,14 @@
 //! Operations on bones in the headless editor: one undo step, adjusted until the next edit; bones moved by hand at rest.
 
+use crate::cli::asset;
 use crate::editing::EditorHarness;
+use crate::rig_bind::stripped;
 use crate::rig_operations::apart;
 use glam::{DVec3, Vec2};
 use sinew::document::Document;
 use sinew::document::rig::{Axis, Intent};
 use sinew::editor::{OpenRequest, RigKind, RigTool};
+use sinew::rig::Template;
 use sinew::skeleton::JointId;
 use sinew::tools::{Axis as ToolAxis, PointerPrecision};
 
@@ -392,4 +395,51 @@ fn binding_waits_for_its_settings_and_a_cancelled_run_changes_nothing() {
     assert_eq!(h.editor.history().undo_label(), Some("Bind"));
     assert!(!h.editor.document().same_content(&before));
     assert!(h.editor.rig_reports()[0].counts.n_points > 0);
+}
+
+#[test]
+fn a_model_without_bones_gets_a_skeleton_and_is_bound_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bare.glb");
+    let glb = std::fs::read(asset("mannequin")).unwrap();
+    std::fs::write(&path, stripped(&glb, false)).unwrap();
+    let mut h = EditorHarness::on(OpenRequest::Path(path));
+    let n_shown = |h: &EditorHarness| {
+        let mask = h.editor.document().bone_mask();
+        mask.iter().filter(|is_bone| **is_bone).count()
+    };
+    assert_eq!(n_shown(&h), 0);
+    let why = h.editor.why_not_rig(RigKind::Bind);
+    assert_eq!(why, Some("The model has no bones: add a skeleton first."));
+
+    let humanoid = RigKind::Template(Template::Humanoid);
+    h.editor.begin_rig(humanoid);
+    h.settle();
+    let n = n_shown(&h);
+    assert!(n > 15, "{n}");
+    assert_eq!(h.editor.history().n_undo(), 1);
+    assert!(h.editor.document().skins().is_empty());
+    let why = h.editor.why_not_rig(humanoid);
+    assert_eq!(why, Some("The model has bones already."));
+    let arm = |name: &str| {
+        let skeleton = h.editor.document().skeleton();
+        let is_named = |&j: &JointId| skeleton.label(j) == name;
+        skeleton.live_joints().find(is_named).unwrap()
+    };
+    let forearm = arm("forearm.L");
+    h.editor.select_joint(Some(forearm));
+    h.editor.begin_rig(RigKind::Centre);
+    h.settle();
+
+    h.editor.begin_rig(RigKind::Bind);
+    h.editor.run_rig_operation();
+    h.settle();
+    let document = h.editor.document();
+    assert_eq!((document.skins().len(), n_shown(&h)), (1, n));
+    assert!(!h.editor.rig_reports()[0].notes.is_empty() || document.weighted_joints().len() > 10);
+    while h.editor.history().n_undo() > 0 {
+        h.editor.undo();
+        h.settle();
+    }
+    assert_eq!(n_shown(&h), 0);
 }

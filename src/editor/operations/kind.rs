@@ -169,7 +169,7 @@ impl OperationKind {
 fn other_bone(editor: &Editor, active: JointId) -> Result<JointId, String> {
     let document = editor.document();
     let selected = document.session().selected_joints.iter().copied();
-    let is_bone = document.skin_joint_mask();
+    let is_bone = document.bone_mask();
     let parent = document.skeleton().joint(active).parent;
     let child = || {
         let mut below = document.skeleton().children(active).iter().copied();

@@ -428,7 +428,7 @@ impl Editor {
     /// The chain that bends when `end` is dragged.
     pub fn chain_of(&self, end: JointId) -> Option<Chain> {
         let skeleton = self.document.skeleton();
-        let is_bone = self.document.skin_joint_mask();
+        let is_bone = self.document.bone_mask();
         skeleton.is_live(end).then_some(())?;
         Chain::above(skeleton, end, |j| is_bone[j.get()])
     }

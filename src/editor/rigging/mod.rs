@@ -17,7 +17,7 @@ pub use tool::{RigKind, RigTool};
 use super::Editor;
 use super::jobs::EditorJob;
 use crate::document::Document;
-use crate::document::rig::Intent;
+use crate::document::rig::{Intent, joints_to_bind};
 use crate::evaluate::JobHandle;
 use crate::rig::Report;
 use crate::skeleton::JointId;
@@ -161,15 +161,20 @@ impl Editor {
         let document = &self.document;
         let n_chosen = self.joints_to_pose().len();
         match kind {
-            RigKind::Bind if document.skins().is_empty() => {
-                Some("No mesh has a skin, so there are no bones to bind it to.")
+            RigKind::Bind if document.meshes().is_empty() => Some("The model has no mesh."),
+            RigKind::Bind if joints_to_bind(document).is_empty() => {
+                Some("The model has no bones: add a skeleton first.")
             }
+            RigKind::Template(_) if !joints_to_bind(document).is_empty() => {
+                Some("The model has bones already.")
+            }
+            RigKind::Template(_) if document.meshes().is_empty() => Some("The model has no mesh."),
             RigKind::PoseAsRest
                 if document.current_pose().locals == document.rest_pose().locals =>
             {
                 Some("The pose is the rest pose already: pose the bones first.")
             }
-            RigKind::Bind | RigKind::PoseAsRest => None,
+            RigKind::Template(_) | RigKind::Bind | RigKind::PoseAsRest => None,
             _ if n_chosen == 0 => Some("Select a bone first."),
             RigKind::SetParent if document.session().active_joint.is_none() || n_chosen < 2 => {
                 Some("Select the bones, then with Shift the one that is to be their parent.")
@@ -203,6 +208,8 @@ impl Editor {
             (RigKind::Twist, _) => RigTool::Twist { n: known.n_twist },
             (RigKind::Half, _) => RigTool::Half,
             (RigKind::FreezeScale, _) => RigTool::FreezeScale,
+            (RigKind::Centre, _) => RigTool::Centre,
+            (RigKind::Template(template), _) => RigTool::Template(template),
             (RigKind::Bind, _) => RigTool::Bind(known.method),
             (RigKind::PoseAsRest, _) => RigTool::PoseAsRest(self.document.current_pose()),
         };

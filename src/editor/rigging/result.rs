@@ -128,7 +128,7 @@ impl Editor {
             let skeleton = self.document.skeleton().clone();
             let before = self.rigging.adjusting.as_ref();
             let before = before.map(|adjusting| adjusting.base.skeleton().clone());
-            let is_bone = self.document.skin_joint_mask();
+            let is_bone = self.document.bone_mask();
             let above = before.and_then(|before| {
                 let mut above = joints.iter().flat_map(|&joint| before.ancestors(joint));
                 above.find(|j| skeleton.is_live(*j) && is_bone[j.get()])

@@ -2,7 +2,7 @@
 
 use crate::document::Document;
 use crate::document::rig::{Axis, Intent};
-use crate::rig::Operation;
+use crate::rig::{Operation, Template};
 use crate::skeleton::{JointId, Pose};
 use crate::tools::transform::topmost;
 use crate::weights::automatic::Automatic;
@@ -33,7 +33,11 @@ pub enum RigKind {
     Half,
     /// Makes the scale of the bones 1.
     FreezeScale,
-    /// Computes the weights of all skinned meshes anew.
+    /// Moves the bones into the middle of their limbs.
+    Centre,
+    /// Adds the bones of a template.
+    Template(Template),
+    /// Computes the weights of all meshes anew.
     Bind,
     /// Makes the pose the rest pose.
     PoseAsRest,
@@ -88,7 +92,11 @@ pub enum RigTool {
         /// The offset of the new bone's head in world space, metres.
         by: DVec3,
     },
-    /// Computes the weights of all skinned meshes anew.
+    /// Moves the bones into the middle of their limbs.
+    Centre,
+    /// Adds the bones of a template.
+    Template(Template),
+    /// Computes the weights of all meshes anew.
     Bind(Automatic),
     /// Makes a pose the rest pose.
     PoseAsRest(Arc<Pose>),
@@ -107,7 +115,10 @@ impl RigTool {
 
     /// Whether it works on bones, not on the model as a whole.
     pub fn is_about_bones(&self) -> bool {
-        !matches!(self, Self::Bind(_) | Self::PoseAsRest(_))
+        !matches!(
+            self,
+            Self::Template(_) | Self::Bind(_) | Self::PoseAsRest(_)
+        )
     }
 
     /// Whether it has settings to adjust.
@@ -163,6 +174,8 @@ impl RigTool {
             Self::Half => Operation::Half { joint },
             Self::FreezeScale => Operation::FreezeScale { joint },
             &Self::Extrude { by } => Operation::Extrude { joint, by },
+            Self::Centre => Operation::Centre { joint },
+            &Self::Template(template) => Operation::Template(template),
             &Self::Bind(method) => Operation::Bind(method),
             Self::PoseAsRest(pose) => Operation::PoseAsRest(pose.clone()),
         }

@@ -298,7 +298,7 @@ impl Editor {
 
     /// The visible bones.
     pub(super) fn visible_joints(&self) -> BTreeSet<JointId> {
-        let mask = self.document.skin_joint_mask();
+        let mask = self.document.bone_mask();
         let hidden = &self.document.session().hidden_joints;
         (0..mask.len() as u32)
             .map(JointId)

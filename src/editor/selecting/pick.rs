@@ -205,7 +205,7 @@ fn heaviest(
     let drawn = document.instances().get(&instance)?;
     let hidden = &document.session().hidden_joints;
     let Some(skin) = drawn.skin.and_then(|id| document.skins().get(&id)) else {
-        let is_bone = document.skin_joint_mask();
+        let is_bone = document.bone_mask();
         let mut carriers =
             std::iter::once(drawn.joint).chain(document.skeleton().ancestors(drawn.joint));
         return carriers.find(|j| is_bone[j.get()] && !hidden.contains(j));

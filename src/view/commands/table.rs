@@ -9,6 +9,7 @@ use crate::document::rig::Axis as BoneAxis;
 use crate::document::session::{BrushKind, FalloffShape, PaintTarget, SculptKind};
 use crate::editor::{OperationKind, RigKind, WeightView};
 use crate::math::Axis;
+use crate::rig::Template;
 use crate::skeleton::RigidInterpolation;
 use crate::view::chord::Chord;
 use crate::view::frame::{PanelKind, Workspace};
@@ -290,7 +291,12 @@ pub const TABLE: &[Row] = &[
     row(Group::Bones, Command::ApplyPie, "rig.apply", "Apply…", "Choose in a pie menu: use the pose as rest pose, or freeze the scale of the selected bones.").keys(&[Chord::key(Key::A).ctrl()]).only_in(&[Mode::Pose, Mode::Rig]).part(),
     row(Group::Bones, Command::EditRig(RigKind::PoseAsRest), "rig.pose_as_rest", "Use pose as rest pose", "Make the current pose or frame the rest pose. Clips stay the same."),
     row(Group::Bones, Command::EditRig(RigKind::FreezeScale), "rig.freeze_scale", "Freeze scale", "Apply the scale of the selected bones: it becomes 1, and nothing changes size."),
-    row(Group::Bones, Command::EditRig(RigKind::Bind), "rig.bind", "Bind…", "Compute new weights for the skinned meshes from their bones at rest.").part(),
+    row(Group::Bones, Command::EditRig(RigKind::Centre), "rig.centre", "Centre in limb", "Move the selected bones into the middle of the limb around them. Children stay."),
+    row(Group::Bones, Command::EditRig(RigKind::Template(Template::Humanoid)), "rig.humanoid", "Humanoid skeleton", "Add the bones of a person to a model without bones: placed by its bounds, then centred in its limbs. Move them, then bind.").under("Add skeleton").part(),
+    row(Group::Bones, Command::EditRig(RigKind::Template(Template::Quadruped)), "rig.quadruped", "Quadruped skeleton", "Add the bones of an animal on four legs to a model without bones. Move them, then bind.").under("Add skeleton"),
+    row(Group::Bones, Command::EditRig(RigKind::Template(Template::Chain)), "rig.chain", "Chain of bones", "Add five bones along the longest side of a model without bones: a tail, a rope, a tentacle. Move them, then bind.").under("Add skeleton"),
+    row(Group::Bones, Command::EditRig(RigKind::Template(Template::Hand)), "rig.hand", "Hand skeleton", "Add the bones of a hand with five fingers to a model without bones. Move them, then bind.").under("Add skeleton"),
+    row(Group::Bones, Command::EditRig(RigKind::Bind), "rig.bind", "Bind…", "Compute new weights for the meshes from their bones at rest. A mesh without a skin gets one."),
     row(Group::Weights, Command::Paint(PaintTarget::Weights), "paint.weights", "Paint bone weights", "Paint how strongly vertices follow the active bone.").under("Paint"),
     row(Group::Weights, Command::Paint(PaintTarget::LayerMask), "paint.layer_mask", "Paint layer mask", "Paint the mask of the active layer: 0 hides the layer, 1 shows it in full.").under("Paint"),
     row(Group::Weights, Command::Paint(PaintTarget::Mask(MaskKind::Blend)), "paint.blend", "Paint DQS factor", "Paint the blend of skinning methods: 0 is linear, 1 is dual quaternion.").under("Paint"),

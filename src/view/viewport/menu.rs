@@ -79,6 +79,7 @@ const RIG: &[&[Command]] = &[
     &[
         Command::EditRig(RigKind::Twist),
         Command::EditRig(RigKind::Half),
+        Command::EditRig(RigKind::Centre),
         Command::EditRig(RigKind::Bind),
     ],
     &[

@@ -293,7 +293,7 @@ fn end_near(editor: &Editor, joint: JointId, screen: &Screen, at: Vec2) -> Joint
     let Some(head) = place(joint) else {
         return joint;
     };
-    let is_bone = editor.document().skin_joint_mask();
+    let is_bone = editor.document().bone_mask();
     let children = editor.document().skeleton().children(joint).iter();
     let reached = children.copied().filter_map(|child| {
         let along = place(child)? - head;

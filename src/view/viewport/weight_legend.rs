@@ -259,7 +259,7 @@ fn painted_name(editor: &Editor) -> String {
 fn bones_ui(pen: &Pen<'_>, at: Pos2, room: f32, editor: &Editor) -> (f32, String) {
     let document = editor.document();
     let session = document.session();
-    let is_bone = document.skin_joint_mask();
+    let is_bone = document.bone_mask();
     let is_shown = |joint: &JointId| is_bone[joint.get()] && editor.is_weighted(*joint);
     let is_first = |joint: &JointId| {
         session.selected_joints.contains(joint) || session.active_joint == Some(*joint)

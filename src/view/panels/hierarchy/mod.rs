@@ -15,7 +15,8 @@ use super::super::{keymap, theme};
 use super::rename::{NameField, RenameEnd};
 use crate::document::InstanceId;
 use crate::document::session::SelectKind;
-use crate::editor::Editor;
+use crate::editor::{Editor, RigKind};
+use crate::rig::Template;
 use crate::skeleton::JointId;
 use egui::{
     Align, Key, Modifiers, Rect, RichText, Role, ScrollArea, Sense, TextEdit, Ui, Vec2, WidgetInfo,
@@ -110,7 +111,7 @@ impl Hierarchy {
             }
         }
         if self.tree.n_bones() == 0 {
-            empty_ui(ui, "This file has no skeleton.", &mut commands);
+            no_bones_ui(ui, editor, &mut commands);
         } else if self.tree.visible().is_empty() {
             ui.label(
                 RichText::new(format!("No bone name contains \"{}\".", self.filter.trim()))
@@ -392,6 +393,31 @@ fn tool_ui(
     });
     let response = response.on_hover_text(format!("{label}\n{about}"));
     response.on_disabled_hover_text(about).clicked()
+}
+
+/// Draws what a model without bones offers.
+fn no_bones_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
+    if editor.document().meshes().is_empty() {
+        return empty_ui(ui, "This file has no bones.", commands);
+    }
+    ui.add_space(8.0);
+    ui.label("This model has no bones.");
+    ui.label(
+        RichText::new(
+            "Add a skeleton, move its bones to the joints, then bind the mesh (Bones › Bind):",
+        )
+        .color(theme::palette(ui).text_dim),
+    );
+    ui.add_space(4.0);
+    ui.horizontal_wrapped(|ui| {
+        for template in Template::ALL {
+            let command = Command::EditRig(RigKind::Template(template));
+            let tooltip = command.tooltip(ui.ctx());
+            if ui.button(template.label()).on_hover_text(tooltip).clicked() {
+                commands.push(command);
+            }
+        }
+    });
 }
 
 /// Draws the empty state and its commands.

@@ -89,7 +89,7 @@ impl Tree {
 
     fn build(&mut self, document: &Document) {
         let skeleton = document.skeleton();
-        let is_bone = document.skin_joint_mask();
+        let is_bone = document.bone_mask();
         self.n_bones = is_bone.iter().filter(|b| **b).count();
         self.rows.clear();
         let mut objects = Vec::new();

@@ -14,7 +14,7 @@ pub(super) fn pairs_ui(ui: &mut Ui, editor: &mut Editor) {
     let skeleton = document.skeleton();
     let own = &document.session().joint_pairs;
     let pairs = JointPairs::new(skeleton, own);
-    let is_bone = document.skin_joint_mask();
+    let is_bone = document.bone_mask();
     let bones: Vec<JointId> = skeleton
         .live_joints()
         .filter(|j| is_bone[j.get()])

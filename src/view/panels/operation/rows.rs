@@ -66,7 +66,7 @@ pub(super) fn bone_ui(ui: &mut Ui, editor: &Editor, name: &str, about: &str, joi
             .truncate()
             .selected_text(skeleton.label(*joint))
             .show_ui(ui, |ui| {
-                let is_bone = document.skin_joint_mask();
+                let is_bone = document.bone_mask();
                 for other in skeleton.live_joints() {
                     if is_bone[other.get()] {
                         ui.selectable_value(joint, other, skeleton.label(other));
