@@ -42,11 +42,13 @@ pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) {
     let Some(adjusting) = editor.rig_adjusting() else {
         return;
     };
-    if let Some(why) = adjusting.failure() {
+    let has_settings = adjusting.tool().has_settings();
+    if has_settings && (adjusting.failure().is_some() || adjusting.is_applied()) {
         ui.separator();
+    }
+    if let Some(why) = adjusting.failure() {
         ui.label(RichText::new(why).color(theme::palette(ui).error));
     } else if adjusting.is_applied() {
-        ui.separator();
         rig_reports_ui(ui, editor);
     }
     end_ui(ui, editor);
