@@ -87,7 +87,7 @@ fn fields_ui(ui: &mut Ui, editor: &mut Editor) {
         RigTool::Orient { aim, second } => {
             let about = "The axis that points to the tail of the bone.";
             row_ui(ui, "Along bone", about, |ui| {
-                combo_ui(ui, "Along bone", aim, &axes(None))
+                combo_ui(ui, "Along bone", aim, &axes(None));
             });
             if second.unit().dot(aim.unit()) != 0.0 {
                 *second = if aim.unit().dot(DVec3::Y) == 0.0 {
