@@ -171,6 +171,7 @@ pub struct ActiveSample {
 
 /// The state of the window when the project was saved.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // settings, each on its own
 pub struct Session {
     /// The view.
     pub camera: Camera,

@@ -4,6 +4,7 @@ use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sinew::document::session::{PaintTarget, SelectKind};
+use sinew::editor::RigKind;
 use sinew::view::chord::Chord;
 use sinew::view::commands::Command;
 use sinew::view::keymap;
@@ -218,6 +219,11 @@ fn the_right_button_brings_the_menu_of_the_mode() {
 fn every_command_runs_by_its_label_and_leaves_a_working_window() {
     let mut window = Window::on("mannequin.glb");
     for command in Command::all().filter(|&command| command != Command::Quit) {
+        if window.bones().len() < 2 && window.editor().history().undo_label().is_some() {
+            // A command has removed one.
+            window.harness.state_mut().editor_mut().undo();
+            window.settle();
+        }
         if window.bones().len() < 2 {
             // A sample without bones was opened.
             window.find_and_run(Command::Sample("mannequin"));
@@ -238,6 +244,17 @@ fn every_command_runs_by_its_label_and_leaves_a_working_window() {
             editor.undo();
             let clip = window.document().clips().keys().next().copied();
             window.harness.state_mut().editor_mut().show_clip(clip);
+            match command {
+                Command::EditRig(RigKind::SetParent) => {
+                    let bones = [window.bones()[0], bone];
+                    let editor = window.harness.state_mut().editor_mut();
+                    editor.select_joints(bones, Some(bones[0]));
+                }
+                Command::EditRig(RigKind::PoseAsRest) => {
+                    window.harness.state_mut().editor_mut().set_time(0.4);
+                }
+                _ => {}
+            }
             let layers = command.row().submenu == "Layers";
             if layers || command == Command::Paint(PaintTarget::LayerMask) {
                 let editor = window.harness.state_mut().editor_mut();

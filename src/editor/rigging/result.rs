@@ -17,13 +17,12 @@ impl Editor {
             return false;
         }
         let waits = adjusting.tool.is_slow() && !adjusting.is_applied && adjusting.job.is_none();
-        if !waits {
-            self.say_run_is_cancelled("its input changed meanwhile");
-            self.rigging.end();
-        } else {
-            // It has not begun.
+        if waits {
             adjusting.base = self.document.clone();
             adjusting.revision = revision;
+        } else {
+            self.say_run_is_cancelled("its input changed meanwhile");
+            self.rigging.end();
         }
         true
     }

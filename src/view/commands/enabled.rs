@@ -73,6 +73,8 @@ impl Command {
             | Self::ClearLocation
             | Self::ClearRotation
             | Self::ClearScale
+            | Self::AddSample
+            | Self::UpdateSample
                 if session.shows_rest =>
             {
                 false
@@ -109,7 +111,6 @@ impl Command {
             | Self::SuggestClusters
             | Self::ReduceSamples
             | Self::AssignGroup(_) => editor.clustered_mesh().is_some(),
-            Self::AddSample | Self::UpdateSample if session.shows_rest => false,
             // Without samples they say so.
             Self::AddSample
             | Self::AddSampleSet

@@ -59,11 +59,7 @@ fn tools(mode: Mode) -> &'static [&'static [(Command, MaterialIcon)]] {
                 (Command::EditRig(RigKind::Twist), icons::ICON_CYCLONE),
                 (Command::EditRig(RigKind::Half), icons::ICON_CALL_SPLIT),
             ],
-            &[
-                (Command::SelectBox, icons::ICON_SELECT),
-                (Command::SelectCircle, icons::ICON_CIRCLE),
-                (Command::SelectLasso, icons::ICON_LASSO_SELECT),
-            ],
+            &[(Command::SelectBox, icons::ICON_SELECT)],
         ],
         Mode::Paint => &[
             &[

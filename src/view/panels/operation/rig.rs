@@ -42,11 +42,13 @@ pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) {
     let Some(adjusting) = editor.rig_adjusting() else {
         return;
     };
-    if let Some(why) = adjusting.failure() {
+    let has_settings = adjusting.tool().has_settings();
+    if has_settings && (adjusting.failure().is_some() || adjusting.is_applied()) {
         ui.separator();
+    }
+    if let Some(why) = adjusting.failure() {
         ui.label(RichText::new(why).color(theme::palette(ui).error));
     } else if adjusting.is_applied() {
-        ui.separator();
         rig_reports_ui(ui, editor);
     }
     end_ui(ui, editor);
@@ -85,7 +87,7 @@ fn fields_ui(ui: &mut Ui, editor: &mut Editor) {
         RigTool::Orient { aim, second } => {
             let about = "The axis that points to the tail of the bone.";
             row_ui(ui, "Along bone", about, |ui| {
-                combo_ui(ui, "Along bone", aim, &axes(None))
+                combo_ui(ui, "Along bone", aim, &axes(None));
             });
             if second.unit().dot(aim.unit()) != 0.0 {
                 *second = if aim.unit().dot(DVec3::Y) == 0.0 {
