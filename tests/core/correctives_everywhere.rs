@@ -23,7 +23,7 @@ const MESH: MeshId = MeshId(0);
 fn set(document: &Document, joint: JointId, rotation: DQuat, moved: Vec<(u32, Vec3)>) -> SampleSet {
     let (skeleton, rest) = (document.skeleton(), &document.rest_pose().locals);
     let driver = Driver::of_joint(joint, skeleton, rest);
-    let mut set = SampleSet::new("Elbow".into(), vec![driver.clone()]);
+    let mut set = SampleSet::new("Elbow".into(), vec![driver]);
     set.samples.push(Arc::new(Sample {
         name: "Bent".into(),
         rotations: vec![driver.bind * rotation],

@@ -113,18 +113,18 @@ fn displaced_points_follow_their_rotations(
     for (c, chunk) in cook(&influences(&bare)).iter().enumerate() {
         let first = c * CHUNK;
         let range = first..first + chunk.n_points();
-        let displacements = range.clone().map(|p| match is_moved(p) {
-            true => moved(p),
-            false => Vec3::ZERO,
-        });
+        let displacements = range
+            .clone()
+            .map(|p| if is_moved(p) { moved(p) } else { Vec3::ZERO });
         let displacements: Vec<Vec3> = displacements.collect();
         let mut shape = positions[range.clone()].to_vec();
         let input = SkinInput::new(&positions[range.clone()], chunk, palette).unwrap();
         add_rotated(&input.on(backend), &displacements, &mut shape);
         for (p, v) in range.zip(shape) {
-            let rotation = match bare[p].is_empty() {
-                true => DQuat::IDENTITY,
-                false => reference::dqs_rotation(&bare[p], motions),
+            let rotation = if bare[p].is_empty() {
+                DQuat::IDENTITY
+            } else {
+                reference::dqs_rotation(&bare[p], motions)
             };
             let expected = positions[p].as_dvec3() + rotation * moved(p).as_dvec3();
             if is_moved(p) {

@@ -117,7 +117,7 @@ pub(crate) fn normal_deltas(
     let curves = WeightCurves::of(solved, mesh, &mesh.weights, k);
     let (times, stride) = curves.moments(compared.normals.len());
     let keep = |observation: Observation| {
-        let is_kept = observation.instance % stride == 0;
+        let is_kept = observation.instance.is_multiple_of(stride);
         is_kept.then_some(observation)
     };
     let of_group = (group, solved);

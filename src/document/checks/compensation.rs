@@ -43,15 +43,15 @@ const MOST_NAMES: usize = 3;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Pair {
     n_points: usize,
-    n_abrupt: usize,
-    n_nearer: usize,
+    abrupt: usize,
+    nearer: usize,
 }
 
 impl Pair {
     fn add(&mut self, other: &Self) {
         self.n_points += other.n_points;
-        self.n_abrupt += other.n_abrupt;
-        self.n_nearer += other.n_nearer;
+        self.abrupt += other.abrupt;
+        self.nearer += other.nearer;
     }
 }
 
@@ -100,8 +100,8 @@ pub(super) fn findings(document: &Document, id: MeshId, item: &MeshItem) -> Vec<
         let factor = (ratio / SIGMA_OVER_R).max(SIGMA_OVER_R / ratio);
         (factor > RATIO).then(|| format!("{ratio:.2} of the radius"))
     });
-    let abrupt = found(&|_, pair| share(pair.n_abrupt, pair));
-    let nearer = found(&|_, pair| share(pair.n_nearer, pair));
+    let abrupt = found(&|_, pair| share(pair.abrupt, pair));
+    let nearer = found(&|_, pair| share(pair.nearer, pair));
     let findings = [
         (
             off,
@@ -191,14 +191,14 @@ fn of_point(
             let row = influences.row(q);
             let single = row.iter().find(|e| joints.contains(&e.0));
             let weight = single.map(|(joint, w)| if joint == joints[1] { w } else { 0.0 });
-            pair.n_abrupt |= usize::from(weight.is_some_and(|w| (w - own).abs() > ABRUPT));
+            pair.abrupt |= usize::from(weight.is_some_and(|w| (w - own).abs() > ABRUPT));
             continue;
         };
         if other != joints {
             continue;
         }
         let change = (weight_of(weights) - own).abs();
-        pair.n_abrupt |= usize::from(change > ABRUPT);
+        pair.abrupt |= usize::from(change > ABRUPT);
     }
     let distance = |joint: u16| {
         let segments = bones.bind_segments(joint);
@@ -206,7 +206,7 @@ fn of_point(
         distances.min_by(f64::total_cmp)
     };
     if let (Some(own), Some(other)) = (distance(heavy_joint), distance(light_joint)) {
-        pair.n_nearer = usize::from(other < NEARER * own);
+        pair.nearer = usize::from(other < NEARER * own);
     }
     Some((joints, pair))
 }
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn the_cylinder_of_the_paper_meets_all_assumptions() {
         let pair = pair(|weights| weights);
-        assert_eq!((pair.n_abrupt, pair.n_nearer), (0, 0));
+        assert_eq!((pair.abrupt, pair.nearer), (0, 0));
         let (document, mesh) = cylinder();
         let found = findings(&document, mesh, &document.meshes()[&mesh]);
         assert_eq!(found, []);
@@ -275,10 +275,10 @@ mod tests {
     #[test]
     fn weights_of_the_wrong_bone_and_steps_are_counted() {
         let swapped = pair(|[a, b]| [b, a]);
-        let share = swapped.n_nearer as f64 / swapped.n_points as f64;
+        let share = swapped.nearer as f64 / swapped.n_points as f64;
         assert!(share > SHARE, "{share}");
         let stepped = pair(|[a, _]| if a > 0.5 { [0.9, 0.1] } else { [0.1, 0.9] });
-        assert!(stepped.n_abrupt > 0);
+        assert!(stepped.abrupt > 0);
     }
 
     #[test]
