@@ -219,18 +219,6 @@ impl Document {
         pose
     }
 
-    /// n_joints of the skeleton: whether the joint is drawn and listed as a bone. Bones are the joints of skins; in a model
-    /// without skins those that meshes would be bound to.
-    pub fn bone_mask(&self) -> Vec<bool> {
-        let mut mask = self.skin_joint_mask();
-        if self.skins.is_empty() {
-            for joint in super::rig::joints_to_bind(self) {
-                mask[joint.get()] = true;
-            }
-        }
-        mask
-    }
-
     /// n_joints of the skeleton: whether a skin lists the joint and it was not removed.
     pub fn skin_joint_mask(&self) -> Vec<bool> {
         let mut mask = vec![false; self.skeleton.len()];

@@ -222,7 +222,12 @@ fn bytes_for(problem: &Problem<'_>, n_normals: usize) -> f64 {
         let buffers: usize = source.buffers.iter().map(bytes::Bytes::len).sum();
         buffers.max(source.bytes.len())
     });
-    let share = n_normals as f64 / problem.n_normals().max(1) as f64;
+    let all = *problem.n_normals.get_or_init(|| {
+        let meshes = document.meshes().values();
+        let all = meshes.map(|item| compared_normals(&item.geometry, &item.influences).len());
+        all.sum()
+    });
+    let share = n_normals as f64 / all.max(1) as f64;
     share * (FILE_SHARE * bytes as f64).max(MIN_BUDGET)
 }
 

@@ -11,8 +11,7 @@ pub(crate) mod training_poses;
 
 use super::retarget::{options_for, skinning_only};
 use super::{BakeMode, BakeOptions};
-use crate::bake::normal_angles::compared_normals;
-use crate::document::{ClipId, Document, MeshItem};
+use crate::document::{ClipId, Document};
 use crate::skeleton::Clip;
 use crate::task::{Cancelled, Task};
 use group::Group;
@@ -55,20 +54,11 @@ pub(crate) struct Problem<'a> {
     pub(crate) diagonal: f64,
     pub(crate) options: &'a BakeOptions,
     pub(crate) task: &'a Task,
-    /// The compared normals of all meshes, once they are counted.
-    n_normals: OnceLock<usize>,
+    /// The number of compared normals of all meshes, once they are counted.
+    pub(crate) n_normals: OnceLock<usize>,
 }
 
 impl Problem<'_> {
-    /// The number of compared normals of all meshes of the document.
-    pub(crate) fn n_normals(&self) -> usize {
-        *self.n_normals.get_or_init(|| {
-            let meshes = self.sampler.document.meshes().values();
-            let of = |item: &MeshItem| compared_normals(&item.geometry, &item.influences).len();
-            meshes.map(|item| of(item)).sum()
-        })
-    }
-
     /// Whether any deformer stack does more than skin: bulge compensation, projection, smoothing, corrective samples, clusters.
     pub(crate) fn corrects(&self, group: &Group) -> bool {
         group.meshes.iter().any(|part| {

@@ -13,6 +13,20 @@ use std::sync::Arc;
 /// The name of the node that holds a new skeleton.
 pub const ARMATURE: &str = "Armature";
 
+impl Document {
+    /// n_joints of the skeleton: whether the joint is drawn and listed as a bone. Bones are the joints of skins; in a model
+    /// without skins those that meshes would be bound to.
+    pub fn bone_mask(&self) -> Vec<bool> {
+        let mut mask = self.skin_joint_mask();
+        if self.skins.is_empty() {
+            for joint in joints_to_bind(self) {
+                mask[joint.get()] = true;
+            }
+        }
+        mask
+    }
+}
+
 /// The joints that a mesh without a skin is bound to: those of the skins. Where there is no skin, the nodes made in Sinew and
 /// those below a node "Armature" that draw nothing.
 ///
