@@ -159,7 +159,7 @@ pub fn tool_bar_ui(
         }
     };
     // Close together, so that the tools of most modes fit into a low window.
-    ui.spacing_mut().item_spacing = Vec2::new(4.0, 2.0);
+    ui.spacing_mut().item_spacing = Vec2::new(4.0, 1.0);
     egui::ScrollArea::vertical()
         .scroll_bar_visibility(egui::scroll_area::ScrollBarVisibility::AlwaysHidden)
         .show(ui, |ui| {
@@ -191,7 +191,7 @@ fn tool_ui(
         .frame_when_inactive(false)
         .selected(false)
         .corner_radius(CornerRadius::same(4))
-        .min_size(Vec2::splat(28.0));
+        .min_size(Vec2::splat(26.0));
     ui.spacing_mut().button_padding = Vec2::splat(4.0);
     let response = ui.add_enabled(enabled, button);
     if is_on {
