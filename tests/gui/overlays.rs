@@ -218,7 +218,10 @@ fn the_right_button_brings_the_menu_of_the_mode() {
 #[test]
 fn every_command_runs_by_its_label_and_leaves_a_working_window() {
     let mut window = Window::on("mannequin.glb");
-    for command in Command::all().filter(|&command| command != Command::Quit) {
+    // Skeletons are for models without bones.
+    let needs_bare = |command: &Command| matches!(command, Command::EditRig(RigKind::Template(_)));
+    let commands = Command::all().filter(|command| !needs_bare(command));
+    for command in commands.filter(|&command| command != Command::Quit) {
         if window.bones().len() < 2 && window.editor().history().undo_label().is_some() {
             // A command has removed one.
             window.harness.state_mut().editor_mut().undo();

@@ -480,7 +480,7 @@ fn a_file_without_bones_says_what_to_do() {
     let mut window = Window::on(&path);
     let mut found = window
         .harness
-        .query_all_by_label_contains("This file has no skeleton");
+        .query_all_by_label_contains("This file has no bones");
     assert!(found.next().is_some());
     drop(found);
     assert!(window.has(Role::Button, "Open…"));

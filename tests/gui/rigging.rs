@@ -35,7 +35,8 @@ fn editing() -> (Window, JointId) {
     };
     let sided = |j: &JointId| {
         let name = skeleton.joint(*j).name.to_lowercase();
-        name.contains("left") || name.ends_with(".l") || name.ends_with("_l")
+        let is_left = |end: &str| name.strip_suffix(end).is_some();
+        name.contains("left") || is_left(".l") || is_left("_l")
     };
     let mut joints = skeleton.live_joints().filter(has_both).filter(sided);
     let joint = joints.next().expect("a bone of the left side");
@@ -279,4 +280,27 @@ fn the_menu_of_a_bone_and_binding() {
     assert_eq!(window.editor().history().undo_label(), Some("Bind"));
     window.harness.get_by_label("Apply").click();
     window.settle();
+}
+
+#[test]
+fn a_model_without_bones_offers_skeletons() {
+    let mut window = Window::on("arm.glb");
+    window.find_and_run(Command::Sample("water-surface"));
+    window.settle();
+    assert!(window.says("This model has no bones."));
+    assert!(!Command::EditRig(RigKind::Bind).is_enabled(window.editor()));
+    window.click(Role::Button, "Chain");
+    window.settle();
+    assert_eq!(window.app().viewport().mode, Mode::Rig);
+    let n_bones = |window: &Window| {
+        let mask = window.document().bone_mask();
+        mask.iter().filter(|is_bone| **is_bone).count()
+    };
+    assert_eq!(n_bones(&window), 5);
+    assert!(!window.says("This model has no bones."));
+    assert!(Command::EditRig(RigKind::Bind).is_enabled(window.editor()));
+    window.picture("edit-bones-from-nothing");
+    window.key(CTRL, Key::Z);
+    window.settle();
+    assert_eq!(n_bones(&window), 0);
 }
