@@ -401,10 +401,6 @@ mod tests {
             displacements[3] = Vec3::new(1.0, -0.5, 0.0);
             writer.displacements(&mut patch, &displacements);
             assert!(writer.has_quantized);
-            // Longer ones stay floats.
-            displacements[3] *= 2.0;
-            let long = writer.displacements(&mut patch, &displacements);
-            assert_eq!(patch.json["accessors"][long]["componentType"], 5126);
             patch.require_extension(QUANTIZATION);
             patch.require_extension(QUANTIZATION);
             let patched = patch.finish();
@@ -424,6 +420,26 @@ mod tests {
             }
             assert_eq!(json["extensionsUsed"], json!(["A", QUANTIZATION]));
             assert_eq!(json["extensionsRequired"], json!([QUANTIZATION]));
+        }
+    }
+
+    #[test]
+    fn displacements_beyond_1_stay_floats_in_a_quantised_file() {
+        let mut patch = Patch::new(
+            json!({"accessors": [], "bufferViews": []}),
+            Allocator::default(),
+        );
+        let mut writer = Writer::new(true);
+        writer.quantize = true;
+        for (x, component) in [(2.0, 5126), (0.5, 5122)] {
+            let mut displacements = vec![Vec3::ZERO; 60];
+            displacements[3] = Vec3::X * x;
+            let accessor = writer.displacements(&mut patch, &displacements);
+            assert_eq!(
+                patch.json["accessors"][accessor]["componentType"],
+                component
+            );
+            assert_eq!(writer.has_quantized, component == 5122);
         }
     }
 
