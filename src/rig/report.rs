@@ -54,7 +54,7 @@ impl Report {
         100.0 * self.counts.at_rest
     }
 
-    /// One line with all counts, one for new joints, one for each of the clips that change most, and the notes.
+    /// One line with what changed, one for new joints, one for each of the clips that change most, and the notes.
     pub fn lines(&self) -> Vec<String> {
         let counts = &self.counts;
         let added = match counts.keys_added {
@@ -62,12 +62,21 @@ impl Report {
             n if n > 0 => format!(" ({n} added)"),
             n => format!(" ({} removed)", -n),
         };
+        let changed = [
+            (counts.n_joints, "bone"),
+            (counts.n_points, "vertex"),
+            (counts.keys_changed, "keyframe"),
+        ];
+        let changed = changed.into_iter().filter(|(n, _)| *n > 0);
+        let changed: Vec<String> = changed.map(|(n, noun)| counted(n, noun)).collect();
+        let changed = if changed.is_empty() {
+            "nothing".to_owned()
+        } else {
+            changed.join(", ")
+        };
         let mut lines = vec![format!(
-            "{}: {}, {}, {} changed{added}; at rest {} of the diagonal",
+            "{}: {changed} changed{added}; the mesh at rest moves by up to {} of the diagonal",
             self.label,
-            counted(counts.n_joints, "bone"),
-            counted(counts.n_points, "vertex"),
-            counted(counts.keys_changed, "keyframe"),
             percent(self.at_rest()),
         )];
         if !self.made.is_empty() {
@@ -153,7 +162,7 @@ mod tests {
         let lines = report.lines();
         assert_eq!(
             lines[0],
-            "Move bone: 1 bone, 0 vertices, 30 keyframes changed (2 added); at rest 1.0e-7 % of the diagonal"
+            "Move bone: 1 bone, 30 keyframes changed (2 added); the mesh at rest moves by up to 1.0e-7 % of the diagonal"
         );
         assert_eq!(lines[2], "  “clip 6” changes by up to 6.00 %");
         assert_eq!(lines[7], "  and 1 more clip by less");

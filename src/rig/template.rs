@@ -80,7 +80,8 @@ pub(super) fn run(document: &Document, template: Template) -> Result<Done, RigEr
     let (edit, made) = add_skeleton(document, &bones)?;
     Ok(Done {
         edit,
-        made,
+        // The armature is no bone.
+        made: made.into_iter().skip(1).collect(),
         notes: vec![
             "Check the joints before you bind: those of elbows and knees decide where the mesh bends."
                 .into(),

@@ -177,6 +177,9 @@ fn empty_ui(ui: &mut Ui, editor: &Editor) {
     };
     let text = if editor.document().skeleton().is_empty() {
         "Open a model to animate it.".to_owned()
+    } else if editor.document().session().shows_rest {
+        "Edit bones mode shows the rest pose. Choose another mode to see poses and clips."
+            .to_owned()
     } else if editor.document().clips().is_empty() {
         format!("This file has no clips. Pose a bone and {press} to create one.")
     } else {
