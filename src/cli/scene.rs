@@ -93,18 +93,18 @@ pub(crate) fn find_joint(document: &Document, wanted: &str) -> Option<JointId> {
     named.or_else(by_number)
 }
 
-/// The joints of a name, ascending: those of skins, or, where there is none, all. Files keep the nodes of removed joints,
+/// The joints of a name, ascending: the bones, or, where there is none, all. Files keep the nodes of removed joints,
 /// with their names.
 pub(crate) fn named_joints(document: &Document, wanted: &str) -> Vec<JointId> {
     let skeleton = document.skeleton();
-    let in_skin = document.skin_joint_mask();
+    let is_bone = document.bone_mask();
     let named = skeleton
         .live_joints()
         .filter(|&j| skeleton.label(j) == wanted);
     let mut named: Vec<JointId> = named.collect();
     named.sort_unstable();
-    if named.iter().any(|j| in_skin[j.get()]) {
-        named.retain(|j| in_skin[j.get()]);
+    if named.iter().any(|j| is_bone[j.get()]) {
+        named.retain(|j| is_bone[j.get()]);
     }
     named
 }

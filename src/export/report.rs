@@ -354,8 +354,7 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
     let [now, before] = normals;
     if !correction.nothing_to_do && now > before + WORSE_DEGREES {
         let message = format!(
-            "Normals at joints are less exact than without correction: they differ by {now:.1} degrees at the 99th \
-             percentile, without it by {before:.1}."
+            "The correction makes normals at joints worse: {now:.1} instead of {before:.1} degrees off at the 99th percentile."
         );
         findings.push(Finding::warning("correction", message));
     } else if !correction.nothing_to_do && now > SEEN_DEGREES {

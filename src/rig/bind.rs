@@ -22,26 +22,24 @@ pub(super) fn run(document: &Document, method: Automatic, task: &Task) -> Result
     let skinned: Vec<MeshId> = skinned.collect();
     let rigid = meshes_without_skin(document);
     if skinned.is_empty() && rigid.is_empty() {
-        return Err(RigError::Value(
-            "The model has no mesh that bones could move.".into(),
-        ));
+        return Err(RigError::Value("The model has no mesh to bind.".into()));
     }
     let joints = joints_to_bind(document);
     if joints.is_empty() {
         return Err(RigError::Value(
-            "The model has no bones: add a skeleton first, as from a template, and bind then."
+            "The model has no bones. Add a skeleton first, for example from a template, then bind."
                 .into(),
         ));
     }
     let mut changed = document.clone();
     let (mut notes, mut n_bound) = (Vec::new(), 0);
     for mesh in skinned {
-        check_spread(document, mesh)?;
-        match weighted(&changed, mesh, method, &mut notes, task) {
+        let with = check_spread(document, mesh)
+            .and_then(|()| weighted(&changed, mesh, method, &mut notes, task));
+        // Bones that had no weight may place the mesh elsewhere.
+        match with.and_then(|with| check_spread(&with, mesh).map(|()| with)) {
             Ok(with) => {
                 n_bound += 1;
-                // Bones that had no weight may place the mesh elsewhere.
-                check_spread(&with, mesh)?;
                 changed = with;
             }
             Err(why) => notes.push(why.to_string()),
@@ -54,7 +52,7 @@ pub(super) fn run(document: &Document, method: Automatic, task: &Task) -> Result
             Ok(mut bound) => {
                 n_bound += 1;
                 complete_weights(&mut bound, mesh);
-                notes.extend(motion_note(document, mesh));
+                notes.extend(motion_note(document, mesh, &joints));
                 changed = bound;
             }
             Err(why) => notes.push(why.to_string()),
@@ -100,12 +98,16 @@ fn weighted(
     Ok(changed)
 }
 
-/// The note that keyframes of the node no longer move a mesh.
-fn motion_note(document: &Document, mesh: MeshId) -> Option<String> {
+/// The note that keyframes of the node no longer move a mesh. Those of nodes above all `bones` still do.
+fn motion_note(document: &Document, mesh: MeshId, bones: &[JointId]) -> Option<String> {
     let skeleton = document.skeleton();
     let mut instances = document.instances().values();
     let at = instances.find(|instance| instance.mesh == mesh)?.joint;
-    let chain: Vec<JointId> = std::iter::once(at).chain(skeleton.ancestors(at)).collect();
+    let is_above = |node: JointId, bone: &JointId| skeleton.ancestors(*bone).any(|a| a == node);
+    let chain = std::iter::once(at).chain(skeleton.ancestors(at));
+    let chain: Vec<JointId> = chain
+        .filter(|&node| !bones.iter().all(|bone| is_above(node, bone)))
+        .collect();
     let mut channels = document.clips().values().flat_map(|clip| &clip.channels);
     let is_moved = |joint: JointId| chain.contains(&joint);
     channels

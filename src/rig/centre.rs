@@ -14,7 +14,7 @@ const NEAR: f64 = 1e-6;
 
 /// The surface of all meshes in the rest pose.
 pub(super) struct Surface {
-    pub(super) positions: Vec<Vec3>,
+    positions: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
     index: SurfaceIndex,
 }

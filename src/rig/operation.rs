@@ -48,14 +48,14 @@ pub enum Operation {
         /// The axis towards the normal of the bend.
         second: Axis,
     },
-    /// Hangs a joint below another one; every motion stays.
+    /// Makes another joint the parent of a joint; every motion stays.
     Reparent {
         /// The joint.
         joint: JointId,
         /// The new parent.
         parent: JointId,
     },
-    /// Hangs a joint below the root of the rig; every motion stays.
+    /// Makes the root of the rig the parent of a joint; every motion stays.
     ClearParent {
         /// The joint.
         joint: JointId,
@@ -274,11 +274,11 @@ fn into_joint(document: &Document, joint: JointId, by: DVec3) -> Result<DVec3, R
     if !skeleton.is_live(joint) {
         return Err(RigError::NoJoint(joint.0));
     }
-    if by.length() > FARTHEST * diagonal(document) {
+    let is_near = by.length() <= FARTHEST * diagonal(document);
+    if !is_near {
         return Err(RigError::Value(format!(
-            "“{}” cannot move by {:.3e} m: that is more than 10,000 times the size of the model.",
-            skeleton.label(joint),
-            by.length()
+            "The offset of “{}” is more than 10,000 times the size of the model.",
+            skeleton.label(joint)
         )));
     }
     let world = world_of(skeleton, document.rest_pose(), joint).matrix3;

@@ -5,23 +5,24 @@ use crate::document::Document;
 use crate::document::rig::{self, KEY_TOLERANCE, Keep, Reparent, RigError};
 use crate::skeleton::JointId;
 
-/// Hangs a joint below the node that carries the whole rig, else below the root bone: the joints of a skin keep a common
-/// root (glTF 2.0, 3.7.3.2).
+/// Makes the node that carries the rig, else the root bone, the parent of a joint: the joints of a skin keep a common root
+/// (glTF 2.0, 3.7.3.2).
 pub(super) fn clear(document: &Document, joint: JointId) -> Result<Done, RigError> {
     let skeleton = document.skeleton();
     if !skeleton.is_live(joint) {
         return Err(RigError::NoJoint(joint.0));
     }
-    let is_bone = document.skin_joint_mask();
-    let mut above = skeleton.ancestors(joint);
-    let carrier = above
-        .find(|a| !is_bone[a.get()])
-        .or_else(|| skeleton.ancestors(joint).last());
+    // Nodes between bones are no roots.
+    let is_bone = document.bone_mask();
+    let above = skeleton.ancestors(joint).filter(|a| is_bone[a.get()]);
+    let top = above.last().unwrap_or(joint);
+    let carrier = skeleton.joint(top).parent;
+    let carrier = carrier.or_else(|| (top != joint).then_some(top));
     let parent = skeleton.joint(joint).parent;
     let Some(carrier) = carrier.filter(|carrier| parent != Some(*carrier)) else {
         return Err(RigError::Value(match parent {
             Some(parent) => format!(
-                "“{}” hangs from “{}”, the root of the rig: there is no other parent to clear.",
+                "“{}” is already a child of “{}”, the root of the rig.",
                 skeleton.label(joint),
                 skeleton.label(parent)
             ),

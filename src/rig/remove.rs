@@ -23,15 +23,19 @@ pub(super) fn run(document: &Document, joint: JointId) -> Result<Done, RigError>
     };
     if done.edit.n_points() > 0 {
         let (into, along) = (number(&costs.into_parent), number(&costs.along_bone));
-        let n = document.clips().len().min(MEASURED_CLIPS);
-        let over = format!("over the first {}", counted(n, "clip"));
-        done.notes.push(match chosen {
-            _ if into == along => {
-                "Its weights go to its parent, or to a child where no ancestor is in the skin.".into()
+        let over = match document.clips().len() {
+            n if n > MEASURED_CLIPS => {
+                format!("over the first {}", counted(MEASURED_CLIPS, "clip"))
             }
+            _ => "over all clips".to_owned(),
+        };
+        done.notes.push(match chosen {
             WeightRecipient::AlongBone => format!(
                 "Its weights are distributed along the bone ({over}: {along}); all to the parent would give {into}."
             ),
+            _ if into == along => {
+                "Its weights go to its parent, or to a child where no ancestor is in the skin.".into()
+            }
             _ => format!(
                 "Its weights go to the parent ({over}: {into}); along the bone would give {along}."
             ),

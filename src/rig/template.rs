@@ -4,6 +4,7 @@ use super::centre::Surface;
 use super::done::Done;
 use super::plan::{Plan, chain, hand, humanoid, quadruped};
 use crate::document::Document;
+use crate::document::rig::measure::rest_points;
 use crate::document::rig::{NewBone, RigError, add_skeleton, joints_to_bind};
 use crate::math::transform::normalize_or_identity;
 use glam::{DMat3, DQuat, DVec3};
@@ -48,14 +49,14 @@ impl Template {
 pub(super) fn run(document: &Document, template: Template) -> Result<Done, RigError> {
     if !document.skins().is_empty() || !joints_to_bind(document).is_empty() {
         return Err(RigError::Value(
-            "The model has bones already: bind its meshes to those; a template is for a model without any.".into(),
+            "The model already has bones. Bind its meshes to them instead.".into(),
         ));
     }
-    let world = Surface::of(document, DMat3::IDENTITY);
-    let points: Vec<DVec3> = world.positions.iter().map(|p| p.as_dvec3()).collect();
+    let points = rest_points(document).into_values().flatten();
+    let points: Vec<DVec3> = points.filter(|p| p.is_finite()).collect();
     let flat = || {
         RigError::Value(
-            "The model has no mesh with an extent, so there is nothing to fit bones to.".into(),
+            "The model has no mesh with a size, so no skeleton can be fitted to it.".into(),
         )
     };
     let (rotation, plans) = match template {

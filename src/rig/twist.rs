@@ -35,7 +35,7 @@ pub(super) fn run(document: &Document, joint: JointId, n: usize) -> Result<Done,
 
 /// Upper arms and thighs share their own twist, everything else that of its child.
 fn twist_of(document: &Document, joint: JointId) -> TwistOf {
-    let is_bone = document.skin_joint_mask();
+    let is_bone = document.bone_mask();
     let roles = find_roles(&Rig::of_skeleton(document.skeleton(), |j| is_bone[j]));
     let near_body = [Part::Upperarm, Part::Thigh];
     let mut near = SIDES

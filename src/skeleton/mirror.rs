@@ -240,6 +240,13 @@ pub fn flipped_name(name: &str) -> Option<String> {
     Some(parts.concat())
 }
 
+/// Whether two names certainly have different sides.
+pub fn are_opposite(a: &str, b: &str) -> bool {
+    let side = |name: &str| side_of_name(name).filter(|sided| sided.is_sure);
+    let sides = side(a).zip(side(b));
+    sides.is_some_and(|(a, b)| a.side != b.side)
+}
+
 /// A name that contains a side.
 struct Sided {
     /// Where the word of the side begins, and its length, characters.

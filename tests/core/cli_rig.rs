@@ -193,7 +193,7 @@ fn wrong_use_and_refusals_are_sentences() {
             "more than 10,000 times the size of the model",
         ),
         (&["--template", "dog"], 2, "use humanoid, quadruped, chain"),
-        (&["--template", "chain"], 1, "has bones already"),
+        (&["--template", "chain"], 1, "already has bones"),
         (&["--centre", "elbow"], 2, "there is no bone “elbow”"),
         (
             &["--rename", "wrist", "forearm", "--half", "forearm"],

@@ -145,7 +145,7 @@ fn a_model_without_bones_is_rigged_from_a_template_and_bends() {
     let why = refused(&document, &bind);
     assert_eq!(
         why,
-        "The model has no bones: add a skeleton first, as from a template, and bind then."
+        "The model has no bones. Add a skeleton first, for example from a template, then bind."
     );
     let imported = document.clone();
     let (did, _) = done(&mut document, &Operation::Template(Template::Humanoid));
@@ -181,7 +181,7 @@ fn a_model_without_bones_is_rigged_from_a_template_and_bends() {
         assert!(flipped.distance(right) < 0.02 * size, "{stem}");
     }
     let why = refused(&document, &Operation::Template(Template::Hand));
-    assert!(why.starts_with("The model has bones already"), "{why}");
+    assert!(why.starts_with("The model already has bones"), "{why}");
 
     let (did, report) = done(&mut document, &bind);
     println!("{:?}", did.notes);
@@ -359,7 +359,7 @@ fn every_template_fits_into_the_bounds() {
     }
     let why = refused(&Document::default(), &Operation::Template(Template::Chain));
     assert!(
-        why.starts_with("The model has no mesh with an extent"),
+        why.starts_with("The model has no mesh with a size"),
         "{why}"
     );
 }
@@ -396,4 +396,57 @@ fn a_joint_moves_into_the_middle_of_its_limb() {
         why,
         "“hand.L” is outside of the mesh: move it inside first."
     );
+}
+
+/// A rigid copy of a skinned mesh gets a skin that files and projects keep, also where the model's own skin has the same joints
+/// and matrices; a mirrored node is refused.
+#[test]
+fn a_mesh_beside_a_skinned_one_is_bound_and_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let glb = std::fs::read(asset("cylinder")).unwrap();
+    let opened = |scale: [f64; 3]| {
+        let mut json = json_of(&glb);
+        let mut mesh = json["meshes"][0].clone();
+        for primitive in mesh["primitives"].as_array_mut().unwrap() {
+            let attributes = primitive["attributes"].as_object_mut().unwrap();
+            attributes.retain(|key, _| !key.starts_with("JOINTS_") && !key.starts_with("WEIGHTS_"));
+        }
+        let meshes = json["meshes"].as_array_mut().unwrap();
+        meshes.push(mesh);
+        let mesh = meshes.len() - 1;
+        let nodes = json["nodes"].as_array_mut().unwrap();
+        nodes.push(json!({ "name": "copy", "mesh": mesh, "scale": scale }));
+        let node = nodes.len() - 1;
+        json["scenes"][0]["nodes"]
+            .as_array_mut()
+            .unwrap()
+            .push(node.into());
+        let path = folder.path().join("two.glb");
+        std::fs::write(&path, with_json(&glb, &json)).unwrap();
+        sinew::io::open_any(&path, &Task::new()).unwrap().document
+    };
+    let n_skinned = |document: &Document| {
+        let instances = document.instances().values();
+        instances.filter(|i| i.skin.is_some()).count()
+    };
+    let mut document = opened([1.0; 3]);
+    assert_eq!(n_skinned(&document), 1);
+    done(&mut document, &Operation::Bind(Automatic::Rigid));
+    assert_eq!(n_skinned(&document), 2);
+    let options = ExportOptions {
+        format: GltfFormat::Glb,
+        ..ExportOptions::default()
+    };
+    let again = reopen(&export(&document, &options, &Task::new()).unwrap());
+    assert_eq!(n_skinned(&again), 2);
+    let restored = document.edited_rig().expect("an edited rig");
+    let mut fresh = opened([1.0; 3]);
+    fresh.restore_rig(restored).unwrap();
+    assert_eq!(n_skinned(&fresh), 2);
+
+    let mut mirrored = opened([-1.0, 1.0, 1.0]);
+    let (did, _) = done(&mut mirrored, &Operation::Bind(Automatic::Rigid));
+    assert_eq!(n_skinned(&mirrored), 1);
+    let is_said = |note: &String| note.starts_with("“copy” has a negative scale");
+    assert!(did.notes.iter().any(is_said), "{:?}", did.notes);
 }

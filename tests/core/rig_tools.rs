@@ -362,7 +362,7 @@ fn a_skinned_mesh_is_bound_again() {
     let why = refused(&document, &Operation::Bind(Automatic::Rigid));
     assert!(why.contains("of its size apart"), "{why}");
     let why = refused(&Document::default(), &Operation::Bind(Automatic::Rigid));
-    assert_eq!(why, "The model has no mesh that bones could move.");
+    assert_eq!(why, "The model has no mesh to bind.");
 }
 
 #[test]
@@ -467,7 +467,7 @@ fn a_cleared_parent_is_the_root_of_the_rig() {
     let why = refused(&document, &operation);
     assert_eq!(
         why,
-        "“end” hangs from “root”, the root of the rig: there is no other parent to clear."
+        "“end” is already a child of “root”, the root of the rig."
     );
     let why = refused(&document, &Operation::ClearParent { joint: ROOT });
     assert_eq!(why, "“root” has no parent.");

@@ -15,7 +15,7 @@ const MAX_COLUMNS: usize = 8;
 const LEAST_GAIN: f64 = 0.95;
 /// Angles that count as large as any larger one, degrees: a normal that flips in a crease is not to decide over all else.
 const LARGE_DEGREES: f64 = 20.0;
-/// A normal this far off shades as if it faced another way, degrees: no moment may come to it.
+/// A normal this far off shades as if it faced another way, degrees: their number must not grow.
 const FLIPPED_DEGREES: f32 = 60.0;
 /// Deltas shorter than this at the largest weight are left out.
 const LEAST_DELTA: f64 = 0.004;

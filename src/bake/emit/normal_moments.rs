@@ -183,13 +183,14 @@ fn representative(weights: &[Vec<f64>], most: usize) -> Vec<usize> {
     chosen
 }
 
-/// Runs `work` on the observations of mesh `i` at some times: each instance of the mesh at the first time, then at the next.
+/// Runs `work` on the observations of mesh `i` at some times: every `stride`-th instance of the mesh at the first time, then at
+/// the next.
 pub(super) fn observe<R: Send>(
     problem: &Problem<'_>,
     (group, solved): (&Group, &Solution),
     part: &GroupMesh,
     normals: &[u32],
-    times: &[FrameTime],
+    (times, stride): (&[FrameTime], usize),
     work: impl Fn(Observation) -> R + Sync,
 ) -> Result<Vec<R>, Cancelled> {
     let look = |m: usize, frame: Frame| -> Vec<R> {
@@ -204,11 +205,13 @@ pub(super) fn observe<R: Send>(
                 targets: normals.iter().map(|&n| drawn.normals[n as usize]).collect(),
             })
         };
-        part.instances.iter().enumerate().map(of).collect()
+        let observed = part.instances.iter().enumerate().step_by(stride);
+        observed.map(of).collect()
     };
+    let observed: Vec<usize> = part.instances.iter().copied().step_by(stride).collect();
     let wanted = SampleRequest {
         normals: true,
-        ..SampleRequest::own(&part.instances)
+        ..SampleRequest::own(&observed)
     };
     let (clips, task) = (problem.clips, problem.task);
     let found = problem.sampler.sample(clips, times, wanted, task, look)?;

@@ -116,13 +116,10 @@ pub(crate) fn normal_deltas(
     };
     let curves = WeightCurves::of(solved, mesh, &mesh.weights, k);
     let (times, stride) = curves.moments(compared.normals.len());
-    let keep = |observation: Observation| {
-        let is_kept = observation.instance.is_multiple_of(stride);
-        is_kept.then_some(observation)
-    };
+    let keep = |observation: Observation| observation;
     let of_group = (group, solved);
-    let observations = observe(problem, of_group, part, &compared.normals, &times, keep)?;
-    let observations: Vec<Observation> = observations.into_iter().flatten().collect();
+    let at = (&times[..], stride);
+    let observations = observe(problem, of_group, part, &compared.normals, at, keep)?;
     if observations.is_empty() {
         return Ok(NormalDeltas::default());
     }
@@ -151,7 +148,8 @@ pub(crate) fn normal_deltas(
             let weights = projected(&compared, &observation, &patterns);
             (observation.instance, observation.time, weights)
         };
-        let found = observe(problem, of_group, part, &compared.normals, &keys, project)?;
+        let at = (&keys[..], 1);
+        let found = observe(problem, of_group, part, &compared.normals, at, project)?;
         let mut by_key = BTreeMap::new();
         for (instance, time, weights) in found {
             let clip = time.clip.unwrap_or(usize::MAX);

@@ -1,6 +1,7 @@
 //! Problems of bones: badges in the outliner, and findings.
 
 use crate::document::Document;
+use crate::document::rig::partners;
 use crate::finding::{Finding, Place, counted};
 use crate::math::Transform;
 use crate::skeleton::JointId;
@@ -30,12 +31,12 @@ pub(super) fn badges(document: &Document, n_moved: &[u32]) -> Vec<Badges> {
     let in_skin = document.skin_joint_mask();
     let is_live = |j: usize| !skeleton.joints()[j].removed;
     let mirror = Mirror::new(skeleton);
+    // Bones that symmetrizing finds no counterpart of.
+    let partners = partners(document);
+    let has_side = |j: JointId| mirror.partner(j).is_some_and(|partner| partner != j);
     let mut unpaired: BTreeSet<JointId> = mirror.unpaired().collect();
-    // The nodes of removed joints stay in files under their old names; they are no counterparts.
-    unpaired.extend(skeleton.live_joints().filter(|&j| {
-        let partner = mirror.partner(j).filter(|&partner| partner != j);
-        in_skin[j.get()] && partner.is_some_and(|partner| !in_skin[partner.get()])
-    }));
+    unpaired.extend(skeleton.live_joints().filter(|&j| has_side(j)));
+    unpaired.retain(|j| partners[j.get()].is_none());
     let is_scaled = |t: &Transform| !t.stretch.abs_diff_eq(DMat3::IDENTITY, SCALE_TOLERANCE);
     (0..skeleton.len())
         .map(|j| {

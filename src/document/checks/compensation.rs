@@ -43,6 +43,7 @@ const MOST_NAMES: usize = 3;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Pair {
     n_points: usize,
+    /// Those whose weights jump to a neighbour, and those that are nearer to the lighter bone.
     abrupt: usize,
     nearer: usize,
 }
@@ -177,6 +178,7 @@ fn of_point(
     if !bones.on_one_chain(heavy_joint, light_joint) {
         return None;
     }
+    // Compensation leaves out joints without a line between them.
     bones.bind_line(joints)?;
     let at = geometry.positions[p as usize].as_dvec3() * bones.unit_scale();
     let weight_of = |[a, b]: [(u16, f32); 2]| if a.0 == joints[1] { a.1 } else { b.1 };
@@ -268,6 +270,12 @@ mod tests {
         let pair = pair(|weights| weights);
         assert_eq!((pair.abrupt, pair.nearer), (0, 0));
         let (document, mesh) = cylinder();
+        let item = &document.meshes()[&mesh];
+        let (_, skin) = document.skin_of_mesh(mesh).unwrap();
+        let bones = document.bind_bones(mesh).unwrap();
+        let order = document.joint_order(skin);
+        let ratio = falloff_of_pairs(&item.influences, &order, &item.geometry, &bones)[&[0, 1]];
+        assert!((ratio - SIGMA_OVER_R).abs() < 0.03, "{ratio}");
         let found = findings(&document, mesh, &document.meshes()[&mesh]);
         assert_eq!(found, []);
     }

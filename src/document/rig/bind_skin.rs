@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The name of the node that holds a new skeleton.
-pub const ARMATURE: &str = "Armature";
+pub(super) const ARMATURE: &str = "Armature";
 
 impl Document {
     /// n_joints of the skeleton: whether the joint is drawn and listed as a bone. Bones are the joints of skins; in a model
@@ -41,13 +41,18 @@ pub fn joints_to_bind(document: &Document) -> Vec<JointId> {
         }
     }
     if joints.is_empty() {
-        let is_armature = |joint: JointId| skeleton.joint(joint).name.starts_with(ARMATURE);
+        let is_new = |entry: &Joint| entry.source_node.is_none() && entry.content_of.is_none();
+        // Also where it was renamed: a root made in Sinew that has children.
+        let is_armature = |joint: JointId| {
+            let entry = skeleton.joint(joint);
+            let is_root = entry.parent.is_none() && !skeleton.children(joint).is_empty();
+            is_armature_name(&entry.name) || is_root && is_new(entry)
+        };
         let is_bone = |&joint: &JointId| {
-            let entry: &Joint = skeleton.joint(joint);
-            let is_new = entry.source_node.is_none() && entry.content_of.is_none();
+            let is_below = || skeleton.ancestors(joint).any(is_armature);
             !is_armature(joint)
+                && (is_new(skeleton.joint(joint)) || is_below())
                 && !has_content(document, joint)
-                && (is_new || skeleton.ancestors(joint).any(is_armature))
         };
         joints.extend(skeleton.live_joints().filter(is_bone));
         joints.sort_by_key(|&joint| skeleton.rank(joint));
@@ -63,6 +68,15 @@ pub fn joints_to_bind(document: &Document) -> Vec<JointId> {
         .map(|(&root, _)| root);
     joints.retain(|&joint| Some(root_of(skeleton, joint)) == largest);
     joints
+}
+
+/// "Armature", also with a number as Blender and Sinew add one.
+fn is_armature_name(name: &str) -> bool {
+    let Some(end) = name.strip_prefix(ARMATURE) else {
+        return false;
+    };
+    let digits = end.trim_start_matches(['.', '_']);
+    digits.chars().all(|c| c.is_ascii_digit())
 }
 
 fn root_of(skeleton: &Skeleton, joint: JointId) -> JointId {
@@ -82,16 +96,18 @@ pub fn meshes_without_skin(document: &Document) -> Vec<MeshId> {
 
 /// A copy of the document in which a mesh without a skin is bound to `joints`, with the inverse bind matrices
 /// `W_j^-1 A` for the world transform A of its node: it stays where it is, drawn by a node at the root. It has no weights
-/// yet. A skin with the same joints and matrices is used again.
+/// yet. A skin that an earlier call made is used again for the same joints and matrices.
 ///
-/// Fails, with a sentence for the artist, for a mesh that follows one of the joints, is drawn several times or is moved by
-/// control clusters, and for joints of scale 0. Source: the binding of glTF 2.0, 3.7.3.
+/// `joints`: joints with a common root, at most 65,536.
+///
+/// Fails, with a sentence for the artist, for a mesh that follows a bone, has several instances, a negative scale, or is moved
+/// by control clusters, and for joints of scale 0. Source: the binding of glTF 2.0, 3.7.3.
 pub fn with_skin(
     document: &Document,
     mesh: MeshId,
     joints: &[JointId],
 ) -> Result<Document, RigError> {
-    let (id, instance) = check(document, mesh, joints)?;
+    let (id, instance) = check(document, mesh)?;
     let skeleton = &document.skeleton;
     let world = document.rest_pose.world_matrices(skeleton);
     let place = world[instance.joint.get()];
@@ -109,9 +125,20 @@ pub fn with_skin(
             place: "in the rest pose".into(),
         });
     }
+    // Without the node's scale, players would take its back faces for front faces (glTF 2.0, 3.7.4).
+    if place.matrix3.determinant() < 0.0 {
+        return Err(RigError::Value(format!(
+            "“{}” has a negative scale: apply the scale where it was modelled, then bind.",
+            skeleton.label(instance.joint)
+        )));
+    }
     let mut changed = document.clone();
-    let is_same = |skin: &Skin| skin.joints == joints && skin.inverse_bind == inverse_bind;
-    let known = document.skins.iter().find(|(_, skin)| is_same(skin));
+    // Not a skin of the file: it is written as it was.
+    let is_same = |(id, skin): &(&SkinId, &Arc<Skin>)| {
+        let is_made = !document.source_skins.contains_key(id);
+        is_made && skin.joints == joints && skin.inverse_bind == inverse_bind
+    };
+    let known = document.skins.iter().find(is_same);
     let skin = known.map_or_else(|| document.next_skin(), |(&id, _)| id);
     if known.is_none() {
         let name = document.meshes[&mesh].geometry.name.clone();
@@ -133,11 +160,7 @@ pub fn with_skin(
 }
 
 /// The only instance of a mesh, or why it is not bound.
-fn check<'a>(
-    document: &'a Document,
-    mesh: MeshId,
-    joints: &[JointId],
-) -> Result<(InstanceId, &'a Instance), RigError> {
+fn check<'a>(document: &'a Document, mesh: MeshId) -> Result<(InstanceId, &'a Instance), RigError> {
     let skeleton = &document.skeleton;
     let Some(item) = document.meshes.get(&mesh) else {
         return Err(RigError::Value("The mesh does not exist any more.".into()));
@@ -158,23 +181,26 @@ fn check<'a>(
     let refused = |why: String| Err(RigError::Value(format!("“{name}” {why}")));
     let &[(id, instance)] = &drawn[..] else {
         return refused(format!(
-            "is drawn {} times, and its copies would need different weights.",
+            "has {} instances; only a mesh with one instance can be bound.",
             drawn.len()
         ));
     };
     let at = instance.joint;
     let above = std::iter::once(at).chain(skeleton.ancestors(at));
-    if let Some(bone) = above.into_iter().find(|joint| joints.contains(joint)) {
+    let is_bone = document.bone_mask();
+    if let Some(bone) = above.into_iter().find(|joint| is_bone[joint.get()]) {
         return refused(format!(
             "follows “{}” and stays rigid.",
             skeleton.label(bone)
         ));
     }
     if document.is_driven(instance) {
-        return refused("is moved by control clusters and stays without bones.".into());
+        return refused("is moved by control clusters, so it cannot be bound to bones.".into());
     }
     if is_instanced(document, at) {
-        return refused("is drawn as GPU instances, which cannot have bones.".into());
+        return refused(
+            "uses GPU instancing (EXT_mesh_gpu_instancing), which cannot be skinned.".into(),
+        );
     }
     Ok((id, instance))
 }

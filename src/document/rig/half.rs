@@ -17,7 +17,7 @@ use std::sync::Arc;
 ///
 /// Weights: w_h = 2 min(w1, w2), taken in equal parts from both, so that the mean angle stays.
 ///
-/// Fails for a joint without a parent. Source: the support joints of rigging practice, as measured on a bent cylinder.
+/// Fails for a joint without a parent. Source: helper joints of production rigs; no paper.
 pub fn half(document: &Document, joint: JointId) -> Result<(RigEdit, JointId), RigError> {
     check_live(document, joint)?;
     let skeleton = document.skeleton.clone();

@@ -44,7 +44,7 @@ mod spread;
 mod symmetrize;
 mod twist;
 
-pub use bind_skin::{ARMATURE, complete_weights, joints_to_bind, meshes_without_skin, with_skin};
+pub use bind_skin::{complete_weights, joints_to_bind, meshes_without_skin, with_skin};
 use edit::AtRest;
 pub use edit::RigEdit;
 pub use error::RigError;
@@ -61,6 +61,7 @@ pub use remove::{MEASURED_CLIPS, RemovalCosts, WeightRecipient, removal_costs, r
 pub use rename::rename;
 pub use reparent::{Keep, Reparent, reparent};
 pub use restore::RestoredRig;
+pub(in crate::document) use sides::partners;
 pub use sides::{Asymmetry, asymmetries};
 pub use skeleton::{NewBone, add_skeleton};
 pub use spread::spread_at_rest;

@@ -127,14 +127,14 @@ impl Sides {
     }
 }
 
-/// n_joints: the counterpart of each joint on the other side. A joint of a skin is paired with a joint of a skin: the nodes
-/// of removed joints stay in files under their old names.
-fn partners(document: &Document) -> Vec<Option<JointId>> {
+/// n_joints: the counterpart of each joint on the other side. A bone is paired with a bone: the nodes of removed joints stay
+/// in files under their old names.
+pub(in crate::document) fn partners(document: &Document) -> Vec<Option<JointId>> {
     let skeleton = &document.skeleton;
     let own = &document.session().joint_pairs;
     let pairs = JointPairs::new(skeleton, own);
-    let in_skin = document.skin_joint_mask();
-    let fits = |a: JointId, b: JointId| in_skin[a.get()] == in_skin[b.get()];
+    let is_bone = document.bone_mask();
+    let fits = |a: JointId, b: JointId| is_bone[a.get()] == is_bone[b.get()];
     let all = (0..skeleton.len() as u32).map(JointId);
     let found = all.map(|joint| {
         let partner = pairs.partner(joint)?;

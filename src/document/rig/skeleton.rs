@@ -17,7 +17,7 @@ pub struct NewBone {
     pub parent: Option<usize>,
     /// Its head in the world, metres.
     pub head: DVec3,
-    /// Its axes in the world.
+    /// The rotation of its axes in the world, a unit quaternion.
     pub axes: DQuat,
 }
 

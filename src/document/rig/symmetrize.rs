@@ -8,7 +8,7 @@ use super::sides::Sides;
 use super::{KEY_TOLERANCE, RigEdit, RigError, check_live, joints_of, measure, set_joints};
 use crate::document::Document;
 use crate::finding::counted;
-use crate::skeleton::mirror::flipped_name;
+use crate::skeleton::mirror::{are_opposite, flipped_name};
 use crate::skeleton::orientation::world_of;
 use crate::skeleton::{Frame, Joint, JointId, Skeleton};
 use std::collections::BTreeMap;
@@ -42,8 +42,8 @@ pub struct Symmetrized {
 ///
 /// Turns and changes of parents keep every motion; moves are new pivots, which change the clips.
 ///
-/// Fails for a joint of the middle, where nothing would change, and where a counterpart would need shear. Source: rigging
-/// practice; the reflection of a frame is that of Blender's *Symmetrize* and of Maya's *Mirror Joints*.
+/// Fails for a joint of the middle, where nothing would change, and where a counterpart would need shear. Source: Blender's
+/// *Symmetrize* and Maya's *Mirror Joints*.
 pub fn symmetrize(document: &Document, joint: JointId) -> Result<(RigEdit, Symmetrized), RigError> {
     check_live(document, joint)?;
     let skeleton = document.skeleton.clone();
@@ -57,10 +57,12 @@ pub fn symmetrize(document: &Document, joint: JointId) -> Result<(RigEdit, Symme
         is_behavior: way.is_behavior,
         ..Symmetrized::default()
     };
-    let mut sources: Vec<JointId> = skeleton
-        .live_joints()
-        .filter(|&j| j == joint || skeleton.ancestors(j).any(|a| a == joint))
-        .collect();
+    // A joint of the other side that is a descendant is a counterpart, not a source.
+    let is_source = |&j: &JointId| {
+        let is_below = j == joint || skeleton.ancestors(j).any(|a| a == joint);
+        is_below && !are_opposite(&skeleton.joint(j).name, &skeleton.joint(joint).name)
+    };
+    let mut sources: Vec<JointId> = skeleton.live_joints().filter(is_source).collect();
     sources.sort_by_key(|&j| skeleton.rank(j));
     let mut changed = document.clone();
     let existing: Vec<(JointId, JointId)> = sources
@@ -148,8 +150,13 @@ fn mirror_hierarchy(
             None => Some(None),
             Some(above) => match target.get(&above) {
                 Some(made) => made.map(Some),
-                // A parent in the middle is the parent of both sides.
-                None => Some(Some(way.partner(above).unwrap_or(above))),
+                // A parent in the middle is the parent of both sides. One of this side without a counterpart has none on
+                // the other.
+                None => {
+                    let is_middle = flipped_name(&before.joint(above).name).is_none();
+                    let middle = is_middle.then_some(above);
+                    way.partner(above).or(middle).map(Some)
+                }
             },
         };
         if let Some(there) = way.partner(source) {

@@ -35,7 +35,7 @@ pub struct Twist {
 /// The edit that adds a twist chain, and its joints. They are children of the bone at k / n of its length, and share its
 /// weights by hat functions; nothing moves at rest. Their rotations are keyframes in every clip.
 ///
-/// Fails for other numbers than 1 - 6 and for a bone without length. Source: the twist bones of rigging practice.
+/// Fails for other numbers than 1 - 6 and for a bone without length. Source: twist bones of production rigs; no paper.
 pub fn twist(document: &Document, request: &Twist) -> Result<(RigEdit, Vec<JointId>), RigError> {
     let (joint, child, n) = (request.joint, request.child, request.n);
     check_live(document, joint)?;

@@ -365,11 +365,11 @@ impl Reader<'_> {
                 }
                 Some(_) => self.warn(
                     place,
-                    "The model has a skin for it now; the project's is not used.",
+                    "The model file now has a skin for this mesh; the project's skin is ignored.",
                 ),
                 None => self.warn(
                     place,
-                    "The project does not have its skin; it has no bones.",
+                    "Its skin is missing from the project, so the mesh is not bound.",
                 ),
             }
         }
