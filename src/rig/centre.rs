@@ -79,8 +79,8 @@ pub(super) fn run(document: &Document, joint: JointId) -> Result<Done, RigError>
     };
     let by = centre - at;
     if by.length() <= NEAR * diagonal(document) {
-        return Err(RigError::Value(format!(
-            "Nothing changes: “{label}” is in the middle of its limb already."
+        return Err(RigError::Unchanged(format!(
+            "“{label}” is already in the middle of its limb"
         )));
     }
     let by = world[joint.get()].matrix3.inverse() * by;

@@ -147,39 +147,38 @@ impl Operation {
     ///
     /// Fails, with one sentence for the artist, where the operation cannot be done; where it would change nothing, a note says so.
     pub fn run(&self, document: &Document, task: &Task) -> Result<Done, RigError> {
-        let mut done = self.of(document, task)?;
-        if done.edit.changes_nothing(document) {
-            done.notes = vec![self.nothing(document)];
-        }
-        Ok(done)
+        let done = match self.of(document, task) {
+            Err(why @ RigError::Unchanged(_)) => {
+                let mut done = Done::of(rig::RigEdit::between(document, document));
+                done.notes.push(why.to_string());
+                return Ok(done);
+            }
+            done => done?,
+        };
+        Ok(if done.edit.changes_nothing(document) {
+            Done {
+                notes: vec![RigError::Unchanged(self.why_unchanged(document)).to_string()],
+                ..done
+            }
+        } else {
+            done
+        })
     }
 
-    /// What is said where nothing changes.
-    fn nothing(&self, document: &Document) -> String {
+    /// Why the edit has no effect.
+    fn why_unchanged(&self, document: &Document) -> String {
         let label = |joint: JointId| document.skeleton().label(joint);
         match self {
-            &Self::Move { joint, .. } => {
-                format!("Nothing changes: “{}” is there already.", label(joint))
-            }
-            &Self::Orient { joint, .. } => {
-                format!(
-                    "Nothing changes: “{}” has these axes already.",
-                    label(joint)
-                )
-            }
+            &Self::Move { joint, .. } => format!("“{}” is already there", label(joint)),
+            &Self::Orient { joint, .. } => format!("“{}” already has these axes", label(joint)),
             &Self::Reparent { joint, parent } => format!(
-                "Nothing changes: “{}” is a child of “{}” already.",
+                "“{}” is already a child of “{}”",
                 label(joint),
                 label(parent)
             ),
-            Self::Rename { joint, .. } => {
-                format!(
-                    "Nothing changes: “{}” has this name already.",
-                    label(*joint)
-                )
-            }
-            Self::Bind(_) => "Nothing changes: the meshes have these weights already.".into(),
-            _ => "Nothing changes.".into(),
+            Self::Rename { joint, .. } => format!("“{}” already has this name", label(*joint)),
+            Self::Bind(_) => "the meshes already have these weights".into(),
+            _ => "the rig is already as requested".into(),
         }
     }
 

@@ -20,13 +20,13 @@ pub(super) fn clear(document: &Document, joint: JointId) -> Result<Done, RigErro
     let carrier = carrier.or_else(|| (top != joint).then_some(top));
     let parent = skeleton.joint(joint).parent;
     let Some(carrier) = carrier.filter(|carrier| parent != Some(*carrier)) else {
-        return Err(RigError::Value(match parent {
+        return Err(RigError::Unchanged(match parent {
             Some(parent) => format!(
-                "“{}” is already a child of “{}”, the root of the rig.",
+                "“{}” is already a child of “{}”, the root of the rig",
                 skeleton.label(joint),
                 skeleton.label(parent)
             ),
-            None => format!("“{}” has no parent.", skeleton.label(joint)),
+            None => format!("“{}” has no parent", skeleton.label(joint)),
         }));
     };
     let request = Reparent {

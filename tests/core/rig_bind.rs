@@ -331,7 +331,7 @@ fn meshes_keep_their_places_and_share_a_skin_where_they_can() {
     let (did, _) = done(&mut document, &Operation::Bind(Automatic::Rigid));
     assert_eq!(
         did.notes,
-        ["Nothing changes: the meshes have these weights already."]
+        ["Nothing changes: the meshes already have these weights."]
     );
 }
 

@@ -51,6 +51,16 @@ pub(crate) fn refused(document: &Document, operation: &Operation) -> String {
     why
 }
 
+/// The note of an operation that changes nothing.
+pub(crate) fn unchanged(document: &Document, operation: &Operation) -> String {
+    let done = operation.run(document, &Task::new()).unwrap();
+    assert!(done.edit.changes_nothing(document));
+    let [note] = &done.notes[..] else {
+        panic!("{:?}", done.notes)
+    };
+    note.clone()
+}
+
 pub(crate) fn name(document: &Document, joint: JointId) -> &str {
     &document.skeleton().joint(joint).name
 }
@@ -226,10 +236,10 @@ fn a_missing_side_is_created_and_an_existing_one_matched() {
     // The tube is symmetric, so the new hand has the old one's weight.
     let (left, right) = (weight_of(&document, END), weight_of(&document, hand));
     assert!((left - right).abs() < 1e-3 && right > 1.0, "{left} {right}");
-    let why = refused(&document, &Operation::Symmetrize { joint: MIDDLE });
+    let why = unchanged(&document, &Operation::Symmetrize { joint: MIDDLE });
     assert_eq!(
         why,
-        "Nothing changes: the other side of “arm.l” is symmetric already."
+        "Nothing changes: the other side of “arm.l” is already symmetric."
     );
     // The right hand is turned and moved away, and comes back; its clips keep what turns keep.
     let wanted = Move {
@@ -280,8 +290,8 @@ fn a_frozen_scale_leaves_every_pose_and_is_refused_where_it_would_shear() {
         apply(document, edit);
     };
     let freeze = Operation::FreezeScale { joint: ROOT };
-    let why = refused(&document, &freeze);
-    assert_eq!(why, "“root” has a scale of 1: there is nothing to freeze.");
+    let why = unchanged(&document, &freeze);
+    assert_eq!(why, "Nothing changes: “root” has a scale of 1.");
     let plain = document.clone();
     scaled(DVec3::splat(3.0), &mut document);
     let before = document.clone();
@@ -336,11 +346,8 @@ fn a_pose_becomes_the_rest_pose_and_no_clip_changes() {
     assert!(clips.fold(0.0, f64::max) < 1e-7, "{:?}", report.clips);
     // In both clips the root gets its old place, and in the one that does not turn it, nothing else.
     assert_eq!(report.counts.keys_added, 2);
-    let why = refused(&before, &Operation::PoseAsRest(before.rest_pose().clone()));
-    assert_eq!(
-        why,
-        "The pose is the rest pose already: pose the bones first."
-    );
+    let why = unchanged(&before, &Operation::PoseAsRest(before.rest_pose().clone()));
+    assert_eq!(why, "Nothing changes: the pose is already the rest pose.");
 }
 
 #[test]
@@ -380,7 +387,7 @@ fn names_change_and_nothing_else() {
     let (did, _) = done(&mut document, &rename("end"));
     assert_eq!(did.notes, ["Another bone is named “end” too."]);
     let (did, _) = done(&mut document, &rename("end "));
-    assert_eq!(did.notes, ["Nothing changes: “end” has this name already."]);
+    assert_eq!(did.notes, ["Nothing changes: “end” already has this name."]);
     assert_eq!(refused(&document, &rename(" ")), "A bone needs a name.");
     let why = refused(&document, &rename("el\nbow"));
     assert!(why.contains("control characters"), "{why}");
@@ -464,13 +471,13 @@ fn a_cleared_parent_is_the_root_of_the_rig() {
     done(&mut document, &operation);
     assert_eq!(document.skeleton().joint(END).parent, Some(ROOT));
     assert!(apart(&before, &document) < 3e-4);
-    let why = refused(&document, &operation);
+    let why = unchanged(&document, &operation);
     assert_eq!(
         why,
-        "“end” is already a child of “root”, the root of the rig."
+        "Nothing changes: “end” is already a child of “root”, the root of the rig."
     );
-    let why = refused(&document, &Operation::ClearParent { joint: ROOT });
-    assert_eq!(why, "“root” has no parent.");
+    let why = unchanged(&document, &Operation::ClearParent { joint: ROOT });
+    assert_eq!(why, "Nothing changes: “root” has no parent.");
 }
 
 #[test]

@@ -239,6 +239,9 @@ pub enum RigError {
     /// A number is out of its range.
     #[error("{0}")]
     Value(String),
+    /// There is nothing to do; the sentence says why.
+    #[error("Nothing changes: {0}.")]
+    Unchanged(String),
     /// The result breaks an invariant of documents.
     #[error("The bones cannot be changed: {0}.")]
     Edit(#[from] EditError),

@@ -34,8 +34,8 @@ pub fn freeze_scale(document: &Document, joint: JointId) -> Result<RigEdit, RigE
     let is_even = ((scale / mean) - 1.0).abs().max_element() <= EVEN_TOLERANCE;
     let k = if is_even { DVec3::splat(mean) } else { scale };
     if k == DVec3::ONE {
-        return Err(RigError::Value(format!(
-            "“{}” has a scale of 1: there is nothing to freeze.",
+        return Err(RigError::Unchanged(format!(
+            "“{}” has a scale of 1",
             label()
         )));
     }

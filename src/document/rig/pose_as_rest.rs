@@ -19,8 +19,8 @@ pub fn pose_as_rest(document: &Document, pose: &Pose) -> Result<RigEdit, RigErro
     };
     let changed_joints: Vec<JointId> = skeleton.live_joints().filter(differs).collect();
     if changed_joints.is_empty() {
-        return Err(RigError::Value(
-            "The pose is the rest pose already: pose the bones first.".into(),
+        return Err(RigError::Unchanged(
+            "the pose is already the rest pose".into(),
         ));
     }
     let mut changed = document.clone();

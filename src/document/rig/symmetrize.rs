@@ -80,8 +80,8 @@ pub fn symmetrize(document: &Document, joint: JointId) -> Result<(RigEdit, Symme
                 skeleton.label(joint)
             )));
         }
-        return Err(RigError::Value(format!(
-            "Nothing changes: the other side of “{}” is symmetric already.",
+        return Err(RigError::Unchanged(format!(
+            "the other side of “{}” is already symmetric",
             skeleton.label(joint)
         )));
     }
