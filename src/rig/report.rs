@@ -69,16 +69,16 @@ impl Report {
         ];
         let changed = changed.into_iter().filter(|(n, _)| *n > 0);
         let changed: Vec<String> = changed.map(|(n, noun)| counted(n, noun)).collect();
-        let changed = if changed.is_empty() {
-            "nothing".to_owned()
+        let mut lines = vec![if changed.is_empty() {
+            format!("{}: nothing changed", self.label)
         } else {
-            changed.join(", ")
-        };
-        let mut lines = vec![format!(
-            "{}: {changed} changed{added}; the mesh at rest moves by up to {} of the diagonal",
-            self.label,
-            percent(self.at_rest()),
-        )];
+            format!(
+                "{}: {} changed{added}; the mesh at rest moves by up to {} of the diagonal",
+                self.label,
+                changed.join(", "),
+                percent(self.at_rest()),
+            )
+        }];
         if !self.made.is_empty() {
             lines.push(format!("  New: {}", self.made.join(", ")));
         }
