@@ -215,7 +215,7 @@ fn parents_change_and_no_clip_moves() {
     assert_eq!(document.skeleton().joint(child).parent, Some(above));
     assert!(apart(&before, document) < 2e-4);
     let label = h.editor.history().undo_label().unwrap().to_owned();
-    assert!(label.starts_with("Change parent"), "{label}");
+    assert!(label.starts_with("Set parent"), "{label}");
 }
 
 #[test]
@@ -420,7 +420,7 @@ fn a_model_without_bones_gets_a_skeleton_and_is_bound_to_it() {
     assert_eq!(h.editor.history().n_undo(), 1);
     assert!(h.editor.document().skins().is_empty());
     let why = h.editor.why_not_rig(humanoid);
-    assert_eq!(why, Some("The model has bones already."));
+    assert_eq!(why, Some("The model already has bones."));
     let arm = |name: &str| {
         let skeleton = h.editor.document().skeleton();
         let is_named = |&j: &JointId| skeleton.label(j) == name;

@@ -238,7 +238,7 @@ fn what_cannot_run_says_why() {
         (Command::Extrude, "Select a bone first."),
         (
             Command::EditRig(RigKind::PoseAsRest),
-            "The pose is the rest pose already: pose the bones first.",
+            "The current pose is already the rest pose: pose a bone first.",
         ),
     ];
     window.harness.state_mut().editor_mut().select_joint(None);
