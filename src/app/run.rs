@@ -25,9 +25,12 @@ use eframe::egui;
 use egui::ViewportCommand;
 
 impl SinewApp {
-    /// Runs a command if it is enabled.
+    /// Runs a command; if it is disabled, a notice says why.
     pub(super) fn run_command(&mut self, command: Command, ctx: &egui::Context) {
         if !command.is_enabled(&self.editor) {
+            if let Some(why) = command.why_disabled(&self.editor) {
+                self.editor.tell(why);
+            }
             return;
         }
         let options = &mut self.viewport.options;

@@ -126,7 +126,7 @@ impl Operation {
             Self::Insert { .. } => "Subdivide bone",
             Self::Move { .. } => "Move bone",
             Self::Orient { .. } => "Orient bone",
-            Self::Reparent { .. } => "Change parent",
+            Self::Reparent { .. } => "Set parent",
             Self::ClearParent { .. } => "Clear parent",
             Self::Remove { .. } => "Remove bone",
             Self::Dissolve { .. } => "Dissolve bone",

@@ -108,7 +108,12 @@ impl Pie {
                     let response = ui
                         .add_enabled(enabled, button)
                         .on_hover_text(command.about());
-                    let response = match command.why_disabled(editor) {
+                    let why = if enabled {
+                        None
+                    } else {
+                        command.why_disabled(editor)
+                    };
+                    let response = match why {
                         Some(why) => {
                             response.on_disabled_hover_text(format!("{} {why}", command.about()))
                         }

@@ -192,7 +192,11 @@ impl Editor {
         operation: Operation,
         scope: Scope,
     ) {
+        // A running drag of bones becomes an operation of its own.
         self.finish_tool();
+        if self.is_rig_busy() {
+            return;
+        }
         self.operations.end();
         self.rigging.end();
         let waits = operation.is_slow();

@@ -53,16 +53,6 @@ impl RigAdjusting {
         &self.tool
     }
 
-    /// The bones that it works on.
-    pub fn joints(&self) -> &[JointId] {
-        &self.joints
-    }
-
-    /// The document before it.
-    pub fn base(&self) -> &Document {
-        &self.base
-    }
-
     /// The progress of the current run.
     pub fn task(&self) -> Option<&Task> {
         self.job.as_ref().map(JobHandle::task)
@@ -159,25 +149,28 @@ impl Editor {
     /// Why an operation cannot begin with the current selection.
     pub fn why_not_rig(&self, kind: RigKind) -> Option<&'static str> {
         let document = &self.document;
-        let n_chosen = self.joints_to_pose().len();
+        let chosen = self.joints_to_pose();
+        let active = document.session().active_joint;
         match kind {
             RigKind::Bind if document.meshes().is_empty() => Some("The model has no mesh."),
             RigKind::Bind if joints_to_bind(document).is_empty() => {
                 Some("The model has no bones: add a skeleton first.")
             }
             RigKind::Template(_) if !joints_to_bind(document).is_empty() => {
-                Some("The model has bones already.")
+                Some("The model already has bones.")
             }
             RigKind::Template(_) if document.meshes().is_empty() => Some("The model has no mesh."),
             RigKind::PoseAsRest
                 if document.current_pose().locals == document.rest_pose().locals =>
             {
-                Some("The pose is the rest pose already: pose the bones first.")
+                Some("The current pose is already the rest pose: pose a bone first.")
             }
             RigKind::Template(_) | RigKind::Bind | RigKind::PoseAsRest => None,
-            _ if n_chosen == 0 => Some("Select a bone first."),
-            RigKind::SetParent if document.session().active_joint.is_none() || n_chosen < 2 => {
-                Some("Select the bones, then with Shift the one that is to be their parent.")
+            _ if chosen.is_empty() => Some("Select a bone first."),
+            RigKind::SetParent
+                if chosen.len() < 2 || active.is_none_or(|joint| !chosen.contains(&joint)) =>
+            {
+                Some("Select the children first, then Shift+click the new parent.")
             }
             _ => None,
         }
@@ -189,8 +182,11 @@ impl Editor {
         if let Some(why) = self.why_not_rig(kind) {
             return self.notify(why);
         }
-        // A running drag is confirmed first: it may move the bones.
+        // A running drag becomes an operation of its own.
         self.finish_tool();
+        if self.is_rig_busy() {
+            return;
+        }
         let known = self.rigging.remembered;
         let active = self.document.session().active_joint;
         let tool = match (kind, active) {
@@ -222,6 +218,9 @@ impl Editor {
         self.finish_tool();
         self.end_operation();
         self.say_run_is_cancelled("another operation began");
+        if !matches!(tool, RigTool::Move { .. } | RigTool::Extrude { .. }) {
+            self.drop_moved();
+        }
         // The bones stay where a drag has put them until its result is there.
         let shown = self.rigging.moving.take();
         self.rigging.end();
@@ -281,7 +280,7 @@ impl Editor {
 
     /// Cancels the current run; the previous result stays.
     pub fn cancel_rig_operation(&mut self) {
-        self.rigging.moving = None;
+        self.drop_moved();
         if let Some(adjusting) = &mut self.rigging.adjusting
             && let Some(job) = adjusting.job.take()
         {
@@ -316,6 +315,19 @@ impl Editor {
         }
     }
 
+    /// Whether the first run of an operation is under way, which nothing else may interrupt; if so, a notice says it.
+    pub(super) fn is_rig_busy(&mut self) -> bool {
+        let adjusting = self.rigging.adjusting.as_ref();
+        let running = adjusting.filter(|a| a.job.is_some() && !a.is_applied);
+        let Some(label) = running.map(|adjusting| adjusting.tool.label()) else {
+            return false;
+        };
+        self.notify(format!(
+            "{label} is still running: wait for it or cancel it first."
+        ));
+        true
+    }
+
     /// Says that a run under way is cancelled, if there is one.
     fn say_run_is_cancelled(&mut self, why: &str) {
         let running = self.rigging.adjusting.as_ref().filter(|a| a.job.is_some());
@@ -330,8 +342,8 @@ impl Editor {
         let is_first_run = adjusting.is_some_and(|a| a.job.is_some() && !a.is_applied);
         if is_first_run {
             self.say_run_is_cancelled("it was undone");
+            self.drop_moved();
             self.rigging.end();
-            self.picture_serial += 1;
         }
         is_first_run
     }

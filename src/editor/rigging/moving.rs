@@ -7,6 +7,7 @@ use crate::skeleton::{Bone, JointId, Pose};
 use crate::tools::transform::Transforming;
 use crate::tools::{Handle, Screen};
 use glam::{DAffine3, DVec3, Vec2, Vec3};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// The smallest move that is one, metres.
@@ -64,7 +65,9 @@ impl Editor {
             self.notify("Select a bone to move first.");
             return false;
         };
-        self.begin_gesture();
+        if !self.begin_gesture() {
+            return false;
+        }
         let skeleton = self.document.skeleton().clone();
         let rest = self.document.rest_pose().clone();
         let world = rest.world_matrices(&skeleton);
@@ -99,11 +102,14 @@ impl Editor {
         }
         let joints = self.joints_to_pose();
         let active = self.document.session().active_joint;
+        let active = active.filter(|j| joints.contains(j));
         let Some(joint) = active.or(joints.first().copied()) else {
             self.notify("Select a bone to extrude first.");
             return false;
         };
-        self.begin_gesture();
+        if !self.begin_gesture() {
+            return false;
+        }
         let rest = self.document.rest_pose();
         let world = rest.world_matrices(self.document.skeleton());
         let head = world[joint.get()].translation;
@@ -126,11 +132,16 @@ impl Editor {
         true
     }
 
-    fn begin_gesture(&mut self) {
+    /// Ends other tools. Returns whether a drag can begin.
+    fn begin_gesture(&mut self) -> bool {
         self.finish_tool();
+        if self.is_rig_busy() {
+            return false;
+        }
         self.cancel_select();
-        // A result that is on its way would move what is dragged.
+        // Other settings of an operation that is done would move what is dragged.
         self.cancel_rig_operation();
+        true
     }
 
     pub(in crate::editor) fn joint_tool(&self) -> Option<&Transforming> {
@@ -185,9 +196,9 @@ impl Editor {
             };
             self.begin_rig_with(tool, joints);
         } else {
-            self.rigging.moving = None;
+            self.drop_moved();
             if is_extruded {
-                self.notify("The bone has no length: drag to where the new one is to begin.");
+                self.notify("The new bone would have no length: move the pointer to place it.");
             }
         }
         true
@@ -197,10 +208,16 @@ impl Editor {
     pub(in crate::editor) fn cancel_moved_joints(&mut self) -> bool {
         let is_moving = self.is_moving_joints();
         if is_moving {
-            self.rigging.moving = None;
-            self.picture_serial += 1;
+            self.drop_moved();
         }
         is_moving
+    }
+
+    /// Shows the bones where they are again.
+    pub(super) fn drop_moved(&mut self) {
+        if self.rigging.moving.take().is_some() {
+            self.picture_serial += 1;
+        }
     }
 
     /// Ends the picture of a drag once `generation`, a result of the worker, shows what it did.
@@ -219,16 +236,18 @@ impl Editor {
     }
 
     /// World transforms of the joints with those that are being moved in their new places.
-    pub(in crate::editor) fn world_with_moved(&self) -> Vec<DAffine3> {
+    pub(in crate::editor) fn world_with_moved(&self) -> Cow<'_, [DAffine3]> {
+        let moving = self.rigging.moving.as_ref();
+        let Some(moving) = moving.filter(|moving| moving.tail.is_none()) else {
+            return Cow::Borrowed(&self.world);
+        };
         let mut world = self.world.clone();
-        if let Some(moving) = self.rigging.moving.as_ref().filter(|m| m.tail.is_none()) {
-            for joint in &moving.joints {
-                if let Some(world) = world.get_mut(joint.get()) {
-                    world.translation += moving.by;
-                }
+        for joint in &moving.joints {
+            if let Some(world) = world.get_mut(joint.get()) {
+                world.translation += moving.by;
             }
         }
-        world
+        Cow::Owned(world)
     }
 
     /// The bone that an extrusion adds, before it is there.

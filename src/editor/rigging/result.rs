@@ -4,6 +4,7 @@ use super::{CANCELLED, Editor, RigTool};
 use crate::document::Edit;
 use crate::evaluate::JobError;
 use crate::finding::counted;
+use crate::rig::Report;
 use crate::skeleton::JointId;
 
 impl Editor {
@@ -22,6 +23,7 @@ impl Editor {
             adjusting.revision = revision;
         } else {
             self.say_run_is_cancelled("its input changed meanwhile");
+            self.drop_moved();
             self.rigging.end();
         }
         true
@@ -48,17 +50,14 @@ impl Editor {
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(why) if why == CANCELLED => {
-                self.rigging.moving = None;
-                self.picture_serial += 1;
                 adjusting.is_applied = was_applied;
                 adjusting.is_stale = true;
                 adjusting.failure = Some(why);
-                return;
+                return self.drop_moved();
             }
             Err(why) => {
                 adjusting.failure = Some(why.clone());
-                self.rigging.moving = None;
-                self.picture_serial += 1;
+                self.drop_moved();
                 // Without settings there is nothing to change: a window would only be in the way.
                 let ends = !tool.has_settings();
                 if was_applied {
@@ -73,6 +72,9 @@ impl Editor {
         adjusting.failure = None;
         if was_applied {
             self.remove_rig_step();
+        }
+        if outcome.edit.changes_nothing(&self.document) {
+            return self.end_without_change(&tool, &outcome.reports, was_applied);
         }
         let label = self.step_label(&tool, &joints);
         let edit = Edit::Rig(Box::new(outcome.edit));
@@ -106,6 +108,22 @@ impl Editor {
         // Notified once; during adjustment its window shows the report.
         if !was_applied {
             self.notify(text);
+        }
+    }
+
+    /// Says that a run changed nothing: there is no step.
+    fn end_without_change(&mut self, tool: &RigTool, reports: &[Report], was_applied: bool) {
+        self.drop_moved();
+        let note = reports.iter().flat_map(|report| &report.notes).next();
+        let why = note.map_or("Nothing changes.", String::as_str);
+        if !tool.has_settings() {
+            self.rigging.end();
+        } else if let Some(adjusting) = &mut self.rigging.adjusting {
+            adjusting.failure = Some(why.to_owned());
+        }
+        // Notified once; during adjustment its window shows the reason.
+        if !was_applied {
+            self.notify(why);
         }
     }
 

@@ -114,7 +114,7 @@ impl RigTool {
     }
 
     /// Whether it works on bones, not on the model as a whole.
-    pub fn is_about_bones(&self) -> bool {
+    pub(super) fn is_about_bones(&self) -> bool {
         !matches!(
             self,
             Self::Template(_) | Self::Bind(_) | Self::PoseAsRest(_)

@@ -179,7 +179,7 @@ impl Command {
             Self::OrientPie => editor.why_not_rig(RigKind::Orient(Axis::Y)),
             Self::ApplyPie => {
                 let scale = editor.why_not_rig(RigKind::FreezeScale);
-                scale.and(editor.why_not_rig(RigKind::PoseAsRest))
+                scale.and_then(|_| editor.why_not_rig(RigKind::PoseAsRest))
             }
             Self::Extrude if editor.joints_to_pose().is_empty() => Some("Select a bone first."),
             Self::KeyPose

@@ -153,7 +153,11 @@ pub fn tool_bar_ui(
     let mut commands = Vec::new();
     let mut tool = |ui: &mut Ui, command: Command, icon: MaterialIcon| {
         let enabled = command.is_enabled(editor);
-        let why = command.why_disabled(editor);
+        let why = if enabled {
+            None
+        } else {
+            command.why_disabled(editor)
+        };
         if tool_ui(ui, command, icon, (enabled, why), is_on(command)) {
             commands.push(command);
         }

@@ -284,7 +284,7 @@ pub(super) fn gizmo(editor: &Editor, mode: Mode, screen: &Screen) -> Option<Gizm
 }
 
 /// The joint at the end of the bone of `joint` that is nearer to a viewport position: the child at the tail in its last
-/// third, else the joint itself.
+/// third unless it is hidden, else the joint itself.
 fn end_near(editor: &Editor, joint: JointId, screen: &Screen, at: Vec2) -> JointId {
     let place = |joint: JointId| {
         let world = editor.world().get(joint.get())?;
@@ -294,12 +294,14 @@ fn end_near(editor: &Editor, joint: JointId, screen: &Screen, at: Vec2) -> Joint
         return joint;
     };
     let is_bone = editor.document().bone_mask();
+    let hidden = &editor.document().session().hidden_joints;
     let children = editor.document().skeleton().children(joint).iter();
     let reached = children.copied().filter_map(|child| {
         let along = place(child)? - head;
         let part = (at - head).dot(along) / along.length_squared().max(1.0);
         let beside = (at - head - along * part).length();
-        (is_bone[child.get()] && part > 2.0 / 3.0).then_some((child, beside))
+        let is_shown = is_bone[child.get()] && !hidden.contains(&child);
+        (is_shown && part > 2.0 / 3.0).then_some((child, beside))
     });
     let nearest = reached.min_by(|a, b| a.1.total_cmp(&b.1));
     nearest.map_or(joint, |(child, _)| child)

@@ -94,17 +94,28 @@ pub(super) fn menu_ui(
             ) {
                 actions.push(Action::SelectChildren(joint));
             }
+            let is_selected = session.selected_joints.contains(&joint);
             ui.menu_button("Edit bones", |ui| {
                 for command in EDITS {
-                    // With another bone alone, that one is selected first.
-                    let is_free = command.is_enabled(editor)
-                        || command != Command::EditRig(RigKind::SetParent);
+                    // A bone that is not selected is then selected alone.
+                    let is_set_parent = command == Command::EditRig(RigKind::SetParent);
+                    let is_free = if is_selected {
+                        command.is_enabled(editor)
+                    } else {
+                        !is_set_parent
+                    };
                     let keys = command.keys(ui.ctx());
                     let button = Button::new(command.label()).shortcut_text(keys);
                     let response = ui.add_enabled(is_free, button);
                     let response = response.on_hover_text(command.about());
-                    let why = command.why_disabled(editor).unwrap_or_default();
-                    let response = response.on_disabled_hover_text(why);
+                    let why = match command.why_disabled(editor) {
+                        _ if is_free => None,
+                        _ if !is_selected => {
+                            Some("Select the children first, then Shift+click the new parent.")
+                        }
+                        why => why,
+                    };
+                    let response = response.on_disabled_hover_text(why.unwrap_or_default());
                     response.widget_info(|| {
                         WidgetInfo::labeled(Role::MenuItem, is_free, command.label())
                     });

@@ -9,7 +9,7 @@ mod rig;
 mod rows;
 mod scope;
 
-pub(super) use rig::INTENTS;
+pub(super) use rig::{ABOUT_INTENTS, INTENTS};
 
 use crate::editor::Editor;
 use crate::view::panels::TOOL_BAR_WIDTH;

@@ -11,22 +11,25 @@ use crate::view::theme;
 use egui::{DragValue, RichText, Role, Ui, WidgetInfo};
 use glam::DVec3;
 
+/// The tooltip of the setting.
+pub(in crate::view::panels) const ABOUT_INTENTS: &str = "What moving a bone does to the clips.";
+
 /// What a move does to the clips, with a tooltip.
 pub(in crate::view::panels) const INTENTS: [(Intent, &str, &str); 3] = [
     (
         Intent::NewPivot,
         "New pivot",
-        "Clips rotate about the new place: rotations stay, and motion changes.",
+        "Bones rotate about their new heads: the rotations stay, so the motion changes.",
     ),
     (
         Intent::KeepMotion,
         "Keep motion",
-        "No motion changes. Keyframes are added where the new place moves on an arc.",
+        "All clips play as before. Keyframes are added where the new head moves along an arc.",
     ),
     (
         Intent::ChildrenKeepMotion,
         "New pivot, children keep motion",
-        "Clips rotate about the new place, but the children keep their motions: hands stay on props.",
+        "Bones rotate about their new heads, but their children move as before, so hands stay on props.",
     ),
 ];
 
@@ -77,7 +80,7 @@ fn fields_ui(ui: &mut Ui, editor: &mut Editor) {
             offset_ui(ui, by);
             let chosen = INTENTS.iter().find(|(known, ..)| known == intent);
             let about = chosen.map_or("", |(_, _, about)| about);
-            row_ui(ui, "Clips", about, |ui| {
+            row_ui(ui, "Clips", ABOUT_INTENTS, |ui| {
                 let options = INTENTS.map(|(intent, label, _)| (intent, label.to_owned(), true));
                 combo_ui(ui, "Clips", intent, &options);
             });
@@ -96,9 +99,9 @@ fn fields_ui(ui: &mut Ui, editor: &mut Editor) {
                     Axis::Z
                 };
             }
-            let about = "The axis along the normal of the bend, about which the hinge rotates.";
-            row_ui(ui, "Sideways", about, |ui| {
-                combo_ui(ui, "Sideways", second, &axes(Some(*aim)));
+            let about = "The axis along the normal of the bend, the hinge's axis of rotation.";
+            row_ui(ui, "Secondary axis", about, |ui| {
+                combo_ui(ui, "Secondary axis", second, &axes(Some(*aim)));
             });
         }
         RigTool::SetParent { parent } => {

@@ -4,7 +4,7 @@ use super::{fact_ui, length, rows_ui};
 use crate::editor::Editor;
 use crate::skeleton::JointId;
 use crate::skeleton::orientation::{orientation, world_of};
-use crate::view::panels::operation::INTENTS;
+use crate::view::panels::operation::{ABOUT_INTENTS, INTENTS};
 use crate::view::panels::rig_report::rig_reports_ui;
 use crate::view::theme;
 use egui::{ComboBox, RichText, Role, Ui, WidgetInfo};
@@ -32,7 +32,7 @@ fn bone_ui(ui: &mut Ui, editor: &Editor, joint: JointId) {
         ui,
         "Head",
         place,
-        "The place of the head in the world: X, Y, Z.",
+        "The location of the head in world space: X, Y, Z.",
     );
     let axes = orientation(world.matrix3);
     let child = crate::document::rig::main_child(document, joint);
@@ -94,9 +94,8 @@ fn direction(axis: DVec3) -> String {
 
 fn intent_ui(ui: &mut Ui, editor: &mut Editor) {
     let dim = theme::palette(ui).text_dim;
-    let about = "What moves of bones do to the clips.";
-    ui.label(RichText::new("Move").color(dim))
-        .on_hover_text(about);
+    ui.label(RichText::new("Clips").color(dim))
+        .on_hover_text(ABOUT_INTENTS);
     let mut intent = editor.move_intent();
     let chosen = INTENTS.iter().find(|(known, ..)| *known == intent);
     let combo = ComboBox::from_id_salt("intent of moves")
@@ -111,8 +110,8 @@ fn intent_ui(ui: &mut Ui, editor: &mut Editor) {
         });
     combo
         .response
-        .on_hover_text(about)
-        .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Move"));
+        .on_hover_text(ABOUT_INTENTS)
+        .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Clips"));
     ui.end_row();
     if intent != editor.move_intent() {
         editor.set_move_intent(intent);
