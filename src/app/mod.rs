@@ -12,6 +12,7 @@ mod find_command;
 mod frame;
 mod help;
 mod memory;
+mod modes;
 mod overlay;
 mod preferences;
 mod run;
@@ -19,6 +20,7 @@ mod run_clusters;
 pub mod settings;
 mod shell;
 pub mod thumbnails;
+mod toggles;
 
 use crate::deform::StackChoice;
 use crate::deform::diagnostics::Metric;

@@ -451,157 +451,9 @@ impl SinewApp {
         }
     }
 
-    /// The state of a toggle command; `None` for other commands.
-    pub fn is_on(&self, command: Command) -> Option<bool> {
-        let options = &self.viewport.options;
-        Some(match command {
-            Command::Show(shading) => options.shading == shading,
-            Command::ToggleBones => options.show_bones,
-            Command::ToggleXray => options.xray_bones,
-            Command::ToggleClusters => options.show_clusters,
-            Command::ToggleGrid => options.show_grid,
-            Command::ToggleNames => options.show_names,
-            Command::UseRamp(ramp) => options.ramp == ramp,
-            Command::UseWeightView(view) => {
-                options.shading == Shading::Weights && options.weight_view == view
-            }
-            Command::ToggleIsolines => options.isolines,
-            Command::ToggleLockPattern => options.lock_pattern,
-            Command::ToggleHoverBar => options.hover_bar,
-            Command::UseMetric(metric) => {
-                options.shading == Shading::HeatMap && options.metric == metric
-            }
-            Command::UsePanes(layout) => self.viewport.layout(&self.editor) == layout,
-            Command::ShowBefore => self.viewport.shows_before(),
-            Command::ViewLbs => self.viewport.shows_lbs(),
-            Command::UseBefore(preset) => {
-                self.editor.compare().before == StackChoice::Preset(preset)
-            }
-            Command::KeepBefore => matches!(self.editor.compare().before, StackChoice::Custom(_)),
-            Command::ToggleWire => options.wire_overlay,
-            Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
-            Command::SelectBones => self.editor.select_kind() == SelectKind::Bones,
-            Command::SelectPoints => self.editor.select_kind() == SelectKind::Points,
-            Command::SelectThrough => self.editor.document().session().select_through,
-            Command::Isolate => self.editor.is_isolated(),
-            Command::LockActive => {
-                let document = self.editor.document();
-                let active = document.session().active_joint;
-                active.is_some_and(|joint| document.locked().contains(&joint))
-            }
-            Command::Paint(target) => self.editor.paint_target() == target,
-            Command::AdjustLast => {
-                let of_bones = self.editor.rig_adjusting();
-                self.editor.adjusting().is_some_and(|a| !a.is_hidden())
-                    || of_bones.is_some_and(|a| !a.is_hidden())
-            }
-            Command::UseBrush(kind) => self.brush().kind() == kind,
-            Command::UseSculpt(kind) => self.editor.sculpt_kind() == kind,
-            Command::UseFalloffShape(shape) => self.brush().falloff_shape == shape,
-            Command::UseSymmetry(axis) => self.brush().symmetry == axis,
-            Command::ToggleSymmetry => self.brush().symmetry.is_some(),
-            Command::ToggleBrushXray => self.brush().xray,
-            Command::ToggleAccumulate => self.brush().accumulate,
-            Command::ToggleSoftSelection => self.editor.soft_selection(),
-            Command::MuteLayer => self.editor.is_layer_muted(),
-            Command::SoloLayer => {
-                let alone = self.editor.layers().and_then(LayerStack::solo);
-                alone.is_some() && alone == self.editor.active_layer()
-            }
-            Command::IsolateGroup => self.editor.isolated_group().is_some(),
-            Command::MarkBrush => !self.editor.moves_clusters(),
-            Command::ToggleLoop => self.editor.document().session().playback.looping,
-            Command::ToggleAutoKey => self.editor.playback().auto_key,
-            Command::UseRigidInterpolation(interpolation) => {
-                let clip = self.editor.shown_clip();
-                clip.is_some_and(|(_, clip)| clip.rigid_interpolation == interpolation)
-            }
-            Command::ToggleExported => {
-                let clip = self.editor.shown_clip();
-                clip.is_some_and(|(_, clip)| !clip.preview)
-            }
-            Command::UseMethod(method) => self.editor.method() == method,
-            Command::UsePreset(preset) => self.editor.stack_preset() == Some(preset),
-            Command::SetMode(mode) => self.viewport.mode == mode,
-            Command::UseWorkspace(workspace) => self.settings.settings.workspace == workspace,
-            Command::TogglePanel(panel) => self.dock.is_open(panel),
-            Command::ToggleToolBar => self.settings.settings.show_tool_bar,
-            Command::MaximisePanel => self.dock.maximised().is_some(),
-            Command::UseTheme(choice) => self.settings.settings.theme == choice,
-            _ => return None,
-        })
-    }
-
-    /// Sets the mode; Paint mode shows the painted values and restores the shading afterwards.
-    pub(super) fn set_mode(&mut self, mode: Mode) {
-        let was = std::mem::replace(&mut self.viewport.mode, mode);
-        if was == mode {
-            return;
-        }
-        self.mode_before = was;
-        if self.editor.select_tool().armed().is_some() && mode.has_brush() {
-            self.editor.arm_select(None);
-        }
-        if mode == Mode::Cluster {
-            // Keys such as Ctrl+Plus then mean vertices.
-            self.kind_before = self.editor.select_kind();
-            self.editor.set_select_kind(SelectKind::Points);
-        } else if was == Mode::Cluster {
-            self.editor.set_select_kind(self.kind_before);
-        }
-        let shading = &mut self.viewport.options.shading;
-        if mode == Mode::Paint {
-            self.shading_before = std::mem::replace(shading, Shading::Weights);
-        } else if was == Mode::Paint && *shading == Shading::Weights {
-            *shading = self.shading_before;
-        }
-    }
-
-    /// Starts a transform; in the Maya preset the key selects the gizmo instead.
-    fn pose_by(&mut self, command: Command, kind: TransformKind, ctx: &egui::Context) {
-        match keymap::of(ctx).preset {
-            Preset::Blender => {
-                let stays = match self.viewport.mode {
-                    Mode::Sculpt | Mode::Cluster => true,
-                    Mode::Rig => kind == TransformKind::Move,
-                    Mode::Select | Mode::Pose | Mode::Paint => false,
-                };
-                if !stays {
-                    self.set_mode(Mode::Pose);
-                }
-                self.viewport.pointer_commands.push(command);
-            }
-            Preset::Maya => self.use_gizmo(kind),
-        }
-    }
-
     /// Whether keyframes are those of the active group of clusters.
     fn keys_clusters(&self) -> bool {
         self.viewport.mode == Mode::Cluster && self.editor.keys_clusters()
-    }
-
-    /// Selects the gizmo of the selected bones, in Sculpt mode that of the selected vertices, in Cluster mode that of the
-    /// selected clusters.
-    fn use_gizmo(&mut self, kind: TransformKind) {
-        match self.viewport.mode {
-            Mode::Sculpt => self.editor.use_sculpt(SculptKind::Vertices),
-            Mode::Cluster => self.editor.set_moves_clusters(true),
-            Mode::Rig if kind == TransformKind::Move => return,
-            Mode::Select | Mode::Pose | Mode::Paint | Mode::Rig => self.set_mode(Mode::Pose),
-        }
-        self.editor.set_gizmo(kind);
-    }
-
-    /// Selects the gizmo of a toolbar button; returns whether it is one.
-    pub(super) fn choose_gizmo(&mut self, command: Command) -> bool {
-        let kind = match command {
-            Command::PoseMove => TransformKind::Move,
-            Command::PoseRotate => TransformKind::Rotate,
-            Command::PoseScale => TransformKind::Scale,
-            _ => return false,
-        };
-        self.use_gizmo(kind);
-        true
     }
 
     /// Arms a selection shape for the next drag in the viewport, in any mode.
@@ -613,7 +465,7 @@ impl SinewApp {
         self.editor.arm_select(Some(shape));
     }
 
-    fn brush(&self) -> &BrushOptions {
+    pub(super) fn brush(&self) -> &BrushOptions {
         &self.editor.document().session().brush
     }
 

@@ -4,6 +4,7 @@
 //! [`Command`] lists the commands; [`table::TABLE`] holds label, tooltip, menu and the keys of both presets for each;
 //! `enabled` decides whether a command can run.
 
+pub mod bone_menus;
 mod enabled;
 pub mod table;
 

@@ -6,6 +6,7 @@ use crate::editor::{Editor, RigKind};
 use crate::skeleton::JointId;
 use crate::tools::SelectOp;
 use crate::view::commands::Command;
+use crate::view::commands::bone_menus::{DIVIDE, HELPERS, RELATE};
 use crate::view::mode::Mode;
 use crate::view::panels;
 use crate::view::popover::popover_ui;
@@ -62,26 +63,16 @@ const POSE: &[&[Command]] = &[
 
 /// The commands for bones in the rest pose.
 const RIG: &[&[Command]] = &[
+    &[Command::PoseMove, Command::Extrude],
+    &DIVIDE,
+    &RELATE,
     &[
-        Command::PoseMove,
-        Command::Extrude,
-        Command::EditRig(RigKind::Subdivide),
-        Command::EditRig(RigKind::Dissolve),
-        Command::EditRig(RigKind::Remove),
-    ],
-    &[
-        Command::EditRig(RigKind::SetParent),
-        Command::EditRig(RigKind::ClearParent),
-        Command::EditRig(RigKind::Symmetrize),
         Command::OrientPie,
         Command::ApplyPie,
-    ],
-    &[
-        Command::EditRig(RigKind::Twist),
-        Command::EditRig(RigKind::Half),
         Command::EditRig(RigKind::Centre),
-        Command::EditRig(RigKind::Bind),
     ],
+    &HELPERS,
+    &[Command::EditRig(RigKind::Bind)],
     &[
         Command::Rename,
         Command::SelectLinked,

@@ -4,19 +4,8 @@ use super::Action;
 use super::tree::Item;
 use crate::editor::{Editor, RigKind};
 use crate::view::commands::Command;
+use crate::view::commands::bone_menus::{DIVIDE, HELPERS, RELATE};
 use egui::{Button, Role, Ui, WidgetInfo};
-
-/// The commands on bones.
-const EDITS: [Command; 8] = [
-    Command::EditRig(RigKind::Subdivide),
-    Command::EditRig(RigKind::Dissolve),
-    Command::EditRig(RigKind::Remove),
-    Command::EditRig(RigKind::SetParent),
-    Command::EditRig(RigKind::ClearParent),
-    Command::EditRig(RigKind::Symmetrize),
-    Command::EditRig(RigKind::Twist),
-    Command::EditRig(RigKind::Half),
-];
 
 /// Draws the context menu of a row and collects the chosen actions.
 pub(super) fn menu_ui(
@@ -96,7 +85,7 @@ pub(super) fn menu_ui(
             }
             let is_selected = session.selected_joints.contains(&joint);
             ui.menu_button("Edit bones", |ui| {
-                for command in EDITS {
+                for command in DIVIDE.into_iter().chain(RELATE).chain(HELPERS) {
                     // A bone that is not selected is then selected alone.
                     let is_set_parent = command == Command::EditRig(RigKind::SetParent);
                     let is_free = if is_selected {

@@ -2,6 +2,7 @@
 //! of the last operation on weights or bones.
 
 mod automatic;
+mod buttons;
 mod fields;
 mod pairs;
 mod report;
@@ -12,8 +13,10 @@ mod scope;
 pub(super) use rig::{ABOUT_INTENTS, INTENTS};
 
 use crate::editor::Editor;
+use crate::editor::operations::Adjusting;
 use crate::view::panels::TOOL_BAR_WIDTH;
 use crate::view::theme;
+use buttons::{RunAction, RunState, end_ui, run_ui};
 use egui::{Align2, Context, Id, Rect, ScrollArea, Ui, Vec2, Window};
 
 /// Width of the content, points.
@@ -25,7 +28,7 @@ const MARGIN: f32 = 12.0;
 
 /// Shows the window inside `over` while an operation can be adjusted.
 pub fn operation_ui(ctx: &Context, over: Rect, editor: &mut Editor) {
-    let of_bones = editor.rig_adjusting().filter(|a| rig::is_shown(a));
+    let of_bones = editor.rig_adjusting().filter(|a| !a.is_hidden());
     let of_bones = of_bones.map(|adjusting| adjusting.tool().label());
     let of_weights = editor.adjusting().filter(|a| !a.is_hidden());
     let of_weights = of_weights.map(|adjusting| adjusting.operation().label());
@@ -69,60 +72,23 @@ pub fn operation_ui(ctx: &Context, over: Rect, editor: &mut Editor) {
 fn content_ui(ui: &mut Ui, editor: &mut Editor) {
     fields::fields_ui(ui, editor);
     scope::scope_ui(ui, editor);
-    run_ui(ui, editor);
+    let action = editor.adjusting().and_then(|a| run_ui(ui, &state(a)));
     report::report_ui(ui, editor);
-    end_ui(ui, editor);
+    let action = action.or_else(|| editor.adjusting().and_then(|a| end_ui(ui, &state(a))));
+    match action {
+        Some(RunAction::Run) => editor.run_operation(),
+        Some(RunAction::Stop) => editor.cancel_operation(),
+        Some(RunAction::Apply) => editor.end_operation(),
+        Some(RunAction::TakeBack) => editor.take_back_operation(),
+        None => {}
+    }
 }
 
-/// Draws the buttons that keep and take back the result; a computation has a button of its own.
-fn end_ui(ui: &mut Ui, editor: &mut Editor) {
-    let Some(adjusting) = editor.adjusting().filter(|a| a.task().is_none()) else {
-        return;
-    };
-    let has_result = !adjusting.reports().is_empty();
-    ui.separator();
-    ui.horizontal(|ui| {
-        let apply = ui.add_enabled(has_result, egui::Button::new("Apply"));
-        if apply.on_hover_text("Keep the result.").clicked() {
-            editor.end_operation();
-        }
-        let about = "Restore the weights from before the operation.";
-        if ui.button("Cancel").on_hover_text(about).clicked() {
-            editor.take_back_operation();
-        }
-    });
-}
-
-/// Draws the buttons that start and cancel a slow operation.
-fn run_ui(ui: &mut Ui, editor: &mut Editor) {
-    let Some(adjusting) = editor.adjusting() else {
-        return;
-    };
-    if let Some(task) = adjusting.task() {
-        let (fraction, label) = (task.fraction(), task.label());
-        let mut cancelled = false;
-        ui.horizontal(|ui| {
-            let text = if label.is_empty() { "Working" } else { &label };
-            let bar = egui::ProgressBar::new(fraction)
-                .desired_width(WIDTH - 76.0)
-                .text(text);
-            ui.add(bar);
-            cancelled = ui
-                .button("Cancel")
-                .on_hover_text("Cancel the computation. The weights stay unchanged.")
-                .clicked();
-        });
-        if cancelled {
-            editor.cancel_operation();
-        }
-        ui.ctx()
-            .request_repaint_after(std::time::Duration::from_millis(50));
-    } else if adjusting.is_stale() {
-        let is_first = adjusting.reports().is_empty();
-        let verb = if is_first { "Compute" } else { "Compute again" };
-        let about = "Compute with these settings in the background.";
-        if ui.button(verb).on_hover_text(about).clicked() {
-            editor.run_operation();
-        }
+fn state(adjusting: &Adjusting) -> RunState<'_> {
+    RunState {
+        task: adjusting.task(),
+        is_stale: adjusting.is_stale(),
+        has_result: !adjusting.reports().is_empty(),
+        subject: "weights",
     }
 }

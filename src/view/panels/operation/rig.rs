@@ -1,7 +1,7 @@
 //! The settings and the report of an operation on bones.
 
-use super::WIDTH;
 use super::automatic::automatic_ui;
+use super::buttons::{RunAction, RunState, end_ui, run_ui};
 use super::rows::{about_ui, bone_ui, combo_ui, count_ui, row_ui};
 use crate::document::rig::{Axis, Intent};
 use crate::editor::rigging::RigAdjusting;
@@ -33,18 +33,13 @@ pub(in crate::view::panels) const INTENTS: [(Intent, &str, &str); 3] = [
     ),
 ];
 
-/// Whether there is something to show: settings, or an operation that takes long.
-pub(super) fn is_shown(adjusting: &RigAdjusting) -> bool {
-    !adjusting.is_hidden()
-}
-
 /// Draws settings, progress, report and the buttons that keep and take back the result.
 pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) {
     fields_ui(ui, editor);
-    run_ui(ui, editor);
     let Some(adjusting) = editor.rig_adjusting() else {
         return;
     };
+    let action = run_ui(ui, &state(adjusting));
     let has_settings = adjusting.tool().has_settings();
     if has_settings && (adjusting.failure().is_some() || adjusting.is_applied()) {
         ui.separator();
@@ -54,7 +49,13 @@ pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) {
     } else if adjusting.is_applied() {
         rig_reports_ui(ui, editor);
     }
-    end_ui(ui, editor);
+    match action.or_else(|| end_ui(ui, &state(adjusting))) {
+        Some(RunAction::Run) => editor.run_rig_operation(),
+        Some(RunAction::Stop) => editor.cancel_rig_operation(),
+        Some(RunAction::Apply) => editor.end_rig_operation(),
+        Some(RunAction::TakeBack) => editor.take_back_rig_operation(),
+        None => {}
+    }
 }
 
 fn fields_ui(ui: &mut Ui, editor: &mut Editor) {
@@ -148,58 +149,11 @@ fn offset_ui(ui: &mut Ui, by: &mut DVec3) {
     });
 }
 
-/// Draws the progress, or the button that starts an operation which waits for its settings.
-fn run_ui(ui: &mut Ui, editor: &mut Editor) {
-    let Some(adjusting) = editor.rig_adjusting() else {
-        return;
-    };
-    if let Some(task) = adjusting.task() {
-        let (fraction, label) = (task.fraction(), task.label());
-        let mut cancelled = false;
-        ui.horizontal(|ui| {
-            let text = if label.is_empty() { "Working" } else { &label };
-            let bar = egui::ProgressBar::new(fraction)
-                .desired_width(WIDTH - 76.0)
-                .text(text);
-            ui.add(bar);
-            cancelled = ui
-                .button("Cancel")
-                .on_hover_text("Cancel the computation. The bones stay unchanged.")
-                .clicked();
-        });
-        if cancelled {
-            editor.cancel_rig_operation();
-        }
-        ui.ctx()
-            .request_repaint_after(std::time::Duration::from_millis(50));
-    } else if adjusting.is_stale() {
-        let verb = if adjusting.is_applied() {
-            "Compute again"
-        } else {
-            "Compute"
-        };
-        let about = "Compute with these settings in the background.";
-        if ui.button(verb).on_hover_text(about).clicked() {
-            editor.run_rig_operation();
-        }
+fn state(adjusting: &RigAdjusting) -> RunState<'_> {
+    RunState {
+        task: adjusting.task(),
+        is_stale: adjusting.is_stale(),
+        has_result: adjusting.is_applied(),
+        subject: "bones",
     }
-}
-
-fn end_ui(ui: &mut Ui, editor: &mut Editor) {
-    let Some(adjusting) = editor.rig_adjusting().filter(|a| a.task().is_none()) else {
-        return;
-    };
-    let has_result = adjusting.is_applied();
-    ui.separator();
-    ui.horizontal(|ui| {
-        let apply = ui.add_enabled(has_result, egui::Button::new("Apply"));
-        let apply = apply.on_disabled_hover_text("There is no result yet.");
-        if apply.on_hover_text("Keep the result.").clicked() {
-            editor.end_rig_operation();
-        }
-        let about = "Restore the bones from before the operation.";
-        if ui.button("Cancel").on_hover_text(about).clicked() {
-            editor.take_back_rig_operation();
-        }
-    });
 }

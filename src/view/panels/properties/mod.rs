@@ -21,6 +21,7 @@ use super::pose_properties_ui;
 use crate::editor::Editor;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
+use crate::view::panels::rig_report::rig_reports_ui;
 use crate::view::theme;
 use egui::{CollapsingHeader, RichText, Ui};
 
@@ -48,7 +49,7 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Com
     }
     section_ui(ui, "Bone", |ui| bone::bone_ui(ui, editor));
     if mode == Mode::Rig && !editor.rig_reports().is_empty() {
-        section_ui(ui, "Last operation", |ui| rig::reports_ui(ui, editor));
+        section_ui(ui, "Last operation", |ui| rig_reports_ui(ui, editor));
     }
     if points::has_points(editor) {
         section_ui(ui, "Vertices", |ui| points::points_ui(ui, editor));

@@ -5,7 +5,6 @@ use crate::editor::Editor;
 use crate::skeleton::JointId;
 use crate::skeleton::orientation::{orientation, world_of};
 use crate::view::panels::operation::{ABOUT_INTENTS, INTENTS};
-use crate::view::panels::rig_report::rig_reports_ui;
 use crate::view::theme;
 use egui::{ComboBox, RichText, Role, Ui, WidgetInfo};
 use glam::DVec3;
@@ -116,11 +115,6 @@ fn intent_ui(ui: &mut Ui, editor: &mut Editor) {
     if intent != editor.move_intent() {
         editor.set_move_intent(intent);
     }
-}
-
-/// Draws the report of the last operation on bones.
-pub(super) fn reports_ui(ui: &mut Ui, editor: &Editor) {
-    rig_reports_ui(ui, editor);
 }
 
 #[cfg(test)]
