@@ -160,7 +160,7 @@ pub fn with_skin(
 }
 
 /// The only instance of a mesh, or why it is not bound.
-fn check<'a>(document: &'a Document, mesh: MeshId) -> Result<(InstanceId, &'a Instance), RigError> {
+fn check(document: &Document, mesh: MeshId) -> Result<(InstanceId, &Instance), RigError> {
     let skeleton = &document.skeleton;
     let Some(item) = document.meshes.get(&mesh) else {
         return Err(RigError::Value("The mesh does not exist any more.".into()));
