@@ -167,6 +167,8 @@ mod mutations;
 mod normals;
 #[path = "core/npy.rs"]
 mod npy;
+#[path = "core/obj_models.rs"]
+mod obj_models;
 #[path = "core/operating.rs"]
 mod operating;
 #[path = "core/oracle.rs"]

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "sinew", version, args_conflicts_with_subcommands = true)]
 pub struct Cli {
-    /// A glTF model (.gltf, .glb) or a Sinew project (.ron) to open in the editor.
+    /// A model (.gltf, .glb, .obj) or a Sinew project (.ron) to open in the editor.
     pub file: Option<PathBuf>,
     /// The work to do without the window.
     #[command(subcommand)]

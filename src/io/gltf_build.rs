@@ -163,6 +163,52 @@ pub fn scene_to_glb(scene: &SampleScene) -> Vec<u8> {
     pack(&root, file.bytes)
 }
 
+/// A mesh without a skin, and the node that draws it.
+pub(super) struct Part {
+    /// The name of both.
+    pub(super) name: String,
+    /// Their materials are indices into those of the file.
+    pub(super) primitives: Vec<PrimitiveSource>,
+}
+
+/// Meshes without bones as a binary glTF 2.0 file: a node each, all of them roots of the scene. `lists`: further members
+/// of the root, such as `materials`; empty ones are left out.
+pub(super) fn parts_to_glb(parts: &[Part], lists: &Value) -> Vec<u8> {
+    let mut file = Builder::default();
+    let (mut nodes, mut meshes) = (Vec::new(), Vec::new());
+    for (index, part) in parts.iter().enumerate() {
+        let primitives = part.primitives.iter().map(|p| {
+            let mut primitive = value(&file.primitive(p, 0));
+            if let Some(members) = primitive.as_object_mut() {
+                match p.material {
+                    Some(material) => members.insert("material".into(), json!(material)),
+                    None => members.remove("material"),
+                };
+            }
+            primitive
+        });
+        let primitives: Vec<Value> = primitives.collect();
+        nodes.push(json!({"name": part.name, "mesh": index}));
+        meshes.push(json!({"name": part.name, "primitives": primitives}));
+    }
+    let mut root = json!({
+        "asset": {"version": "2.0", "generator": "Sinew"},
+        "scene": 0,
+        "scenes": [{"nodes": (0..nodes.len()).collect::<Vec<_>>()}],
+        "nodes": nodes,
+        "meshes": meshes,
+        "accessors": file.accessors.iter().map(value).collect::<Vec<_>>(),
+        "bufferViews": file.views.iter().map(value).collect::<Vec<_>>(),
+        "buffers": [value(&buffer(file.bytes.len()))],
+    });
+    for (name, list) in lists.as_object().into_iter().flatten() {
+        if list.as_array().is_some_and(|list| !list.is_empty()) {
+            root[name] = list.clone();
+        }
+    }
+    pack(&root, file.bytes)
+}
+
 /// Header, JSON chunk and BIN chunk, each padded to 4 bytes (glTF 2.0, 4.4).
 fn pack(json: &Value, mut binary: Vec<u8>) -> Vec<u8> {
     let mut json = json.to_string().into_bytes();

@@ -232,10 +232,10 @@ impl PathField {
     pub(super) fn kind_of_files(&self) -> (&'static str, &'static [&'static str]) {
         match self.path_use {
             PathUse::Dialog(PathPurpose::Open | PathPurpose::Transfer) => {
-                ("Models and projects", &["glb", "gltf", "ron"])
+                ("Models and projects", &["glb", "gltf", "obj", "ron"])
             }
-            PathUse::Dialog(PathPurpose::Relink) => ("Models", &["glb", "gltf"]),
-            PathUse::Dialog(PathPurpose::ImportSculpt) => ("Meshes", &["glb", "gltf", "obj"]),
+            PathUse::Dialog(PathPurpose::Relink) => ("Models", &MODELS),
+            PathUse::Dialog(PathPurpose::ImportSculpt) => ("Meshes", &MODELS),
             PathUse::Dialog(PathPurpose::ImportWeights | PathPurpose::ExportWeights) => {
                 ("Weights", &["json"])
             }
@@ -244,7 +244,7 @@ impl PathField {
             }
             PathUse::Dialog(PathPurpose::Save) => ("Sinew project", &["ron"]),
             PathUse::Export => ("glTF", &["glb", "gltf"]),
-            PathUse::ExportStaticMesh => ("glTF and Wavefront OBJ", &["glb", "gltf", "obj"]),
+            PathUse::ExportStaticMesh => ("glTF and Wavefront OBJ", &MODELS),
         }
     }
 

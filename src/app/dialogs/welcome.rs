@@ -126,7 +126,7 @@ impl Welcome {
             ui.heading("Welcome to Sinew");
             let dim = theme::palette(ui).text_dim;
             let about =
-                "Drop a glTF file (.glb, .gltf) or a Sinew project anywhere on this window.";
+                "Drop a model (.glb, .gltf, .obj) or a Sinew project anywhere on this window.";
             ui.label(RichText::new(about).color(dim));
             ui.add_space(8.0);
             ui.columns(2, |columns| {

@@ -163,7 +163,7 @@ impl Row {
 
 /// All commands, menu by menu, in display order.
 pub const TABLE: &[Row] = &[
-    row(Group::File, Command::Open, "file.open", "Open…", "Open a glTF model or a Sinew project. You can also drop the file on the window.").keys(&[Chord::key(Key::O).ctrl()]),
+    row(Group::File, Command::Open, "file.open", "Open…", "Open a model (glTF or Wavefront OBJ) or a Sinew project. You can also drop the file on the window.").keys(&[Chord::key(Key::O).ctrl()]),
     row(Group::File, Command::Sample("arm"), "file.sample_arm", "Sample arm", "Open the sample arm: two joints to bend and twist.").under("Samples"),
     row(Group::File, Command::Sample("hand"), "file.sample_hand", "Sample hand", "Open the sample hand: many bones close together.").under("Samples"),
     row(Group::File, Command::Sample("mannequin"), "file.sample_mannequin", "Sample mannequin", "Open the sample mannequin: a full character with clips.").under("Samples"),

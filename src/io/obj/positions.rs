@@ -1,6 +1,6 @@
 //! The positions of a Wavefront OBJ file: all that a sculpt of a known mesh needs.
 
-use super::read::{MAX_MODEL_BYTES, read_file};
+use crate::io::read::{MAX_MODEL_BYTES, read_file};
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
 use std::path::{Path, PathBuf};
