@@ -69,7 +69,7 @@ pub enum Command {
 /// `sinew info`
 #[derive(Debug, Args)]
 pub struct InfoArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// Machine-readable output.
     #[arg(long)]
@@ -79,7 +79,7 @@ pub struct InfoArgs {
 /// `sinew skin`
 #[derive(Debug, Args)]
 pub struct SkinArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// Where to write: .npy (float32, n x 3) or .json.
     #[arg(long, short)]
@@ -95,7 +95,7 @@ pub struct SkinArgs {
 /// `sinew measure`
 #[derive(Debug, Args)]
 pub struct MeasureArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// Machine-readable output, with every pose of a clip.
     #[arg(long)]
@@ -117,7 +117,7 @@ pub struct MeasureArgs {
 /// `sinew compare`
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// The stacks, with commas: lbs, dqs, cor, blend, default, project; corrections are added with +, as in
     /// dqs+compensation, dqs+projection, dqs+projection+published, corrective samples with +psd, control clusters with +ccm;
@@ -169,7 +169,7 @@ fn parse_rate(text: &str) -> Result<f64, String> {
 #[cfg(feature = "render")]
 #[derive(Debug, Args)]
 pub struct RenderArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// The PNG to write.
     #[arg(long, short)]
@@ -329,7 +329,7 @@ fn parse_show(text: &str) -> Result<Show, String> {
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // flags of the command line, each on its own
 pub struct PsdArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// Machine-readable output.
     #[arg(long)]
@@ -379,7 +379,7 @@ pub struct PsdArgs {
 /// `sinew clusters`
 #[derive(Debug, Args)]
 pub struct ClustersArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// Machine-readable output.
     #[arg(long)]
@@ -410,7 +410,7 @@ pub struct ClustersArgs {
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // flags of the command line, each on its own
 pub struct ExportArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// The file to write: .glb or .gltf; with --still also .obj.
     #[arg(long, short)]
@@ -540,7 +540,7 @@ fn error_percent(text: &str) -> Result<f64, String> {
 /// `sinew check`
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// Machine-readable output.
     #[arg(long)]

@@ -5,7 +5,7 @@ use crate::deform::{Captured, DeformStack, InstancePlan, capture};
 use crate::document::{Document, Instance, InstanceId, MeshId, MeshItem};
 use crate::evaluate::Evaluator;
 use crate::evaluate::gauge::with_stacks;
-use crate::io::{open_any, read_obj_positions};
+use crate::io::{is_obj, open_any, read_obj_positions};
 use crate::skeleton::PoseAt;
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
@@ -31,12 +31,6 @@ pub fn of_file<'p>(
         of_sculpted_model(document, at, &opened.document, task)
     };
     captured.map_err(|why| format!("{} {why}.", path.display()))
-}
-
-/// Whether a path is that of an OBJ file.
-pub fn is_obj(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("obj"))
 }
 
 /// Why there is nothing to capture.

@@ -1,7 +1,7 @@
 //! File input and output: models, projects, exports.
 //!
 //! Data flow: the bytes of a .gltf or .glb file and its folder -> [`gltf::import_file`] -> `Parts` of a document, and
-//! findings for the Problems panel. A project ([`project`]) contains only the user's changes, which are applied to its
+//! findings for the Problems panel; an OBJ is converted first ([`obj`]). A project ([`project`]) contains only the user's changes, which are applied to its
 //! freshly imported model. [`gltf_export`] patches the source's own JSON and appends new data; [`obj`] reads and
 //! writes Wavefront OBJ. [`open_any`] opens any supported file. [`channels`] reads recordings of markers and devices, [`motion_file`] also BVH.
 //!
@@ -33,7 +33,7 @@ pub mod weights_file;
 pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
 pub use obj::{ObjError, read_obj_positions};
 pub use open::{
-    MODELS, OpenError, OpenedModel, import_for_project, is_model, is_project, is_recording,
+    MODELS, OpenError, OpenedModel, import_for_project, is_model, is_obj, is_project, is_recording,
     open_any, open_autosave, open_relinked, open_sample, project_path,
 };
 pub use outputs::{Output, Outputs, StagedOutput};

@@ -128,7 +128,7 @@ pub fn is_model(path: &Path) -> bool {
 }
 
 /// Whether `path` has the extension of a Wavefront OBJ file.
-fn is_obj(path: &Path) -> bool {
+pub fn is_obj(path: &Path) -> bool {
     path.extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("obj"))
 }

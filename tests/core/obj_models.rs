@@ -175,70 +175,144 @@ fn a_mesh_written_as_obj_opens_with_the_same_triangles() {
 fn what_is_wrong_in_an_obj_is_named_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bad.obj");
-    let quad = "v 0 0 0\nv 1 0 0\nv 1 1 0\n";
+    let points = "v 0 0 0\nv 1 0 0\nv 1 1 0\n";
+    let vertex = "a vertex (v) needs three finite numbers";
     let cases = [
+        ("v 0 0 0\nv 1 zero 0\n".into(), format!("line 2: {vertex}")),
         (
-            "v 0 0 0\nv 1 zero 0\n",
-            "line 2: a vertex (v) needs three numbers",
+            "v 0 0 0\n\nv 1 0 \\\n x\n".into(),
+            format!("line 3: {vertex}"),
+        ),
+        ("v nan 0 0\n".into(), format!("line 1: {vertex}")),
+        (
+            format!("{points}f 1 2 9\n"),
+            "line 4: a face uses vertex 9, but the file has 3".into(),
         ),
         (
-            "v 0 0 0\n\nv 1 0 \\\n x\n",
-            "line 4: a vertex (v) needs three numbers",
+            format!("{points}f 1 2 x\n"),
+            "line 4: a corner of a face".into(),
         ),
-        (
-            &format!("{quad}f 1 2 9\n"),
-            "a face uses a vertex (v) that the file does not have",
-        ),
-        (
-            &format!("{quad}f 1 2 x\n"),
-            "line 4: a face (f) needs numbers of vertices",
-        ),
-        (
-            &format!("{quad}vn 0 0\n"),
-            "line 4: a normal (vn) needs three numbers",
-        ),
-        (quad, "has no faces"),
-        ("", "has no faces"),
+        (points.into(), "has no faces".into()),
+        (format!("{points}l 1 2 3\n"), "has no faces".into()),
+        (String::new(), "has no faces".into()),
     ];
     for (text, wanted) in cases {
-        fs::write(&path, text).unwrap();
+        fs::write(&path, &text).unwrap();
         let error = open_any(&path, &Task::new()).unwrap_err().to_string();
-        assert!(error.contains(wanted), "{text:?}: {error}");
+        assert!(error.contains(&wanted), "{text:?}: {error}");
     }
 }
 
 #[test]
-fn what_cannot_be_used_in_an_obj_is_found() {
+fn what_is_left_out_of_an_obj_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("odd.obj");
-    let triangle = "v 0 0 0\nv 1 0 0\nv nan 1 0\nv 0 1 0\nf 1 2 4\nf 1 2 3\n";
+    let triangle = "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red\nf 1 2 3\nf 1 2\nl 1 2 3\nvn a 0 1\n";
     fs::write(&path, format!("mtllib ../up.mtl gone.mtl\n{triangle}")).unwrap();
-    let opened = open(&path);
-    let found = texts(&opened.findings);
-    assert!(found.contains("outside the folder of the model"), "{found}");
-    let meshes = opened.document.meshes();
-    let finite = |p: &glam::Vec3| p.is_finite();
-    assert!(
-        meshes
-            .values()
-            .all(|m| m.geometry.positions.iter().all(finite))
-    );
+    let found = texts(&open(&path).findings);
+    for wanted in [
+        "mtllib gone.mtl: The file of materials could not be read",
+        "No file defines the material “red”",
+        "1 line of curves",
+        "1 face with fewer",
+        "1 texture coordinate or normal",
+    ] {
+        assert!(found.contains(wanted), "{wanted}: {found}");
+    }
 
     // Names in another encoding than UTF-8.
-    let mut bytes = b"o caf\xe9\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n".to_vec();
-    fs::write(&path, &bytes).unwrap();
-    let document = open(&path).document;
-    assert_eq!(
-        document.meshes().values().next().unwrap().geometry.name,
-        "caf\u{fffd}"
-    );
-    // Without a last line end, and with the line ends of Windows.
-    bytes = b"v 0 0 0\r\nv 1 0 0\r\nv 0 1 0\r\nf 1 2 3".to_vec();
-    fs::write(&path, &bytes).unwrap();
+    let bytes = b"o caf\xe9\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    fs::write(&path, bytes).unwrap();
     let document = open(&path).document;
     let name = &document.meshes().values().next().unwrap().geometry.name;
-    assert_eq!(
-        name, "odd",
-        "faces before the first object have the name of the file"
-    );
+    assert_eq!(name, "caf\u{fffd}");
+    // Without a last line end, and with the line ends of Windows.
+    fs::write(&path, b"v 0 0 0\r\nv 1 0 0\r\nv 0 1 0\r\nf 1 2 3").unwrap();
+    let document = open(&path).document;
+    let name = &document.meshes().values().next().unwrap().geometry.name;
+    assert_eq!(name, "odd", "faces under no name have that of the file");
+}
+
+/// A corner without a texture coordinate has 0, one without a normal that of its face; the others keep theirs.
+#[test]
+fn corners_may_lack_a_texture_coordinate_or_a_normal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mixed.obj");
+    let points = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt .5 .5\nvn 1 0 0\nvn 0 0 0\n";
+    fs::write(&path, format!("{points}f 1/1/1 2/1/2 3/1\nf 1//1 3 4\n")).unwrap();
+    let document = open(&path).document;
+    let geometry = &document.meshes().values().next().unwrap().geometry;
+    let uvs: Vec<[f32; 2]> = geometry.uvs.iter().map(|uv| uv.to_array()).collect();
+    let (own, none) = ([0.5, 0.5], [0., 1.]);
+    assert_eq!(uvs, [own, own, own, none, none, none]);
+    let normal = |v: usize| geometry.normals[geometry.normal_of_vertex[v] as usize].to_array();
+    let normals: Vec<[f32; 3]> = (0..6).map(normal).collect();
+    let (x, z) = ([1., 0., 0.], [0., 0., 1.]);
+    assert_eq!(normals, [x, z, z, x, x, x]);
+}
+
+/// Vertices in a project do not depend on the materials, which may be gone.
+#[test]
+fn edits_stay_where_the_materials_are_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let with = quads(folder.path()).document;
+    fs::remove_file(folder.path().join("quads.mtl")).unwrap();
+    let without = open(&folder.path().join("quads.obj")).document;
+    for (a, b) in with.meshes().values().zip(without.meshes().values()) {
+        assert_eq!(a.geometry.primitives, b.geometry.primitives);
+        assert_eq!(a.geometry.positions, b.geometry.positions);
+    }
+    let name = |d: &Document| d.materials()[0].name.clone();
+    assert_eq!(name(&with), name(&without));
+}
+
+#[test]
+fn many_groups_become_one_mesh_and_what_needs_too_much_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("many.obj");
+    let mut text = String::from("v 0 0 0\nv 1 0 0\nv 0 1 0\n");
+    for i in 0..3000 {
+        text.push_str(&format!("g g{i}\nf 1 2 3\n"));
+    }
+    fs::write(&path, &text).unwrap();
+    let opened = open(&path);
+    assert_eq!(opened.document.meshes().len(), 1);
+    assert!(texts(&opened.findings).contains("3000 objects or groups"));
+
+    // 6 bytes make three vertices of their own: far more than 20 bytes of memory for each byte.
+    let mut text = String::from("v 0 0 0\nv 1 0 0\nv 0 1 0\nvn 0 0 1\nf 1//1 2//1 3//1\n");
+    text.push_str(&"f 1 2 3\n".repeat(120_000));
+    fs::write(&path, &text).unwrap();
+    let why = open_any(&path, &Task::new()).unwrap_err().to_string();
+    assert!(why.contains("would need"), "{why}");
+}
+
+#[test]
+fn an_unedited_obj_is_exported_as_gltf_with_its_images() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("out")).unwrap();
+    fs::write(
+        folder.path().join("oak.png"),
+        include_bytes!("../data/points.png"),
+    )
+    .unwrap();
+    let text = QUADS.replace("quads.mtl", "oak.mtl");
+    fs::write(folder.path().join("oak.obj"), text).unwrap();
+    let library = "newmtl red\nmap_Kd C:\\textures\\oak.png\nnewmtl glass\nd .5\n";
+    fs::write(folder.path().join("oak.mtl"), library).unwrap();
+    let obj = folder.path().join("oak.obj").display().to_string();
+    let out = folder.path().join("out/oak.gltf");
+    let said = done(&[
+        "export",
+        &obj,
+        "--correct",
+        "none",
+        "--out",
+        &out.display().to_string(),
+    ]);
+    assert!(said.contains("the source as glTF"), "{said}");
+    assert!(folder.path().join("out/oak.png").is_file());
+    let again = open(&out).document;
+    assert_eq!(again.materials()[0].base_color_image, Some(0));
+    assert_eq!(corners(&again, 1).len(), 6);
 }

@@ -3,7 +3,7 @@
 use super::take_enter;
 use crate::editor::Editor;
 use crate::export::GltfFormat;
-use crate::export::is_obj;
+use crate::io::{MODELS, is_obj};
 use crate::view::theme;
 use crossbeam_channel::{Receiver, TryRecvError, bounded};
 use eframe::egui;
@@ -231,8 +231,11 @@ impl PathField {
     /// What the files are called, and their endings.
     pub(super) fn kind_of_files(&self) -> (&'static str, &'static [&'static str]) {
         match self.path_use {
-            PathUse::Dialog(PathPurpose::Open | PathPurpose::Transfer) => {
+            PathUse::Dialog(PathPurpose::Open) => {
                 ("Models and projects", &["glb", "gltf", "obj", "ron"])
+            }
+            PathUse::Dialog(PathPurpose::Transfer) => {
+                ("Models and projects", &["glb", "gltf", "ron"])
             }
             PathUse::Dialog(PathPurpose::Relink) => ("Models", &MODELS),
             PathUse::Dialog(PathPurpose::ImportSculpt) => ("Meshes", &MODELS),

@@ -37,10 +37,10 @@ pub enum ImportError {
     /// A line of an OBJ file is not valid.
     #[error("The OBJ file cannot be read at line {line}: {why}.")]
     Obj {
-        /// The line, from 1; for a face with a vertex that is missing, the line up to which the file was read.
+        /// The line, from 1.
         line: usize,
         /// What is wrong.
-        why: &'static str,
+        why: String,
     },
     /// An OBJ file without a face.
     #[error("The OBJ file has no faces, so there is nothing to rig.")]

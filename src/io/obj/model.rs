@@ -1,31 +1,44 @@
-//! A Wavefront OBJ file as a model: its text becomes a glTF file in memory, which is then imported as any other.
+//! A Wavefront OBJ file as a model: it becomes a glTF file in memory, which is then imported as any other.
 //!
-//! An object or group becomes a node with a mesh; each of its materials, a primitive. Polygons are split into fans of
-//! triangles. Positions are taken as they are: the format has no unit. The crate `tobj` reads the text.
+//! An object, or a group in a file without objects, becomes a node with a mesh; each of its materials, a primitive.
+//! Positions are taken as they are: the format has no unit.
+//!
+//! Invariant: primitives and the order of their vertices depend on the OBJ alone, not on its materials: projects name
+//! vertices by them.
 
+use super::materials::materials_json;
+use super::text::{Corner, Face, NONE, ObjText, read};
 use crate::document::{PrimitiveSource, Source};
-use crate::finding::Finding;
+use crate::finding::{Finding, counted};
 use crate::io::gltf::{ImportError, Imported, import_bytes};
 use crate::io::gltf_build::{Part, parts_to_glb};
-use crate::io::gltf_export::uri_of;
 use crate::io::read::{MAX_MODEL_BYTES, read_file};
-use crate::sentence::shortened_name;
 use crate::task::Task;
 use bytes::Bytes;
+use earcut::Earcut;
+use earcut::utils3d::project3d_to_2d;
 use glam::{Vec2, Vec3};
-use serde_json::{Value, json};
-use std::cell::{Cell, RefCell};
-use std::io::{self, BufRead, Read};
-use std::path::{Component, Path};
+use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
-use tobj::{LoadError, LoadOptions, Material, Model};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Characters of a name in a sentence.
-const NAME_LENGTH: usize = 60;
+/// Primitives that a file may have: more objects become one mesh, more materials none.
+const MAX_PRIMITIVES: usize = 2048;
 
-/// Largest number that the format's `Ns` (shininess) has in practice.
-const MAX_SHININESS: f32 = 1000.0;
+/// Corners of a polygon that is split by its shape; those with more become fans, in linear time.
+const MAX_CLIPPED: usize = 256;
+
+/// Faces between two checks for cancellation.
+const SPAN: usize = 1 << 12;
+
+/// Bytes of memory for a vertex and for a triangle on their way into a document.
+const VERTEX_BYTES: u64 = 256;
+const TRIANGLE_BYTES: u64 = 48;
+
+/// The memory for a file: 64 MiB, and 20 bytes for each of its own.
+const FREE_BYTES: u64 = 64 << 20;
+const BYTES_PER_BYTE: u64 = 20;
 
 /// Reads an OBJ file with its materials and images.
 ///
@@ -39,7 +52,8 @@ pub(in crate::io) fn import_obj(path: &Path, task: &Task) -> Result<Imported, Im
     let bytes = Bytes::from(bytes);
     let folder = path.parent().unwrap_or(Path::new("."));
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let (glb, found) = to_glb(&bytes, folder, &stem, task)?;
+    let mut found = Vec::new();
+    let glb = to_glb(&bytes, folder, &stem, &mut found, task)?;
     let mut imported = import_bytes(glb.into(), Some(folder), Some(path), task)?;
     if let Some(source) = &mut imported.parts.source {
         let source: &mut Source = Arc::make_mut(source);
@@ -51,293 +65,332 @@ pub(in crate::io) fn import_obj(path: &Path, task: &Task) -> Result<Imported, Im
     Ok(imported)
 }
 
-/// The file as a binary glTF, and what was left out.
+/// The file as a binary glTF.
 fn to_glb(
     bytes: &[u8],
     folder: &Path,
     stem: &str,
+    found: &mut Vec<Finding>,
     task: &Task,
-) -> Result<(Vec<u8>, Vec<Finding>), ImportError> {
-    // Names may be in any encoding; all else is ASCII.
-    let text = String::from_utf8_lossy(bytes);
-    // A backslash continues a line on the next one. A vertical tab is white space that is counted as a line end.
-    let text = text.replace("\\\r\n", " \u{b}").replace("\\\n", " \u{b}");
-    let mut lines = Lines::new(&text, task);
-    let options = LoadOptions {
-        single_index: true,
-        triangulate: true,
-        ignore_points: true,
-        ignore_lines: true,
-    };
-    let found = RefCell::new(Vec::new());
-    let loaded = tobj::load_obj_buf(&mut lines, &options, |library| {
-        load_library(folder, library, &mut found.borrow_mut())
-    });
-    task.check()?;
-    let line = lines.line.get();
-    let (models, materials) = loaded.map_err(|error| ImportError::Obj {
-        line,
-        why: reason(error),
-    })?;
-    let materials = materials.unwrap_or_default();
-    let found = found.into_inner();
-    let parts = parts(models, stem);
-    if parts.is_empty() {
+) -> Result<Vec<u8>, ImportError> {
+    let mut file = read(bytes, task)?;
+    if file.faces.is_empty() {
         return Err(ImportError::NoFaces);
     }
-    let materials = Materials::of(&materials);
-    Ok((parts_to_glb(&parts, &materials.json()), found))
-}
-
-/// The meshes of the file; neighbouring models of one name are the primitives of one.
-fn parts(models: Vec<Model>, stem: &str) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
-    let mut last_name = None;
-    for model in models {
-        let mesh = model.mesh;
-        if mesh.indices.is_empty() {
-            continue;
-        }
-        let vectors = |flat: &[f32]| -> Vec<Vec3> {
-            let vectors = flat.as_chunks().0.iter();
-            vectors.map(|v| Vec3::from_array(*v)).collect()
-        };
-        let uvs = mesh.texcoords.as_chunks().0.iter();
-        let primitive = PrimitiveSource {
-            positions: vectors(&mesh.positions),
-            normals: unit(vectors(&mesh.normals)),
-            // The format has its origin at the bottom, glTF at the top.
-            uvs: uvs.map(|&[u, v]| Vec2::new(u, 1.0 - v)).collect(),
-            triangles: mesh.indices.as_chunks().0.to_vec(),
-            material: mesh.material_id.map(|id| id as u32),
-            ..PrimitiveSource::default()
-        };
-        if last_name.as_ref() != Some(&model.name) {
-            // The name that the crate gives to faces before the first object.
-            let is_unnamed = model.name.is_empty() || model.name == "unnamed_object";
-            parts.push(Part {
-                name: if is_unnamed { stem } else { &model.name }.to_owned(),
-                primitives: Vec::new(),
-            });
-            last_name = Some(model.name);
-        }
-        if let Some(part) = parts.last_mut() {
-            part.primitives.push(primitive);
-        }
-    }
-    parts
-}
-
-/// Unit normals; none where one of them has no direction, so that the importer derives them from the faces.
-fn unit(normals: Vec<Vec3>) -> Vec<Vec3> {
-    let unit: Option<Vec<Vec3>> = normals.into_iter().map(Vec3::try_normalize).collect();
-    unit.unwrap_or_default()
-}
-
-/// The materials of a library; none, with a finding, where it cannot be read.
-fn load_library(folder: &Path, library: &Path, found: &mut Vec<Finding>) -> tobj::MTLLoadResult {
-    let name = library.display().to_string();
-    let mut left_out = |why: &str| {
-        let place = format!("mtllib {}", shortened_name(&name, NAME_LENGTH));
-        let text = format!("The materials are left out: {why}.");
-        found.push(Finding::warning(place, text));
-        Ok(Default::default())
-    };
-    let inside = |c: Component<'_>| matches!(c, Component::Normal(_) | Component::CurDir);
-    if !library.components().all(inside) {
-        return left_out("the file lies outside the folder of the model");
-    }
-    let Ok(bytes) = read_file(&folder.join(library), MAX_MODEL_BYTES) else {
-        return left_out("the file cannot be read");
-    };
-    let text = String::from_utf8_lossy(&bytes);
-    let mut lines = text.as_bytes();
-    tobj::load_mtl_buf(&mut lines).or_else(|_| left_out("the file has an error"))
-}
-
-/// Materials as glTF has them, with the images they use.
-#[derive(Default)]
-struct Materials {
-    materials: Vec<Value>,
-    /// URIs.
-    images: Vec<String>,
-}
-
-impl Materials {
-    fn of(materials: &[Material]) -> Self {
-        let mut all = Self::default();
-        for material in materials {
-            let material = all.material(material);
-            all.materials.push(material);
-        }
-        all
-    }
-
-    fn material(&mut self, material: &Material) -> Value {
-        let number = |key: &str| -> Option<f32> {
-            let number = material.unknown_param.get(key)?.trim().parse().ok()?;
-            Some(number).filter(|x: &f32| x.is_finite())
-        };
-        let alpha = material.dissolve.filter(|d| d.is_finite()).unwrap_or(1.0);
-        let alpha = alpha.clamp(0.0, 1.0);
-        let picture = material.diffuse_texture.as_deref();
-        let [r, g, b] = match picture {
-            // The picture is the colour, as in other programs.
-            Some(_) => [1.0; 3],
-            None => colour(material.diffuse.unwrap_or([0.8; 3])),
-        };
-        let shininess = material.shininess.unwrap_or(0.0);
-        // The formula by which Blender reads `Ns`.
-        let rough = 1.0 - (shininess.clamp(0.0, MAX_SHININESS) / MAX_SHININESS).sqrt();
-        let rough = number("Pr").unwrap_or(rough).clamp(0.0, 1.0);
-        let mut surface = json!({
-            "baseColorFactor": [r, g, b, alpha],
-            "metallicFactor": number("Pm").unwrap_or(0.0).clamp(0.0, 1.0),
-            "roughnessFactor": if rough.is_finite() { rough } else { 1.0 },
+    report(&file, found);
+    limit_primitives(&mut file, found);
+    let parts = Assembly::of(&file, bytes.len(), task)?.into_parts(&file, stem);
+    let lists = materials_json(&file.materials.list, &file.libraries.list, folder, found);
+    task.check()?;
+    let glb = parts_to_glb(&parts, &lists);
+    if glb.len() as u64 > MAX_MODEL_BYTES {
+        return Err(ImportError::TooLarge {
+            place: "The mesh".into(),
+            needed: glb.len() as u64,
+            limit: MAX_MODEL_BYTES,
+            file: bytes.len() as u64,
         });
-        if let Some(texture) = picture.and_then(|map| self.texture(map)) {
-            surface["baseColorTexture"] = texture;
+    }
+    Ok(glb)
+}
+
+/// What is left out or repaired.
+fn report(file: &ObjText, found: &mut Vec<Finding>) {
+    let mut say = |text: String| found.push(Finding::info("OBJ", text));
+    if file.n_other > 0 {
+        let n = counted(file.n_other, "line");
+        say(format!(
+            "{n} of curves, edges or points without faces: left out."
+        ));
+    }
+    if file.n_short > 0 {
+        let n = counted(file.n_short, "face");
+        say(format!("{n} with fewer than three corners: left out."));
+    }
+    if file.n_unreadable > 0 {
+        let n = counted(file.n_unreadable, "texture coordinate or normal");
+        say(format!("{n} without finite numbers: set to 0."));
+    }
+}
+
+/// Makes one mesh of too many objects, and takes the materials away if that is not enough.
+fn limit_primitives(file: &mut ObjText, found: &mut Vec<Finding>) {
+    let n_primitives = |file: &ObjText| {
+        let mut all: Vec<(u32, u32)> = file.faces.iter().map(|f| (f.name, f.material)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.len()
+    };
+    if n_primitives(file) > MAX_PRIMITIVES {
+        let n = counted(file.names.list.len(), "object or group");
+        let text = format!("The file has {n}. They become one mesh.");
+        found.push(Finding::warning("OBJ", text));
+        file.faces.iter_mut().for_each(|face| face.name = NONE);
+    }
+    if n_primitives(file) > MAX_PRIMITIVES {
+        let n = counted(file.materials.list.len(), "material");
+        let text = format!("The file has {n}, more than {MAX_PRIMITIVES}: they are left out.");
+        found.push(Finding::warning("OBJ", text));
+        file.faces.iter_mut().for_each(|face| face.material = NONE);
+        file.materials = super::text::Names::default();
+    }
+}
+
+/// A vertex of a primitive: a corner, whose missing normal is that of a face.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    point: u32,
+    uv: u32,
+    /// Index of a normal, or [`Key::FACE`] plus the index of a face.
+    normal: u64,
+}
+
+impl Key {
+    const FACE: u64 = 1 << 32;
+}
+
+/// A primitive while it grows.
+#[derive(Default)]
+struct Growing {
+    name: u32,
+    has_uvs: bool,
+    has_normals: bool,
+    vertices: HashMap<Key, u32>,
+    source: PrimitiveSource,
+}
+
+/// The primitives of a file, in the order of their first faces.
+#[derive(Default)]
+struct Assembly {
+    primitives: Vec<Growing>,
+    index: HashMap<(u32, u32), usize>,
+}
+
+impl Assembly {
+    fn of(file: &ObjText, n_bytes: usize, task: &Task) -> Result<Self, ImportError> {
+        let mut all = Self::default();
+        let corners = |first: u32, face: &Face| &file.corners[first as usize..face.end as usize];
+        let mut first = 0;
+        for (i, face) in file.faces.iter().enumerate() {
+            if i.is_multiple_of(SPAN) {
+                task.check()?;
+            }
+            let primitive = all.primitive(face);
+            for corner in corners(first, face) {
+                primitive.has_uvs |= corner.uv != NONE;
+                primitive.has_normals |= normal_of(file, corner).is_some();
+            }
+            first = face.end;
         }
-        let mut out = json!({"name": material.name, "pbrMetallicRoughness": surface});
-        if alpha < 1.0 {
-            out["alphaMode"] = json!("BLEND");
-        }
-        if let Some(emissive) = material.emissive.map(colour).filter(|e| *e != [0.0; 3]) {
-            out["emissiveFactor"] = json!(emissive);
-        }
-        for (key, target) in [("map_Ke", "emissiveTexture"), ("norm", "normalTexture")] {
-            let map = material.unknown_param.get(key);
-            if let Some(texture) = map.and_then(|map| self.texture(map)) {
-                out[target] = texture;
+        let limit = FREE_BYTES + BYTES_PER_BYTE * n_bytes as u64;
+        let mut splitter = Splitter::default();
+        let (mut first, mut needed) = (0, 0);
+        for (i, face) in file.faces.iter().enumerate() {
+            if i.is_multiple_of(SPAN) {
+                let done = i as f32 / file.faces.len() as f32;
+                task.step("Reading the file", 0.02 + 0.03 * done)?;
+            }
+            let corners = corners(first, face);
+            first = face.end;
+            let primitive = all.primitive(face);
+            let before = primitive.size();
+            primitive.add(file, corners, i, &mut splitter);
+            needed += primitive.size() - before;
+            if needed > limit {
+                return Err(ImportError::TooLarge {
+                    place: "The mesh".into(),
+                    needed,
+                    limit,
+                    file: n_bytes as u64,
+                });
             }
         }
-        out
+        Ok(all)
     }
 
-    /// A reference to the image of a map, whose options are left out.
-    fn texture(&mut self, map: &str) -> Option<Value> {
-        let file = file_of(map);
-        if file.is_empty() {
-            return None;
+    fn primitive(&mut self, face: &Face) -> &mut Growing {
+        let next = self.primitives.len();
+        let index = *self.index.entry((face.name, face.material)).or_insert(next);
+        if index == next {
+            self.primitives.push(Growing {
+                name: face.name,
+                source: PrimitiveSource {
+                    material: Some(face.material).filter(|&m| m != NONE),
+                    ..PrimitiveSource::default()
+                },
+                ..Growing::default()
+            });
         }
-        let uri = uri_of(&file.replace('\\', "/"));
-        let known = self.images.iter().position(|image| *image == uri);
-        let index = known.unwrap_or_else(|| {
-            self.images.push(uri);
-            self.images.len() - 1
-        });
-        Some(json!({"index": index}))
+        &mut self.primitives[index]
     }
 
-    /// The root lists of a glTF file.
-    fn json(self) -> Value {
-        let n = self.images.len();
-        let images = self.images.into_iter().map(|uri| json!({"uri": uri}));
-        json!({
-            "materials": self.materials,
-            "images": images.collect::<Vec<_>>(),
-            "textures": (0..n).map(|i| json!({"source": i})).collect::<Vec<_>>(),
-        })
+    /// The meshes, in the order of their first faces. Faces under no name have that of the file.
+    fn into_parts(self, file: &ObjText, stem: &str) -> Vec<Part> {
+        let mut parts: Vec<Part> = Vec::new();
+        let mut index = HashMap::new();
+        for primitive in self.primitives {
+            // A primitive without triangles would draw its vertices.
+            if primitive.source.triangles.is_empty() {
+                continue;
+            }
+            let next = parts.len();
+            let part = *index.entry(primitive.name).or_insert(next);
+            if part == next {
+                let name = file.names.list.get(primitive.name as usize);
+                parts.push(Part {
+                    name: name.map_or(stem, String::as_str).to_owned(),
+                    primitives: Vec::new(),
+                });
+            }
+            parts[part].primitives.push(primitive.source);
+        }
+        parts
     }
 }
 
-/// The file that a map names after its options, such as `-s 1 1 1` and `-clamp on`.
-fn file_of(map: &str) -> &str {
-    let mut rest = map.trim();
-    let mut after_option = false;
-    while let Some((word, after)) = rest.split_once(char::is_whitespace) {
-        let is_option = word.starts_with('-') && word.parse::<f32>().is_err();
-        let is_value =
-            word.parse::<f32>().is_ok() || word == "on" || word == "off" || word.len() == 1;
-        if !(is_option || after_option && is_value) {
-            break;
-        }
-        after_option = true;
-        rest = after.trim_start();
+impl Growing {
+    /// Bytes of memory that it needs on its way into a document.
+    fn size(&self) -> u64 {
+        VERTEX_BYTES * self.source.positions.len() as u64
+            + TRIANGLE_BYTES * self.source.triangles.len() as u64
     }
-    rest
-}
 
-/// A colour within the range of glTF; 0 for a number that is none.
-fn colour(rgb: [f32; 3]) -> [f32; 3] {
-    rgb.map(|c| {
-        if c.is_finite() {
-            c.clamp(0.0, 1.0)
-        } else {
-            0.0
-        }
-    })
-}
-
-fn reason(error: LoadError) -> &'static str {
-    match error {
-        LoadError::PositionParseError | LoadError::ColorParseError => {
-            "a vertex (v) needs three numbers"
-        }
-        LoadError::NormalParseError => "a normal (vn) needs three numbers",
-        LoadError::TexcoordParseError => "a texture coordinate (vt) needs two numbers",
-        LoadError::FaceParseError => "a face (f) needs numbers of vertices",
-        LoadError::InvalidPolygon => "a face (f) needs at least three vertices",
-        LoadError::FaceVertexOutOfBounds => "a face uses a vertex (v) that the file does not have",
-        LoadError::FaceTexCoordOutOfBounds => {
-            "a face uses a texture coordinate (vt) that the file does not have"
-        }
-        LoadError::FaceNormalOutOfBounds => "a face uses a normal (vn) that the file does not have",
-        LoadError::InvalidObjectName => "an object (o) or group (g) has no name",
-        LoadError::MaterialParseError => "usemtl needs the name of a material",
-        _ => "the line cannot be read",
-    }
-}
-
-/// The lines of a text, one at a time, so that an error can name its line.
-struct Lines<'a> {
-    rest: &'a [u8],
-    /// The line that was read last, from 1.
-    line: Cell<usize>,
-    task: &'a Task,
-}
-
-/// Lines between two checks for cancellation.
-const SPAN: usize = 1 << 12;
-
-impl<'a> Lines<'a> {
-    fn new(text: &'a str, task: &'a Task) -> Self {
-        Self {
-            rest: text.as_bytes(),
-            line: Cell::new(0),
-            task,
+    /// Adds a face, split into triangles; those without area at two corners of one vertex are left out.
+    fn add(&mut self, file: &ObjText, corners: &[Corner], face: usize, splitter: &mut Splitter) {
+        let position = |corner: &Corner| file.positions[corner.point as usize];
+        splitter.split(corners.iter().map(position));
+        let face_normal = splitter.normal;
+        for &[a, b, c] in &splitter.triangles {
+            let triangle = [a, b, c].map(|i| corners[i as usize]);
+            let [p, q, r] = triangle.map(|corner| corner.point);
+            if p == q || q == r || r == p {
+                continue;
+            }
+            let triangle = triangle.map(|corner| self.vertex(file, corner, face, face_normal));
+            self.source.triangles.push(triangle);
         }
     }
 
-    fn end(&self) -> usize {
-        let end = self.rest.iter().position(|&byte| byte == b'\n');
-        end.map_or(self.rest.len(), |end| end + 1)
-    }
-}
-
-impl Read for Lines<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let n = self.fill_buf()?.read(out)?;
-        self.consume(n);
-        Ok(n)
-    }
-}
-
-impl BufRead for Lines<'_> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.line.get().is_multiple_of(SPAN) && self.task.check().is_err() {
-            return Err(io::Error::other("cancelled"));
+    fn vertex(&mut self, file: &ObjText, corner: Corner, face: usize, face_normal: Vec3) -> u32 {
+        let own = normal_of(file, &corner);
+        let key = Key {
+            point: corner.point,
+            uv: corner.uv,
+            normal: match own {
+                _ if !self.has_normals => 0,
+                Some(_) => u64::from(corner.normal),
+                None => Key::FACE + face as u64,
+            },
+        };
+        let next = self.source.positions.len() as u32;
+        let vertex = *self.vertices.entry(key).or_insert(next);
+        if vertex == next {
+            let source = &mut self.source;
+            source.positions.push(file.positions[corner.point as usize]);
+            if self.has_normals {
+                source.normals.push(own.unwrap_or(face_normal));
+            }
+            if self.has_uvs {
+                let uv = file.uvs.get(corner.uv as usize).copied();
+                let [u, v] = uv.unwrap_or(Vec2::ZERO).to_array();
+                // The format has its origin at the bottom, glTF at the top.
+                source.uvs.push(Vec2::new(u, 1.0 - v));
+            }
         }
-        Ok(&self.rest[..self.end()])
+        vertex
+    }
+}
+
+/// The unit normal of a corner; `None` where it has none, or one without a direction.
+fn normal_of(file: &ObjText, corner: &Corner) -> Option<Vec3> {
+    let normal = file.normals.get(corner.normal as usize)?;
+    // Twice: the square of a very short or long one is out of range.
+    let normal = *normal / normal.abs().max_element();
+    normal.try_normalize()
+}
+
+/// Splits polygons into triangles, with buffers that are used again.
+#[derive(Default)]
+struct Splitter {
+    ears: Earcut<f64>,
+    points: Vec<[f64; 3]>,
+    flat: Vec<[f64; 2]>,
+    clipped: Vec<u32>,
+    /// Of the polygon that was split last, as indices of its corners.
+    triangles: Vec<[u32; 3]>,
+    /// Its unit normal, up where it has no area.
+    normal: Vec3,
+}
+
+impl Splitter {
+    /// Splits a polygon of three corners or more: by its shape where it may be concave, else into a fan.
+    fn split(&mut self, corners: impl Iterator<Item = Vec3>) {
+        self.points.clear();
+        self.points.extend(corners.map(|p| p.as_dvec3().to_array()));
+        self.triangles.clear();
+        let n = self.points.len();
+        self.normal = self.newell();
+        let is_small = (4..=MAX_CLIPPED).contains(&n);
+        if is_small && project3d_to_2d(&self.points, n, &mut self.flat) {
+            self.ears.earcut_slice(&self.flat, &[], &mut self.clipped);
+            // Where corners lie on a line, ears leave some out: a hole at a seam.
+            if self.clipped.len() == 3 * (n - 2) {
+                self.triangles.extend(self.clipped.as_chunks::<3>().0);
+                let area = |ring: &[u32]| -> f64 {
+                    let at = |i: usize| self.flat[ring[i % ring.len()] as usize];
+                    let cross = |i: usize| at(i)[0] * at(i + 1)[1] - at(i)[1] * at(i + 1)[0];
+                    (0..ring.len()).map(cross).sum()
+                };
+                let whole: Vec<u32> = (0..n as u32).collect();
+                let split: f64 = self.triangles.iter().map(|t| area(t)).sum();
+                if split * area(&whole) < 0.0 {
+                    self.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+                }
+                return;
+            }
+        }
+        self.triangles.extend((2..n as u32).map(|i| [0, i - 1, i]));
     }
 
-    fn consume(&mut self, n: usize) {
-        let (used, rest) = self.rest.split_at(n);
-        let is_end = |byte: &&u8| matches!(byte, b'\n' | 0x0b);
-        let ends = used.iter().filter(is_end).count();
-        // The last line may end without a line end.
-        let unended = usize::from(!used.is_empty() && rest.is_empty() && !used.ends_with(b"\n"));
-        self.line.set(self.line.get() + ends + unended);
-        self.rest = rest;
+    /// The normal of a polygon by Newell's method.
+    fn newell(&self) -> Vec3 {
+        let points = self.points.iter().map(|p| glam::DVec3::from_array(*p));
+        let next = points.clone().cycle().skip(1);
+        let sum: glam::DVec3 = points.zip(next).map(|(a, b)| a.cross(b)).sum();
+        sum.try_normalize().unwrap_or(glam::DVec3::Y).as_vec3()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(points: &[[f32; 2]]) -> Vec<[u32; 3]> {
+        let mut splitter = Splitter::default();
+        splitter.split(points.iter().map(|&[x, y]| Vec3::new(x, y, 0.0)));
+        splitter.triangles
+    }
+
+    #[test]
+    fn a_concave_polygon_is_not_folded() {
+        // An arrow head: the corner 2 points inwards.
+        let points = [[0., 0.], [2., 0.], [0.5, 0.5], [0., 2.]];
+        let triangles = split(&points);
+        let area = |&[a, b, c]: &[u32; 3]| {
+            let [a, b, c] = [a, b, c].map(|i| Vec2::from(points[i as usize]));
+            (b - a).perp_dot(c - a)
+        };
+        assert_eq!(triangles.len(), 2);
+        assert!(triangles.iter().all(|t| area(t) > 0.0), "{triangles:?}");
+        let mut reversed = points;
+        reversed.reverse();
+        assert!(split(&reversed).len() == 2);
+    }
+
+    #[test]
+    fn corners_on_a_line_keep_their_triangles() {
+        let points = [[0., 0.], [1., 0.], [2., 0.], [2., 2.], [0., 2.]];
+        assert_eq!(split(&points).len(), 3);
+        assert_eq!(split(&[[0., 0.], [1., 0.], [2., 0.], [3., 0.]]).len(), 2);
     }
 }
