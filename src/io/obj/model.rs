@@ -122,7 +122,7 @@ fn limit_primitives(file: &mut ObjText, found: &mut Vec<Finding>) {
         all.len()
     };
     if n_primitives(file) > MAX_PRIMITIVES {
-        let n = counted(file.names.list.len(), "object or group");
+        let n = counted(file.names.list.len(), "object");
         let text = format!("The file has {n}. They become one mesh.");
         found.push(Finding::warning("OBJ", text));
         file.faces.iter_mut().for_each(|face| face.name = NONE);
@@ -323,7 +323,7 @@ struct Splitter {
 }
 
 impl Splitter {
-    /// Splits a polygon of three corners or more: by its shape where it may be concave, else into a fan.
+    /// Splits a polygon of three corners or more: into a fan where it is convex or large, else by ears.
     fn split(&mut self, corners: impl Iterator<Item = Vec3>) {
         self.points.clear();
         self.points.extend(corners.map(|p| p.as_dvec3().to_array()));
@@ -331,7 +331,7 @@ impl Splitter {
         let n = self.points.len();
         self.normal = self.newell();
         let is_small = (4..=MAX_CLIPPED).contains(&n);
-        if is_small && project3d_to_2d(&self.points, n, &mut self.flat) {
+        if is_small && project3d_to_2d(&self.points, n, &mut self.flat) && !self.is_convex() {
             self.ears.earcut_slice(&self.flat, &[], &mut self.clipped);
             // Where corners lie on a line, ears leave some out: a hole at a seam.
             if self.clipped.len() == 3 * (n - 2) {
@@ -350,6 +350,15 @@ impl Splitter {
             }
         }
         self.triangles.extend((2..n as u32).map(|i| [0, i - 1, i]));
+    }
+
+    /// Whether every corner of the flat polygon bends to the same side as the whole.
+    fn is_convex(&self) -> bool {
+        let n = self.flat.len();
+        let at = |i: usize| glam::DVec2::from_array(self.flat[i % n]);
+        let bend = |i: usize| (at(i + 1) - at(i)).perp_dot(at(i + 2) - at(i + 1));
+        let area: f64 = (0..n).map(|i| at(i).perp_dot(at(i + 1))).sum();
+        (0..n).all(|i| bend(i) * area >= 0.0)
     }
 
     /// The normal of a polygon by Newell's method.
