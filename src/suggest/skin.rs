@@ -212,9 +212,13 @@ impl<'a> Poser<'a> {
 
     fn shape_in(&self, view: ViewId, instance: InstanceId) -> &[Vec3] {
         let plan = self.evaluator.plan_in(view, instance);
-        plan.map_or(&[], |plan| match self.on_samples && view == ViewId::OWN {
-            true => plan.positions(),
-            false => plan.base_positions(),
+        let on_samples = self.on_samples && view == ViewId::OWN;
+        plan.map_or(&[], |plan| {
+            if on_samples {
+                plan.positions()
+            } else {
+                plan.base_positions()
+            }
         })
     }
 
