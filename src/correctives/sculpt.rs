@@ -39,6 +39,9 @@ pub enum SculptError {
     /// It was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+    /// No skinned mesh has that morph target, or there is none at all.
+    #[error("is on no skinned mesh of the model")]
+    NoMesh,
     /// No mesh of the sculpt has the vertices of a skinned mesh.
     #[error("has no mesh with the vertices of a skinned mesh of the model")]
     Unlike,
