@@ -2,6 +2,8 @@
 
 // As in `skinning::kernels`: the bodies must end up inside of the function compiled with the backend's instructions.
 #![allow(clippy::inline_always)]
+// Several arrays have one index, the coordinate.
+#![allow(clippy::needless_range_loop)]
 
 use super::blocks::{CornerRow, Group};
 use crate::skinning::Simd;

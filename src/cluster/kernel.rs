@@ -2,6 +2,8 @@
 
 // As in `skinning::kernels`: the bodies must end up inside of the function compiled with the backend's instructions.
 #![allow(clippy::inline_always)]
+// Several arrays have one index, the coordinate.
+#![allow(clippy::needless_range_loop)]
 
 use super::blocks::{Block, CornerRow, Group};
 use super::cubics::{Cubics, ONE, U, UU, UUU, UUV, UV, UVV, V, VV, VVV, dot4};
