@@ -107,7 +107,7 @@ impl<B: Iterator<Item = u32>> Kernel for Run<'_, B> {
 fn place<S: Simd, const UNIFORM: bool>(simd: S, cubics: &Cubics, block: &Block) -> [Vec3; LANES] {
     let lanes = Lanes::<S, UNIFORM> {
         simd,
-        numbers: simd.lane_numbers(&block.lanes),
+        numbers: simd.lane_numbers(block.lanes),
         first: usize::from(block.lanes[0]) % LANES,
     };
     let (u, v) = (simd.from_lanes(&block.u.0), simd.from_lanes(&block.v.0));

@@ -98,7 +98,7 @@ pub(crate) trait Simd: Copy {
     /// As [`Simd::transpose`] of rows in memory.
     fn transpose_rows(self, rows: [&Row8; LANES]) -> [Self::F; 8];
     /// Numbers of lanes, for [`Simd::pick`].
-    fn lane_numbers(self, lanes: &[u8; LANES]) -> Self::F;
+    fn lane_numbers(self, lanes: [u8; LANES]) -> Self::F;
     /// Lane `lanes[i]` of `row` in lane i; of each number of [`Simd::lane_numbers`] the lowest three bits count.
     fn pick(self, row: &Row8, lanes: Self::F) -> Self::F;
     /// Prefetches the cache line of `items[index]`, which may lie beyond the end.
@@ -277,7 +277,7 @@ impl Simd for Portable {
         f32x8::transpose(rows.map(|row| f32x8::from(row.0)))
     }
     #[inline(always)]
-    fn lane_numbers(self, lanes: &[u8; LANES]) -> f32x8 {
+    fn lane_numbers(self, lanes: [u8; LANES]) -> f32x8 {
         f32x8::from(lanes.map(|lane| f32::from_bits(u32::from(lane))))
     }
     #[inline(always)]
@@ -483,7 +483,7 @@ mod avx2 {
         }
 
         #[inline(always)]
-        fn lane_numbers(self, lanes: &[u8; LANES]) -> __m256 {
+        fn lane_numbers(self, lanes: [u8; LANES]) -> __m256 {
             // SAFETY: `lanes` holds eight bytes.
             unsafe {
                 let lanes = _mm_loadl_epi64(lanes.as_ptr().cast());
