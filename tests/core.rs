@@ -73,6 +73,8 @@ mod clusters_data;
 mod clusters_drivers;
 #[path = "core/clusters_editor.rs"]
 mod clusters_editor;
+#[path = "core/clusters_everywhere.rs"]
+mod clusters_everywhere;
 #[path = "core/clusters_hand.rs"]
 mod clusters_hand;
 #[path = "core/clusters_hand_editor.rs"]

@@ -15,7 +15,7 @@ use sinew::io::project::{apply_project, parse, to_project, to_text};
 use sinew::io::{open_any, open_sample};
 use sinew::skeleton::{JointId, Pose};
 use sinew::skinning::Rows;
-use sinew::suggest::{Training, suggest_clusters};
+use sinew::suggest::{ClusterGoal, Training, suggest_clusters};
 use sinew::task::Task;
 use std::path::Path;
 use std::sync::Arc;
@@ -410,8 +410,10 @@ fn suggested_clusters_reach_the_wanted_error() {
     let document = open_sample("arm", &Task::new()).unwrap().document;
     let training = Training::new(&document);
     let n = document.meshes()[&MESH].geometry.n_points();
-    let of =
-        |error: f64| suggest_clusters(&document, MESH, error, &training, &Task::new()).unwrap();
+    let of = |error: f64| {
+        let goal = ClusterGoal::error(error);
+        suggest_clusters(&document, MESH, goal, &training, &Task::new()).unwrap()
+    };
     let (coarse, fine) = (of(0.01), of(0.004));
     for (suggested, error) in [(&coarse, 0.01), (&fine, 0.004)] {
         let last = suggested.rounds.last().unwrap();
@@ -424,7 +426,16 @@ fn suggested_clusters_reach_the_wanted_error() {
     assert_eq!(again.map, coarse.map);
     let cancelled = Task::new();
     cancelled.cancel();
-    assert!(suggest_clusters(&document, MESH, 0.01, &training, &cancelled).is_err());
+    assert!(
+        suggest_clusters(
+            &document,
+            MESH,
+            ClusterGoal::error(0.01),
+            &training,
+            &cancelled
+        )
+        .is_err()
+    );
 }
 
 /// A model in centimetres under a node that scales it.
