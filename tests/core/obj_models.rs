@@ -1,6 +1,7 @@
 //! Wavefront OBJ files opened as models.
 
 use crate::cli::{asset, done};
+use glam::Vec2;
 use sinew::document::Document;
 use sinew::finding::Finding;
 use sinew::io::{OpenedModel, open_any};
@@ -242,7 +243,7 @@ fn corners_may_lack_a_texture_coordinate_or_a_normal() {
     fs::write(&path, format!("{points}f 1/1/1 2/1/2 3/1\nf 1//1 3 4\n")).unwrap();
     let document = open(&path).document;
     let geometry = &document.meshes().values().next().unwrap().geometry;
-    let uvs: Vec<[f32; 2]> = geometry.uvs.iter().map(|uv| uv.to_array()).collect();
+    let uvs: Vec<[f32; 2]> = geometry.uvs.iter().map(Vec2::to_array).collect();
     let (own, none) = ([0.5, 0.5], [0., 1.]);
     assert_eq!(uvs, [own, own, own, none, none, none]);
     let normal = |v: usize| geometry.normals[geometry.normal_of_vertex[v] as usize].to_array();
@@ -272,7 +273,7 @@ fn many_groups_become_one_mesh_and_what_needs_too_much_is_refused() {
     let path = folder.path().join("many.obj");
     let mut text = String::from("v 0 0 0\nv 1 0 0\nv 0 1 0\n");
     for i in 0..3000 {
-        text.push_str(&format!("g g{i}\nf 1 2 3\n"));
+        text.extend(["g g", &i.to_string(), "\nf 1 2 3\n"]);
     }
     fs::write(&path, &text).unwrap();
     let opened = open(&path);

@@ -293,9 +293,9 @@ fn smallest_pivot(mut a: Vec<Vec<f64>>) -> f64 {
         }
         for i in k + 1..a.len() {
             let factor = a[i][k] / pivot;
-            for j in k..a.len() {
-                let above = a[k][j];
-                a[i][j] -= factor * above;
+            let (above, below) = a.split_at_mut(i);
+            for (value, above) in below[0].iter_mut().zip(&above[k]).skip(k) {
+                *value -= factor * above;
             }
         }
     }
