@@ -22,7 +22,7 @@ pub struct ControlNetShape {
     pub middles: Vec<([u32; 3], Vec3)>,
 }
 
-/// The control net of an instance as `evaluator` has it; `None` without patches, or with too many to draw.
+/// The control net of an instance as `evaluator` has it; `None` where no patches are the surface, or with too many to draw.
 pub fn control_net(evaluator: &Evaluator, instance: InstanceId) -> Option<ControlNetShape> {
     let (patches, frames) = evaluator.plan_in(ViewId::OWN, instance)?.patches()?;
     let net = patches.net();
@@ -30,6 +30,10 @@ pub fn control_net(evaluator: &Evaluator, instance: InstanceId) -> Option<Contro
         return None;
     }
     let kind = patches.options().interpolation;
+    // Strands follow lines of the mesh; under skinned-free vertices patches carry displacements alone.
+    if matches!(kind, Interpolation::Strands | Interpolation::SkinnedFree) {
+        return None;
+    }
     // The borders of Gregory patches are those of the cubic ones.
     let cubic = if kind == Interpolation::Gregory {
         Interpolation::TransportedBezier

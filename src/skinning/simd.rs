@@ -336,9 +336,9 @@ mod avx2 {
 
     /// Four numbers of each of two rows, from `FROM` on: 0 or 4.
     #[inline(always)]
-    fn halves<const FROM: usize>(first: &Row8, second: &Row8) -> __m256 {
+    fn halves<const FROM: usize>(_: Avx2, first: &Row8, second: &Row8) -> __m256 {
         let (first, second) = (&first.0[FROM..FROM + 4], &second.0[FROM..FROM + 4]);
-        // SAFETY: both hold four f32, aligned to 16 bytes as their rows are. Called by methods of `Avx2` alone.
+        // SAFETY: both hold four f32, aligned to 16 bytes as their rows are, and a value of `Avx2` exists.
         unsafe {
             let first = _mm256_castps128_ps256(_mm_load_ps(first.as_ptr()));
             _mm256_insertf128_ps::<1>(first, _mm_load_ps(second.as_ptr()))
@@ -347,8 +347,8 @@ mod avx2 {
 
     /// The columns of two times four rows: the lower halves of the vectors are the first four.
     #[inline(always)]
-    fn transpose_halves([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
-        // SAFETY: called by methods of `Avx2` alone, so the CPU has AVX2.
+    fn transpose_halves(_: Avx2, [a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
+        // SAFETY: a value of `Avx2` exists, so the CPU has AVX2.
         unsafe {
             let (t0, t1) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
             let (t2, t3) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
@@ -454,12 +454,15 @@ mod avx2 {
         #[inline(always)]
         fn transpose_low(self, r: [__m256; 8]) -> [__m256; 4] {
             unsafe {
-                transpose_halves([
-                    _mm256_permute2f128_ps::<0x20>(r[0], r[4]),
-                    _mm256_permute2f128_ps::<0x20>(r[1], r[5]),
-                    _mm256_permute2f128_ps::<0x20>(r[2], r[6]),
-                    _mm256_permute2f128_ps::<0x20>(r[3], r[7]),
-                ])
+                transpose_halves(
+                    self,
+                    [
+                        _mm256_permute2f128_ps::<0x20>(r[0], r[4]),
+                        _mm256_permute2f128_ps::<0x20>(r[1], r[5]),
+                        _mm256_permute2f128_ps::<0x20>(r[2], r[6]),
+                        _mm256_permute2f128_ps::<0x20>(r[3], r[7]),
+                    ],
+                )
             }
         }
 
@@ -467,18 +470,19 @@ mod avx2 {
         fn transpose_rows(self, rows: [&Row8; LANES]) -> [__m256; 8] {
             let [a, b, c, d, e, f, g, h] = rows;
             let low = [
-                halves::<0>(a, e),
-                halves::<0>(b, f),
-                halves::<0>(c, g),
-                halves::<0>(d, h),
+                halves::<0>(self, a, e),
+                halves::<0>(self, b, f),
+                halves::<0>(self, c, g),
+                halves::<0>(self, d, h),
             ];
             let high = [
-                halves::<4>(a, e),
-                halves::<4>(b, f),
-                halves::<4>(c, g),
-                halves::<4>(d, h),
+                halves::<4>(self, a, e),
+                halves::<4>(self, b, f),
+                halves::<4>(self, c, g),
+                halves::<4>(self, d, h),
             ];
-            let ([a, b, c, d], [e, f, g, h]) = (transpose_halves(low), transpose_halves(high));
+            let ([a, b, c, d], [e, f, g, h]) =
+                (transpose_halves(self, low), transpose_halves(self, high));
             [a, b, c, d, e, f, g, h]
         }
 

@@ -20,7 +20,7 @@ pub const SUGGESTED_GROUP: &str = "Suggested";
 /// The largest number of training poses.
 const MAX_POSES: usize = 24;
 
-/// When clusters are enough, whichever comes first.
+/// The goal of a suggestion: it stops at whichever is reached first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClusterGoal {
     /// The largest error of a vertex to reach, as a fraction of the model's diagonal.
@@ -213,7 +213,7 @@ pub fn suggest_clusters(
     };
     let settings = cluster::SuggestSettings {
         error: goal.error,
-        most: (goal.share * surface.n_vertices() as f64).round() as usize,
+        most: (goal.share * surface.n_vertices() as f64) as usize,
     };
     let found = cluster::suggest(&surface, &given, settings, measure, task)?;
     let rounds = found.rounds.iter().zip(&counts);

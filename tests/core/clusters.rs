@@ -438,6 +438,32 @@ fn suggested_clusters_reach_the_wanted_error() {
     );
 }
 
+/// Fewer clusters than a first round would have are spread over the whole mesh, and are no more than were asked for.
+#[test]
+fn few_suggested_clusters_are_everywhere() {
+    let document = open_sample("arm", &Task::new()).unwrap().document;
+    let training = Training::new(&document);
+    let geometry = &document.meshes()[&MESH].geometry;
+    let n = geometry.n_points();
+    let goal = ClusterGoal {
+        error: 1e-9,
+        share: 6.5 / n as f64,
+    };
+    let found = suggest_clusters(&document, MESH, goal, &training, &Task::new()).unwrap();
+    let marked = found.map.clusters().iter();
+    let places: Vec<Vec3> = marked
+        .map(|&(p, _)| geometry.positions[p as usize])
+        .collect();
+    assert!((2..=6).contains(&places.len()), "{}", places.len());
+    let extent = |points: &[Vec3]| {
+        let low = points.iter().copied().fold(Vec3::INFINITY, Vec3::min);
+        let high = points.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
+        (high - low).max_element()
+    };
+    let (of_clusters, of_mesh) = (extent(&places), extent(&geometry.positions));
+    assert!(of_clusters > 0.5 * of_mesh, "{of_clusters} of {of_mesh}");
+}
+
 /// A model in centimetres under a node that scales it.
 #[test]
 fn a_model_in_other_units_stays_at_bind() {

@@ -453,6 +453,9 @@ fn the_control_net_is_found_while_it_is_shown() {
     assert_eq!(h.editor.control_net(), None);
     h.editor.show_control_net(true);
     h.settle();
+    assert_eq!(h.editor.control_net(), None, "no view draws it");
+    h.editor.set_control_net_visible(true);
+    h.settle();
     let net = h.editor.control_net().expect("a net").clone();
     let layout = h.editor.current_layout().expect("patches").clone();
     let n_patches = layout.layout().triangles.len();

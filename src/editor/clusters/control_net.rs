@@ -8,6 +8,8 @@ use crate::evaluate::ControlNetShape;
 #[derive(Default)]
 pub(in crate::editor) struct ShownNet {
     is_shown: bool,
+    /// Whether the view draws it.
+    is_visible: bool,
     /// Whose net the latest request asked for.
     asked: Option<InstanceId>,
     shape: Option<ControlNetShape>,
@@ -31,6 +33,11 @@ impl Editor {
         self.clustering.net.is_shown
     }
 
+    /// Says whether the view draws the control net where it is shown: it does in Cluster mode. It is not evaluated elsewhere.
+    pub fn set_control_net_visible(&mut self, is_visible: bool) {
+        self.clustering.net.is_visible = is_visible;
+    }
+
     /// The control net on screen, once it is evaluated.
     pub fn control_net(&self) -> Option<&ControlNetShape> {
         self.clustering.net.shape.as_ref()
@@ -38,8 +45,13 @@ impl Editor {
 
     /// Whose control net is to be shown.
     fn wanted_net(&self) -> Option<InstanceId> {
-        let is_shown = self.clustering.net.is_shown && self.current_layout().is_some();
-        self.clustered_instance().filter(|_| is_shown)
+        let ShownNet {
+            is_shown,
+            is_visible,
+            ..
+        } = self.clustering.net;
+        let is_wanted = is_shown && is_visible && self.current_layout().is_some();
+        self.clustered_instance().filter(|_| is_wanted)
     }
 
     /// Whether the latest request asked for another control net than is to be shown.
