@@ -1,9 +1,10 @@
 //! File input and output: models, projects, exports.
 //!
 //! Data flow: the bytes of a .gltf or .glb file and its folder -> [`gltf::import_file`] -> `Parts` of a document, and
-//! findings for the Problems panel; an OBJ is converted first ([`obj`]). A project ([`project`]) contains only the user's changes, which are applied to its
-//! freshly imported model. [`gltf_export`] patches the source's own JSON and appends new data; [`obj`] reads and
-//! writes Wavefront OBJ. [`open_any`] opens any supported file. [`channels`] reads recordings of markers and devices, [`motion_file`] also BVH.
+//! findings for the Problems panel; an OBJ is converted first ([`obj`]). A project ([`project`]) contains only the user's
+//! changes, which are applied to its freshly imported model. [`gltf_export`] patches the source's own JSON and appends new
+//! data; [`obj`] also writes Wavefront OBJ. [`open_any`] opens any supported file. [`channels`] reads recordings of markers
+//! and devices, [`motion_file`] also BVH.
 //!
 //! Invariant: no file, however broken, makes the program panic, hang or use more memory than 64 MiB + 20 x its size.
 //! Invariant: only regular files are read, and no more of them than their kind can need (`read`).
