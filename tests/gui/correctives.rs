@@ -450,7 +450,7 @@ fn samples_are_renamed_updated_and_mirrored() {
     window.click(Role::ListBoxOption, "forearm.R, 1 sample");
     window.click(Role::Button, "Go to sample");
     window.settle();
-    let weights = window.editor().sample_weights().to_vec();
+    let weights = window.editor().sample_weights().clone();
     assert!((weights[1] - 1.0).abs() < 1e-9, "{weights:?}");
     window.picture("correctives-mirrored");
     window.key(CTRL, Key::Z);
