@@ -369,7 +369,6 @@ fn knees_and_elbows_of_shared_models_unfold() {
             .displacement(0.58),
         Row::new(mannequiny, "lowerarm.l", DVec3::X, 120.0)
             .strain([0.98, 0.40])
-            .volume(-18.5)
             .at(60.0, [0, 0], [0.78, 0.32])
             .at(90.0, [0, 0], [0.83, 0.36])
             .dihedral([29.2, 10.4])
