@@ -23,7 +23,6 @@ pub mod preset;
 pub mod smooth;
 pub mod stack;
 mod stage;
-mod tangent_frames;
 
 pub use crate::skinning::{BulgeProjection, Compensation, Polynomial, TwistDamping, Variant};
 pub use capture::{Captured, blended_rotations, capture, carried, sculpted};

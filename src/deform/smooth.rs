@@ -5,20 +5,22 @@
 //! the tangent frame of each point, is added to the smoothed pose in its frame. The points of a seam move as one; open
 //! edges are smoothed along themselves ([`Rings`]).
 
-// The kernels' bodies must end up inside of `with_avx2` (`skinning::simd`), whatever the optimiser thinks of their size.
-#![allow(clippy::inline_always)]
-
 use super::chunks::for_chunks;
-use super::tangent_frames::{Frames, LANES, dot, lanes};
 use super::{CorrectiveSmooth, MaskKind, Masks};
 use crate::math::same_bits;
 use crate::mesh::{Mesh, Rings};
 use crate::skinning::influences::CHUNK;
-use crate::skinning::{Backend, Kernel, Simd, dispatch};
 use glam::{Vec3, Vec3A};
+use wide::f32x8;
 
 /// Above this share of points to recompute, all are: collecting their rings then costs more than it saves.
 const MAX_SHARE: f32 = 0.4;
+
+/// Points whose tangent frames are computed at once.
+const LANES: usize = 8;
+
+/// Eight vectors.
+type Lanes = [f32x8; 3];
 
 /// The detail of a bind shape and the buffers of the iterations. Allocates nothing from the second run on.
 #[derive(Default)]
@@ -60,16 +62,23 @@ impl Smoother {
         self.smooth(rings, settings, rest);
         let smoothed = &self.smoothed;
         self.details.resize(rest.len(), Vec3::ZERO);
-        let backend = Backend::detect();
         for_chunks(&mut self.details, |first, out| {
-            let kernel = Lost {
-                rings,
-                rest,
-                smoothed,
-                first,
-                out,
-            };
-            dispatch(backend, kernel);
+            for (block, out) in out.chunks_mut(LANES).enumerate() {
+                let start = first + block * LANES;
+                let points = block_of(start);
+                let frames = Frames::new(rings, smoothed, &points[..out.len()]);
+                let lost = |i: usize| Vec3A::from(rest[start + i]) - smoothed[start + i];
+                let lost = lanes(out.len(), lost);
+                let detail = [frames.tangent, frames.bitangent, frames.normal];
+                let detail = detail.map(|axis| dot(axis, lost).to_array());
+                for (i, out) in out.iter_mut().enumerate() {
+                    *out = if frames.exists[i] {
+                        Vec3::from_array(detail.map(|d| d[i]))
+                    } else {
+                        Vec3::NAN
+                    };
+                }
+            }
         });
     }
 
@@ -87,20 +96,15 @@ impl Smoother {
         let rings = mesh.rings();
         self.smooth(rings, settings, input);
         let this = &*self;
-        let backend = Backend::detect();
         for_chunks(out, |first, out| {
             let mask = masks.chunk(MaskKind::Smooth, first / CHUNK);
-            let kernel = Mix {
-                smoother: this,
-                rings,
-                point: |i| (first + i) as u32,
-                strength: |i: usize| {
-                    settings.strength * mask.map_or(MaskKind::UNPAINTED, |mask| mask[i])
-                },
-                input,
-                out,
-            };
-            dispatch(backend, kernel);
+            for (block, out) in out.chunks_mut(LANES).enumerate() {
+                let start = block * LANES;
+                let points = block_of(first + start);
+                let painted = |i: usize| mask.map_or(MaskKind::UNPAINTED, |m| m[start + i]);
+                let strength = |i: usize| settings.strength * painted(i);
+                this.mix(rings, &points[..out.len()], strength, input, out);
+            }
         });
     }
 
@@ -146,18 +150,14 @@ impl Smoother {
         let this = &*self;
         let outputs = &this.around.outputs;
         values.resize(outputs.len(), Vec3::ZERO);
-        let backend = Backend::detect();
         for_chunks(&mut values, |first, values| {
-            let points = &outputs[first..];
-            let kernel = Mix {
-                smoother: this,
-                rings,
-                point: |i| points[i],
-                strength: |i| settings.strength * masks.value(MaskKind::Smooth, points[i]),
-                input,
-                out: values,
-            };
-            dispatch(backend, kernel);
+            let points = outputs[first..].chunks(LANES);
+            for (values, points) in values.chunks_mut(LANES).zip(points) {
+                let points = &points[..values.len()];
+                let painted = |i: usize| masks.value(MaskKind::Smooth, points[i]);
+                let strength = |i: usize| settings.strength * painted(i);
+                this.mix(rings, points, strength, input, values);
+            }
         });
         let mut next = values.iter();
         self.around.outputs.retain(|&point| {
@@ -193,18 +193,12 @@ impl Smoother {
                 from[point as usize] = mean;
             }
         }
-        let backend = Backend::detect();
         for _ in 0..settings.iterations {
             let shape = from.as_slice();
             for_chunks(to, |first, out| {
-                let kernel = Iteration {
-                    rings,
-                    shape,
-                    factor: settings.factor,
-                    point: |i| (first + i) as u32,
-                    out,
-                };
-                dispatch(backend, kernel);
+                for (i, out) in out.iter_mut().enumerate() {
+                    *out = step(rings, shape, settings.factor, (first + i) as u32);
+                }
             });
             std::mem::swap(&mut from, &mut to);
         }
@@ -225,31 +219,18 @@ impl Smoother {
         let Some(&all) = ends.last() else { return };
         let end_of = |ring: usize| ends.get(ring).copied().unwrap_or(all);
         let buffer = &mut self.other;
-        values.resize(all, Vec3A::ZERO);
-        for_chunks(values, |first, out| {
-            for (out, &point) in out.iter_mut().zip(&points[first..]) {
-                *out = match rings.seam(point) {
-                    Some(seam) => seam_mean(seam, shape),
-                    None => shape[point as usize].into(),
-                };
-            }
+        fill(values, &points[..all], |point| match rings.seam(point) {
+            Some(seam) => seam_mean(seam, shape),
+            None => shape[point as usize].into(),
         });
-        let backend = Backend::detect();
         for pass in 0..=n_iterations {
             if pass > 0 {
                 let shape = buffer.as_slice();
-                values.truncate(end_of(2 * n_iterations - pass));
-                for_chunks(values, |first, out| {
-                    let points = &points[first..];
-                    let kernel = Iteration {
-                        rings,
-                        shape,
-                        factor: settings.factor,
-                        point: |i| points[i],
-                        out,
-                    };
-                    dispatch(backend, kernel);
-                });
+                fill(
+                    values,
+                    &points[..end_of(2 * n_iterations - pass)],
+                    |point| step(rings, shape, settings.factor, point),
+                );
             }
             for (&point, &value) in points.iter().zip(values.iter()) {
                 buffer[point as usize] = value;
@@ -257,6 +238,47 @@ impl Smoother {
         }
         for &point in &points[..end_of(n_iterations)] {
             self.smoothed[point as usize] = buffer[point as usize];
+        }
+    }
+
+    /// Writes at most eight points of the smoothed pose with the detail of the bind shape, interpolated from `input` by
+    /// their strengths. Where the surface has collapsed there is no tangent frame, and a point stays as in `input`.
+    #[inline]
+    fn mix(
+        &self,
+        rings: &Rings,
+        points: &[u32],
+        strength: impl Fn(usize) -> f32,
+        input: &[Vec3],
+        out: &mut [Vec3],
+    ) {
+        let at = |i: usize| points[i] as usize;
+        if (0..points.len()).all(|i| strength(i) <= 0.0) {
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = input[at(i)];
+            }
+            return;
+        }
+        let frames = Frames::new(rings, &self.smoothed, points);
+        let detail = lanes(points.len(), |i| self.details[at(i)].into());
+        let smoothed = lanes(points.len(), |i| self.smoothed[at(i)]);
+        let (t, b, n) = (frames.tangent, frames.bitangent, frames.normal);
+        let corrected: [[f32; LANES]; 3] = std::array::from_fn(|k| {
+            let there = smoothed[k] + t[k] * detail[0] + b[k] * detail[1] + n[k] * detail[2];
+            there.to_array()
+        });
+        for (i, out) in out.iter_mut().enumerate() {
+            let (from, strength) = (input[at(i)], strength(i));
+            let corrected = Vec3::from_array(corrected.map(|c| c[i]));
+            let acts = strength > 0.0 && frames.exists[i] && corrected.is_finite();
+            *out = if !acts {
+                from
+            } else if strength >= 1.0 {
+                // So both sides of a seam have the same bits.
+                corrected
+            } else {
+                from + (corrected - from) * strength
+            };
         }
     }
 }
@@ -309,135 +331,124 @@ impl Around {
     }
 }
 
-/// One iteration of the umbrella Laplacian.
-struct Iteration<'a, P> {
-    rings: &'a Rings,
-    /// n_points.
-    shape: &'a [Vec3A],
-    factor: f32,
-    /// The point of each entry of `out`.
-    point: P,
-    out: &'a mut [Vec3A],
+/// A point after one iteration of the umbrella Laplacian.
+#[inline]
+fn step(rings: &Rings, shape: &[Vec3A], factor: f32, point: u32) -> Vec3A {
+    let here = shape[point as usize];
+    let neighbours = rings.averaged(point);
+    if neighbours.is_empty() {
+        return here;
+    }
+    let at = |q: u32| shape[q as usize];
+    let sum = match *neighbours {
+        // Most points have six; three independent sums are quicker than a chain.
+        [a, b, c, d, e, f] => (at(a) + at(b)) + (at(c) + at(d)) + (at(e) + at(f)),
+        _ => neighbours.iter().map(|&q| at(q)).sum(),
+    };
+    here + (sum / neighbours.len() as f32 - here) * factor
 }
 
-impl<P: Fn(usize) -> u32> Kernel for Iteration<'_, P> {
-    #[inline(always)]
-    fn run<S: Simd>(self, _: S) {
-        for (i, out) in self.out.iter_mut().enumerate() {
-            let point = (self.point)(i);
-            let here = self.shape[point as usize];
-            let neighbours = self.rings.averaged(point);
-            *out = if neighbours.is_empty() {
-                here
-            } else {
-                let at = |q: u32| self.shape[q as usize];
-                let sum = match *neighbours {
-                    // Most points have six; three independent sums are quicker than a chain.
-                    [a, b, c, d, e, f] => (at(a) + at(b)) + (at(c) + at(d)) + (at(e) + at(f)),
-                    _ => neighbours.iter().map(|&q| at(q)).sum(),
-                };
-                here + (sum / neighbours.len() as f32 - here) * self.factor
-            };
+/// The tangent frames of a surface at eight points, orthonormal.
+struct Frames {
+    tangent: Lanes,
+    bitangent: Lanes,
+    normal: Lanes,
+    /// Whether there is one: not where the edges around the point are collinear.
+    exists: [bool; LANES],
+}
+
+impl Frames {
+    /// The frames of `shape` at `points`, at most eight.
+    ///
+    /// The two weighted sums of edges are the images of the axes of the bind frame under the linear map that the edges
+    /// give. Their cross product is the normal; the tangent follows from the rotation of the polar decomposition of that
+    /// map in the plane, so that no single edge decides it. The frame does not depend on the length of the sums, so the
+    /// unit of directions needs no division.
+    #[inline]
+    fn new(rings: &Rings, shape: &[Vec3A], points: &[u32]) -> Self {
+        let mut sums = [[Vec3A::ZERO; LANES]; 2];
+        for (i, &point) in points.iter().enumerate() {
+            let here = shape[point as usize];
+            let (mut x, mut y) = (Vec3A::ZERO, Vec3A::ZERO);
+            for (q, cos, sin) in rings.directions(point) {
+                let edge = shape[q as usize] - here;
+                x += edge * cos;
+                y += edge * sin;
+            }
+            (sums[0][i], sums[1][i]) = (x, y);
+        }
+        let [x, y] = sums.map(|sum| lanes(LANES, |i| sum[i]));
+        let normal = cross(x, y);
+        let area = dot(normal, normal).sqrt();
+        let normal = scaled(normal, f32x8::ONE / area);
+        let turned = cross(normal, y);
+        let tangent: Lanes = std::array::from_fn(|k| x[k] - turned[k]);
+        let length = dot(tangent, tangent).sqrt();
+        let tangent = scaled(tangent, f32x8::ONE / length);
+        let stretch = (dot(x, x) + dot(y, y)).to_array();
+        let (area, length) = (area.to_array(), length.to_array());
+        Self {
+            tangent,
+            bitangent: cross(normal, tangent),
+            normal,
+            // NaN counts as no frame.
+            exists: std::array::from_fn(|i| {
+                area[i] > 1e-6 * stretch[i]
+                    && area[i] >= f32::MIN_POSITIVE
+                    && area[i].is_finite()
+                    && length[i] >= f32::MIN_POSITIVE
+                    && length[i].is_finite()
+            }),
         }
     }
 }
 
-/// The detail that smoothing takes off a shape, in its tangent frames.
-struct Lost<'a> {
-    rings: &'a Rings,
-    /// n_points.
-    rest: &'a [Vec3],
-    /// n_points.
-    smoothed: &'a [Vec3A],
-    /// The point of the first entry of `out`.
-    first: usize,
-    out: &'a mut [Vec3],
+/// Eight points from `start`.
+fn block_of(start: usize) -> [u32; LANES] {
+    std::array::from_fn(|i| (start + i) as u32)
 }
 
-impl Kernel for Lost<'_> {
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
-        for (block, out) in self.out.chunks_mut(LANES).enumerate() {
-            let start = self.first + block * LANES;
-            let point = |i: usize| (start + i) as u32;
-            let frames = Frames::new(simd, self.rings, self.smoothed, out.len(), point);
-            let lost = |i: usize| Vec3A::from(self.rest[start + i]) - self.smoothed[start + i];
-            let lost = lanes(simd, out.len(), lost);
-            let along = |axis| simd.to_array(dot(simd, axis, lost));
-            let detail = [
-                along(frames.tangent),
-                along(frames.bitangent),
-                along(frames.normal),
-            ];
-            for (i, out) in out.iter_mut().enumerate() {
-                *out = if frames.exists[i] {
-                    Vec3::from_array(detail.map(|d| d[i]))
-                } else {
-                    Vec3::NAN
-                };
-            }
-        }
+/// `n` vectors side by side; the others are 0.
+#[inline]
+fn lanes(n: usize, vector: impl Fn(usize) -> Vec3A) -> Lanes {
+    let mut all = [Vec3A::ZERO; LANES];
+    for (i, own) in all.iter_mut().take(n).enumerate() {
+        *own = vector(i);
     }
+    let axis = |k: usize| f32x8::from(all.map(|v| v[k]));
+    [axis(0), axis(1), axis(2)]
 }
 
-/// The smoothed pose with the detail of the bind shape, interpolated from `input` by the points' strengths. Where the
-/// surface has collapsed there is no tangent frame, and a point stays as in `input`.
-struct Mix<'a, P, W> {
-    smoother: &'a Smoother,
-    rings: &'a Rings,
-    /// The point of each entry of `out`.
-    point: P,
-    /// The strength of each entry of `out`.
-    strength: W,
-    /// n_points.
-    input: &'a [Vec3],
-    out: &'a mut [Vec3],
+#[inline]
+fn dot(a: Lanes, b: Lanes) -> f32x8 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-impl<P: Fn(usize) -> u32, W: Fn(usize) -> f32> Kernel for Mix<'_, P, W> {
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
-        let Smoother {
-            details, smoothed, ..
-        } = self.smoother;
-        for (block, out) in self.out.chunks_mut(LANES).enumerate() {
-            let strength = |i: usize| (self.strength)(block * LANES + i);
-            let point = |i: usize| (self.point)(block * LANES + i);
-            let at = |i: usize| point(i) as usize;
-            if (0..out.len()).all(|i| strength(i) <= 0.0) {
-                for (i, out) in out.iter_mut().enumerate() {
-                    *out = self.input[at(i)];
-                }
-                continue;
-            }
-            let frames = Frames::new(simd, self.rings, smoothed, out.len(), point);
-            let detail = lanes(simd, out.len(), |i| details[at(i)].into());
-            let smoothed = lanes(simd, out.len(), |i| smoothed[at(i)]);
-            let (t, b, n) = (frames.tangent, frames.bitangent, frames.normal);
-            let corrected = |k: usize| {
-                let along = simd.mul_add(t[k], detail[0], smoothed[k]);
-                let across = simd.mul_add(b[k], detail[1], along);
-                simd.to_array(simd.mul_add(n[k], detail[2], across))
-            };
-            let corrected = [corrected(0), corrected(1), corrected(2)];
-            for (i, out) in out.iter_mut().enumerate() {
-                let (from, strength) = (self.input[at(i)], strength(i));
-                let corrected = Vec3::from_array(corrected.map(|c| c[i]));
-                let acts = strength > 0.0 && frames.exists[i] && corrected.is_finite();
-                *out = if !acts {
-                    from
-                } else if strength >= 1.0 {
-                    // So both sides of a seam have the same bits.
-                    corrected
-                } else {
-                    from + (corrected - from) * strength
-                };
-            }
-        }
-    }
+#[inline]
+fn cross(a: Lanes, b: Lanes) -> Lanes {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
+#[inline]
+fn scaled(a: Lanes, by: f32x8) -> Lanes {
+    a.map(|a| a * by)
 }
 
 fn seam_mean(seam: &[u32], shape: &[Vec3]) -> Vec3A {
     let sum: Vec3A = seam.iter().map(|&p| Vec3A::from(shape[p as usize])).sum();
     sum / seam.len() as f32
+}
+
+/// Fills `values` with `value` of each of `points`, on several threads when there are many.
+fn fill(values: &mut Vec<Vec3A>, points: &[u32], value: impl Fn(u32) -> Vec3A + Sync) {
+    values.resize(points.len(), Vec3A::ZERO);
+    for_chunks(values, |first, out| {
+        for (out, &point) in out.iter_mut().zip(&points[first..]) {
+            *out = value(point);
+        }
+    });
 }
