@@ -173,7 +173,12 @@ fn suggestions_are_listed_accepted_and_dropped() {
     window.click(Role::Button, "Tune");
     assert!(window.says("Stiffness"));
     window.picture("correctives-tuned");
-    window.click(Role::CheckBox, "On top of samples");
+    let on_top = (Role::CheckBox, "On top of samples");
+    let node = window.harness.get_by_role_and_label(on_top.0, on_top.1);
+    node.scroll_to_me();
+    window.harness.step();
+    window.settle();
+    window.click(on_top.0, on_top.1);
     window.wait("suggestions", |app| app.editor().suggesting().is_none());
     window.settle();
     assert!(window.editor().suggest_settings().on_samples);
@@ -412,7 +417,7 @@ fn samples_are_renamed_updated_and_mirrored() {
     let weight = window.editor().sample_weights()[0];
     assert!((weight - 1.0).abs() > 1e-3, "{weight}");
     let n = steps(&window);
-    window.click(Role::Button, "Update sample");
+    window.find_and_run(Command::UpdateSample);
     assert_eq!(
         (steps(&window), undo_label(&window).as_str()),
         (n + 1, "Update sample")
