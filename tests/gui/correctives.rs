@@ -435,7 +435,7 @@ fn samples_are_renamed_updated_and_mirrored() {
     );
     window.picture("correctives-mannequin");
 
-    // To the other side, and to the pose of its row.
+    // To the other side, and back.
     window.click(Role::Button, "Mirror samples");
     window.wait_until("the mirrored set", |w| {
         item(w).correctives.sets().len() == 2
@@ -452,13 +452,7 @@ fn samples_are_renamed_updated_and_mirrored() {
     };
     let both = moved(&window);
     assert!(both[0] > 10 && both[0] == both[1], "{both:?}");
-    window.click(Role::ListBoxOption, "forearm.R, 1 sample");
-    window.click(Role::Button, "Go to sample");
-    window.settle();
-    let weights = window.editor().sample_weights().clone();
-    assert!((weights[1] - 1.0).abs() < 1e-9, "{weights:?}");
     window.picture("correctives-mirrored");
-    window.key(CTRL, Key::Z);
     window.key(CTRL, Key::Z);
     assert_eq!(item(&window).correctives.sets().len(), 1);
 }
