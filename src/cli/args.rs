@@ -395,7 +395,7 @@ pub struct ClustersArgs {
     /// diagonal, in poses of all clips, or of a range of motion where there are none.
     #[arg(long, value_name = "P%", value_parser = error_percent)]
     pub suggest: Option<f64>,
-    /// With --suggest: stop at this many clusters, in percent of each mesh's vertices.
+    /// With --suggest: the largest number of clusters, as a percentage of each mesh's vertices.
     #[arg(long, value_name = "P%", value_parser = error_percent, requires = "suggest")]
     pub at_most: Option<f64>,
     /// The project to write: .ron.

@@ -10,8 +10,8 @@ use crate::skinning::cooked::LANES;
 use crate::skinning::palette::Row8;
 use glam::{DQuat, DVec3, Vec3};
 
-/// Up to eight free points of the patches of a group. Lanes without one repeat the last: all eight are written, without a
-/// question.
+/// Up to eight free points of the patches of a group. Lanes without one repeat the last, so that all eight are written
+/// without a branch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     /// The points of the mesh.
@@ -35,8 +35,8 @@ pub(super) type OnPatch = (u32, u32, [f64; 3]);
 impl Block {
     /// The blocks of points whose patches ascend.
     ///
-    /// Eight points of one patch share a block. What is left over of the patches of a group shares blocks too: with few
-    /// points on a patch, blocks of one patch alone would be half empty.
+    /// Eight points of one patch share a block. The remaining points of a group share blocks too: with few points on each
+    /// patch, blocks of a single patch would be half empty.
     pub(super) fn of(points: &[OnPatch]) -> Vec<Self> {
         let group = |on: &OnPatch| on.0 / LANES as u32;
         let mut blocks = Vec::new();

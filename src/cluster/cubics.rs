@@ -21,7 +21,7 @@ pub(super) const UUV: usize = 7;
 pub(super) const UVV: usize = 8;
 pub(super) const VVV: usize = 9;
 
-/// The patches of a group at a pose, lane = patch.
+/// The patches of a group at a pose, one in each lane.
 #[derive(Default)]
 pub(super) struct Cubics {
     /// x, y and z: coefficients in the powers of the first two barycentric coordinates.
@@ -35,7 +35,7 @@ pub(super) struct Cubics {
     corners: Corners,
 }
 
-/// The corners of a group, lane = patch; by coordinate, then by corner.
+/// The corners of a group, one patch in each lane; by coordinate, then by corner.
 #[derive(Default)]
 struct Corners {
     place: [[Row8; 3]; 3],

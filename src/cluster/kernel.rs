@@ -40,6 +40,17 @@ impl Cubic<'_> {
         out: &mut [Vec3],
         uncommon: &mut dyn FnMut(u32, usize, &mut [Vec3]),
     ) {
+        self.evaluate_on(Backend::detect(), blocks, start, out, uncommon);
+    }
+
+    fn evaluate_on<B: Iterator<Item = u32>>(
+        &self,
+        backend: Backend,
+        blocks: B,
+        start: u32,
+        out: &mut [Vec3],
+        uncommon: &mut dyn FnMut(u32, usize, &mut [Vec3]),
+    ) {
         let run = Run {
             cubic: *self,
             blocks,
@@ -47,7 +58,7 @@ impl Cubic<'_> {
             out,
             uncommon,
         };
-        dispatch(Backend::detect(), run);
+        dispatch(backend, run);
     }
 }
 
@@ -66,7 +77,7 @@ impl<B: Iterator<Item = u32>> Kernel for Run<'_, B> {
         let mut current = u32::MAX;
         let mut has_uncommon = false;
         let mut cubics = Cubics::default();
-        // One loop over blocks, not one over groups around one over their blocks: the processor foresees its branches.
+        // One loop over blocks, not one over groups around one over their blocks: the processor predicts its branches.
         for index in self.blocks {
             let block = &cubic.blocks[index as usize];
             prefetch(simd, cubic.blocks, index as usize + AHEAD);
@@ -190,4 +201,127 @@ fn add_scaled<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3], t: S::F) -> [S::F; 3
         simd.mul_add(b[1], t, a[1]),
         simd.mul_add(b[2], t, a[2]),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::blocks::OnPatch;
+    use super::*;
+
+    /// Numbers that repeat, -1 to 1.
+    fn noise(i: usize) -> f32 {
+        ((i * 7919 + 104_729) % 2003) as f32 / 1001.5 - 1.0
+    }
+
+    fn row(numbers: impl FnMut(usize) -> f32) -> Row8 {
+        Row8(std::array::from_fn(numbers))
+    }
+
+    /// Patches of twenty corners with rotations in one hemisphere; every second corner of a group mirrors.
+    fn patches(n: usize) -> (Vec<Group>, Vec<CornerRow>) {
+        let corner = |c: usize| CornerRow {
+            place: row(|k| match k {
+                6 => 1.0,
+                7 => 1.0 - 2.0 * (c % 2) as f32,
+                _ => 0.4 * noise(8 * c + k),
+            }),
+            tangents: row(|k| noise(900 + 8 * c + k)),
+        };
+        let group = |g: usize| Group {
+            corners: [0, 1, 2]
+                .map(|i| std::array::from_fn(|lane| ((g + 3 * lane + i) % 20) as u32)),
+            edges: std::array::from_fn(|e| {
+                [0, 1].map(|t| row(|lane| noise(g + 40 * e + 9 * t + lane)))
+            }),
+        };
+        let groups = (0..n.div_ceil(LANES)).map(group).collect();
+        (groups, (0..20).map(corner).collect())
+    }
+
+    fn on(points: &[OnPatch]) -> Vec<Block> {
+        let mut blocks = Block::of(points);
+        for block in &mut blocks {
+            for lane in 0..LANES {
+                let p = block.points[lane] as usize;
+                block.set_offset(lane, [0, 1, 2].map(|k| f64::from(noise(p + 31 * k))).into());
+            }
+        }
+        blocks
+    }
+
+    fn evaluated(backend: Backend, points: &[OnPatch], by_normal: bool) -> Vec<Vec3> {
+        let (groups, rows) = patches(24);
+        let blocks = on(points);
+        let cubic = Cubic {
+            groups: &groups,
+            blocks: &blocks,
+            rows: &rows,
+            by_normal,
+        };
+        let mut out = vec![Vec3::NAN; 200];
+        let mut none = |_: u32, _: usize, _: &mut [Vec3]| panic!("one hemisphere");
+        cubic.evaluate_on(backend, 0..blocks.len() as u32, 0, &mut out, &mut none);
+        out
+    }
+
+    /// Points of patches with 1, 2, ... 17 of them, ascending.
+    fn points() -> Vec<OnPatch> {
+        let of_patch = |patch: u32| (0..=patch % 17).map(move |i| (patch, i));
+        let all = (0..20).flat_map(of_patch).enumerate();
+        all.map(|(p, (patch, i))| {
+            let u = 0.05 + 0.9 * f64::from(i) / 18.0;
+            (patch, p as u32, [u, 0.9 - u, 0.1])
+        })
+        .collect()
+    }
+
+    #[test]
+    fn blocks_hold_all_points_and_are_of_one_group() {
+        let points = points();
+        let blocks = on(&points);
+        let mut found: Vec<(u32, u32)> = Vec::new();
+        for block in &blocks {
+            for lane in 0..LANES {
+                found.push((block.patch(lane), block.points[lane]));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        let expected: Vec<(u32, u32)> = points.iter().map(|on| (on.0, on.1)).collect();
+        assert_eq!(found, expected);
+        assert!(blocks.iter().any(|b| b.is_uniform) && blocks.iter().any(|b| !b.is_uniform));
+        assert!(blocks.windows(2).all(|w| w[0].group <= w[1].group));
+        assert!(Block::of(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_point_has_the_same_bits_in_any_block() {
+        let points = points();
+        for backend in [Backend::detect(), Backend::Portable] {
+            for by_normal in [false, true] {
+                let together = evaluated(backend, &points, by_normal);
+                for one in &points {
+                    let alone = evaluated(backend, &[*one], by_normal);
+                    let (a, b) = (together[one.1 as usize], alone[one.1 as usize]);
+                    assert!(
+                        crate::math::same_bits(a, b) && a.is_finite(),
+                        "{one:?}: {a} {b}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_backends_agree() {
+        let points = points();
+        for by_normal in [false, true] {
+            let fast = evaluated(Backend::detect(), &points, by_normal);
+            let portable = evaluated(Backend::Portable, &points, by_normal);
+            for on in &points {
+                let (a, b) = (fast[on.1 as usize], portable[on.1 as usize]);
+                assert!(a.distance(b) < 1e-5, "{on:?}: {a} {b}");
+            }
+        }
+    }
 }

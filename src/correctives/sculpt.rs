@@ -24,7 +24,8 @@ pub fn of_file<'p>(
     task: &Task,
 ) -> Result<BTreeMap<MeshId, Captured>, String> {
     let captured = if is_obj(path) {
-        let positions = read_obj_positions(path, task).map_err(|why| format!("{why}."))?;
+        let positions = read_obj_positions(path, task);
+        let positions = positions.map_err(|why| format!("{}: {why}", path.display()))?;
         of_positions(document, at, &positions, task)
     } else {
         let opened = open_any(path, task).map_err(|why| why.to_string())?;

@@ -6,7 +6,7 @@ use crate::document::InstanceId;
 use glam::{DVec3, Vec3};
 use std::collections::BTreeSet;
 
-/// Above this number of patches none is found: the net would cover the surface.
+/// The largest number of patches whose control net is evaluated: a larger one would cover the surface.
 const MOST_PATCHES: usize = 20_000;
 
 /// The control points of the patches of an instance, world, metres.

@@ -32,7 +32,7 @@ mod stamp;
 pub mod weights_file;
 
 pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
-pub use obj::{ObjError, read_obj_positions};
+pub use obj::read_obj_positions;
 pub use open::{
     MODELS, OpenError, OpenedModel, import_for_project, is_model, is_obj, is_project, is_recording,
     open_any, open_autosave, open_relinked, open_sample, project_path,

@@ -95,7 +95,7 @@ pub(crate) trait Simd: Copy {
     #[allow(clippy::wrong_self_convention)] // `self` proves that the CPU supports it
     fn from_lanes(self, a: &[f32; LANES]) -> Self::F;
     fn to_array(self, a: Self::F) -> [f32; LANES];
-    /// As [`Simd::transpose`] of rows in memory.
+    /// As [`Simd::transpose`], of rows in memory.
     fn transpose_rows(self, rows: [&Row8; LANES]) -> [Self::F; 8];
     /// Numbers of lanes, for [`Simd::pick`].
     fn lane_numbers(self, lanes: [u8; LANES]) -> Self::F;
@@ -334,7 +334,7 @@ mod avx2 {
         kernel.run(simd);
     }
 
-    /// Four numbers of each of two rows, from `FROM` on: 0 or 4.
+    /// Four numbers of each of two rows, beginning at `FROM`, which is 0 or 4.
     #[inline(always)]
     fn halves<const FROM: usize>(_: Avx2, first: &Row8, second: &Row8) -> __m256 {
         let (first, second) = (&first.0[FROM..FROM + 4], &second.0[FROM..FROM + 4]);

@@ -86,6 +86,16 @@ impl Elbow {
         write_gltf(&path, &sculpted);
         (path, sculpted)
     }
+
+    /// A project with one sample, sculpted at a pose.
+    fn project(&self, pose: &Path, name: &str) -> PathBuf {
+        let (target, _) = self.sculpt(&self.arm, pose, 0.02);
+        let project = self.join("q.ron");
+        let from = ["--extract", text(&target), "--pose", text(pose)];
+        let to = ["--out", text(&project), "--name", name];
+        done(&[&["psd", &self.arm][..], &from, &to].concat());
+        project
+    }
 }
 
 /// A static model with these vertices, in triangles of neighbours.
@@ -380,7 +390,10 @@ fn samples_come_from_other_stacks_and_from_obj_files() {
     assert!(error < 1e-5, "{error}");
     std::fs::write(&target, "# bad\nv 1 2\n").unwrap();
     let said = refused(add(&elbow.arm, &["--extract", text(&target)], &[]), 1);
-    assert!(said.contains("sculpt.obj, line 2"), "{said}");
+    assert!(
+        said.contains("sculpt.obj: The OBJ file cannot be read at line 2"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -566,18 +579,8 @@ fn samples_become_morph_targets_and_come_back() {
 fn the_json_of_samples_has_what_a_pipeline_needs() {
     let elbow = Elbow::new();
     let (bent, half) = (elbow.pose(90.0), elbow.pose(45.0));
-    let (target, _) = elbow.sculpt(&elbow.arm, &bent, 0.02);
-    let project = elbow.join("q.ron");
+    let project = elbow.project(&bent, "Bent");
     let (project, bent) = (text(&project), text(&bent));
-    let add = [
-        "psd",
-        &elbow.arm,
-        "--extract",
-        text(&target),
-        "--pose",
-        bent,
-    ];
-    done(&[&add[..], &["--out", project, "--name", "Bent"]].concat());
     let ask = |more: &[&str]| -> Value {
         let said = done(&[&["psd", project, "--json"], more].concat());
         serde_json::from_str(&said).unwrap()
@@ -701,18 +704,7 @@ fn check_names_what_is_wrong_with_samples() {
 #[test]
 fn check_names_ill_conditioned_samples() {
     let elbow = Elbow::new();
-    let pose = elbow.pose(90.0);
-    let (target, _) = elbow.sculpt(&elbow.arm, &pose, 0.02);
-    let project = elbow.join("q.ron");
-    let add = [
-        "psd",
-        &elbow.arm,
-        "--extract",
-        text(&target),
-        "--pose",
-        text(&pose),
-    ];
-    done(&[&add[..], &["--out", text(&project)]].concat());
+    let project = elbow.project(&elbow.pose(90.0), "Bent");
     let mut document = open_any(&project, &Task::new()).unwrap().document;
     let (&mesh, item) = document.meshes().iter().next().unwrap();
     let mut set = SampleSet::clone(&item.correctives.sets()[0]);

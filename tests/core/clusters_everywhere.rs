@@ -10,12 +10,10 @@ use serde_json::json;
 use sinew::cluster::{ClusterGroup, ClusterMap, PatchSettings};
 use sinew::deform::diagnostics::{Metric, Summary, measure};
 use sinew::document::{ClustersEdit, Document, Edit, InstanceId, rig};
-use sinew::editor::{Editor, OpenRequest, OperationKind};
+use sinew::editor::{OpenRequest, OperationKind};
 use sinew::evaluate::{Comparison, Evaluator, Gauge, ViewId};
-use sinew::io::project::Autosaves;
 use sinew::skeleton::{JointId, Pose};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// A group of points that the deformer stack moves.
 pub(crate) fn map(points: Vec<u32>) -> ClusterMap {
@@ -82,23 +80,9 @@ fn mark_and_bend(h: &mut EditorHarness) {
 #[test]
 fn clusters_come_back_after_a_crash_and_show_the_same_shape() {
     let folder = tempfile::tempdir().unwrap();
-    let autosaves = Autosaves::in_folder(folder.path());
-    let mut h = EditorHarness {
-        editor: Editor::new(Some(autosaves.clone()), || {}).unwrap(),
-        notices: Vec::new(),
-    };
-    h.editor.open(OpenRequest::Sample("arm".into()));
-    h.settle();
+    let mut h = EditorHarness::with_autosaves(folder.path());
     mark_and_bend(&mut h);
-    h.editor.autosave_now();
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while autosaves.recoverable().is_empty() {
-        assert!(Instant::now() < deadline, "no autosave is written");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    // As after a crash: another editor finds it.
-    let found = h.editor.recoverable();
-    let restored = EditorHarness::on(OpenRequest::Autosave(found[0].path.clone()));
+    let restored = h.after_a_crash();
     let clusters = |h: &EditorHarness| h.editor.document().meshes()[&MESH].clusters.clone();
     assert_eq!(clusters(&restored), clusters(&h));
     assert!(clusters(&restored).n_clusters() > 100);

@@ -9,15 +9,12 @@ use sinew::deform::correctives::{Correctives, Driver, Sample, SampleSet};
 use sinew::deform::diagnostics::{Metric, Summary, measure};
 use sinew::deform::{DeformStack, SkinningMethod, StackChoice, StackPreset, blended_rotations};
 use sinew::document::{CorrectivesEdit, Document, Edit, InstanceId, MeshId};
-use sinew::editor::{Editor, OpenRequest};
 use sinew::evaluate::gauge::with_stacks;
 use sinew::evaluate::{Comparison, Difference, Evaluator, Gauge, ViewId};
-use sinew::io::project::Autosaves;
 use sinew::math::Worse;
 use sinew::psd::Displacements;
 use sinew::skeleton::{JointId, Pose, RangeOfMotion};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 const MESH: MeshId = MeshId(0);
 
@@ -120,23 +117,9 @@ fn bend_corrected(h: &mut EditorHarness) {
 #[test]
 fn samples_come_back_after_a_crash_and_play_as_before() {
     let folder = tempfile::tempdir().unwrap();
-    let autosaves = Autosaves::in_folder(folder.path());
-    let mut h = EditorHarness {
-        editor: Editor::new(Some(autosaves.clone()), || {}).unwrap(),
-        notices: Vec::new(),
-    };
-    h.editor.open(OpenRequest::Sample("arm".into()));
-    h.settle();
+    let mut h = EditorHarness::with_autosaves(folder.path());
     bend_corrected(&mut h);
-    h.editor.autosave_now();
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while autosaves.recoverable().is_empty() {
-        assert!(Instant::now() < deadline, "no autosave is written");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    // As after a crash: another editor finds it.
-    let found = h.editor.recoverable();
-    let restored = EditorHarness::on(OpenRequest::Autosave(found[0].path.clone()));
+    let restored = h.after_a_crash();
     let samples = |h: &EditorHarness| h.editor.document().meshes()[&MESH].correctives.clone();
     assert_eq!(samples(&restored), samples(&h));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The materials of a Wavefront OBJ file (.mtl) as glTF has them. A number that is none has its default.
+//! The materials of a Wavefront OBJ file (.mtl), converted to glTF. A value that is not a number gets its default.
 
 use crate::finding::Finding;
 use crate::io::gltf_export::uri_of;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Characters of a name in a sentence.
+/// The largest number of characters of a name in a sentence.
 const NAME_LENGTH: usize = 60;
 
 /// The largest `Ns` (shininess) of the format.

@@ -1,18 +1,18 @@
-//! A Wavefront OBJ file as a model: it becomes a glTF file in memory, which is then imported as any other.
+//! A Wavefront OBJ file as a model: it is converted to a glTF file in memory, which is imported like any other.
 //!
 //! An object, or a group in a file without objects, becomes a node with a mesh; each of its materials, a primitive.
 //! Positions are taken as they are: the format has no unit.
 //!
-//! Invariant: primitives and the order of their vertices depend on the OBJ alone, not on its materials: projects name
-//! vertices by them.
+//! Invariant: the primitives and their vertices depend on the OBJ file alone, not on its materials, because a project
+//! stores a vertex as a primitive and an index.
 
 use super::materials::materials_json;
-use super::text::{Corner, Face, NONE, ObjText, read};
+use super::text::{Corner, Face, NONE, Names, ObjText, bytes_of, read};
 use crate::document::{PrimitiveSource, Source};
 use crate::finding::{Finding, counted};
 use crate::io::gltf::{ImportError, Imported, import_bytes};
 use crate::io::gltf_build::{Part, parts_to_glb};
-use crate::io::read::{MAX_MODEL_BYTES, read_file};
+use crate::io::read::MAX_MODEL_BYTES;
 use crate::task::Task;
 use bytes::Bytes;
 use earcut::Earcut;
@@ -23,10 +23,12 @@ use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Primitives that a file may have: more objects become one mesh, more materials none.
+/// The largest number of primitives. With more, all objects become one mesh; if that is not enough, the materials are
+/// left out.
 const MAX_PRIMITIVES: usize = 2048;
 
-/// Corners of a polygon that is split by its shape; those with more become fans, in linear time.
+/// The largest number of corners of a polygon that is triangulated by ear clipping, which takes quadratic time. Larger
+/// polygons become fans.
 const MAX_CLIPPED: usize = 256;
 
 /// Faces between two checks for cancellation.
@@ -45,11 +47,7 @@ const BYTES_PER_BYTE: u64 = 20;
 /// Returns an error if the file cannot be read or contains no faces, or when `task` is cancelled.
 pub(in crate::io) fn import_obj(path: &Path, task: &Task) -> Result<Imported, ImportError> {
     task.step("Reading the file", 0.0)?;
-    let bytes = read_file(path, MAX_MODEL_BYTES).map_err(|source| ImportError::Io {
-        path: path.to_owned(),
-        source,
-    })?;
-    let bytes = Bytes::from(bytes);
+    let bytes = Bytes::from(bytes_of(path)?);
     let folder = path.parent().unwrap_or(Path::new("."));
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut found = Vec::new();
@@ -113,7 +111,7 @@ fn report(file: &ObjText, found: &mut Vec<Finding>) {
     }
 }
 
-/// Makes one mesh of too many objects, and takes the materials away if that is not enough.
+/// Merges the objects of a file with too many primitives into one mesh, and removes the materials if that is not enough.
 fn limit_primitives(file: &mut ObjText, found: &mut Vec<Finding>) {
     let n_primitives = |file: &ObjText| {
         let mut all: Vec<(u32, u32)> = file.faces.iter().map(|f| (f.name, f.material)).collect();
@@ -132,7 +130,7 @@ fn limit_primitives(file: &mut ObjText, found: &mut Vec<Finding>) {
         let text = format!("The file has {n}, more than {MAX_PRIMITIVES}: they are left out.");
         found.push(Finding::warning("OBJ", text));
         file.faces.iter_mut().for_each(|face| face.material = NONE);
-        file.materials = super::text::Names::default();
+        file.materials = Names::default();
     }
 }
 
@@ -255,7 +253,7 @@ impl Growing {
             + TRIANGLE_BYTES * self.source.triangles.len() as u64
     }
 
-    /// Adds a face, split into triangles; those without area at two corners of one vertex are left out.
+    /// Adds a face as triangles. Triangles that use a point twice are left out.
     fn add(&mut self, file: &ObjText, corners: &[Corner], face: usize, splitter: &mut Splitter) {
         let position = |corner: &Corner| file.positions[corner.point as usize];
         splitter.split(corners.iter().map(position));
@@ -309,21 +307,21 @@ fn normal_of(file: &ObjText, corner: &Corner) -> Option<Vec3> {
     normal.try_normalize()
 }
 
-/// Splits polygons into triangles, with buffers that are used again.
+/// Triangulates polygons, with buffers that are used again.
 #[derive(Default)]
 struct Splitter {
     ears: Earcut<f64>,
     points: Vec<[f64; 3]>,
     flat: Vec<[f64; 2]>,
     clipped: Vec<u32>,
-    /// Of the polygon that was split last, as indices of its corners.
+    /// Of the latest polygon, as indices of its corners.
     triangles: Vec<[u32; 3]>,
     /// Its unit normal, up where it has no area.
     normal: Vec3,
 }
 
 impl Splitter {
-    /// Splits a polygon of three corners or more: into a fan where it is convex or large, else by ears.
+    /// Triangulates a polygon of three corners or more: a convex or large one as a fan, others by ear clipping.
     fn split(&mut self, corners: impl Iterator<Item = Vec3>) {
         self.points.clear();
         self.points.extend(corners.map(|p| p.as_dvec3().to_array()));
@@ -333,7 +331,7 @@ impl Splitter {
         let is_small = (4..=MAX_CLIPPED).contains(&n);
         if is_small && project3d_to_2d(&self.points, n, &mut self.flat) && !self.is_convex() {
             self.ears.earcut_slice(&self.flat, &[], &mut self.clipped);
-            // Where corners lie on a line, ears leave some out: a hole at a seam.
+            // Ear clipping leaves out corners on a straight edge, which would open a gap to the next face.
             if self.clipped.len() == 3 * (n - 2) {
                 self.triangles.extend(self.clipped.as_chunks::<3>().0);
                 let area = |ring: &[u32]| -> f64 {

@@ -1,12 +1,14 @@
 //! The text of a Wavefront OBJ file: numbers, faces, and the names they stand under.
 //!
-//! Read here and not by a crate: those that are there panic on files as other programs write them, or refuse a whole
-//! file for one unusual line, and name no line.
+//! A reader of our own: the crates for this format panic on lines that other programs write, or refuse a whole file for
+//! one of them, and name no line.
 
 use crate::io::gltf::ImportError;
+use crate::io::read::{MAX_MODEL_BYTES, read_file};
 use crate::task::Task;
 use glam::{Vec2, Vec3};
 use std::collections::HashMap;
+use std::path::Path;
 use std::str::SplitWhitespace;
 
 /// Lines, and corners of a face, between two checks for cancellation.
@@ -85,7 +87,22 @@ impl Names {
     }
 }
 
-/// Reads a file. Positive indices may reach forward, negative ones count back from the line.
+/// The positions of the `v` lines of a file, in order, as they are: all that a sculpt of a known mesh needs.
+///
+/// Fails if the file cannot be read, at a line of a vertex or a face that is not valid, or when `task` is cancelled.
+pub fn read_obj_positions(path: &Path, task: &Task) -> Result<Vec<Vec3>, ImportError> {
+    Ok(read(&bytes_of(path)?, task)?.positions)
+}
+
+/// The content of a file.
+pub(super) fn bytes_of(path: &Path) -> Result<Vec<u8>, ImportError> {
+    read_file(path, MAX_MODEL_BYTES).map_err(|source| ImportError::Io {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Reads the text of a file. Positive indices may reach forward, negative ones count back from the line.
 ///
 /// Fails at a line of a vertex or a face that is not valid, or when `task` is cancelled.
 pub(super) fn read(bytes: &[u8], task: &Task) -> Result<ObjText, ImportError> {

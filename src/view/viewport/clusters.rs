@@ -116,8 +116,8 @@ impl Viewport {
     }
 }
 
-/// Draws the borders of patches as curves, thin lines to their control points, and these as small dots; those in the middle of
-/// patches are rings.
+/// Draws the control net: the borders of patches as curves, with lines to their control points. Edge points are dots, the
+/// centre points of patches rings.
 fn control_points_ui(
     painter: &egui::Painter,
     palette: &theme::Palette,
@@ -141,7 +141,7 @@ fn control_points_ui(
         };
         painter.line_segment([a, b], arm);
         painter.line_segment([c, d], arm);
-        // The perspective would make it rational: too little to see.
+        // In perspective it is a rational cubic; the difference is too small to be seen.
         let bezier =
             CubicBezierShape::from_points_stroke([a, b, c, d], false, Color32::TRANSPARENT, curve);
         painter.add(bezier);

@@ -94,8 +94,7 @@ impl CorrectivesPanel {
                 editor.drop_suggestions();
             }
             let settings = Button::selectable(self.shows_settings, "Tune");
-            let about =
-                "Show how the samples are computed. Each change computes those of this bone again.";
+            let about = "Show the settings. A change computes the suggestions for this bone again.";
             if ui.add(settings).on_hover_text(about).clicked() {
                 self.shows_settings = !self.shows_settings;
             }
