@@ -12,7 +12,7 @@ use crate::document::session::{BrushOptions, SelectKind, TransformKind};
 use crate::editor::exporting::ExportKind;
 use crate::editor::operations::Adjusting;
 use crate::editor::rigging::RigAdjusting;
-use crate::editor::{OpenRequest, ResetPart, RigKind, SampleTask};
+use crate::editor::{OpenRequest, ResetPart, RigKind, SampleTask, Stale};
 use crate::finding::counted;
 use crate::math::Axis;
 use crate::tools::SelectShape;
@@ -343,11 +343,14 @@ impl SinewApp {
                 let stack = preset.stack();
                 self.editor.change_samples(SampleTask::FromStack(stack));
             }
+            Command::SampleFromSmooth => self.editor.change_samples(SampleTask::FromSmooth),
             Command::PushOut => self.editor.change_samples(SampleTask::PushOut),
             Command::MirrorSamples => self.editor.change_samples(SampleTask::Mirror),
             Command::FlipSamples => self.editor.change_samples(SampleTask::Flip),
-            Command::RetargetSamples => self.editor.change_samples(SampleTask::Retarget),
-            Command::KeepSamples => self.editor.change_samples(SampleTask::Keep),
+            Command::RetargetSamples => {
+                self.editor.change_samples(SampleTask::Retarget(Stale::All))
+            }
+            Command::KeepSamples => self.editor.change_samples(SampleTask::Keep(Stale::All)),
             Command::CopyWeights => {
                 let n = self.editor.copy_weights();
                 // With an empty system clipboard, Ctrl+V would not reach the window.

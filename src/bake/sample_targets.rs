@@ -16,7 +16,11 @@ use std::sync::Arc;
 pub fn sample_targets(document: &Document, clips: &BTreeMap<ClipId, Arc<Clip>>) -> Option<Baked> {
     let mut baked = Baked::default();
     for (&id, item) in document.meshes() {
-        let targets = targets(item);
+        let mut instances = document.instances().iter();
+        let skinned = instances.find(|(_, i)| i.mesh == id && i.skin.is_some());
+        let rotations = skinned.and_then(|(&skinned, _)| document.point_rotations(skinned));
+        let unit = rotations.map_or(1.0, |rotations| rotations.unit_scale());
+        let targets = targets(item, unit);
         if !targets.is_empty() {
             let mesh = BakedMesh {
                 influences: item.influences.clone(),
@@ -43,7 +47,8 @@ pub fn sample_targets(document: &Document, clips: &BTreeMap<ClipId, Arc<Clip>>) 
     Some(baked)
 }
 
-fn targets(item: &MeshItem) -> Vec<BakedTarget> {
+/// `unit`: metres of the world in one unit of the mesh.
+fn targets(item: &MeshItem, unit: f64) -> Vec<BakedTarget> {
     let sets = item.correctives.sets().iter();
     let sets = sets.filter(|set| set.fault.is_none());
     let samples = sets.flat_map(|set| set.samples.iter().map(move |sample| (set, sample)));
@@ -51,7 +56,8 @@ fn targets(item: &MeshItem) -> Vec<BakedTarget> {
     let is_alone = |name: &str| acting.iter().filter(|(_, s)| s.name == name).count() < 2;
     let target = |(set, sample): &(&Arc<SampleSet>, &Arc<Sample>)| {
         let moved = sample.displacements.iter();
-        let moved = moved.map(|(point, d)| (point, d * sample.strength));
+        let factor = (f64::from(sample.strength) / unit) as f32;
+        let moved = moved.map(|(point, d)| (point, d * factor));
         let moved: Vec<(u32, Vec3)> = moved.filter(|(_, d)| *d != Vec3::ZERO).collect();
         BakedTarget {
             name: if is_alone(&sample.name) {

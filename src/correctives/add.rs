@@ -146,8 +146,8 @@ fn sentence(why: &str) -> String {
     text
 }
 
-/// The posed joints that move the points of a captured shape.
-fn posed_drivers(
+/// The posed joints that move the points of a captured shape. Fails with a sentence where there are none.
+pub fn posed_drivers(
     document: &Document,
     mesh: MeshId,
     captured: &Captured,

@@ -12,7 +12,7 @@ use crate::document::{Document, Edit, MeshId};
 use crate::finding::counted;
 use crate::math::transform::normalize_or_identity;
 use crate::mesh::{Mesh, Symmetry};
-use crate::psd::{Displacements, DriverMode};
+use crate::psd::Displacements;
 use crate::skeleton::JointId;
 use crate::skeleton::mirror::Mirror;
 use crate::skeleton::orientation::rotation_in_space;
@@ -56,8 +56,8 @@ impl Mirrored {
 
 /// Copies samples of a mesh to the other side, or exchanges the two sides (`flips`).
 ///
-/// Drivers become their counterparts: a set with those drivers receives the images, else a new set. An image replaces the
-/// sample at its pose. Where a pose is its own image, as of a spine that bends forwards, its given side is copied to the
+/// Drivers become their counterparts: a set with those drivers receives the images, else a new set. Where both sides have
+/// chosen samples, those of the given side are copied. An image replaces the sample at its pose. Where a pose is its own image, as of a spine that bends forwards, its given side is copied to the
 /// other. Fails with a sentence, and nothing changes, where a driver has no counterpart, or the counterparts belong to
 /// different sets.
 pub fn mirror(
@@ -101,6 +101,27 @@ pub fn mirror(
         n_mirrored,
         n_unmatched,
     })
+}
+
+/// Whether the driver joints of a set of a mesh are on the positive side of the mirror plane; `None` where they are on
+/// neither side, or there is no such set.
+pub fn is_on_positive_side(
+    document: &Document,
+    mesh: MeshId,
+    set: usize,
+    mirroring: Mirroring,
+) -> Option<bool> {
+    let parts = document
+        .subject_to_read(mesh, SubjectScope::default())
+        .ok()?;
+    let set = document.meshes().get(&mesh)?.correctives.sets().get(set)?;
+    let sides = Sides::new(document, &parts.view(), mirroring);
+    let across = sides.across(set);
+    let largest = sides
+        .across
+        .iter()
+        .fold(0.0, |most: f64, x| most.max(x.abs()));
+    (across.abs() > 1e-3 * largest).then_some(across > 0.0)
 }
 
 /// The counterparts of joints, and how rotations are carried to them.
@@ -180,9 +201,13 @@ impl<'a> Sides<'a> {
 
     /// Whether the joints of a set are on the side that is copied.
     fn is_given(&self, set: &SampleSet, from_positive: bool) -> bool {
+        (self.across(set) > 0.0) == from_positive
+    }
+
+    /// The distance of the driver joints of a set from the mirror plane, with its sign, added up.
+    fn across(&self, set: &SampleSet) -> f64 {
         let drivers = set.drivers.iter();
-        let across: f64 = drivers.map(|d| self.across[d.joint.get()]).sum();
-        (across > 0.0) == from_positive
+        drivers.map(|d| self.across[d.joint.get()]).sum()
     }
 }
 
@@ -225,12 +250,9 @@ impl Mirrorer<'_> {
             let image = pair.to.zip(pair.replaces);
             let other = image.filter(|other| *other != from);
             if !flips {
-                // Of two samples that are images of each other the given one is copied.
-                let both = other.is_some_and(|other| chosen.contains(&other));
-                if both && !self.is_source(from, other) {
-                    continue;
+                if self.is_copied(&pair, &chosen) {
+                    pairs.push(pair);
                 }
-                pairs.push(pair);
                 continue;
             }
             if done.insert(from) {
@@ -243,15 +265,22 @@ impl Mirrorer<'_> {
         Ok(pairs)
     }
 
-    fn is_source(&self, from: At, other: Option<At>) -> bool {
-        let Some(other) = other else {
-            return true;
-        };
-        if from.0 == other.0 {
-            return from.1 < other.1;
+    /// Whether a chosen sample is copied. Where both sides have chosen samples, those of the given side are; within a set
+    /// that is its own image, as of a spine, the first of two images.
+    fn is_copied(&self, pair: &Pair, chosen: &BTreeSet<At>) -> bool {
+        let (set, sample) = pair.from;
+        match pair.to {
+            None => true,
+            Some(to) if to == set => {
+                let other = pair.replaces.filter(|other| chosen.contains(&(to, *other)));
+                other.is_none_or(|other| sample <= other)
+            }
+            Some(to) => {
+                let has_both = chosen.iter().any(|at| at.0 == to);
+                let from_positive = self.mirroring.from_positive;
+                !has_both || self.sides.is_given(&self.before[set], from_positive)
+            }
         }
-        self.sides
-            .is_given(&self.before[from.0], self.mirroring.from_positive)
     }
 
     fn pair(&self, from: At) -> Result<Pair, String> {
@@ -272,7 +301,9 @@ impl Mirrorer<'_> {
         let replaces = match to {
             Some(to) => {
                 let rotations = self.rotations(set, &set.samples[from.1], &self.before[to].drivers);
-                let same = |sample: &Arc<Sample>| is_same_pose(&sample.rotations, &rotations);
+                let drivers = &self.before[to].drivers;
+                let same =
+                    |sample: &Arc<Sample>| is_same_pose(drivers, &sample.rotations, &rotations);
                 self.before[to].samples.iter().position(same)
             }
             None => None,
@@ -451,13 +482,13 @@ impl Mirrorer<'_> {
     }
 }
 
-fn is_same_pose(a: &[DQuat], b: &[DQuat]) -> bool {
-    let ball = DriverMode::Ball;
-    let pairs = a.iter().zip(b);
-    let squared: f64 = pairs
-        .map(|(a, b)| ball.distance_squared(&a.to_array(), &b.to_array()))
-        .sum();
-    squared < SAME * SAME
+/// Whether two poses of drivers are one for the interpolation: what a driver ignores does not count.
+fn is_same_pose(drivers: &[Driver], a: &[DQuat], b: &[DQuat]) -> bool {
+    let each = drivers.iter().zip(a.iter().zip(b)).map(|(driver, (a, b))| {
+        let feature = |q: &DQuat| driver.mode.feature(driver.from_bind(*q));
+        driver.lambda * driver.mode.distance_squared(&feature(a), &feature(b))
+    });
+    each.sum::<f64>() < SAME * SAME
 }
 
 /// The name with words of pairs exchanged: the first of a pair by the second. The longest word counts where several begin.

@@ -13,9 +13,9 @@ mod reduce;
 mod retarget;
 pub mod sculpt;
 
-pub use add::{Added, NewSample, add_sample};
+pub use add::{Added, NewSample, add_sample, posed_drivers};
 pub use fix::fix;
-pub use mirror::{Mirrored, mirror};
+pub use mirror::{Mirrored, is_on_positive_side, mirror};
 pub use reduce::{ReduceError, Reduced, reduce};
 pub use retarget::{keep, retarget, stale};
 

@@ -68,6 +68,7 @@ pub fn of_sculpted_model<'p>(
     task.check()?;
     let mut found = BTreeMap::new();
     let mut any_like = false;
+    let served = served(document, &posed, &sculpted, &other);
     for (&id, instance) in document.instances() {
         if instance.skin.is_none() || found.contains_key(&instance.mesh) {
             continue;
@@ -76,7 +77,7 @@ pub fn of_sculpted_model<'p>(
         else {
             continue;
         };
-        let Some(like) = like(document, instance, &sculpted) else {
+        let Some(&like) = served.get(&id) else {
             continue;
         };
         any_like = true;
@@ -122,6 +123,27 @@ pub fn of_positions<'p>(
     let mut first = 0;
     let mut found = BTreeMap::new();
     let mut any_like = false;
+    // Positions of one mesh are for one: the active one, else the nearest.
+    let active = document.session().active_mesh;
+    let is_like = |instance: &Instance| {
+        let geometry = &document.meshes()[&instance.mesh].geometry;
+        instance.skin.is_some()
+            && [geometry.n_points(), geometry.n_vertices()].contains(&positions.len())
+    };
+    let like = document.instances().iter().filter(|(_, i)| is_like(i));
+    let distance = |id: &InstanceId| {
+        let plan = posed.plan(*id);
+        plan.map_or(f32::INFINITY, |plan| {
+            centre(plan.base_positions()).distance(centre(positions))
+        })
+    };
+    let one = like
+        .min_by(|(a, i), (b, k)| {
+            let is_other = |instance: &Instance| Some(instance.mesh) != active;
+            let nearer = distance(a).total_cmp(&distance(b));
+            is_other(i).cmp(&is_other(k)).then(nearer)
+        })
+        .map(|(_, instance)| instance.mesh);
     for (&id, instance) in document.instances() {
         let item = &document.meshes()[&instance.mesh];
         let n = n_points(instance.mesh);
@@ -129,7 +151,10 @@ pub fn of_positions<'p>(
             .get(first..first + n)
             .filter(|_| positions.len() == n_all);
         first += n;
-        if instance.skin.is_none() || found.contains_key(&instance.mesh) {
+        if instance.skin.is_none()
+            || found.contains_key(&instance.mesh)
+            || (of_all.is_none() && one != Some(instance.mesh))
+        {
             continue;
         }
         let Some(plan) = posed.plan(id) else {
@@ -246,6 +271,60 @@ fn difference(
     });
     let moved: Vec<(u32, Vec3)> = moved.collect();
     capture(plan, &item.stack, &item.masks, &moved)
+}
+
+/// The instances that are read from a sculpted model, each with its own there. One sculpt is for one mesh: for that of its
+/// name, else the active one, else the nearest.
+fn served(
+    document: &Document,
+    posed: &Evaluator,
+    sculpted: &Document,
+    other: &Evaluator,
+) -> BTreeMap<InstanceId, InstanceId> {
+    let mut candidates: BTreeMap<InstanceId, Vec<InstanceId>> = BTreeMap::new();
+    for (&id, instance) in document.instances() {
+        if instance.skin.is_some()
+            && let Some(like) = like(document, instance, sculpted)
+        {
+            candidates.entry(like).or_default().push(id);
+        }
+    }
+    let mesh_of = |id: &InstanceId| document.instances()[id].mesh;
+    let name_of = |document: &Document, id: &InstanceId| {
+        let joint = document.instances()[id].joint;
+        document.skeleton().joint(joint).name.clone()
+    };
+    let mut served = BTreeMap::new();
+    for (like, ids) in candidates {
+        let wanted = name_of(sculpted, &like);
+        let named = ids.iter().find(|id| name_of(document, id) == wanted);
+        let active = document.session().active_mesh;
+        let active = ids.iter().find(|id| Some(mesh_of(id)) == active);
+        let distance = |id: &&InstanceId| {
+            let plans = posed.plan(**id).zip(other.plan(like));
+            let centres =
+                plans.map(|(a, b)| centre(a.base_positions()).distance(centre(b.positions())));
+            centres.unwrap_or(f32::INFINITY)
+        };
+        let nearest = || {
+            ids.iter()
+                .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+        };
+        if let Some(&id) = named.or(active).or_else(nearest) {
+            served.insert(id, like);
+        }
+    }
+    served
+}
+
+/// The middle of the box around some positions.
+fn centre(positions: &[Vec3]) -> Vec3 {
+    let (low, high) = positions
+        .iter()
+        .fold((Vec3::MAX, Vec3::MIN), |(low, high), p| {
+            (low.min(*p), high.max(*p))
+        });
+    low.midpoint(high)
 }
 
 /// The instance of another document that has the vertices of this one: that of the same node name, else the only one.

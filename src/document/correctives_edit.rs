@@ -19,14 +19,14 @@ pub struct CorrectivesEdit {
 }
 
 impl CorrectivesEdit {
-    /// The edit that gives a mesh of `document` these samples, without the displacements of vertices that they may not
-    /// hold ([`crate::deform::correctives::SampleVertices`]).
+    /// The edit that gives a mesh of `document` these samples. Displacements of vertices that they may not hold
+    /// ([`crate::deform::correctives::SampleVertices`]) are left out of samples that are new here, and stay in others.
     pub fn new(document: &Document, mesh: MeshId, correctives: Arc<Correctives>) -> Self {
         let item = document.meshes.get(&mesh);
         let is_held = |set: &Arc<SampleSet>| set.vertices != SampleVertices::All;
         let correctives = match item {
             Some(item) if correctives.sets().iter().any(is_held) => {
-                Arc::new(correctives.held_to(&item.clusters))
+                Arc::new(correctives.held_to(&item.clusters, &item.correctives))
             }
             _ => correctives,
         };

@@ -11,11 +11,11 @@ use crate::evaluate::JobError;
 use crate::evaluate::gauge::with_stacks;
 use crate::finding::counted;
 use crate::relax::RelaxSettings;
-use crate::skeleton::{Pose, PoseAt};
+use crate::skeleton::{JointId, PoseAt};
 use crate::suggest::push_skin_out;
 use crate::task::Task;
 use crate::weights::operation::{Mirroring, OperationError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// A change of the corrective samples that deforms the model.
@@ -25,20 +25,31 @@ pub enum SampleTask {
     ImportSculpt(PathBuf),
     /// Adds a sample at the pose on screen: the shape that another deformer stack has there.
     FromStack(DeformStack),
+    /// Adds a sample at the pose on screen: the shape that corrective smoothing gives the object's own stack there.
+    FromSmooth,
     /// Adds a sample at the pose on screen: what a morph target, by name, adds there.
     FromMorph(String),
     /// Pushes the skin out of itself in the pose on screen, around the driver bones of the active sample.
     PushOut,
-    /// Copies all samples to the other side of the body.
+    /// Copies the samples of one side of the body to the other: of the side of the active set.
     Mirror,
     /// Exchanges the samples of the two sides.
     Flip,
-    /// Captures all samples of another deformer stack again: the sculpted shapes stay.
-    Retarget,
-    /// Accepts the displacements of all samples of another deformer stack.
-    Keep,
+    /// Captures samples of another deformer stack again: the sculpted shapes stay.
+    Retarget(Stale),
+    /// Accepts the displacements of samples of another deformer stack.
+    Keep(Stale),
     /// Leaves the samples of the active set only the displacements of control clusters.
     Reduce,
+}
+
+/// Samples of another deformer stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stale {
+    /// All of the model.
+    All,
+    /// One of a mesh, by its index among all samples of the mesh.
+    One(MeshId, usize),
 }
 
 impl SampleTask {
@@ -47,12 +58,15 @@ impl SampleTask {
         match self {
             Self::ImportSculpt(_) => "Import sculpt",
             Self::FromStack(_) => "Sample from stack",
+            Self::FromSmooth => "Sample from corrective smooth",
             Self::FromMorph(_) => "Sample from morph target",
             Self::PushOut => "Push out of itself",
             Self::Mirror => "Mirror samples",
             Self::Flip => "Flip samples",
-            Self::Retarget => "Re-target samples",
-            Self::Keep => "Keep displacements of samples",
+            Self::Retarget(Stale::All) => "Re-target samples",
+            Self::Retarget(Stale::One(..)) => "Re-target sample",
+            Self::Keep(Stale::All) => "Keep displacements of samples",
+            Self::Keep(Stale::One(..)) => "Keep displacements of sample",
             Self::Reduce => "Reduce samples to clusters",
         }
     }
@@ -67,13 +81,20 @@ impl Editor {
         self.finish_tool();
         let (document, pose) = (self.document.clone(), self.document.shown_pose());
         let moment = self.document.shown_moment();
+        let selected: BTreeSet<JointId> = self.joints_to_pose().into_iter().collect();
         let label = what.label();
         let job = self.lane.submit(EditorJob::Fix, label, move |task| {
-            run(&document, pose.at(moment), &what, task)
+            let context = Context {
+                document: &document,
+                at: pose.at(moment),
+                selected: &selected,
+                task,
+            };
+            run(&context, &what)
         });
         self.job = Some(FileJob::Samples {
             label,
-            revision: self.history.revision(),
+            revision: self.history.revision_but_for_poses(),
             job,
         });
     }
@@ -109,7 +130,7 @@ impl Editor {
             Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
             Err(JobError::Cancelled) => self.notify(cancelled()),
             Ok(_) if is_cancelled => self.notify(cancelled()),
-            Ok(_) if revision != self.history.revision() => {
+            Ok(_) if revision != self.history.revision_but_for_poses() => {
                 self.notify("The document changed meanwhile. Nothing was added.");
             }
             Ok(Err(why)) => self.notify_error(why),
@@ -132,19 +153,43 @@ impl Editor {
     }
 }
 
-fn run(document: &Document, at: PoseAt<'_>, what: &SampleTask, task: &Task) -> SampleResult {
-    let pose = at.pose;
+/// What a task starts from.
+struct Context<'a> {
+    document: &'a Document,
+    /// The pose on screen.
+    at: PoseAt<'a>,
+    /// The selected bones.
+    selected: &'a BTreeSet<JointId>,
+    task: &'a Task,
+}
+
+fn run(context: &Context<'_>, what: &SampleTask) -> SampleResult {
+    let &Context {
+        document, at, task, ..
+    } = context;
     match what {
         SampleTask::ImportSculpt(path) => {
             let captured = sculpt::of_file(document, at, path, task)?;
-            add(document, pose, captured)
+            add(context, captured)
         }
         SampleTask::FromStack(stack) => {
             let fuller = with_stacks(document, |_| stack.clone()).without_correctives();
             each_skinned(document, "The other stack", |mesh| {
                 sculpt::of_stack(document, mesh, at, &fuller, task)
             })
-            .and_then(|captured| add(document, pose, captured))
+            .and_then(|captured| add(context, captured))
+        }
+        SampleTask::FromSmooth => {
+            let smooth = |own: &DeformStack| {
+                let mut stack = own.clone();
+                stack.smooth.enabled = true;
+                stack
+            };
+            let fuller = with_stacks(document, smooth).without_correctives();
+            each_skinned(document, "The smoothed skin", |mesh| {
+                sculpt::of_stack(document, mesh, at, &fuller, task)
+            })
+            .and_then(|captured| add(context, captured))
         }
         SampleTask::FromMorph(name) => {
             let place = format!("The morph target \"{name}\"");
@@ -154,13 +199,12 @@ fn run(document: &Document, at: PoseAt<'_>, what: &SampleTask, task: &Task) -> S
                 let target = target.ok_or(sculpt::SculptError::NoMesh)?;
                 sculpt::of_morph_target(document, mesh, at, target, task)
             })
-            .and_then(|captured| add(document, pose, captured))
+            .and_then(|captured| add(context, captured))
         }
         SampleTask::PushOut => push_out(document, at, task),
         SampleTask::Mirror | SampleTask::Flip => mirror(document, *what == SampleTask::Flip, task),
-        SampleTask::Retarget | SampleTask::Keep => {
-            settle_stale(document, *what == SampleTask::Retarget, task)
-        }
+        SampleTask::Retarget(which) => settle_stale(document, *which, true, task),
+        SampleTask::Keep(which) => settle_stale(document, *which, false, task),
         SampleTask::Reduce => reduce(document, task),
     }
 }
@@ -190,10 +234,16 @@ fn each_skinned(
     Ok(found)
 }
 
-fn add(document: &Document, pose: &Pose, captured: BTreeMap<MeshId, Captured>) -> SampleResult {
+/// Adds samples driven by the posed bones that move their vertices: the selected ones of them, else all.
+fn add(context: &Context<'_>, captured: BTreeMap<MeshId, Captured>) -> SampleResult {
+    let (document, pose) = (context.document, context.at.pose);
     let (mut edits, mut lines) = (Vec::new(), Vec::new());
     for (mesh, captured) in captured {
-        let new = NewSample::default();
+        let posed = correctives::posed_drivers(document, mesh, &captured, pose)?;
+        let new = NewSample {
+            drivers: posed.intersection(context.selected).copied().collect(),
+            ..NewSample::default()
+        };
         let added = correctives::add_sample(document, mesh, &captured, pose, &new)?;
         edits.push(added.edit);
         lines.push(added.message);
@@ -218,10 +268,15 @@ fn push_out(document: &Document, at: PoseAt<'_>, task: &Task) -> SampleResult {
 
 fn mirror(document: &Document, flips: bool, task: &Task) -> SampleResult {
     let axis = document.session().brush.symmetry.unwrap_or_default();
-    let across = Mirroring {
+    let mut across = Mirroring {
         axis,
         ..Mirroring::default()
     };
+    let active = document.session().active_mesh;
+    let active = active.and_then(|mesh| Some((mesh, document.active_set(mesh)?)));
+    let side = active
+        .and_then(|(mesh, set)| correctives::is_on_positive_side(document, mesh, set, across));
+    across.from_positive = side.unwrap_or(across.from_positive);
     let (mut edits, mut lines) = (Vec::new(), Vec::new());
     for (&mesh, item) in document.meshes() {
         let n = item.correctives.samples().len();
@@ -254,10 +309,13 @@ fn reduce(document: &Document, task: &Task) -> SampleResult {
     Ok((vec![edit], lines.join("\n")))
 }
 
-fn settle_stale(document: &Document, retargets: bool, task: &Task) -> SampleResult {
+fn settle_stale(document: &Document, which: Stale, retargets: bool, task: &Task) -> SampleResult {
     let (mut edits, mut n) = (Vec::new(), 0);
     for &mesh in document.meshes().keys() {
-        let stale = correctives::stale(document, mesh);
+        let mut stale = correctives::stale(document, mesh);
+        if let Stale::One(of, sample) = which {
+            stale.retain(|&index| (mesh, index) == (of, sample));
+        }
         if stale.is_empty() {
             continue;
         }
@@ -271,7 +329,11 @@ fn settle_stale(document: &Document, retargets: bool, task: &Task) -> SampleResu
         edits.push(correctives::edit_of(document, mesh, made));
     }
     if edits.is_empty() {
-        return Err("Every sample fits the present deformer stack.".into());
+        let what = match which {
+            Stale::All => "Every sample",
+            Stale::One(..) => "The sample",
+        };
+        return Err(format!("{what} fits the present deformer stack."));
     }
     let done = if retargets {
         "re-targeted"

@@ -52,7 +52,7 @@ mod symmetries;
 pub mod views;
 pub mod weight_colours;
 
-pub use corrective_jobs::SampleTask;
+pub use corrective_jobs::{SampleTask, Stale};
 pub use correctives::PoseSpace;
 pub use deforming::StackScope;
 pub use display::{Displayed, DisplayedMeshes};

@@ -8,7 +8,7 @@ use crate::document::{Document, Edit};
 use crate::evaluate::{JobError, JobHandle};
 use crate::finding::counted;
 use crate::skeleton::JointId;
-use crate::suggest::{SuggestError, SuggestSettings, Suggestion, suggest};
+use crate::suggest::{Proposal, SuggestError, SuggestSettings, Suggestion, suggest, tune};
 use crate::task::Task;
 
 /// The suggestions, their settings and the computation under way.
@@ -27,7 +27,15 @@ pub(super) struct Suggesting {
 struct Running {
     joint: JointId,
     base: Document,
-    job: JobHandle<Result<Vec<Suggestion>, SuggestError>>,
+    job: JobHandle<Result<Computed, SuggestError>>,
+}
+
+/// What a computation gives.
+enum Computed {
+    /// All suggestions for a joint.
+    All(Vec<Suggestion>),
+    /// A proposal (suggestion, proposal, by index) with other settings.
+    Tuned(usize, usize, Box<Proposal>),
 }
 
 impl Suggesting {
@@ -71,6 +79,28 @@ impl Editor {
         if let Some(joint) = running.or(self.suggesting.found.first().map(|s| s.joint)) {
             self.suggest_for(joint);
         }
+    }
+
+    /// Computes a proposal of a suggestion (both by index) again with settings of its own; the others stay.
+    pub fn tune_proposal(&mut self, suggestion: usize, proposal: usize, settings: SuggestSettings) {
+        let found = self.suggesting.found.get(suggestion);
+        let Some(found) = found
+            .filter(|s| s.proposals.get(proposal).is_some())
+            .cloned()
+        else {
+            return;
+        };
+        let Some(base) = self.suggestion_base() else {
+            return;
+        };
+        let name = &found.proposals[proposal].name;
+        let label = format!("Tune {name}");
+        let joint = found.joint;
+        let document = base.clone();
+        self.compute(joint, base, &label, move |task| {
+            let made = tune(&document, &found, proposal, &settings, task)?;
+            Ok(Computed::Tuned(suggestion, proposal, Box::new(made)))
+        });
     }
 
     /// The suggestions, one for each mesh that the joint bends. [`crate::suggest::Proposal::is_recommended`] says which
@@ -136,15 +166,40 @@ impl Editor {
     }
 
     fn suggest_for(&mut self, joint: JointId) {
-        self.cancel_suggesting();
         let (base, settings) = (self.document.clone(), self.suggesting.settings);
         let label = format!("Suggest correctives for {}", base.skeleton().label(joint));
         let document = base.clone();
-        let job = self.lane.submit(EditorJob::Suggest, &label, move |task| {
-            suggest(&document, joint, &settings, task)
+        self.compute(joint, base, &label, move |task| {
+            Ok(Computed::All(suggest(&document, joint, &settings, task)?))
         });
+    }
+
+    /// Runs a computation on the job lane instead of the one under way.
+    fn compute(
+        &mut self,
+        joint: JointId,
+        base: Document,
+        label: &str,
+        work: impl FnOnce(&Task) -> Result<Computed, SuggestError> + Send + 'static,
+    ) {
+        self.cancel_suggesting();
+        let job = self.lane.submit(EditorJob::Suggest, label, work);
         self.suggesting.failure = None;
         self.suggesting.job = Some(Running { joint, base, job });
+    }
+
+    /// The document that the suggestions were computed for. `None`, with a notice, where the model has changed since.
+    fn suggestion_base(&mut self) -> Option<Document> {
+        let base = self.suggesting.base.as_ref();
+        let base = base
+            .filter(|base| base.bends_the_same(&self.document))
+            .cloned();
+        if base.is_none() {
+            self.notify(
+                "The model changed since these samples were computed. Suggest correctives again.",
+            );
+        }
+        base
     }
 
     /// Takes the suggestions of a computation that has ended.
@@ -154,9 +209,15 @@ impl Editor {
             return;
         };
         match ended.job.into_result() {
-            Ok(Ok(found)) => {
+            Ok(Ok(Computed::All(found))) => {
                 self.suggesting.found = found;
                 self.suggesting.base = Some(ended.base);
+            }
+            Ok(Ok(Computed::Tuned(s, p, tuned))) => {
+                let found = self.suggesting.found.get_mut(s);
+                if let Some(proposal) = found.and_then(|found| found.proposals.get_mut(p)) {
+                    *proposal = *tuned;
+                }
             }
             Ok(Err(SuggestError::Cancelled(_))) | Err(JobError::Cancelled) => {}
             Ok(Err(why)) => {
@@ -171,11 +232,7 @@ impl Editor {
     /// Adds the chosen proposals (suggestion, proposal) and drops them from those held.
     fn accept(&mut self, label: &str, accepts: impl Fn(usize, usize) -> bool) {
         self.finish_tool();
-        let fits = self.suggesting.base.as_ref();
-        if !fits.is_some_and(|base| base.bends_the_same(&self.document)) {
-            self.notify(
-                "The model changed since these samples were computed. Suggest correctives again.",
-            );
+        if self.suggestion_base().is_none() {
             return;
         }
         let found = self.suggesting.found.clone();
@@ -201,6 +258,7 @@ impl Editor {
             self.notify("No sample is ticked.");
             return;
         }
+        let replaced = replaced(&self.document, &edits);
         self.history.begin(&self.document, label);
         for edit in edits {
             if let Err(why) = self.apply(edit, label) {
@@ -218,9 +276,29 @@ impl Editor {
                 .retain(|_| index.next().is_some_and(|p| !accepts(s, p)));
         }
         self.suggesting.found.retain(|s| !s.proposals.is_empty());
-        self.notify(format!(
-            "{} added.",
-            counted(n_accepted, "corrective sample")
-        ));
+        let added = counted(n_accepted, "corrective sample");
+        self.notify(match &replaced[..] {
+            [] => format!("{added} added."),
+            [only] => format!("{added} added instead of \"{only}\"."),
+            [first, rest @ ..] => format!(
+                "{added} added instead of \"{first}\" and {}.",
+                counted(rest.len(), "other")
+            ),
+        });
     }
+}
+
+/// The names of the samples that edits of samples take away.
+fn replaced(document: &Document, edits: &[Edit]) -> Vec<String> {
+    let of_edit = |edit: &Edit| -> Vec<String> {
+        let Edit::Correctives(edit) = edit else {
+            return Vec::new();
+        };
+        let item = document.meshes().get(&edit.mesh);
+        let before = item.map_or(&[][..], |item| item.correctives.samples());
+        let after = edit.correctives.samples();
+        let gone = before.iter().filter(|sample| !after.contains(sample));
+        gone.map(|sample| sample.name.clone()).collect()
+    };
+    edits.iter().flat_map(of_edit).collect()
 }

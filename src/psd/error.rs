@@ -33,7 +33,7 @@ pub enum PsdError {
     /// A sample has the rotations of the bind pose, whose displacement is 0.
     #[error(
         "the sample \"{sample}\" has the driver pose of the bind pose (distance {distance:.1e}): correct the bind mesh \
-         instead"
+         instead, or choose a driver type that sees the rotation"
     )]
     AtBind {
         /// The sample.

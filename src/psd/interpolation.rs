@@ -323,7 +323,10 @@ impl PoseInterpolation {
                 let r = distances[j * n + i];
                 matrix[j * size + i] = self.kernel.value(r * r, self.shape);
             }
-            matrix[j * size + j] += self.smoothing;
+            // Not in the row of bind: the weights are 0 there however smooth they are.
+            if j > 0 {
+                matrix[j * size + j] += self.smoothing;
+            }
             tail.clear();
             let n_drivers = self.drivers.len();
             self.push_tail(&self.nodes[j * n_drivers..][..n_drivers], &mut tail);

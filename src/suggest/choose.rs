@@ -76,8 +76,12 @@ pub(super) struct Chosen {
     pub(super) snaps: Vec<[f64; 2]>,
 }
 
-/// The steps of a ray whose interpolation carries all of them: the end, then greedily the largest miss.
-pub(super) fn choose(bend: &Bend<'_>, poses: &RayPoses<'_>) -> Result<Chosen, FactorError> {
+/// The steps of a ray whose interpolation carries all of them, at most so many: the end, then greedily the largest miss.
+pub(super) fn choose(
+    bend: &Bend<'_>,
+    poses: &RayPoses<'_>,
+    most: usize,
+) -> Result<Chosen, FactorError> {
     let angles = &poses.ray.angles;
     let sweep = Sweep::new(bend, poses)?;
     let snaps = sweep.snaps(angles);
@@ -86,7 +90,7 @@ pub(super) fn choose(bend: &Bend<'_>, poses: &RayPoses<'_>) -> Result<Chosen, Fa
         None => sweep.relaxed.iter().cloned().enumerate().collect(),
     };
     let mut chosen: BTreeSet<usize> = poses.posed.len().checked_sub(1).into_iter().collect();
-    while !chosen.is_empty() && chosen.len() < MOST {
+    while !chosen.is_empty() && chosen.len() < most {
         let Some(weights) = weights(poses.ray, bend.mode, &chosen) else {
             break;
         };
@@ -112,7 +116,7 @@ pub(super) fn choose(bend: &Bend<'_>, poses: &RayPoses<'_>) -> Result<Chosen, Fa
     }
     relax_dense(bend, poses, &sweep.relaxed, &chosen, &mut dense)?;
     if bend.coarse.is_some() {
-        (bend.done)(MOST.saturating_sub(dense.len()))?;
+        (bend.done)(most.saturating_sub(dense.len()))?;
     }
     let shapes = dense.into_par_iter().filter(|(k, _)| chosen.contains(k));
     let shapes = shapes.map(|(k, relaxed)| Shape {

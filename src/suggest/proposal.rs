@@ -49,6 +49,8 @@ pub struct Proposal {
     pub notes: Vec<String>,
     /// The skin in its pose, before and with the sample.
     pub pictures: Option<[Arc<Image>; 2]>,
+    /// How it was computed.
+    pub settings: SuggestSettings,
 }
 
 impl Proposal {

@@ -73,29 +73,10 @@ fn of_instance(
     task: &Task,
 ) -> Result<Suggestion, SuggestError> {
     let label = document.skeleton().label(joint);
-    let skin = JointSkin::new(document, instance, joint, task);
-    let mut skin = skin.map_err(|why| match why {
-        NeighbourhoodError::Cancelled(why) => SuggestError::Cancelled(why),
-        NeighbourhoodError::NothingBlends => SuggestError::NothingBlends {
-            joint: label.clone(),
-        },
-    })?;
-    let selected = document.session().selected_points.get(&skin.mesh);
-    if let Some(selected) = selected.filter(|_| settings.protects_selected) {
-        let own = &skin.points;
-        skin.around
-            .protect(|p| own[p].iter().any(|&point| selected.contains(point)));
-    }
+    let skin = skin_of(document, instance, joint, settings, task)?;
     let range = Range::of(document, &skin);
     let mut poser = Poser::new(document, settings.outline).on_samples(settings.on_samples);
-    let mut poses = Vec::new();
-    for (ray, of_ray) in range.rays.iter().enumerate() {
-        for &angle in &of_ray.angles {
-            task.check()?;
-            let pose = of_ray.pose(document, joint, angle);
-            poses.push((ray, angle, poser.pose(&skin, &pose)));
-        }
-    }
+    let poses = posed(document, &mut poser, &skin, &range.rays, task)?;
     let ends: Vec<Vec<DVec3>> = ends(&poses).map(|posed| posed.skinned.clone()).collect();
     let (region, n_held) = match settings.reach {
         Some(reach) => (Region::new(&skin.around, reach), 0),
@@ -148,7 +129,7 @@ fn of_instance(
                 &skin,
                 item,
                 shape,
-                ray,
+                (ray, settings),
                 format!("{label} {title}"),
             ));
         }
@@ -158,6 +139,49 @@ fn of_instance(
     }
     warn_of_shared(item, &mut made);
     Ok(made)
+}
+
+/// The surface around a joint, without the points that the settings protect.
+pub(super) fn skin_of(
+    document: &Document,
+    instance: InstanceId,
+    joint: JointId,
+    settings: &SuggestSettings,
+    task: &Task,
+) -> Result<JointSkin, SuggestError> {
+    let skin = JointSkin::new(document, instance, joint, task);
+    let mut skin = skin.map_err(|why| match why {
+        NeighbourhoodError::Cancelled(why) => SuggestError::Cancelled(why),
+        NeighbourhoodError::NothingBlends => SuggestError::NothingBlends {
+            joint: document.skeleton().label(joint),
+        },
+    })?;
+    let selected = document.session().selected_points.get(&skin.mesh);
+    if let Some(selected) = selected.filter(|_| settings.protects_selected) {
+        let own = &skin.points;
+        skin.around
+            .protect(|p| own[p].iter().any(|&point| selected.contains(point)));
+    }
+    Ok(skin)
+}
+
+/// The skinned surface in each pose of the rays: (ray, angle in radians, surface).
+pub(super) fn posed(
+    document: &Document,
+    poser: &mut Poser<'_>,
+    skin: &JointSkin,
+    rays: &[Ray],
+    task: &Task,
+) -> Result<Vec<(usize, f64, Posed)>, Cancelled> {
+    let mut poses = Vec::new();
+    for (ray, of_ray) in rays.iter().enumerate() {
+        for &angle in &of_ray.angles {
+            task.check()?;
+            let pose = of_ray.pose(document, skin.joint, angle);
+            poses.push((ray, angle, poser.pose(skin, &pose)));
+        }
+    }
+    Ok(poses)
 }
 
 /// The last pose of each ray.
@@ -254,15 +278,20 @@ fn relax_all<'a>(
         task.step("Relaxing poses", done as f32 / n as f32)
     };
     bend.done = &done;
-    let of_ray = |ray: &RayPoses<'a>| Ok((ray.ray, choose(&bend, ray)?));
+    let of_ray = |ray: &RayPoses<'a>| Ok((ray.ray, choose(&bend, ray, MOST)?));
     let found: Result<Vec<_>, FactorError> = rays.par_iter().map(of_ray).collect();
-    found.map_err(|why| match why {
+    found.map_err(|why| unsolved(document, skin.joint, why))
+}
+
+/// The error of a joint whose equations were not solved.
+pub(super) fn unsolved(document: &Document, joint: JointId, why: FactorError) -> SuggestError {
+    match why {
         FactorError::Cancelled(why) => SuggestError::Cancelled(why),
         FactorError::Failed { .. } => SuggestError::Unsolved {
-            joint: document.skeleton().label(skin.joint),
+            joint: document.skeleton().label(joint),
             why: why.to_string(),
         },
-    })
+    }
 }
 
 fn is_good(metrics: &Metrics) -> bool {
@@ -286,12 +315,12 @@ fn title(ray: &Ray, angle: f64, n_rays: usize) -> String {
 }
 
 /// The proposal of a shape. `axis`: that of the bend, world.
-fn proposal(
+pub(super) fn proposal(
     (poser, axis): (&Poser<'_>, DVec3),
     skin: &JointSkin,
     item: &MeshItem,
     shape: &Shape,
-    ray: &Ray,
+    (ray, settings): (&Ray, &SuggestSettings),
     name: String,
 ) -> Proposal {
     let sculpted = shape.relaxed.displacements.iter().flat_map(|&(p, _)| {
@@ -329,6 +358,7 @@ fn proposal(
         is_recommended: shape.after.crossings == 0,
         notes,
         pictures: pictures(poser.shape(skin.instance), &sculpted, axis, item),
+        settings: *settings,
     }
 }
 

@@ -104,7 +104,17 @@ impl Range {
         let skeleton = document.skeleton();
         let axes = skin.bone_axes(skeleton, document.rest_pose()).bind;
         let world = document.rest_pose().world_matrices(skeleton)[joint.get()];
-        let to_own = |d: DVec3| (world.matrix3.inverse() * d).normalize_or_zero();
+        // A rotation acts before the joint's own scale; through a mirrored one it turns the other way about.
+        let stretch = document.rest_pose().locals[joint.get()].stretch;
+        let unscaled = world.matrix3 * stretch.inverse();
+        let unscaled = if unscaled.is_finite() {
+            unscaled
+        } else {
+            world.matrix3
+        };
+        let to_own = |d: DVec3| {
+            (unscaled.inverse() * d).normalize_or_zero() * unscaled.determinant().signum()
+        };
         let (from, along) = (-axes[0], axes[1]);
         if !is_known {
             let unknown = if is_finger(skeleton.label(joint).as_str()) {

@@ -5,8 +5,8 @@
 //! cargo bench --features gui-test --bench report -- exports   # one or more of them, by name
 //! ```
 //!
-//! Names: machine, exports, correctives, methods, skinning, kernels, and the benches edits, dabs, samples,
-//! operations, selecting, frames. Each section begins with the date; the machine is written with every run.
+//! Names: machine, exports, correctives, methods, skinning, kernels, and the benches edits, dabs, samples, suggestions,
+//! clusters, operations, selecting, frames. Each section begins with the date; the machine is written with every run.
 
 use figures::{
     CLUSTERS_HEADER, CORRECTED, CORRECTED_HEADER, EXPORTS, EXPORTS_HEADER, Export, PAGE,
@@ -21,10 +21,12 @@ use std::process::Command;
 mod figures;
 
 /// Benches whose output is shown as it is.
-const BENCHES: [&str; 6] = [
+const BENCHES: [&str; 8] = [
     "edits",
     "dabs",
     "samples",
+    "suggestions",
+    "clusters",
     "operations",
     "selecting",
     "frames",

@@ -574,6 +574,45 @@ fn samples_become_morph_targets_and_come_back() {
     assert!(said.contains("--sample-targets cannot be used"), "{said}");
 }
 
+/// Targets are in the units of the mesh, samples in metres.
+#[test]
+fn morph_targets_of_samples_are_as_large_under_a_scaled_armature() {
+    let mut elbow = Elbow::new();
+    let mut moved = Vec::new();
+    for scale in [1.0, 0.01] {
+        let arm = elbow.join(&format!("arm{scale}.glb"));
+        std::fs::write(&arm, crate::lengths::scaled_arm(scale)).unwrap();
+        elbow.arm = text(&arm).to_owned();
+        let bent = elbow.pose(60.0);
+        let (sculpt, _) = elbow.sculpt(&elbow.arm, &bent, 0.02 * scale as f32);
+        let (project, file) = (elbow.join("q.ron"), elbow.join("targets.glb"));
+        let (project, file) = (text(&project), text(&file));
+        let add = [
+            "psd",
+            &elbow.arm,
+            "--extract",
+            text(&sculpt),
+            "--pose",
+            text(&bent),
+        ];
+        done(&[&add[..], &["--out", project, "--name", "Bump"]].concat());
+        done(&["export", project, "--out", file, "--sample-targets"]);
+        let bytes = std::fs::read(file).unwrap();
+        let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+        let model: Value = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
+        let target = &model["meshes"][0]["primitives"][0]["targets"][0]["POSITION"];
+        let accessor = &model["accessors"][target.as_u64().unwrap() as usize];
+        moved.push(accessor["max"][1].as_f64().unwrap());
+    }
+    let [plain, scaled] = moved[..] else {
+        panic!("{moved:?}");
+    };
+    assert!(
+        plain > 0.005 && (0.6..1.6).contains(&(scaled / plain)),
+        "{moved:?}"
+    );
+}
+
 /// As the manual's page of the command line says; rotations are local, as in a pose file.
 #[test]
 fn the_json_of_samples_has_what_a_pipeline_needs() {

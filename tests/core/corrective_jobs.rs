@@ -4,7 +4,7 @@ use crate::cli;
 use glam::{DQuat, Vec3};
 use sinew::deform::DeformStack;
 use sinew::document::Edit;
-use sinew::editor::{Editor, OpenRequest, SampleTask};
+use sinew::editor::{Editor, OpenRequest, SampleTask, Stale};
 use sinew::io::project;
 use sinew::math::Worse;
 use sinew::skeleton::JointId;
@@ -72,7 +72,7 @@ fn samples_are_made_mirrored_and_retargeted_each_in_one_undo_step() {
         assert_eq!(editor.history().n_undo(), n_undo);
         assert!(editor.document().same_content(&mirrored));
     }
-    let said = run(&mut editor, SampleTask::Retarget);
+    let said = run(&mut editor, SampleTask::Retarget(Stale::All));
     assert_eq!(said, "Every sample fits the present deformer stack.");
     let meshes: Vec<_> = editor.document().meshes().keys().copied().collect();
     for mesh in meshes {
@@ -82,7 +82,10 @@ fn samples_are_made_mirrored_and_retargeted_each_in_one_undo_step() {
     settle(&mut editor);
     assert!(editor.has_stale_samples());
     let stale = editor.document().clone();
-    for task in [SampleTask::Keep, SampleTask::Retarget] {
+    for task in [
+        SampleTask::Keep(Stale::All),
+        SampleTask::Retarget(Stale::All),
+    ] {
         let said = run(&mut editor, task);
         assert!(said.starts_with("2 samples "), "{said}");
         assert!(!editor.has_stale_samples());

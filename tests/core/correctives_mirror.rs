@@ -237,6 +237,43 @@ fn the_mirrored_pose_has_the_mirrored_shape() {
     );
 }
 
+/// Only the given side is copied: what the other one has at other poses stays, and does not come across.
+#[test]
+fn of_two_sculpted_sides_the_given_one_is_copied() {
+    let mut body = Body::new();
+    body.sculpt(&body.pose(&ELBOW), &["forearm.L"]);
+    let draft = body.mirrored_pose(&body.pose(&[("forearm.L", DVec3::new(0.1, 0.6, 0.3))]));
+    body.sculpt(&draft, &["forearm.R"]);
+    let samples = |body: &Body, name: &str| {
+        let content = body.content();
+        content.iter().find(|(set, _)| set == name).unwrap().1.len()
+    };
+    let mirrored = body.mirror(&[0, 1], false);
+    assert_eq!(mirrored.n_mirrored, 1);
+    let before = body.document.clone();
+    body.apply(mirrored.edit.unwrap());
+    assert_eq!(
+        (samples(&body, "forearm.L"), samples(&body, "forearm.R")),
+        (1, 2)
+    );
+    // From the other side.
+    body.document = before;
+    let side = |set| correctives::is_on_positive_side(&body.document, body.mesh, set, ACROSS);
+    assert_eq!((side(0), side(1), side(2)), (Some(true), Some(false), None));
+    let across = Mirroring {
+        from_positive: false,
+        ..ACROSS
+    };
+    let (document, mesh) = (&body.document, body.mesh);
+    let all = [0, 1].into();
+    let mirrored = correctives::mirror(document, mesh, &all, across, false, &Task::new());
+    body.apply(mirrored.unwrap().edit.unwrap());
+    assert_eq!(
+        (samples(&body, "forearm.L"), samples(&body, "forearm.R")),
+        (2, 1)
+    );
+}
+
 #[test]
 fn flipping_twice_changes_nothing() {
     let mut body = Body::new();

@@ -12,7 +12,7 @@ use std::path::Path;
 const SIZE: Vec2 = Vec2::new(1000.0, 800.0);
 
 /// The sample arm under a node of this scale.
-fn scaled_arm(scale: f64) -> Vec<u8> {
+pub(crate) fn scaled_arm(scale: f64) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/arm.glb");
     let bytes = std::fs::read(path).unwrap();
     let length = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;

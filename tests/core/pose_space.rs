@@ -362,6 +362,22 @@ fn smoothing_gives_exactness_up_and_says_so() {
     }
 }
 
+/// The rest pose keeps its shape however smooth the weights are.
+#[test]
+fn smoothing_leaves_the_weights_at_bind_0() {
+    for kernel in [Kernel::Gaussian, Kernel::MultiQuadric] {
+        for smoothing in [1e-6, 1e-2, 0.5] {
+            let solved = shoulder().solve(DriverMode::Ball, |set| {
+                set.kernel = kernel;
+                set.smoothing = smoothing;
+            });
+            for weight in weights(&solved.unwrap(), &[DQuat::IDENTITY]) {
+                assert_near(weight, 0.0, 1e-9, &format!("{kernel:?} {smoothing:e}"));
+            }
+        }
+    }
+}
+
 #[test]
 fn a_thin_plate_takes_hinges_and_enough_samples() {
     let drivers = [(HINGE, 1.0), (DriverMode::Hinge(DVec3::Z), 0.5)];

@@ -13,7 +13,7 @@ use sinew::psd::DriverMode;
 use sinew::relax::{Coarse, Metrics, Posed, Region, RelaxSettings, Relaxed, Start, relax};
 use sinew::skeleton::{JointId, Pose};
 use sinew::suggest::{
-    JointSkin, OutlineOf, Poser, SuggestError, SuggestSettings, Suggestion, suggest,
+    JointSkin, OutlineOf, Poser, SuggestError, SuggestSettings, Suggestion, suggest, tune,
 };
 use sinew::task::Task;
 use std::collections::BTreeSet;
@@ -866,6 +866,48 @@ fn the_editor_adds_ticked_samples_in_one_step() {
     assert_eq!(samples(&harness), 0);
     harness.editor.redo();
     assert_eq!(samples(&harness), added);
+}
+
+#[test]
+fn a_proposal_is_tuned_alone() {
+    let mut harness = EditorHarness::new();
+    let forearm = joint(harness.editor.document(), "forearm");
+    harness.editor.select_joint(Some(forearm));
+    harness.editor.suggest_correctives();
+    harness.settle();
+    let found = harness.editor.suggestions().to_vec();
+    let document = harness.editor.document().clone();
+    let settings = found[0].proposals[1].settings;
+    let same = tune(&document, &found[0], 1, &settings, &Task::new()).unwrap();
+    assert_eq!(same, found[0].proposals[1], "to the bit");
+
+    let mut stiff = settings;
+    stiff.relax.stiffness *= 3.0;
+    harness.editor.tune_proposal(0, 1, stiff);
+    assert!(harness.editor.suggesting().is_some());
+    harness.settle();
+    let tuned = &harness.editor.suggestions()[0];
+    assert_eq!(tuned.proposals.len(), found[0].proposals.len());
+    for (k, (now, before)) in tuned.proposals.iter().zip(&found[0].proposals).enumerate() {
+        assert_eq!(now == before, k != 1, "{k}");
+    }
+    assert_eq!(tuned.proposals[1].settings, stiff);
+    assert_eq!(tuned.proposals[1].name, found[0].proposals[1].name);
+    assert!(tuned.proposals[1].after.dihedral < found[0].proposals[1].after.dihedral);
+
+    // A sample that a proposal replaces is named.
+    harness.editor.accept_proposal(0, 1);
+    harness.settle();
+    harness.editor.suggest_correctives();
+    harness.settle();
+    harness.editor.accept_proposal(0, 1);
+    harness.settle();
+    let said = &harness.notices.last().unwrap().text;
+    let name = &found[0].proposals[1].name;
+    assert_eq!(
+        *said,
+        format!("1 corrective sample added instead of \"{name}\".")
+    );
 }
 
 /// The sample arm whose elbow has the suggested samples about +X, at the end of its bend.

@@ -141,7 +141,7 @@ fn sets_and_samples_are_tuned_with_one_step_each() {
     window.click(Role::ComboBox, "Kernel");
     window.click(Role::Button, "Gaussian");
     assert_eq!(item(&window).correctives.sets()[0].kernel, Kernel::Gaussian);
-    window.click(Role::ComboBox, "Mode of forearm");
+    window.click(Role::ComboBox, "Type of forearm");
     window.click(Role::Button, "Hinge");
     let mode = item(&window).correctives.sets()[0].drivers[0].mode;
     assert!(matches!(mode, DriverMode::Hinge(_)), "{mode:?}");
@@ -170,7 +170,7 @@ fn suggestions_are_listed_accepted_and_dropped() {
     window.settle();
     window.picture("correctives-suggested");
     // Tune: each change computes them again.
-    window.click(Role::Button, "Tune");
+    window.click(Role::Button, "Tune all");
     assert!(window.says("Stiffness"));
     window.picture("correctives-tuned");
     let on_top = (Role::CheckBox, "On top of samples");
@@ -183,7 +183,32 @@ fn suggestions_are_listed_accepted_and_dropped() {
     window.settle();
     assert!(window.editor().suggest_settings().on_samples);
     assert_eq!(proposals(&window), found);
-    window.click(Role::Button, "Tune");
+    window.click(Role::Button, "Tune all");
+    // Tune one: the others stay.
+    let tuned = format!("Tune {}", found[0]);
+    window.click(Role::Button, &tuned);
+    window.picture("correctives-tuned-one");
+    let node = window.harness.get_by_role_and_label(on_top.0, on_top.1);
+    node.scroll_to_me();
+    window.harness.step();
+    window.settle();
+    window.click(on_top.0, on_top.1);
+    window.wait("a tuned suggestion", |app| {
+        app.editor().suggesting().is_none()
+    });
+    window.settle();
+    let on_samples = |window: &Window| -> Vec<bool> {
+        let found = window.editor().suggestions().iter();
+        let found = found.flat_map(|s| &s.proposals);
+        found.map(|p| p.settings.on_samples).collect()
+    };
+    let settings = on_samples(&window);
+    assert!(!settings[0] && settings[1..].iter().all(|on| *on));
+    let node = window.harness.get_by_role_and_label(Role::Button, &tuned);
+    node.scroll_to_me();
+    window.harness.step();
+    window.settle();
+    window.click(Role::Button, &tuned);
     window.click(Role::Button, &format!("Drop {}", found[0]));
     assert_eq!(proposals(&window), found[1..]);
     window.click(Role::Button, &format!("Accept {}", found[1]));
@@ -334,7 +359,7 @@ fn a_hinge_is_posed_in_its_curves() {
     let (mut window, forearm) = correcting();
     rotate(&mut window, &[Key::Num9, Key::Num0]);
     window.key(CTRL, Key::K);
-    window.click(Role::ComboBox, "Mode of forearm");
+    window.click(Role::ComboBox, "Type of forearm");
     window.click(Role::Button, "Hinge");
     window.settle();
     let angle = |window: &Window| {

@@ -7,8 +7,9 @@ use crate::psd::Displacements;
 
 impl Correctives {
     /// The same without displacements of vertices that the samples of a set may not hold, for these clusters of the mesh.
+    /// Samples that `before` has in a set with the same rule keep theirs: a vertex may be marked again.
     #[must_use]
-    pub fn held_to(&self, map: &ClusterMap) -> Self {
+    pub fn held_to(&self, map: &ClusterMap, before: &Self) -> Self {
         let mut held = self.clone();
         for set in 0..self.sets().len() {
             let known = &self.sets()[set];
@@ -17,6 +18,14 @@ impl Correctives {
             };
             for sample in 0..known.samples.len() {
                 let own = &known.samples[sample].displacements;
+                let had = before
+                    .sets()
+                    .iter()
+                    .filter(|set| set.vertices == known.vertices);
+                let mut had = had.flat_map(|set| &set.samples);
+                if had.any(|sample| sample.displacements == *own) {
+                    continue;
+                }
                 if own.iter().any(|(point, _)| !points.contains(point)) {
                     held = held.with_displacements(set, sample, among(own, &points));
                 }

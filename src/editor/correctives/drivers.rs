@@ -25,6 +25,24 @@ pub(super) fn found(document: &Document, joint: JointId) -> Driver {
     driver
 }
 
+/// As [`found`], for a sample in a pose: a hinge that does not see all of the rotation there becomes a ball.
+pub(super) fn found_at(document: &Document, joint: JointId, locals: &[Transform]) -> Driver {
+    let mut driver = found(document, joint);
+    if let DriverMode::Hinge(axis) = driver.mode {
+        let rotation = driver.rotation(document.skeleton(), locals);
+        let vector = rotation_vector(driver.from_bind(rotation));
+        if beside(vector, axis) > HINGE_REST {
+            driver.mode = DriverMode::Ball;
+        }
+    }
+    driver
+}
+
+/// The length of a rotation vector beside an axis, radians.
+fn beside(vector: DVec3, axis: DVec3) -> f64 {
+    (vector - axis * vector.dot(axis)).length()
+}
+
 /// Whether the rotation of a driver differs from bind.
 pub(super) fn is_posed(driver: &Driver, skeleton: &Skeleton, locals: &[Transform]) -> bool {
     let from_bind = driver.from_bind(driver.rotation(skeleton, locals));
@@ -81,9 +99,8 @@ fn hinge_axis(rotations: &[DQuat]) -> Option<DVec3> {
         axis = (moment * axis).normalize_or(axis);
     }
     let total = moment.x_axis.x + moment.y_axis.y + moment.z_axis.z;
-    let beside = |v: &DVec3| (*v - axis * v.dot(axis)).length();
     let is_hinge = axis.dot(moment * axis) >= HINGE_SHARE * total
-        && vectors.iter().all(|v| beside(v) < HINGE_REST);
+        && vectors.iter().all(|v| beside(*v, axis) < HINGE_REST);
     // The largest rotation counts as positive.
     is_hinge.then_some(axis * axis.dot(largest).signum())
 }

@@ -19,8 +19,8 @@ const NO_WEIGHT: f64 = 1e-6;
 /// What was muted before a sample was shown alone.
 pub(super) struct BeforeSolo {
     mesh: MeshId,
-    /// The names of the samples that were muted.
-    muted: BTreeSet<String>,
+    /// The samples that were muted: their sets and names.
+    muted: BTreeSet<(String, String)>,
 }
 
 /// The set of a new sample.
@@ -162,17 +162,22 @@ impl Editor {
         let Some((mesh, set)) = self.corrected_mesh().zip(self.active_set()) else {
             return;
         };
-        let samples = self.correctives().map_or(&[][..], |c| c.samples());
-        let muted: BTreeSet<String> = samples
+        let sets = self.correctives().map_or(&[][..], |c| c.sets());
+        let samples = sets
             .iter()
-            .filter(|sample| sample.muted)
-            .map(|sample| sample.name.clone())
-            .collect();
+            .flat_map(|set| set.samples.iter().map(move |sample| (set, sample)));
+        let n_heard = samples.clone().filter(|(_, sample)| !sample.muted).count();
+        let muted = samples.filter(|(_, sample)| sample.muted);
+        let muted = muted.map(|(set, sample)| (set.name.clone(), sample.name.clone()));
+        let muted: BTreeSet<(String, String)> = muted.collect();
         let known = self.correcting.before_solo.take();
-        let known = known.filter(|known| known.mesh == mesh);
+        // Of a solo that was undone nothing is restored.
+        let known = known.filter(|known| known.mesh == mesh && n_heard == 1);
         let Some(alone) = alone else {
             let before = known.map_or_else(BTreeSet::new, |known| known.muted);
-            self.mute_samples("Unmute samples", |_, _, name| before.contains(name));
+            self.mute_samples("Unmute samples", |_, _, names| {
+                before.contains(&<(String, String)>::from(names.map(str::to_owned)))
+            });
             return;
         };
         self.correcting.before_solo = known.or(Some(BeforeSolo { mesh, muted }));
@@ -294,15 +299,15 @@ impl Editor {
         });
     }
 
-    /// Mutes exactly the samples for which `is_muted` is true of set, sample and name.
-    fn mute_samples(&mut self, label: &str, is_muted: impl Fn(usize, usize, &str) -> bool) {
+    /// Mutes exactly the samples for which `is_muted` is true of set, sample and their names.
+    fn mute_samples(&mut self, label: &str, is_muted: impl Fn(usize, usize, [&str; 2]) -> bool) {
         self.change_sets(label, None, |sets| {
             for (i, set) in sets.iter_mut().enumerate() {
                 let wanted: Vec<bool> = set
                     .samples
                     .iter()
                     .enumerate()
-                    .map(|(k, sample)| is_muted(i, k, &sample.name))
+                    .map(|(k, sample)| is_muted(i, k, [&set.name, &sample.name]))
                     .collect();
                 let mut samples = set.samples.iter().zip(&wanted);
                 if samples.all(|(sample, muted)| sample.muted == *muted) {
@@ -362,6 +367,14 @@ impl Editor {
         let Some(set) = set else {
             return false;
         };
+        if set.fault.is_some() {
+            let why = format!(
+                "The sample set \"{}\" is disabled: Problems says why. Pose the bones of another set first.",
+                set.name
+            );
+            self.notify(why);
+            return false;
+        }
         let (rotations, wanted) = (
             rotations(set, &pose, &skeleton),
             wanted_name(set, &pose, &skeleton),

@@ -57,26 +57,6 @@ impl Editor {
         }
     }
 
-    /// Moves the active set up or down by one in the list: one undo step. The result stays the same.
-    pub fn move_set(&mut self, up: bool) {
-        self.finish_tool();
-        let Some((index, other)) = self.active_set().and_then(|index| {
-            let other = if up { index.checked_sub(1)? } else { index + 1 };
-            Some((index, other))
-        }) else {
-            return;
-        };
-        let active = ActiveSample {
-            set: other,
-            sample: self.active_sample(),
-        };
-        if self.correctives().is_some_and(|c| other < c.sets().len()) {
-            self.change_sets("Move sample set", Some(active), |sets| {
-                sets.swap(index, other);
-            });
-        }
-    }
-
     /// Changes a set: one undo step, or part of the step opened with [`Editor::begin_step`]. What is not valid is
     /// refused with the reason.
     pub fn change_set(&mut self, index: usize, label: &str, change: impl FnOnce(&mut SampleSet)) {
@@ -162,7 +142,11 @@ impl Editor {
             if driver < set.drivers.len() {
                 set.drivers.remove(driver);
                 for sample in &mut set.samples {
-                    Arc::make_mut(sample).rotations.remove(driver);
+                    // A set that is off may lack rotations.
+                    let rotations = &mut Arc::make_mut(sample).rotations;
+                    if driver < rotations.len() {
+                        rotations.remove(driver);
+                    }
                 }
             }
         });
@@ -213,7 +197,10 @@ impl Editor {
         let names: Vec<String> = joints.iter().map(|&j| skeleton.label(j)).collect();
         let sets = self.correctives().map_or(&[][..], |c| c.sets());
         let name = free_name(&names.join(" + "), &sets.iter().map(|s| s.name.as_str()));
-        let drivers = joints.iter().map(|&j| drivers::found(&self.document, j));
+        let pose = self.document.shown_pose();
+        let drivers = joints
+            .iter()
+            .map(|&j| drivers::found_at(&self.document, j, &pose.locals));
         SampleSet::new(name, drivers.collect())
     }
 }

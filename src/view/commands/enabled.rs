@@ -127,6 +127,7 @@ impl Command {
             | Self::DeleteSampleSet
             | Self::ImportSculpt
             | Self::SampleFromStack(_)
+            | Self::SampleFromSmooth
             | Self::MirrorSamples
             | Self::FlipSamples
             | Self::PushOut

@@ -417,6 +417,8 @@ pub enum Command {
     ImportSculpt,
     /// Add a corrective sample with the shape of another stack.
     SampleFromStack(StackPreset),
+    /// Add a corrective sample with the shape that corrective smoothing gives the stack of the object.
+    SampleFromSmooth,
     /// Copy the corrective samples to the other side.
     MirrorSamples,
     /// Exchange the corrective samples of the two sides.

@@ -45,8 +45,8 @@ pub struct CorrectivesPanel {
     is_dragging: bool,
     /// Whether a driver is posed in the plot.
     is_posing: bool,
-    /// Whether the settings of suggestions are open.
-    shows_settings: bool,
+    /// The suggestions whose settings are shown.
+    tuned: Option<suggestions::Tuned>,
     textures: Textures,
 }
 

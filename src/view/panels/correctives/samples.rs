@@ -4,7 +4,7 @@ use super::fields::Number;
 use super::sets::text_ui;
 use super::{CorrectivesPanel, Rename, buttons_ui, colour, heading_ui, id_of};
 use crate::deform::correctives::Sample;
-use crate::editor::Editor;
+use crate::editor::{Editor, SampleTask, Stale};
 use crate::finding::counted;
 use crate::view::commands::Command;
 use crate::view::keymap;
@@ -328,8 +328,6 @@ fn menu_ui(
         Command::SampleUp,
         Command::SampleDown,
         Command::PushOut,
-        Command::RetargetSamples,
-        Command::KeepSamples,
         Command::DeleteSample,
     ] {
         let response = ui.button(command.label());
@@ -337,6 +335,30 @@ fn menu_ui(
             editor.select_sample(set, index);
             commands.push(command);
             ui.close();
+        }
+    }
+    let is_stale = editor.samples_of(set).get(index);
+    if is_stale.is_some_and(|sample| editor.is_sample_stale(sample))
+        && let Some(mesh) = editor.corrected_mesh()
+    {
+        ui.separator();
+        let one = Stale::One(mesh, first_of(editor, set) + index);
+        for (task, label, about) in [
+            (
+                SampleTask::Retarget(one),
+                "Re-target",
+                "Capture this sample again on the present deformer stack: its vertices keep their sculpted shape.",
+            ),
+            (
+                SampleTask::Keep(one),
+                "Keep displacements",
+                "Keep the displacements of this sample as they are on the present deformer stack.",
+            ),
+        ] {
+            if ui.button(label).on_hover_text(about).clicked() {
+                editor.change_samples(task);
+                ui.close();
+            }
         }
     }
 }

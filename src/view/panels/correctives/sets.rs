@@ -201,11 +201,17 @@ impl CorrectivesPanel {
                 }
                 let kind = kind_of(driver.mode);
                 let (response, chosen) =
-                    pick_ui(ui, &format!("Mode of {label}"), 72.0, kind, &MODES);
-                response.on_hover_text("What of the rotation counts.");
+                    pick_ui(ui, &format!("Type of {label}"), 72.0, kind, &MODES);
+                response.on_hover_text(
+                    "Driver type: which part of the bone's rotation drives the samples.",
+                );
                 if let Some(kind) = chosen {
                     let mode = mode_of(editor, set, index, kind);
-                    editor.change_set(set, "Driver mode", |set| set.drivers[index].mode = mode);
+                    editor.change_set(set, "Driver type", |set| {
+                        if let Some(driver) = set.drivers.get_mut(index) {
+                            driver.mode = mode;
+                        }
+                    });
                 }
                 let number = Number {
                     label: &format!("Weight of {label}"),
@@ -218,7 +224,9 @@ impl CorrectivesPanel {
                 };
                 if let Some(lambda) = number.show_ui(ui, self, editor, driver.lambda) {
                     editor.change_set(set, "Driver weight", |set| {
-                        set.drivers[index].lambda = lambda;
+                        if let Some(driver) = set.drivers.get_mut(index) {
+                            driver.lambda = lambda;
+                        }
                     });
                 }
                 let icon = icons::ICON_CLOSE.rich_text().size(14.0);
@@ -274,10 +282,11 @@ impl CorrectivesPanel {
         let smoothing = Number {
             label: "Smoothing",
             range: 0.0..=1.0,
-            speed: 0.001,
-            decimals: 4,
+            // A drag multiplies: useful values span orders of magnitude.
+            speed: (0.02 * set.smoothing).max(1e-10),
+            decimals: 12,
             suffix: "",
-            about: "The ridge of the solve. Above 0 the weights vary less, and samples are no longer reproduced exactly.",
+            about: "Regularization of the solve, 1e-10 to 1e-4 for most sets. Above 0 the weights vary less, and samples are no longer reproduced exactly; the rest pose is.",
             step: "Smoothing",
         };
         number(ui, "Smoothing", &smoothing, set.smoothing, 1);

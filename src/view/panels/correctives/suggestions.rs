@@ -93,29 +93,33 @@ impl CorrectivesPanel {
             if ui.button(close).on_hover_text(about).clicked() {
                 editor.drop_suggestions();
             }
-            let settings = Button::selectable(self.shows_settings, "Tune");
-            let about = "Show the settings. A change computes the suggestions for this bone again.";
+            let shows_all = self.tuned == Some(Tuned::All);
+            let settings = Button::selectable(shows_all, "Tune all");
+            let about = "Show the settings. A change computes all suggestions for this bone again.";
             if ui.add(settings).on_hover_text(about).clicked() {
-                self.shows_settings = !self.shows_settings;
+                self.tuned = (!shows_all).then_some(Tuned::All);
             }
             let again = Command::SuggestCorrectives;
-            let again_button = ui.add_enabled(again.is_enabled(editor), Button::new("Again"));
+            let again_button = ui.add_enabled(again.is_enabled(editor), Button::new("Recompute"));
             let about = "Compute the samples for the active bone again.";
             if again_button.on_hover_text(about).clicked() {
                 commands.push(again);
             }
         });
-        if self.shows_settings {
-            settings_ui(ui, editor);
+        if self.tuned == Some(Tuned::All) {
+            let settings = settings_ui(ui, *editor.suggest_settings());
+            editor.set_suggest_settings(settings);
         }
-        let mut drops = None;
-        let mut accepts = None;
+        let mut answered = None;
         for (s, suggestion) in found.iter().enumerate() {
             for (p, proposal) in suggestion.proposals.iter().enumerate() {
+                let own = Tuned::One(s, proposal.name.clone());
+                let shows_own = self.tuned.as_ref() == Some(&own);
                 ui.push_id(("proposal", s, p), |ui| {
-                    match proposal_ui(ui, editor, &mut self.textures, (s, p), proposal) {
-                        Some(Answer::Accept) => accepts = Some((s, p)),
-                        Some(Answer::Drop) => drops = Some((s, p)),
+                    let textures = &mut self.textures;
+                    match proposal_ui(ui, editor, textures, (s, p), proposal, shows_own) {
+                        Some(Answer::Tune) => self.tuned = (!shows_own).then_some(own),
+                        Some(answer) => answered = Some((s, p, answer)),
                         None => {}
                     }
                 });
@@ -124,22 +128,29 @@ impl CorrectivesPanel {
                 ui.add(Label::new(RichText::new(note).color(dim)).wrap());
             }
         }
-        if let Some((s, p)) = accepts {
-            editor.accept_proposal(s, p);
-        }
-        if let Some((s, p)) = drops {
-            editor.drop_proposal(s, p);
+        match answered {
+            Some((s, p, Answer::Accept)) => editor.accept_proposal(s, p),
+            Some((s, p, Answer::Drop)) => editor.drop_proposal(s, p),
+            _ => {}
         }
     }
 }
 
-/// Draws how samples are computed; a change computes them again.
-fn settings_ui(ui: &mut Ui, editor: &mut Editor) {
-    let mut settings = *editor.suggest_settings();
+/// Whose settings are shown.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Tuned {
+    /// Those of all suggestions.
+    All,
+    /// Those of one proposal: its suggestion, by index, and its name.
+    One(usize, String),
+}
+
+/// Draws how samples are computed; returns the settings as they are now.
+fn settings_ui(ui: &mut Ui, mut settings: SuggestSettings) -> SuggestSettings {
     let about = "The shape whose outline stretched skin keeps.";
-    named_ui(ui, "Outline of", about, |ui| {
+    named_ui(ui, "Outline from", about, |ui| {
         let width = ui.available_width();
-        let (_, chosen) = pick_ui(ui, "Outline of", width, settings.outline, &OUTLINES);
+        let (_, chosen) = pick_ui(ui, "Outline from", width, settings.outline, &OUTLINES);
         settings.outline = chosen.unwrap_or(settings.outline);
     });
     let fields: [(&str, f64, f64, Field, &str); 5] = [
@@ -151,7 +162,7 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor) {
             "How alike neighbouring vertices rotate. Higher values spread the bend and soften creases.",
         ),
         (
-            "Outline",
+            "Keep outline",
             1.0,
             100.0,
             |s| &mut s.relax.outline,
@@ -172,7 +183,7 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor) {
             "How far the volume may be off, as a share of that in the bind pose.",
         ),
         (
-            "Gap",
+            "Contact gap",
             0.5,
             100.0,
             |s| &mut s.relax.gap,
@@ -219,11 +230,13 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor) {
     let about = "Start from the skin as the present samples correct it. Otherwise it starts without them. Those at nearly \
                  the same pose are replaced either way.";
     ui.add(on_samples).on_hover_text(about);
-    editor.set_suggest_settings(settings);
+    settings
 }
 
-/// What was answered.
+/// The button of a proposal that was pressed.
+#[derive(Clone, Copy)]
 enum Answer {
+    Tune,
     Accept,
     Drop,
 }
@@ -235,6 +248,7 @@ fn proposal_ui(
     textures: &mut Textures,
     (s, p): (usize, usize),
     proposal: &Proposal,
+    shows_settings: bool,
 ) -> Option<Answer> {
     let palette = theme::palette(ui);
     let mut answer = None;
@@ -250,19 +264,21 @@ fn proposal_ui(
             editor.tick_proposal(s, p, ticked);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            for (text, about, is_accept) in [
-                ("Drop", "Remove it from the list.", false),
-                ("Accept", "Add this sample to the object.", true),
+            for (text, about, of_button) in [
+                ("Drop", "Remove it from the list.", Answer::Drop),
+                (
+                    "Tune",
+                    "Show the settings of this sample. A change computes it again and leaves the others alone.",
+                    Answer::Tune,
+                ),
+                ("Accept", "Add this sample to the object.", Answer::Accept),
             ] {
-                let button = ui.button(text);
+                let is_shown = shows_settings && matches!(of_button, Answer::Tune);
+                let button = ui.add(Button::new(text).selected(is_shown));
                 let label = format!("{text} {}", proposal.name);
-                button.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
+                button.widget_info(|| WidgetInfo::selected(Role::Button, true, is_shown, &label));
                 if button.on_hover_text(about).clicked() {
-                    answer = Some(if is_accept {
-                        Answer::Accept
-                    } else {
-                        Answer::Drop
-                    });
+                    answer = Some(of_button);
                 }
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -300,6 +316,12 @@ fn proposal_ui(
         );
     for note in &proposal.notes {
         ui.add(Label::new(RichText::new(note).color(dim)).wrap());
+    }
+    if shows_settings {
+        let settings = settings_ui(ui, proposal.settings);
+        if settings != proposal.settings {
+            editor.tune_proposal(s, p, settings);
+        }
     }
     answer
 }
