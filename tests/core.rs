@@ -83,6 +83,8 @@ mod clusters_lattice;
 mod clusters_left_out;
 #[path = "core/compensating_joints.rs"]
 mod compensating_joints;
+#[path = "core/constraints.rs"]
+mod constraints;
 #[path = "core/control_clusters_arm.rs"]
 mod control_clusters_arm;
 #[path = "core/corrections.rs"]

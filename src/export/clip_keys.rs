@@ -1,9 +1,12 @@
-//! The clips of the file: keyframes for screw interpolation, which glTF lacks; preview clips are left out.
+//! The clips of the file: keyframes for screw interpolation and constraints, which glTF lacks; preview clips are left out.
 
-use crate::document::{ClipId, Document};
+use crate::document::constraint_keys::LARGEST_DEGREES;
+use crate::document::rig::KEY_TOLERANCE;
+use crate::document::{ClipId, ConstraintKeys, Document};
 use crate::finding::{Finding, counted};
 use crate::io::gltf_export::ExportReport;
 use crate::mesh::Mesh;
+use crate::skeleton::constraint::set_channels;
 use crate::skeleton::screw::Tolerance;
 use crate::skeleton::{Clip, JointId, Pose, RigidInterpolation};
 use crate::task::{Cancelled, Task};
@@ -19,23 +22,31 @@ const DEGREES: f64 = 0.05;
 /// The clips of the file and the findings about them.
 pub(super) struct WrittenClips {
     pub(super) clips: BTreeMap<ClipId, Arc<Clip>>,
+    /// Whether they differ from the source's, apart from what the source's own constraints give them.
+    pub(super) differ: bool,
     findings: Vec<Finding>,
     n_keys_added: usize,
     n_left_out: usize,
     n_densified: usize,
+    /// Keyframes of joints that have constraints.
+    n_constrained: usize,
 }
 
 impl WrittenClips {
-    /// The document's clips without preview clips, with keyframes added where bones use screw interpolation.
+    /// The document's clips without preview clips, with keyframes added where bones use screw interpolation or have
+    /// constraints.
     pub(super) fn of(document: &Document, task: &Task) -> Result<Self, Cancelled> {
         let mut written = Self {
             clips: BTreeMap::new(),
+            differ: false,
             findings: Vec::new(),
             n_keys_added: 0,
             n_left_out: 0,
             n_densified: 0,
+            n_constrained: 0,
         };
         let mut tolerances = None;
+        let constrained = ConstraintKeys::of(document);
         for (&id, clip) in document.clips() {
             let place = || format!("clip \"{}\"", clip.name);
             if clip.preview {
@@ -45,7 +56,7 @@ impl WrittenClips {
                 continue;
             }
             if clip.rigid_interpolation == RigidInterpolation::Components {
-                written.clips.insert(id, clip.clone());
+                written.insert(document, constrained.as_ref(), id, clip, clip.clone(), task)?;
                 continue;
             }
             let tolerances = tolerances.get_or_insert_with(|| tolerances_of(document));
@@ -65,9 +76,54 @@ impl WrittenClips {
                 );
                 written.findings.push(Finding::info(place(), message));
             }
-            written.clips.insert(id, Arc::new(made.clip));
+            written.insert(
+                document,
+                constrained.as_ref(),
+                id,
+                clip,
+                Arc::new(made.clip),
+                task,
+            )?;
+        }
+        if let Some(constrained) = &constrained {
+            written.report_constraints(constrained.n_joints());
         }
         Ok(written)
+    }
+
+    /// Adds a clip of the document as `made`, with keyframes for joints that have constraints.
+    fn insert(
+        &mut self,
+        document: &Document,
+        constrained: Option<&ConstraintKeys>,
+        id: ClipId,
+        clip: &Clip,
+        mut made: Arc<Clip>,
+        task: &Task,
+    ) -> Result<(), Cancelled> {
+        self.differ |= document.source_clips().get(&id) != Some(&made);
+        if let Some(constrained) = constrained {
+            let channels = constrained.channels(clip, task)?;
+            self.n_constrained += channels.iter().map(|c| c.times.len()).sum::<usize>();
+            set_channels(Arc::make_mut(&mut made), channels);
+        }
+        self.clips.insert(id, made);
+        Ok(())
+    }
+
+    /// Says what became of constraints.
+    fn report_constraints(&mut self, n: usize) {
+        let message = if self.clips.is_empty() {
+            "The file has no clip, so that it does not show them.".to_owned()
+        } else {
+            format!(
+                "{} became keyframes of every clip: {}. They are within {LARGEST_DEGREES}° and {} % of the model's size.",
+                counted(n, "bone with constraints"),
+                counted(self.n_constrained, "keyframe"),
+                100.0 * KEY_TOLERANCE
+            )
+        };
+        self.findings.push(Finding::info("constraints", message));
     }
 
     /// Appends findings about added keyframes and omitted clips.

@@ -178,6 +178,16 @@ pub enum RigError {
         /// The muscle.
         muscle: String,
     },
+    /// Another joint's constraint needs the joint.
+    #[error("“{follower}” follows or bends “{joint}” ({rule}): remove that constraint first.")]
+    Followed {
+        /// The joint to remove.
+        joint: String,
+        /// The joint that has the constraint.
+        follower: String,
+        /// Its name.
+        rule: &'static str,
+    },
     /// Joint and child are in the same place.
     #[error("“{joint}” and “{child}” are in the same place: a bone without length has no twist.")]
     NoLength {

@@ -1,5 +1,6 @@
 //! Changes of joint frames that keep every motion.
 
+use super::constraints;
 use super::content::{draws_rigidly, split};
 use super::correctives::follow_frames;
 use super::sampling::{Motion, resampling};
@@ -115,6 +116,7 @@ pub(super) fn apply_frames(
             }
         }
     }
+    constraints::follow_frames(document, frames);
     follow_frames(document, frames)?;
     for (&joint, frame) in frames {
         if *frame != Frame::IDENTITY && draws_rigidly(&before, joint) {

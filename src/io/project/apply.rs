@@ -1,18 +1,19 @@
 //! Applies a project to a freshly imported document: every part becomes an edit.
 
+use super::constraint_entries::ConstraintsEntry;
 use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
 use super::recording_entries::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;
 use super::session::{self, Session};
 use super::types::all_finite;
-use super::v9::{
+use super::v10::{
     ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named, Project, Renamed,
     RuleEntry, SkinJoint, StackEntry, TransformEntry,
 };
 use super::{
-    ProjectError, clips, correctives, layers, masks, points, recordings, rig, rows, rules,
-    transforms,
+    ProjectError, clips, constraints, correctives, layers, masks, points, recordings, rig, rows,
+    rules, transforms,
 };
 use crate::deform::{DeformStack, MaskKind};
 use crate::document::{
@@ -76,6 +77,7 @@ pub(super) fn apply_within(
     opening.pose(project.pose);
     opening.names(project.renamed);
     opening.rules(&project.rules);
+    opening.constraints(&project.constraints);
     opening.locks(&project.locked);
     opening.clips(project.removed_clips, project.clips)?;
     // Their keyframes lie in clips; samples may be those of clusters alone.
@@ -461,6 +463,24 @@ impl Opening {
             }
             let rule = rules::restore(entry, &mut self.joints, &mut self.findings);
             self.apply(&place, Edit::JointRule { joint, rule });
+        }
+    }
+
+    fn constraints(&mut self, entries: &[ConstraintsEntry]) {
+        let mut seen = BTreeSet::new();
+        for entry in entries {
+            let Some(joint) = self.joint(entry.joint, &entry.name) else {
+                continue;
+            };
+            let place = constraints::place(entry);
+            if !seen.insert(joint) {
+                self.warn(place, TWICE);
+                continue;
+            }
+            let list = constraints::restore(entry, &mut self.joints, &mut self.findings);
+            if let Some(edit) = self.document.constraints_edit(joint, list) {
+                self.apply(&place, Edit::Constraints(edit));
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use super::aim::aim;
 use super::kind::{Constraint, Constraints, Rule, Space};
 use super::limit::limit_euler;
 use super::order::{Cycle, Order, Step, chain};
-use super::reach::{MOST_ROUNDS, REACHED, reach_chain, soft_distance};
+use super::reach::{MOST_BONES, MOST_ROUNDS, REACHED, reach_chain, soft_distance};
 use super::swing_twist::twist_angle;
 use crate::math::transform::normalize_or_identity;
 use crate::skeleton::ik::{TwoBone, rotate_in_world};
@@ -12,7 +12,9 @@ use crate::skeleton::orientation::{orientation, parent_world_of, world_of};
 use crate::skeleton::slerp::slerp_shortest;
 use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
+use std::sync::Arc;
 
 /// A scale of 0 counts as this.
 const LEAST_SCALE: f64 = 1e-9;
@@ -21,56 +23,187 @@ const LEAST_SCALE: f64 = 1e-9;
 ///
 /// A pure function of the pose: the same pose gives the same bits, whether a clip is scrubbed, played or baked.
 #[derive(Clone, Debug)]
-pub struct Evaluator<'a> {
-    skeleton: &'a Skeleton,
-    constraints: &'a Constraints,
-    rest: Pose,
+pub struct Evaluator {
+    skeleton: Arc<Skeleton>,
     rest_world: Vec<DAffine3>,
-    order: Order,
+    acts: Vec<Act>,
+    cycles: Vec<Cycle>,
 }
 
-impl<'a> Evaluator<'a> {
-    /// The constraints of a skeleton; fails where they form a cycle.
-    pub fn new(skeleton: &'a Skeleton, constraints: &'a Constraints) -> Result<Self, Cycle> {
-        let rest = Pose::rest(skeleton);
+/// A constraint that acts, in the order of the evaluation.
+#[derive(Clone, Debug)]
+struct Act {
+    joint: JointId,
+    constraint: Constraint,
+    /// Whether the influence begins at the rest rotation: the first constraint of a joint, where it gives a rotation. Later
+    /// ones begin at the result of the earlier.
+    from_rest: bool,
+    /// The joints that a reach bends, the uppermost first, its own last.
+    bent: Vec<JointId>,
+}
+
+impl Evaluator {
+    /// The constraints of a skeleton; fails where they form a cycle. Those of joints that were removed, and those that
+    /// follow one, do nothing.
+    pub fn new(skeleton: &Arc<Skeleton>, constraints: &Constraints) -> Result<Self, Cycle> {
+        let order = Order::new(skeleton, constraints)?;
+        let mut acts = Vec::new();
+        for &step in &order.steps {
+            let (joint, reach) = match step {
+                Step::World(_) => continue,
+                Step::Local(joint) => (joint, None),
+                Step::Reach(joint, i) => (joint, Some(i)),
+            };
+            let list = constraints.get(&joint).into_iter().flatten().enumerate();
+            for (_, constraint) in list.filter(|(i, c)| match reach {
+                None => c.rule.n_bones() == 0,
+                Some(reach) => *i == reach,
+            }) {
+                let n_bones = constraint.rule.n_bones();
+                let mut bent = chain(skeleton, joint, n_bones);
+                bent.reverse();
+                let acts_on = bent.len() == n_bones + 1 && n_bones <= MOST_BONES;
+                let follows = constraint.rule.sources().all(|j| skeleton.is_live(j));
+                if acts_on && follows && !constraint.is_muted && constraint.influence > 0.0 {
+                    let is_first = acts.last().is_none_or(|act: &Act| act.joint != joint);
+                    acts.push(Act {
+                        joint,
+                        from_rest: is_first && constraint.rule.gives_rotation(),
+                        constraint: constraint.clone(),
+                        bent,
+                    });
+                }
+            }
+        }
         Ok(Self {
-            order: Order::new(skeleton, constraints)?,
-            rest_world: rest.world_matrices(skeleton),
-            rest,
-            skeleton,
-            constraints,
+            rest_world: if acts.is_empty() {
+                Vec::new()
+            } else {
+                Pose::rest(skeleton).world_matrices(skeleton)
+            },
+            skeleton: skeleton.clone(),
+            acts,
+            cycles: Vec::new(),
         })
     }
 
-    /// Applies all constraints to a pose, each after all that it depends on; those of one joint in the order of its list,
-    /// reaches last.
-    pub fn apply(&self, pose: &mut Pose) {
-        for &step in &self.order.steps {
-            match step {
-                Step::World(_) => {}
-                Step::Local(joint) => {
-                    let list = self.constraints.get(&joint).into_iter().flatten();
-                    for constraint in list.filter(|c| !c.is_muted) {
-                        self.apply_to_joint(pose, joint, constraint);
+    /// As [`Evaluator::new`], without the constraints that would close a cycle: of joints in order of id, those that come
+    /// first act.
+    pub fn without_cycles(skeleton: &Arc<Skeleton>, constraints: &Constraints) -> Self {
+        let cycle = match Self::new(skeleton, constraints) {
+            Ok(evaluator) => return evaluator,
+            Err(cycle) => cycle,
+        };
+        let mut kept = Constraints::new();
+        let mut cycles = Vec::new();
+        for (&joint, list) in constraints {
+            for (i, constraint) in list.iter().enumerate() {
+                kept.entry(joint).or_default().push(constraint.clone());
+                if let Err(cycle) = Order::new(skeleton, &kept) {
+                    cycles.push(cycle);
+                    if let Some(constraint) = kept.get_mut(&joint).and_then(|l| l.get_mut(i)) {
+                        constraint.is_muted = true;
                     }
                 }
-                Step::Reach(joint, i) => {
-                    if let Some(constraint) = self.constraints.get(&joint).and_then(|l| l.get(i)) {
-                        self.reach(pose, joint, constraint);
-                    }
+            }
+        }
+        match Self::new(skeleton, &kept) {
+            Ok(evaluator) => Self {
+                cycles,
+                ..evaluator
+            },
+            Err(_) => Self {
+                skeleton: skeleton.clone(),
+                rest_world: Vec::new(),
+                acts: Vec::new(),
+                cycles: vec![cycle],
+            },
+        }
+    }
+
+    /// The cycles that [`Evaluator::without_cycles`] opened; the constraint that closes each does not act.
+    pub fn cycles(&self) -> &[Cycle] {
+        &self.cycles
+    }
+
+    /// Whether nothing acts: [`Evaluator::apply`] changes no pose.
+    pub fn is_idle(&self) -> bool {
+        self.acts.is_empty()
+    }
+
+    /// The joints whose local transforms it changes, with those that each one's result is computed from: sources and all
+    /// ancestors. In the order of the evaluation; a joint that several constraints change comes once.
+    pub fn driven(&self) -> Vec<(JointId, BTreeSet<JointId>)> {
+        let mut inputs: BTreeMap<JointId, BTreeSet<JointId>> = BTreeMap::new();
+        let mut driven: Vec<JointId> = Vec::new();
+        let above = |joint: JointId| std::iter::once(joint).chain(self.skeleton.ancestors(joint));
+        for act in &self.acts {
+            let rule = &act.constraint.rule;
+            let seeds = rule
+                .sources()
+                .chain([act.joint])
+                .chain(act.bent.iter().copied());
+            let mut from: BTreeSet<JointId> = seeds.flat_map(above).collect();
+            for joint in from.clone() {
+                from.extend(inputs.get(&joint).into_iter().flatten());
+            }
+            for joint in act.changed() {
+                if !driven.contains(&joint) {
+                    driven.push(joint);
+                }
+                inputs.entry(joint).or_default().extend(&from);
+            }
+        }
+        let sets = driven.into_iter().map(|joint| {
+            let from = inputs.get(&joint).cloned();
+            (joint, from.unwrap_or_default())
+        });
+        sets.collect()
+    }
+
+    /// The properties of a joint that its constraints change.
+    pub fn changes(&self, joint: JointId) -> BTreeSet<ChangedPart> {
+        let acts = self
+            .acts
+            .iter()
+            .filter(|act| act.changed().any(|j| j == joint));
+        let parts = acts.map(|act| match act.constraint.rule {
+            Rule::CopyLocation { .. } => ChangedPart::Translation,
+            Rule::CopyScale { .. } => ChangedPart::Scale,
+            _ => ChangedPart::Rotation,
+        });
+        parts.collect()
+    }
+
+    /// Applies all constraints to a pose, each after all that it depends on; those of one joint in the order of its list,
+    /// reaches last. A result that is not finite is left out. Allocates nothing.
+    pub fn apply(&self, pose: &mut Pose) {
+        if pose.locals.len() < self.skeleton.len() {
+            return;
+        }
+        for act in &self.acts {
+            if act.bent.len() > 1 {
+                self.reach(pose, act);
+            } else {
+                let was = pose.locals[act.joint.get()];
+                self.apply_to_joint(pose, act);
+                if !pose.locals[act.joint.get()].is_finite() {
+                    pose.locals[act.joint.get()] = was;
                 }
             }
         }
     }
 
-    fn apply_to_joint(&self, pose: &mut Pose, joint: JointId, constraint: &Constraint) {
+    fn apply_to_joint(&self, pose: &mut Pose, act: &Act) {
+        let joint = act.joint;
         let Constraint {
             rule, influence, ..
-        } = constraint;
-        let rest = &self.rest.locals[joint.get()];
+        } = &act.constraint;
+        let rest_of = |joint: JointId| &self.skeleton.joint(joint).rest;
+        let rest = rest_of(joint);
         let now = pose.locals[joint.get()];
-        let parent = || parent_world_of(self.skeleton, pose, joint);
-        let local = |joint: JointId| (&self.rest.locals[joint.get()], &pose.locals[joint.get()]);
+        let parent = || parent_world_of(&self.skeleton, pose, joint);
+        let local = |joint: JointId| (rest_of(joint), &pose.locals[joint.get()]);
         let rotation = match *rule {
             Rule::CopyRotation {
                 source,
@@ -85,7 +218,7 @@ impl<'a> Evaluator<'a> {
                 keeps_offset,
                 ..
             } => {
-                let is = orientation(world_of(self.skeleton, pose, source).matrix3);
+                let is = orientation(world_of(&self.skeleton, pose, source).matrix3);
                 let above = orientation(parent().matrix3).transpose();
                 let turned = if keeps_offset {
                     let was = orientation(self.rest_world[source.get()].matrix3);
@@ -115,8 +248,8 @@ impl<'a> Evaluator<'a> {
             }
             Rule::Aim { target, axis, up } => {
                 let above = orientation(parent().matrix3);
-                let at = world_of(self.skeleton, pose, joint).translation;
-                let there = world_of(self.skeleton, pose, target).translation;
+                let at = world_of(&self.skeleton, pose, joint).translation;
+                let there = world_of(&self.skeleton, pose, target).translation;
                 let into = above.transpose();
                 // In the parent's space, so that mirrored parents need no other rule.
                 let up = up.map(|up| super::aim::Up {
@@ -145,9 +278,9 @@ impl<'a> Evaluator<'a> {
                 };
                 let above = self.skeleton.joint(joint).parent;
                 let above = above.map_or(DAffine3::IDENTITY, |parent| {
-                    world_of(self.skeleton, pose, parent)
+                    world_of(&self.skeleton, pose, parent)
                 });
-                let there = world_of(self.skeleton, pose, source).translation + offset;
+                let there = world_of(&self.skeleton, pose, source).translation + offset;
                 let wanted = above.inverse().transform_point3(there);
                 if wanted.is_finite() {
                     pose.locals[joint.get()].translation = now.translation.lerp(wanted, *influence);
@@ -172,20 +305,26 @@ impl<'a> Evaluator<'a> {
             }
             Rule::ReachTwoBones { .. } | Rule::ReachChain { .. } => return,
         };
-        pose.locals[joint.get()].rotation = slerp_shortest(now.rotation, rotation, *influence);
+        let from = if act.from_rest {
+            rest.rotation
+        } else {
+            now.rotation
+        };
+        pose.locals[joint.get()].rotation = slerp_shortest(from, rotation, *influence);
     }
 
-    fn reach(&self, pose: &mut Pose, end: JointId, constraint: &Constraint) {
-        let n_bones = constraint.rule.n_bones();
-        let mut joints = chain(self.skeleton, end, n_bones);
-        if joints.len() <= n_bones {
-            return;
+    fn reach(&self, pose: &mut Pose, act: &Act) {
+        let joints = &act.bent[..];
+        let n = joints.len();
+        let skeleton = &*self.skeleton;
+        let place = |pose: &Pose, joint: JointId| world_of(skeleton, pose, joint).translation;
+        let mut places = [DVec3::ZERO; MOST_BONES + 1];
+        let mut before = [DQuat::IDENTITY; MOST_BONES + 1];
+        for (i, &joint) in joints.iter().enumerate() {
+            places[i] = place(pose, joint);
+            before[i] = pose.locals[joint.get()].rotation;
         }
-        joints.reverse();
-        let place = |pose: &Pose, joint: JointId| world_of(self.skeleton, pose, joint).translation;
-        let mut places: Vec<DVec3> = joints.iter().map(|&j| place(pose, j)).collect();
-        let before: Vec<_> = joints.iter().map(|j| pose.locals[j.get()]).collect();
-        match constraint.rule {
+        match act.constraint.rule {
             Rule::ReachTwoBones {
                 target,
                 pole,
@@ -201,20 +340,20 @@ impl<'a> Evaluator<'a> {
                 let soft = soft_distance(pull.length(), length, softness * length);
                 let target = places[0] + pull.normalize_or_zero() * soft;
                 let reached = positions.reach(target, pole.map(|pole| place(pose, pole)));
-                rotate_in_world(self.skeleton, pose, joints[0], reached.root_rotation);
+                rotate_in_world(skeleton, pose, joints[0], reached.root_rotation);
                 let bend = reached.mid_rotation * reached.root_rotation.inverse();
-                rotate_in_world(self.skeleton, pose, joints[1], bend);
+                rotate_in_world(skeleton, pose, joints[1], bend);
             }
             Rule::ReachChain { target, .. } => {
                 let target = place(pose, target);
-                reach_chain(&mut places, target, REACHED, MOST_ROUNDS);
-                for i in 0..joints.len() - 1 {
+                reach_chain(&mut places[..n], target, REACHED, MOST_ROUNDS);
+                for i in 0..n - 1 {
                     // The shortest arc keeps the roll.
                     let from = place(pose, joints[i + 1]) - place(pose, joints[i]);
                     let to = places[i + 1] - places[i];
                     if let (Some(from), Some(to)) = (from.try_normalize(), to.try_normalize()) {
                         let arc = DQuat::from_rotation_arc(from, to);
-                        rotate_in_world(self.skeleton, pose, joints[i], arc);
+                        rotate_in_world(skeleton, pose, joints[i], arc);
                     }
                 }
             }
@@ -222,9 +361,35 @@ impl<'a> Evaluator<'a> {
         }
         for (joint, before) in joints.iter().zip(before) {
             let local = &mut pose.locals[joint.get()];
-            local.rotation = slerp_shortest(before.rotation, local.rotation, constraint.influence);
+            let rotation = slerp_shortest(before, local.rotation, act.constraint.influence);
+            local.rotation = if rotation.is_finite() {
+                rotation
+            } else {
+                before
+            };
         }
     }
+}
+
+impl Act {
+    /// The joints whose local transforms it changes.
+    fn changed(&self) -> impl Iterator<Item = JointId> + '_ {
+        let bends = self.bent.len() > 1;
+        let last = self.bent.len() - usize::from(bends);
+        // The end of a reach keeps its own rotation.
+        self.bent[..last].iter().copied()
+    }
+}
+
+/// A part of a local transform that constraints change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangedPart {
+    /// The translation.
+    Translation,
+    /// The rotation.
+    Rotation,
+    /// The stretch.
+    Scale,
 }
 
 /// The rotation of an orthonormal matrix; of one that mirrors, with x negated.
@@ -263,7 +428,7 @@ mod tests {
     }
 
     fn applied(constraints: &[(u32, Rule, f64)], pose: &Pose) -> Pose {
-        let skeleton = arm();
+        let skeleton = Arc::new(arm());
         let mut all = Constraints::new();
         for (joint, rule, influence) in constraints {
             all.entry(JointId(*joint)).or_default().push(Constraint {

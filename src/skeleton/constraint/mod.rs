@@ -7,6 +7,7 @@
 //! Invariant: a pure function of transforms, so that scrubbing, playing and baking agree bit for bit.
 
 pub mod aim;
+mod bake;
 mod evaluate;
 mod kind;
 pub mod limit;
@@ -14,8 +15,9 @@ mod order;
 pub mod reach;
 pub mod swing_twist;
 
-pub use evaluate::Evaluator;
-pub use kind::{Constraint, Constraints, Rule, Space};
+pub use bake::{BakeTolerance, bake, keys_at, set_channels};
+pub use evaluate::{ChangedPart, Evaluator};
+pub use kind::{Constraint, Constraints, MOST_SOFTNESS, Rule, Space};
 pub use order::{Cycle, Order};
 pub use swing_twist::{swing, twist, twist_angle, twist_share};
 

@@ -37,7 +37,9 @@ impl Order {
     /// Kahn's order over the joints' local and world transforms; of several steps that are possible the one of the joint
     /// that comes first in the skeleton. Fails with a sentence that names the joints of a cycle.
     pub fn new(skeleton: &Skeleton, constraints: &Constraints) -> Result<Self, Cycle> {
-        let graph = Graph::new(skeleton, constraints);
+        let mut graph = Graph::new(skeleton, constraints);
+        graph.edges.sort_by_key(|edge| edge.from);
+        let graph = graph;
         let mut n_open: BTreeMap<Step, usize> = graph.steps.iter().map(|&s| (s, 0)).collect();
         for edge in &graph.edges {
             if let Some(n) = n_open.get_mut(&edge.to) {
@@ -55,7 +57,8 @@ impl Order {
         while let Some(Reverse((_, step))) = ready.pop() {
             steps.push(step);
             n_open.remove(&step);
-            for edge in graph.edges.iter().filter(|edge| edge.from == step) {
+            let first = graph.edges.partition_point(|edge| edge.from < step);
+            for edge in (graph.edges[first..].iter()).take_while(|edge| edge.from == step) {
                 if let Some(n) = n_open.get_mut(&edge.to) {
                     *n -= 1;
                     if *n == 0 {

@@ -2,6 +2,8 @@
 
 use glam::DVec3;
 
+/// The most bones of a chain.
+pub const MOST_BONES: usize = 32;
 /// The most rounds of a chain.
 pub const MOST_ROUNDS: usize = 20;
 /// The distance to the target, as a fraction of the chain's length, at which it counts as reached.
@@ -30,7 +32,8 @@ pub struct ChainReached {
 }
 
 /// Moves the joints of a chain so that the last reaches `target` and the first stays; bones keep their lengths. Stops at a
-/// gap below `reached` x the chain's length. A target beyond reach makes a straight line, exactly.
+/// gap below `reached` x the chain's length. A target beyond reach makes a straight line, exactly. A chain of more than
+/// [`MOST_BONES`] bones stays.
 ///
 /// Source: FABRIK, Aristidou and Lasenby 2011.
 pub fn reach_chain(
@@ -46,10 +49,13 @@ pub fn reach_chain(
     let length_of = |i: usize, joints: &[DVec3]| joints[i + 1].distance(joints[i]);
     let n = joints.len() - 1;
     let length: f64 = (0..n).map(|i| length_of(i, joints)).sum();
-    if !target.is_finite() || !length.is_finite() || length <= 0.0 {
+    if !target.is_finite() || !length.is_finite() || length <= 0.0 || n > MOST_BONES {
         return none(end.distance(target));
     }
-    let lengths: Vec<f64> = (0..n).map(|i| length_of(i, joints)).collect();
+    let mut lengths = [0.0; MOST_BONES];
+    for (i, bone) in lengths[..n].iter_mut().enumerate() {
+        *bone = length_of(i, joints);
+    }
     let pull = target - root;
     if pull.length() >= length {
         let along = pull / pull.length();

@@ -1,0 +1,158 @@
+//! Writes constraints as `VRMC_node_constraint` 1.0, beside the keyframes that they became.
+//!
+//! Viewers that evaluate it overwrite the keyframes with the same values; others play the keyframes. Source: the VRM
+//! Consortium's specification.
+
+use super::json::{entry_mut, number};
+use super::nodes::node_of;
+use super::patch::Patch;
+use super::report::ExportReport;
+use crate::document::Document;
+use crate::finding::{Finding, counted};
+use crate::io::node_constraint::{AIM_AXES, NAME, VERSION, VRM};
+use crate::skeleton::JointId;
+use crate::skeleton::constraint::{Constraint, Rule, Space};
+use glam::DVec3;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+/// The largest difference of an axis from one of the node's.
+const AXIS_TOLERANCE: f64 = 1e-6;
+
+/// Whether a file of the document has constraints of nodes: a VRM model, or one that has some already.
+fn has_them(json: &Value) -> bool {
+    let has = |name: &str| {
+        json.get("extensions")
+            .is_some_and(|e| e.get(name).is_some())
+    };
+    let mut nodes = super::json::each(json, "nodes");
+    has(VRM)
+        || nodes.any(|node| {
+            node.get("extensions")
+                .is_some_and(|e| e.get(NAME).is_some())
+        })
+}
+
+/// Writes the constraints that changed; with `all`, those of any file.
+pub(super) fn patch_constraints(
+    document: &Document,
+    all: bool,
+    patch: &mut Patch,
+    report: &mut ExportReport,
+) {
+    let (now, before) = (document.constraints(), document.source_constraints());
+    let writes = all || has_them(&patch.json);
+    let joints: BTreeSet<JointId> = now.keys().chain(before.keys()).copied().collect();
+    let (mut n_written, mut n_keys_only) = (0, 0);
+    for joint in joints {
+        let (list, source) = (document.constraints_of(joint), before.get(&joint));
+        if source.map_or(&[][..], Vec::as_slice) == list {
+            continue;
+        }
+        let node = node_of(document, joint);
+        let Some(entry) = entry_mut(&mut patch.json, "nodes", node) else {
+            continue;
+        };
+        if source.is_some() {
+            take(entry);
+            patch.dropped_extensions.insert(NAME);
+        }
+        let made = expressed(document, joint, list);
+        let is_free = || {
+            entry
+                .get("extensions")
+                .is_none_or(|e| e.get(NAME).is_none())
+        };
+        match made.filter(|_| writes && is_free()) {
+            Some(made) => {
+                let extensions = entry.entry("extensions").or_insert_with(|| json!({}));
+                if let Some(extensions) = extensions.as_object_mut() {
+                    extensions.insert(NAME.into(), made);
+                    n_written += 1;
+                }
+            }
+            None => n_keys_only += usize::from(writes && !list.is_empty()),
+        }
+    }
+    if n_written > 0 {
+        use_extension(&mut patch.json);
+    }
+    if n_keys_only > 0 {
+        let message = format!(
+            "{} have constraints that {NAME} cannot express; they are keyframes only.",
+            counted(n_keys_only, "bone")
+        );
+        report.findings.push(Finding::info("constraints", message));
+    }
+}
+
+/// Removes the constraint of a node.
+fn take(entry: &mut Map<String, Value>) {
+    let Some(extensions) = entry.get_mut("extensions").and_then(Value::as_object_mut) else {
+        return;
+    };
+    extensions.shift_remove(NAME);
+    if extensions.is_empty() {
+        entry.shift_remove("extensions");
+    }
+}
+
+fn use_extension(json: &mut Value) {
+    let Some(root) = json.as_object_mut() else {
+        return;
+    };
+    let names = root.entry("extensionsUsed").or_insert_with(|| json!([]));
+    if let Some(names) = names.as_array_mut()
+        && names.iter().all(|known| known != NAME)
+    {
+        names.push(NAME.into());
+    }
+}
+
+/// The constraint of a node; `None` where the extension cannot express the list: several that act, a negative share or
+/// another axis than the node's, limits, IK, places and scales.
+fn expressed(document: &Document, joint: JointId, list: &[Constraint]) -> Option<Value> {
+    let mut acting = list.iter().filter(|c| !c.is_muted && c.influence > 0.0);
+    let constraint = acting.next()?;
+    if acting.next().is_some() {
+        return None;
+    }
+    let source = constraint.rule.sources().next()?;
+    let node = node_of(document, source);
+    // The joint of a node that the file lacks.
+    u32::try_from(node).ok()?;
+    let weight = constraint.influence;
+    let made = match constraint.rule {
+        Rule::CopyRotation {
+            space: Space::Local,
+            ..
+        } => json!({"rotation": {"source": node, "weight": number(weight)}}),
+        Rule::Aim { axis, up: None, .. } => {
+            let name = axis_name(axis)?;
+            json!({"aim": {"source": node, "aimAxis": name, "weight": number(weight)}})
+        }
+        Rule::TwistShare {
+            axis,
+            share,
+            centre,
+            ..
+        } => {
+            let is_roll = centre == 0.0
+                && (0.0..=1.0).contains(&share)
+                && weight >= 1.0
+                && document.skeleton().joint(joint).parent != Some(source);
+            // A twist about an axis is the same about its opposite.
+            let name = axis_name(axis).filter(|_| is_roll)?;
+            let letter = &name[name.len() - 1..];
+            json!({"roll": {"source": node, "rollAxis": letter, "weight": number(share)}})
+        }
+        _ => return None,
+    };
+    Some(json!({"specVersion": VERSION, "constraint": made}))
+}
+
+fn axis_name(axis: DVec3) -> Option<&'static str> {
+    let mut axes = AIM_AXES.into_iter();
+    let found = axes.find(|(_, known)| known.distance(axis) < AXIS_TOLERANCE);
+    found.map(|(name, _)| name)
+}
