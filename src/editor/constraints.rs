@@ -143,10 +143,10 @@ impl Editor {
         let along = axis_along(self.bone_end(joint));
         let session = self.document.session();
         let selected = session.selected_joints.iter().copied();
-        let candidates = selected.chain(skeleton.live_joints());
+        let candidates: Vec<JointId> = selected.chain(skeleton.live_joints()).collect();
         let list = self.document.constraints_of(joint).to_vec();
         let mut fault = None;
-        for other in candidates.filter(|&other| other != joint) {
+        for other in candidates.into_iter().filter(|&other| other != joint) {
             let mut wanted = list.clone();
             wanted.push(Constraint::new(kind.rule(other, along)));
             let Some(edit) = self.document.constraints_edit(joint, wanted) else {

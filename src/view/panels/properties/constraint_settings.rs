@@ -1,6 +1,6 @@
 //! The settings of one constraint, by its rule.
 
-use super::constraints::follow_drag;
+use super::step_drag::follow_drag;
 use crate::editor::Editor;
 use crate::editor::constraints::other_joints;
 use crate::skeleton::JointId;
@@ -251,7 +251,7 @@ fn range_ui(ui: &mut Ui, editor: &mut Editor, name: &str, range: &mut [f64; 2]) 
         );
     }
     if range[0] > range[1] {
-        let moved = if range[0] == before[0] { 1 } else { 0 };
+        let moved = usize::from(range[0] == before[0]);
         range[1 - moved] = range[moved];
     }
 }

@@ -1,12 +1,13 @@
 //! The constraints of the active bone: a block for each, in the order in which they act.
 
 use super::constraint_settings::{Change, settings_ui};
+use super::step_drag::{end_drag, follow_drag};
 use crate::editor::Editor;
 use crate::editor::constraints::ConstraintKind;
 use crate::skeleton::JointId;
 use crate::skeleton::constraint::Constraint;
 use crate::view::theme;
-use egui::{Button, Frame, Id, RichText, Role, Slider, Ui, WidgetInfo};
+use egui::{Button, Frame, RichText, Role, Slider, Ui, WidgetInfo};
 use egui_material_icons::{MaterialIcon, icons};
 
 /// What a button of a constraint does.
@@ -154,28 +155,4 @@ fn influence_ui(
             });
         }
     });
-}
-
-fn dragging() -> Id {
-    Id::unique("a value of a constraint is dragged")
-}
-
-/// Opens an undo step when a drag of a field begins, so that the drag is one step; its end closes it.
-pub(super) fn follow_drag(ui: &Ui, editor: &mut Editor, response: &egui::Response, label: &str) {
-    if response.drag_started() {
-        ui.data_mut(|data| data.insert_temp(dragging(), true));
-        editor.begin_step(label);
-    } else if response.dragged() && response.changed() && !editor.history().is_open() {
-        // Another edit may have ended this drag's undo step.
-        editor.begin_step(label);
-    }
-}
-
-/// Ends the step of a drag once the pointer is released, after the last change.
-fn end_drag(ui: &Ui, editor: &mut Editor) {
-    let is_dragging = ui.data(|data| data.get_temp(dragging()).unwrap_or(false));
-    if is_dragging && !ui.input(|i| i.pointer.any_down()) {
-        ui.data_mut(|data| data.insert_temp(dragging(), false));
-        editor.end_step();
-    }
 }

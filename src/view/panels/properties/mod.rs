@@ -14,6 +14,7 @@ mod points;
 mod rig;
 mod rule;
 mod sculpt;
+mod step_drag;
 
 pub use brush::{brush_popover_ui, brush_ui, target_label};
 pub use cluster::cluster_popover_ui;
