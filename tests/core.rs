@@ -83,6 +83,8 @@ mod clusters_lattice;
 mod clusters_left_out;
 #[path = "core/compensating_joints.rs"]
 mod compensating_joints;
+#[path = "core/constraint_projects.rs"]
+mod constraint_projects;
 #[path = "core/constraints.rs"]
 mod constraints;
 #[path = "core/control_clusters_arm.rs"]

@@ -3,6 +3,7 @@
 use super::{Dirty, Document, EditError};
 use crate::skeleton::constraint::{Constraint, Constraints, Cycle, Evaluator, Order};
 use crate::skeleton::{JointId, Pose, Skeleton};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A new list of constraints for one joint.
@@ -64,6 +65,23 @@ impl Document {
         list: Vec<Constraint>,
     ) -> Option<ConstraintsEdit> {
         (self.constraints_of(joint) != list).then_some(ConstraintsEdit { joint, list })
+    }
+
+    /// Gives joints the lists of a project, all at once, because one after another they could close circles for a moment. Of
+    /// a circle that stays, as a source may have it, one constraint does not act ([`Document::constraint_cycles`]). Lists of
+    /// removed joints and constraints that do not fit their joint are left out.
+    pub fn restore_constraints(&mut self, lists: BTreeMap<JointId, Vec<Constraint>>) {
+        let skeleton = self.skeleton.clone();
+        let mut constraints = Constraints::clone(&self.constraints);
+        for (joint, mut list) in lists {
+            list.retain(|c| skeleton.is_live(joint) && c.check(joint, &skeleton).is_ok());
+            if list.is_empty() {
+                constraints.remove(&joint);
+            } else {
+                constraints.insert(joint, list);
+            }
+        }
+        self.set_constraints(Arc::new(constraints));
     }
 
     pub(super) fn set_constraints(&mut self, constraints: Arc<Constraints>) {

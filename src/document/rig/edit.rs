@@ -163,7 +163,7 @@ impl RigEdit {
                     })?;
             }
         }
-        constraints::check(document, &scratch)?;
+        constraints::check(document, &scratch, self.restores)?;
         for rows in &self.rows {
             rows.check(&scratch)?;
         }

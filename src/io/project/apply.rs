@@ -62,6 +62,8 @@ pub(super) fn apply_within(
         skins: project.skins,
         instances: project.instances,
     };
+    let n_cycles = opening.document.constraint_cycles().len();
+    opening.clear_constraints(&project.constraints);
     rig::restore(
         entries,
         &mut opening.document,
@@ -77,7 +79,7 @@ pub(super) fn apply_within(
     opening.pose(project.pose);
     opening.names(project.renamed);
     opening.rules(&project.rules);
-    opening.constraints(&project.constraints);
+    opening.constraints(&project.constraints, n_cycles);
     opening.locks(&project.locked);
     opening.clips(project.removed_clips, project.clips)?;
     // Their keyframes lie in clips; samples may be those of clusters alone.
@@ -466,8 +468,23 @@ impl Opening {
         }
     }
 
-    fn constraints(&mut self, entries: &[ConstraintsEntry]) {
-        let mut seen = BTreeSet::new();
+    /// Takes away the lists of the source that the project replaces: bones that they need can be gone or have another parent.
+    fn clear_constraints(&mut self, entries: &[ConstraintsEntry]) {
+        let mut cleared = BTreeMap::new();
+        // New bones have none.
+        for entry in (entries.iter()).filter(|entry| matches!(entry.joint, JointKey::Node(_))) {
+            if let Some(joint) = self.joint(entry.joint, &entry.name) {
+                cleared.insert(joint, Vec::new());
+            }
+        }
+        if !cleared.is_empty() {
+            self.document.restore_constraints(cleared);
+        }
+    }
+
+    /// The lists of constraints. More circles than the `n_cycles` of the source are reported.
+    fn constraints(&mut self, entries: &[ConstraintsEntry], n_cycles: usize) {
+        let (mut seen, mut lists) = (BTreeSet::new(), BTreeMap::new());
         for entry in entries {
             let Some(joint) = self.joint(entry.joint, &entry.name) else {
                 continue;
@@ -477,10 +494,20 @@ impl Opening {
                 self.warn(place, TWICE);
                 continue;
             }
-            let list = constraints::restore(entry, &mut self.joints, &mut self.findings);
-            if let Some(edit) = self.document.constraints_edit(joint, list) {
-                self.apply(&place, Edit::Constraints(edit));
+            let skeleton = self.document.skeleton();
+            if !skeleton.is_live(joint) {
+                self.warn(place, "The bone is removed; its constraints are skipped.");
+                continue;
             }
+            let of = (joint, &**skeleton);
+            let list = constraints::restore(entry, of, &mut self.joints, &mut self.findings);
+            lists.insert(joint, list);
+        }
+        if !lists.is_empty() {
+            self.document.restore_constraints(lists);
+        }
+        if self.document.constraint_cycles().len() > n_cycles {
+            self.findings.extend(checks::of_constraints(&self.document));
         }
     }
 

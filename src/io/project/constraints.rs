@@ -4,10 +4,10 @@ use super::constraint_entries::{ConstraintEntry, ConstraintsEntry, RuleOfConstra
 use super::joints::{self, Joints};
 use crate::document::Document;
 use crate::finding::Finding;
-use crate::skeleton::JointId;
 use crate::skeleton::constraint::aim::Up;
 use crate::skeleton::constraint::limit::Cone;
 use crate::skeleton::constraint::{Constraint, Rule, Space};
+use crate::skeleton::{JointId, Skeleton};
 use glam::DVec3;
 use std::collections::BTreeSet;
 
@@ -100,21 +100,31 @@ fn written(document: &Document, rule: &Rule) -> RuleOfConstraint {
     }
 }
 
-/// The constraints of `entry` in this model; one that follows a joint that the model does not have is left out, with a
-/// finding.
+/// The constraints of `entry` in this model, for a joint of its skeleton; one that the joint cannot have, or that follows a
+/// joint that the model does not have, is left out, with a finding.
 pub(super) fn restore(
     entry: &ConstraintsEntry,
+    (joint, skeleton): (JointId, &Skeleton),
     joints: &mut Joints,
     findings: &mut Vec<Finding>,
 ) -> Vec<Constraint> {
     let mut list = Vec::new();
     for constraint in &entry.list {
         match read(&constraint.rule, joints, findings) {
-            Some(rule) => list.push(Constraint {
-                rule,
-                influence: constraint.influence,
-                is_muted: constraint.muted,
-            }),
+            Some(rule) => {
+                let made = Constraint {
+                    rule,
+                    influence: constraint.influence,
+                    is_muted: constraint.muted,
+                };
+                match made.check(joint, skeleton) {
+                    Ok(()) => list.push(made),
+                    Err(why) => findings.push(Finding::warning(
+                        place(entry),
+                        format!("“{}” is skipped: {why}.", made.rule.label()),
+                    )),
+                }
+            }
             None => findings.push(Finding::warning(
                 place(entry),
                 "One of them follows a bone that the model no longer has, and is skipped.",
