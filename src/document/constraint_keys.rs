@@ -64,7 +64,7 @@ impl ConstraintKeys {
         self.tolerances.len()
     }
 
-    /// The channels of `clip` that the constraints give it.
+    /// The channels that the constraints give `clip`, apart from those that it has.
     pub fn channels(&self, clip: &Clip, task: &Task) -> Result<Vec<Channel>, Cancelled> {
         let exact = BakeTolerance {
             radians: 0.0,

@@ -11,7 +11,7 @@ use crate::skeleton::screw::Tolerance;
 use crate::skeleton::{Clip, JointId, Pose, RigidInterpolation};
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DVec3};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The place of findings about constraints.
@@ -24,7 +24,7 @@ const DEGREES: f64 = 0.05;
 /// The clips of the file and the findings about them.
 pub(super) struct WrittenClips {
     pub(super) clips: BTreeMap<ClipId, Arc<Clip>>,
-    /// Whether they differ from the source's, apart from what the source's own constraints give them.
+    /// Whether they differ from the source's.
     pub(super) differ: bool,
     findings: Vec<Finding>,
     n_keys_added: usize,
@@ -32,6 +32,8 @@ pub(super) struct WrittenClips {
     n_densified: usize,
     /// Keyframes of joints that have constraints.
     n_constrained: usize,
+    /// The joints that got them.
+    constrained: BTreeSet<JointId>,
 }
 
 impl WrittenClips {
@@ -46,6 +48,7 @@ impl WrittenClips {
             n_left_out: 0,
             n_densified: 0,
             n_constrained: 0,
+            constrained: BTreeSet::new(),
         };
         let mut tolerances = None;
         let constrained = ConstraintKeys::of(document);
@@ -87,8 +90,8 @@ impl WrittenClips {
                 task,
             )?;
         }
-        if let Some(constrained) = &constrained {
-            written.report_constraints(constrained.n_joints());
+        if constrained.is_some() {
+            written.report_constraints();
         }
         Ok(written)
     }
@@ -103,20 +106,27 @@ impl WrittenClips {
         mut made: Arc<Clip>,
         task: &Task,
     ) -> Result<(), Cancelled> {
-        self.differ |= document.source_clips().get(&id) != Some(&made);
         if let Some(constrained) = constrained {
             let channels = constrained.channels(clip, task)?;
             self.n_constrained += channels.iter().map(|c| c.times.len()).sum::<usize>();
-            set_channels(Arc::make_mut(&mut made), channels);
+            self.constrained.extend(channels.iter().map(|c| c.joint));
+            if !channels.is_empty() {
+                set_channels(Arc::make_mut(&mut made), channels);
+            }
         }
+        self.differ |= document.source_clips().get(&id) != Some(&made);
         self.clips.insert(id, made);
         Ok(())
     }
 
     /// Says what became of constraints.
-    fn report_constraints(&mut self, n: usize) {
+    fn report_constraints(&mut self) {
+        let n = self.constrained.len();
         let message = if self.clips.is_empty() {
             "The file has no clip, so that it does not show them.".to_owned()
+        } else if n == 0 {
+            // The clips have keyframes of them already.
+            return;
         } else {
             format!(
                 "{} became keyframes of every clip: {}. They are within {LARGEST_DEGREES}° and {} % of the model's size.",

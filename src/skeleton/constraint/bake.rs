@@ -21,6 +21,9 @@ const JUMP_SECS: f64 = 1e-4;
 /// A change within [`JUMP_SECS`] by more than this many tolerances is a jump.
 const JUMP: f64 = 4.0;
 
+/// Keyframes of a file that are within this many tolerances stay: they can be stored a little beside what was computed.
+const KEPT: f64 = 1.05;
+
 /// The largest errors of a joint's keyframes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BakeTolerance {
@@ -34,7 +37,7 @@ pub struct BakeTolerance {
 
 /// Channels of `clip` for every joint and property that constraints change, within `tolerance` of what the constraints
 /// make of the clip over `rest`; one keyframe where it is constant, because a player would else hold the value of the clip
-/// before.
+/// before. None where the clip has a channel that plays what the constraints make, as a file has that was made here.
 pub fn bake(
     evaluator: &Evaluator,
     rest: &Pose,
@@ -50,6 +53,10 @@ pub fn bake(
         for part in evaluator.changes(joint) {
             let start = clip.start_secs();
             let within = part.tolerance(tolerance(joint));
+            let is_keyed = clip.channel_of(joint, part.property()).is_some();
+            if is_keyed && motion.has_keys_of(&times, joint, part, KEPT * within) {
+                continue;
+            }
             let keys = if times.is_empty() {
                 Keys {
                     steps: false,
@@ -127,10 +134,33 @@ impl<'a> Motion<'a> {
     }
 
     fn at(&mut self, time: f32, joint: JointId) -> Transform {
+        self.before_and_after(time, joint)[1]
+    }
+
+    /// The local transform by the keyframes, and by the constraints.
+    fn before_and_after(&mut self, time: f32, joint: JointId) -> [Transform; 2] {
         self.pose.locals.clone_from(&self.rest.locals);
         self.clip.apply(f64::from(time), &mut self.pose);
+        let before = self.pose.locals[joint.get()];
         self.evaluator.apply(&mut self.pose);
-        self.pose.locals[joint.get()]
+        [before, self.pose.locals[joint.get()]]
+    }
+
+    /// Whether the keyframes are within `tolerance` of the constraints at `times` and between them.
+    fn has_keys_of(
+        &mut self,
+        times: &KeyTimes,
+        joint: JointId,
+        part: ChangedPart,
+        tolerance: f64,
+    ) -> bool {
+        let times = times.both_sides_of_steps();
+        let mut is_near = |time: f32| {
+            let [before, after] = self.before_and_after(time, joint);
+            part.apart(&before, &after) <= tolerance
+        };
+        times.iter().all(|&time| is_near(time))
+            && (times.windows(2)).all(|pair| probes(pair[0], pair[1]).all(&mut is_near))
     }
 }
 
@@ -304,19 +334,10 @@ fn thinned(
     tolerance: f64,
     mut at: impl FnMut(f32) -> Transform,
 ) -> Keys {
-    // What lies in the two milliseconds of a jump is not compared.
-    let within_jump = 1.1 * SHORTEST_SECS;
     let mut between: Vec<Vec<(f32, Transform)>> = Vec::with_capacity(keys.len());
     for pair in keys.windows(2) {
-        let span = f64::from(pair[1].0) - f64::from(pair[0].0);
-        let probes = PROBES
-            .iter()
-            .map(|x| (f64::from(pair[0].0) + span * x) as f32);
-        between.push(if span <= within_jump {
-            Vec::new()
-        } else {
-            probes.map(|time| (time, at(time))).collect()
-        });
+        let probes = probes(pair[0].0, pair[1].0);
+        between.push(probes.map(|time| (time, at(time))).collect());
     }
     let fits = |first: usize, last: usize| {
         let (from, to) = (&keys[first], &keys[last]);
@@ -343,6 +364,14 @@ fn thinned(
         times: kept.iter().map(|&k| keys[k].0).collect(),
         values: kept.iter().map(|&k| keys[k].1).collect(),
     }
+}
+
+/// The times at which an interval is compared; none in the two milliseconds of a jump.
+fn probes(from: f32, to: f32) -> impl Iterator<Item = f32> {
+    let span = f64::from(to) - f64::from(from);
+    let compares = span > 1.1 * SHORTEST_SECS;
+    let times = PROBES.into_iter().filter(move |_| compares);
+    times.map(move |x| (f64::from(from) + span * x) as f32)
 }
 
 /// Linear interpolation between two local transforms, as players do it.
