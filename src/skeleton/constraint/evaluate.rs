@@ -236,12 +236,13 @@ impl Evaluator {
                 centre,
             } => {
                 let (was, is) = local(source);
+                // In the parent's space: a parent's own axes, or the space that siblings share.
                 let turn = if self.skeleton.joint(joint).parent == Some(source) {
                     was.rotation.conjugate() * is.rotation
                 } else {
-                    let own = rest.rotation;
-                    own.conjugate() * (is.rotation * was.rotation.conjugate()) * own
+                    is.rotation * was.rotation.conjugate()
                 };
+                let turn = rest.rotation.conjugate() * turn * rest.rotation;
                 let angle = twist_angle(turn, axis);
                 let angle = angle - TAU * ((angle - centre) / TAU).round();
                 rest.rotation * DQuat::from_axis_angle(axis, angle * share)
@@ -540,6 +541,34 @@ mod tests {
             let world = world_of(&arm(), &made, JointId(4)).matrix3;
             let expected = DMat3::from_rotation_z(0.7);
             assert!(world.abs_diff_eq(expected, 1e-12));
+        }
+    }
+
+    /// METHODS-rigging 4, *Twist share*: the turn is read in the owner's axes, also that of its parent. A share of -1 takes
+    /// the parent's twist away.
+    #[test]
+    fn a_parents_twist_is_read_in_the_axes_of_the_child() {
+        let mut joints = arm().joints().to_vec();
+        // The child's y is its parent's -x, along the arm.
+        joints[4].rest.rotation = DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2);
+        let skeleton = Arc::new(Skeleton::new(joints).unwrap());
+        let mut pose = Pose::rest(&skeleton);
+        let before = world_of(&skeleton, &pose, JointId(4)).matrix3;
+        pose.locals[1].rotation = DQuat::from_rotation_x(0.8);
+        for share in [-1.0, 0.25] {
+            let twist = Constraint::new(Rule::TwistShare {
+                source: JointId(1),
+                axis: DVec3::Y,
+                share,
+                centre: 0.0,
+            });
+            let constraints = Constraints::from([(JointId(4), vec![twist])]);
+            let mut pose = pose.clone();
+            let evaluator = Evaluator::new(&skeleton, &constraints).unwrap();
+            evaluator.apply(&mut pose);
+            let expected = DMat3::from_rotation_x(0.8 * (1.0 + share)) * before;
+            let now = world_of(&skeleton, &pose, JointId(4)).matrix3;
+            assert!(now.abs_diff_eq(expected, 1e-12), "{share}: {now}");
         }
     }
 
