@@ -3,7 +3,7 @@
 use crate::bake::{corrected, with_stack};
 use crate::bake_sources::{channel, clip, tube, turn};
 use crate::export_models::{open, reopen};
-use crate::rig_operations::{END, MIDDLE, ROOT, assert_sound, moving_tube};
+use crate::rig_operations::{END, MIDDLE, ROOT, apart, apply, assert_sound, moving_tube};
 use crate::shared::shared_dir;
 use crate::skinning::Random;
 use glam::{DQuat, DVec3, Vec3};
@@ -284,6 +284,55 @@ fn the_rig_keeps_its_constraints_sound() {
         .map(|&id| compared.in_clip(id).max)
         .fold(0.0, f64::max);
     assert!(moved / compared.diagonal < 1e-9, "{moved}");
+
+    // Copied axis by axis, the axes of both bones turn alike, or not at all.
+    for (rule, turned_alike) in [
+        (copies(END), true),
+        (Rule::CopyScale { source: END }, true),
+        (
+            Rule::CopyRotation {
+                source: END,
+                space: Space::World,
+                keeps_offset: true,
+            },
+            false,
+        ),
+    ] {
+        let mut copying = moving_tube();
+        constrain(&mut copying, PROP, std::slice::from_ref(&rule));
+        let before = copying.clone();
+        for joint in [PROP, END] {
+            let frames = BTreeMap::from([(joint, Frame::from_rotation(turn))]);
+            let edit = rig::change_frames(&copying, &frames, rig::KEY_TOLERANCE);
+            assert_eq!(edit.is_err(), turned_alike, "{rule:?}, {joint:?}");
+            if let Err(error) = edit {
+                assert!(matches!(error, RigError::CopiesAxes { .. }), "{error}");
+            }
+        }
+        let both = [PROP, END].map(|joint| (joint, Frame::from_rotation(turn)));
+        let edit = rig::change_frames(&copying, &BTreeMap::from(both), rig::KEY_TOLERANCE);
+        apply(&mut copying, edit.unwrap());
+        assert!(apart(&before, &copying) < 1e-6);
+    }
+    // Limits about axes follow half turns of the axes only.
+    let mut limited = moving_tube();
+    let limit = Rule::LimitAngles([[-0.3, 0.1], [-0.2, 0.5], [0.0, 0.4]]);
+    let half = Rule::CopyRotation {
+        source: END,
+        space: Space::World,
+        keeps_offset: true,
+    };
+    constrain(&mut limited, PROP, &[half, limit]);
+    let before = limited.clone();
+    let frames = |turn: DQuat| BTreeMap::from([(PROP, Frame::from_rotation(turn))]);
+    let error = rig::change_frames(&limited, &frames(turn), rig::KEY_TOLERANCE).unwrap_err();
+    assert!(matches!(error, RigError::LimitsAxes { .. }), "{error}");
+    for axis in DVec3::AXES {
+        let turn = DQuat::from_axis_angle(axis, std::f64::consts::PI);
+        let edit = rig::change_frames(&limited, &frames(turn), rig::KEY_TOLERANCE).unwrap();
+        apply(&mut limited, edit);
+        assert!(apart(&before, &limited) < 1e-6, "{axis}");
+    }
 
     // A bone inserted into the chain of an IK would change what it bends.
     let mut reaching = moving_tube();

@@ -3,27 +3,85 @@
 use super::RigError;
 use crate::document::constraints::check_cycles;
 use crate::document::{Document, EditError};
-use crate::skeleton::constraint::Constraints;
+use crate::skeleton::constraint::{Constraints, Rule};
 use crate::skeleton::{Frame, JointId, Skeleton};
+use glam::DQuat;
 use std::collections::BTreeMap;
+use std::f64::consts::PI;
 use std::sync::Arc;
 
-/// Gives the axes of constraints in the spaces of their joints the new axes of these. Ranges of angles and what is copied
-/// in local axes stay: they are about the axes that a joint has.
-pub(super) fn follow_frames(document: &mut Document, frames: &BTreeMap<JointId, Frame>) {
+/// Two turns whose cosine of half the angle between them is this near to 1 are the same.
+const SAME_TURN: f64 = 1e-12;
+
+/// Gives the axes of constraints in the spaces of their joints the new axes of these. Fails where a constraint would do
+/// something else about the new axes: what is copied axis by axis from a joint that turns another way, and ranges of
+/// angles.
+pub(super) fn follow_frames(
+    document: &mut Document,
+    frames: &BTreeMap<JointId, Frame>,
+) -> Result<(), RigError> {
+    let turn_of = |joint: JointId| {
+        let frame = frames.get(&joint).filter(|frame| frame.rotates());
+        frame.map_or(DQuat::IDENTITY, |frame| frame.rotation)
+    };
     let mut changed = Constraints::clone(&document.constraints);
-    for (joint, list) in &mut changed {
-        let Some(frame) = frames.get(joint).filter(|frame| frame.rotates()) else {
-            continue;
-        };
+    for (&joint, list) in &mut changed {
         for constraint in list {
+            let turn = turn_of(joint);
             let rule = constraint.rule.clone();
-            constraint.rule = rule.with_axes_rotated(frame.rotation.conjugate());
+            let turned = rule.with_axes_rotated(turn.conjugate());
+            let copies = turned.copies_axes().then(|| turned.sources().next());
+            let is_same = |other: DQuat| turn.dot(other).abs() > 1.0 - SAME_TURN;
+            let other = copies.flatten().filter(|&source| !is_same(turn_of(source)));
+            let skeleton = &document.skeleton;
+            constraint.rule = match (turned, other) {
+                (turned, Some(source)) => {
+                    return Err(RigError::CopiesAxes {
+                        joint: skeleton.label(joint),
+                        other: skeleton.label(source),
+                        rule: turned.label(),
+                    });
+                }
+                (Rule::LimitAngles(ranges), None) => {
+                    let ranges = turned_ranges(ranges, turn);
+                    let ranges = ranges.ok_or_else(|| RigError::LimitsAxes {
+                        joint: skeleton.label(joint),
+                        rule: constraint.rule.label(),
+                    })?;
+                    Rule::LimitAngles(ranges)
+                }
+                (turned, None) => turned,
+            };
         }
     }
     if changed != *document.constraints {
         document.set_constraints(Arc::new(changed));
     }
+    Ok(())
+}
+
+/// Ranges of angles after a turn of the axes that they are about: half turns about axes mirror the others. `None` where
+/// other angles would be limited. Ranges that limit nothing stay.
+fn turned_ranges(ranges: [[f64; 2]; 3], turn: DQuat) -> Option<[[f64; 2]; 3]> {
+    if ranges.iter().all(|[low, high]| *low <= -PI && *high >= PI) {
+        return Some(ranges);
+    }
+    let halves = [
+        DQuat::IDENTITY,
+        DQuat::from_xyzw(1.0, 0.0, 0.0, 0.0),
+        DQuat::from_xyzw(0.0, 1.0, 0.0, 0.0),
+        DQuat::from_xyzw(0.0, 0.0, 1.0, 0.0),
+    ];
+    let mut halves = halves.into_iter().enumerate();
+    let (about, _) = halves.find(|(_, half)| half.dot(turn).abs() > 1.0 - SAME_TURN)?;
+    Some(std::array::from_fn(|axis| {
+        let [low, high] = ranges[axis];
+        if about == 0 || about == axis + 1 {
+            [low, high]
+        } else {
+            [-high, -low]
+        }
+    }))
 }
 
 /// Takes the constraints of a joint that is removed away. Refuses to remove one that others follow.

@@ -188,6 +188,28 @@ pub enum RigError {
         /// Its name.
         rule: &'static str,
     },
+    /// A constraint copies axis by axis between joints whose axes would turn apart.
+    #[error(
+        "“{joint}” copies the axes of “{other}” ({rule}): turn the axes of both alike, or remove that constraint first."
+    )]
+    CopiesAxes {
+        /// The joint that has the constraint.
+        joint: String,
+        /// The joint that it follows.
+        other: String,
+        /// Its name.
+        rule: &'static str,
+    },
+    /// A constraint limits angles about axes that would turn.
+    #[error(
+        "“{joint}” has limits about its axes ({rule}): remove that constraint first, and add it again about the new axes."
+    )]
+    LimitsAxes {
+        /// The joint.
+        joint: String,
+        /// The name of the constraint.
+        rule: &'static str,
+    },
     /// Joint and child are in the same place.
     #[error("“{joint}” and “{child}” are in the same place: a bone without length has no twist.")]
     NoLength {

@@ -116,7 +116,7 @@ pub(super) fn apply_frames(
             }
         }
     }
-    constraints::follow_frames(document, frames);
+    constraints::follow_frames(document, frames)?;
     follow_frames(document, frames)?;
     for (&joint, frame) in frames {
         if *frame != Frame::IDENTITY && draws_rigidly(&before, joint) {

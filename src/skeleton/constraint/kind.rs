@@ -142,6 +142,20 @@ impl Rule {
         )
     }
 
+    /// Whether it gives the joint's axes what the source's axes of the same names do, so that both must keep their
+    /// directions relative to each other.
+    pub fn copies_axes(&self) -> bool {
+        match self {
+            Self::CopyRotation {
+                space,
+                keeps_offset,
+                ..
+            } => *space == Space::Local || !keeps_offset,
+            Self::CopyScale { .. } => true,
+            _ => false,
+        }
+    }
+
     /// How many joints above its own it bends.
     pub fn n_bones(&self) -> usize {
         match self {
