@@ -7,17 +7,22 @@ use super::order::{Cycle, Order, Step, chain};
 use super::reach::{MOST_BONES, MOST_ROUNDS, REACHED, reach_chain, soft_distance};
 use super::swing_twist::twist_angle;
 use crate::math::transform::normalize_or_identity;
-use crate::skeleton::ik::{TwoBone, rotate_in_world};
+use crate::skeleton::ik::{BendSide, Chain, TwoBone, rotate_in_world};
 use crate::skeleton::orientation::{orientation, parent_world_of, world_of};
 use crate::skeleton::slerp::slerp_shortest;
 use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
 /// A scale of 0 counts as this.
 const LEAST_SCALE: f64 = 1e-9;
+
+/// The most times that a chain is bent towards its target, and the part of the gap that must be left for another one.
+const MOST_PASSES: usize = 12;
+const GAIN: f64 = 0.9;
 
 /// Constraints of a skeleton in their order.
 ///
@@ -40,6 +45,8 @@ struct Act {
     from_rest: bool,
     /// The joints that a reach bends, the uppermost first, its own last.
     bent: Vec<JointId>,
+    /// Which way a reach bends them where they are straight.
+    side: BendSide,
 }
 
 impl Evaluator {
@@ -48,6 +55,7 @@ impl Evaluator {
     pub fn new(skeleton: &Arc<Skeleton>, constraints: &Constraints) -> Result<Self, Cycle> {
         let order = Order::new(skeleton, constraints)?;
         let mut acts = Vec::new();
+        let rest = LazyCell::new(|| Pose::rest(skeleton));
         for &step in &order.steps {
             let (joint, reach) = match step {
                 Step::World(_) => continue,
@@ -70,6 +78,11 @@ impl Evaluator {
                         joint,
                         from_rest: is_first && constraint.rule.gives_rotation(),
                         constraint: constraint.clone(),
+                        side: if bent.len() > 1 {
+                            BendSide::of(skeleton, &rest, &bent)
+                        } else {
+                            BendSide::default()
+                        },
                         bent,
                     });
                 }
@@ -79,7 +92,7 @@ impl Evaluator {
             rest_world: if acts.is_empty() {
                 Vec::new()
             } else {
-                Pose::rest(skeleton).world_matrices(skeleton)
+                rest.world_matrices(skeleton)
             },
             skeleton: skeleton.clone(),
             acts,
@@ -316,14 +329,11 @@ impl Evaluator {
 
     fn reach(&self, pose: &mut Pose, act: &Act) {
         let joints = &act.bent[..];
-        let n = joints.len();
         let skeleton = &*self.skeleton;
         let place = |pose: &Pose, joint: JointId| world_of(skeleton, pose, joint).translation;
-        let mut places = [DVec3::ZERO; MOST_BONES + 1];
         let mut before = [DQuat::IDENTITY; MOST_BONES + 1];
-        for (i, &joint) in joints.iter().enumerate() {
-            places[i] = place(pose, joint);
-            before[i] = pose.locals[joint.get()].rotation;
+        for (rotation, &joint) in before.iter_mut().zip(joints) {
+            *rotation = pose.locals[joint.get()].rotation;
         }
         match act.constraint.rule {
             Rule::ReachTwoBones {
@@ -331,32 +341,22 @@ impl Evaluator {
                 pole,
                 softness,
             } => {
-                let positions = TwoBone {
-                    root: places[0],
-                    mid: places[1],
-                    end: places[2],
+                let chain = Chain {
+                    root: joints[0],
+                    mid: joints[1],
+                    end: joints[2],
                 };
-                let length = places[0].distance(places[1]) + places[1].distance(places[2]);
-                let pull = place(pose, target) - places[0];
+                let TwoBone { root, mid, end } = chain.positions(skeleton, pose);
+                let length = root.distance(mid) + mid.distance(end);
+                let pull = place(pose, target) - root;
                 let soft = soft_distance(pull.length(), length, softness * length);
-                let target = places[0] + pull.normalize_or_zero() * soft;
-                let reached = positions.reach(target, pole.map(|pole| place(pose, pole)));
-                rotate_in_world(skeleton, pose, joints[0], reached.root_rotation);
-                let bend = reached.mid_rotation * reached.root_rotation.inverse();
-                rotate_in_world(skeleton, pose, joints[1], bend);
+                let target = root + pull.normalize_or_zero() * soft;
+                let pole = pole.map(|pole| place(pose, pole));
+                chain.reach_towards(skeleton, pose, act.side, target, pole);
             }
             Rule::ReachChain { target, .. } => {
                 let target = place(pose, target);
-                reach_chain(&mut places[..n], target, REACHED, MOST_ROUNDS);
-                for i in 0..n - 1 {
-                    // The shortest arc keeps the roll.
-                    let from = place(pose, joints[i + 1]) - place(pose, joints[i]);
-                    let to = places[i + 1] - places[i];
-                    if let (Some(from), Some(to)) = (from.try_normalize(), to.try_normalize()) {
-                        let arc = DQuat::from_rotation_arc(from, to);
-                        rotate_in_world(skeleton, pose, joints[i], arc);
-                    }
-                }
+                self.reach_by_chain(pose, act, target);
             }
             _ => return,
         }
@@ -368,6 +368,53 @@ impl Evaluator {
             } else {
                 before
             };
+        }
+    }
+}
+
+impl Evaluator {
+    /// Bends a chain until its end is at the target, again where it stays off: near its full reach, and under scale that is not
+    /// uniform, which changes the lengths of its bones.
+    fn reach_by_chain(&self, pose: &mut Pose, act: &Act, target: DVec3) {
+        let (skeleton, joints) = (&*self.skeleton, &act.bent[..]);
+        let n = joints.len();
+        let place = |pose: &Pose, joint: JointId| world_of(skeleton, pose, joint).translation;
+        let side = act.side.in_world(skeleton, pose, joints[0]);
+        let mut places = [DVec3::ZERO; MOST_BONES + 1];
+        let mut best = [DQuat::IDENTITY; MOST_BONES + 1];
+        let mut least = f64::INFINITY;
+        for _ in 0..MOST_PASSES {
+            for (at, &joint) in places.iter_mut().zip(joints) {
+                *at = place(pose, joint);
+            }
+            let bones = places[..n].windows(2);
+            let length: f64 = bones.map(|bone| bone[0].distance(bone[1])).sum();
+            reach_chain(&mut places[..n], target, Some(side), REACHED, MOST_ROUNDS);
+            for i in 0..n - 1 {
+                // The shortest arc keeps the roll.
+                let from = place(pose, joints[i + 1]) - place(pose, joints[i]);
+                let to = places[i + 1] - places[i];
+                if let (Some(from), Some(to)) = (from.try_normalize(), to.try_normalize()) {
+                    let arc = DQuat::from_rotation_arc(from, to);
+                    rotate_in_world(skeleton, pose, joints[i], arc);
+                }
+            }
+            let gap = place(pose, joints[n - 1]).distance(target);
+            let gains = gap < GAIN * least;
+            if gap < least {
+                least = gap;
+                for (rotation, joint) in best.iter_mut().zip(joints) {
+                    *rotation = pose.locals[joint.get()].rotation;
+                }
+            }
+            if !gains || gap < REACHED * length {
+                break;
+            }
+        }
+        if least.is_finite() {
+            for (rotation, joint) in best.iter().zip(joints) {
+                pose.locals[joint.get()].rotation = *rotation;
+            }
         }
     }
 }
@@ -569,6 +616,83 @@ mod tests {
             let expected = DMat3::from_rotation_x(0.8 * (1.0 + share)) * before;
             let now = world_of(&skeleton, &pose, JointId(4)).matrix3;
             assert!(now.abs_diff_eq(expected, 1e-12), "{share}: {now}");
+        }
+    }
+
+    /// METHODS-rigging 4, *Straight chains*: the bend side of the rest pose, else elbows back and knees forward, whatever the
+    /// direction of the target.
+    #[test]
+    fn straight_limbs_bend_to_their_side_wherever_the_target_is() {
+        let bones = Rule::ReachTwoBones {
+            target: JointId(3),
+            pole: None,
+            softness: 0.0,
+        };
+        let chain = Rule::ReachChain {
+            target: JointId(3),
+            n_bones: 2,
+        };
+        for rule in [bones, chain] {
+            for step in 0..24 {
+                let mut pose = Pose::rest(&arm());
+                let turn = DQuat::from_rotation_z(f64::from(step) * TAU / 24.0);
+                pose.locals[3].translation = turn * DVec3::new(1.2, 0.0, 0.0);
+                pose.locals[0].rotation = turn;
+                let reached = applied(&[(2, rule.clone(), 1.0)], &pose);
+                let gap = place(&reached, 2).distance(place(&pose, 3));
+                assert!(gap < 2e-4 * 1.8, "{rule:?}, {step}: {gap}");
+                // An arm along x: the elbow goes back.
+                assert!(place(&reached, 1).z < -0.3, "{rule:?}, {step}");
+            }
+        }
+        // Nor does it jump where the clip passes the straight pose, bent a little to its side.
+        let chain = Rule::ReachChain {
+            target: JointId(3),
+            n_bones: 2,
+        };
+        let mut last: Option<DVec3> = None;
+        for step in 0..=40 {
+            let mut pose = Pose::rest(&arm());
+            pose.locals[3].translation = DVec3::new(1.2, 0.0, 0.0);
+            pose.locals[1].rotation = DQuat::from_rotation_y(-0.02 * f64::from(step) / 40.0);
+            pose.locals[1].rotation = pose.locals[1].rotation.conjugate();
+            let elbow = place(&applied(&[(2, chain.clone(), 1.0)], &pose), 1);
+            if let Some(last) = last {
+                assert!(elbow.distance(last) < 0.05, "{step}: {elbow} {last}");
+            }
+            last = Some(elbow);
+        }
+    }
+
+    #[test]
+    fn a_reach_arrives_under_scale_that_is_not_uniform_and_near_its_full_length() {
+        let mut joints = arm().joints().to_vec();
+        let rest = &mut joints[0].rest;
+        rest.stretch = DMat3::from_diagonal(DVec3::new(1.0, 2.0, 1.0));
+        joints[1].rest.rotation = DQuat::from_rotation_z(-0.3);
+        let skeleton = Arc::new(Skeleton::new(joints).unwrap());
+        let bones = Rule::ReachTwoBones {
+            target: JointId(3),
+            pole: None,
+            softness: 0.0,
+        };
+        let chain = Rule::ReachChain {
+            target: JointId(3),
+            n_bones: 2,
+        };
+        for (rule, tolerance) in [(bones, 1e-6), (chain, 1e-3)] {
+            for at in [DVec3::new(0.9, 0.9, 0.2), DVec3::new(1.3, -0.4, 0.0)] {
+                let list = vec![Constraint::new(rule.clone())];
+                let constraints = Constraints::from([(JointId(2), list)]);
+                let evaluator = Evaluator::new(&skeleton, &constraints).unwrap();
+                let mut pose = Pose::rest(&skeleton);
+                pose.locals[3].translation = at;
+                evaluator.apply(&mut pose);
+                let gap = world_of(&skeleton, &pose, JointId(2))
+                    .translation
+                    .distance(at);
+                assert!(gap < tolerance, "{rule:?} to {at}: {gap}");
+            }
         }
     }
 
