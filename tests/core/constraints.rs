@@ -192,6 +192,9 @@ fn every_evaluation_sees_the_constraints() {
     let (seen, wanted) = (shape(&document, &pose), shape(&by_hand, &expected));
     let off = seen.iter().zip(&wanted).map(|(a, b)| a.distance(*b));
     assert!(off.fold(0.0, f32::max) < 1e-5);
+    // What was computed without them is out of date.
+    let bare = document.clone().without_constraints();
+    assert!(!bare.bends_the_same(&document) && document.bends_the_same(&document.clone()));
     // The rest pose has no constraints.
     document.session_mut().shows_rest = true;
     assert_eq!(document.shown_pose(), *document.rest_pose());
@@ -502,6 +505,48 @@ fn players_without_constraints_show_the_constrained_motion() {
         plain(&bare).files[0].1[..],
         bare.source().unwrap().bytes[..]
     );
+}
+
+/// What the artist sees stays: the children of a constrained bone keep its motion under another parent, and when it is
+/// removed.
+#[test]
+fn bones_keep_the_constrained_motion_under_another_parent() {
+    let mut before = following();
+    before.apply(&mut edit(JointId(4), Vec::new())).unwrap();
+    let aim = Rule::Aim {
+        target: JointId(5),
+        axis: DVec3::Y,
+        up: None,
+    };
+    constrain(&mut before, JointId(3), &[aim]);
+    let request = rig::Reparent {
+        joint: JointId(4),
+        parent: Some(JointId(1)),
+        keep: rig::Keep::Motion,
+        nearest: false,
+        tolerance: rig::KEY_TOLERANCE,
+    };
+    let reparented = rig::reparent(&before, &request).unwrap();
+    let removed = rig::remove(&before, JointId(3), WeightRecipient::IntoParent).unwrap();
+    for edit in [reparented, removed] {
+        let mut after = before.clone();
+        apply(&mut after, edit);
+        for (id, clip) in before.clips() {
+            for step in 0..=40 {
+                let time = f64::from(step) / 40.0;
+                let world = |document: &Document, clip: &Clip| {
+                    let pose = document.pose_of_clip(clip, time);
+                    pose.world_matrices(document.skeleton())[4]
+                };
+                let (was, is) = (world(&before, clip), world(&after, &after.clips()[id]));
+                let off = was.translation.distance(is.translation);
+                assert!(off < 2e-3, "{id:?} at {time}: {off}");
+                let apart = (was.matrix3 - is.matrix3).to_cols_array();
+                let apart = apart.into_iter().fold(0.0f64, |a, b| a.max(b.abs()));
+                assert!(apart < 5e-3, "{id:?} at {time}: {apart}");
+            }
+        }
+    }
 }
 
 /// Helper joints and morph targets are fitted to the constrained motion, and the error is measured against it.

@@ -84,8 +84,8 @@ fn turned_ranges(ranges: [[f64; 2]; 3], turn: DQuat) -> Option<[[f64; 2]; 3]> {
     }))
 }
 
-/// Takes the constraints of a joint that is removed away. Refuses to remove one that others follow.
-pub(super) fn forget(document: &mut Document, joint: JointId) -> Result<(), RigError> {
+/// Refuses to remove a joint that others follow.
+pub(super) fn check_followed(document: &Document, joint: JointId) -> Result<(), RigError> {
     let skeleton = &document.skeleton;
     for (&follower, list) in document.constraints.iter().filter(|(j, _)| **j != joint) {
         let rule = list.iter().map(|constraint| &constraint.rule);
@@ -99,12 +99,16 @@ pub(super) fn forget(document: &mut Document, joint: JointId) -> Result<(), RigE
             });
         }
     }
+    Ok(())
+}
+
+/// Takes the constraints of a joint that is removed away.
+pub(super) fn forget(document: &mut Document, joint: JointId) {
     if document.constraints.contains_key(&joint) {
         let mut left = Constraints::clone(&document.constraints);
         left.remove(&joint);
         document.set_constraints(Arc::new(left));
     }
-    Ok(())
 }
 
 /// Whether the constraints of `after` are sound: each that was valid still is, bends the bones that it bent, and none

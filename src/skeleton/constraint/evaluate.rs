@@ -30,7 +30,7 @@ const GAIN: f64 = 0.9;
 #[derive(Clone, Debug)]
 pub struct Evaluator {
     skeleton: Arc<Skeleton>,
-    rest_world: Vec<DAffine3>,
+    rest_world: Arc<[DAffine3]>,
     acts: Vec<Act>,
     cycles: Vec<Cycle>,
 }
@@ -90,9 +90,9 @@ impl Evaluator {
         }
         Ok(Self {
             rest_world: if acts.is_empty() {
-                Vec::new()
+                Arc::default()
             } else {
-                rest.world_matrices(skeleton)
+                rest.world_matrices(skeleton).into()
             },
             skeleton: skeleton.clone(),
             acts,
@@ -127,7 +127,7 @@ impl Evaluator {
             },
             Err(_) => Self {
                 skeleton: skeleton.clone(),
-                rest_world: Vec::new(),
+                rest_world: Arc::default(),
                 acts: Vec::new(),
                 cycles: vec![cycle],
             },
@@ -142,6 +142,18 @@ impl Evaluator {
     /// Whether nothing acts: [`Evaluator::apply`] changes no pose.
     pub fn is_idle(&self) -> bool {
         self.acts.is_empty()
+    }
+
+    /// Only the constraints that change one of `joints`, which must include all that these are computed from.
+    #[must_use]
+    pub fn only(&self, joints: &BTreeSet<JointId>) -> Self {
+        let is_wanted = |act: &&Act| act.changed().any(|joint| joints.contains(&joint));
+        Self {
+            skeleton: self.skeleton.clone(),
+            rest_world: self.rest_world.clone(),
+            acts: self.acts.iter().filter(is_wanted).cloned().collect(),
+            cycles: Vec::new(),
+        }
     }
 
     /// The joints whose local transforms it changes, with those that each one's result is computed from: sources and all
