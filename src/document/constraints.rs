@@ -1,7 +1,7 @@
 //! The constraints of joints: where poses meet them, and the edit of a joint's list.
 
 use super::{Dirty, Document, EditError};
-use crate::skeleton::constraint::{Constraint, Constraints, Cycle, Evaluator, Order};
+use crate::skeleton::constraint::{Closing, Constraint, Constraints, Evaluator, Order};
 use crate::skeleton::{JointId, Pose, Skeleton};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,8 +38,8 @@ impl Document {
     }
 
     /// The circles in which constraints of the source follow each other; those that close them do not act.
-    pub fn constraint_cycles(&self) -> &[Cycle] {
-        self.evaluator.as_ref().map_or(&[], |e| e.cycles())
+    pub fn constraint_cycles(&self) -> &[Closing] {
+        self.evaluator.as_ref().map_or(&[], |e| e.closing())
     }
 
     /// Applies the constraints to a pose that has none yet: the pose of a clip, or the artist's.
@@ -127,7 +127,8 @@ impl ConstraintsEdit {
                     why,
                 })?;
         }
-        check_cycles(document, &document.constraints_with(self), skeleton)
+        let constraints = document.constraints_with(self);
+        check_cycles(document, &constraints, skeleton, Some(self.joint))
     }
 
     pub(super) fn swap(&mut self, document: &mut Document, dirty: &mut Dirty) {
@@ -143,14 +144,27 @@ impl ConstraintsEdit {
     }
 }
 
-/// Refuses constraints that follow each other in a circle, unless those of the document do already.
+/// Refuses constraints that close a circle: of those in a file, each that does not act in the document may stay as it is.
+/// `edited`: the joint whose list is a new one.
 pub(super) fn check_cycles(
     document: &Document,
     constraints: &Constraints,
     skeleton: &Skeleton,
+    edited: Option<JointId>,
 ) -> Result<(), EditError> {
-    match Order::new(skeleton, constraints) {
-        Err(cycle) if document.constraint_cycles().is_empty() => Err(EditError::Cycle(cycle.0)),
-        _ => Ok(()),
+    let (_, closing) = Order::opened(skeleton, constraints);
+    let before = document.constraint_cycles();
+    let n_of = |list: &[Closing], joint| list.iter().filter(|c| c.joint == joint).count();
+    let new = closing.iter().find(|now| {
+        if edited == Some(now.joint) {
+            n_of(&closing, now.joint) > n_of(before, now.joint)
+        } else {
+            let mut before = before.iter();
+            !before.any(|was| (was.joint, was.index) == (now.joint, now.index))
+        }
+    });
+    match new {
+        Some(closing) => Err(EditError::Cycle(closing.cycle.0.clone())),
+        None => Ok(()),
     }
 }

@@ -829,8 +829,34 @@ fn a_circle_in_a_file_is_opened_and_named() {
             .contains("follows “Joint 2” (Copy rotation)"),
         "{found:?}"
     );
-    assert!(document.evaluator().is_some());
+    // Joint 3 follows joint 4; joint 4 stays.
+    let turn = DQuat::from_rotation_x(0.7);
     let mut pose = Pose::clone(document.rest_pose());
+    pose.locals[4].rotation *= turn;
+    let keyed = pose.clone();
     document.constrain(&mut pose);
-    assert_eq!(pose, **document.rest_pose());
+    assert_eq!(pose.locals[4], keyed.locals[4]);
+    assert!((pose.locals[3].rotation.dot(keyed.locals[4].rotation)).abs() > 1.0 - 1e-12);
+
+    // Another circle is refused all the same, and so is one that would stop what acts.
+    let mut document = document;
+    constrain(&mut document, JointId(2), &[copies(JointId(1))]);
+    for (joint, source) in [(1, 2), (4, 1)] {
+        let list = vec![
+            Constraint::new(copies(JointId(3))),
+            Constraint::new(copies(JointId(source))),
+        ];
+        let list = if joint == 4 { list } else { list[1..].to_vec() };
+        let found = document.clone().apply(&mut edit(JointId(joint), list));
+        assert_eq!(found.is_err(), joint == 1, "{found:?}");
+    }
+    let list = vec![Constraint::new(copies(JointId(3)))];
+    let error = document.clone().apply(&mut edit(JointId(1), list.clone()));
+    assert!(error.is_ok(), "{error:?}");
+    constrain(&mut document, JointId(1), &[copies(JointId(3))]);
+    let error = document.apply(&mut edit(
+        JointId(3),
+        vec![Constraint::new(copies(JointId(2)))],
+    ));
+    assert!(matches!(error, Err(EditError::Cycle(_))), "{error:?}");
 }

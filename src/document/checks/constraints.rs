@@ -2,11 +2,13 @@
 
 use crate::document::Document;
 use crate::finding::Finding;
+use crate::skeleton::constraint::Closing;
 
 /// A finding for each circle.
 pub fn of_constraints(document: &Document) -> Vec<Finding> {
     let cycles = document.constraint_cycles().iter();
-    let finding = |cycle| {
+    let finding = |closing: &Closing| {
+        let cycle = &closing.cycle;
         let message = format!("{cycle} The constraint that closes the circle does not act.");
         Finding::warning("constraints", message)
     };

@@ -149,5 +149,5 @@ pub(super) fn check(before: &Document, after: &Document, restores: bool) -> Resu
     if restores {
         return Ok(());
     }
-    check_cycles(before, &after.constraints, skeleton)
+    check_cycles(before, &after.constraints, skeleton, None)
 }

@@ -3,7 +3,7 @@
 use super::aim::aim;
 use super::kind::{Constraint, Constraints, Rule, Space};
 use super::limit::limit_euler;
-use super::order::{Cycle, Order, Step, chain};
+use super::order::{Closing, Cycle, Order, Step, chain};
 use super::reach::{MOST_BONES, MOST_ROUNDS, REACHED, reach_chain, soft_distance};
 use super::swing_twist::twist_angle;
 use crate::math::transform::normalize_or_identity;
@@ -32,7 +32,7 @@ pub struct Evaluator {
     skeleton: Arc<Skeleton>,
     rest_world: Arc<[DAffine3]>,
     acts: Vec<Act>,
-    cycles: Vec<Cycle>,
+    closing: Vec<Closing>,
 }
 
 /// A constraint that acts, in the order of the evaluation.
@@ -54,6 +54,23 @@ impl Evaluator {
     /// follow one, do nothing.
     pub fn new(skeleton: &Arc<Skeleton>, constraints: &Constraints) -> Result<Self, Cycle> {
         let order = Order::new(skeleton, constraints)?;
+        Ok(Self::of(skeleton, constraints, &order, Vec::new()))
+    }
+
+    /// As [`Evaluator::new`], without the constraints that would close a cycle: of joints in order of id, those that come
+    /// first act.
+    pub fn without_cycles(skeleton: &Arc<Skeleton>, constraints: &Constraints) -> Self {
+        let (order, closing) = Order::opened(skeleton, constraints);
+        Self::of(skeleton, constraints, &order, closing)
+    }
+
+    fn of(
+        skeleton: &Arc<Skeleton>,
+        constraints: &Constraints,
+        order: &Order,
+        closing: Vec<Closing>,
+    ) -> Self {
+        let closes: BTreeSet<_> = closing.iter().map(|c| (c.joint, c.index)).collect();
         let mut acts = Vec::new();
         let rest = LazyCell::new(|| Pose::rest(skeleton));
         for &step in &order.steps {
@@ -63,7 +80,7 @@ impl Evaluator {
                 Step::Reach(joint, i) => (joint, Some(i)),
             };
             let list = constraints.get(&joint).into_iter().flatten().enumerate();
-            for (_, constraint) in list.filter(|(i, c)| match reach {
+            for (i, constraint) in list.filter(|(i, c)| match reach {
                 None => c.rule.n_bones() == 0,
                 Some(reach) => *i == reach,
             }) {
@@ -72,7 +89,13 @@ impl Evaluator {
                 bent.reverse();
                 let acts_on = bent.len() == n_bones + 1 && n_bones <= MOST_BONES;
                 let follows = constraint.rule.sources().all(|j| skeleton.is_live(j));
-                if acts_on && follows && !constraint.is_muted && constraint.influence > 0.0 {
+                let is_open = !closes.contains(&(joint, i));
+                if acts_on
+                    && follows
+                    && is_open
+                    && !constraint.is_muted
+                    && constraint.influence > 0.0
+                {
                     let is_first = acts.last().is_none_or(|act: &Act| act.joint != joint);
                     acts.push(Act {
                         joint,
@@ -88,7 +111,7 @@ impl Evaluator {
                 }
             }
         }
-        Ok(Self {
+        Self {
             rest_world: if acts.is_empty() {
                 Arc::default()
             } else {
@@ -96,47 +119,13 @@ impl Evaluator {
             },
             skeleton: skeleton.clone(),
             acts,
-            cycles: Vec::new(),
-        })
-    }
-
-    /// As [`Evaluator::new`], without the constraints that would close a cycle: of joints in order of id, those that come
-    /// first act.
-    pub fn without_cycles(skeleton: &Arc<Skeleton>, constraints: &Constraints) -> Self {
-        let cycle = match Self::new(skeleton, constraints) {
-            Ok(evaluator) => return evaluator,
-            Err(cycle) => cycle,
-        };
-        let mut kept = Constraints::new();
-        let mut cycles = Vec::new();
-        for (&joint, list) in constraints {
-            for (i, constraint) in list.iter().enumerate() {
-                kept.entry(joint).or_default().push(constraint.clone());
-                if let Err(cycle) = Order::new(skeleton, &kept) {
-                    cycles.push(cycle);
-                    if let Some(constraint) = kept.get_mut(&joint).and_then(|l| l.get_mut(i)) {
-                        constraint.is_muted = true;
-                    }
-                }
-            }
-        }
-        match Self::new(skeleton, &kept) {
-            Ok(evaluator) => Self {
-                cycles,
-                ..evaluator
-            },
-            Err(_) => Self {
-                skeleton: skeleton.clone(),
-                rest_world: Arc::default(),
-                acts: Vec::new(),
-                cycles: vec![cycle],
-            },
+            closing,
         }
     }
 
-    /// The cycles that [`Evaluator::without_cycles`] opened; the constraint that closes each does not act.
-    pub fn cycles(&self) -> &[Cycle] {
-        &self.cycles
+    /// The constraints that [`Evaluator::without_cycles`] left out.
+    pub fn closing(&self) -> &[Closing] {
+        &self.closing
     }
 
     /// Whether nothing acts: [`Evaluator::apply`] changes no pose.
@@ -152,7 +141,7 @@ impl Evaluator {
             skeleton: self.skeleton.clone(),
             rest_world: self.rest_world.clone(),
             acts: self.acts.iter().filter(is_wanted).cloned().collect(),
-            cycles: Vec::new(),
+            closing: Vec::new(),
         }
     }
 

@@ -18,7 +18,7 @@ pub mod swing_twist;
 pub use bake::{BakeTolerance, bake, keys_at, set_channels};
 pub use evaluate::{ChangedPart, Evaluator};
 pub use kind::{Constraint, Constraints, MOST_SOFTNESS, Rule, Space};
-pub use order::{Cycle, Order};
+pub use order::{Closing, Cycle, Order};
 pub use swing_twist::{swing, twist, twist_angle, twist_share};
 
 use super::slerp::slerp_shortest;
