@@ -2,7 +2,7 @@
 
 use super::Document;
 use super::rig::{KEY_TOLERANCE, measure};
-use crate::skeleton::constraint::{BakeTolerance, Evaluator, bake};
+use crate::skeleton::constraint::{BakeTolerance, BakedKeys, Evaluator, bake};
 use crate::skeleton::{Channel, Clip, JointId, Pose};
 use crate::task::{Cancelled, Task};
 use glam::DVec3;
@@ -66,6 +66,11 @@ impl ConstraintKeys {
 
     /// The channels that the constraints give `clip`, apart from those that it has.
     pub fn channels(&self, clip: &Clip, task: &Task) -> Result<Vec<Channel>, Cancelled> {
+        Ok(self.baked(clip, task)?.channels)
+    }
+
+    /// As [`ConstraintKeys::channels`], with the largest error.
+    pub fn baked(&self, clip: &Clip, task: &Task) -> Result<BakedKeys, Cancelled> {
         let exact = BakeTolerance {
             radians: 0.0,
             length: 0.0,

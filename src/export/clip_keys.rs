@@ -6,7 +6,7 @@ use crate::document::{ClipId, ConstraintKeys, Document};
 use crate::finding::{Finding, counted};
 use crate::io::gltf_export::ExportReport;
 use crate::mesh::Mesh;
-use crate::skeleton::constraint::set_channels;
+use crate::skeleton::constraint::{BakedKeys, set_channels};
 use crate::skeleton::screw::Tolerance;
 use crate::skeleton::{Clip, JointId, Pose, RigidInterpolation};
 use crate::task::{Cancelled, Task};
@@ -32,6 +32,8 @@ pub(super) struct WrittenClips {
     n_densified: usize,
     /// Keyframes of joints that have constraints.
     n_constrained: usize,
+    /// Their largest error, in tolerances.
+    worst: f64,
     /// The joints that got them.
     constrained: BTreeSet<JointId>,
 }
@@ -48,6 +50,7 @@ impl WrittenClips {
             n_left_out: 0,
             n_densified: 0,
             n_constrained: 0,
+            worst: 0.0,
             constrained: BTreeSet::new(),
         };
         let mut tolerances = None;
@@ -107,7 +110,8 @@ impl WrittenClips {
         task: &Task,
     ) -> Result<(), Cancelled> {
         if let Some(constrained) = constrained {
-            let channels = constrained.channels(clip, task)?;
+            let BakedKeys { channels, worst } = constrained.baked(clip, task)?;
+            self.worst = self.worst.max(worst);
             self.n_constrained += channels.iter().map(|c| c.times.len()).sum::<usize>();
             self.constrained.extend(channels.iter().map(|c| c.joint));
             if !channels.is_empty() {
@@ -128,12 +132,20 @@ impl WrittenClips {
             // The clips have keyframes of them already.
             return;
         } else {
-            format!(
+            let mut said = format!(
                 "{} became keyframes of every clip: {}. They are within {LARGEST_DEGREES}° and {} % of the model's size.",
                 counted(n, "constrained bone"),
                 counted(self.n_constrained, "keyframe"),
                 100.0 * KEY_TOLERANCE
-            )
+            );
+            if self.worst > 1.0 {
+                let times = format!(
+                    " Where a bone moves fastest, they are off by up to {:.1} times that.",
+                    self.worst
+                );
+                said.push_str(&times);
+            }
+            said
         };
         self.findings.push(Finding::info(CONSTRAINTS, message));
     }

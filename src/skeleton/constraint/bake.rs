@@ -10,10 +10,9 @@ use crate::skeleton::slerp::slerp_shortest;
 use crate::skeleton::{Channel, Clip, Interpolation, JointId, Pose, Property};
 use crate::task::{Cancelled, Task};
 use glam::{DMat3, DQuat};
+use rayon::prelude::*;
 use std::collections::BTreeSet;
 
-/// The largest number of bisections of an interval.
-const MAX_LEVELS: u32 = 7;
 /// Where an interval is compared with linear interpolation.
 const PROBES: [f64; 3] = [0.25, 0.5, 0.75];
 /// A jump is bracketed to within this, seconds, so that both keyframes lie on the right side.
@@ -35,6 +34,15 @@ pub struct BakeTolerance {
     pub scale: f64,
 }
 
+/// What constraints make of a clip.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BakedKeys {
+    /// The channels.
+    pub channels: Vec<Channel>,
+    /// The largest error found, in tolerances: above 1 where the motion changes faster than keyframes follow.
+    pub worst: f64,
+}
+
 /// Channels of `clip` for every joint and property that constraints change, within `tolerance` of what the constraints
 /// make of the clip over `rest`; one keyframe where it is constant, because a player would else hold the value of the clip
 /// before. None where the clip has a channel that plays what the constraints make, as a file has that was made here.
@@ -42,41 +50,51 @@ pub fn bake(
     evaluator: &Evaluator,
     rest: &Pose,
     clip: &Clip,
-    tolerance: impl Fn(JointId) -> BakeTolerance,
+    tolerance: impl Fn(JointId) -> BakeTolerance + Sync,
     task: &Task,
-) -> Result<Vec<Channel>, Cancelled> {
-    let mut channels = Vec::new();
-    for (joint, inputs) in evaluator.driven() {
+) -> Result<BakedKeys, Cancelled> {
+    let driven = evaluator.driven();
+    let of_joint = |(joint, inputs): &(JointId, BTreeSet<JointId>)| {
         task.check()?;
-        let mut motion = Motion::new(evaluator, rest, clip, &inputs);
+        let mut motion = Motion::new(evaluator, rest, clip, inputs, Some(task));
         let times = KeyTimes::of(&motion.clip, |_| true);
-        for part in evaluator.changes(joint) {
+        let mut made = BakedKeys::default();
+        for part in evaluator.changes(*joint) {
             let start = clip.start_secs();
-            let within = part.tolerance(tolerance(joint));
-            let is_keyed = clip.channel_of(joint, part.property()).is_some();
-            if is_keyed && motion.has_keys_of(&times, joint, part, KEPT * within) {
+            let within = part.tolerance(tolerance(*joint));
+            let is_keyed = clip.channel_of(*joint, part.property()).is_some();
+            if is_keyed && motion.has_keys_of(&times, *joint, part, KEPT * within) {
                 continue;
             }
             let keys = if times.is_empty() {
                 Keys {
                     steps: false,
                     times: vec![start],
-                    values: vec![motion.at(start, joint)],
+                    values: vec![motion.at(start, *joint)],
                 }
             } else {
-                Keys::new(&times, part, within, |time| motion.at(time, joint))
+                let at = |time| motion.at(time, *joint);
+                Keys::new(&times, (part, within), &mut made.worst, at)
             };
-            channels.push(keys.channel(joint, part));
+            task.check()?;
+            made.channels.push(keys.channel(*joint, part));
         }
+        Ok(made)
+    };
+    let made: Result<Vec<BakedKeys>, Cancelled> = driven.par_iter().map(of_joint).collect();
+    let mut all = BakedKeys::default();
+    for mut of_joint in made? {
+        all.channels.append(&mut of_joint.channels);
+        all.worst = all.worst.max(of_joint.worst);
     }
-    Ok(channels)
+    Ok(all)
 }
 
 /// Channels of `clip` for every joint and property that constraints change, exactly at `times`, seconds.
 pub fn keys_at(evaluator: &Evaluator, rest: &Pose, clip: &Clip, times: &[f32]) -> Vec<Channel> {
     let mut channels = Vec::new();
     for (joint, inputs) in evaluator.driven() {
-        let mut motion = Motion::new(evaluator, rest, clip, &inputs);
+        let mut motion = Motion::new(evaluator, rest, clip, &inputs, None);
         for part in evaluator.changes(joint) {
             let values = times.iter().map(|&time| motion.at(time, joint));
             let keys = Keys {
@@ -90,8 +108,10 @@ pub fn keys_at(evaluator: &Evaluator, rest: &Pose, clip: &Clip, times: &[f32]) -
     channels
 }
 
-/// Replaces the channels of the same joint and property, or appends.
+/// Replaces the channels of the same joint and property, or appends. A clip that one of them ended keeps its length.
 pub fn set_channels(clip: &mut Clip, channels: Vec<Channel>) {
+    let end = clip.end_secs();
+    let first = channels.first().map(|c| (c.joint, c.property));
     for channel in channels {
         let same = |c: &Channel| c.joint == channel.joint && c.property == channel.property;
         let first = clip.channels.iter().position(same);
@@ -101,35 +121,53 @@ pub fn set_channels(clip: &mut Clip, channels: Vec<Channel>) {
             .min(clip.channels.len());
         clip.channels.insert(at, channel);
     }
+    if let Some((joint, property)) = first
+        && clip.end_secs() < end
+        && let Some(c) = clip.channel_of(joint, property)
+    {
+        let channel = &mut clip.channels[c];
+        let n = channel.values.len() / channel.times.len().max(1);
+        let last = channel.values.len().saturating_sub(n);
+        let values = channel
+            .values
+            .iter()
+            .chain(&channel.values[last..])
+            .copied();
+        channel.values = values.collect();
+        channel.times = channel.times.iter().copied().chain([end]).collect();
+    }
 }
 
 /// A clip with constraints, restricted to what a joint is computed from.
 struct Motion<'a> {
-    evaluator: &'a Evaluator,
+    evaluator: Evaluator,
     rest: &'a Pose,
     clip: Clip,
     pose: Pose,
+    task: Option<&'a Task>,
 }
 
 impl<'a> Motion<'a> {
     fn new(
-        evaluator: &'a Evaluator,
+        evaluator: &Evaluator,
         rest: &'a Pose,
         clip: &Clip,
         inputs: &BTreeSet<JointId>,
+        task: Option<&'a Task>,
     ) -> Self {
         let channels = clip.channels.iter();
         let wanted = channels
             .filter(|c| inputs.contains(&c.joint) && c.property != Property::MorphWeights)
             .cloned();
         Self {
-            evaluator,
+            evaluator: evaluator.only(inputs),
             rest,
             clip: Clip {
                 channels: wanted.collect(),
                 ..clip.clone()
             },
             pose: rest.clone(),
+            task,
         }
     }
 
@@ -139,6 +177,10 @@ impl<'a> Motion<'a> {
 
     /// The local transform by the keyframes, and by the constraints.
     fn before_and_after(&mut self, time: f32, joint: JointId) -> [Transform; 2] {
+        // Cancelled, the rest is over soon: nothing moves.
+        if self.task.is_some_and(Task::is_cancelled) {
+            return [self.rest.locals[joint.get()]; 2];
+        }
         self.pose.locals.clone_from(&self.rest.locals);
         self.clip.apply(f64::from(time), &mut self.pose);
         let before = self.pose.locals[joint.get()];
@@ -199,10 +241,11 @@ struct Keys {
 }
 
 impl Keys {
+    /// `worst`: the largest error so far, in tolerances.
     fn new(
         times: &KeyTimes,
-        part: ChangedPart,
-        tolerance: f64,
+        (part, tolerance): (ChangedPart, f64),
+        worst: &mut f64,
         mut at: impl FnMut(f32) -> Transform,
     ) -> Self {
         if times.all_step() {
@@ -214,21 +257,21 @@ impl Keys {
                 values,
             };
         }
-        let mut keys: Vec<(f32, Transform)> = Vec::new();
+        let mut refining = Refining {
+            part,
+            tolerance,
+            at: &mut at,
+            keys: Vec::new(),
+            worst,
+        };
         for time in times.both_sides_of_steps() {
-            let now = (time, at(time));
-            if let Some(&before) = keys.last() {
-                refine(
-                    before,
-                    now,
-                    (part, tolerance),
-                    MAX_LEVELS,
-                    &mut at,
-                    &mut keys,
-                );
+            let now = (time, (refining.at)(time));
+            if let Some(&before) = refining.keys.last() {
+                refining.refine(before, now);
             }
-            keys.push(now);
+            refining.keys.push(now);
         }
+        let keys = refining.keys;
         thinned(&keys, part, tolerance, at)
     }
 
@@ -263,40 +306,61 @@ impl Keys {
     }
 }
 
-/// Adds the keyframes that an interval needs between its ends.
-fn refine(
-    from: (f32, Transform),
-    to: (f32, Transform),
-    (part, tolerance): (ChangedPart, f64),
-    levels: u32,
-    at: &mut impl FnMut(f32) -> Transform,
-    keys: &mut Vec<(f32, Transform)>,
-) {
-    let span = f64::from(to.0) - f64::from(from.0);
-    let time = |x: f64| (f64::from(from.0) + span * x) as f32;
-    let is_near = |&x: &f64, at: &mut dyn FnMut(f32) -> Transform| {
-        part.apart(&interpolated(&from.1, &to.1, x), &at(time(x))) <= tolerance
-    };
-    if PROBES.iter().all(|x| is_near(x, at)) {
-        return;
-    }
-    let middle = time(0.5);
-    if levels == 0 || span < 2.0 * SHORTEST_SECS || middle <= from.0 || middle >= to.0 {
-        let Some(jump) = jump_between(from, to, part, tolerance, at) else {
+/// Keyframes in the making.
+struct Refining<'a, A> {
+    part: ChangedPart,
+    tolerance: f64,
+    at: &'a mut A,
+    keys: Vec<(f32, Transform)>,
+    worst: &'a mut f64,
+}
+
+impl<A: FnMut(f32) -> Transform> Refining<'_, A> {
+    /// Adds the keyframes that an interval needs between its ends.
+    fn refine(&mut self, from: (f32, Transform), to: (f32, Transform)) {
+        let span = f64::from(to.0) - f64::from(from.0);
+        let time = |x: f64| (f64::from(from.0) + span * x) as f32;
+        let is_near = |x: f64| self.off(from, to, time(x)) <= 1.0;
+        if PROBES.into_iter().all(is_near) {
             return;
-        };
-        for side in [-0.5, 0.5] {
-            let time = (jump + side * SHORTEST_SECS) as f32;
-            if time > keys.last().map_or(from.0, |k| k.0.max(from.0)) && time < to.0 {
-                keys.push((time, at(time)));
+        }
+        let middle = time(0.5);
+        if span >= 2.0 * SHORTEST_SECS && middle > from.0 && middle < to.0 {
+            let middle = (middle, (self.at)(middle));
+            self.refine(from, middle);
+            self.keys.push(middle);
+            self.refine(middle, to);
+            return;
+        }
+        let mut ends = vec![from];
+        if let Some(jump) = jump_between(from, to, self.part, self.tolerance, self.at) {
+            for side in [-0.5, 0.5] {
+                let time = (jump + side * SHORTEST_SECS) as f32;
+                let last = ends[ends.len() - 1].0;
+                if time > last && time < to.0 {
+                    let key = (time, (self.at)(time));
+                    self.keys.push(key);
+                    ends.push(key);
+                }
             }
         }
-        return;
+        ends.push(to);
+        for pair in ends.windows(2) {
+            for time in probes(pair[0].0, pair[1].0) {
+                let off = self.off(pair[0], pair[1], time);
+                *self.worst = self.worst.max(off);
+            }
+        }
     }
-    let middle = (middle, at(middle));
-    refine(from, middle, (part, tolerance), levels - 1, at, keys);
-    keys.push(middle);
-    refine(middle, to, (part, tolerance), levels - 1, at, keys);
+
+    /// The error of linear interpolation at a time, in tolerances.
+    fn off(&mut self, from: (f32, Transform), to: (f32, Transform), time: f32) -> f64 {
+        let x = (f64::from(time) - f64::from(from.0)) / (f64::from(to.0) - f64::from(from.0));
+        let apart = self
+            .part
+            .apart(&interpolated(&from.1, &to.1, x), &(self.at)(time));
+        apart / self.tolerance
+    }
 }
 
 /// The time of a jump in an interval, seconds; `None` where there is none.
@@ -356,8 +420,19 @@ fn thinned(
         && let Some(&first) = kept.last()
         && first + 1 < keys.len()
     {
-        let farther = (first + 2..keys.len()).take_while(|&last| fits(first, last));
-        kept.push(farther.last().unwrap_or(first + 1));
+        // In longer and longer steps, then by halves.
+        let (mut good, mut step) = (first + 1, 1);
+        while good + step < keys.len() && fits(first, good + step) {
+            good += step;
+            step *= 2;
+        }
+        while step > 0 {
+            if good + step < keys.len() && fits(first, good + step) {
+                good += step;
+            }
+            step /= 2;
+        }
+        kept.push(good);
     }
     Keys {
         steps: false,
@@ -439,17 +514,90 @@ mod tests {
         }
     }
 
+    fn channels(evaluator: &Evaluator, rest: &Pose, clip: &Clip) -> Vec<Channel> {
+        let made = bake(evaluator, rest, clip, tolerance, &Task::new()).unwrap();
+        assert!(made.worst <= 1.0, "{}", made.worst);
+        made.channels
+    }
+
+    /// Keyframes of a long interval are as near as those of a short one, and what they cannot follow is said.
+    #[test]
+    fn keys_follow_a_late_motion_in_a_long_clip() {
+        let (mut evaluator, rest, mut clip) = twisting([0.0, 0.0, 0.0]);
+        // 6,000 keyframes at rest, then the hand swings and twists within a minute.
+        let n = 6_000;
+        let mut times: Vec<f32> = (0..n).map(|k| k as f32 / 60.0).collect();
+        times.push(n as f32 / 60.0 + 60.0);
+        let mut values = [0.0, 0.0, 0.0, 1.0].repeat(n);
+        let turned = DQuat::from_rotation_z(2.5) * DQuat::from_rotation_x(3.0);
+        values.extend(turned.as_quat().to_array());
+        clip.channels[0].times = times.into();
+        clip.channels[0].values = values.into();
+        let made = channels(&evaluator, &rest, &clip);
+        let n_made = made[0].times.len();
+        assert!((3..2_000).contains(&n_made), "{n_made}");
+        let mut value = [0.0; 4];
+        for step in 0..=997 {
+            let time = 100.0 + 60.0 * f64::from(step) / 997.0;
+            let mut pose = rest.clone();
+            clip.apply(time, &mut pose);
+            evaluator.apply(&mut pose);
+            made[0].sample(time, &mut value);
+            let off = angle_between(DQuat::from_array(value), pose.locals[2].rotation);
+            assert!(off.to_degrees() < 0.11, "{time}: {}", off.to_degrees());
+        }
+        // Cancelled, it ends.
+        let task = Task::new();
+        task.cancel();
+        assert!(bake(&evaluator, &rest, &clip, tolerance, &task).is_err());
+        // Between keyframes 4 ms apart there is no room for another: what that leaves is said.
+        let coarse = |_| BakeTolerance {
+            radians: 1f64.to_radians(),
+            ..tolerance(JointId(2))
+        };
+        (evaluator, _, clip) = twisting([0.0; 3]);
+        let swung = DQuat::from_rotation_z(2.0) * DQuat::from_rotation_x(1.0);
+        let values = [DQuat::IDENTITY, swung, DQuat::IDENTITY].map(|q| q.as_quat().to_array());
+        clip.channels[0].times = [0.0, 0.0039, 0.0078].into();
+        clip.channels[0].values = values.into_iter().flatten().collect();
+        let made = bake(&evaluator, &rest, &clip, coarse, &Task::new()).unwrap();
+        assert!(made.worst > 3.0, "{}", made.worst);
+    }
+
+    /// A constant channel is one keyframe, but a clip that it ended does not become shorter.
+    #[test]
+    fn a_clip_keeps_its_length() {
+        let (_, _, clip) = twisting([0.0, 60.0, 120.0]);
+        let mut longer = clip.clone();
+        longer.channels.push(Channel {
+            joint: JointId(2),
+            times: [0.0, 9.0].into(),
+            values: [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0].into(),
+            ..clip.channels[0].clone()
+        });
+        let constant = Channel {
+            times: [0.0].into(),
+            values: [0.0, 0.0, 0.6, 0.8].into(),
+            ..longer.channels[1].clone()
+        };
+        set_channels(&mut longer, vec![constant]);
+        assert_eq!(longer.end_secs(), 9.0);
+        let channel = &longer.channels[1];
+        assert_eq!((channel.times.len(), channel.values.len()), (2, 8));
+        assert_eq!(channel.values[4..], [0.0, 0.0, 0.6, 0.8]);
+    }
+
     #[test]
     fn a_share_gets_the_keys_that_it_needs() {
         let (evaluator, rest, clip) = twisting([0.0, 60.0, 120.0]);
-        let made = bake(&evaluator, &rest, &clip, tolerance, &Task::new()).unwrap();
+        let made = channels(&evaluator, &rest, &clip);
         assert_eq!((made.len(), made[0].joint), (1, JointId(2)));
         // The middle key lies on the line.
         assert_eq!(&*made[0].times, [0.0, 2.0]);
         let (evaluator, rest, clip) = twisting([0.0, 0.0, 0.0]);
-        let made = bake(&evaluator, &rest, &clip, tolerance, &Task::new()).unwrap();
+        let made = channels(&evaluator, &rest, &clip);
         assert_eq!(&*made[0].times, [0.0]);
-        let made = bake(&evaluator, &rest, &Clip::default(), tolerance, &Task::new()).unwrap();
+        let made = channels(&evaluator, &rest, &Clip::default());
         assert_eq!(&*made[0].values, [0.0, 0.0, 0.0, 1.0]);
     }
 
@@ -457,7 +605,7 @@ mod tests {
     #[test]
     fn a_jump_is_keyed_on_both_sides() {
         let (evaluator, rest, clip) = twisting([0.0, 100.0, 200.0]);
-        let made = bake(&evaluator, &rest, &clip, tolerance, &Task::new()).unwrap();
+        let made = channels(&evaluator, &rest, &clip);
         let times = &made[0].times;
         assert_eq!(times.len(), 4, "{times:?}");
         assert!((times[2] - times[1] - 0.002).abs() < 1e-5, "{times:?}");

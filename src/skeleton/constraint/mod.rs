@@ -15,7 +15,7 @@ mod order;
 pub mod reach;
 pub mod swing_twist;
 
-pub use bake::{BakeTolerance, bake, keys_at, set_channels};
+pub use bake::{BakeTolerance, BakedKeys, bake, keys_at, set_channels};
 pub use evaluate::{ChangedPart, Evaluator};
 pub use kind::{Constraint, Constraints, MOST_SOFTNESS, Rule, Space};
 pub use order::{Closing, Cycle, Order};
