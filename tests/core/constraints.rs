@@ -786,11 +786,61 @@ fn node_constraints_of_vrm_are_read_kept_and_written() {
     assert!(of(&json, 4).is_null() && of(&json, 5).is_null());
     assert_eq!(of(&json, 1), of(&before, 1));
     let said = exported.report.findings.iter();
+    let keys_only = said.filter(|f| f.message.contains("keyframes only"));
+    let keys_only: Vec<&str> = keys_only.map(|f| f.message.as_str()).collect();
+    let expected =
+        "VRMC_node_constraint cannot express the constraints of 1 bone; they are keyframes only.";
+    assert_eq!(keys_only, [expected]);
+
+    // An influence is part of a roll's weight, what is muted is not spoken of, and what cannot be read gives way.
+    let roll = Constraint {
+        influence: 0.5,
+        ..Constraint::new(Rule::TwistShare {
+            source: JointId(2),
+            axis: DVec3::Y,
+            share: 0.5,
+            centre: 0.0,
+        })
+    };
+    document.apply(&mut edit(JointId(4), vec![roll])).unwrap();
+    let muted = Constraint {
+        is_muted: true,
+        ..Constraint::new(Rule::LimitAngles([[-0.5, 0.5]; 3]))
+    };
+    document.apply(&mut edit(JointId(5), vec![muted])).unwrap();
+    let quarter = Constraint {
+        influence: 0.25,
+        ..Constraint::new(copies(JointId(2)))
+    };
+    document.apply(&mut edit(JointId(3), Vec::new())).unwrap();
+    document
+        .apply(&mut edit(JointId(1), vec![quarter]))
+        .unwrap();
+    let exported = plain(&document);
+    let json = json_of(&exported.files[0].1);
+    let roll = json!({"roll": {"source": 2, "rollAxis": "Y", "weight": 0.25}});
+    assert_eq!(of(&json, 4)["constraint"], roll);
     assert_eq!(
-        said.filter(|f| f.message.contains("keyframes only"))
-            .count(),
-        1
+        of(&json, 1),
+        json!({"specVersion": "1.0", "constraint": {"rotation": {"source": 2, "weight": 0.25}}})
     );
+    assert!(of(&json, 5).is_null() && of(&json, 3).is_null());
+    let said: Vec<&str> = (exported.report.findings.iter())
+        .filter(|f| f.place == "constraints" && !f.message.contains("constrained bone"))
+        .map(|f| f.message.as_str())
+        .collect();
+    let expected =
+        "Constraints that Sinew cannot read were replaced by those of the project on 1 bone.";
+    assert_eq!(said, [expected]);
+}
+
+/// The check of a file without other edits compares with the keyframes that it has.
+#[test]
+fn a_vrm_without_edits_meets_the_tolerance() {
+    let imported = import_bytes(vrm().glb(), None, None, &Task::new()).unwrap();
+    let document = with_stack(Document::new(imported.parts).unwrap(), &DeformStack::lbs());
+    let (_, report) = corrected(&document, BakeOptions::default());
+    assert!(report.met, "{report:?}");
 }
 
 /// Other files get them on request: what is written reads as it was.

@@ -336,7 +336,9 @@ impl Editor {
         }
         let label = step_label(verb, self.document.skeleton(), 1, joint);
         let start = self.document.free_pose();
-        let world = start.world_matrices(self.document.skeleton());
+        // Pinned bones stay where they are on screen.
+        let shown = self.document.shown_pose();
+        let world = shown.world_matrices(self.document.skeleton());
         let pins = &self.document.session().pins;
         let pins = pins.iter().filter(|&&pin| pin != joint);
         let hold = |&pin: &JointId| Some(ChainEnd::new(self.chain_of(pin)?, &world, true));

@@ -43,7 +43,7 @@ pub(super) fn patch_constraints(
     let (now, before) = (document.constraints(), document.source_constraints());
     let writes = all || has_them(&patch.json);
     let joints: BTreeSet<JointId> = now.keys().chain(before.keys()).copied().collect();
-    let (mut n_written, mut n_keys_only) = (0, 0);
+    let (mut n_written, mut n_keys_only, mut n_replaced) = (0, 0, 0);
     for joint in joints {
         let (list, source) = (document.constraints_of(joint), before.get(&joint));
         if source.map_or(&[][..], Vec::as_slice) == list {
@@ -53,17 +53,19 @@ pub(super) fn patch_constraints(
         let Some(entry) = entry_mut(&mut patch.json, "nodes", node) else {
             continue;
         };
-        if source.is_some() {
+        let acts = list.iter().any(|c| !c.is_muted && c.influence > 0.0);
+        // One that cannot be read would overwrite the keyframes of what the artist made.
+        let is_unread = source.is_none()
+            && entry
+                .get("extensions")
+                .is_some_and(|e| e.get(NAME).is_some());
+        if source.is_some() || (is_unread && acts) {
             take(entry);
             patch.dropped_extensions.insert(NAME);
+            n_replaced += usize::from(is_unread);
         }
         let made = expressed(document, joint, list);
-        let is_free = || {
-            entry
-                .get("extensions")
-                .is_none_or(|e| e.get(NAME).is_none())
-        };
-        match made.filter(|_| writes && is_free()) {
+        match made.filter(|_| writes) {
             Some(made) => {
                 let extensions = entry.entry("extensions").or_insert_with(|| json!({}));
                 if let Some(extensions) = extensions.as_object_mut() {
@@ -71,18 +73,24 @@ pub(super) fn patch_constraints(
                     n_written += 1;
                 }
             }
-            None => n_keys_only += usize::from(writes && !list.is_empty()),
+            None => n_keys_only += usize::from(writes && acts),
         }
     }
     if n_written > 0 {
         use_extension(&mut patch.json);
     }
+    let mut say = |message| report.findings.push(Finding::info("constraints", message));
     if n_keys_only > 0 {
-        let message = format!(
-            "{} have constraints that {NAME} cannot express; they are keyframes only.",
+        say(format!(
+            "{NAME} cannot express the constraints of {}; they are keyframes only.",
             counted(n_keys_only, "bone")
-        );
-        report.findings.push(Finding::info("constraints", message));
+        ));
+    }
+    if n_replaced > 0 {
+        say(format!(
+            "Constraints that Sinew cannot read were replaced by those of the project on {}.",
+            counted(n_replaced, "bone")
+        ));
     }
 }
 
@@ -139,12 +147,12 @@ fn expressed(document: &Document, joint: JointId, list: &[Constraint]) -> Option
         } => {
             let is_roll = centre == 0.0
                 && (0.0..=1.0).contains(&share)
-                && weight >= 1.0
                 && document.skeleton().joint(joint).parent != Some(source);
             // A twist about an axis is the same about its opposite.
             let name = axis_name(axis).filter(|_| is_roll)?;
             let letter = &name[name.len() - 1..];
-            json!({"roll": {"source": node, "rollAxis": letter, "weight": number(share)}})
+            // slerp(q0, q0 t^f, w) = q0 t^(f w).
+            json!({"roll": {"source": node, "rollAxis": letter, "weight": number(share * weight)}})
         }
         _ => return None,
     };

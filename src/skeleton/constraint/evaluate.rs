@@ -40,8 +40,8 @@ pub struct Evaluator {
 struct Act {
     joint: JointId,
     constraint: Constraint,
-    /// Whether the influence begins at the rest rotation: the first constraint of a joint, where it gives a rotation. Later
-    /// ones begin at the result of the earlier.
+    /// Whether the influence begins at the rest rotation: the first constraint of a joint that changes its rotation, where it
+    /// gives one of its own. Later ones begin at the result of the earlier.
     from_rest: bool,
     /// The joints that a reach bends, the uppermost first, its own last.
     bent: Vec<JointId>,
@@ -71,7 +71,7 @@ impl Evaluator {
         closing: Vec<Closing>,
     ) -> Self {
         let closes: BTreeSet<_> = closing.iter().map(|c| (c.joint, c.index)).collect();
-        let mut acts = Vec::new();
+        let mut acts: Vec<Act> = Vec::new();
         let rest = LazyCell::new(|| Pose::rest(skeleton));
         for &step in &order.steps {
             let (joint, reach) = match step {
@@ -96,7 +96,9 @@ impl Evaluator {
                     && !constraint.is_muted
                     && constraint.influence > 0.0
                 {
-                    let is_first = acts.last().is_none_or(|act: &Act| act.joint != joint);
+                    let earlier = acts.iter().rev().take_while(|act| act.joint == joint);
+                    let mut parts = earlier.map(Act::part);
+                    let is_first = parts.all(|part| part != ChangedPart::Rotation);
                     acts.push(Act {
                         joint,
                         from_rest: is_first && constraint.rule.gives_rotation(),
@@ -181,12 +183,7 @@ impl Evaluator {
             .acts
             .iter()
             .filter(|act| act.changed().any(|j| j == joint));
-        let parts = acts.map(|act| match act.constraint.rule {
-            Rule::CopyLocation { .. } => ChangedPart::Translation,
-            Rule::CopyScale { .. } => ChangedPart::Scale,
-            _ => ChangedPart::Rotation,
-        });
-        parts.collect()
+        acts.map(Act::part).collect()
     }
 
     /// Applies all constraints to a pose, each after all that it depends on; those of one joint in the order of its list,
@@ -421,6 +418,15 @@ impl Evaluator {
 }
 
 impl Act {
+    /// What it changes of a local transform.
+    fn part(&self) -> ChangedPart {
+        match self.constraint.rule {
+            Rule::CopyLocation { .. } => ChangedPart::Translation,
+            Rule::CopyScale { .. } => ChangedPart::Scale,
+            _ => ChangedPart::Rotation,
+        }
+    }
+
     /// The joints whose local transforms it changes.
     fn changed(&self) -> impl Iterator<Item = JointId> + '_ {
         let bends = self.bent.len() > 1;
@@ -618,6 +624,29 @@ mod tests {
             let now = world_of(&skeleton, &pose, JointId(4)).matrix3;
             assert!(now.abs_diff_eq(expected, 1e-12), "{share}: {now}");
         }
+    }
+
+    /// A constraint of the place or the scale changes nothing for a rotation below it.
+    #[test]
+    fn a_rotation_is_blended_with_rest_below_a_copied_place() {
+        let mut pose = Pose::rest(&arm());
+        pose.locals[2].rotation = DQuat::from_rotation_x(1.0);
+        pose.locals[4].rotation = DQuat::from_rotation_y(0.8);
+        let copy = Rule::CopyRotation {
+            source: JointId(2),
+            space: Space::Local,
+            keeps_offset: true,
+        };
+        let place = Rule::CopyLocation {
+            source: JointId(3),
+            keeps_offset: true,
+        };
+        let alone = applied(&[(4, copy.clone(), 0.5)], &pose);
+        let scale = Rule::CopyScale { source: JointId(3) };
+        let below = applied(&[(4, place, 1.0), (4, scale, 1.0), (4, copy, 0.5)], &pose);
+        assert_eq!(alone.locals[4].rotation, below.locals[4].rotation);
+        let half = DQuat::from_rotation_x(0.5);
+        assert!(alone.locals[4].rotation.abs_diff_eq(half, 1e-12));
     }
 
     /// METHODS-rigging 4, *Straight chains*: the bend side of the rest pose, else elbows back and knees forward, whatever the

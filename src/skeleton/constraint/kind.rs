@@ -202,7 +202,9 @@ impl Rule {
         let good = match self {
             Self::CopyRotation { .. } | Self::CopyLocation { .. } | Self::CopyScale { .. } => true,
             Self::Aim { axis, up, .. } => {
-                is_unit(*axis) && up.is_none_or(|up| is_unit(up.axis) && up.direction.is_finite())
+                let is_across = |up: super::aim::Up| axis.dot(up.axis).abs() < AXIS_TOLERANCE;
+                let is_side = |up: super::aim::Up| is_unit(up.axis) && up.direction.is_finite();
+                is_unit(*axis) && up.is_none_or(|up| is_side(up) && is_across(up))
             }
             Self::TwistShare {
                 axis,
