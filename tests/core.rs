@@ -73,6 +73,8 @@ mod clusters_data;
 mod clusters_drivers;
 #[path = "core/clusters_editor.rs"]
 mod clusters_editor;
+#[path = "core/clusters_everywhere.rs"]
+mod clusters_everywhere;
 #[path = "core/clusters_hand.rs"]
 mod clusters_hand;
 #[path = "core/clusters_hand_editor.rs"]
@@ -171,6 +173,8 @@ mod mutations;
 mod normals;
 #[path = "core/npy.rs"]
 mod npy;
+#[path = "core/obj_models.rs"]
+mod obj_models;
 #[path = "core/operating.rs"]
 mod operating;
 #[path = "core/oracle.rs"]

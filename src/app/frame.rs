@@ -6,6 +6,7 @@ use crate::editor::OpenRequest;
 use crate::sentence::shortened;
 use crate::view::frame::PanelKind;
 use crate::view::keymap::{self, KeyMap};
+use crate::view::mode::Mode;
 use eframe::egui;
 use egui::{Ui, ViewportCommand};
 use std::path::PathBuf;
@@ -145,6 +146,8 @@ impl eframe::App for SinewApp {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
         self.open_what_was_dropped(ctx);
         let dt = f64::from(ctx.input(|i| i.stable_dt));
+        let draws_net = self.viewport.mode == Mode::Cluster;
+        self.editor.set_control_net_visible(draws_net);
         let did_something = self.editor.poll(dt);
         if did_something || self.editor.is_ending_stroke() {
             ctx.request_repaint();

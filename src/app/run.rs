@@ -92,6 +92,10 @@ impl SinewApp {
             Command::ToggleBones => options.show_bones = !options.show_bones,
             Command::ToggleXray => options.xray_bones = !options.xray_bones,
             Command::ToggleClusters => options.show_clusters = !options.show_clusters,
+            Command::ToggleControlNet => {
+                let shown = self.editor.shows_control_net();
+                self.editor.show_control_net(!shown);
+            }
             Command::ToggleGrid => options.show_grid = !options.show_grid,
             Command::ToggleWire => options.wire_overlay = !options.wire_overlay,
             // Over the timeline, frame the clip.

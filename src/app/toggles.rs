@@ -16,6 +16,7 @@ impl SinewApp {
             Command::ToggleBones => options.show_bones,
             Command::ToggleXray => options.xray_bones,
             Command::ToggleClusters => options.show_clusters,
+            Command::ToggleControlNet => self.editor.shows_control_net(),
             Command::ToggleGrid => options.show_grid,
             Command::ToggleNames => options.show_names,
             Command::UseRamp(ramp) => options.ramp == ramp,

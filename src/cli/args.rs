@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "sinew", version, args_conflicts_with_subcommands = true)]
 pub struct Cli {
-    /// A glTF model (.gltf, .glb) or a Sinew project (.ron) to open in the editor.
+    /// A model (.gltf, .glb, .obj) or a Sinew project (.ron) to open in the editor.
     pub file: Option<PathBuf>,
     /// The work to do without the window.
     #[command(subcommand)]
@@ -69,7 +69,7 @@ pub enum Command {
 /// `sinew info`
 #[derive(Debug, Args)]
 pub struct InfoArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// Machine-readable output.
     #[arg(long)]
@@ -79,7 +79,7 @@ pub struct InfoArgs {
 /// `sinew skin`
 #[derive(Debug, Args)]
 pub struct SkinArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// Where to write: .npy (float32, n x 3) or .json.
     #[arg(long, short)]
@@ -95,7 +95,7 @@ pub struct SkinArgs {
 /// `sinew measure`
 #[derive(Debug, Args)]
 pub struct MeasureArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// Machine-readable output, with every pose of a clip.
     #[arg(long)]
@@ -117,7 +117,7 @@ pub struct MeasureArgs {
 /// `sinew compare`
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// The stacks, with commas: lbs, dqs, cor, blend, default, project; corrections are added with +, as in
     /// dqs+compensation, dqs+projection, dqs+projection+published, corrective samples with +psd, control clusters with +ccm;
@@ -169,7 +169,7 @@ fn parse_rate(text: &str) -> Result<f64, String> {
 #[cfg(feature = "render")]
 #[derive(Debug, Args)]
 pub struct RenderArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// The PNG to write.
     #[arg(long, short)]
@@ -329,7 +329,7 @@ fn parse_show(text: &str) -> Result<Show, String> {
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // flags of the command line, each on its own
 pub struct PsdArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// Machine-readable output.
     #[arg(long)]
@@ -379,7 +379,7 @@ pub struct PsdArgs {
 /// `sinew clusters`
 #[derive(Debug, Args)]
 pub struct ClustersArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// Machine-readable output.
     #[arg(long)]
@@ -395,6 +395,9 @@ pub struct ClustersArgs {
     /// diagonal, in poses of all clips, or of a range of motion where there are none.
     #[arg(long, value_name = "P%", value_parser = error_percent)]
     pub suggest: Option<f64>,
+    /// With --suggest: the largest number of clusters, as a percentage of each mesh's vertices.
+    #[arg(long, value_name = "P%", value_parser = error_percent, requires = "suggest")]
+    pub at_most: Option<f64>,
     /// The project to write: .ron.
     #[arg(long, short)]
     pub out: Option<PathBuf>,
@@ -410,7 +413,7 @@ pub struct ClustersArgs {
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // flags of the command line, each on its own
 pub struct ExportArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// The file to write: .glb or .gltf; with --still also .obj.
     #[arg(long, short)]
@@ -543,7 +546,7 @@ fn error_percent(text: &str) -> Result<f64, String> {
 /// `sinew check`
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// Machine-readable output.
     #[arg(long)]

@@ -3,14 +3,13 @@
 use super::Failure;
 use super::centres::with_progress;
 use crate::document::{ClustersEdit, Document, Edit, MeshId};
-use crate::suggest::{ClusterRound, Training, suggest_clusters};
+use crate::suggest::{ClusterGoal, ClusterRound, Training, suggest_clusters};
 use std::sync::Arc;
 
-/// Adds clusters to each mesh with a skin, until `error`, a fraction of the model's diagonal, is reached. Returns the
-/// rounds of each.
+/// Adds clusters to each mesh with a skin, until the goal is reached. Returns the rounds of each.
 pub(super) fn apply(
     document: &mut Document,
-    error: f64,
+    goal: ClusterGoal,
 ) -> Result<Vec<(MeshId, Vec<ClusterRound>)>, Failure> {
     let training = Training::new(document);
     let meshes = document.meshes().keys().copied();
@@ -26,7 +25,7 @@ pub(super) fn apply(
     for mesh in skinned {
         let name = document.meshes()[&mesh].geometry.name.clone();
         let found = with_progress("choosing clusters", &name, |task| {
-            suggest_clusters(document, mesh, error, &training, task)
+            suggest_clusters(document, mesh, goal, &training, task)
         });
         let found = found.map_err(Failure::input)?;
         let edit = ClustersEdit::new(document, mesh, Arc::new(found.map));

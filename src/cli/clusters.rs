@@ -4,6 +4,7 @@ use super::args::ClustersArgs;
 use super::cluster_marks::{self, Marks};
 use super::{Failure, cluster_layers, cluster_report, cluster_suggest, load, scene};
 use crate::io::project;
+use crate::suggest::ClusterGoal;
 use crate::task::Task;
 use std::io::Write;
 use std::process::ExitCode;
@@ -41,7 +42,10 @@ pub(crate) fn run(args: &ClustersArgs, out: &mut dyn Write) -> Result<ExitCode, 
         cluster_layers::apply(&mut loaded.document, layers, path)?;
     }
     let suggested = match args.suggest {
-        Some(error) => cluster_suggest::apply(&mut loaded.document, error)?,
+        Some(error) => {
+            let share = args.at_most.unwrap_or(1.0);
+            cluster_suggest::apply(&mut loaded.document, ClusterGoal { error, share })?
+        }
         None => Vec::new(),
     };
     let document = loaded.document;

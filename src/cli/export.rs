@@ -6,8 +6,9 @@ use crate::bake::static_shapes::StaticPose;
 use crate::bake::{BakeMode, BakeOptions};
 use crate::document::Document;
 use crate::export::{ExportOptions, ExportPreset, GltfFormat, export_to_file};
-use crate::export::{export_static_mesh_to_file, is_obj, preflight};
+use crate::export::{export_static_mesh_to_file, preflight};
 use crate::finding::{Finding, Severity, counted};
+use crate::io::is_obj;
 use crate::task::Task;
 use std::io::Write;
 use std::process::ExitCode;
@@ -65,7 +66,9 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         out,
         "{}: {}",
         args.out.display(),
-        if report.verbatim {
+        if report.verbatim && report.is_converted {
+            "the source as glTF, nothing was edited".to_owned()
+        } else if report.verbatim {
             "a copy of the source, nothing was edited".to_owned()
         } else {
             format!(

@@ -96,7 +96,7 @@ fn gather(file: String, document: &Document, findings: Vec<Finding>) -> Info {
     };
     Info {
         file,
-        bytes: source.map(|s| s.bytes.len()),
+        bytes: source.map(|s| s.file_bytes().len()),
         generator: source
             .and_then(|s| s.json.pointer("/asset/generator"))
             .and_then(|v| v.as_str())

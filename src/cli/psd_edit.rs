@@ -34,7 +34,7 @@ pub(super) fn run(args: &PsdArgs, path: &Path, out: &mut dyn Write) -> Result<Ex
     if let Some(pose) = &args.pose.pose {
         loaded.outputs.protect(pose, "the pose file");
     }
-    let is_model = |path: &&Path| !sculpt::is_obj(path);
+    let is_model = |path: &&Path| !crate::io::is_obj(path);
     let model = args.extract.as_deref().filter(is_model);
     let sculpted = model.map(load::load).transpose()?;
     if let Some(target) = &args.extract {

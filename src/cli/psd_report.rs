@@ -39,11 +39,13 @@ pub(super) fn print(
         };
         writeln!(out, "{} ({}{held})", text("name"), text("kernel"))?;
         for sample in set["samples"].as_array().into_iter().flatten() {
+            // Without the sign of what rounds to zero.
+            let weight = sample["weight"].as_f64().unwrap_or_default();
+            let weight = (weight * 1e4).round() / 1e4 + 0.0;
             writeln!(
                 out,
-                "  {:24} weight {:8.4}   {}",
+                "  {:24} weight {weight:8.4}   {}",
                 sample["name"].as_str().unwrap_or_default(),
-                sample["weight"].as_f64().unwrap_or_default(),
                 counted(
                     sample["points"].as_u64().unwrap_or_default() as usize,
                     "vertex"

@@ -13,7 +13,7 @@ use std::path::PathBuf;
                         of a skin come before other nodes."
 )]
 pub struct RigArgs {
-    /// Model (.gltf, .glb) or project (.ron).
+    /// Model (.gltf, .glb, .obj) or project (.ron).
     pub file: PathBuf,
     /// The file to write: a model (.glb, .gltf) or a project (.ron). Without it only the report is printed.
     #[arg(long, short)]

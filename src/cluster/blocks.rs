@@ -10,37 +10,67 @@ use crate::skinning::cooked::LANES;
 use crate::skinning::palette::Row8;
 use glam::{DQuat, DVec3, Vec3};
 
-/// Up to eight free points of a patch. Lanes without one repeat the last: all eight are written, without a question.
+/// Up to eight free points of the patches of a group. Lanes without one repeat the last, so that all eight are written
+/// without a branch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
-    /// The patch.
-    pub(super) patch: u32,
     /// The points of the mesh.
     pub(super) points: [u32; LANES],
     /// Barycentric coordinates of the first and second corner.
-    pub(super) u: [f32; LANES],
-    pub(super) v: [f32; LANES],
+    pub(super) u: Row8,
+    pub(super) v: Row8,
     /// From the patch to the vertex at bind, metres: x, y, z.
-    pub(super) offset: [[f32; LANES]; 3],
+    pub(super) offset: [Row8; 3],
+    /// The number in the group of the patch of each lane.
+    pub(super) lanes: [u8; LANES],
+    /// The group.
+    pub(super) group: u32,
+    /// Whether all lanes are on one patch.
+    pub(super) is_uniform: bool,
 }
 
+/// A point of the mesh on a patch, and its barycentric coordinates.
+pub(super) type OnPatch = (u32, u32, [f64; 3]);
+
 impl Block {
-    /// A block of one point at barycentric coordinates `u`.
-    pub(super) fn new(patch: u32, point: u32, u: [f64; 3]) -> Self {
+    /// The blocks of points whose patches ascend.
+    ///
+    /// Eight points of one patch share a block. The remaining points of a group share blocks too: with few points on each
+    /// patch, blocks of a single patch would be half empty.
+    pub(super) fn of(points: &[OnPatch]) -> Vec<Self> {
+        let group = |on: &OnPatch| on.0 / LANES as u32;
+        let mut blocks = Vec::new();
+        let mut left_over: Vec<OnPatch> = Vec::new();
+        for points in points.chunk_by(|a, b| group(a) == group(b)) {
+            left_over.clear();
+            for points in points.chunk_by(|a, b| a.0 == b.0) {
+                let (whole, rest) = points.as_chunks::<LANES>();
+                blocks.extend(whole.iter().map(|points| Self::new(points)));
+                left_over.extend(rest);
+            }
+            blocks.extend(left_over.chunks(LANES).map(Self::new));
+        }
+        blocks
+    }
+
+    /// The block of one to eight points.
+    fn new(points: &[OnPatch]) -> Self {
+        let last = points.len() - 1;
+        let lanes: [OnPatch; LANES] = std::array::from_fn(|lane| points[lane.min(last)]);
         Self {
-            patch,
-            points: [point; LANES],
-            u: [u[0] as f32; LANES],
-            v: [u[1] as f32; LANES],
-            offset: [[0.0; LANES]; 3],
+            points: lanes.map(|on| on.1),
+            u: Row8(lanes.map(|on| on.2[0] as f32)),
+            v: Row8(lanes.map(|on| on.2[1] as f32)),
+            offset: [Row8::default(); 3],
+            lanes: lanes.map(|on| (on.0 as usize % LANES) as u8),
+            group: lanes[0].0 / LANES as u32,
+            is_uniform: lanes.iter().all(|on| on.0 == lanes[0].0),
         }
     }
 
-    /// Sets the point of a lane and of those after it.
-    pub(super) fn set(&mut self, lane: usize, point: u32, u: [f64; 3]) {
-        self.points[lane..].fill(point);
-        self.u[lane..].fill(u[0] as f32);
-        self.v[lane..].fill(u[1] as f32);
+    /// The patch of a lane.
+    pub(super) fn patch(&self, lane: usize) -> u32 {
+        self.group * LANES as u32 + u32::from(self.lanes[lane])
     }
 
     /// Writes the place of a lane if its point lies in `out`, which begins with point `start`.
@@ -54,19 +84,19 @@ impl Block {
 
     /// The barycentric coordinates of a lane.
     pub(super) fn barycentric(&self, lane: usize) -> [f64; 3] {
-        let (u, v) = (f64::from(self.u[lane]), f64::from(self.v[lane]));
+        let (u, v) = (f64::from(self.u.0[lane]), f64::from(self.v.0[lane]));
         [u, v, 1.0 - u - v]
     }
 
     /// The offset of a lane, metres.
     pub(super) fn offset(&self, lane: usize) -> DVec3 {
-        DVec3::from_array(self.offset.map(|axis| f64::from(axis[lane])))
+        DVec3::from_array(self.offset.map(|axis| f64::from(axis.0[lane])))
     }
 
     /// Sets the offset of a lane.
     pub(super) fn set_offset(&mut self, lane: usize, offset: DVec3) {
         for (axis, value) in self.offset.iter_mut().zip(offset.to_array()) {
-            axis[lane] = value as f32;
+            axis.0[lane] = value as f32;
         }
     }
 }
@@ -76,9 +106,9 @@ impl Block {
 pub(super) struct Group {
     /// The three corners of each patch.
     pub(super) corners: [[u32; LANES]; 3],
-    /// The six edge points at bind from the corner each is beside, along that corner's tangents, metres: corner by corner,
-    /// towards the next corner and the one before.
-    pub(super) edges: [[[f32; LANES]; 2]; 6],
+    /// Three times the way from each corner to the edge points beside it at bind, along that corner's tangents, metres: corner
+    /// by corner, towards the next corner and the one before.
+    pub(super) edges: [[Row8; 2]; 6],
 }
 
 impl Group {
@@ -91,9 +121,9 @@ impl Group {
                 group.corners[i][lane] = t[i];
                 let plane = &net.planes[t[i] as usize];
                 for (k, edge) in net.edge_offsets(patch as u32)[i].into_iter().enumerate() {
-                    let along = plane.tangents.map(|t| edge.dot(t) as f32);
-                    group.edges[2 * i + k][0][lane] = along[0];
-                    group.edges[2 * i + k][1][lane] = along[1];
+                    let along = plane.tangents.map(|t| (3.0 * edge.dot(t)) as f32);
+                    group.edges[2 * i + k][0].0[lane] = along[0];
+                    group.edges[2 * i + k][1].0[lane] = along[1];
                 }
             }
         };
@@ -101,7 +131,7 @@ impl Group {
             .map(|g| {
                 let mut group = Self {
                     corners: [[0; LANES]; 3],
-                    edges: [[[0.0; LANES]; 2]; 6],
+                    edges: [[Row8::default(); 2]; 6],
                 };
                 for patch in g * LANES..((g + 1) * LANES).min(n) {
                     lane(patch, &mut group, patch % LANES);

@@ -6,38 +6,15 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::blocks::{Block, CornerRow, Group};
+use super::cubics::{Cubics, ONE, U, UU, UUU, UUV, UV, UVV, V, VV, VVV, dot4};
 use crate::skinning::cooked::LANES;
 use crate::skinning::kernels::cross;
+use crate::skinning::palette::Row8;
 use crate::skinning::{Backend, Kernel, Simd, dispatch};
 use glam::Vec3;
 
-/// Coefficients of a patch: nine of the place (without the constant, which is the third corner), in the powers of the first
-/// two barycentric coordinates; then the rotation.
-const N_PLACE: usize = 9;
-
-/// Powers (of u, of v) of the coefficients.
-const U: usize = 0;
-const V: usize = 1;
-const UU: usize = 2;
-const UV: usize = 3;
-const VV: usize = 4;
-const UUU: usize = 5;
-const UUV: usize = 6;
-const UVV: usize = 7;
-const VVV: usize = 8;
-
-/// The patches of a group at a pose, lane = patch.
-struct Cubics {
-    /// The third corner.
-    origin: [[f32; LANES]; 3],
-    place: [[[f32; LANES]; 3]; N_PLACE],
-    /// The third corner's rotation, and what the first and second add, all in one hemisphere.
-    rotation: [[[f32; LANES]; 4]; 3],
-    /// The third corner's factor of the first coordinate of details: -1 where it mirrors.
-    mirror: [f32; LANES],
-    /// Not above 0 where the rotations of a patch have no common hemisphere.
-    hemisphere: [f32; LANES],
-}
+/// The prefetch distance, blocks: as in `skinning::kernels`, the prefetch of the hardware stops at every page.
+const AHEAD: usize = 12;
 
 /// Cubic patches at a pose.
 #[derive(Clone, Copy)]
@@ -53,14 +30,26 @@ pub(super) struct Cubic<'a> {
 }
 
 impl Cubic<'_> {
-    /// Writes the points of some blocks that lie in a run of points: `out`, from `start` on. Blocks of patches whose rotations
-    /// have no common hemisphere are left to `uncommon`. Blocks of neighbouring patches should follow each other.
+    /// Writes the points of some blocks that lie in a run of points: `out`, from `start` on. Lanes on patches whose rotations
+    /// have no common hemisphere are left to `uncommon`, which takes a block and a lane. Blocks of one group should follow each
+    /// other.
     pub(super) fn evaluate<B: Iterator<Item = u32>>(
         &self,
         blocks: B,
         start: u32,
         out: &mut [Vec3],
-        uncommon: &mut dyn FnMut(u32, &mut [Vec3]),
+        uncommon: &mut dyn FnMut(u32, usize, &mut [Vec3]),
+    ) {
+        self.evaluate_on(Backend::detect(), blocks, start, out, uncommon);
+    }
+
+    fn evaluate_on<B: Iterator<Item = u32>>(
+        &self,
+        backend: Backend,
+        blocks: B,
+        start: u32,
+        out: &mut [Vec3],
+        uncommon: &mut dyn FnMut(u32, usize, &mut [Vec3]),
     ) {
         let run = Run {
             cubic: *self,
@@ -69,7 +58,7 @@ impl Cubic<'_> {
             out,
             uncommon,
         };
-        dispatch(Backend::detect(), run);
+        dispatch(backend, run);
     }
 }
 
@@ -78,225 +67,135 @@ struct Run<'a, B> {
     blocks: B,
     start: u32,
     out: &'a mut [Vec3],
-    uncommon: &'a mut dyn FnMut(u32, &mut [Vec3]),
+    uncommon: &'a mut dyn FnMut(u32, usize, &mut [Vec3]),
 }
 
 impl<B: Iterator<Item = u32>> Kernel for Run<'_, B> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let cubic = self.cubic;
-        let mut current = usize::MAX;
-        let mut found = Cubics {
-            origin: [[0.0; LANES]; 3],
-            place: [[[0.0; LANES]; 3]; N_PLACE],
-            rotation: [[[0.0; LANES]; 4]; 3],
-            mirror: [1.0; LANES],
-            hemisphere: [0.0; LANES],
-        };
-        // One loop over blocks, not one over patches around one over their blocks: the processor foresees its branches.
+        let mut current = u32::MAX;
+        let mut has_uncommon = false;
+        let mut cubics = Cubics::default();
+        // One loop over blocks, not one over groups around one over their blocks: the processor predicts its branches.
         for index in self.blocks {
             let block = &cubic.blocks[index as usize];
-            let (group, lane) = (block.patch as usize / LANES, block.patch as usize % LANES);
-            if group != current {
-                current = group;
+            prefetch(simd, cubic.blocks, index as usize + AHEAD);
+            if block.group != current {
+                current = block.group;
+                let group = &cubic.groups[current as usize];
                 if cubic.by_normal {
-                    cubics::<S, true>(simd, &cubic.groups[group], cubic.rows, &mut found);
+                    cubics.take::<S, true>(simd, group, cubic.rows);
                 } else {
-                    cubics::<S, false>(simd, &cubic.groups[group], cubic.rows, &mut found);
+                    cubics.take::<S, false>(simd, group, cubic.rows);
                 }
+                has_uncommon = !cubics.hemisphere.0.iter().all(|&h| h > 0.0);
             }
-            if found.hemisphere[lane] > 0.0 {
-                let [x, y, z] = found.place(simd, lane, block);
-                for lane in 0..LANES {
-                    let place = Vec3::new(x[lane], y[lane], z[lane]);
-                    block.write(lane, place, self.start, self.out);
-                }
+            let places = if block.is_uniform {
+                place::<S, true>(simd, &cubics, block)
             } else {
-                (self.uncommon)(index, self.out);
+                place::<S, false>(simd, &cubics, block)
+            };
+            for lane in 0..LANES {
+                block.write(lane, places[lane], self.start, self.out);
+            }
+            if has_uncommon {
+                for (lane, &patch) in block.lanes.iter().enumerate() {
+                    let is_common = cubics.hemisphere.0[usize::from(patch) % LANES] > 0.0;
+                    if !is_common {
+                        (self.uncommon)(index, lane, self.out);
+                    }
+                }
             }
         }
     }
 }
-
-/// Three lanes of coordinates.
-type Three<S> = [<S as Simd>::F; 3];
 
 // No closures below: they would be compiled without the backend's instructions.
 
-/// The coefficients of the patches of a group.
+/// `S(u) + R(q(u)) e` for the vertices of a block.
 #[inline(always)]
-fn cubics<S: Simd, const BY_NORMAL: bool>(
+fn place<S: Simd, const UNIFORM: bool>(simd: S, cubics: &Cubics, block: &Block) -> [Vec3; LANES] {
+    let lanes = Lanes::<S, UNIFORM> {
+        simd,
+        numbers: simd.lane_numbers(block.lanes),
+        first: usize::from(block.lanes[0]) % LANES,
+    };
+    let (u, v) = (simd.from_lanes(&block.u.0), simd.from_lanes(&block.v.0));
+    let mut s = [simd.splat(0.0); 3];
+    for k in 0..3 {
+        let c = &cubics.place[k];
+        let by_u = simd.mul_add(u, lanes.of(&c[UUU]), lanes.of(&c[UU]));
+        let by_u = simd.mul_add(u, by_u, lanes.of(&c[U]));
+        let mixed = simd.mul_add(u, lanes.of(&c[UUV]), lanes.of(&c[UV]));
+        let mixed = simd.mul_add(v, lanes.of(&c[UVV]), mixed);
+        let by_u = simd.mul_add(v, mixed, by_u);
+        let by_v = simd.mul_add(v, lanes.of(&c[VVV]), lanes.of(&c[VV]));
+        let by_v = simd.mul_add(v, by_v, lanes.of(&c[V]));
+        let along_u = simd.mul_add(u, by_u, lanes.of(&c[ONE]));
+        s[k] = simd.mul_add(v, by_v, along_u);
+    }
+    let mut q = [simd.splat(0.0); 4];
+    for k in 0..4 {
+        let [third, first, second] = &cubics.rotation[k];
+        let by_u = simd.mul_add(u, lanes.of(first), lanes.of(third));
+        q[k] = simd.mul_add(v, lanes.of(second), by_u);
+    }
+    let [x, y, z] = &block.offset;
+    let e = [
+        simd.mul(simd.from_lanes(&x.0), lanes.of(&cubics.mirror)),
+        simd.from_lanes(&y.0),
+        simd.from_lanes(&z.0),
+    ];
+    // R e = e + 2 / |q|^2 q x (q x e + w e): no square root.
+    let axis = [q[0], q[1], q[2]];
+    let once = add_scaled(simd, cross(simd, axis, e), e, q[3]);
+    let twice = cross(simd, axis, once);
+    let factor = simd.div(simd.splat(2.0), dot4(simd, q, q));
+    let sum = [
+        simd.add(s[0], e[0]),
+        simd.add(s[1], e[1]),
+        simd.add(s[2], e[2]),
+    ];
+    let mut places = [Vec3::ZERO; LANES];
+    simd.store(add_scaled(simd, sum, twice, factor), &mut places);
+    places
+}
+
+/// The patches of the lanes of a block, which are all the `first` where it is `UNIFORM`: one number is then loaded into all
+/// lanes, which costs no exchange of lanes.
+struct Lanes<S: Simd, const UNIFORM: bool> {
     simd: S,
-    group: &Group,
-    rows: &[CornerRow],
-    cubics: &mut Cubics,
-) {
-    let mut x = [[simd.splat(0.0); 3]; 3];
-    let mut q = [[simd.splat(0.0); 4]; 3];
-    let mut tangents = [[simd.splat(0.0); 8]; 3];
-    let mut mirror = simd.splat(1.0);
-    for i in 0..3 {
-        let mut place = [simd.splat(0.0); LANES];
-        let mut tangent = [simd.splat(0.0); LANES];
-        for lane in 0..LANES {
-            let row = &rows[group.corners[i][lane] as usize];
-            place[lane] = simd.from_lanes(&row.place.0);
-            tangent[lane] = simd.from_lanes(&row.tangents.0);
-        }
-        let place = simd.transpose(place);
-        tangents[i] = simd.transpose(tangent);
-        x[i] = [place[0], place[1], place[2]];
-        q[i] = [place[3], place[4], place[5], place[6]];
-        mirror = place[7];
-    }
-    for k in 0..3 {
-        cubics.origin[k] = simd.to_array(x[2][k]);
-    }
-    cubics.mirror = simd.to_array(mirror);
-    // Corners from the third one: small numbers keep their digits.
-    let origin = x[2];
-    let corner = [
-        minus(simd, x[0], origin),
-        minus(simd, x[1], origin),
-        [simd.splat(0.0); 3],
-    ];
-    // Beside each corner: towards the next one, and towards the one before.
-    let mut edges = [[simd.splat(0.0); 3]; 6];
-    for i in 0..3 {
-        for side in 0..2 {
-            edges[2 * i + side] = if BY_NORMAL {
-                let n = [tangents[i][0], tangents[i][1], tangents[i][2]];
-                tangential(simd, corner[i], corner[(i + 1 + side) % 3], n)
-            } else {
-                let [a, b] = &group.edges[2 * i + side];
-                let (a, b) = (simd.from_lanes(a), simd.from_lanes(b));
-                let t = &tangents[i];
-                let first = add_scaled(simd, corner[i], [t[0], t[1], t[2]], a);
-                add_scaled(simd, first, [t[3], t[4], t[5]], b)
-            };
-        }
-    }
-    let (two, three, six) = (simd.splat(2.0), simd.splat(3.0), simd.splat(6.0));
-    let (quarter, sixth) = (simd.splat(0.25), simd.splat(1.0 / 6.0));
-    for k in 0..3 {
-        let (b300, b030) = (corner[0][k], corner[1][k]);
-        let (b210, b201, b021) = (edges[0][k], edges[1][k], edges[2][k]);
-        let (b120, b102, b012) = (edges[3][k], edges[4][k], edges[5][k]);
-        let sum = simd.add(simd.add(b210, b201), simd.add(b021, b120));
-        let sum = simd.add(sum, simd.add(b102, b012));
-        // E + (E - V) / 2 with b003 = 0.
-        let b111 = simd.neg_mul_add(simd.add(b300, b030), sixth, simd.mul(sum, quarter));
-        let uuv = simd.add(simd.sub(b210, b201), b012);
-        let uuv = simd.neg_mul_add(two, simd.sub(b111, b102), uuv);
-        let uvv = simd.add(simd.sub(b120, b021), b102);
-        let uvv = simd.neg_mul_add(two, simd.sub(b111, b012), uvv);
-        // 3! / (p! q! r!) times the p-th difference along u and the q-th along v.
-        let place = &mut cubics.place;
-        place[U][k] = simd.to_array(simd.mul(three, b102));
-        place[V][k] = simd.to_array(simd.mul(three, b012));
-        place[UU][k] = simd.to_array(simd.mul(three, simd.neg_mul_add(two, b102, b201)));
-        place[VV][k] = simd.to_array(simd.mul(three, simd.neg_mul_add(two, b012, b021)));
-        let uv = simd.sub(simd.sub(b111, b102), b012);
-        place[UV][k] = simd.to_array(simd.mul(six, uv));
-        place[UUU][k] = simd.to_array(simd.mul_add(three, simd.sub(b102, b201), b300));
-        place[VVV][k] = simd.to_array(simd.mul_add(three, simd.sub(b012, b021), b030));
-        place[UUV][k] = simd.to_array(simd.mul(three, uuv));
-        place[UVV][k] = simd.to_array(simd.mul(three, uvv));
-    }
-    let first = towards(simd, q[0], q[2]);
-    let second = towards(simd, q[1], q[2]);
-    cubics.hemisphere = simd.to_array(dot4(simd, first, second));
-    for k in 0..4 {
-        cubics.rotation[0][k] = simd.to_array(q[2][k]);
-        cubics.rotation[1][k] = simd.to_array(simd.sub(first[k], q[2][k]));
-        cubics.rotation[2][k] = simd.to_array(simd.sub(second[k], q[2][k]));
-    }
+    numbers: S::F,
+    first: usize,
 }
 
-impl Cubics {
-    /// `S(u) + R(q(u)) e` for the vertices of a block: x, y, z.
+impl<S: Simd, const UNIFORM: bool> Lanes<S, UNIFORM> {
+    /// The number of each lane's patch.
     #[inline(always)]
-    fn place<S: Simd>(&self, simd: S, lane: usize, block: &Block) -> [[f32; LANES]; 3] {
-        let (u, v) = (simd.from_lanes(&block.u), simd.from_lanes(&block.v));
-        let mut s = [simd.splat(0.0); 3];
-        for k in 0..3 {
-            let mut c = [simd.splat(0.0); N_PLACE];
-            for i in 0..N_PLACE {
-                c[i] = simd.splat(self.place[i][k][lane]);
-            }
-            let by_u = simd.mul_add(u, simd.mul_add(u, c[UUU], c[UU]), c[U]);
-            let mixed = simd.mul_add(v, c[UVV], simd.mul_add(u, c[UUV], c[UV]));
-            let by_u = simd.mul_add(v, mixed, by_u);
-            let by_v = simd.mul_add(v, simd.mul_add(v, c[VVV], c[VV]), c[V]);
-            let origin = simd.splat(self.origin[k][lane]);
-            s[k] = simd.mul_add(v, by_v, simd.mul_add(u, by_u, origin));
+    fn of(&self, row: &Row8) -> S::F {
+        if UNIFORM {
+            self.simd.splat(row.0[self.first])
+        } else {
+            self.simd.pick(row, self.numbers)
         }
-        let mut q = [simd.splat(0.0); 4];
-        for k in 0..4 {
-            let [third, first, second] = &self.rotation;
-            let by_u = simd.mul_add(u, simd.splat(first[k][lane]), simd.splat(third[k][lane]));
-            q[k] = simd.mul_add(v, simd.splat(second[k][lane]), by_u);
-        }
-        let mirror = simd.splat(self.mirror[lane]);
-        let e = [
-            simd.mul(simd.from_lanes(&block.offset[0]), mirror),
-            simd.from_lanes(&block.offset[1]),
-            simd.from_lanes(&block.offset[2]),
-        ];
-        // R e = e + 2 / |q|^2 q x (q x e + w e): no square root.
-        let axis = [q[0], q[1], q[2]];
-        let once = add_scaled(simd, cross(simd, axis, e), e, q[3]);
-        let twice = cross(simd, axis, once);
-        let factor = simd.div(simd.splat(2.0), dot4(simd, q, q));
-        let sum = [
-            simd.add(s[0], e[0]),
-            simd.add(s[1], e[1]),
-            simd.add(s[2], e[2]),
-        ];
-        let [x, y, z] = add_scaled(simd, sum, twice, factor);
-        [simd.to_array(x), simd.to_array(y), simd.to_array(z)]
     }
 }
 
-/// The edge point beside `from` towards `to` in the plane of the unit normal `n`: a third of the way.
+/// Prefetches a block, if there is one: four cache lines.
 #[inline(always)]
-fn tangential<S: Simd>(simd: S, from: Three<S>, to: Three<S>, n: Three<S>) -> Three<S> {
-    let along = minus(simd, to, from);
-    let dot = simd.mul_add(along[1], n[1], simd.mul(along[0], n[0]));
-    let dot = simd.mul_add(along[2], n[2], dot);
-    let third = simd.splat(1.0 / 3.0);
-    let flat = [
-        simd.neg_mul_add(n[0], dot, along[0]),
-        simd.neg_mul_add(n[1], dot, along[1]),
-        simd.neg_mul_add(n[2], dot, along[2]),
-    ];
-    add_scaled(simd, from, flat, third)
-}
-
-/// A rotation, or its negative, in the hemisphere of `pivot`.
-#[inline(always)]
-fn towards<S: Simd>(simd: S, q: [S::F; 4], pivot: [S::F; 4]) -> [S::F; 4] {
-    let zero = simd.splat(0.0);
-    let opposed = simd.sub(zero, dot4(simd, q, pivot));
-    let mut turned = q;
-    for k in 0..4 {
-        turned[k] = simd.select_gt(opposed, zero, simd.sub(zero, q[k]), q[k]);
+fn prefetch<S: Simd>(simd: S, blocks: &[Block], index: usize) {
+    if let Some(block) = blocks.get(index) {
+        simd.prefetch(&block.points, 0);
+        simd.prefetch(&block.v.0, 0);
+        simd.prefetch(&block.offset, 1);
+        simd.prefetch(&block.lanes, 0);
     }
-    turned
-}
-
-#[inline(always)]
-fn minus<S: Simd>(simd: S, a: Three<S>, b: Three<S>) -> Three<S> {
-    [
-        simd.sub(a[0], b[0]),
-        simd.sub(a[1], b[1]),
-        simd.sub(a[2], b[2]),
-    ]
 }
 
 /// `a + b t`.
 #[inline(always)]
-fn add_scaled<S: Simd>(simd: S, a: Three<S>, b: Three<S>, t: S::F) -> Three<S> {
+fn add_scaled<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3], t: S::F) -> [S::F; 3] {
     [
         simd.mul_add(b[0], t, a[0]),
         simd.mul_add(b[1], t, a[1]),
@@ -304,8 +203,125 @@ fn add_scaled<S: Simd>(simd: S, a: Three<S>, b: Three<S>, t: S::F) -> Three<S> {
     ]
 }
 
-#[inline(always)]
-fn dot4<S: Simd>(simd: S, a: [S::F; 4], b: [S::F; 4]) -> S::F {
-    let sum = simd.mul_add(a[1], b[1], simd.mul(a[0], b[0]));
-    simd.mul_add(a[3], b[3], simd.mul_add(a[2], b[2], sum))
+#[cfg(test)]
+mod tests {
+    use super::super::blocks::OnPatch;
+    use super::*;
+
+    /// Numbers that repeat, -1 to 1.
+    fn noise(i: usize) -> f32 {
+        ((i * 7919 + 104_729) % 2003) as f32 / 1001.5 - 1.0
+    }
+
+    fn row(numbers: impl FnMut(usize) -> f32) -> Row8 {
+        Row8(std::array::from_fn(numbers))
+    }
+
+    /// Patches of twenty corners with rotations in one hemisphere; every second corner of a group mirrors.
+    fn patches(n: usize) -> (Vec<Group>, Vec<CornerRow>) {
+        let corner = |c: usize| CornerRow {
+            place: row(|k| match k {
+                6 => 1.0,
+                7 => 1.0 - 2.0 * (c % 2) as f32,
+                _ => 0.4 * noise(8 * c + k),
+            }),
+            tangents: row(|k| noise(900 + 8 * c + k)),
+        };
+        let group = |g: usize| Group {
+            corners: [0, 1, 2]
+                .map(|i| std::array::from_fn(|lane| ((g + 3 * lane + i) % 20) as u32)),
+            edges: std::array::from_fn(|e| {
+                [0, 1].map(|t| row(|lane| noise(g + 40 * e + 9 * t + lane)))
+            }),
+        };
+        let groups = (0..n.div_ceil(LANES)).map(group).collect();
+        (groups, (0..20).map(corner).collect())
+    }
+
+    fn on(points: &[OnPatch]) -> Vec<Block> {
+        let mut blocks = Block::of(points);
+        for block in &mut blocks {
+            for lane in 0..LANES {
+                let p = block.points[lane] as usize;
+                block.set_offset(lane, [0, 1, 2].map(|k| f64::from(noise(p + 31 * k))).into());
+            }
+        }
+        blocks
+    }
+
+    fn evaluated(backend: Backend, points: &[OnPatch], by_normal: bool) -> Vec<Vec3> {
+        let (groups, rows) = patches(24);
+        let blocks = on(points);
+        let cubic = Cubic {
+            groups: &groups,
+            blocks: &blocks,
+            rows: &rows,
+            by_normal,
+        };
+        let mut out = vec![Vec3::NAN; 200];
+        let mut none = |_: u32, _: usize, _: &mut [Vec3]| panic!("one hemisphere");
+        cubic.evaluate_on(backend, 0..blocks.len() as u32, 0, &mut out, &mut none);
+        out
+    }
+
+    /// Points of patches with 1, 2, ... 17 of them, ascending.
+    fn points() -> Vec<OnPatch> {
+        let of_patch = |patch: u32| (0..=patch % 17).map(move |i| (patch, i));
+        let all = (0..20).flat_map(of_patch).enumerate();
+        all.map(|(p, (patch, i))| {
+            let u = 0.05 + 0.9 * f64::from(i) / 18.0;
+            (patch, p as u32, [u, 0.9 - u, 0.1])
+        })
+        .collect()
+    }
+
+    #[test]
+    fn blocks_hold_all_points_and_are_of_one_group() {
+        let points = points();
+        let blocks = on(&points);
+        let mut found: Vec<(u32, u32)> = Vec::new();
+        for block in &blocks {
+            for lane in 0..LANES {
+                found.push((block.patch(lane), block.points[lane]));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        let expected: Vec<(u32, u32)> = points.iter().map(|on| (on.0, on.1)).collect();
+        assert_eq!(found, expected);
+        assert!(blocks.iter().any(|b| b.is_uniform) && blocks.iter().any(|b| !b.is_uniform));
+        assert!(blocks.windows(2).all(|w| w[0].group <= w[1].group));
+        assert!(Block::of(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_point_has_the_same_bits_in_any_block() {
+        let points = points();
+        for backend in [Backend::detect(), Backend::Portable] {
+            for by_normal in [false, true] {
+                let together = evaluated(backend, &points, by_normal);
+                for one in &points {
+                    let alone = evaluated(backend, &[*one], by_normal);
+                    let (a, b) = (together[one.1 as usize], alone[one.1 as usize]);
+                    assert!(
+                        crate::math::same_bits(a, b) && a.is_finite(),
+                        "{one:?}: {a} {b}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_backends_agree() {
+        let points = points();
+        for by_normal in [false, true] {
+            let fast = evaluated(Backend::detect(), &points, by_normal);
+            let portable = evaluated(Backend::Portable, &points, by_normal);
+            for on in &points {
+                let (a, b) = (fast[on.1 as usize], portable[on.1 as usize]);
+                assert!(a.distance(b) < 1e-5, "{on:?}: {a} {b}");
+            }
+        }
+    }
 }

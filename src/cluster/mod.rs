@@ -24,6 +24,7 @@ mod cage_mesh;
 pub mod channel;
 pub mod controls;
 mod corner_lanes;
+mod cubics;
 mod data;
 mod driven;
 mod drivers;

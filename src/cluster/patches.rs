@@ -1,11 +1,11 @@
 //! The fast evaluation of free vertices, f32.
 
-use super::blocks::{Block, CornerRow, Group};
+use super::blocks::{Block, CornerRow, Group, OnPatch};
 use super::frame::{CornerFrame, TangentPlane};
 use super::interpolation::{Interpolation, PatchOptions};
 use super::kernel::Cubic;
 use super::layout::Layout;
-use super::net::{ControlNet, rotation_between};
+use super::net::{ControlNet, Patch, rotation_between};
 use super::rows::Rows;
 use super::strands::{StrandPoint, Strands};
 use super::surface::ClusterSurface;
@@ -87,6 +87,8 @@ pub struct PatchWork {
     changed: Vec<u32>,
     /// n_patches: those in `changed`, where they are many.
     is_changed: Vec<bool>,
+    /// Their blocks, where they are few.
+    blocks: Vec<u32>,
     /// n_corners: the gradients of displacements.
     gradients: Vec<DMat3>,
 }
@@ -120,23 +122,11 @@ impl Patches {
             let points = surface.points_of_vertex(f.vertex);
             points.iter().map(move |&point| (f, point))
         });
-        let points = Rows::new(
-            n_patches,
-            on_patch.clone().map(|(f, point)| (f.triangle, point)),
-        );
-        let mut blocks: Vec<Block> = Vec::new();
-        let (mut patch, mut lane) = (u32::MAX, LANES);
-        for (free, point) in on_patch {
-            let u = free.barycentric;
-            if free.triangle == patch && lane < LANES {
-                let last = blocks.len() - 1;
-                blocks[last].set(lane, point, u);
-                lane += 1;
-            } else {
-                blocks.push(Block::new(free.triangle, point, u));
-                (patch, lane) = (free.triangle, 1);
-            }
-        }
+        let on_patch: Vec<OnPatch> = on_patch
+            .map(|(f, point)| (f.triangle, point, f.barycentric))
+            .collect();
+        let points = Rows::new(n_patches, on_patch.iter().map(|on| (on.0, on.1)));
+        let blocks = Block::of(&on_patch);
         let on_strand = strands.points.iter().flat_map(|&at| {
             let points = surface.points_of_vertex(at.vertex).iter();
             points.map(move |&point| Strand {
@@ -155,6 +145,10 @@ impl Patches {
             .collect();
         of_tile.sort_unstable();
         of_tile.dedup();
+        let mut of_patch: Vec<(u32, u32)> = numbered
+            .flat_map(|(b, block)| (0..LANES).map(move |lane| (block.patch(lane), b)))
+            .collect();
+        of_patch.dedup();
         let of_corner = (0u32..)
             .zip(&net.triangles)
             .flat_map(|(p, t)| t.map(|c| (c, p)));
@@ -169,7 +163,7 @@ impl Patches {
             options,
             planes: net.planes.iter().map(plane).collect(),
             groups: Group::of(&net),
-            blocks_of_patch: Rows::new(n_patches, numbered.map(|(b, block)| (block.patch, b))),
+            blocks_of_patch: Rows::new(n_patches, of_patch.into_iter()),
             blocks,
             is_free: free.chain(on_strand.iter().map(|s| s.point)).collect(),
             points_of_patch: points,
@@ -261,7 +255,8 @@ impl Patches {
     /// Writes the free points of the patches at the corners `changed`, with the bits of [`Patches::evaluate`]; returns these
     /// points, ascending.
     ///
-    /// `changed` names all corners whose frames differ from the last evaluation with this `work`.
+    /// `changed` names all corners whose frames differ from the last evaluation with this `work`. Points of other patches that
+    /// share a block with these are written too, with the bits they have.
     pub fn evaluate_some<'w>(
         &self,
         frames: &[CornerFrame],
@@ -317,11 +312,14 @@ impl Patches {
             }
             self.evaluate_tiles(corners, Some(&work.is_changed), out);
         } else {
-            let blocks = work
-                .changed
-                .iter()
-                .flat_map(|&p| self.blocks_of_patch.row(p));
-            self.evaluate_blocks(corners, blocks.copied(), 0, out);
+            let blocks = work.changed.iter();
+            let blocks = blocks.flat_map(|&p| self.blocks_of_patch.row(p));
+            work.blocks.clear();
+            work.blocks.extend(blocks);
+            // Patches of a group share blocks.
+            work.blocks.sort_unstable();
+            work.blocks.dedup();
+            self.evaluate_blocks(corners, work.blocks.iter().copied(), 0, out);
         }
         for &patch in &work.changed {
             work.moved.extend(self.points_of_patch(patch));
@@ -357,10 +355,17 @@ impl Patches {
         };
         work.gradients.clear();
         work.gradients.extend((0..d.len() as u32).map(gradient));
-        for patch in 0..self.n_patches() as u32 {
-            let bezier = self.net.displacement_patch(patch, d, &work.gradients);
-            for &block in self.blocks_of_patch.row(patch) {
-                self.each_lane(block, 0, out, |u, _| bezier.at(u));
+        let mut last = None;
+        for block in &self.blocks {
+            for lane in 0..LANES {
+                let patch = block.patch(lane);
+                let bezier = match last.take() {
+                    Some((of, bezier)) if of == patch => bezier,
+                    _ => self.net.displacement_patch(patch, d, &work.gradients),
+                };
+                let displacement = bezier.at(block.barycentric(lane)).as_vec3();
+                block.write(lane, displacement, 0, out);
+                last = Some((patch, bezier));
             }
         }
     }
@@ -477,7 +482,10 @@ impl Patches {
                 let start = (tile * TILE) as u32;
                 let blocks = self.of_tile.row(tile as u32).iter().copied();
                 if let Some(flags) = flags {
-                    let blocks = blocks.filter(|&b| flags[self.blocks[b as usize].patch as usize]);
+                    let blocks = blocks.filter(|&b| {
+                        let block = &self.blocks[b as usize];
+                        (0..LANES).any(|lane| flags[block.patch(lane) as usize])
+                    });
                     self.evaluate_blocks(corners, blocks, start, out);
                     return;
                 }
@@ -498,16 +506,21 @@ impl Patches {
         out: &mut [Vec3],
     ) {
         let kind = self.options.interpolation;
-        let mut one_by_one = |block: u32, out: &mut [Vec3]| {
-            let patch = self.blocks[block as usize].patch;
-            let own = self.net.triangles[patch as usize].map(|c| corners.frame(c, &self.net));
-            let shape = self.net.patch_between(patch, &own, kind);
-            self.each_lane(block, start, out, |u, offset| {
-                shape.at(u) + rotation_between(&own, u) * offset
-            });
+        let mut last: Option<(u32, [CornerFrame; 3], Patch)> = None;
+        let mut exactly = |block: u32, lane: usize, out: &mut [Vec3]| {
+            let block = &self.blocks[block as usize];
+            let patch = block.patch(lane);
+            let known = last.take().filter(|(known, ..)| *known == patch);
+            let (_, own, shape) = last.insert(known.unwrap_or_else(|| {
+                let own = self.net.triangles[patch as usize].map(|c| corners.frame(c, &self.net));
+                (patch, own, self.net.patch_between(patch, &own, kind))
+            }));
+            let (u, offset) = (block.barycentric(lane), block.offset(lane));
+            let place = shape.at(u) + rotation_between(own, u) * offset;
+            block.write(lane, place.as_vec3(), start, out);
         };
         if kind == Interpolation::Gregory {
-            blocks.for_each(|block| one_by_one(block, out));
+            blocks.for_each(|block| (0..LANES).for_each(|lane| exactly(block, lane, out)));
             return;
         }
         let cubic = Cubic {
@@ -516,23 +529,7 @@ impl Patches {
             rows: corners.rows,
             by_normal: kind == Interpolation::PointNormal,
         };
-        cubic.evaluate(blocks, start, out, &mut one_by_one);
-    }
-
-    /// Writes those points of a block that lie in a run of points, at the places that `place` gives for barycentric
-    /// coordinates and an offset.
-    fn each_lane(
-        &self,
-        block: u32,
-        start: u32,
-        out: &mut [Vec3],
-        place: impl Fn([f64; 3], DVec3) -> DVec3,
-    ) {
-        let block = &self.blocks[block as usize];
-        for lane in 0..LANES {
-            let place = place(block.barycentric(lane), block.offset(lane)).as_vec3();
-            block.write(lane, place, start, out);
-        }
+        cubic.evaluate(blocks, start, out, &mut exactly);
     }
 
     fn on_strand(&self, index: u32, corners: Posed<'_>) -> Vec3 {

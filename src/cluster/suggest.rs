@@ -81,8 +81,10 @@ pub fn suggest<E: From<Cancelled>>(
     };
     let mut fresh = Vec::new();
     if !given.contains(&true) {
-        fresh = edges.spread(given.len(), per_round);
-        fresh.truncate(settings.most);
+        fresh = edges.spread(given.len(), per_round.min(settings.most));
+        // There may be more than asked for; those that stay are from the whole mesh.
+        let (n, most) = (fresh.len(), settings.most.min(fresh.len()));
+        fresh = (0..most).map(|i| fresh[i * n / most]).collect();
     }
     for round in 0..MOST_ROUNDS {
         for &v in &fresh {

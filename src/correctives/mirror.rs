@@ -347,10 +347,9 @@ impl Mirrorer<'_> {
         let drivers = set.drivers.iter().map(|d| self.sides.image_of_driver(d));
         let drivers: Vec<Driver> = drivers.collect::<Result<_, _>>()?;
         let skeleton = self.sides.document.skeleton();
-        let mut name = set.name.clone();
-        for (from, to) in set.drivers.iter().zip(&drivers) {
-            name = name.replace(&skeleton.label(from.joint), &skeleton.label(to.joint));
-        }
+        let label = |driver: &Driver| skeleton.label(driver.joint);
+        let pairs = set.drivers.iter().zip(&drivers);
+        let mut name = renamed(&set.name, pairs.map(|(from, to)| [label(from), label(to)]));
         if name == set.name {
             name = format!("{name} mirrored");
         }
@@ -385,8 +384,14 @@ impl Mirrorer<'_> {
                 beside.push((image.joint, self.sides.image(driver, &image, *rotation)));
             }
         }
+        let skeleton = self.sides.document.skeleton();
+        let images = set.drivers.iter().map(|from| {
+            let to = self.sides.image_of_driver(from)?;
+            Ok([skeleton.label(from.joint), skeleton.label(to.joint)])
+        });
+        let images: Vec<[String; 2]> = images.collect::<Result<_, String>>()?;
         Ok(Sample {
-            name: sample.name.clone(),
+            name: renamed(&sample.name, images),
             rotations: self.rotations(set, sample, to),
             beside,
             displacements: self.reflected(&sample.displacements),
@@ -455,6 +460,28 @@ fn is_same_pose(a: &[DQuat], b: &[DQuat]) -> bool {
     squared < SAME * SAME
 }
 
+/// The name with words of pairs exchanged: the first of a pair by the second. The longest word counts where several begin.
+fn renamed(name: &str, pairs: impl IntoIterator<Item = [String; 2]>) -> String {
+    let pairs: Vec<[String; 2]> = pairs.into_iter().collect();
+    let (mut made, mut rest) = (String::new(), name);
+    while let Some(next) = rest.chars().next() {
+        let begins = pairs
+            .iter()
+            .filter(|[from, _]| rest.starts_with(from.as_str()));
+        match begins.max_by_key(|[from, _]| from.len()) {
+            Some([from, to]) if !from.is_empty() => {
+                made.push_str(to);
+                rest = &rest[from.len()..];
+            }
+            _ => {
+                made.push(next);
+                rest = &rest[next.len_utf8()..];
+            }
+        }
+    }
+    made
+}
+
 /// The name, or "name mirrored", with a number where a sample of the set has it.
 fn free_name(set: &SampleSet, name: &str) -> String {
     let taken = |name: &String| set.samples.iter().any(|s| s.name == *name);
@@ -463,4 +490,28 @@ fn free_name(set: &SampleSet, name: &str) -> String {
         .into_iter()
         .chain(mirrored);
     names.find(|name| !taken(name)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::renamed;
+
+    #[test]
+    fn names_of_bones_become_those_of_their_counterparts() {
+        let pairs = [
+            ["arm.L", "arm.R"],
+            ["arm.L.001", "arm.R.001"],
+            ["arm.R", "arm.L"],
+        ];
+        let pairs = pairs.map(|pair| pair.map(str::to_owned));
+        for (name, expected) in [
+            ("arm.L 70°", "arm.R 70°"),
+            ("arm.L + arm.R", "arm.R + arm.L"),
+            ("é arm.L.001", "é arm.R.001"),
+            ("Raised", "Raised"),
+        ] {
+            assert_eq!(renamed(name, pairs.clone()), expected);
+        }
+        assert_eq!(renamed("arm", [[String::new(), "x".to_owned()]]), "arm");
+    }
 }

@@ -5,7 +5,7 @@ use crate::deform::{Captured, DeformStack, InstancePlan, capture};
 use crate::document::{Document, Instance, InstanceId, MeshId, MeshItem};
 use crate::evaluate::Evaluator;
 use crate::evaluate::gauge::with_stacks;
-use crate::io::{open_any, read_obj_positions};
+use crate::io::{is_obj, open_any, read_obj_positions};
 use crate::skeleton::PoseAt;
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
@@ -24,7 +24,8 @@ pub fn of_file<'p>(
     task: &Task,
 ) -> Result<BTreeMap<MeshId, Captured>, String> {
     let captured = if is_obj(path) {
-        let positions = read_obj_positions(path, task).map_err(|why| format!("{why}."))?;
+        let positions = read_obj_positions(path, task);
+        let positions = positions.map_err(|why| format!("{}: {why}", path.display()))?;
         of_positions(document, at, &positions, task)
     } else {
         let opened = open_any(path, task).map_err(|why| why.to_string())?;
@@ -33,18 +34,15 @@ pub fn of_file<'p>(
     captured.map_err(|why| format!("{} {why}.", path.display()))
 }
 
-/// Whether a path is that of an OBJ file.
-pub fn is_obj(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("obj"))
-}
-
 /// Why there is nothing to capture.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SculptError {
     /// It was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+    /// No skinned mesh has that morph target, or there is none at all.
+    #[error("is on no skinned mesh of the model")]
+    NoMesh,
     /// No mesh of the sculpt has the vertices of a skinned mesh.
     #[error("has no mesh with the vertices of a skinned mesh of the model")]
     Unlike,

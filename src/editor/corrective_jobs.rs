@@ -151,7 +151,7 @@ fn run(document: &Document, at: PoseAt<'_>, what: &SampleTask, task: &Task) -> S
             each_skinned(document, &place, |mesh| {
                 let morphs = &document.meshes()[&mesh].geometry.morphs;
                 let target = morphs.iter().position(|morph| morph.name == *name);
-                let target = target.ok_or(sculpt::SculptError::Unlike)?;
+                let target = target.ok_or(sculpt::SculptError::NoMesh)?;
                 sculpt::of_morph_target(document, mesh, at, target, task)
             })
             .and_then(|captured| add(document, pose, captured))
@@ -172,13 +172,15 @@ fn each_skinned(
     capture: impl Fn(MeshId) -> Result<Captured, sculpt::SculptError>,
 ) -> Result<BTreeMap<MeshId, Captured>, String> {
     let mut found = BTreeMap::new();
-    let mut why_not = sculpt::SculptError::Unlike;
+    let mut why_not = sculpt::SculptError::NoMesh;
     let skinned = document.meshes().keys();
     for &mesh in skinned.filter(|id| document.skin_of_mesh(**id).is_some()) {
         match capture(mesh) {
             Ok(captured) => {
                 found.insert(mesh, captured);
             }
+            // Another mesh says more.
+            Err(sculpt::SculptError::NoMesh) => {}
             Err(why) => why_not = why,
         }
     }

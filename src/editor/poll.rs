@@ -133,6 +133,7 @@ impl Editor {
             && self.lane.is_idle()
             && !self.is_ending_stroke()
             && !self.wants_checks()
+            && !self.wants_other_net()
             && !self.has_waiting_fixes()
             && !self.exporting.wants_frame()
     }
@@ -167,6 +168,7 @@ impl Editor {
         self.views.take(&mut result, &self.document, &self.worker);
         self.heat_maps.take(std::mem::take(&mut result.heat));
         self.surfaces.take(std::mem::take(&mut result.surfaces));
+        self.clustering.net.take(result.net.take());
         self.world = result.world;
         self.settle_moved_joints(result.generation);
         let instances = self.document.instances();
@@ -196,12 +198,13 @@ impl Editor {
 
     /// Posts a snapshot if something changed since the last one.
     fn post(&mut self) -> bool {
-        if !self.evaluation.stale {
+        if !self.evaluation.stale && !self.wants_other_net() {
             return false;
         }
         self.evaluation.stale = false;
         self.evaluation.posted += 1;
         let heat_map = self.heat_request();
+        let net = self.ask_for_net();
         self.worker.post(Request {
             generation: self.evaluation.posted,
             document: self.document.clone(),
@@ -212,6 +215,7 @@ impl Editor {
             layouts: self.layouts.known(),
             exported: self.exporting.model().cloned(),
             heat_map,
+            net,
             reset: std::mem::take(&mut self.evaluation.reset),
         });
         true

@@ -16,6 +16,7 @@
 //! Invariant: a panic in a deformer ends its request, not the worker.
 
 pub mod centres;
+pub mod control_net;
 pub mod evaluator;
 pub mod exported;
 pub mod gauge;
@@ -31,6 +32,7 @@ pub mod volumes;
 pub mod worker;
 
 pub use centres::{CentreMap, has_centres, meshes_about_centres};
+pub use control_net::{ControlNetShape, control_net};
 pub use evaluator::Evaluator;
 pub use exported::ExportedModel;
 pub use gauge::{Comparison, Gauge};

@@ -1,5 +1,6 @@
 //! The evaluation thread.
 
+use super::control_net::{ControlNetShape, control_net};
 use super::heat_map::{HeatMapRequest, HeatMapper, HeatUpdate, views_for};
 use super::surface_data::{SurfaceData, SurfaceDataFinder};
 use super::{CentreMap, Evaluator, ExportedModel, LayoutMap, ViewId, ViewRequest};
@@ -33,6 +34,8 @@ pub struct Request {
     pub exported: Option<Arc<ExportedModel>>,
     /// The heat map to compute.
     pub heat_map: Option<HeatMapRequest>,
+    /// The instance whose control net to find.
+    pub net: Option<InstanceId>,
     /// Drop all caches: the first request after another model was opened.
     pub reset: bool,
 }
@@ -52,6 +55,8 @@ pub struct Evaluated {
     pub heat: HeatUpdate,
     /// What is shown of surfaces besides their shapes: all of it.
     pub surfaces: Vec<SurfaceData>,
+    /// The control net that was asked for.
+    pub net: Option<ControlNetShape>,
     /// The time of the evaluation without heat maps, seconds.
     pub secs: f64,
     /// A sentence for the artist if it failed; then nothing moved.
@@ -229,6 +234,7 @@ impl State {
                 .heat
                 .update(evaluator, document, heat_map, shown, &moved);
             let surfaces = state.surfaces.find(evaluator, document, request.moment);
+            let net = request.net.and_then(|id| control_net(evaluator, id));
             let updates = moved.into_iter();
             // Views to compare with are not shown.
             let updates = updates.filter(|(view, ..)| shown.iter().any(|r| r.view == *view));
@@ -239,12 +245,12 @@ impl State {
                     update: state.update(view, instance, moved)?,
                 })
             });
-            (updates.collect(), heat, surfaces)
+            (updates.collect(), heat, surfaces, net)
         });
         let failure = answer.is_none().then(|| {
             "The deformation failed; the last picture stays. Undo the last step.".to_owned()
         });
-        let (updates, heat, surfaces): (Vec<_>, _, _) = answer.unwrap_or_default();
+        let (updates, heat, surfaces, net): (Vec<_>, _, _, _) = answer.unwrap_or_default();
         Evaluated {
             generation: request.generation,
             world: self.evaluator.world().to_vec(),
@@ -252,6 +258,7 @@ impl State {
             updates,
             heat,
             surfaces,
+            net,
             secs,
             failure,
         }
@@ -322,6 +329,7 @@ mod tests {
             layouts: LayoutMap::new(),
             exported: None,
             heat_map: None,
+            net: None,
             reset: false,
         };
         let answer = state.answer(&request);

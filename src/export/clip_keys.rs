@@ -79,7 +79,7 @@ impl WrittenClips {
                     "were"
                 };
                 let message = format!(
-                    "Its bones use screw interpolation, which glTF lacks: {keys} {were} added so that any player \
+                    "Its bones use screw interpolation, which glTF lacks: {keys} {were} added so that any player plays \
                      them."
                 );
                 written.findings.push(Finding::info(place(), message));

@@ -37,4 +37,4 @@ pub use preset::{ExportPreset, PresetValues};
 pub use read_back::{ReadBack, read_back};
 pub use report::{CorrectedMesh, CorrectionReport, MeasuredErrors, NormalAngles, WorstPlace};
 pub use save::{export_and_read_back, export_to_file, write_files};
-pub use static_mesh::{export_obj, export_static_mesh, export_static_mesh_to_file, is_obj};
+pub use static_mesh::{export_obj, export_static_mesh, export_static_mesh_to_file};

@@ -9,11 +9,11 @@ use crate::bake::frames::place_points;
 use crate::bake::static_shapes::{StaticPose, StaticShape, static_shapes};
 use crate::document::{Document, InstanceId};
 use crate::finding::Finding;
-use crate::io::Outputs;
 use crate::io::gltf_export::{
     Destination, ExportReport, GltfFormat, files_of_model, for_file, write_shapes,
 };
 use crate::io::obj::{files_of_obj, write_obj};
+use crate::io::{Outputs, is_obj};
 use crate::math::Worse;
 use crate::task::Task;
 use glam::Vec3;
@@ -22,12 +22,6 @@ use std::path::Path;
 
 /// The largest distance attributed to rounding, as a fraction of the diagonal.
 const ROUNDING: f64 = 1e-6;
-
-/// Whether a path has the extension .obj.
-pub fn is_obj(path: &Path) -> bool {
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    ending.is_some_and(|ending| ending.eq_ignore_ascii_case("obj"))
-}
 
 /// Exports a frame of `document` to `path`, whose extension determines the format, with the files it needs beside it;
 /// each file is written and renamed in one step, the model last.

@@ -124,16 +124,16 @@ pub fn to_glb(model: &SampleModel) -> Vec<u8> {
 /// Meshes without a skeleton as a binary glTF 2.0 file: one root node, one mesh and one material each, in order.
 pub fn scene_to_glb(scene: &SampleScene) -> Vec<u8> {
     let mut file = Builder::default();
-    let (mut nodes, mut meshes, mut materials) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut parts, mut materials) = (Vec::new(), Vec::new());
     for (index, (mesh, [r, g, b])) in scene.meshes.iter().enumerate() {
-        nodes.push(json!({"name": mesh.name, "mesh": index}));
-        let primitives = mesh.primitives.iter().map(|p| {
-            let mut primitive = value(&file.primitive(p, 0));
-            primitive["material"] = json!(index);
-            primitive
+        let mut primitives = mesh.primitives.clone();
+        for primitive in &mut primitives {
+            primitive.material = Some(index as u32);
+        }
+        parts.push(Part {
+            name: mesh.name.clone(),
+            primitives,
         });
-        let primitives: Vec<Value> = primitives.collect();
-        meshes.push(json!({"name": mesh.name, "primitives": primitives}));
         materials.push(json!({
             "name": mesh.name,
             "pbrMetallicRoughness": {
@@ -143,24 +143,33 @@ pub fn scene_to_glb(scene: &SampleScene) -> Vec<u8> {
             },
         }));
     }
+    let (nodes, meshes) = file.parts(&parts);
     let animations: Vec<Value> = scene
         .clips
         .iter()
         .map(|clip| file.animation(clip))
         .collect();
-    let root = json!({
-        "asset": {"version": "2.0", "generator": "Sinew"},
-        "scene": 0,
-        "scenes": [{"nodes": (0..nodes.len()).collect::<Vec<_>>()}],
-        "nodes": nodes,
-        "meshes": meshes,
-        "materials": materials,
-        "animations": animations,
-        "accessors": file.accessors.iter().map(value).collect::<Vec<_>>(),
-        "bufferViews": file.views.iter().map(value).collect::<Vec<_>>(),
-        "buffers": [value(&buffer(file.bytes.len()))],
-    });
-    pack(&root, file.bytes)
+    file.pack(
+        &nodes,
+        &meshes,
+        &json!({"materials": materials, "animations": animations}),
+    )
+}
+
+/// A mesh without a skin, and the node that draws it.
+pub(super) struct Part {
+    /// The name of both.
+    pub(super) name: String,
+    /// Their materials are indices into those of the file.
+    pub(super) primitives: Vec<PrimitiveSource>,
+}
+
+/// Meshes without bones as a binary glTF 2.0 file: a node each, all of them roots of the scene. `lists`: further members
+/// of the root, such as `materials`; empty ones are left out.
+pub(super) fn parts_to_glb(parts: &[Part], lists: &Value) -> Vec<u8> {
+    let mut file = Builder::default();
+    let (nodes, meshes) = file.parts(parts);
+    file.pack(&nodes, &meshes, lists)
 }
 
 /// Header, JSON chunk and BIN chunk, each padded to 4 bytes (glTF 2.0, 4.4).
@@ -226,6 +235,47 @@ struct Builder {
 }
 
 impl Builder {
+    /// The nodes and meshes of parts.
+    fn parts(&mut self, parts: &[Part]) -> (Vec<Value>, Vec<Value>) {
+        let (mut nodes, mut meshes) = (Vec::new(), Vec::new());
+        for (index, part) in parts.iter().enumerate() {
+            let primitives = part.primitives.iter().map(|p| {
+                let mut primitive = value(&self.primitive(p, 0));
+                if let Some(members) = primitive.as_object_mut() {
+                    match p.material {
+                        Some(material) => members.insert("material".into(), json!(material)),
+                        None => members.remove("material"),
+                    };
+                }
+                primitive
+            });
+            let primitives: Vec<Value> = primitives.collect();
+            nodes.push(json!({"name": part.name, "mesh": index}));
+            meshes.push(json!({"name": part.name, "primitives": primitives}));
+        }
+        (nodes, meshes)
+    }
+
+    /// The file, with all nodes as roots of its scene. `lists`: further members of the root; empty ones are left out.
+    fn pack(self, nodes: &[Value], meshes: &[Value], lists: &Value) -> Vec<u8> {
+        let mut root = json!({
+            "asset": {"version": "2.0", "generator": "Sinew"},
+            "scene": 0,
+            "scenes": [{"nodes": (0..nodes.len()).collect::<Vec<_>>()}],
+            "nodes": nodes,
+            "meshes": meshes,
+        });
+        for (name, list) in lists.as_object().into_iter().flatten() {
+            if list.as_array().is_some_and(|list| !list.is_empty()) {
+                root[name] = list.clone();
+            }
+        }
+        root["accessors"] = self.accessors.iter().map(value).collect();
+        root["bufferViews"] = self.views.iter().map(value).collect();
+        root["buffers"] = json!([value(&buffer(self.bytes.len()))]);
+        pack(&root, self.bytes)
+    }
+
     fn view(&mut self, data: &[u8], target: Option<Target>) -> usize {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         let offset = self.bytes.len();

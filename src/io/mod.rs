@@ -1,9 +1,10 @@
 //! File input and output: models, projects, exports.
 //!
 //! Data flow: the bytes of a .gltf or .glb file and its folder -> [`gltf::import_file`] -> `Parts` of a document, and
-//! findings for the Problems panel. A project ([`project`]) contains only the user's changes, which are applied to its
-//! freshly imported model. [`gltf_export`] patches the source's own JSON and appends new data; [`obj`] writes Wavefront
-//! OBJ. [`open_any`] opens any supported file. [`channels`] reads recordings of markers and devices, [`motion_file`] also BVH.
+//! findings for the Problems panel; an OBJ is converted first ([`obj`]). A project ([`project`]) contains only the user's
+//! changes, which are applied to its freshly imported model. [`gltf_export`] patches the source's own JSON and appends new
+//! data; [`obj`] also writes Wavefront OBJ. [`open_any`] opens any supported file. [`channels`] reads recordings of markers
+//! and devices, [`motion_file`] also BVH.
 //!
 //! Invariant: no file, however broken, makes the program panic, hang or use more memory than 64 MiB + 20 x its size.
 //! Invariant: only regular files are read, and no more of them than their kind can need (`read`).
@@ -22,7 +23,7 @@ mod lock;
 pub mod motion_file;
 mod node_constraint;
 pub mod obj;
-mod obj_positions;
+
 mod open;
 mod outputs;
 pub mod pose_file;
@@ -32,10 +33,10 @@ mod stamp;
 pub mod weights_file;
 
 pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
-pub use obj_positions::{ObjError, read_obj_positions};
+pub use obj::read_obj_positions;
 pub use open::{
-    OpenError, OpenedModel, import_for_project, is_model, is_project, is_recording, open_any,
-    open_autosave, open_relinked, open_sample, project_path,
+    MODELS, OpenError, OpenedModel, import_for_project, is_model, is_obj, is_project, is_recording,
+    open_any, open_autosave, open_relinked, open_sample, project_path,
 };
 pub use outputs::{Output, Outputs, StagedOutput};
 pub(crate) use read::read_small_text;

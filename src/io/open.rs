@@ -2,6 +2,7 @@
 
 use super::gltf::{ImportError, import_bytes, import_file};
 use super::gltf_build;
+use super::obj::import_obj;
 use super::project::{self, ModelSource, ProjectError, Stamps};
 use super::stamp::FileStamp;
 use crate::document::{Document, InvalidParts};
@@ -11,6 +12,9 @@ use crate::sample::{SampleKind, sample};
 use crate::task::{Cancelled, Task};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The extensions of models.
+pub const MODELS: [&str; 3] = ["glb", "gltf", "obj"];
 
 /// The sample projects: name and text, over a generated sample.
 const SAMPLE_PROJECTS: [(&str, &str); 3] = [
@@ -75,7 +79,7 @@ impl OpenedModel {
 fn stamps(document: &Document, project: Option<FileStamp>) -> Stamps {
     let model = document.source().and_then(|source| {
         let path = source.path.as_deref()?;
-        FileStamp::of_content(path, &source.bytes)
+        FileStamp::of_content(path, source.file_bytes())
     });
     Stamps { project, model }
 }
@@ -120,7 +124,13 @@ pub fn is_project(path: &Path) -> bool {
 /// Whether `path` has the extension of a model.
 pub fn is_model(path: &Path) -> bool {
     path.extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("glb") || e.eq_ignore_ascii_case("gltf"))
+        .is_some_and(|e| MODELS.iter().any(|known| e.eq_ignore_ascii_case(known)))
+}
+
+/// Whether `path` has the extension of a Wavefront OBJ file.
+pub fn is_obj(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("obj"))
 }
 
 /// Whether `path` has the extension of a file of recorded channels.
@@ -205,7 +215,11 @@ pub fn open_sample(name: &str, task: &Task) -> Result<OpenedModel, OpenError> {
 }
 
 fn open_model(path: &Path, task: &Task) -> Result<(Document, Vec<Finding>), OpenError> {
-    let imported = import_file(path, task)?;
+    let imported = if is_obj(path) {
+        import_obj(path, task)?
+    } else {
+        import_file(path, task)?
+    };
     Ok((Document::new(imported.parts)?, imported.findings))
 }
 

@@ -72,11 +72,16 @@ impl Report {
         let mut lines = vec![if changed.is_empty() {
             format!("{}: nothing changed", self.label)
         } else {
+            let at_rest = if self.at_rest() < ROUNDING {
+                "the mesh at rest does not move".to_owned()
+            } else {
+                let at_rest = percent(self.at_rest());
+                format!("the mesh at rest moves by up to {at_rest} of the diagonal")
+            };
             format!(
-                "{}: {} changed{added}; the mesh at rest moves by up to {} of the diagonal",
+                "{}: {} changed{added}; {at_rest}",
                 self.label,
-                changed.join(", "),
-                percent(self.at_rest()),
+                changed.join(", ")
             )
         }];
         if !self.made.is_empty() {

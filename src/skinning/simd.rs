@@ -95,6 +95,12 @@ pub(crate) trait Simd: Copy {
     #[allow(clippy::wrong_self_convention)] // `self` proves that the CPU supports it
     fn from_lanes(self, a: &[f32; LANES]) -> Self::F;
     fn to_array(self, a: Self::F) -> [f32; LANES];
+    /// As [`Simd::transpose`], of rows in memory.
+    fn transpose_rows(self, rows: [&Row8; LANES]) -> [Self::F; 8];
+    /// Numbers of lanes, for [`Simd::pick`].
+    fn lane_numbers(self, lanes: [u8; LANES]) -> Self::F;
+    /// Lane `lanes[i]` of `row` in lane i; of each number of [`Simd::lane_numbers`] the lowest three bits count.
+    fn pick(self, row: &Row8, lanes: Self::F) -> Self::F;
     /// Prefetches the cache line of `items[index]`, which may lie beyond the end.
     fn prefetch<T>(self, items: &[T], index: usize);
 
@@ -267,6 +273,22 @@ impl Simd for Portable {
         a.to_array()
     }
     #[inline(always)]
+    fn transpose_rows(self, rows: [&Row8; LANES]) -> [f32x8; 8] {
+        f32x8::transpose(rows.map(|row| f32x8::from(row.0)))
+    }
+    #[inline(always)]
+    fn lane_numbers(self, lanes: [u8; LANES]) -> f32x8 {
+        f32x8::from(lanes.map(|lane| f32::from_bits(u32::from(lane))))
+    }
+    #[inline(always)]
+    fn pick(self, row: &Row8, lanes: f32x8) -> f32x8 {
+        f32x8::from(
+            lanes
+                .to_array()
+                .map(|lane| row.0[lane.to_bits() as usize % LANES]),
+        )
+    }
+    #[inline(always)]
     fn prefetch<T>(self, _items: &[T], _index: usize) {}
 
     #[inline(always)]
@@ -310,6 +332,33 @@ mod avx2 {
     #[target_feature(enable = "avx2,fma")]
     pub(in super::super) fn with_avx2<K: Kernel>(simd: Avx2, kernel: K) {
         kernel.run(simd);
+    }
+
+    /// Four numbers of each of two rows, beginning at `FROM`, which is 0 or 4.
+    #[inline(always)]
+    fn halves<const FROM: usize>(_: Avx2, first: &Row8, second: &Row8) -> __m256 {
+        let (first, second) = (&first.0[FROM..FROM + 4], &second.0[FROM..FROM + 4]);
+        // SAFETY: both hold four f32, aligned to 16 bytes as their rows are, and a value of `Avx2` exists.
+        unsafe {
+            let first = _mm256_castps128_ps256(_mm_load_ps(first.as_ptr()));
+            _mm256_insertf128_ps::<1>(first, _mm_load_ps(second.as_ptr()))
+        }
+    }
+
+    /// The columns of two times four rows: the lower halves of the vectors are the first four.
+    #[inline(always)]
+    fn transpose_halves(_: Avx2, [a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
+        // SAFETY: a value of `Avx2` exists, so the CPU has AVX2.
+        unsafe {
+            let (t0, t1) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+            let (t2, t3) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+            [
+                _mm256_shuffle_ps::<0x44>(t0, t2),
+                _mm256_shuffle_ps::<0xEE>(t0, t2),
+                _mm256_shuffle_ps::<0x44>(t1, t3),
+                _mm256_shuffle_ps::<0xEE>(t1, t3),
+            ]
+        }
     }
 
     // SAFETY, for every block below without a note of its own: `self` exists, so the CPU has AVX2 and FMA.
@@ -405,18 +454,53 @@ mod avx2 {
         #[inline(always)]
         fn transpose_low(self, r: [__m256; 8]) -> [__m256; 4] {
             unsafe {
-                let a = _mm256_permute2f128_ps::<0x20>(r[0], r[4]);
-                let b = _mm256_permute2f128_ps::<0x20>(r[1], r[5]);
-                let c = _mm256_permute2f128_ps::<0x20>(r[2], r[6]);
-                let d = _mm256_permute2f128_ps::<0x20>(r[3], r[7]);
-                let (t0, t1) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
-                let (t2, t3) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
-                [
-                    _mm256_shuffle_ps::<0x44>(t0, t2),
-                    _mm256_shuffle_ps::<0xEE>(t0, t2),
-                    _mm256_shuffle_ps::<0x44>(t1, t3),
-                    _mm256_shuffle_ps::<0xEE>(t1, t3),
-                ]
+                transpose_halves(
+                    self,
+                    [
+                        _mm256_permute2f128_ps::<0x20>(r[0], r[4]),
+                        _mm256_permute2f128_ps::<0x20>(r[1], r[5]),
+                        _mm256_permute2f128_ps::<0x20>(r[2], r[6]),
+                        _mm256_permute2f128_ps::<0x20>(r[3], r[7]),
+                    ],
+                )
+            }
+        }
+
+        #[inline(always)]
+        fn transpose_rows(self, rows: [&Row8; LANES]) -> [__m256; 8] {
+            let [a, b, c, d, e, f, g, h] = rows;
+            let low = [
+                halves::<0>(self, a, e),
+                halves::<0>(self, b, f),
+                halves::<0>(self, c, g),
+                halves::<0>(self, d, h),
+            ];
+            let high = [
+                halves::<4>(self, a, e),
+                halves::<4>(self, b, f),
+                halves::<4>(self, c, g),
+                halves::<4>(self, d, h),
+            ];
+            let ([a, b, c, d], [e, f, g, h]) =
+                (transpose_halves(self, low), transpose_halves(self, high));
+            [a, b, c, d, e, f, g, h]
+        }
+
+        #[inline(always)]
+        fn lane_numbers(self, lanes: [u8; LANES]) -> __m256 {
+            // SAFETY: `lanes` holds eight bytes.
+            unsafe {
+                let lanes = _mm_loadl_epi64(lanes.as_ptr().cast());
+                _mm256_castsi256_ps(_mm256_cvtepu8_epi32(lanes))
+            }
+        }
+
+        #[inline(always)]
+        fn pick(self, row: &Row8, lanes: __m256) -> __m256 {
+            // SAFETY: rows are aligned to 32 bytes.
+            unsafe {
+                let row = _mm256_load_ps(row.0.as_ptr());
+                _mm256_permutevar8x32_ps(row, _mm256_castps_si256(lanes))
             }
         }
 

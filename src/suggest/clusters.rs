@@ -20,6 +20,22 @@ pub const SUGGESTED_GROUP: &str = "Suggested";
 /// The largest number of training poses.
 const MAX_POSES: usize = 24;
 
+/// The goal of a suggestion: it stops at whichever is reached first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClusterGoal {
+    /// The largest error of a vertex to reach, as a fraction of the model's diagonal.
+    pub error: f64,
+    /// The largest fraction of the mesh's vertices that may be clusters.
+    pub share: f64,
+}
+
+impl ClusterGoal {
+    /// As many clusters as reach an error.
+    pub fn error(error: f64) -> Self {
+        Self { error, share: 1.0 }
+    }
+}
+
 /// The clusters of one round, and their error.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ClusterRound {
@@ -150,13 +166,12 @@ fn training_poses(document: &Document, of_clips: bool) -> Vec<Pose> {
     poses
 }
 
-/// Adds clusters to a mesh until no vertex is farther than `error` (a fraction of the model's diagonal) from where the
-/// deformer stack has it in any of the poses, or none is left to add ([`cluster::suggest`]). The bits do not depend on the
-/// number of threads.
+/// Adds clusters to a mesh until no vertex is farther than the goal's error from where the deformer stack has it in any of the
+/// poses, its share is reached, or none is left to add ([`cluster::suggest`]). The bits do not depend on the number of threads.
 pub fn suggest_clusters(
     document: &Document,
     mesh: MeshId,
-    error: f64,
+    goal: ClusterGoal,
     training: &Training,
     task: &Task,
 ) -> Result<SuggestedClusters, SuggestClustersError> {
@@ -197,8 +212,8 @@ pub fn suggest_clusters(
         })
     };
     let settings = cluster::SuggestSettings {
-        error,
-        most: usize::MAX,
+        error: goal.error,
+        most: (goal.share * surface.n_vertices() as f64) as usize,
     };
     let found = cluster::suggest(&surface, &given, settings, measure, task)?;
     let rounds = found.rounds.iter().zip(&counts);

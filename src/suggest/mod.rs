@@ -19,7 +19,7 @@ mod rays;
 mod skin;
 
 pub use clusters::{
-    ClusterRound, SUGGESTED_GROUP, SuggestClustersError, SuggestedClusters, Training,
+    ClusterGoal, ClusterRound, SUGGESTED_GROUP, SuggestClustersError, SuggestedClusters, Training,
     TrainingPoses, suggest_clusters,
 };
 pub use proposal::{PICTURE_PX, Proposal, SuggestError, SuggestSettings, Suggestion};

@@ -21,6 +21,8 @@ pub struct SuggestSettings {
     pub reach: Option<f64>,
     /// Whether vertices that are selected stay as skinned.
     pub protects_selected: bool,
+    /// Whether the skin starts as its present samples shape it, and not without them. Those at nearly the same pose are replaced.
+    pub on_samples: bool,
 }
 
 /// Pixels of the pictures of a proposal.

@@ -14,7 +14,7 @@ use crate::skeleton::JointId;
 use crate::task::{Cancelled, Task};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -87,7 +87,7 @@ fn of_instance(
             .protect(|p| own[p].iter().any(|&point| selected.contains(point)));
     }
     let range = Range::of(document, &skin);
-    let mut poser = Poser::new(document, settings.outline);
+    let mut poser = Poser::new(document, settings.outline).on_samples(settings.on_samples);
     let mut poses = Vec::new();
     for (ray, of_ray) in range.rays.iter().enumerate() {
         for &angle in &of_ray.angles {
@@ -300,8 +300,13 @@ fn proposal(
             .iter()
             .map(move |&point| (point, place))
     });
-    let sculpted: Vec<_> = sculpted.collect();
     let plan = poser.evaluator().plan(skin.instance);
+    let base = plan.map_or(&[][..], |plan| plan.base_positions());
+    // What the present samples move stays with the sample that replaces them.
+    let kept = (0..).zip(base.iter().zip(poser.shape(skin.instance)));
+    let kept = kept.filter_map(|(point, (base, place))| (place != base).then_some((point, *place)));
+    let sculpted: BTreeMap<u32, Vec3> = kept.chain(sculpted).collect();
+    let sculpted: Vec<_> = sculpted.into_iter().collect();
     let captured = plan.map(|plan| capture(plan, &item.stack, &item.masks, &sculpted));
     let captured = captured.unwrap_or_default();
     let mut notes = Vec::new();
@@ -323,7 +328,7 @@ fn proposal(
         after: shape.after,
         is_recommended: shape.after.crossings == 0,
         notes,
-        pictures: plan.and_then(|plan| pictures(plan.base_positions(), &sculpted, axis, item)),
+        pictures: pictures(poser.shape(skin.instance), &sculpted, axis, item),
     }
 }
 
@@ -343,7 +348,7 @@ fn pictures(
     let marks = sculpted
         .iter()
         .map(|moved| (moved.0, distance(moved) / longest));
-    let marks: Vec<(u32, f32)> = marks.collect();
+    let marks: Vec<(u32, f32)> = marks.filter(|(_, share)| share.is_finite()).collect();
     let places = sculpted.iter().map(|moved| moved.1);
     let view = PictureView::of_bend(places, axis.as_vec3(), skinned)?;
     let picture =

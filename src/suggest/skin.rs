@@ -49,6 +49,7 @@ pub struct JointSkin {
 pub struct Poser<'a> {
     document: &'a Document,
     outline: OutlineOf,
+    on_samples: bool,
     evaluator: Evaluator,
 }
 
@@ -188,8 +189,15 @@ impl<'a> Poser<'a> {
         Self {
             document,
             outline,
+            on_samples: false,
             evaluator: Evaluator::default(),
         }
+    }
+
+    /// The same, with or without what the corrective samples of the document do to the skin.
+    #[must_use]
+    pub fn on_samples(self, on_samples: bool) -> Self {
+        Self { on_samples, ..self }
     }
 
     /// The evaluation of the latest pose.
@@ -197,7 +205,24 @@ impl<'a> Poser<'a> {
         &self.evaluator
     }
 
-    /// The skin in a pose, before its corrective samples.
+    /// The shape of an instance in the latest pose; empty where it was not deformed.
+    pub fn shape(&self, instance: InstanceId) -> &[Vec3] {
+        self.shape_in(ViewId::OWN, instance)
+    }
+
+    fn shape_in(&self, view: ViewId, instance: InstanceId) -> &[Vec3] {
+        let plan = self.evaluator.plan_in(view, instance);
+        let on_samples = self.on_samples && view == ViewId::OWN;
+        plan.map_or(&[], |plan| {
+            if on_samples {
+                plan.positions()
+            } else {
+                plan.base_positions()
+            }
+        })
+    }
+
+    /// The skin in a pose, before its corrective samples unless [`Poser::on_samples`] says otherwise.
     pub fn pose(&mut self, skin: &JointSkin, pose: &Pose) -> Posed {
         self.evaluate(pose);
         let Some(item) = self.document.meshes().get(&skin.mesh) else {
@@ -205,8 +230,7 @@ impl<'a> Poser<'a> {
         };
         let first = skin.first_points();
         let places = |view: ViewId| -> Vec<DVec3> {
-            let plan = self.evaluator.plan_in(view, skin.instance);
-            let shape = plan.map_or(&[][..], |plan| plan.base_positions());
+            let shape = self.shape_in(view, skin.instance);
             first
                 .iter()
                 .map(|&p| shape[p as usize].as_dvec3())

@@ -173,6 +173,7 @@ fn ask(worker: &Worker, document: &Document, generation: u64) -> (Duration, usiz
             centres: sinew::evaluate::CentreMap::new(),
             layouts: sinew::evaluate::LayoutMap::new(),
             heat_map: None,
+            net: None,
             reset: generation == 1,
         });
         worker.wait_result(Duration::from_mins(2)).unwrap()

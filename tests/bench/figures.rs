@@ -47,7 +47,7 @@ pub(crate) const EXPORTS: [Export; 8] = [
 ];
 
 /// The exports of models with suggested corrective samples, each of one clip that bends the joint.
-pub(crate) const CORRECTED: [Export; 4] = [
+pub(crate) const CORRECTED: [Export; 5] = [
     Export {
         suggest: Some("forearm"),
         ..export(
@@ -55,6 +55,15 @@ pub(crate) const CORRECTED: [Export; 4] = [
             Model::Asset("arm.glb"),
             &["--clips", "Bend"],
             true,
+        )
+    },
+    Export {
+        suggest: Some("forearm"),
+        ..export(
+            "arm, LBS | elbow",
+            Model::Asset("arm.glb"),
+            &["--method", "lbs", "--clips", "Bend"],
+            false,
         )
     },
     Export {
@@ -124,7 +133,7 @@ pub(crate) fn export_row(sinew: &Path, export: &Export, shared: &Path) -> (Strin
     let report = folder.path().join("report.json");
     let (model, n_samples) = match export.suggest {
         Some(bone) => {
-            let (project, n) = corrected(sinew, &model, bone, folder.path());
+            let (project, n) = corrected(sinew, &model, export, bone, folder.path());
             (project, format!("{n} | "))
         }
         None => (model, String::new()),
@@ -166,8 +175,29 @@ pub(crate) fn export_row(sinew: &Path, export: &Export, shared: &Path) -> (Strin
 }
 
 /// The project of a model with the suggested samples of a bone, in `folder`, and the number of samples.
-fn corrected(sinew: &Path, model: &Path, bone: &str, folder: &Path) -> (PathBuf, usize) {
+fn corrected(
+    sinew: &Path,
+    model: &Path,
+    export: &Export,
+    bone: &str,
+    folder: &Path,
+) -> (PathBuf, usize) {
     let project = folder.join("corrected.ron");
+    let mut model = model.to_owned();
+    // A stack of its own is that of the project: the samples are suggested on it.
+    if let ["--method", method, ..] = export.flags {
+        let based = folder.join("based.ron");
+        let output = Command::new(sinew)
+            .arg("clusters")
+            .arg(&model)
+            .args(["--method", method, "--out"])
+            .arg(&based)
+            .output()
+            .expect("the program runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {said}", export.label);
+        model = based;
+    }
     let output = Command::new(sinew)
         .arg("psd")
         .arg(model)

@@ -8,7 +8,7 @@ use sinew::io::atomic::WriteError;
 use sinew::io::pose_file::PoseFileError;
 use sinew::io::project::ProjectError;
 use sinew::io::weights_file::WeightsFileError;
-use sinew::io::{Fault, ImportError, ObjError, OpenError, import_bytes};
+use sinew::io::{Fault, ImportError, OpenError, import_bytes};
 use sinew::sentence::{MAX_CHARS, shortened};
 use sinew::task::Task;
 use std::path::{Path, PathBuf};
@@ -506,9 +506,9 @@ fn every_error_with_a_long_name_becomes_a_short_sentence_with_its_end() {
             path: path(),
             why: why(),
         }),
-        Box::new(ObjError::Io {
-            path: path(),
-            source: io(),
+        Box::new(ImportError::Obj {
+            line: 7,
+            why: why(),
         }),
     ];
     for error in errors {

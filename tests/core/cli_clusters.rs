@@ -154,6 +154,18 @@ fn suggested_clusters_stay_within_the_error() {
     let diagonal = (0..3).map(|k| span(k) * span(k)).sum::<f64>().sqrt();
     // Between the training poses a little more.
     assert!(worst(&plain, &clustered) < 0.0075 * diagonal);
+    // A number of clusters instead: the error is what they leave.
+    let share = ["--suggest", "0.001%", "--at-most", "2.5%", "--json"];
+    let said = done(&[&["clusters", &arm.arm], &share[..]].concat());
+    let report: Value = serde_json::from_str(&said).unwrap();
+    let mesh = &report["meshes"][0];
+    let [clusters, points] = ["clusters", "points"].map(|key| mesh[key].as_f64().unwrap());
+    let expected = 0.025 * points;
+    // Both sides of a seam are clusters.
+    assert!(
+        (expected - 1.0..1.2 * expected).contains(&clusters),
+        "{mesh}"
+    );
     // Without --out it only prints.
     let said = done(&["clusters", &arm.arm, "--suggest", "2%"]);
     assert!(

@@ -2,9 +2,17 @@
 
 use crate::cli::{asset, done, fails, text};
 use crate::npy::read_npy;
+use glam::DQuat;
 use serde_json::{Value, json};
+use sinew::deform::DeformStack;
+use sinew::deform::correctives::{Correctives, Sample, SampleSet};
+use sinew::document::{CorrectivesEdit, Edit};
+use sinew::io::{open_any, project};
 use sinew::math::Worse;
+use sinew::psd::Kernel;
+use sinew::task::Task;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The node of a bone of a .glb file.
 fn node_of(file: &str, name: &str) -> u64 {
@@ -77,6 +85,16 @@ impl Elbow {
         let path = self.join(&format!("sculpt{size}.gltf"));
         write_gltf(&path, &sculpted);
         (path, sculpted)
+    }
+
+    /// A project with one sample, sculpted at a pose.
+    fn project(&self, pose: &Path, name: &str) -> PathBuf {
+        let (target, _) = self.sculpt(&self.arm, pose, 0.02);
+        let project = self.join("q.ron");
+        let from = ["--extract", text(&target), "--pose", text(pose)];
+        let to = ["--out", text(&project), "--name", name];
+        done(&[&["psd", &self.arm][..], &from, &to].concat());
+        project
     }
 }
 
@@ -212,17 +230,17 @@ fn a_sculpt_is_extracted_played_and_exported() {
 
     // Every correction has the samples in its file.
     let still = elbow.join("still.glb");
-    done(&[
-        "export",
-        text(&project),
-        "--out",
-        text(&still),
-        "--still",
-        "--clip",
-        "0",
-        "--time",
-        "0.5",
-    ]);
+    let moment = ["--clip", "0", "--time", "0.5"];
+    let export = ["export", text(&project), "--out", text(&still), "--still"];
+    done(&[&export[..], &moment].concat());
+    let shape = |file: &str, more: &[&str]| {
+        let npy = elbow.join("still.npy");
+        done(&[&["skin", file, "--out", text(&npy)], more].concat());
+        read(&npy)
+    };
+    let (wanted, frozen) = (shape(text(&project), &moment), shape(text(&still), &[]));
+    assert!(worst(&wanted, &frozen) < 1e-6);
+    assert!(worst(&wanted, &shape(&elbow.arm, &moment)) > 1e-3);
     for mode in ["clips", "frames"] {
         let out = elbow.join(&format!("{mode}.glb"));
         let said = done(&[
@@ -372,7 +390,10 @@ fn samples_come_from_other_stacks_and_from_obj_files() {
     assert!(error < 1e-5, "{error}");
     std::fs::write(&target, "# bad\nv 1 2\n").unwrap();
     let said = refused(add(&elbow.arm, &["--extract", text(&target)], &[]), 1);
-    assert!(said.contains("sculpt.obj, line 2"), "{said}");
+    assert!(
+        said.contains("sculpt.obj: The OBJ file cannot be read at line 2"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -551,4 +572,165 @@ fn samples_become_morph_targets_and_come_back() {
         2,
     );
     assert!(said.contains("--sample-targets cannot be used"), "{said}");
+}
+
+/// As the manual's page of the command line says; rotations are local, as in a pose file.
+#[test]
+fn the_json_of_samples_has_what_a_pipeline_needs() {
+    let elbow = Elbow::new();
+    let (bent, half) = (elbow.pose(90.0), elbow.pose(45.0));
+    let project = elbow.project(&bent, "Bent");
+    let (project, bent) = (text(&project), text(&bent));
+    let ask = |more: &[&str]| -> Value {
+        let said = done(&[&["psd", project, "--json"], more].concat());
+        serde_json::from_str(&said).unwrap()
+    };
+    let report = ask(&["--pose", text(&half)]);
+    let sets = report["sets"].as_array().unwrap();
+    assert_eq!(sets.len(), 1);
+    let set = &sets[0];
+    assert_eq!(
+        set["drivers"],
+        json!([{"node": elbow.node, "mode": "ball", "lambda": 1.0}])
+    );
+    let number = |value: &Value| value.as_f64().unwrap();
+    let near = |a: &Value, b: f64| (number(a) - b).abs() < 1e-6;
+    assert_eq!(set["kernel"], "multiquadric");
+    // 0.2 of the distance from bind: 2 sin(45 degrees).
+    assert!(near(&set["c"], 0.2 * 2f64.sqrt()), "{set}");
+    assert_eq!(set["smoothing"], 0.0);
+    assert_eq!(set["clamp"], json!([-0.15, 1.15]));
+    let quaternion = |value: &Value, expected: [f64; 4]| {
+        let found = value.as_array().unwrap();
+        assert_eq!(found.len(), 4);
+        let same = found.iter().zip(expected).all(|(a, b)| near(a, b));
+        assert!(same, "{value} is not {expected:?}");
+    };
+    assert_eq!(set["bind"].as_array().unwrap().len(), 1);
+    quaternion(&set["bind"][0], [0.0, 0.0, 0.0, 1.0]);
+    let samples = set["samples"].as_array().unwrap();
+    assert_eq!(samples.len(), 1);
+    let sample = &samples[0];
+    assert_eq!(sample["name"], "Bent");
+    let half_root = 0.5f64.sqrt();
+    assert_eq!(sample["rotations"].as_array().unwrap().len(), 1);
+    quaternion(&sample["rotations"][0], [0.0, 0.0, half_root, half_root]);
+    assert!(sample["points"].as_u64().unwrap() > 50);
+    let weight = number(&sample["weight"]);
+    assert!((0.3..0.7).contains(&weight), "{weight}");
+    // Elsewhere than in the rest pose, by a file or by a moment of a clip.
+    let weight = |more: &[&str]| number(&ask(more)["sets"][0]["samples"][0]["weight"]);
+    assert!(weight(&[]).abs() < 1e-12);
+    assert!((weight(&["--pose", bent]) - 1.0).abs() < 1e-9);
+    let moments = ["0.2", "0.6"].map(|time| weight(&["--clip", "0", "--time", time]));
+    assert!(moments[0] != moments[1], "{moments:?}");
+}
+
+/// `check` says which samples are of another stack, hardly apart, ill-conditioned, or missed by their own weights.
+#[test]
+fn check_names_what_is_wrong_with_samples() {
+    let elbow = Elbow::new();
+    let project = elbow.join("q.ron");
+    for (degrees, name) in [(60.0, "First"), (90.0, "Second"), (91.0, "Third")] {
+        let pose = elbow.pose(degrees);
+        let from = if project.exists() {
+            &project
+        } else {
+            Path::new(&elbow.arm)
+        };
+        let (target, _) = elbow.sculpt(text(from), &pose, 0.02);
+        let add = [
+            "psd",
+            text(from),
+            "--extract",
+            text(&target),
+            "--pose",
+            text(&pose),
+        ];
+        done(&[&add[..], &["--out", text(&project), "--name", name]].concat());
+    }
+    let said = done(&["check", text(&project)]);
+    assert!(said.contains("\"Second\" and \"Third\" are only"), "{said}");
+    assert!(!said.contains("another deformer stack"), "{said}");
+
+    let changed = |name: &str, change: &dyn Fn(&mut SampleSet), stack: Option<DeformStack>| {
+        let mut document = open_any(&project, &Task::new()).unwrap().document;
+        let (&mesh, item) = document.meshes().iter().next().unwrap();
+        let mut sets = item.correctives.sets().to_vec();
+        change(Arc::make_mut(&mut sets[0]));
+        let made = Arc::new(Correctives::default().with_set(SampleSet::clone(&sets[0])));
+        let edit = CorrectivesEdit::new(&document, mesh, made);
+        document.apply(&mut Edit::Correctives(edit)).unwrap();
+        if let Some(stack) = stack {
+            let stack = Arc::new(stack);
+            document.apply(&mut Edit::Stack { mesh, stack }).unwrap();
+        }
+        let path = elbow.join(name);
+        project::save(&document, &path, &Task::new()).unwrap();
+        path
+    };
+    let stale = changed("stale.ron", &|_| (), Some(DeformStack::lbs()));
+    let said = done(&["check", text(&stale)]);
+    assert!(said.contains("on another deformer stack"), "{said}");
+    let smooth = changed("smooth.ron", &|set| set.smoothing = 0.05, None);
+    let said = done(&["check", text(&smooth)]);
+    assert!(said.contains("smoothing"), "{said}");
+    let json: Value = serde_json::from_str(&done(&["psd", text(&smooth), "--json"])).unwrap();
+    let set = &json["sets"][0];
+    assert!(set["cardinality"].as_f64().unwrap() > 1e-3, "{set}");
+    // Two samples at one pose switch their set off.
+    let twice = changed(
+        "twice.ron",
+        &|set| {
+            let mut twin = Sample::clone(&set.samples[0]);
+            twin.name = "Twin".into();
+            set.samples.push(Arc::new(twin));
+        },
+        None,
+    );
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .args(["check", text(&twice)])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        said.contains("\"First\" and \"Twin\" have the same driver pose"),
+        "{said}"
+    );
+}
+
+/// Many samples close together under a wide Gaussian.
+#[test]
+fn check_names_ill_conditioned_samples() {
+    let elbow = Elbow::new();
+    let project = elbow.project(&elbow.pose(90.0), "Bent");
+    let mut document = open_any(&project, &Task::new()).unwrap().document;
+    let (&mesh, item) = document.meshes().iter().next().unwrap();
+    let mut set = SampleSet::clone(&item.correctives.sets()[0]);
+    let known = Sample::clone(&set.samples[0]);
+    set.samples = (1..=9)
+        .map(|k| {
+            Arc::new(Sample {
+                name: format!("{k}"),
+                rotations: vec![DQuat::from_rotation_z(f64::from(k) * 0.1)],
+                ..known.clone()
+            })
+        })
+        .collect();
+    (set.kernel, set.radius) = (Kernel::Gaussian, 4.0);
+    let made = Arc::new(Correctives::default().with_set(set));
+    let edit = CorrectivesEdit::new(&document, mesh, made);
+    document.apply(&mut Edit::Correctives(edit)).unwrap();
+    project::save(&document, &project, &Task::new()).unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .args(["check", text(&project)])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let names = ["uses the linear kernel", "too close to each other"];
+    assert!(names.iter().any(|name| said.contains(name)), "{said}");
+    // A warning keeps the exit code at 0, a refusal gives 1.
+    let code = i32::from(said.contains(names[1]));
+    assert_eq!(output.status.code(), Some(code), "{said}");
 }

@@ -15,7 +15,7 @@ use sinew::io::project::{apply_project, parse, to_project, to_text};
 use sinew::io::{open_any, open_sample};
 use sinew::skeleton::{JointId, Pose};
 use sinew::skinning::Rows;
-use sinew::suggest::{Training, suggest_clusters};
+use sinew::suggest::{ClusterGoal, Training, suggest_clusters};
 use sinew::task::Task;
 use std::path::Path;
 use std::sync::Arc;
@@ -410,8 +410,10 @@ fn suggested_clusters_reach_the_wanted_error() {
     let document = open_sample("arm", &Task::new()).unwrap().document;
     let training = Training::new(&document);
     let n = document.meshes()[&MESH].geometry.n_points();
-    let of =
-        |error: f64| suggest_clusters(&document, MESH, error, &training, &Task::new()).unwrap();
+    let of = |error: f64| {
+        let goal = ClusterGoal::error(error);
+        suggest_clusters(&document, MESH, goal, &training, &Task::new()).unwrap()
+    };
     let (coarse, fine) = (of(0.01), of(0.004));
     for (suggested, error) in [(&coarse, 0.01), (&fine, 0.004)] {
         let last = suggested.rounds.last().unwrap();
@@ -424,7 +426,42 @@ fn suggested_clusters_reach_the_wanted_error() {
     assert_eq!(again.map, coarse.map);
     let cancelled = Task::new();
     cancelled.cancel();
-    assert!(suggest_clusters(&document, MESH, 0.01, &training, &cancelled).is_err());
+    assert!(
+        suggest_clusters(
+            &document,
+            MESH,
+            ClusterGoal::error(0.01),
+            &training,
+            &cancelled
+        )
+        .is_err()
+    );
+}
+
+/// Fewer clusters than a first round would have are spread over the whole mesh, and are no more than were asked for.
+#[test]
+fn few_suggested_clusters_are_everywhere() {
+    let document = open_sample("arm", &Task::new()).unwrap().document;
+    let training = Training::new(&document);
+    let geometry = &document.meshes()[&MESH].geometry;
+    let n = geometry.n_points();
+    let goal = ClusterGoal {
+        error: 1e-9,
+        share: 6.5 / n as f64,
+    };
+    let found = suggest_clusters(&document, MESH, goal, &training, &Task::new()).unwrap();
+    let marked = found.map.clusters().iter();
+    let places: Vec<Vec3> = marked
+        .map(|&(p, _)| geometry.positions[p as usize])
+        .collect();
+    assert!((2..=6).contains(&places.len()), "{}", places.len());
+    let extent = |points: &[Vec3]| {
+        let low = points.iter().copied().fold(Vec3::INFINITY, Vec3::min);
+        let high = points.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
+        (high - low).max_element()
+    };
+    let (of_clusters, of_mesh) = (extent(&places), extent(&geometry.positions));
+    assert!(of_clusters > 0.5 * of_mesh, "{of_clusters} of {of_mesh}");
 }
 
 /// A model in centimetres under a node that scales it.

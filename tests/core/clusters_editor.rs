@@ -448,6 +448,47 @@ pub(crate) fn shown(h: &EditorHarness) -> Vec<Vec3> {
 }
 
 #[test]
+fn the_control_net_is_found_while_it_is_shown() {
+    let mut h = marked_arm();
+    assert_eq!(h.editor.control_net(), None);
+    h.editor.show_control_net(true);
+    h.settle();
+    assert_eq!(h.editor.control_net(), None, "no view draws it");
+    h.editor.set_control_net_visible(true);
+    h.settle();
+    let net = h.editor.control_net().expect("a net").clone();
+    let layout = h.editor.current_layout().expect("patches").clone();
+    let n_patches = layout.layout().triangles.len();
+    assert_eq!(net.middles.len(), n_patches);
+    assert_eq!(net.borders.len(), h.editor.net_edges().len());
+    // At rest the ends are the clusters, and the control points are near the lines between them.
+    let surface = layout.surface();
+    for (ends, [a, b, c, d]) in &net.borders {
+        for (&end, corner) in ends.iter().zip([a, d]) {
+            let at = surface.positions[end as usize].as_vec3();
+            assert!(at.distance(*corner) < 1e-6);
+        }
+        let length = a.distance(*d);
+        assert!(b.distance(a.lerp(*d, 1.0 / 3.0)) < 0.5 * length);
+        assert!(c.distance(a.lerp(*d, 2.0 / 3.0)) < 0.5 * length);
+    }
+    // It follows the pose and the kind of patch.
+    bend_elbow(&mut h, 90.0);
+    let bent = h.editor.control_net().expect("a net");
+    assert_ne!(bent.borders, net.borders);
+    let settings = PatchSettings {
+        interpolation: Interpolation::Gregory,
+        ..h.editor.patch_settings()
+    };
+    h.editor.set_patch_settings("Patch surface", settings);
+    h.settle();
+    assert!(h.editor.control_net().expect("a net").middles.is_empty());
+    h.editor.show_control_net(false);
+    h.settle();
+    assert_eq!(h.editor.control_net(), None);
+}
+
+#[test]
 fn weights_of_free_vertices_rest_unused_and_are_kept() {
     let mut h = marked_arm();
     let mesh = h.editor.clustered_mesh().expect("the arm");

@@ -1,11 +1,14 @@
 //! Samples from other shapes, mirrored and captured again in the headless editor: one job and one undo step each.
 
-use glam::DQuat;
+use crate::cli;
+use glam::{DQuat, Vec3};
 use sinew::deform::DeformStack;
 use sinew::document::Edit;
 use sinew::editor::{Editor, OpenRequest, SampleTask};
+use sinew::io::project;
 use sinew::math::Worse;
 use sinew::skeleton::JointId;
+use sinew::task::Task;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -167,4 +170,88 @@ fn a_folded_elbow_is_pushed_out_of_itself() {
         settle(&mut editor);
         assert_eq!(positions(&editor), before);
     }
+}
+
+/// A sculpted mesh file and a morph target of the model become samples whose shape is on screen.
+#[test]
+fn sculpts_and_morph_targets_become_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut editor = Editor::new(None, || {}).unwrap();
+    editor.open(OpenRequest::Sample("arm".into()));
+    settle(&mut editor);
+    editor.show_clip(None);
+    let bend = |editor: &mut Editor| {
+        let skeleton = editor.document().skeleton().clone();
+        let mut joints = skeleton.live_joints();
+        let elbow: JointId = joints.find(|&j| skeleton.label(j) == "forearm").unwrap();
+        let mut local = editor.document().pose().locals[elbow.get()];
+        local.rotation *= DQuat::from_rotation_x(1.2);
+        let pose = Edit::Pose {
+            joints: vec![elbow],
+            locals: vec![local],
+        };
+        editor.apply(pose, "Pose").unwrap();
+        settle(editor);
+    };
+    let shown = |editor: &Editor| -> Vec<Vec3> {
+        let shown = editor.displayed().values().next().unwrap();
+        shown.positions.as_ref().clone()
+    };
+    bend(&mut editor);
+    let before = shown(&editor);
+    let item = editor.document().meshes().values().next().unwrap();
+    let of_vertex = item.geometry.point_of_vertex.clone();
+    let centre = before.iter().sum::<Vec3>() / before.len() as f32;
+    let bump = |p: &Vec3| *p + Vec3::Y * (0.03 * (1.0 - p.distance(centre) / 0.15)).max(0.0);
+    let sculpted: Vec<Vec3> = before.iter().map(bump).collect();
+    let lines = of_vertex.iter().map(|&p| {
+        let [x, y, z] = sculpted[p as usize].to_array();
+        format!("v {x} {y} {z}\n")
+    });
+    let path = folder.path().join("sculpt.obj");
+    std::fs::write(&path, lines.collect::<String>()).unwrap();
+    let n_undo = editor.history().n_undo();
+    let said = run(&mut editor, SampleTask::ImportSculpt(path.clone()));
+    assert!(
+        said.starts_with("Sample \"Sample 1\" of \"forearm\""),
+        "{said}"
+    );
+    assert_eq!(editor.history().n_undo(), n_undo + 1);
+    assert_eq!(editor.history().undo_label(), Some("Import sculpt"));
+    let apart = |a: &[Vec3], b: &[Vec3]| {
+        let pairs = a.iter().zip(b);
+        pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::worse)
+    };
+    assert!(apart(&shown(&editor), &sculpted) < 1e-5);
+    editor.undo();
+    settle(&mut editor);
+    assert_eq!(shown(&editor), before);
+    std::fs::write(&path, "v 0 0 0\n").unwrap();
+    let said = run(&mut editor, SampleTask::ImportSculpt(path));
+    assert!(said.contains("has no mesh with the vertices"), "{said}");
+    assert_eq!(shown(&editor), before);
+
+    // The sample goes out as a morph target, and comes back from it.
+    editor.redo();
+    settle(&mut editor);
+    let project = folder.path().join("q.ron");
+    project::save(editor.document(), &project, &Task::new()).unwrap();
+    let file = folder.path().join("targets.glb");
+    let (from, to) = (project.to_str().unwrap(), file.to_str().unwrap());
+    cli::done(&["export", from, "--out", to, "--sample-targets"]);
+    let mut editor = Editor::new(None, || {}).unwrap();
+    editor.open(OpenRequest::Path(file));
+    settle(&mut editor);
+    editor.show_clip(None);
+    bend(&mut editor);
+    let before = shown(&editor);
+    let said = run(&mut editor, SampleTask::FromMorph("Sample 1".into()));
+    assert!(
+        said.starts_with("Sample \"Sample 1\" of \"forearm\""),
+        "{said}"
+    );
+    let moved = apart(&shown(&editor), &before);
+    assert!(moved > 0.01, "{moved}");
+    let said = run(&mut editor, SampleTask::FromMorph("Smile".into()));
+    assert!(said.contains("\"Smile\" is on no skinned mesh"), "{said}");
 }

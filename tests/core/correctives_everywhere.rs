@@ -1,4 +1,5 @@
-//! What else has to know corrective samples: several instances of a mesh, autosave and recovery, heat maps.
+//! What else has to know corrective samples: several instances of a mesh, autosave and recovery, heat maps, a
+//! generated range of motion.
 
 use crate::bake_sources::{document, draw, skin, tube as chain};
 use crate::editing::EditorHarness;
@@ -6,16 +7,14 @@ use glam::{DQuat, DVec3, Vec3};
 use serde_json::json;
 use sinew::deform::correctives::{Correctives, Driver, Sample, SampleSet};
 use sinew::deform::diagnostics::{Metric, Summary, measure};
-use sinew::deform::{DeformStack, SkinningMethod, blended_rotations};
+use sinew::deform::{DeformStack, SkinningMethod, StackChoice, StackPreset, blended_rotations};
 use sinew::document::{CorrectivesEdit, Document, Edit, InstanceId, MeshId};
-use sinew::editor::{Editor, OpenRequest};
 use sinew::evaluate::gauge::with_stacks;
-use sinew::evaluate::{Comparison, Evaluator, Gauge, ViewId};
-use sinew::io::project::Autosaves;
+use sinew::evaluate::{Comparison, Difference, Evaluator, Gauge, ViewId};
+use sinew::math::Worse;
 use sinew::psd::Displacements;
-use sinew::skeleton::{JointId, Pose};
+use sinew::skeleton::{JointId, Pose, RangeOfMotion};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 const MESH: MeshId = MeshId(0);
 
@@ -118,23 +117,9 @@ fn bend_corrected(h: &mut EditorHarness) {
 #[test]
 fn samples_come_back_after_a_crash_and_play_as_before() {
     let folder = tempfile::tempdir().unwrap();
-    let autosaves = Autosaves::in_folder(folder.path());
-    let mut h = EditorHarness {
-        editor: Editor::new(Some(autosaves.clone()), || {}).unwrap(),
-        notices: Vec::new(),
-    };
-    h.editor.open(OpenRequest::Sample("arm".into()));
-    h.settle();
+    let mut h = EditorHarness::with_autosaves(folder.path());
     bend_corrected(&mut h);
-    h.editor.autosave_now();
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while autosaves.recoverable().is_empty() {
-        assert!(Instant::now() < deadline, "no autosave is written");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    // As after a crash: another editor finds it.
-    let found = h.editor.recoverable();
-    let restored = EditorHarness::on(OpenRequest::Autosave(found[0].path.clone()));
+    let restored = h.after_a_crash();
     let samples = |h: &EditorHarness| h.editor.document().meshes()[&MESH].correctives.clone();
     assert_eq!(samples(&restored), samples(&h));
     assert_eq!(
@@ -182,4 +167,95 @@ fn heat_maps_measure_the_corrected_surface() {
         let figures = h.editor.heat_figures(ViewId::OWN).unwrap();
         assert_eq!(figures.summary, Summary::of(&expected), "{metric:?}");
     }
+}
+
+/// The distance of the corrected surface from another stack's, and from its own without the samples; none from itself.
+#[test]
+fn difference_maps_measure_from_the_corrected_surface() {
+    let mut h = EditorHarness::new();
+    bend_corrected(&mut h);
+    let id = *h.editor.displayed().keys().next().unwrap();
+    let document = h.editor.document().clone();
+    let pose = document.shown_pose();
+    let shape = |document: &Document| {
+        let mut evaluator = Evaluator::default();
+        evaluator.evaluate(document, &pose);
+        evaluator.plan(id).unwrap().positions().to_vec()
+    };
+    let corrected = shape(&document);
+    let plain = document.clone().without_correctives();
+    let lbs = shape(&with_stacks(&plain, |_| DeformStack::lbs()));
+    let base = shape(&plain);
+    let of = |choice: &StackChoice| match choice {
+        StackChoice::Project => &corrected,
+        StackChoice::Preset(StackPreset::Lbs) => &lbs,
+        _ => &base,
+    };
+    let (project, linear) = (StackChoice::Project, StackChoice::Preset(StackPreset::Lbs));
+    let own = StackChoice::Preset(StackPreset::Default);
+    assert_eq!(
+        StackPreset::Default.stack(),
+        *document.meshes()[&MESH].stack
+    );
+    h.editor.show_heat_map(Some(Metric::Difference));
+    for (first, to, differs) in [
+        (None, linear.clone(), true),
+        (None, own.clone(), true),
+        (None, project.clone(), false),
+        (Some(own), project, true),
+        (Some(linear.clone()), linear, false),
+    ] {
+        h.editor.set_difference(Difference {
+            of: first.clone(),
+            to: to.clone(),
+        });
+        h.settle();
+        let map = h.editor.heat_map_in(ViewId::OWN, id).unwrap().clone();
+        let (a, b) = (first.as_ref().map_or(&corrected, of), of(&to));
+        for (p, value) in map.values.iter().enumerate() {
+            let expected = a[p].as_dvec3().distance(b[p].as_dvec3()) as f32;
+            assert_eq!(*value, expected, "{first:?} {to:?}: {p}");
+        }
+        let n_apart = map.values.iter().filter(|v| **v > 1e-3).count();
+        assert_eq!(n_apart > 800, differs, "{first:?} {to:?}: {n_apart}");
+        let figures = h.editor.heat_figures(ViewId::OWN).unwrap();
+        assert_eq!(figures.summary, Summary::of(&map.values));
+    }
+}
+
+/// A generated range of motion that bends the driver plays its samples; one of another bone does not.
+#[test]
+fn a_range_of_motion_plays_the_samples() {
+    let mut h = EditorHarness::new();
+    bend_corrected(&mut h);
+    let forearm = JointId(h.joint("forearm"));
+    let settings = RangeOfMotion {
+        angles: [1.5; 3],
+        ..RangeOfMotion::default()
+    };
+    let mut largest = |bone: JointId| {
+        h.editor.select_joint(Some(bone));
+        assert!(h.editor.make_range_of_motion(&settings, "Range"));
+        let end = f64::from(h.editor.shown_clip().unwrap().1.end_secs());
+        let plain = h.editor.document().clone().without_correctives();
+        let (mut weight, mut moved) = (0.0f64, 0.0f32);
+        for k in 0..=60 {
+            h.editor.set_time(end * f64::from(k) / 60.0);
+            h.settle();
+            let mut evaluator = Evaluator::default();
+            evaluator.evaluate(&plain, &h.editor.document().shown_pose());
+            for (id, shown) in h.editor.displayed() {
+                let base = evaluator.plan(*id).unwrap().positions();
+                let pairs = shown.positions.iter().zip(base);
+                moved = pairs.map(|(a, b)| a.distance(*b)).fold(moved, f32::worse);
+            }
+            let weights = h.editor.sample_weights();
+            weight = weights.iter().copied().fold(weight, f64::worse);
+        }
+        (weight, moved)
+    };
+    let (weight, moved) = largest(forearm);
+    assert!(weight > 0.95 && moved > 0.02, "{weight} {moved}");
+    let (weight, moved) = largest(JointId(forearm.0 - 1));
+    assert!(weight.abs() < 1e-9 && moved == 0.0, "{weight} {moved}");
 }

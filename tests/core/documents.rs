@@ -657,6 +657,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             centres: sinew::evaluate::CentreMap::new(),
             layouts: sinew::evaluate::LayoutMap::new(),
             heat_map: None,
+            net: None,
             reset: generation == 1,
         });
         let result = worker.wait_result(Duration::from_secs(30)).unwrap();
@@ -741,6 +742,7 @@ fn a_waiting_request_is_replaced_by_a_newer_one() {
             centres: sinew::evaluate::CentreMap::new(),
             layouts: sinew::evaluate::LayoutMap::new(),
             heat_map: None,
+            net: None,
             reset: true,
         });
     }

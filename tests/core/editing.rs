@@ -37,6 +37,30 @@ impl EditorHarness {
         harness
     }
 
+    /// The editor on the sample arm, with its autosaves in `folder`.
+    pub(crate) fn with_autosaves(folder: &std::path::Path) -> Self {
+        let mut harness = Self {
+            editor: Editor::new(Some(Autosaves::in_folder(folder)), || {}).unwrap(),
+            notices: Vec::new(),
+        };
+        harness.editor.open(OpenRequest::Sample("arm".into()));
+        harness.settle();
+        harness
+    }
+
+    /// Another editor on the autosave of this one, as after a crash.
+    pub(crate) fn after_a_crash(&mut self) -> Self {
+        self.editor.autosave_now();
+        let deadline = Instant::now() + Duration::from_mins(1);
+        loop {
+            if let Some(found) = self.editor.recoverable().first() {
+                return Self::on(OpenRequest::Autosave(found.path.clone()));
+            }
+            assert!(Instant::now() < deadline, "no autosave is written");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Polls until everything asked for is on screen; then the picture equals a full evaluation.
     pub(crate) fn settle(&mut self) {
         let deadline = Instant::now() + Duration::from_mins(2);
@@ -455,26 +479,12 @@ fn an_edit_of_the_pose_shows_and_undoes() {
 #[test]
 fn unsaved_work_is_kept_aside_and_offered_until_it_is_saved() {
     let folder = tempfile::tempdir().unwrap();
-    let autosaves = Autosaves::in_folder(folder.path());
-    let mut h = EditorHarness {
-        editor: Editor::new(Some(autosaves.clone()), || {}).unwrap(),
-        notices: Vec::new(),
-    };
-    h.editor.open(OpenRequest::Sample("arm".into()));
-    h.settle();
+    let mut h = EditorHarness::with_autosaves(folder.path());
     let forearm = h.joint("forearm");
     h.editor.select_joint(Some(JointId(forearm)));
     let elbow = h.place_of(forearm);
     h.drag(elbow, elbow + Vec2::new(0.04, 0.0), false);
-    h.editor.autosave_now();
-    let deadline = Instant::now() + Duration::from_mins(1);
-    while autosaves.recoverable().is_empty() {
-        assert!(Instant::now() < deadline);
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    // As after a crash: another editor finds it.
-    let found = h.editor.recoverable();
-    let restored = EditorHarness::on(OpenRequest::Autosave(found[0].path.clone()));
+    let restored = h.after_a_crash();
     assert!(
         restored
             .editor

@@ -10,7 +10,7 @@ use sinew::evaluate::Evaluator;
 use sinew::export::{ExportOptions, export, export_obj, export_static_mesh};
 use sinew::io::pose_file::parse_pose;
 use sinew::io::project::{apply_project, parse, to_project, to_text};
-use sinew::io::{gltf_build, import_bytes, weights_file};
+use sinew::io::{gltf_build, import_bytes, open_any, weights_file};
 use sinew::sample::{SampleKind, sample};
 use sinew::sentence::{MAX_CHARS, shortened};
 use sinew::task::Task;
@@ -22,6 +22,8 @@ pub(crate) struct Originals {
     pub(crate) project: String,
     pub(crate) weights: Vec<u8>,
     pub(crate) pose: String,
+    /// An OBJ file and its materials.
+    pub(crate) obj: [String; 2],
 }
 
 impl Originals {
@@ -38,9 +40,44 @@ impl Originals {
             pose: r#"{"nodes": [{"node": 1, "translation": [0, 1.5, 0], "rotation": [0, 0, 0.5, 0.8], "scale": [1, 2, 1]},
                 {"node": 2, "rotation": [0.1, 0.2, 0.3, 0.9]}]}"#
                 .to_owned(),
+            obj: [OBJ, MATERIALS].map(str::to_owned),
         }
     }
 }
+
+/// A cube with a hole, of two objects with two materials, with every kind of line.
+const OBJ: &str = "\
+mtllib x.mtl
+o sides
+v -1 -1 -1 1 0 0\nv 1 -1 -1\nv 1 1 -1\nv -1 1 -1\nv -1 -1 1\nv 1 -1 1\nv 1 1 1\nv -1 1 1
+vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1 0
+vn 0 0 -1\nvn 0 0 1
+s 1
+usemtl oak
+f 1/1/1 4/4/1 3/3/1 2/2/1
+f 5/1/2 6/2/2 7/3/2 8/4/2
+f 1//1 2//1 \\
+  6 5
+o ends
+usemtl glass
+f -8/1 -5/2 -1/3 -4/4
+f 2 3 7 6 1
+l 1 2 3
+p 1
+";
+const MATERIALS: &str = "\
+newmtl oak
+Kd 0.6 0.4 0.2
+Ns 250
+map_Kd -s 1 1 1 oak.png
+newmtl glass
+Kd 0 0 1
+Ke 0.1 0.1 0.1
+d 0.5
+Pr 0.25
+Pm 0.5
+norm oak.png
+";
 
 /// A project with a pose, weights and a stack of its own.
 fn project_of(document: &Document) -> String {
@@ -183,6 +220,18 @@ pub(crate) fn use_project(document: &Document, text: &str, choice: Choice) {
     match applied {
         Ok((document, _)) => use_document(document, choice),
         Err(error) => check_sentence(&shortened(&error.to_string()), "the project"),
+    }
+}
+
+/// Everything that the command line does with an OBJ and its materials.
+pub(crate) fn use_obj(obj: &str, materials: &str, choice: Choice) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.obj");
+    std::fs::write(&path, obj).unwrap();
+    std::fs::write(folder.path().join("x.mtl"), materials).unwrap();
+    match open_any(&path, &Task::new()) {
+        Ok(opened) => use_document(opened.document, choice),
+        Err(error) => check_sentence(&shortened(&error.to_string()), "the OBJ"),
     }
 }
 

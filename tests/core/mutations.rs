@@ -5,7 +5,7 @@
 //! seconds, from a seed of its own on.
 
 use crate::gltf_builder::{Gltf, skinned};
-use crate::inputs::{Choice, Originals, use_model, use_pose, use_project, use_weights};
+use crate::inputs::{Choice, Originals, use_model, use_obj, use_pose, use_project, use_weights};
 use crate::malformed::{Random, with_json};
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -408,7 +408,7 @@ fn run(originals: &Originals, seed: u64) -> Result<(), String> {
         random: Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d)),
         steps: Vec::new(),
     };
-    let result = catch_unwind(AssertUnwindSafe(|| match case.below(10) {
+    let result = catch_unwind(AssertUnwindSafe(|| match case.below(11) {
         0 | 1 => {
             let text = mutate_text(&originals.project, &mut case);
             use_project(&originals.document, &text, case.choice());
@@ -420,6 +420,16 @@ fn run(originals: &Originals, seed: u64) -> Result<(), String> {
         3 => {
             let text = mutate_text(&originals.pose, &mut case);
             use_pose(&originals.document, &text);
+        }
+        4 => {
+            let [obj, materials] = &originals.obj;
+            let obj = mutate_text(obj, &mut case);
+            let materials = if case.below(2) == 0 {
+                mutate_text(materials, &mut case)
+            } else {
+                materials.clone()
+            };
+            use_obj(&obj, &materials, case.choice());
         }
         _ => {
             let i = case.below(originals.models.len());

@@ -7,6 +7,7 @@ use sinew::math::Worse;
 use sinew::psd::{
     DriverMode, Kernel, NamedPose, PoseInterpolation, PoseSet, PsdError, PsdWarning, Work,
 };
+use std::f64::consts::TAU;
 
 const HINGE: DriverMode = DriverMode::Hinge(DVec3::X);
 
@@ -274,7 +275,68 @@ fn a_shoulder_is_well_conditioned_and_knows_no_sign() {
         let steps = path.windows(2).map(|w| (w[1][t] - w[0][t]).abs());
         let step = steps.fold(0.0, f64::worse);
         assert!(step < 0.012, "sample {t}: {step}");
+        let bends = path.windows(3);
+        let bends = bends.map(|w| (w[0][t] - 2.0 * w[1][t] + w[2][t]).abs());
+        let bend = bends.fold(0.0, f64::worse);
+        assert!(bend < 1e-3, "sample {t}: {bend}");
     }
+}
+
+/// The smallest pivot of a Cholesky factorisation; negative where a matrix is not positive definite.
+fn smallest_pivot(mut a: Vec<Vec<f64>>) -> f64 {
+    let mut smallest = f64::INFINITY;
+    for k in 0..a.len() {
+        let pivot = a[k][k];
+        smallest = smallest.min(pivot);
+        if pivot <= 0.0 {
+            break;
+        }
+        for i in k + 1..a.len() {
+            let factor = a[i][k] / pivot;
+            let (above, below) = a.split_at_mut(i);
+            for (value, above) in below[0].iter_mut().zip(&above[k]).skip(k) {
+                *value -= factor * above;
+            }
+        }
+    }
+    smallest
+}
+
+/// The chordal distance is Euclidean, so that its Gaussian is positive definite for any rotations; that of the angle is
+/// not.
+#[test]
+fn a_gaussian_of_chordal_distances_is_positive_definite() {
+    let mut state = 1u64;
+    let mut random = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let rotations: Vec<DQuat> = (0..200)
+        .map(|_| {
+            // Shoemake 1992.
+            let (u, v, w) = (random(), random() * TAU, random() * TAU);
+            let (a, b) = ((1.0 - u).sqrt(), u.sqrt());
+            DQuat::from_xyzw(a * v.sin(), a * v.cos(), b * w.sin(), b * w.cos())
+        })
+        .collect();
+    let pivot = |sigma: f64, of_angle: bool| {
+        let squared = |p: &DQuat, q: &DQuat| {
+            let ball = DriverMode::Ball;
+            let chord = ball.distance_squared(&ball.feature(*p), &ball.feature(*q));
+            let angle = 2.0 * (0.5 * chord.sqrt()).min(1.0).asin();
+            if of_angle { angle * angle } else { chord }
+        };
+        let row = |p: &DQuat| {
+            let row = rotations.iter();
+            row.map(|q| (-squared(p, q) / (2.0 * sigma * sigma)).exp())
+                .collect::<Vec<_>>()
+        };
+        smallest_pivot(rotations.iter().map(row).collect())
+    };
+    assert!(pivot(1.0, false) > 0.0);
+    assert!(pivot(1.0, true) < 0.0 && pivot(2.0, true) < 0.0);
 }
 
 #[test]

@@ -63,6 +63,7 @@ pub(crate) fn strip(n: u32, names: &[&str], path: &Path) -> Document {
             path: Some(path.to_owned()),
             sample: None,
             fingerprint: 0x0123_4567_89ab_cdef,
+            converted_from: None,
             kind: SourceKind::Gltf,
             bytes: bytes::Bytes::new(),
             json: serde_json::Value::Null,

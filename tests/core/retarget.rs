@@ -490,6 +490,39 @@ fn three_js(
     keys: &[(JointId, DQuat, Pose)],
     test: &str,
 ) -> Option<Vec<Vec<DVec3>>> {
+    let times: Vec<f64> = (0..keys.len()).map(|k| 0.125 * k as f64).collect();
+    let rotations: Vec<f64> = keys.iter().flat_map(|k| k.1.to_array()).collect();
+    let clip = json!({
+        "moments": times,
+        "tracks": [{"node": keys[0].0.0, "kind": "quaternion", "times": times, "values": rotations}]
+    });
+    let played = run_three_js("play_driven.mjs", exported, &[], &clip, test)?;
+    assert_eq!(played.len(), keys.len());
+    Some(played)
+}
+
+/// What three.js draws at moments of a clip of the file, by its index: vertices by moment. `None`, said: there is no
+/// three.js.
+pub(crate) fn clip_in_three_js(
+    exported: &Exported,
+    clip: usize,
+    moments: &[f64],
+    test: &str,
+) -> Option<Vec<Vec<DVec3>>> {
+    let clip = clip.to_string();
+    let played = run_three_js("play_clip.mjs", exported, &[&clip], &json!(moments), test)?;
+    assert_eq!(played.len(), moments.len());
+    Some(played)
+}
+
+/// Runs a script of the fixtures on an exported file with these arguments and this input.
+fn run_three_js(
+    script: &str,
+    exported: &Exported,
+    more: &[&str],
+    input: &Value,
+    test: &str,
+) -> Option<Vec<Vec<DVec3>>> {
     let Some(tools) = std::env::var_os("SINEW_THREE").map(PathBuf::from) else {
         println!("skipped: {test} needs SINEW_THREE=folder of three_lib.mjs and its node_modules");
         return None;
@@ -500,20 +533,16 @@ fn three_js(
     std::os::unix::fs::symlink(tools.join("node_modules"), at("node_modules")).unwrap();
     std::fs::write(at("package.json"), r#"{"type": "module"}"#).unwrap();
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    for name in ["drive_helpers.js", "play_driven.mjs"] {
+    for name in ["drive_helpers.js", script] {
         std::fs::copy(fixtures.join(name), at(name)).unwrap();
     }
-    std::fs::write(at("arm.glb"), &exported.files[0].1).unwrap();
-    let times: Vec<f64> = (0..keys.len()).map(|k| 0.125 * k as f64).collect();
-    let rotations: Vec<f64> = keys.iter().flat_map(|k| k.1.to_array()).collect();
-    let clip = json!({
-        "moments": times,
-        "tracks": [{"node": keys[0].0.0, "kind": "quaternion", "times": times, "values": rotations}]
-    });
-    std::fs::write(at("clip.json"), clip.to_string()).unwrap();
+    std::fs::write(at("model.glb"), &exported.files[0].1).unwrap();
+    std::fs::write(at("input.json"), input.to_string()).unwrap();
     let run = std::process::Command::new("node")
-        .arg(at("play_driven.mjs"))
-        .args([&tools, &at("arm.glb"), &at("clip.json"), &at("out.json")])
+        .arg(at(script))
+        .args([&tools, &at("model.glb")])
+        .args(more)
+        .args([&at("input.json"), &at("out.json")])
         .output()
         .unwrap();
     assert!(
@@ -523,7 +552,6 @@ fn three_js(
     );
     let played: Vec<Vec<f64>> =
         serde_json::from_slice(&std::fs::read(at("out.json")).unwrap()).unwrap();
-    assert_eq!(played.len(), keys.len());
     let vertices = |played: &Vec<f64>| played.chunks_exact(3).map(DVec3::from_slice).collect();
     Some(played.iter().map(vertices).collect())
 }

@@ -1,13 +1,15 @@
 //! Corrective samples in files for any clip: morph targets that an engine drives by the rotations of joints.
 
+use crate::bake::corrected;
 use crate::export_models::reopen;
 use crate::reference::larger;
 use crate::retarget::{
-    bent_and_twisted, diagonal, json_of, played_by_three_js, retarget, sample, wanted, with_clips,
-    worst,
+    bent_and_twisted, clip_in_three_js, diagonal, json_of, played_by_three_js, retarget, sample,
+    wanted, with_clips, worst,
 };
 use glam::{DQuat, DVec3, Vec3};
 use serde_json::Value;
+use sinew::bake::BakeOptions;
 use sinew::deform::correctives::{Driver, Sample, SampleSet};
 use sinew::deform::{Correctives, DeformStack, capture};
 use sinew::document::rig::{self, WeightRecipient};
@@ -15,6 +17,7 @@ use sinew::document::{CorrectivesEdit, Document, Edit, InstanceId, MeshId};
 use sinew::evaluate::Evaluator;
 use sinew::export::{ExportOptions, Exported, export};
 use sinew::io::gltf_export::GltfFormat;
+use sinew::io::open_sample;
 use sinew::math::transform::normalize_or_identity;
 use sinew::psd::DriverMode;
 use sinew::skeleton::Frame;
@@ -149,6 +152,40 @@ fn a_bulge_correction_below_samples_is_reported() {
 fn apart(a: &Document, b: &Document, pose: &Pose) -> f64 {
     let size = diagonal(&wanted(a, a.rest_pose()));
     100.0 * worst(&wanted(a, pose), &wanted(b, pose)) / size
+}
+
+/// The suggested samples of the sample arm's elbow in its clip, between the moments at which the export was fitted too.
+#[test]
+fn three_js_plays_the_corrected_elbow() {
+    let sample = open_sample("elbow-correctives", &Task::new()).unwrap();
+    let document = sample.document;
+    let bend = document.clips().iter().find(|(_, c)| c.name == "Bend");
+    let (&bend, clip) = bend.unwrap();
+    let correct = BakeOptions {
+        clips: vec![bend],
+        ..BakeOptions::default()
+    };
+    let (exported, report) = corrected(&document, correct);
+    assert!(report.met, "{report:?}");
+    let names = json_of(&exported.files[0].1)["animations"].clone();
+    let names = names.as_array().unwrap().iter();
+    let index = names.map(|clip| &clip["name"]).position(|n| n == "Bend");
+    let end = f64::from(clip.end_secs());
+    let moments: Vec<f64> = (0..=60).map(|k| end * f64::from(k) / 60.0).collect();
+    let name = "three_js_plays_the_corrected_elbow";
+    let Some(played) = clip_in_three_js(&exported, index.unwrap(), &moments, name) else {
+        return;
+    };
+    let size = diagonal(&wanted(&document, document.rest_pose()));
+    let plain = document.clone().without_correctives();
+    let (mut off, mut without) = (0.0f64, 0.0f64);
+    for (played, &time) in played.iter().zip(&moments) {
+        let pose = document.pose_of_clip(clip, time);
+        off = larger(off, 100.0 * worst(played, &wanted(&document, &pose)) / size);
+        without = larger(without, apart(&document, &plain, &pose));
+    }
+    println!("{off:.4} %, the samples move by {without:.3} %");
+    assert!(off <= 0.1 && without > 1.0, "{off} {without}");
 }
 
 /// The manual's driver in three.js against the stack, on a clip that the file does not have.

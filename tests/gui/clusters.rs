@@ -200,6 +200,10 @@ fn groups_and_patches_are_set_in_the_panel() {
     assert_eq!(undo_label(&window), "Patch surface");
     window.press_widget(Role::CheckBox, "Couple normals");
     assert!(!window.editor().patch_settings().couples_normals);
+    window.find_and_run(Command::ToggleControlNet);
+    window.settle();
+    assert!(window.editor().control_net().is_some());
+    window.picture("clusters-control-net");
     window.find_and_run(Command::RenameGroup);
     window.settle();
     window.write("Elbow");

@@ -169,6 +169,21 @@ fn suggestions_are_listed_accepted_and_dropped() {
     assert!(found.len() > 2, "{found:?}");
     window.settle();
     window.picture("correctives-suggested");
+    // Tune: each change computes them again.
+    window.click(Role::Button, "Tune");
+    assert!(window.says("Stiffness"));
+    window.picture("correctives-tuned");
+    let on_top = (Role::CheckBox, "On top of samples");
+    let node = window.harness.get_by_role_and_label(on_top.0, on_top.1);
+    node.scroll_to_me();
+    window.harness.step();
+    window.settle();
+    window.click(on_top.0, on_top.1);
+    window.wait("suggestions", |app| app.editor().suggesting().is_none());
+    window.settle();
+    assert!(window.editor().suggest_settings().on_samples);
+    assert_eq!(proposals(&window), found);
+    window.click(Role::Button, "Tune");
     window.click(Role::Button, &format!("Drop {}", found[0]));
     assert_eq!(proposals(&window), found[1..]);
     window.click(Role::Button, &format!("Accept {}", found[1]));
@@ -312,4 +327,147 @@ fn selected_vertices_are_moved_by_the_gizmo_and_by_keys() {
     window.key(CTRL, Key::Z);
     window.settle();
     assert_eq!(window.positions(), before);
+}
+
+#[test]
+fn a_hinge_is_posed_in_its_curves() {
+    let (mut window, forearm) = correcting();
+    rotate(&mut window, &[Key::Num9, Key::Num0]);
+    window.key(CTRL, Key::K);
+    window.click(Role::ComboBox, "Mode of forearm");
+    window.click(Role::Button, "Hinge");
+    window.settle();
+    let angle = |window: &Window| {
+        let space = window.editor().pose_space(0, 0).expect("a driver");
+        let rotation = window.editor().driver_rotation(0, 0).expect("a driver");
+        space.place(rotation).x.to_degrees()
+    };
+    let before = angle(&window);
+    assert!((before.abs() - 90.0).abs() < 1.0, "{before}");
+    let label = format!("Pose space of forearm: angle {before:.0}°");
+    let curves = window.harness.get_by_role_and_label(Role::Canvas, &label);
+    let room = curves.rect();
+    // A quarter of the plot is about 90 degrees; its axis takes some of it.
+    let from = room.center();
+    let by = Vec2::new(room.width() * 0.125 * -before.signum() as f32, 0.0);
+    let n_steps = window.editor().history().n_undo();
+    window.drag(PointerButton::Primary, Modifiers::NONE, from, by);
+    window.settle();
+    let after = angle(&window);
+    assert!(after * before < 0.0, "{before} {after}");
+    assert!((15.0..90.0).contains(&after.abs()), "{after}");
+    assert_eq!(window.editor().history().n_undo(), n_steps + 1);
+    let active = window.document().session().active_joint;
+    assert_eq!(active, Some(forearm));
+    // The opposite bend has nearly none of the correction; Enter goes back to all of it.
+    let weight = window.editor().sample_weights()[0];
+    assert!(weight < 0.3, "{weight}");
+    window.click(
+        Role::ListBoxOption,
+        &format!("forearm 90°, weight {weight:.2}"),
+    );
+    window.key(Modifiers::NONE, Key::Enter);
+    window.settle();
+    assert!((window.editor().sample_weights()[0] - 1.0).abs() < 1e-9);
+}
+
+/// The buttons of the samples and of their sets, each one step.
+#[test]
+fn samples_are_renamed_updated_and_mirrored() {
+    let mut window = Window::on("mannequin.glb");
+    window.click(Role::Tab, Workspace::Correctives.label());
+    let joints = window.document().skeleton().joints();
+    let forearm = joints.iter().position(|joint| joint.name == "forearm.L");
+    window.select(JointId(forearm.expect("a forearm") as u32));
+    rotate(&mut window, &[Key::Num6, Key::Num0]);
+    window.key(CTRL, Key::K);
+    let at = window.on_bone(JointId(forearm.expect("a forearm") as u32));
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        at,
+        Vec2::new(12.0, 8.0),
+    );
+    window.settle();
+    let steps = |window: &Window| window.editor().history().n_undo();
+    let n = steps(&window);
+
+    // Renamed in its row.
+    let row = "forearm.L 60°, weight 1.00";
+    let place = window
+        .harness
+        .get_by_role_and_label(Role::ListBoxOption, row);
+    let place = place.rect().center();
+    for _ in 0..2 {
+        window.press(place);
+        window.release(place);
+    }
+    window.settle();
+    window.key(CTRL, Key::A);
+    window.write("forearm.L bent");
+    window.key(Modifiers::NONE, Key::Enter);
+    assert_eq!(names(&window), ["forearm.L bent"]);
+    assert_eq!(
+        (steps(&window), undo_label(&window).as_str()),
+        (n + 1, "Rename sample")
+    );
+
+    // Moved to the pose on screen.
+    rotate(&mut window, &[Key::Num2, Key::Num0]);
+    let weight = window.editor().sample_weights()[0];
+    assert!((weight - 1.0).abs() > 1e-3, "{weight}");
+    let n = steps(&window);
+    window.find_and_run(Command::UpdateSample);
+    assert_eq!(
+        (steps(&window), undo_label(&window).as_str()),
+        (n + 1, "Update sample")
+    );
+    assert!((window.editor().sample_weights()[0] - 1.0).abs() < 1e-9);
+
+    // A picture in its row.
+    assert!(
+        window
+            .harness
+            .state_mut()
+            .editor_mut()
+            .sample_picture(0, 0)
+            .is_some()
+    );
+    window.picture("correctives-mannequin");
+
+    // To the other side, and back.
+    window.click(Role::Button, "Mirror samples");
+    window.wait_until("the mirrored set", |w| {
+        item(w).correctives.sets().len() == 2
+    });
+    window.settle();
+    assert_eq!(undo_label(&window), "Mirror samples");
+    let sets = item(&window).correctives.sets().iter();
+    let sets: Vec<&str> = sets.map(|set| set.name.as_str()).collect();
+    assert_eq!(sets, ["forearm.L", "forearm.R"]);
+    assert_eq!(names(&window), ["forearm.L bent", "forearm.R bent"]);
+    let moved = |window: &Window| -> Vec<usize> {
+        let samples = item(window).correctives.samples().iter();
+        samples.map(|s| s.displacements.n_points()).collect()
+    };
+    let both = moved(&window);
+    assert!(both[0] > 10 && both[0] == both[1], "{both:?}");
+    window.picture("correctives-mirrored");
+    window.key(CTRL, Key::Z);
+    assert_eq!(item(&window).correctives.sets().len(), 1);
+}
+
+#[test]
+fn the_welcome_offers_the_corrected_elbow() {
+    let mut window = Window::on("cylinder.glb");
+    window.choose("Help", "Welcome");
+    window.click(Role::Button, "Corrected elbow");
+    window.wait_until("the sample", |w| {
+        let mut meshes = w.document().meshes().values();
+        meshes.any(|item| item.correctives.samples().len() == 4)
+    });
+    window.settle();
+    window.click(Role::Tab, Workspace::Correctives.label());
+    assert!(window.says("forearm, 4 samples"));
+    window.picture("correctives-elbow");
 }

@@ -102,7 +102,7 @@ fn a_bone_is_moved_by_key_and_adjusted() {
     assert!((moved - 0.05).abs() < 1e-6, "{moved}");
     assert_eq!(window.editor().history().n_undo(), 1);
     assert!(window.says("Move bone: "), "a report");
-    assert!(window.says("of the diagonal"));
+    assert!(window.says("the mesh at rest does not move"));
     window.picture("edit-bones-moved");
 
     window

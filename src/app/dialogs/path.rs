@@ -57,7 +57,7 @@ impl PathDialog {
         ctx: &egui::Context,
     ) -> Self {
         let about = match purpose {
-            PathPurpose::Open => "A glTF model (.gltf, .glb) or a Sinew project (.ron).".to_owned(),
+            PathPurpose::Open => "A model (.glb, .gltf, .obj) or a Sinew project (.ron).".to_owned(),
             PathPurpose::Save => {
                 "A Sinew project (.ron). It stores your changes beside the untouched model.".to_owned()
             }

@@ -3,7 +3,7 @@
 use super::take_enter;
 use crate::editor::Editor;
 use crate::export::GltfFormat;
-use crate::export::is_obj;
+use crate::io::{MODELS, is_obj};
 use crate::view::theme;
 use crossbeam_channel::{Receiver, TryRecvError, bounded};
 use eframe::egui;
@@ -231,11 +231,14 @@ impl PathField {
     /// What the files are called, and their endings.
     pub(super) fn kind_of_files(&self) -> (&'static str, &'static [&'static str]) {
         match self.path_use {
-            PathUse::Dialog(PathPurpose::Open | PathPurpose::Transfer) => {
+            PathUse::Dialog(PathPurpose::Open) => {
+                ("Models and projects", &["glb", "gltf", "obj", "ron"])
+            }
+            PathUse::Dialog(PathPurpose::Transfer) => {
                 ("Models and projects", &["glb", "gltf", "ron"])
             }
-            PathUse::Dialog(PathPurpose::Relink) => ("Models", &["glb", "gltf"]),
-            PathUse::Dialog(PathPurpose::ImportSculpt) => ("Meshes", &["glb", "gltf", "obj"]),
+            PathUse::Dialog(PathPurpose::Relink) => ("Models", &MODELS),
+            PathUse::Dialog(PathPurpose::ImportSculpt) => ("Meshes", &MODELS),
             PathUse::Dialog(PathPurpose::ImportWeights | PathPurpose::ExportWeights) => {
                 ("Weights", &["json"])
             }
@@ -244,7 +247,7 @@ impl PathField {
             }
             PathUse::Dialog(PathPurpose::Save) => ("Sinew project", &["ron"]),
             PathUse::Export => ("glTF", &["glb", "gltf"]),
-            PathUse::ExportStaticMesh => ("glTF and Wavefront OBJ", &["glb", "gltf", "obj"]),
+            PathUse::ExportStaticMesh => ("glTF and Wavefront OBJ", &MODELS),
         }
     }
 

@@ -126,7 +126,7 @@ impl Welcome {
             ui.heading("Welcome to Sinew");
             let dim = theme::palette(ui).text_dim;
             let about =
-                "Drop a glTF file (.glb, .gltf) or a Sinew project anywhere on this window.";
+                "Drop a model (.glb, .gltf, .obj) or a Sinew project anywhere on this window.";
             ui.label(RichText::new(about).color(dim));
             ui.add_space(8.0);
             ui.columns(2, |columns| {
@@ -164,10 +164,10 @@ impl Welcome {
         ui.label(RichText::new("Start").strong());
         let open = Button::new((
             icons::ICON_FOLDER_OPEN.rich_text().size(16.0),
-            "Open glTF or project…",
+            "Open model or project…",
         ));
         let response = ui.add(open.min_size(Vec2::new(ui.available_width(), 28.0)));
-        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Open glTF or project…"));
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Open model or project…"));
         if response
             .on_hover_text(Command::Open.tooltip(ui.ctx()))
             .clicked()

@@ -5,6 +5,7 @@
 //!
 //! Invariant: a change that is refused leaves the document as it was and says why in one sentence.
 
+mod control_net;
 mod controls;
 mod data_layers;
 mod driver_values;
@@ -52,6 +53,7 @@ pub(super) struct Clustering {
     moving: Option<hand::ClusterMove>,
     /// The keyframe of a group that is dragged.
     key_drag: Option<keys::GroupKeyDrag>,
+    pub(super) net: control_net::ShownNet,
 }
 
 impl Editor {

@@ -8,7 +8,7 @@ use crate::editor::jobs::EditorJob;
 use crate::evaluate::{JobError, JobHandle};
 use crate::finding::counted;
 use crate::suggest::{
-    SuggestClustersError, SuggestedClusters, Training, TrainingPoses, suggest_clusters,
+    ClusterGoal, SuggestClustersError, SuggestedClusters, Training, TrainingPoses, suggest_clusters,
 };
 use crate::task::Task;
 
@@ -91,7 +91,8 @@ impl Editor {
         let kind = EditorJob::SuggestClusters;
         let job = self.lane.submit(kind, &label, move |task| {
             let training = Training::of(&document, target.poses);
-            suggest_clusters(&document, mesh, target.error, &training, task)
+            let goal = ClusterGoal::error(target.error);
+            suggest_clusters(&document, mesh, goal, &training, task)
         });
         self.cluster_suggestions.failure = None;
         self.cluster_suggestions.job = Some(Running { base, job });

@@ -34,6 +34,17 @@ pub enum ImportError {
         /// The version in the file.
         version: String,
     },
+    /// A line of an OBJ file is not valid.
+    #[error("The OBJ file cannot be read at line {line}: {why}.")]
+    Obj {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
+    /// An OBJ file without a face.
+    #[error("The OBJ file has no faces, so there is nothing to rig.")]
+    NoFaces,
     /// The binary container ends before its JSON chunk does.
     #[error("The file is truncated: {place} needs {needed} bytes, but only {present} are present.")]
     CutOff {

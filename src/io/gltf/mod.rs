@@ -134,6 +134,7 @@ pub fn import_bytes(
         buffers: data.all_buffers(),
         outside,
         bytes,
+        converted_from: None,
         json: container.json,
     };
     let parts = Parts {

@@ -430,6 +430,7 @@ mod tests {
             source: Some(Arc::new(Source {
                 path: None,
                 sample: None,
+                converted_from: None,
                 fingerprint: 0,
                 kind: SourceKind::Gltf,
                 bytes: bytes::Bytes::new(),

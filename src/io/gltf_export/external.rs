@@ -49,7 +49,7 @@ pub(super) fn data_uri(bytes: &[u8]) -> String {
 }
 
 /// The URI of the file `name` beside the model.
-pub(super) fn uri_of(name: &str) -> String {
+pub(in crate::io) fn uri_of(name: &str) -> String {
     utf8_percent_encode(name, ESCAPED).to_string()
 }
 

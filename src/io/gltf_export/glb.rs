@@ -94,6 +94,7 @@ mod tests {
         let source = Source {
             path: None,
             sample: None,
+            converted_from: None,
             fingerprint: 0,
             kind: SourceKind::Glb,
             bytes,

@@ -54,6 +54,7 @@ mod write;
 pub use destination::{Destination, Written};
 pub use drivers::{DRIVERS, DRIVERS_VERSION, source_drivers};
 pub use error::GltfWriteError;
+pub(in crate::io) use external::uri_of;
 pub use format::GltfFormat;
 pub use frames::{Framed, WrittenFrames, write_frames};
 pub use joints::for_file;

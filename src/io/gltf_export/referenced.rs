@@ -77,7 +77,7 @@ fn uri_in(entry: &serde_json::Value) -> Option<&str> {
 
 /// The size of the source and the files that it references, bytes.
 pub fn size_of_source(source: &Source) -> usize {
-    let mut files = vec![(String::new(), source.bytes.clone())];
+    let mut files = vec![(String::new(), source.file_bytes().clone())];
     let json = &source.json;
     // What an export refuses to copy is not counted.
     let _ = add_referenced(source, json, true, &mut files, &mut ExportReport::default());

@@ -9,8 +9,10 @@ use std::collections::BTreeMap;
 pub struct ExportReport {
     /// Everything that differs from the screen or from the source.
     pub findings: Vec<Finding>,
-    /// Whether the files are the source's, byte for byte.
+    /// Whether the files are the source's, byte for byte, since nothing was edited.
     pub verbatim: bool,
+    /// Whether the source was converted to glTF: the files are then those of the conversion.
+    pub is_converted: bool,
     /// The number of primitives with rewritten weights.
     pub n_primitives_rewritten: usize,
     /// The number of points, over all meshes, with more influences than were written.

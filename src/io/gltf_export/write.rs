@@ -39,6 +39,7 @@ pub fn copy_source(
     let source = document.source().ok_or(GltfWriteError::NoSource)?;
     let mut report = ExportReport {
         verbatim: true,
+        is_converted: source.converted_from.is_some(),
         clips: clips.keys().copied().collect(),
         ..ExportReport::default()
     };

@@ -129,6 +129,8 @@ pub enum Command {
     ToggleNames,
     /// Toggle control clusters.
     ToggleClusters,
+    /// Toggle the control points of patches.
+    ToggleControlNet,
     /// Toggle the grid.
     ToggleGrid,
     /// Toggle the wireframe overlay.

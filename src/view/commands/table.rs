@@ -163,7 +163,7 @@ impl Row {
 
 /// All commands, menu by menu, in display order.
 pub const TABLE: &[Row] = &[
-    row(Group::File, Command::Open, "file.open", "Open…", "Open a glTF model or a Sinew project. You can also drop the file on the window.").keys(&[Chord::key(Key::O).ctrl()]),
+    row(Group::File, Command::Open, "file.open", "Open…", "Open a model (glTF or Wavefront OBJ) or a Sinew project. You can also drop the file on the window.").keys(&[Chord::key(Key::O).ctrl()]),
     row(Group::File, Command::Sample("arm"), "file.sample_arm", "Sample arm", "Open the sample arm: two joints to bend and twist.").under("Samples"),
     row(Group::File, Command::Sample("hand"), "file.sample_hand", "Sample hand", "Open the sample hand: many bones close together.").under("Samples"),
     row(Group::File, Command::Sample("mannequin"), "file.sample_mannequin", "Sample mannequin", "Open the sample mannequin: a full character with clips.").under("Samples"),
@@ -428,6 +428,7 @@ pub const TABLE: &[Row] = &[
     row(Group::Skinning, Command::SuggestClusters, "cluster.suggest", "Suggest clusters", "Choose as few clusters as bring the patches close to the deformer stack in the training poses. The Clusters panel shows the error over their number.").under("Clusters"),
     row(Group::Skinning, Command::ReduceSamples, "cluster.reduce", "Reduce samples to clusters", "Keep the displacements of the active sample set at the clusters alone: the patches carry them to the free vertices. It says what part of each sample is lost.").under("Clusters"),
     row(Group::Skinning, Command::ToggleClusters, "view.clusters", "Show clusters", "Show or hide control clusters, anchors and the borders of patches.").under("Clusters"),
+    row(Group::Skinning, Command::ToggleControlNet, "view.control_net", "Show control points of patches", "In Cluster mode, draw the Bezier control points of the patches, and the patch borders as curves.").under("Clusters"),
     row(Group::Skinning, Command::AssignGroup(0), "cluster.assign_1", "Assign to group 1", "Put the selected vertices into group 1 and make it active. Without a selection, strokes then mark into it.").keys(&[Chord::key(Key::Num1)]).only_in(&[Mode::Cluster]).under("Assign to group"),
     row(Group::Skinning, Command::AssignGroup(1), "cluster.assign_2", "Assign to group 2", "Put the selected vertices into group 2 and make it active. Without a selection, strokes then mark into it.").keys(&[Chord::key(Key::Num2)]).only_in(&[Mode::Cluster]).under("Assign to group"),
     row(Group::Skinning, Command::AssignGroup(2), "cluster.assign_3", "Assign to group 3", "Put the selected vertices into group 3 and make it active. Without a selection, strokes then mark into it.").keys(&[Chord::key(Key::Num3)]).only_in(&[Mode::Cluster]).under("Assign to group"),

@@ -24,7 +24,7 @@ const WORDLESS: f32 = 720.0;
 const MOST_LETTERS: usize = 24;
 
 /// The overlays, in the order of the menu.
-const OVERLAYS: [Command; 9] = [
+const OVERLAYS: [Command; 10] = [
     Command::ToggleBones,
     Command::ToggleXray,
     Command::ToggleNames,
@@ -32,6 +32,7 @@ const OVERLAYS: [Command; 9] = [
     Command::ToggleIsolines,
     Command::ToggleLockPattern,
     Command::ToggleClusters,
+    Command::ToggleControlNet,
     Command::ToggleGrid,
     Command::ToggleWire,
 ];

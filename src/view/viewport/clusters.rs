@@ -4,10 +4,11 @@ use super::Viewport;
 use super::panes::Pane;
 use crate::editor::Editor;
 use crate::editor::clusters::{NetEdge, SPARSE_DEGREES, VERY_SPARSE_DEGREES};
-use crate::evaluate::ViewId;
+use crate::evaluate::{ControlNetShape, ViewId};
 use crate::math::camera::Camera;
 use crate::view::mode::Mode;
 use crate::view::theme;
+use egui::epaint::CubicBezierShape;
 use egui::{Color32, Pos2, Rect, Shape, Stroke, Ui, Vec2};
 use glam::Vec3;
 
@@ -51,10 +52,10 @@ impl Viewport {
         if !is_shown || pane.view != ViewId::OWN {
             return;
         }
-        if editor.current_layout().is_none() {
+        let Some(layout) = editor.current_layout() else {
             self.net = Net::default();
             return;
-        }
+        };
         self.net.update(editor);
         let Some(instance) = editor.clustered_instance() else {
             return;
@@ -77,6 +78,16 @@ impl Viewport {
         };
         let painter = ui.painter().with_clip_rect(pane.clip);
         let palette = theme::palette(ui);
+        let curved = editor.control_net().filter(|net| net.instance == instance);
+        if let Some(net) = curved {
+            let surface = layout.surface();
+            let faces = |vertex: u32| {
+                // The net may be of a layout that was replaced since.
+                let is_known = (vertex as usize) < surface.n_vertices();
+                is_known && place(surface.points_of_vertex(vertex)[0]).is_some()
+            };
+            control_points_ui(&painter, palette, &project, net, faces);
+        }
         if self.net.edges.len() <= MOST_EDGES {
             let plain = Stroke::new(1.0, palette.overlay.gamma_multiply(0.45));
             for edge in &self.net.edges {
@@ -91,7 +102,7 @@ impl Viewport {
                     painter.line_segment(line, Stroke::new(3.5, palette.overlay_halo));
                     let dashes = Stroke::new(2.0, SPARSE);
                     painter.extend(Shape::dashed_line(&line, dashes, 5.0, 3.0));
-                } else {
+                } else if curved.is_none() {
                     painter.line_segment(line, plain);
                 }
             }
@@ -101,6 +112,47 @@ impl Viewport {
                 painter.circle_stroke(at, 4.5, Stroke::new(3.5, palette.overlay_halo));
                 painter.circle_stroke(at, 4.5, Stroke::new(1.5, palette.overlay));
             }
+        }
+    }
+}
+
+/// Draws the control net: the borders of patches as curves, with lines to their control points. Edge points are dots, the
+/// centre points of patches rings.
+fn control_points_ui(
+    painter: &egui::Painter,
+    palette: &theme::Palette,
+    project: &Projection,
+    net: &ControlNetShape,
+    faces: impl Fn(u32) -> bool,
+) {
+    let curve = Stroke::new(1.0, palette.overlay.gamma_multiply(0.7));
+    let arm = Stroke::new(1.0, palette.accent.gamma_multiply(0.5));
+    let dot = |at: Pos2| {
+        painter.circle_filled(at, 3.0, palette.overlay_halo);
+        painter.circle_filled(at, 2.0, palette.accent);
+    };
+    for (ends, points) in &net.borders {
+        if !ends.iter().all(|&end| faces(end)) {
+            continue;
+        }
+        let [a, b, c, d] = points.map(|point| project.place(point));
+        let (Some(a), Some(b), Some(c), Some(d)) = (a, b, c, d) else {
+            continue;
+        };
+        painter.line_segment([a, b], arm);
+        painter.line_segment([c, d], arm);
+        // In perspective it is a rational cubic; the difference is too small to be seen.
+        let bezier =
+            CubicBezierShape::from_points_stroke([a, b, c, d], false, Color32::TRANSPARENT, curve);
+        painter.add(bezier);
+        dot(b);
+        dot(c);
+    }
+    for (corners, middle) in &net.middles {
+        let is_seen = corners.iter().all(|&corner| faces(corner));
+        if let Some(at) = project.place(*middle).filter(|_| is_seen) {
+            painter.circle_stroke(at, 2.5, Stroke::new(2.5, palette.overlay_halo));
+            painter.circle_stroke(at, 2.5, Stroke::new(1.0, palette.accent));
         }
     }
 }

@@ -23,5 +23,6 @@ fn main() -> std::io::Result<()> {
     }
     write("project", "arm", originals.project.as_bytes(), Some(3))?;
     write("weights", "arm", &originals.weights, None)?;
-    write("pose", "arm", originals.pose.as_bytes(), None)
+    write("pose", "arm", originals.pose.as_bytes(), None)?;
+    write("obj", "cube", originals.obj[0].as_bytes(), None)
 }

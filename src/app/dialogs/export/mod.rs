@@ -14,7 +14,7 @@ use crate::document::PaneLayout;
 use crate::editor::Editor;
 use crate::editor::exporting::{Correction, ExportKind, Standing};
 use crate::export::GltfFormat;
-use crate::export::is_obj;
+use crate::io::is_obj;
 use crate::view::chord::take_escape;
 use crate::view::theme;
 use eframe::egui;

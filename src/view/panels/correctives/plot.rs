@@ -211,7 +211,7 @@ fn disc_ui(
                 let (x, y) = ((i % CELLS) as f32 + 0.5, (i / CELLS) as f32 + 0.5);
                 centre + vec2(x * cell - radius, y * cell - radius)
             })
-            .filter(|at| (*at - centre).length() <= radius)
+            .filter(|at| (*at - centre).length() <= radius + cell)
             .collect();
         let rotations = cells
             .iter()
@@ -222,6 +222,9 @@ fn disc_ui(
             let shade = colour(index, ui.visuals().dark_mode).gamma_multiply(share);
             painter.rect_filled(Rect::from_center_size(*at, Vec2::splat(cell)), 0.0, shade);
         }
+        // A clean rim: the corners of cells outside are painted over.
+        let over = Stroke::new(2.0 * cell, palette.panel);
+        painter.circle_stroke(centre, radius + cell, over);
     }
     let ring = Stroke::new(1.0, palette.text_dim.gamma_multiply(0.5));
     let font = FontId::proportional(10.0);

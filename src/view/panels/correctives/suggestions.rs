@@ -93,8 +93,8 @@ impl CorrectivesPanel {
             if ui.button(close).on_hover_text(about).clicked() {
                 editor.drop_suggestions();
             }
-            let settings = Button::selectable(self.shows_settings, "Settings");
-            let about = "Show how the samples are computed.";
+            let settings = Button::selectable(self.shows_settings, "Tune");
+            let about = "Show the settings. A change computes the suggestions for this bone again.";
             if ui.add(settings).on_hover_text(about).clicked() {
                 self.shows_settings = !self.shows_settings;
             }
@@ -215,6 +215,10 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor) {
     let protects = Checkbox::new(&mut settings.protects_selected, "Protect selected vertices");
     let about = "Samples leave the vertices that are selected as they are skinned.";
     ui.add(protects).on_hover_text(about);
+    let on_samples = Checkbox::new(&mut settings.on_samples, "On top of samples");
+    let about = "Start from the skin as the present samples correct it. Otherwise it starts without them. Those at nearly \
+                 the same pose are replaced either way.";
+    ui.add(on_samples).on_hover_text(about);
     editor.set_suggest_settings(settings);
 }
 

@@ -425,7 +425,7 @@ fn empty_ui(ui: &mut Ui, what: &str, commands: &mut Vec<Command>) {
     ui.add_space(8.0);
     ui.label(what);
     ui.label(
-        RichText::new("Weights, poses and clips need bones. Open a rigged glTF model or a sample:")
+        RichText::new("Weights, poses and clips need bones. Open a rigged model or a sample:")
             .color(theme::palette(ui).text_dim),
     );
     ui.add_space(4.0);

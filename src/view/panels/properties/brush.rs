@@ -158,6 +158,8 @@ pub(super) fn grid_ui(ui: &mut Ui, id: &str, rows: impl FnOnce(&mut Ui)) {
     Grid::new(id)
         .num_columns(2)
         .spacing([8.0, 4.0])
+        // The values of all grids of a brush stand in one column.
+        .min_col_width(76.0)
         .show(ui, rows);
 }
 

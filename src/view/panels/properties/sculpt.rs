@@ -108,7 +108,9 @@ fn sample_ui(ui: &mut Ui, editor: &mut Editor) -> Option<Command> {
     };
     ui.label(RichText::new(name).strong());
     ui.horizontal_wrapped(|ui| {
-        let text = format!("Weight in this pose: {weight:.2}");
+        // Without the sign of what rounds to zero.
+        let shown = (weight * 100.0).round() / 100.0 + 0.0;
+        let text = format!("Weight in this pose: {shown:.2}");
         ui.label(RichText::new(text).color(dim));
         if weight < 1.0 - 1e-3 {
             button(ui, Command::GoToSample);

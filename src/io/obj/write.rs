@@ -4,10 +4,10 @@
 //! bottom as the format requires, so the second coordinate is 1 minus the model's, rounded; all other numbers
 //! round-trip as f32.
 
-use super::gltf_export::{ExportReport, Written, picture_of};
 use crate::bake::static_shapes::StaticShape;
 use crate::document::{Document, Instance, InstanceId, Material, MeshItem};
 use crate::finding::Finding;
+use crate::io::gltf_export::{ExportReport, Written, picture_of};
 use crate::task::{Cancelled, Task};
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
