@@ -37,7 +37,7 @@ impl Document {
         evaluator.filter(|evaluator| !evaluator.is_idle())
     }
 
-    /// The circles in which constraints of the source follow each other; those that close them do not act.
+    /// The dependency cycles that constraints of the source form; those that close them do not act.
     pub fn constraint_cycles(&self) -> &[Closing] {
         self.evaluator.as_ref().map_or(&[], |e| e.closing())
     }
@@ -67,8 +67,8 @@ impl Document {
         (self.constraints_of(joint) != list).then_some(ConstraintsEdit { joint, list })
     }
 
-    /// Gives joints the lists of a project, all at once, because one after another they could close circles for a moment. Of
-    /// a circle that stays, as a source may have it, one constraint does not act ([`Document::constraint_cycles`]). Lists of
+    /// Gives joints the lists of a project, all at once, because one after another they could close cycles for a moment. Of
+    /// a cycle that stays, as a source may have it, one constraint does not act ([`Document::constraint_cycles`]). Lists of
     /// removed joints and constraints that do not fit their joint are left out.
     pub fn restore_constraints(&mut self, lists: BTreeMap<JointId, Vec<Constraint>>) {
         let skeleton = self.skeleton.clone();
@@ -144,7 +144,7 @@ impl ConstraintsEdit {
     }
 }
 
-/// Refuses constraints that close a circle: of those in a file, each that does not act in the document may stay as it is.
+/// Refuses constraints that close a cycle: of those in a file, each that does not act in the document may stay as it is.
 /// `edited`: the joint whose list is a new one.
 pub(super) fn check_cycles(
     document: &Document,

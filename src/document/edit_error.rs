@@ -87,7 +87,7 @@ pub enum EditError {
         why: String,
     },
     /// A constraint is not valid.
-    #[error("\"{joint}\", {rule}: {why}")]
+    #[error("{rule} of “{joint}”: {why}")]
     Constraint {
         /// The joint that it acts on.
         joint: String,
@@ -97,7 +97,7 @@ pub enum EditError {
         why: String,
     },
     /// Constraints follow each other in a circle.
-    #[error("bones would follow each other in a circle: {}", .0.trim_end_matches('.'))]
+    #[error("the constraints would form a dependency cycle: {}", .0.trim_end_matches('.'))]
     Cycle(String),
     /// A joint is listed twice.
     #[error("bone {} is listed twice", .0.0)]

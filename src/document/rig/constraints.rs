@@ -112,7 +112,7 @@ pub(super) fn forget(document: &mut Document, joint: JointId) {
 }
 
 /// Whether the constraints of `after` are sound: each that was valid still is, bends the bones that it bent, and none
-/// close a circle, unless the edit `restores`: of a circle in a file one constraint does not act.
+/// close a cycle, unless the edit `restores`: of a cycle in a file one constraint does not act.
 pub(super) fn check(before: &Document, after: &Document, restores: bool) -> Result<(), EditError> {
     let skeleton = &after.skeleton;
     for (&joint, list) in after.constraints.iter() {

@@ -482,7 +482,7 @@ impl Opening {
         }
     }
 
-    /// The lists of constraints. More circles than the `n_cycles` of the source are reported.
+    /// The lists of constraints. More cycles than the `n_cycles` of the source are reported.
     fn constraints(&mut self, entries: &[ConstraintsEntry], n_cycles: usize) {
         let (mut seen, mut lists) = (BTreeSet::new(), BTreeMap::new());
         for entry in entries {

@@ -1,28 +1,19 @@
 //! Evaluates constraints over a pose.
 
-use super::aim::aim;
-use super::kind::{Constraint, Constraints, Rule, Space};
-use super::limit::limit_euler;
-use super::order::{Closing, Cycle, Order, Step, chain};
-use super::reach::{MOST_BONES, MOST_ROUNDS, REACHED, reach_chain, soft_distance};
-use super::swing_twist::twist_angle;
-use crate::math::transform::normalize_or_identity;
-use crate::skeleton::ik::{BendSide, Chain, TwoBone, rotate_in_world};
-use crate::skeleton::orientation::{orientation, parent_world_of, world_of};
-use crate::skeleton::slerp::slerp_shortest;
+use super::act::{Act, ChangedPart};
+use super::apply::apply;
+use super::bend::reach;
+use super::cycles::{Closing, Cycle};
+use super::graph::{Step, chain};
+use super::kind::Constraints;
+use super::order::Order;
+use super::reach::MOST_BONES;
+use crate::skeleton::ik::BendSide;
 use crate::skeleton::{JointId, Pose, Skeleton};
-use glam::{DAffine3, DMat3, DQuat, DVec3};
+use glam::DAffine3;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::f64::consts::TAU;
 use std::sync::Arc;
-
-/// A scale of 0 counts as this.
-const LEAST_SCALE: f64 = 1e-9;
-
-/// The most times that a chain is bent towards its target, and the part of the gap that must be left for another one.
-const MOST_PASSES: usize = 12;
-const GAIN: f64 = 0.9;
 
 /// Constraints of a skeleton in their order.
 ///
@@ -34,21 +25,6 @@ pub struct Evaluator {
     acts: Vec<Act>,
     closing: Vec<Closing>,
 }
-
-/// A constraint that acts, in the order of the evaluation.
-#[derive(Clone, Debug)]
-struct Act {
-    joint: JointId,
-    constraint: Constraint,
-    /// Whether the influence begins at the rest rotation: the first constraint of a joint that changes its rotation, where it
-    /// gives one of its own. Later ones begin at the result of the earlier.
-    from_rest: bool,
-    /// The joints that a reach bends, the uppermost first, its own last.
-    bent: Vec<JointId>,
-    /// Which way a reach bends them where they are straight.
-    side: BendSide,
-}
-
 impl Evaluator {
     /// The constraints of a skeleton; fails where they form a cycle. Those of joints that were removed, and those that
     /// follow one, do nothing.
@@ -194,267 +170,16 @@ impl Evaluator {
         }
         for act in &self.acts {
             if act.bent.len() > 1 {
-                self.reach(pose, act);
+                reach(&self.skeleton, pose, act);
             } else {
                 let was = pose.locals[act.joint.get()];
-                self.apply_to_joint(pose, act);
+                apply(&self.skeleton, &self.rest_world, pose, act);
                 if !pose.locals[act.joint.get()].is_finite() {
                     pose.locals[act.joint.get()] = was;
                 }
             }
         }
     }
-
-    fn apply_to_joint(&self, pose: &mut Pose, act: &Act) {
-        let joint = act.joint;
-        let Constraint {
-            rule, influence, ..
-        } = &act.constraint;
-        let rest_of = |joint: JointId| &self.skeleton.joint(joint).rest;
-        let rest = rest_of(joint);
-        let now = pose.locals[joint.get()];
-        let parent = || parent_world_of(&self.skeleton, pose, joint);
-        let local = |joint: JointId| (rest_of(joint), &pose.locals[joint.get()]);
-        let rotation = match *rule {
-            Rule::CopyRotation {
-                source,
-                space: Space::Local,
-                ..
-            } => {
-                let (was, is) = local(source);
-                rest.rotation * (was.rotation.conjugate() * is.rotation)
-            }
-            Rule::CopyRotation {
-                source,
-                keeps_offset,
-                ..
-            } => {
-                let is = orientation(world_of(&self.skeleton, pose, source).matrix3);
-                let above = orientation(parent().matrix3).transpose();
-                let turned = if keeps_offset {
-                    let was = orientation(self.rest_world[source.get()].matrix3);
-                    let own = orientation(self.rest_world[joint.get()].matrix3);
-                    above * is * was.transpose() * own
-                } else {
-                    above * is
-                };
-                proper(turned)
-            }
-            Rule::TwistShare {
-                source,
-                axis,
-                share,
-                centre,
-            } => {
-                let (was, is) = local(source);
-                // In the parent's space: a parent's own axes, or the space that siblings share.
-                let turn = if self.skeleton.joint(joint).parent == Some(source) {
-                    was.rotation.conjugate() * is.rotation
-                } else {
-                    is.rotation * was.rotation.conjugate()
-                };
-                let turn = rest.rotation.conjugate() * turn * rest.rotation;
-                let angle = twist_angle(turn, axis);
-                let angle = angle - TAU * ((angle - centre) / TAU).round();
-                rest.rotation * DQuat::from_axis_angle(axis, angle * share)
-            }
-            Rule::Aim { target, axis, up } => {
-                let above = orientation(parent().matrix3);
-                let at = world_of(&self.skeleton, pose, joint).translation;
-                let there = world_of(&self.skeleton, pose, target).translation;
-                let into = above.transpose();
-                // In the parent's space, so that mirrored parents need no other rule.
-                let up = up.map(|up| super::aim::Up {
-                    direction: into * up.direction,
-                    ..up
-                });
-                aim(rest.rotation, axis, into * (there - at), up)
-            }
-            Rule::LimitAngles(ranges) => {
-                let turn = rest.rotation.conjugate() * now.rotation;
-                rest.rotation * limit_euler(turn, ranges)
-            }
-            Rule::LimitCone(cone) => {
-                let turn = rest.rotation.conjugate() * now.rotation;
-                rest.rotation * cone.limit(turn)
-            }
-            Rule::CopyLocation {
-                source,
-                keeps_offset,
-            } => {
-                let place = |j: JointId| self.rest_world[j.get()].translation;
-                let offset = if keeps_offset {
-                    place(joint) - place(source)
-                } else {
-                    DVec3::ZERO
-                };
-                let above = self.skeleton.joint(joint).parent;
-                let above = above.map_or(DAffine3::IDENTITY, |parent| {
-                    world_of(&self.skeleton, pose, parent)
-                });
-                let there = world_of(&self.skeleton, pose, source).translation + offset;
-                let wanted = above.inverse().transform_point3(there);
-                if wanted.is_finite() {
-                    pose.locals[joint.get()].translation = now.translation.lerp(wanted, *influence);
-                }
-                return;
-            }
-            Rule::CopyScale { source } => {
-                let (was, is) = local(source);
-                let floor = |s: DVec3| {
-                    s.map(|s| {
-                        if s.abs() < LEAST_SCALE {
-                            LEAST_SCALE
-                        } else {
-                            s
-                        }
-                    })
-                };
-                let ratio = floor(is.scale()) / floor(was.scale());
-                let factor = ratio.map(|r| r.abs().powf(*influence).copysign(r));
-                pose.locals[joint.get()].stretch = now.stretch * DMat3::from_diagonal(factor);
-                return;
-            }
-            Rule::ReachTwoBones { .. } | Rule::ReachChain { .. } => return,
-        };
-        let from = if act.from_rest {
-            rest.rotation
-        } else {
-            now.rotation
-        };
-        pose.locals[joint.get()].rotation = slerp_shortest(from, rotation, *influence);
-    }
-
-    fn reach(&self, pose: &mut Pose, act: &Act) {
-        let joints = &act.bent[..];
-        let skeleton = &*self.skeleton;
-        let place = |pose: &Pose, joint: JointId| world_of(skeleton, pose, joint).translation;
-        let mut before = [DQuat::IDENTITY; MOST_BONES + 1];
-        for (rotation, &joint) in before.iter_mut().zip(joints) {
-            *rotation = pose.locals[joint.get()].rotation;
-        }
-        match act.constraint.rule {
-            Rule::ReachTwoBones {
-                target,
-                pole,
-                softness,
-            } => {
-                let chain = Chain {
-                    root: joints[0],
-                    mid: joints[1],
-                    end: joints[2],
-                };
-                let TwoBone { root, mid, end } = chain.positions(skeleton, pose);
-                let length = root.distance(mid) + mid.distance(end);
-                let pull = place(pose, target) - root;
-                let soft = soft_distance(pull.length(), length, softness * length);
-                let target = root + pull.normalize_or_zero() * soft;
-                let pole = pole.map(|pole| place(pose, pole));
-                chain.reach_towards(skeleton, pose, act.side, target, pole);
-            }
-            Rule::ReachChain { target, .. } => {
-                let target = place(pose, target);
-                self.reach_by_chain(pose, act, target);
-            }
-            _ => return,
-        }
-        for (joint, before) in joints.iter().zip(before) {
-            let local = &mut pose.locals[joint.get()];
-            let rotation = slerp_shortest(before, local.rotation, act.constraint.influence);
-            local.rotation = if rotation.is_finite() {
-                rotation
-            } else {
-                before
-            };
-        }
-    }
-}
-
-impl Evaluator {
-    /// Bends a chain until its end is at the target, again where it stays off: near its full reach, and under scale that is not
-    /// uniform, which changes the lengths of its bones.
-    fn reach_by_chain(&self, pose: &mut Pose, act: &Act, target: DVec3) {
-        let (skeleton, joints) = (&*self.skeleton, &act.bent[..]);
-        let n = joints.len();
-        let place = |pose: &Pose, joint: JointId| world_of(skeleton, pose, joint).translation;
-        let side = act.side.in_world(skeleton, pose, joints[0]);
-        let mut places = [DVec3::ZERO; MOST_BONES + 1];
-        let mut best = [DQuat::IDENTITY; MOST_BONES + 1];
-        let mut least = f64::INFINITY;
-        for _ in 0..MOST_PASSES {
-            for (at, &joint) in places.iter_mut().zip(joints) {
-                *at = place(pose, joint);
-            }
-            let bones = places[..n].windows(2);
-            let length: f64 = bones.map(|bone| bone[0].distance(bone[1])).sum();
-            reach_chain(&mut places[..n], target, Some(side), REACHED, MOST_ROUNDS);
-            for i in 0..n - 1 {
-                // The shortest arc keeps the roll.
-                let from = place(pose, joints[i + 1]) - place(pose, joints[i]);
-                let to = places[i + 1] - places[i];
-                if let (Some(from), Some(to)) = (from.try_normalize(), to.try_normalize()) {
-                    let arc = DQuat::from_rotation_arc(from, to);
-                    rotate_in_world(skeleton, pose, joints[i], arc);
-                }
-            }
-            let gap = place(pose, joints[n - 1]).distance(target);
-            let gains = gap < GAIN * least;
-            if gap < least {
-                least = gap;
-                for (rotation, joint) in best.iter_mut().zip(joints) {
-                    *rotation = pose.locals[joint.get()].rotation;
-                }
-            }
-            if !gains || gap < REACHED * length {
-                break;
-            }
-        }
-        if least.is_finite() {
-            for (rotation, joint) in best.iter().zip(joints) {
-                pose.locals[joint.get()].rotation = *rotation;
-            }
-        }
-    }
-}
-
-impl Act {
-    /// What it changes of a local transform.
-    fn part(&self) -> ChangedPart {
-        match self.constraint.rule {
-            Rule::CopyLocation { .. } => ChangedPart::Translation,
-            Rule::CopyScale { .. } => ChangedPart::Scale,
-            _ => ChangedPart::Rotation,
-        }
-    }
-
-    /// The joints whose local transforms it changes.
-    fn changed(&self) -> impl Iterator<Item = JointId> + '_ {
-        let bends = self.bent.len() > 1;
-        let last = self.bent.len() - usize::from(bends);
-        // The end of a reach keeps its own rotation.
-        self.bent[..last].iter().copied()
-    }
-}
-
-/// A part of a local transform that constraints change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ChangedPart {
-    /// The translation.
-    Translation,
-    /// The rotation.
-    Rotation,
-    /// The stretch.
-    Scale,
-}
-
-/// The rotation of an orthonormal matrix; of one that mirrors, with x negated.
-fn proper(matrix: DMat3) -> DQuat {
-    let matrix = if matrix.determinant() < 0.0 {
-        matrix * DMat3::from_diagonal(DVec3::new(-1.0, 1.0, 1.0))
-    } else {
-        matrix
-    };
-    normalize_or_identity(DQuat::from_mat3(&matrix))
 }
 
 #[cfg(test)]
@@ -462,6 +187,10 @@ mod tests {
     use super::*;
     use crate::math::Transform;
     use crate::skeleton::Joint;
+    use crate::skeleton::constraint::{Constraint, Rule, Space};
+    use crate::skeleton::orientation::world_of;
+    use glam::{DMat3, DQuat, DVec3};
+    use std::f64::consts::TAU;
 
     /// An arm along x with a hand, and a target: root 0, elbow 1, hand 2, target 3, helper 4 (child of the elbow).
     fn arm() -> Skeleton {

@@ -92,14 +92,16 @@ impl Rule {
     /// Its name in the window and in messages.
     pub fn label(&self) -> &'static str {
         match self {
-            Self::CopyRotation { .. } => "Copy rotation",
-            Self::CopyLocation { .. } => "Copy location",
-            Self::CopyScale { .. } => "Copy scale",
-            Self::Aim { .. } => "Aim",
-            Self::TwistShare { .. } => "Twist share",
-            Self::LimitAngles(_) => "Limit rotation",
-            Self::LimitCone(_) => "Limit swing and twist",
-            Self::ReachTwoBones { .. } | Self::ReachChain { .. } => "IK",
+            Self::CopyRotation { .. } => "Copy Rotation",
+            Self::CopyLocation { .. } => "Copy Location",
+            Self::CopyScale { .. } => "Copy Scale",
+            Self::Aim { up: None, .. } => "Damped Track",
+            Self::Aim { up: Some(_), .. } => "Track To",
+            Self::TwistShare { .. } => "Twist Share",
+            Self::LimitAngles(_) => "Limit Rotation",
+            Self::LimitCone(_) => "Limit Swing and Twist",
+            Self::ReachTwoBones { .. } => "Two-Bone IK",
+            Self::ReachChain { .. } => "Inverse Kinematics",
         }
     }
 
@@ -189,7 +191,7 @@ impl Rule {
     fn check(&self, joint: JointId, skeleton: &Skeleton) -> Result<(), String> {
         for source in self.sources() {
             if !skeleton.is_live(source) {
-                return Err(format!("there is no bone {} to follow", source.0));
+                return Err("the bone that it follows is not in the model".into());
             }
             if source == joint {
                 return Err("a bone cannot follow itself".into());

@@ -1,10 +1,9 @@
 //! The constraints of the active bone: a block for each, in the order in which they act.
 
-use super::constraint_settings::{Change, settings_ui};
-use super::step_drag::{end_drag, follow_drag};
+use super::constraint_settings::{Change, Subject, row_ui, settings_ui};
+use super::step_drag::follow_drag;
 use crate::editor::Editor;
-use crate::editor::constraints::ConstraintKind;
-use crate::skeleton::JointId;
+use crate::editor::constraints::{ConstraintKind, constraint_names};
 use crate::skeleton::constraint::Constraint;
 use crate::view::theme;
 use egui::{Button, Frame, RichText, Role, Slider, Ui, WidgetInfo};
@@ -30,11 +29,19 @@ pub(super) fn constraints_ui(ui: &mut Ui, editor: &mut Editor) {
         return;
     };
     let list = editor.document().constraints_of(joint).to_vec();
-    for (index, constraint) in list.iter().enumerate() {
+    let names = constraint_names(&list);
+    for ((index, constraint), name) in list.iter().enumerate().zip(&names) {
         let last = index + 1 == list.len();
+        let words = editor.constraint_name(joint, index);
+        let subject = Subject {
+            joint,
+            name,
+            words: &words,
+        };
         Frame::group(ui.style()).show(ui, |ui| {
-            ui.push_id(index, |ui| {
-                constraint_ui(ui, editor, joint, (index, last), constraint);
+            // A drag ends where another bone becomes active.
+            ui.push_id((joint.0, index), |ui| {
+                constraint_ui(ui, editor, &subject, (index, last), constraint);
             });
         });
     }
@@ -51,20 +58,19 @@ pub(super) fn constraints_ui(ui: &mut Ui, editor: &mut Editor) {
     response.response.on_hover_text(
         "Let this bone follow others, after the clip and the pose. Exports turn constraints into keyframes.",
     );
-    end_drag(ui, editor);
 }
 
 fn constraint_ui(
     ui: &mut Ui,
     editor: &mut Editor,
-    joint: JointId,
+    subject: &Subject<'_>,
     (index, last): (usize, bool),
     constraint: &Constraint,
 ) {
+    let Subject { joint, name, .. } = *subject;
     let mut action = None;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        let name = constraint.rule.label();
         let colour = theme::palette(ui).text_dim;
         let title = RichText::new(name).strong();
         ui.label(if constraint.is_muted {
@@ -124,33 +130,35 @@ fn constraint_ui(
         Some(Action::Mute(muted)) => return editor.mute_constraint(joint, index, muted),
         None => {}
     }
-    influence_ui(ui, editor, joint, index, constraint);
-    if let Some(Change { rule, label }) = settings_ui(ui, editor, joint, &constraint.rule) {
-        editor.change_constraint(joint, index, label, |constraint| constraint.rule = rule);
+    influence_ui(ui, editor, subject, index, constraint);
+    if let Some(Change { rule, label }) = settings_ui(ui, editor, subject, &constraint.rule) {
+        editor.change_constraint(joint, index, &label, |constraint| constraint.rule = rule);
     }
 }
 
 fn influence_ui(
     ui: &mut Ui,
     editor: &mut Editor,
-    joint: JointId,
+    subject: &Subject<'_>,
     index: usize,
     constraint: &Constraint,
 ) {
-    ui.horizontal(|ui| {
-        let label = ui.label("Influence");
+    let about = if constraint.rule.gives_rotation() {
+        "How much of this constraint shows. Below 1 the rotation is blended with the rest pose, or with the constraint above; \
+         at 0 the constraint is off."
+    } else {
+        "How much of this constraint shows, from 0, nothing, to 1, all of it."
+    };
+    row_ui(ui, ("Influence", about), |ui, about| {
         let mut influence = constraint.influence;
         let slider = Slider::new(&mut influence, 0.0..=1.0).max_decimals(3);
-        let about = if constraint.rule.gives_rotation() {
-            "How much of this constraint shows. Below 1 the rotation is blended with the rest pose, or with the constraint \
-             above."
-        } else {
-            "How much of this constraint shows, from 0, nothing, to 1, all of it."
-        };
-        let response = ui.add(slider).labelled_by(label.id).on_hover_text(about);
-        follow_drag(ui, editor, &response, "Change influence");
+        let response = ui.add(slider).on_hover_text(about);
+        let name = subject.name_of("Influence");
+        response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, &name));
+        let label = subject.change_of("influence");
+        follow_drag(ui, editor, &response, &label);
         if response.changed() {
-            editor.change_constraint(joint, index, "Change influence", |constraint| {
+            editor.change_constraint(subject.joint, index, &label, |constraint| {
                 constraint.influence = influence.clamp(0.0, 1.0);
             });
         }

@@ -56,6 +56,7 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Com
             constraints::constraints_ui(ui, editor)
         });
     }
+    step_drag::end_drag(ui, editor);
     if mode == Mode::Rig && !editor.rig_reports().is_empty() {
         section_ui(ui, "Last operation", |ui| rig_reports_ui(ui, editor));
     }
