@@ -154,7 +154,7 @@ fn a_constraint_that_does_not_fit_leaves_the_others() {
         let message = &findings[0].message;
         assert_eq!(
             message,
-            "“Twist share” is skipped: one of its numbers is out of its range."
+            "“Twist Share” is skipped: one of its numbers is out of its range."
         );
     }
 }

@@ -131,6 +131,7 @@ fn posing_and_keyframes_hold_the_pose_before_constraints() {
     editor.change_constraint(follower, 0, "Change constraint", |constraint| {
         constraint.rule = constraint.rule.clone().following(driver);
         constraint.influence = 0.5;
+        constraint.is_muted = false;
     });
     select(&mut editor, &[driver]);
     assert!(editor.begin_transform(TransformKind::Rotate, None, SIZE * 0.5, SIZE));

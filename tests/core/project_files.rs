@@ -504,12 +504,15 @@ fn version_10_opens() {
     assert_eq!(
         labels(&lower),
         [
-            ("Copy location", true),
-            ("Limit swing and twist", false),
-            ("IK", true)
+            ("Copy Location", true),
+            ("Limit Swing and Twist", false),
+            ("Two-Bone IK", true)
         ]
     );
-    assert_eq!(labels(&middle), [("Aim", true), ("Limit rotation", false)]);
+    assert_eq!(
+        labels(&middle),
+        [("Track To", true), ("Limit Rotation", false)]
+    );
     assert_eq!(
         middle[1].rule,
         Rule::LimitAngles([[-0.5, 0.5], [0.0, 0.0], [-1.0, 0.25]])

@@ -1,12 +1,13 @@
 //! Constraints in the bone's Properties: added from the menu, changed, muted, reordered, removed and taken back.
 
-use crate::window::{CTRL, Window};
-use egui::{Key, Role};
-use egui_kittest::kittest::Queryable as _;
+use crate::window::{CTRL, Window, is_menu_item};
+use egui::{Key, Modifiers, PointerButton, Rect, Role, Vec2};
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use sinew::editor::constraints::ConstraintKind;
 use sinew::skeleton::JointId;
-use sinew::skeleton::constraint::Rule;
+use sinew::skeleton::constraint::{Rule, Space};
 
-/// The mannequin with a bone selected that has two bones above it.
+/// The mannequin with a bone active that has three bones above it.
 fn selected() -> (Window, JointId) {
     let mut window = Window::on("mannequin.glb");
     let document = window.document();
@@ -18,9 +19,21 @@ fn selected() -> (Window, JointId) {
     (window, joint)
 }
 
-fn add(window: &mut Window, kind: &str) {
+fn add(window: &mut Window, kind: ConstraintKind) {
+    show(window, Role::Button, "Add constraint");
     window.click(Role::Button, "Add constraint");
-    window.click(Role::MenuItem, kind);
+    window.click(Role::MenuItem, kind.label());
+}
+
+/// Where a widget is, scrolled into sight.
+fn show(window: &mut Window, role: Role, label: &str) -> Rect {
+    window
+        .harness
+        .get_by_role_and_label(role, label)
+        .scroll_to_me();
+    window.harness.step();
+    window.settle();
+    window.harness.get_by_role_and_label(role, label).rect()
 }
 
 fn labels(window: &Window, joint: JointId) -> Vec<&'static str> {
@@ -28,103 +41,184 @@ fn labels(window: &Window, joint: JointId) -> Vec<&'static str> {
     list.map(|constraint| constraint.rule.label()).collect()
 }
 
+fn undo_label(window: &Window) -> String {
+    let label = window.editor().history().undo_label();
+    label.expect("a step").to_owned()
+}
+
+/// Chooses an entry of a drop-down.
+fn choose(window: &mut Window, drop_down: &str, entry: &str) {
+    show(window, Role::ComboBox, drop_down);
+    window.click(Role::ComboBox, drop_down);
+    let options = window.harness.get_all_by_label(entry);
+    let option = options.into_iter().find(|n| {
+        let role = n.accesskit_node().role();
+        is_menu_item(role) || [Role::Button, Role::ListBoxOption, Role::RadioButton].contains(&role)
+    });
+    option.expect("an entry").click();
+    window.harness.step();
+    window.settle();
+}
+
 #[test]
 fn constraints_are_added_changed_and_removed() {
     let (mut window, joint) = selected();
     let before = window.document().clone();
-    add(&mut window, "Copy rotation");
-    assert_eq!(labels(&window, joint), ["Copy rotation"]);
-    assert_eq!(
-        window.editor().history().undo_label(),
-        Some("Add constraint")
-    );
-    add(&mut window, "Limit rotation");
-    assert_eq!(labels(&window, joint), ["Copy rotation", "Limit rotation"]);
+    let bone = window.document().skeleton().label(joint);
+    add(&mut window, ConstraintKind::CopyRotation);
+    assert_eq!(labels(&window, joint), ["Copy Rotation"]);
+    assert_eq!(undo_label(&window), format!("Add Copy Rotation to {bone}"));
+    // No second bone was selected: it waits for its target.
+    assert!(window.document().constraints_of(joint)[0].is_muted);
+    assert!(window.says("choose its target"), "a toast");
+    add(&mut window, ConstraintKind::LimitRotation);
+    assert_eq!(labels(&window, joint), ["Copy Rotation", "Limit Rotation"]);
+    assert!(!window.document().constraints_of(joint)[1].is_muted);
+    show(&mut window, Role::Button, "Add constraint");
     window.picture("constraints");
 
-    window.click(Role::Button, "Move up Limit rotation");
-    assert_eq!(labels(&window, joint), ["Limit rotation", "Copy rotation"]);
-    window.click(Role::Button, "Mute Copy rotation");
-    assert!(window.document().constraints_of(joint)[1].is_muted);
-    assert_eq!(
-        window.editor().history().undo_label(),
-        Some("Mute constraint")
+    window.click(Role::Button, "Move up Limit Rotation");
+    assert_eq!(labels(&window, joint), ["Limit Rotation", "Copy Rotation"]);
+
+    // Another target by the drop-down.
+    let skeleton = window.document().skeleton().clone();
+    let parent = skeleton.joint(joint).parent.expect("a parent");
+    choose(
+        &mut window,
+        "Target of Copy Rotation",
+        &skeleton.label(parent),
     );
-    window.click(Role::Button, "Unmute Copy rotation");
-    window.click(Role::CheckBox, "World space");
+    let sources = |window: &Window| -> Vec<JointId> {
+        window.document().constraints_of(joint)[1]
+            .rule
+            .sources()
+            .collect()
+    };
+    assert_eq!(sources(&window), [parent]);
+    assert_eq!(
+        undo_label(&window),
+        format!("Change target of Copy Rotation of {bone}")
+    );
+    window.click(Role::Button, "Unmute Copy Rotation");
+    assert!(!window.document().constraints_of(joint)[1].is_muted);
+    window.click(Role::Button, "Mute Copy Rotation");
+    assert!(window.document().constraints_of(joint)[1].is_muted);
+    assert_eq!(undo_label(&window), format!("Mute Copy Rotation of {bone}"));
+    window.click(Role::Button, "Unmute Copy Rotation");
+
+    // A drag is one step.
+    let n = window.editor().history().n_undo();
+    let slider = show(&mut window, Role::Slider, "Influence of Copy Rotation");
+    let from = slider.left_center() + Vec2::new(0.7 * slider.width().min(100.0), 0.0);
+    let by = Vec2::new(-30.0, 0.0);
+    window.drag(PointerButton::Primary, Modifiers::NONE, from, by);
+    let influence = window.document().constraints_of(joint)[1].influence;
+    assert!(influence > 0.05 && influence < 0.95, "{influence}");
+    assert_eq!(window.editor().history().n_undo(), n + 1);
+    assert!(!window.editor().history().is_open());
+    assert_eq!(
+        undo_label(&window),
+        format!("Change influence of Copy Rotation of {bone}")
+    );
+
+    show(&mut window, Role::CheckBox, "World space of Copy Rotation");
+    window.click(Role::CheckBox, "World space of Copy Rotation");
     let rule = &window.document().constraints_of(joint)[1].rule;
     assert!(matches!(
         rule,
         Rule::CopyRotation {
-            space: sinew::skeleton::constraint::Space::World,
+            space: Space::World,
             ..
         }
     ));
-
-    // Another source by the drop-down.
-    let other = {
-        let skeleton = window.document().skeleton();
-        let parent = skeleton.joint(joint).parent;
-        skeleton.label(parent.expect("a parent"))
-    };
-    window.click(Role::ComboBox, "Source");
-    let options = window.harness.get_all_by_label(&other);
-    let option = options.into_iter().find(|n| {
-        [Role::Button, Role::ListBoxOption, Role::RadioButton].contains(&n.accesskit_node().role())
-    });
-    option.expect("the parent in the list").click();
-    window.harness.step();
-    window.settle();
-    let source = window.document().constraints_of(joint)[1]
-        .rule
-        .sources()
-        .next();
-    assert_eq!(source, window.document().skeleton().joint(joint).parent);
-
-    window.click(Role::Button, "Remove Limit rotation");
-    window.click(Role::Button, "Remove Copy rotation");
+    window.click(Role::Button, "Remove Limit Rotation");
+    window.click(Role::Button, "Remove Copy Rotation");
     assert!(labels(&window, joint).is_empty());
     let n = window.editor().history().n_undo();
-    assert_eq!(n, 9);
+    assert_eq!(n, 11);
     for _ in 0..n {
         window.key(CTRL, Key::Z);
     }
     assert!(window.document().same_content(&before));
 }
 
+/// Every kind has its settings, whose names are unique also where a bone has two of a kind.
 #[test]
-fn a_circle_is_refused_in_words() {
+fn every_kind_has_its_settings() {
     let (mut window, joint) = selected();
-    add(&mut window, "Copy rotation");
-    let list = window.document().constraints_of(joint).to_vec();
-    let source = list[0].rule.sources().next().expect("a source");
-    window
-        .harness
-        .state_mut()
-        .editor_mut()
-        .select_joint(Some(source));
-    window.settle();
-    window.harness.state_mut().editor_mut().add_constraint(
-        source,
-        sinew::editor::constraints::ConstraintKind::CopyRotation,
-    );
-    // It follows another bone than the one that would close a circle.
-    let followed = window.document().constraints_of(source)[0]
-        .rule
-        .sources()
-        .next();
-    assert_ne!(followed, Some(joint));
-    window.harness.state_mut().editor_mut().change_constraint(
-        source,
-        0,
-        "Change source of constraint",
-        |constraint| constraint.rule = constraint.rule.clone().following(joint),
-    );
-    window.settle();
-    assert!(window.says("follow each other in a circle"), "a toast");
-    let now = window.document().constraints_of(source)[0]
-        .rule
-        .sources()
-        .next();
-    assert_eq!(now, followed);
+    let fields: [(ConstraintKind, &[(Role, &str)]); 9] = [
+        (
+            ConstraintKind::CopyRotation,
+            &[(Role::CheckBox, "World space")],
+        ),
+        (
+            ConstraintKind::CopyLocation,
+            &[(Role::CheckBox, "Keep offset")],
+        ),
+        (ConstraintKind::CopyScale, &[(Role::ComboBox, "Target")]),
+        (ConstraintKind::Aim, &[(Role::ComboBox, "Track axis")]),
+        (
+            ConstraintKind::TwistShare,
+            &[
+                (Role::ComboBox, "Axis"),
+                (Role::SpinButton, "Factor"),
+                (Role::SpinButton, "Centre angle"),
+            ],
+        ),
+        (
+            ConstraintKind::LimitRotation,
+            &[(Role::SpinButton, "Min X"), (Role::SpinButton, "Max Z")],
+        ),
+        (
+            ConstraintKind::LimitSwing,
+            &[
+                (Role::SpinButton, "Min Twist"),
+                (Role::SpinButton, "Max Twist"),
+            ],
+        ),
+        (
+            ConstraintKind::TwoBoneIk,
+            &[
+                (Role::ComboBox, "Pole target"),
+                (Role::SpinButton, "Softness"),
+            ],
+        ),
+        (
+            ConstraintKind::ChainIk,
+            &[(Role::SpinButton, "Chain length")],
+        ),
+    ];
+    for (kind, fields) in fields {
+        for name in [kind.label().to_owned(), format!("{} 2", kind.label())] {
+            add(&mut window, kind);
+            for (role, field) in fields {
+                show(&mut window, *role, &format!("{field} of {name}"));
+            }
+        }
+        if kind == ConstraintKind::LimitSwing || kind == ConstraintKind::TwoBoneIk {
+            window.picture(&format!("constraints-{}", kind.label().replace(' ', "-")));
+        }
+        for index in [1, 0] {
+            let editor = window.harness.state_mut().editor_mut();
+            editor.remove_constraint(joint, index);
+        }
+        window.settle();
+    }
+}
+
+#[test]
+fn a_cycle_is_refused_in_words() {
+    let (mut window, joint) = selected();
+    let skeleton = window.document().skeleton().clone();
+    let parent = skeleton.joint(joint).parent.expect("a parent");
+    for (of, other) in [(joint, parent), (parent, joint)] {
+        let editor = window.harness.state_mut().editor_mut();
+        editor.select_joints([of, other], Some(of));
+        editor.add_constraint(of, ConstraintKind::CopyRotation);
+        window.settle();
+    }
+    assert!(window.says("dependency cycle"), "a toast");
+    let document = window.document();
+    assert_eq!(document.constraints_of(joint).len(), 1);
+    assert!(document.constraints_of(parent).is_empty());
 }

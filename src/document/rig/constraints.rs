@@ -4,7 +4,7 @@ use super::RigError;
 use crate::document::constraints::check_cycles;
 use crate::document::{Document, EditError};
 use crate::skeleton::constraint::{Constraints, Rule};
-use crate::skeleton::{Frame, JointId, Skeleton};
+use crate::skeleton::{Frame, JointId, Pose, Skeleton};
 use glam::DQuat;
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
@@ -82,6 +82,41 @@ fn turned_ranges(ranges: [[f64; 2]; 3], turn: DQuat) -> Option<[[f64; 2]; 3]> {
             [-high, -low]
         }
     }))
+}
+
+/// Refuses a rest pose about which a constraint that acts would do something else: one whose result depends on the rest
+/// transform of a joint of `changed`, except for full copies and reaches that `pose` has already.
+pub(super) fn check_rest(
+    document: &Document,
+    pose: &Pose,
+    changed: &[JointId],
+) -> Result<(), RigError> {
+    let skeleton = &document.skeleton;
+    let mut again = pose.clone();
+    document.constrain(&mut again);
+    let is_met = |joint: JointId| {
+        let (a, b) = (&again.locals[joint.get()], &pose.locals[joint.get()]);
+        a.rotation.dot(b.rotation).abs() > 1.0 - SAME_TURN
+            && a.translation.distance(b.translation) <= 1e-9 * (1.0 + a.translation.length())
+    };
+    for (&joint, list) in document.constraints.iter() {
+        for constraint in list.iter().filter(|c| !c.is_muted && c.influence > 0.0) {
+            let rule = &constraint.rule;
+            let read = rule.reads_rest_of(joint, skeleton);
+            let is_touched = read.iter().any(|j| changed.contains(j));
+            let bent = || skeleton.ancestors(joint).take(rule.n_bones());
+            let stays = constraint.influence >= 1.0
+                && rule.repeats_itself()
+                && std::iter::once(joint).chain(bent()).all(is_met);
+            if is_touched && !stays {
+                return Err(RigError::RelativeToRest {
+                    joint: skeleton.label(joint),
+                    rule: rule.label(),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Refuses to remove a joint that others follow.

@@ -210,6 +210,16 @@ pub enum RigError {
         /// The name of the constraint.
         rule: &'static str,
     },
+    /// A constraint would do something else about a new rest pose.
+    #[error(
+        "{rule} of “{joint}” is relative to the rest pose, and would change every clip: mute or remove it first."
+    )]
+    RelativeToRest {
+        /// The joint that has the constraint.
+        joint: String,
+        /// Its name.
+        rule: &'static str,
+    },
     /// Joint and child are in the same place.
     #[error("“{joint}” and “{child}” are in the same place: a bone without length has no twist.")]
     NoLength {

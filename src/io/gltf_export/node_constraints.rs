@@ -78,6 +78,7 @@ pub(super) fn patch_constraints(
     }
     if n_written > 0 {
         use_extension(&mut patch.json);
+        report.findings.extend(late_sources(document, &patch.json));
     }
     let mut say = |message| report.findings.push(Finding::info("constraints", message));
     if n_keys_only > 0 {
@@ -92,6 +93,49 @@ pub(super) fn patch_constraints(
             counted(n_replaced, "bone")
         ));
     }
+}
+
+/// A finding where nodes follow one that has a constraint and comes after them: UniVRM evaluates constraints in the order of
+/// the nodes, others in an order in which each comes after all that it needs.
+fn late_sources(document: &Document, json: &Value) -> Option<Finding> {
+    let nodes: Vec<&Value> = super::json::each(json, "nodes").collect();
+    let is_written = |joint: JointId| {
+        let node = nodes.get(node_of(document, joint));
+        let extensions = node.and_then(|node| node.get("extensions"));
+        extensions.is_some_and(|e| e.get(NAME).is_some())
+    };
+    let skeleton = document.skeleton();
+    let acting = |joint: JointId| {
+        let mut list = document.constraints_of(joint).iter();
+        list.find(|c| !c.is_muted && c.influence > 0.0)
+    };
+    let late = document.constraints().keys().filter_map(|&joint| {
+        let rule = &acting(joint).filter(|_| is_written(joint))?.rule;
+        let source = rule.sources().next()?;
+        let is_late = |j: &JointId| {
+            node_of(document, *j) > node_of(document, joint)
+                && is_written(*j)
+                && acting(*j).is_some()
+        };
+        // Aiming sees where the source is, and so all that is above it.
+        let above = skeleton.ancestors(source);
+        let above = above.filter(|_| matches!(rule, Rule::Aim { .. }));
+        let late = std::iter::once(source).chain(above).find(is_late)?;
+        Some((joint, late))
+    });
+    let late: Vec<(JointId, JointId)> = late.collect();
+    let &(joint, source) = late.first()?;
+    let others = match late.len() - 1 {
+        0 => String::new(),
+        n => format!(" So do {}.", counted(n, "other bone")),
+    };
+    let message = format!(
+        "“{}” follows “{}”, whose constraint comes later in the file: viewers that evaluate {NAME} in the order of the nodes \
+         show it a frame late.{others}",
+        skeleton.label(joint),
+        skeleton.label(source)
+    );
+    Some(Finding::warning("constraints", message))
 }
 
 /// Removes the constraint of a node.

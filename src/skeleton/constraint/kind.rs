@@ -4,7 +4,7 @@ use super::limit::Cone;
 use super::reach::MOST_BONES;
 use crate::skeleton::{JointId, Skeleton};
 use glam::{DQuat, DVec3};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::{PI, TAU};
 
 /// The largest difference of the length of an axis from 1, and of the cosine of two that are across from 0.
@@ -155,6 +155,48 @@ impl Rule {
             } => *space == Space::Local || !keeps_offset,
             Self::CopyScale { .. } => true,
             _ => false,
+        }
+    }
+
+    /// Whether it gives the same motion about another rest pose, in full and where that rest pose has it already.
+    pub fn repeats_itself(&self) -> bool {
+        match self {
+            Self::CopyRotation { .. }
+            | Self::CopyLocation { .. }
+            | Self::Aim { up: Some(_), .. }
+            | Self::ReachTwoBones { .. }
+            | Self::ReachChain { .. } => true,
+            Self::CopyScale { .. }
+            | Self::Aim { up: None, .. }
+            | Self::TwistShare { .. }
+            | Self::LimitAngles(_)
+            | Self::LimitCone(_) => false,
+        }
+    }
+
+    /// The joints on whose rest transforms its result depends, when `joint` has it.
+    pub fn reads_rest_of(&self, joint: JointId, skeleton: &Skeleton) -> BTreeSet<JointId> {
+        let bent = skeleton.ancestors(joint).take(self.n_bones());
+        let own = std::iter::once(joint).chain(bent);
+        let above = |j: JointId| std::iter::once(j).chain(skeleton.ancestors(j));
+        match *self {
+            Self::CopyRotation {
+                source,
+                space: Space::World,
+                keeps_offset: true,
+            }
+            | Self::CopyLocation {
+                source,
+                keeps_offset: true,
+            } => above(joint).chain(above(source)).collect(),
+            Self::CopyRotation {
+                source,
+                space: Space::Local,
+                ..
+            }
+            | Self::CopyScale { source }
+            | Self::TwistShare { source, .. } => [joint, source].into(),
+            _ => own.collect(),
         }
     }
 
