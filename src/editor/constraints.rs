@@ -224,6 +224,24 @@ impl Editor {
         }
     }
 
+    /// Each selected bone with each visible one that a constraint of it follows, unless that is off.
+    pub fn followed_by_selected(&self) -> Vec<[JointId; 2]> {
+        let session = self.document.session();
+        let mut found = Vec::new();
+        for &joint in &session.selected_joints {
+            let list = self.document.constraints_of(joint).iter();
+            let acting = list.filter(|c| !c.is_muted && c.influence > 0.0);
+            for other in acting.flat_map(|c| c.rule.sources()) {
+                let pair = [joint, other];
+                let is_hidden = pair.iter().any(|j| session.hidden_joints.contains(j));
+                if !is_hidden && !found.contains(&pair) {
+                    found.push(pair);
+                }
+            }
+        }
+        found
+    }
+
     /// The words for a constraint in undo steps: "Copy Rotation 2 of hand.l".
     pub fn constraint_name(&self, joint: JointId, index: usize) -> String {
         let names = constraint_names(self.document.constraints_of(joint));

@@ -65,6 +65,8 @@ fn a_second_selected_bone_is_the_target() {
         assert!(!constraint.is_muted);
         assert!(matches!(constraint.rule, Rule::CopyRotation { source, .. } if source == upper));
     }
+    // The viewport draws a line to it, once.
+    assert_eq!(h.editor.followed_by_selected(), [[forearm, upper]]);
     let steps: [(&str, &dyn Fn(&mut EditorHarness)); 4] = [
         ("Mute Copy Rotation 2 of forearm", &|h| {
             h.editor.mute_constraint(forearm, 1, true);
@@ -95,4 +97,45 @@ fn a_second_selected_bone_is_the_target() {
         "{said:?}"
     );
     assert!(h.editor.document().constraints_of(upper).is_empty());
+}
+
+/// Baked, the constraints are muted and every clip plays as before; one undo step takes that back.
+#[test]
+fn constraints_become_keyframes_in_one_step() {
+    let (mut h, forearm, _) = bent();
+    let wrist = JointId(h.joint("wrist"));
+    h.editor.select_joints([wrist, forearm], Some(wrist));
+    h.editor.add_constraint(wrist, ConstraintKind::CopyRotation);
+    h.editor.change_constraint(wrist, 0, "Half", |constraint| {
+        constraint.influence = 0.5;
+    });
+    let before = h.editor.document().clone();
+    let n = h.editor.history().n_undo();
+    assert!(h.editor.can_bake_constraints());
+    h.editor.bake_constraints();
+    h.settle();
+    assert_eq!(h.editor.history().n_undo(), n + 1, "{:?}", h.notices);
+    assert_eq!(
+        h.editor.history().undo_label(),
+        Some("Bake constraints to keyframes")
+    );
+    let after = h.editor.document();
+    assert!(after.constraints_of(wrist)[0].is_muted && after.evaluator().is_none());
+    assert_eq!(*after.shown_pose(), *before.shown_pose());
+    let mut most = 0.0f64;
+    for (id, clip) in before.clips() {
+        let end = f64::from(clip.end_secs());
+        for step in 0..=60 {
+            let time = end * f64::from(step) / 60.0;
+            let was = before.pose_of_clip(clip, time).locals[wrist.get()].rotation;
+            let is = after.pose_of_clip(&after.clips()[id], time);
+            let off = was.angle_between(is.locals[wrist.get()].rotation);
+            assert!(off.to_degrees() < 0.11, "{off} at {time}");
+            let rest = before.rest_pose().locals[wrist.get()].rotation;
+            most = most.max(was.angle_between(rest));
+        }
+    }
+    assert!(most > 0.2, "{most}");
+    h.editor.undo();
+    assert!(h.editor.document().same_content(&before));
 }
