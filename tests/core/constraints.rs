@@ -6,6 +6,7 @@ use sinew::bake::static_shapes::static_shapes;
 use sinew::document::rig::{self, Insert, RigError, WeightRecipient};
 use sinew::document::{ClipId, ConstraintsEdit, Document, Edit, EditError, History, InstanceId};
 use sinew::evaluate::Evaluator;
+use sinew::skeleton::constraint::limit::Cone;
 use sinew::skeleton::constraint::{Constraint, Rule, Space};
 use sinew::skeleton::{Clip, Frame, JointId, Pose, Property};
 use sinew::task::Task;
@@ -205,32 +206,57 @@ fn every_evaluation_sees_the_constraints() {
 
 #[test]
 fn an_evaluation_allocates_nothing() {
-    let mut document = moving_tube();
     // The prop hangs from the chain: another root is the target.
     let target = JointId(3);
-    let reach = Rule::ReachChain { target, n_bones: 2 };
-    constrain(&mut document, END, &[reach]);
-    constrain(
-        &mut document,
-        PROP,
-        &[aims(target), Rule::LimitAngles([[-1.0, 1.0]; 3])],
-    );
-    let mut pose = document.keyed_pose(&document.clips()[&ClipId(7)].clone(), 0.3);
-    let before = pose.clone();
-    // Other tests allocate beside this one: once without suffices.
-    let found = (0..200).any(|_| {
-        pose.locals.copy_from_slice(&before.locals);
-        let region = stats_alloc::Region::new(crate::ALLOCATOR);
-        document.constrain(&mut pose);
-        region.change().allocations == 0
+    let chain = Rule::ReachChain { target, n_bones: 2 };
+    let two = Rule::ReachTwoBones {
+        target,
+        pole: Some(target),
+        softness: 0.1,
+    };
+    let turns = |space| Rule::CopyRotation {
+        source: target,
+        space,
+        keeps_offset: true,
+    };
+    let place = Rule::CopyLocation {
+        source: target,
+        keeps_offset: true,
+    };
+    let cone = Rule::LimitCone(Cone {
+        axis: DVec3::X,
+        side: DVec3::Y,
+        half_angles: [0.3, 0.4],
+        twist: [-0.2, 0.2],
     });
-    assert!(found);
-    assert_ne!(pose, before);
-    // The same pose, the same bits.
-    let first = pose.clone();
-    pose.locals.copy_from_slice(&before.locals);
-    document.constrain(&mut pose);
-    assert_eq!(first, pose);
+    let limits = Rule::LimitAngles([[-1.0, 1.0]; 3]);
+    for (reach, rules) in [
+        (chain, vec![aims(target), limits]),
+        (
+            two,
+            vec![place, turns(Space::Local), turns(Space::World), cone],
+        ),
+    ] {
+        let mut document = moving_tube();
+        constrain(&mut document, END, &[reach]);
+        constrain(&mut document, PROP, &rules);
+        let mut pose = document.keyed_pose(&document.clips()[&ClipId(7)].clone(), 0.3);
+        let before = pose.clone();
+        // Other tests allocate beside this one: once without suffices.
+        let found = (0..200).any(|_| {
+            pose.locals.copy_from_slice(&before.locals);
+            let region = stats_alloc::Region::new(crate::ALLOCATOR);
+            document.constrain(&mut pose);
+            region.change().allocations == 0
+        });
+        assert!(found, "{rules:?}");
+        assert_ne!(pose, before);
+        // The same pose, the same bits.
+        let first = pose.clone();
+        pose.locals.copy_from_slice(&before.locals);
+        document.constrain(&mut pose);
+        assert_eq!(first, pose);
+    }
 }
 
 #[test]

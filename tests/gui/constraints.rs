@@ -9,7 +9,7 @@ use sinew::skeleton::constraint::{Rule, Space};
 
 /// The mannequin with a bone active that has three bones above it.
 fn selected() -> (Window, JointId) {
-    let mut window = Window::on("mannequin.glb");
+    let mut window = Window::sized("mannequin.glb", [1400.0, 1400.0], 1.0);
     let document = window.document();
     let skeleton = document.skeleton().clone();
     let is_bone = document.skin_joint_mask();
@@ -34,6 +34,12 @@ fn show(window: &mut Window, role: Role, label: &str) -> Rect {
     window.harness.step();
     window.settle();
     window.harness.get_by_role_and_label(role, label).rect()
+}
+
+/// Clicks a button, scrolled into sight.
+fn press(window: &mut Window, label: &str) {
+    show(window, Role::Button, label);
+    window.click(Role::Button, label);
 }
 
 fn labels(window: &Window, joint: JointId) -> Vec<&'static str> {
@@ -77,7 +83,7 @@ fn constraints_are_added_changed_and_removed() {
     show(&mut window, Role::Button, "Add constraint");
     window.picture("constraints");
 
-    window.click(Role::Button, "Move up Limit Rotation");
+    press(&mut window, "Move up Limit Rotation");
     assert_eq!(labels(&window, joint), ["Limit Rotation", "Copy Rotation"]);
 
     // Another target by the drop-down.
@@ -99,12 +105,12 @@ fn constraints_are_added_changed_and_removed() {
         undo_label(&window),
         format!("Change target of Copy Rotation of {bone}")
     );
-    window.click(Role::Button, "Unmute Copy Rotation");
+    press(&mut window, "Unmute Copy Rotation");
     assert!(!window.document().constraints_of(joint)[1].is_muted);
-    window.click(Role::Button, "Mute Copy Rotation");
+    press(&mut window, "Mute Copy Rotation");
     assert!(window.document().constraints_of(joint)[1].is_muted);
     assert_eq!(undo_label(&window), format!("Mute Copy Rotation of {bone}"));
-    window.click(Role::Button, "Unmute Copy Rotation");
+    press(&mut window, "Unmute Copy Rotation");
 
     // A drag is one step.
     let n = window.editor().history().n_undo();
@@ -131,8 +137,8 @@ fn constraints_are_added_changed_and_removed() {
             ..
         }
     ));
-    window.click(Role::Button, "Remove Limit Rotation");
-    window.click(Role::Button, "Remove Copy Rotation");
+    press(&mut window, "Remove Limit Rotation");
+    press(&mut window, "Remove Copy Rotation");
     assert!(labels(&window, joint).is_empty());
     let n = window.editor().history().n_undo();
     assert_eq!(n, 11);

@@ -149,11 +149,12 @@ pub(super) fn settings_ui(
         }
         Rule::LimitCone(cone) => {
             let axes = [cone.side, cone.axis.cross(cone.side)];
-            for ((angle, axis), n) in cone.half_angles.iter_mut().zip(axes).zip(1..) {
-                let name = match AXES.iter().find(|(_, known)| *known == axis) {
-                    Some((letter, _)) => format!("Swing {}", &letter[1..]),
-                    None => format!("Swing {n}"),
-                };
+            let letters = axes.map(|axis| AXES.iter().find(|(_, known)| *known == axis));
+            let names = match letters {
+                [Some((a, _)), Some((b, _))] => [a, b].map(|name| format!("Swing {}", &name[1..])),
+                _ => ["Swing 1", "Swing 2"].map(str::to_owned),
+            };
+            for (angle, name) in cone.half_angles.iter_mut().zip(names) {
                 let about =
                     "How far the bone may swing about this axis of its rest pose, to either side.";
                 let field = Field::degrees(&name, about, 1.0..=180.0);
