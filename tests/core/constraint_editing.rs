@@ -21,6 +21,9 @@ fn bent() -> (EditorHarness, JointId, JointId) {
     (h, forearm, upper)
 }
 
+/// A change in the editor.
+type Change<'a> = &'a dyn Fn(&mut EditorHarness);
+
 /// Nothing moves when a constraint is added without a target, nor when it limits.
 #[test]
 fn a_new_constraint_without_a_target_moves_nothing() {
@@ -67,7 +70,7 @@ fn a_second_selected_bone_is_the_target() {
     }
     // The viewport draws a line to it, once.
     assert_eq!(h.editor.followed_by_selected(), [[forearm, upper]]);
-    let steps: [(&str, &dyn Fn(&mut EditorHarness)); 4] = [
+    let steps: [(&str, Change); 4] = [
         ("Mute Copy Rotation 2 of forearm", &|h| {
             h.editor.mute_constraint(forearm, 1, true);
         }),

@@ -15,6 +15,7 @@ use sinew::document::{ClipId, ConstraintKeys, Document, Edit, rig};
 use sinew::export::{ExportOptions, Exported, export};
 use sinew::finding::Severity;
 use sinew::io::import_bytes;
+use sinew::math::transform::normalize_or_identity;
 use sinew::skeleton::constraint::{Constraint, Rule};
 use sinew::skeleton::{Clip, JointId, Property};
 use sinew::task::Task;
@@ -68,7 +69,10 @@ pub(crate) fn played(bytes: &[u8], animation: usize, time: f64) -> Vec<(DQuat, D
         .map(|node| {
             let (t, r, _) = node.transform().decomposed();
             let q = DQuat::from_array(r.map(f64::from));
-            (q.normalize(), DVec3::from_array(t.map(f64::from)))
+            (
+                normalize_or_identity(q),
+                DVec3::from_array(t.map(f64::from)),
+            )
         })
         .collect();
     let animation = file.animations().nth(animation).unwrap();
@@ -86,7 +90,10 @@ pub(crate) fn played(bytes: &[u8], animation: usize, time: f64) -> Vec<(DQuat, D
         match reader.read_outputs().unwrap() {
             ReadOutputs::Rotations(values) => {
                 let values: Vec<[f32; 4]> = values.into_f32().collect();
-                let q = |k: usize| DQuat::from_array(values[k].map(f64::from)).normalize();
+                let q = |k: usize| {
+                    let q = DQuat::from_array(values[k].map(f64::from));
+                    normalize_or_identity(q)
+                };
                 let (from, mut to) = (q(a), q(b));
                 if from.dot(to) < 0.0 {
                     to = -to;
@@ -210,7 +217,7 @@ fn the_half_twist_of_a_hand_needs_few_keys() {
         joints.find(named).unwrap()
     };
     let (hand, forearm) = (joint("hand.l"), joint("lowerarm.l"));
-    let axis = document.skeleton().joint(hand).rest.translation.normalize();
+    let axis = document.skeleton().joint(hand).rest.translation;
     let twist = rig::Twist {
         joint: forearm,
         child: hand,
@@ -221,7 +228,7 @@ fn the_half_twist_of_a_hand_needs_few_keys() {
     document.apply(&mut Edit::Rig(Box::new(edit))).unwrap();
     let share = Rule::TwistShare {
         source: hand,
-        axis,
+        axis: axis.normalize_or(DVec3::X),
         share: 0.5,
         centre: 0.0,
     };

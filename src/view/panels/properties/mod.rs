@@ -53,7 +53,7 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Com
     section_ui(ui, "Bone", |ui| bone::bone_ui(ui, editor));
     if constraints::has_bone(editor) {
         section_ui(ui, "Constraints", |ui| {
-            constraints::constraints_ui(ui, editor)
+            constraints::constraints_ui(ui, editor);
         });
     }
     step_drag::end_drag(ui, editor);
