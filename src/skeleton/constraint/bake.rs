@@ -326,15 +326,19 @@ mod tests {
         assert_eq!(&*made[0].values, [0.0, 0.0, 0.0, 1.0]);
     }
 
-    /// Both sides of a half turn are keyed 2 ms apart.
+    /// Both sides of a half turn are keyed at most 2 ms apart.
     #[test]
     fn a_jump_is_keyed_on_both_sides() {
         let (evaluator, rest, clip) = twisting([0.0, 100.0, 200.0]);
         let made = channels(&evaluator, &rest, &clip);
         let times = &made[0].times;
         assert_eq!(times.len(), 4, "{times:?}");
-        assert!((times[2] - times[1] - 0.002).abs() < 1e-5, "{times:?}");
-        assert!((times[1] + 0.001 - 1.8).abs() < 1e-3, "{times:?}");
+        // A keyframe that lies within a millisecond of the jump serves as its side.
+        assert!(
+            (0.0009..0.00201).contains(&(times[2] - times[1])),
+            "{times:?}"
+        );
+        assert!(times[1] < 1.8 && times[2] > 1.8, "{times:?}");
         let mut value = [0.0; 4];
         for (time, half) in [(0.9, 45.0), (1.79, 89.5), (1.81, -89.5), (2.0, -80.0)] {
             made[0].sample(time, &mut value);
