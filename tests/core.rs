@@ -85,6 +85,14 @@ mod clusters_lattice;
 mod clusters_left_out;
 #[path = "core/compensating_joints.rs"]
 mod compensating_joints;
+#[path = "core/constraint_editing.rs"]
+mod constraint_editing;
+#[path = "core/constraint_keys.rs"]
+mod constraint_keys;
+#[path = "core/constraint_projects.rs"]
+mod constraint_projects;
+#[path = "core/constraints.rs"]
+mod constraints;
 #[path = "core/control_clusters_arm.rs"]
 mod control_clusters_arm;
 #[path = "core/corrections.rs"]
@@ -165,6 +173,8 @@ mod motion_target;
 mod motion_vmc;
 #[path = "core/mutations.rs"]
 mod mutations;
+#[path = "core/node_constraints.rs"]
+mod node_constraints;
 #[path = "core/normals.rs"]
 mod normals;
 #[path = "core/npy.rs"]

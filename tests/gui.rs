@@ -16,6 +16,8 @@ mod clusters_lattice;
 mod commands;
 #[path = "gui/comparing.rs"]
 mod comparing;
+#[path = "gui/constraints.rs"]
+mod constraints;
 #[path = "gui/correctives.rs"]
 mod correctives;
 #[path = "gui/deformation.rs"]

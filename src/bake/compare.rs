@@ -130,11 +130,7 @@ fn with_pair(
     let own = Clips::new(seen, clips);
     // A file numbers its clips without gaps.
     let read: Vec<&Clip> = shown.clips().values().map(AsRef::as_ref).collect();
-    let theirs = Clips {
-        ids: own.ids.clone(),
-        authored: read.clone(),
-        written: read,
-    };
+    let theirs = Clips::read(own.ids.clone(), read);
     if theirs.authored.len() != own.ids.len() {
         return Ok(Comparison {
             diagonal: left.diagonal(),

@@ -475,6 +475,9 @@ pub struct ExportArgs {
     /// Add the corrective samples as morph targets with their names, which nothing drives.
     #[arg(long, conflicts_with = "still")]
     pub sample_targets: bool,
+    /// Write constraints of bones as VRMC_node_constraint beside their keyframes; VRM models get them in any case.
+    #[arg(long, conflicts_with = "still")]
+    pub node_constraints: bool,
     /// Write the project's pose into the nodes as the rest pose.
     #[arg(long)]
     pub write_pose_as_rest: bool,

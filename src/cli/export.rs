@@ -39,6 +39,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         include_outside: args.include_outside,
         meshopt: args.meshopt,
         sample_targets: args.sample_targets,
+        node_constraints: args.node_constraints,
         correct: correction(args, &loaded.document)?,
         ..ExportOptions::default()
     };

@@ -67,7 +67,10 @@ pub(crate) fn pose(loaded: &Loaded, args: &PoseArgs) -> Result<Posed, Failure> {
         });
     }
     let pose = match &args.pose {
-        Some(path) => Arc::new(read_pose(document, path).map_err(Failure::input)?),
+        Some(path) => {
+            let pose = read_pose(document, path).map_err(Failure::input)?;
+            document.constrained(Arc::new(pose))
+        }
         None if loaded.is_project => {
             return Ok(Posed {
                 pose: document.shown_pose(),

@@ -104,5 +104,6 @@ pub(super) fn pose_of(
 ) -> Pose {
     let mut pose = Pose::clone(document.rest_pose());
     correctives.pose(set, sample, document.skeleton(), &mut pose.locals);
+    document.constrain(&mut pose);
     pose
 }

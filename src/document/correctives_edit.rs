@@ -103,8 +103,10 @@ impl Document {
                         && rows.iter().zip(others).all(|(a, b)| Arc::ptr_eq(a, b))
                 });
         let (rest, other_rest) = (self.rest_pose(), other.rest_pose());
+        let (rules, other_rules) = (self.constraints(), other.constraints());
         same_meshes
             && Arc::ptr_eq(self.skeleton(), other.skeleton())
+            && (Arc::ptr_eq(rules, other_rules) || rules == other_rules)
             && (Arc::ptr_eq(rest, other_rest) || rest == other_rest)
     }
 

@@ -4,6 +4,7 @@
 //! value serves do, undo and redo.
 
 use super::clusters_edit::ClustersEdit;
+use super::constraints::ConstraintsEdit;
 use super::correctives_edit::CorrectivesEdit;
 use super::dirty::Dirty;
 use super::edit_error::{EditError, length};
@@ -84,6 +85,8 @@ pub enum Edit {
         /// Its rule.
         rule: JointRule,
     },
+    /// New constraints for a joint.
+    Constraints(ConstraintsEdit),
     /// A new set of locked joints.
     Locks(Arc<BTreeSet<JointId>>),
     /// A new rig: other joints, with everything that follows from them.
@@ -155,6 +158,7 @@ impl Document {
                 dirty.joints = true;
                 dirty.pose = true;
             }
+            Edit::Constraints(edit) => edit.swap(self, &mut dirty),
             Edit::Locks(locked) => {
                 std::mem::swap(&mut self.locked, locked);
                 dirty.joints = true;
@@ -176,6 +180,7 @@ impl Document {
             } else {
                 Arc::new(skeleton)
             };
+            self.order_constraints();
         }
     }
 }
@@ -276,6 +281,7 @@ impl Edit {
                         why,
                     })
             }
+            Self::Constraints(edit) => edit.check(document),
             Self::Locks(locked) => locked.iter().try_for_each(|&j| has_joint(j)),
             Self::Rig(edit) => edit.check(document),
         }
@@ -335,6 +341,7 @@ impl Edit {
                 a.absorb(&b);
                 None
             }
+            (Self::Constraints(a), Self::Constraints(b)) if a.joint == b.joint => None,
             (Self::Locks(_), Self::Locks(_)) => None,
             // Of two layer stacks the earlier one is the state before both.
             (Self::Layers(a), Self::Layers(b)) if a.mesh == b.mesh => None,
@@ -352,6 +359,9 @@ impl Edit {
             (Self::Recording { .. }, Self::Clusters(_))
                 | (Self::Clusters(_), Self::Recording { .. })
         ) {
+            return false;
+        }
+        if matches!((self, later), (Self::Constraints(_), Self::Constraints(_))) {
             return false;
         }
         match (self.layered_mesh(), later.layered_mesh()) {
@@ -383,6 +393,7 @@ impl Edit {
             Self::Stack { mesh, stack } => {
                 document.meshes.get(mesh).map(|item| &item.stack) == Some(stack)
             }
+            Self::Constraints(edit) => document.constraints_of(edit.joint) == edit.list,
             Self::Locks(locked) => document.locked == *locked,
             Self::Correctives(edit) => {
                 let item = document.meshes.get(&edit.mesh);
@@ -475,6 +486,7 @@ impl Edit {
                 recording.as_ref().map_or(0, |item| item.heap_bytes())
             }
             Self::JointName { name, .. } => name.capacity(),
+            Self::Constraints(edit) => edit.heap_bytes(),
             Self::Locks(locked) => locked.len() * 16,
             Self::Rig(edit) => edit.heap_bytes(),
         }

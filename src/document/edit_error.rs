@@ -86,6 +86,19 @@ pub enum EditError {
         /// What is wrong.
         why: String,
     },
+    /// A constraint is not valid.
+    #[error("{rule} of “{joint}”: {why}")]
+    Constraint {
+        /// The joint that it acts on.
+        joint: String,
+        /// Its name.
+        rule: &'static str,
+        /// What is wrong.
+        why: String,
+    },
+    /// Constraints follow each other in a circle.
+    #[error("the constraints would form a dependency cycle: {}", .0.trim_end_matches('.'))]
+    Cycle(String),
     /// A joint is listed twice.
     #[error("bone {} is listed twice", .0.0)]
     Twice(JointId),

@@ -30,6 +30,7 @@ pub fn check(document: &Document) -> Vec<Finding> {
     check_layers(document, &mut findings);
     check_clusters(document, &mut findings);
     check_rules(document, &mut findings);
+    check_constraints(document, &mut findings);
     for (id, clip) in &document.clips {
         if let Err(why) = document.check_clip(clip) {
             findings.push(Finding::error(
@@ -201,6 +202,22 @@ fn check_clusters(document: &Document, findings: &mut Vec<Finding>) {
         if let Err(why) = document.check_clusters(*id, &item.clusters) {
             let place = format!("clusters of mesh {} \"{}\"", id.0, item.geometry.name);
             findings.push(Finding::error(place, format!("They are not valid: {why}.")));
+        }
+    }
+}
+
+fn check_constraints(document: &Document, findings: &mut Vec<Finding>) {
+    for (&joint, list) in document.constraints.iter() {
+        let place = format!("constraints of bone {}", joint.0);
+        if !document.skeleton.is_live(joint) {
+            findings.push(Finding::error(place, "The bone was removed."));
+            continue;
+        }
+        for constraint in list {
+            if let Err(why) = constraint.check(joint, &document.skeleton) {
+                let message = format!("{} is not valid: {why}.", constraint.rule.label());
+                findings.push(Finding::error(&place, message));
+            }
         }
     }
 }

@@ -14,6 +14,8 @@ pub mod checks;
 mod cluster_groups;
 mod clusters_edit;
 pub mod compare;
+pub mod constraint_keys;
+pub mod constraints;
 mod control_points;
 mod correctives_edit;
 pub mod deformation;
@@ -49,6 +51,8 @@ mod weighted;
 
 pub use clusters_edit::ClustersEdit;
 pub use compare::{Compare, PaneLayout};
+pub use constraint_keys::ConstraintKeys;
+pub use constraints::ConstraintsEdit;
 pub use control_points::ControlFrame;
 pub use correctives_edit::CorrectivesEdit;
 pub use deformation::{CookedInstance, PosedDocument, SkinnedMesh};

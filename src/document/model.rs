@@ -8,6 +8,7 @@ use super::{
 use crate::cluster::channel::Recordings;
 use crate::finding::Finding;
 use crate::skeleton::clip_keys::frame_rate;
+use crate::skeleton::constraint::{Constraints, Evaluator};
 use crate::skeleton::{Clip, JointId, Moment, Pose, Skeleton};
 use crate::skinning::Influences;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,10 @@ pub struct Document {
     pub(super) source_clips: Arc<BTreeMap<ClipId, Arc<Clip>>>,
     pub(super) source_skins: Arc<BTreeMap<SkinId, Arc<Skin>>>,
     pub(super) recordings: Arc<Recordings>,
+    pub(super) constraints: Arc<Constraints>,
+    pub(super) source_constraints: Arc<Constraints>,
+    /// The constraints in their order; `None` without any.
+    pub(super) evaluator: Option<Arc<Evaluator>>,
     pub(super) pose: Arc<Pose>,
     pub(super) rest_pose: Arc<Pose>,
     pub(super) locked: Arc<BTreeSet<JointId>>,
@@ -70,7 +75,8 @@ impl Document {
             fps: rate.unwrap_or(playback.fps),
             ..playback
         };
-        Self {
+        let constraints = Arc::new(parts.constraints);
+        let mut document = Self {
             source: parts.source,
             source_skeleton: parts.skeleton.clone(),
             skeleton: parts.skeleton,
@@ -81,6 +87,9 @@ impl Document {
             source_clips: Arc::new(parts.clips.clone()),
             clips: parts.clips,
             recordings: Arc::default(),
+            source_constraints: constraints.clone(),
+            constraints,
+            evaluator: None,
             pose: rest.clone(),
             rest_pose: rest,
             locked: Arc::default(),
@@ -92,7 +101,9 @@ impl Document {
                 active_mesh,
                 ..Session::default()
             },
-        }
+        };
+        document.order_constraints();
+        document
     }
 
     /// The file that the document was imported from.
@@ -145,9 +156,14 @@ impl Document {
         &self.source_skins
     }
 
-    /// The artist's pose: the editable pose that is shown while no clip is active.
+    /// The artist's pose, before constraints: the editable pose that is shown while no clip is active.
     pub fn pose(&self) -> &Arc<Pose> {
         &self.pose
+    }
+
+    /// The artist's pose with its constraints.
+    pub fn posed(&self) -> Arc<Pose> {
+        self.constrained(self.pose.clone())
     }
 
     /// The rest transforms and the default morph weights.
@@ -180,7 +196,7 @@ impl Document {
         &mut self.session
     }
 
-    /// The pose on screen: [`Document::current_pose`], or the rest pose where the session asks for it.
+    /// The pose on screen, with its constraints: [`Document::current_pose`], or the rest pose where the session asks for it.
     pub fn shown_pose(&self) -> Arc<Pose> {
         if self.session.shows_rest {
             return self.rest_pose.clone();
@@ -188,14 +204,32 @@ impl Document {
         self.current_pose()
     }
 
-    /// The session's clip at its time over the rest pose. Without a clip, or while the pose is not keyed yet, the artist's
-    /// pose.
+    /// The session's clip at its time over the rest pose, with its constraints. Without a clip, or while the pose is not keyed
+    /// yet, the artist's pose.
     pub fn current_pose(&self) -> Arc<Pose> {
+        self.constrained(self.current_free_pose())
+    }
+
+    /// As [`Document::constrain`]; the pose itself where there are no constraints.
+    pub fn constrained(&self, mut pose: Arc<Pose>) -> Arc<Pose> {
+        if let Some(evaluator) = self.evaluator() {
+            evaluator.apply(Arc::make_mut(&mut pose));
+        }
+        pose
+    }
+
+    /// The pose on screen before its constraints: what posing changes and keyframes hold.
+    pub fn free_pose(&self) -> Arc<Pose> {
+        if self.session.shows_rest {
+            return self.rest_pose.clone();
+        }
+        self.current_free_pose()
+    }
+
+    fn current_free_pose(&self) -> Arc<Pose> {
         let playback = &self.session.playback;
         match playback.clip.and_then(|id| self.clips.get(&id)) {
-            Some(clip) if !playback.unkeyed => {
-                Arc::new(self.pose_of_clip(clip, playback.time_secs))
-            }
+            Some(clip) if !playback.unkeyed => Arc::new(self.keyed_pose(clip, playback.time_secs)),
             _ => self.pose.clone(),
         }
     }
@@ -212,8 +246,15 @@ impl Document {
         }
     }
 
-    /// The rest pose with the channels of `clip` at `time_secs`.
+    /// The rest pose with the channels of `clip` at `time_secs`, and with its constraints.
     pub fn pose_of_clip(&self, clip: &Clip, time_secs: f64) -> Pose {
+        let mut pose = self.keyed_pose(clip, time_secs);
+        self.constrain(&mut pose);
+        pose
+    }
+
+    /// The rest pose with the channels of `clip` at `time_secs`, without constraints: what a player shows of keyframes.
+    pub fn keyed_pose(&self, clip: &Clip, time_secs: f64) -> Pose {
         let mut pose = Pose::clone(&self.rest_pose);
         clip.apply(time_secs, &mut pose);
         pose
@@ -280,6 +321,7 @@ impl Document {
             && self.clips == other.clips
             && (Arc::ptr_eq(&self.recordings, &other.recordings)
                 || self.recordings == other.recordings)
+            && self.constraints == other.constraints
             && self.pose == other.pose
             && self.rest_pose == other.rest_pose
             && self.locked == other.locked

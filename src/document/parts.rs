@@ -5,6 +5,7 @@ use super::{ClipId, InstanceId, InvalidWeights, MeshId, SkinId, Source};
 use crate::cluster::ClusterMap;
 use crate::deform::{Correctives, DeformStack, Masks};
 use crate::mesh::Mesh;
+use crate::skeleton::constraint::Constraints;
 use crate::skeleton::{Clip, JointId, Skeleton};
 use crate::skinning::Influences;
 use glam::DAffine3;
@@ -162,6 +163,8 @@ pub struct Parts {
     pub clips: BTreeMap<ClipId, Arc<Clip>>,
     /// Morph weights of the joints that draw a mesh with targets, as the file has them (node, else mesh).
     pub rest_morph_weights: BTreeMap<JointId, Vec<f32>>,
+    /// Constraints of joints.
+    pub constraints: Constraints,
     /// Materials; primitives refer to them by index.
     pub materials: Arc<Vec<Material>>,
     /// Images; materials refer to them by index. `None` where one could not be decoded.

@@ -38,7 +38,7 @@ impl Editor {
     pub fn key_pose(&mut self) {
         self.finish_tool();
         self.end_key_drag();
-        let pose = self.document.shown_pose();
+        let pose = self.document.free_pose();
         let joints = self.joints_to_key(&pose);
         if joints.is_empty() {
             self.notify("Nothing to key: the pose equals the clip. Select or pose bones first.");
@@ -74,7 +74,7 @@ impl Editor {
     /// Inside the open step that changed the pose of `joints`: inserts their keyframes if auto keying is on.
     pub(super) fn auto_key(&mut self, joints: &BTreeSet<JointId>) {
         if self.playback().auto_key && !joints.is_empty() {
-            let pose = self.document.shown_pose();
+            let pose = self.document.free_pose();
             let keyed = self.keyed_clip(joints, pose);
             self.show_keyed(keyed, "Auto keying");
         }
@@ -85,8 +85,8 @@ impl Editor {
         let session = self.document.session();
         let clip = self.shown_clip();
         let base = match clip {
-            Some((_, clip)) => self.document.pose_of_clip(clip, self.playback().time_secs),
-            None => self.document.pose_of_clip(&Clip::default(), 0.0),
+            Some((_, clip)) => self.document.keyed_pose(clip, self.playback().time_secs),
+            None => self.document.keyed_pose(&Clip::default(), 0.0),
         };
         let skeleton = self.document.skeleton();
         if session.selected_joints.is_empty() {
@@ -119,7 +119,7 @@ impl Editor {
         let reach = self.reach_secs();
         let time_secs = self.key_time(&before, joints, reach);
         // At the time of the keyframe, which may differ from the current time by less than a frame.
-        let base = self.document.pose_of_clip(&before, f64::from(time_secs));
+        let base = self.document.keyed_pose(&before, f64::from(time_secs));
         let is_clips_own = shown.is_some() && !self.playback().unkeyed;
         let pose = if is_clips_own {
             Arc::new(base.clone())
@@ -424,7 +424,7 @@ impl Editor {
         let Some(clip) = self.document.clips().get(&id) else {
             return 0;
         };
-        let keyed = self.document.pose_of_clip(clip, time_secs);
+        let keyed = self.document.keyed_pose(clip, time_secs);
         let joints = (0..pose.locals.len() as u32).map(JointId);
         joints.filter(|&j| differs(pose, &keyed, j)).count()
     }

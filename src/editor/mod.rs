@@ -16,6 +16,8 @@ mod cluster_layouts;
 pub mod clusters;
 mod commands;
 mod comparing;
+mod constraint_baking;
+pub mod constraints;
 pub mod corrective_jobs;
 mod correctives;
 mod deforming;

@@ -93,7 +93,7 @@ impl ExportedModel {
         let clip = playback.clip.filter(|_| !playback.unkeyed);
         let clip = clip.and_then(|id| self.document.clips().get(self.clips.get(&id)?));
         if let Some(clip) = clip {
-            return self.document.pose_of_clip(clip, playback.time_secs);
+            return self.document.keyed_pose(clip, playback.time_secs);
         }
         let mut own = Pose::clone(self.document.rest_pose());
         if !self.keeps_nodes() {

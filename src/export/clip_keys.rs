@@ -1,16 +1,21 @@
-//! The clips of the file: keyframes for screw interpolation, which glTF lacks; preview clips are left out.
+//! The clips of the file: keyframes for screw interpolation and constraints, which glTF lacks; preview clips are left out.
 
-use crate::document::{ClipId, Document};
+use crate::document::constraint_keys::LARGEST_DEGREES;
+use crate::document::rig::KEY_TOLERANCE;
+use crate::document::{ClipId, ConstraintKeys, Document};
 use crate::finding::{Finding, counted};
 use crate::io::gltf_export::ExportReport;
 use crate::mesh::Mesh;
+use crate::skeleton::constraint::{BakedKeys, set_channels};
 use crate::skeleton::screw::Tolerance;
 use crate::skeleton::{Clip, JointId, Pose, RigidInterpolation};
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DVec3};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// The place of findings about constraints.
+const CONSTRAINTS: &str = "constraints";
 /// Tolerance of a joint's position relative to the screw motion, as a fraction of the model's size.
 const LENGTH: f64 = 1e-4;
 /// Tolerance of a joint's rotation relative to the screw motion, degrees.
@@ -19,23 +24,37 @@ const DEGREES: f64 = 0.05;
 /// The clips of the file and the findings about them.
 pub(super) struct WrittenClips {
     pub(super) clips: BTreeMap<ClipId, Arc<Clip>>,
+    /// Whether they differ from the source's.
+    pub(super) differ: bool,
     findings: Vec<Finding>,
     n_keys_added: usize,
     n_left_out: usize,
     n_densified: usize,
+    /// Keyframes of joints that have constraints.
+    n_constrained: usize,
+    /// Their largest error, in tolerances.
+    worst: f64,
+    /// The joints that got them.
+    constrained: BTreeSet<JointId>,
 }
 
 impl WrittenClips {
-    /// The document's clips without preview clips, with keyframes added where bones use screw interpolation.
+    /// The document's clips without preview clips, with keyframes added where bones use screw interpolation or have
+    /// constraints.
     pub(super) fn of(document: &Document, task: &Task) -> Result<Self, Cancelled> {
         let mut written = Self {
             clips: BTreeMap::new(),
+            differ: false,
             findings: Vec::new(),
             n_keys_added: 0,
             n_left_out: 0,
             n_densified: 0,
+            n_constrained: 0,
+            worst: 0.0,
+            constrained: BTreeSet::new(),
         };
         let mut tolerances = None;
+        let constrained = ConstraintKeys::of(document);
         for (&id, clip) in document.clips() {
             let place = || format!("clip \"{}\"", clip.name);
             if clip.preview {
@@ -45,7 +64,7 @@ impl WrittenClips {
                 continue;
             }
             if clip.rigid_interpolation == RigidInterpolation::Components {
-                written.clips.insert(id, clip.clone());
+                written.insert(document, constrained.as_ref(), id, clip, clip.clone(), task)?;
                 continue;
             }
             let tolerances = tolerances.get_or_insert_with(|| tolerances_of(document));
@@ -65,14 +84,78 @@ impl WrittenClips {
                 );
                 written.findings.push(Finding::info(place(), message));
             }
-            written.clips.insert(id, Arc::new(made.clip));
+            written.insert(
+                document,
+                constrained.as_ref(),
+                id,
+                clip,
+                Arc::new(made.clip),
+                task,
+            )?;
+        }
+        if constrained.is_some() {
+            written.report_constraints();
         }
         Ok(written)
     }
 
+    /// Adds a clip of the document as `made`, with keyframes for joints that have constraints.
+    fn insert(
+        &mut self,
+        document: &Document,
+        constrained: Option<&ConstraintKeys>,
+        id: ClipId,
+        clip: &Clip,
+        mut made: Arc<Clip>,
+        task: &Task,
+    ) -> Result<(), Cancelled> {
+        if let Some(constrained) = constrained {
+            let BakedKeys { channels, worst } = constrained.baked(clip, task)?;
+            self.worst = self.worst.max(worst);
+            self.n_constrained += channels.iter().map(|c| c.times.len()).sum::<usize>();
+            self.constrained.extend(channels.iter().map(|c| c.joint));
+            if !channels.is_empty() {
+                set_channels(Arc::make_mut(&mut made), channels);
+            }
+        }
+        self.differ |= document.source_clips().get(&id) != Some(&made);
+        self.clips.insert(id, made);
+        Ok(())
+    }
+
+    /// Says what became of constraints.
+    fn report_constraints(&mut self) {
+        let n = self.constrained.len();
+        let message = if self.clips.is_empty() {
+            "The file has no clip, so that it does not show them.".to_owned()
+        } else if n == 0 {
+            // The clips have keyframes of them already.
+            return;
+        } else {
+            let mut said = format!(
+                "{} became keyframes of every clip: {}. They are within {LARGEST_DEGREES}° and {} % of the model's size.",
+                counted(n, "constrained bone"),
+                counted(self.n_constrained, "keyframe"),
+                100.0 * KEY_TOLERANCE
+            );
+            if self.worst > 1.0 {
+                let times = format!(
+                    " Where a bone moves fastest, they are off by up to {:.1} times that.",
+                    self.worst
+                );
+                said.push_str(&times);
+            }
+            said
+        };
+        self.findings.push(Finding::info(CONSTRAINTS, message));
+    }
+
     /// Appends findings about added keyframes and omitted clips.
     pub(super) fn add_findings(&self, report: &mut ExportReport) {
-        report.findings.extend(self.findings.iter().cloned());
+        // A copy of the source has the constraints of the source, and no keyframes of them.
+        let is_said = |f: &&Finding| !(report.verbatim && f.place == CONSTRAINTS);
+        let said: Vec<Finding> = self.findings.iter().filter(is_said).cloned().collect();
+        report.findings.extend(said);
         report.n_keys_added = self.n_keys_added;
         report.n_clips_densified = self.n_densified;
         report.n_clips_left_out = self.n_left_out;

@@ -90,7 +90,7 @@ impl Drivers {
         let times: Arc<[f32]> = times.unwrap_or_else(|| Arc::from([0.0]));
         let mut tracks: BTreeMap<u32, [Vec<f32>; 3]> = BTreeMap::new();
         for &time in times.iter() {
-            let pose = document.pose_of_clip(clip, f64::from(time));
+            let pose = document.keyed_pose(clip, f64::from(time));
             let mut world = pose.world_matrices(document.skeleton());
             for helper in &self.helpers {
                 let Some(local) = self.local(document, helper, &mut world) else {

@@ -58,7 +58,7 @@ impl MeshSamples {
         let n_targets = item.geometry.morphs.len();
         let poses = times
             .iter()
-            .map(|&t| document.pose_of_clip(clip, f64::from(t)));
+            .map(|&t| document.keyed_pose(clip, f64::from(t)));
         let poses: Vec<Pose> = poses.collect();
         let weights = poses.iter().map(|pose| self.weights(document, pose));
         let Some(weights) = weights.collect::<Option<Vec<_>>>() else {

@@ -26,6 +26,8 @@ pub struct ExportOptions {
     pub meshopt: bool,
     /// Adds the corrective samples as morph targets with their names, which nothing drives; not with a correction.
     pub sample_targets: bool,
+    /// Writes constraints as `VRMC_node_constraint` beside their keyframes; VRM models get them in any case.
+    pub node_constraints: bool,
     /// Bakes the difference between the stacks and linear blend skinning into the file.
     pub correct: Option<BakeOptions>,
 }
@@ -41,6 +43,7 @@ impl Default for ExportOptions {
             include_outside: false,
             meshopt: false,
             sample_targets: false,
+            node_constraints: false,
             correct: None,
         }
     }

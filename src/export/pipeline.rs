@@ -257,6 +257,7 @@ fn write(
         baked,
         influences: plan.options.influences,
         write_pose_as_rest: plan.options.write_pose_as_rest,
+        node_constraints: plan.options.node_constraints,
     };
     Ok(write_model(document, &changes, destination, task)?)
 }

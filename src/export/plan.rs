@@ -75,12 +75,15 @@ impl<'a> Plan<'a> {
         let mut joints = joints.zip(document.source_skeleton().joints());
         joints.any(|(now, before)| now.name != before.name)
             || document.is_rig_edited()
-            || self.clips.clips != *document.source_clips()
+            || self.clips.differ
+            || self.clips.clips.len() != document.source_clips().len()
+            || document.constraints() != document.source_constraints()
+            || (self.options.node_constraints && !document.constraints().is_empty())
             || document
                 .meshes()
                 .values()
                 .any(|m| !m.edited_chunks().is_empty())
-            || (self.options.write_pose_as_rest && document.pose() != document.rest_pose())
+            || (self.options.write_pose_as_rest && document.posed() != *document.rest_pose())
             || (self.options.fix_weights && document.has_invalid_weights())
     }
 }

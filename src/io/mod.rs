@@ -21,6 +21,7 @@ mod gltf_json;
 mod leftovers;
 mod lock;
 pub mod motion_file;
+mod node_constraint;
 pub mod obj;
 
 mod open;

@@ -7,7 +7,7 @@ use glam::{DMat3, DQuat, DVec3};
 /// Lengths below this fraction of the size of the chain count as zero.
 const NOTHING: f64 = 1e-9;
 /// A chain whose bend angle has a sine below this has no bend plane of its own.
-const STRAIGHT: f64 = 5e-3;
+pub(super) const STRAIGHT: f64 = 5e-3;
 
 /// The positions of a chain's joints in one space: shoulder, elbow, wrist.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -160,37 +160,11 @@ impl Chain {
         target: DVec3,
         end_orientation: Option<DMat3>,
     ) -> f64 {
-        const ROUNDS: usize = 12;
-        let mut gap = f64::INFINITY;
-        for _ in 0..ROUNDS {
-            let before = self.positions(skeleton, pose);
-            let pole = before
-                .is_straight()
-                .then(|| self.natural_pole(skeleton, pose, rest, &before));
-            let reached = before.reach(target, pole);
-            rotate_in_world(skeleton, pose, self.root, reached.root_rotation);
-            rotate_in_world(
-                skeleton,
-                pose,
-                self.mid,
-                reached.mid_rotation * reached.root_rotation.inverse(),
-            );
-            let now = self.positions(skeleton, pose);
-            gap = now.end.distance(target);
-            let size = 1.0 + target.length();
-            if now.end.distance(reached.positions.end) <= 1e-12 * size || !gap.is_finite() {
-                break;
-            }
-            // Non-uniform scale changed the angle: aim at the target first, then bend again.
-            let tiny = NOTHING * size;
-            if let (Some(from), Some(to)) = (
-                direction(now.end - now.root, tiny),
-                direction(target - now.root, tiny),
-            ) {
-                rotate_in_world(skeleton, pose, self.root, swing(from, to, None));
-                gap = self.positions(skeleton, pose).end.distance(target);
-            }
-        }
+        let side = BendSide::of(skeleton, rest, &[self.root, self.mid, self.end]);
+        let (mut gap, _) = self.bend(skeleton, pose, target, |pose, now| {
+            now.is_straight()
+                .then(|| side.pole(skeleton, pose, self.root, now))
+        });
         if gap > 1e-9 * (1.0 + target.length()) {
             gap = self.reduce_gap(skeleton, pose, target, gap);
         }
@@ -204,6 +178,75 @@ impl Chain {
         gap
     }
 
+    /// Rotates the root and the mid joint as [`Chain::reach`], for evaluations in every frame: allocates nothing.
+    ///
+    /// `side`: which way a straight chain bends; `pole`: the place that the mid joint points at, if there is one. Lengths that
+    /// do not change with the direction are solved exactly, the others by damped least squares.
+    pub fn reach_towards(
+        &self,
+        skeleton: &Skeleton,
+        pose: &mut Pose,
+        side: BendSide,
+        target: DVec3,
+        pole: Option<DVec3>,
+    ) -> f64 {
+        let (gap, is_exact) = self.bend(skeleton, pose, target, |pose, now| {
+            let pull = target - now.root;
+            let least = NOTHING * (1.0 + pull.length());
+            let across = |pole: &DVec3| (*pole - now.root).cross(pull).length() > least;
+            let natural = || {
+                now.is_straight()
+                    .then(|| side.pole(skeleton, pose, self.root, now))
+            };
+            pole.filter(across).or_else(natural)
+        });
+        if is_exact || gap <= 1e-9 * (1.0 + target.length()) {
+            gap
+        } else {
+            self.reduce_gap(skeleton, pose, target, gap)
+        }
+    }
+
+    /// Bends the chain by the law of cosines, again where non-uniform scale changed its lengths. Returns the remaining distance
+    /// and whether the end is where the law of cosines puts it.
+    fn bend(
+        &self,
+        skeleton: &Skeleton,
+        pose: &mut Pose,
+        target: DVec3,
+        pole: impl Fn(&Pose, &TwoBone) -> Option<DVec3>,
+    ) -> (f64, bool) {
+        const ROUNDS: usize = 12;
+        let mut gap = f64::INFINITY;
+        for _ in 0..ROUNDS {
+            let before = self.positions(skeleton, pose);
+            let reached = before.reach(target, pole(pose, &before));
+            rotate_in_world(skeleton, pose, self.root, reached.root_rotation);
+            rotate_in_world(
+                skeleton,
+                pose,
+                self.mid,
+                reached.mid_rotation * reached.root_rotation.inverse(),
+            );
+            let now = self.positions(skeleton, pose);
+            gap = now.end.distance(target);
+            let size = 1.0 + target.length();
+            if now.end.distance(reached.positions.end) <= 1e-12 * size || !gap.is_finite() {
+                return (gap, true);
+            }
+            // Non-uniform scale changed the angle: aim at the target first, then bend again.
+            let tiny = NOTHING * size;
+            if let (Some(from), Some(to)) = (
+                direction(now.end - now.root, tiny),
+                direction(target - now.root, tiny),
+            ) {
+                rotate_in_world(skeleton, pose, self.root, swing(from, to, None));
+                gap = self.positions(skeleton, pose).end.distance(target);
+            }
+        }
+        (gap, false)
+    }
+
     /// Reduces the distance of the end to `target` by small rotations of the root and the mid joint, until it is 0 or
     /// no rotation helps. `gap`: the distance before; returns the distance after.
     fn reduce_gap(&self, skeleton: &Skeleton, pose: &mut Pose, target: DVec3, mut gap: f64) -> f64 {
@@ -211,10 +254,8 @@ impl Chain {
         /// Step of the finite differences, radians.
         const SMALL: f64 = 1e-6;
         let axes = [DVec3::X, DVec3::Y, DVec3::Z];
-        let rotations: Vec<(JointId, DVec3)> = [self.root, self.mid]
-            .into_iter()
-            .flat_map(|joint| axes.map(|axis| (joint, axis)))
-            .collect();
+        let rotations: [(JointId, DVec3); 6] =
+            std::array::from_fn(|i| ([self.root, self.mid][i / 3], axes[i % 3]));
         let end_after = |pose: &mut Pose, joint: JointId, rotation: DQuat| {
             let kept = pose.locals[joint.get()];
             rotate_in_world(skeleton, pose, joint, rotation);
@@ -225,12 +266,9 @@ impl Chain {
         let mut damping = 1e-4;
         for _ in 0..STEPS {
             let end = world_of(skeleton, pose, self.end).translation;
-            let columns: Vec<DVec3> = rotations
-                .iter()
-                .map(|&(joint, axis)| {
-                    (end_after(pose, joint, DQuat::from_axis_angle(axis, SMALL)) - end) / SMALL
-                })
-                .collect();
+            let columns = rotations.map(|(joint, axis)| {
+                (end_after(pose, joint, DQuat::from_axis_angle(axis, SMALL)) - end) / SMALL
+            });
             // J J^T, 3 x 3.
             let outer = |c: DVec3| DMat3::from_cols(c * c.x, c * c.y, c * c.z);
             let square = columns.iter().fold(DMat3::ZERO, |sum, &c| sum + outer(c));
@@ -269,24 +307,57 @@ impl Chain {
         }
         gap
     }
+}
 
-    /// The position that the mid joint of a straight chain bends towards: as in the rest pose; where that is straight
-    /// too, elbows bend backwards and knees forwards (+Z, the front of a glTF model).
-    fn natural_pole(&self, skeleton: &Skeleton, pose: &Pose, rest: &Pose, now: &TwoBone) -> DVec3 {
-        let at_rest = self.positions(skeleton, rest);
-        let along = at_rest.end - at_rest.root;
-        let side = if at_rest.is_straight() {
+/// Which way a straight chain bends: as in the rest pose; where that is straight too, elbows bend backwards and knees
+/// forwards (+Z, the front of a glTF model). In the axes of the chain's root, with which it turns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BendSide(DVec3);
+
+impl Default for BendSide {
+    fn default() -> Self {
+        Self(DVec3::Z)
+    }
+}
+
+impl BendSide {
+    /// The side of a chain of joints, the root first.
+    pub fn of(skeleton: &Skeleton, rest: &Pose, joints: &[JointId]) -> Self {
+        let place = |joint: &JointId| world_of(skeleton, rest, *joint).translation;
+        let ([root, .., end], [first, ..]) = (joints, joints) else {
+            return Self::default();
+        };
+        let (root, end) = (place(root), place(end));
+        let along = end - root;
+        let is_straight = joints.windows(3).all(|three| {
+            let bones = TwoBone {
+                root: place(&three[0]),
+                mid: place(&three[1]),
+                end: place(&three[2]),
+            };
+            bones.is_straight()
+        });
+        let side = if is_straight {
             let forward = along.y.abs() > along.x.abs() && along.y < 0.0;
             if forward { DVec3::Z } else { DVec3::NEG_Z }
         } else {
-            (at_rest.mid - at_rest.root).reject_from(along)
+            let off = joints.iter().map(|j| (place(j) - root).reject_from(along));
+            off.max_by(|a, b| a.length().total_cmp(&b.length()))
+                .unwrap_or(DVec3::Z)
         };
-        // The side rotates with the root joint.
-        let was = orientation(world_of(skeleton, rest, self.root).matrix3);
-        let is = orientation(world_of(skeleton, pose, self.root).matrix3);
-        let side = is * (was.transpose() * side);
-        now.root
-            + direction(side, 1e-12).unwrap_or(DVec3::Z) * (now.end - now.root).length().max(1e-6)
+        let was = orientation(world_of(skeleton, rest, *first).matrix3);
+        Self(direction(was.transpose() * side, 1e-12).unwrap_or(DVec3::Z))
+    }
+
+    /// The direction in the world, unit, for the pose of the chain's root.
+    pub fn in_world(self, skeleton: &Skeleton, pose: &Pose, root: JointId) -> DVec3 {
+        orientation(world_of(skeleton, pose, root).matrix3) * self.0
+    }
+
+    /// The place that the mid joint of a straight chain bends towards.
+    fn pole(self, skeleton: &Skeleton, pose: &Pose, root: JointId, now: &TwoBone) -> DVec3 {
+        let size = (now.end - now.root).length().max(1e-6);
+        now.root + self.in_world(skeleton, pose, root) * size
     }
 }
 

@@ -48,11 +48,20 @@ pub fn parent_world_of(skeleton: &Skeleton, pose: &Pose, joint: JointId) -> DAff
 
 /// A joint's world transform, and its linear part without the joint's own stretch.
 fn world_and_unstretched(skeleton: &Skeleton, pose: &Pose, joint: JointId) -> (DAffine3, DMat3) {
-    let mut chain: Vec<JointId> = skeleton.ancestors(joint).collect();
-    chain.reverse();
-    chain.push(joint);
+    // Constraints and tools read single joints in every frame: only deeper trees than any rig's allocate.
+    let depth = skeleton.ancestors(joint).count();
+    let (mut near, mut deep) = ([joint; 64], Vec::new());
+    let chain = if depth < near.len() {
+        &mut near[..=depth]
+    } else {
+        deep.resize(depth + 1, joint);
+        &mut deep[..]
+    };
+    for (slot, above) in (chain.iter_mut().rev().skip(1)).zip(skeleton.ancestors(joint)) {
+        *slot = above;
+    }
     let (mut world, mut unstretched) = (DAffine3::IDENTITY, DMat3::IDENTITY);
-    for joint in chain {
+    for &mut joint in chain {
         let local = &pose.locals[joint.get()];
         let above = if skeleton.joint(joint).rule.compensates_scale {
             unstretched

@@ -82,6 +82,26 @@ impl KeyTimes {
         self
     }
 
+    /// Whether all channels step.
+    pub fn all_step(&self) -> bool {
+        self.all_step
+    }
+
+    /// The times; where only some channels step with one before each step, where there is room for it.
+    pub fn both_sides_of_steps(&self) -> Vec<f32> {
+        let mut times: Vec<f32> = Vec::with_capacity(self.times.len());
+        for &time in &self.times {
+            let before = (f64::from(time) - SHORTEST_SECS) as f32;
+            let steps =
+                !self.all_step && self.steps.binary_search_by(|t| t.total_cmp(&time)).is_ok();
+            if steps && times.last().is_some_and(|&last| last < before) {
+                times.push(before);
+            }
+            times.push(time);
+        }
+        times
+    }
+
     /// Whether there is no keyframe.
     pub fn is_empty(&self) -> bool {
         self.times.is_empty()
@@ -105,16 +125,7 @@ impl Resampled {
     ) -> Self {
         let mut at = |time: f32| local(f64::from(time));
         let mut keys: Vec<(f32, Transform)> = Vec::new();
-        for &time in &times.times {
-            let before = f64::from(time) - SHORTEST_SECS;
-            let steps =
-                !times.all_step && times.steps.binary_search_by(|t| t.total_cmp(&time)).is_ok();
-            let has_room = keys
-                .last()
-                .is_some_and(|(last, _)| f64::from(*last) < before);
-            if steps && has_room {
-                keys.push((before as f32, at(before as f32)));
-            }
+        for time in times.both_sides_of_steps() {
             keys.push((time, at(time)));
         }
         if !times.all_step {

@@ -78,6 +78,7 @@ impl Ray {
         let mut pose = Pose::clone(document.rest_pose());
         let local = &mut pose.locals[joint.get()];
         local.rotation = normalize_or_identity(local.rotation * self.rotation(angle));
+        document.constrain(&mut pose);
         pose
     }
 }

@@ -5,10 +5,13 @@ use glam::{DQuat, DVec3};
 use proptest::prelude::*;
 use sinew::deform::{DeformStack, MaskKind, ScaleMode, SkinningMethod};
 use sinew::document::rig::{KEY_TOLERANCE, Keep, Reparent, reparent};
-use sinew::document::{ClipId, Document, Edit, History, InstanceId, MaskEdit, MeshId, invariants};
+use sinew::document::{
+    ClipId, ConstraintsEdit, Document, Edit, History, InstanceId, MaskEdit, MeshId, invariants,
+};
 use sinew::evaluate::{Evaluator, InstanceUpdate, Request, ViewRequest, Worker};
 use sinew::finding::Severity;
 use sinew::math::Transform;
+use sinew::skeleton::constraint::{Constraint, Rule, Space};
 use sinew::skeleton::{Clip, JointId, JointRule, Moment};
 use sinew::skinning::Rows;
 use std::sync::Arc;
@@ -76,7 +79,35 @@ pub(crate) fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
             },
         },
     );
+    let constraint = (1u32..5, any::<u32>(), 0.0f64..=1.0, any::<bool>()).prop_map(
+        |(joint, source, influence, limits)| {
+            let rule = if limits {
+                Rule::LimitAngles([[-influence, 0.5]; 3])
+            } else {
+                Rule::CopyRotation {
+                    // An earlier one, so that no circle closes.
+                    source: JointId(source % joint),
+                    space: Space::Local,
+                    keeps_offset: true,
+                }
+            };
+            let constraint = Constraint {
+                influence,
+                ..Constraint::new(rule)
+            };
+            let list = if influence < 0.1 {
+                Vec::new()
+            } else {
+                vec![constraint]
+            };
+            Edit::Constraints(ConstraintsEdit {
+                joint: JointId(joint),
+                list,
+            })
+        },
+    );
     prop_oneof![
+        1 => constraint,
         4 => rows,
         3 => mask,
         1 => rule,
@@ -602,6 +633,14 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             joint: JointId(0),
             name: "hips".into(),
         },
+        Edit::Constraints(ConstraintsEdit {
+            joint: JointId(2),
+            list: vec![Constraint::new(Rule::LimitAngles([
+                [0.1, 0.2],
+                [0.0, 0.0],
+                [0.0, 0.0],
+            ]))],
+        }),
         Edit::Locks(Arc::new([JointId(0)].into())),
     ];
     let worker = Worker::spawn(|| {}).unwrap();
@@ -637,6 +676,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             | Edit::Clusters(_)
             | Edit::Layers(_)
             | Edit::JointRule { .. }
+            | Edit::Constraints(_)
             | Edit::Rig(_) => true,
             // Shown by the clip test below, the hierarchy and the brushes.
             Edit::Clip { .. }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use sinew::document::session::{PoseSpace, TransformKind};
 use sinew::document::{ClipId, Document};
+use sinew::editor::constraints::ConstraintKind;
 use sinew::editor::{Editor, OpenRequest, ResetPart};
 use sinew::skeleton::{JointId, Pose};
 use sinew::tools::{Axis, Constraint, Handle, PointerPrecision, Screen, SelectOp};
@@ -118,6 +119,44 @@ fn a_typed_rotation_is_exact_one_step_and_undone_bit_for_bit() {
         editor.document().pose().locals[bone.get()].rotation,
         expected
     );
+}
+
+/// What constraints make of other bones is neither posed nor keyed.
+#[test]
+fn posing_and_keyframes_hold_the_pose_before_constraints() {
+    let mut editor = arm();
+    let order = editor.document().skeleton().order();
+    let (driver, follower) = (JointId(order[1]), JointId(order[2]));
+    editor.add_constraint(follower, ConstraintKind::CopyRotation);
+    editor.change_constraint(follower, 0, "Change constraint", |constraint| {
+        constraint.rule = constraint.rule.clone().following(driver);
+        constraint.influence = 0.5;
+        constraint.is_muted = false;
+    });
+    select(&mut editor, &[driver]);
+    assert!(editor.begin_transform(TransformKind::Rotate, None, SIZE * 0.5, SIZE));
+    editor.press_axis(Axis::X, false);
+    for c in "80".chars() {
+        assert!(editor.type_transform(c));
+    }
+    editor.confirm_transform();
+    let document = editor.document();
+    let rest = document.rest_pose().locals[follower.get()];
+    assert_eq!(document.pose().locals[follower.get()], rest);
+    let shown = document.shown_pose().locals[follower.get()];
+    let turned = (rest.rotation.inverse() * shown.rotation).to_axis_angle().1;
+    assert!((turned.to_degrees() - 40.0).abs() < 1e-9, "{turned}");
+
+    select(&mut editor, &[driver, follower]);
+    editor.key_pose();
+    let document = editor.document();
+    let clip = document.session().playback.clip.unwrap();
+    let clip = &document.clips()[&clip];
+    let keyed = document.keyed_pose(clip, document.session().playback.time_secs);
+    let off = keyed.locals[follower.get()].rotation.dot(rest.rotation);
+    assert!(off.abs() > 1.0 - 1e-9);
+    let again = document.shown_pose().locals[follower.get()].rotation;
+    assert!(again.dot(shown.rotation).abs() > 1.0 - 1e-9);
 }
 
 #[test]

@@ -333,7 +333,7 @@ fn unknown_words_are_refused_by_name() {
     // The words of a version are those that it had: the same place in an older file.
     for older in [1, 2, 3, 4, 5] {
         let broken = text
-            .replace("version: 9", &format!("version: {older}"))
+            .replace("version: 10", &format!("version: {older}"))
             .replace("method: Dqs", "method: Foo");
         let said = project::parse(&broken).unwrap_err().to_string();
         assert!(said.contains("skinning method \"Foo\""), "{said}");
@@ -344,7 +344,7 @@ fn unknown_words_are_refused_by_name() {
 fn an_untouched_model_is_a_short_project() {
     let text = text_of(&three());
     let expected = r#"(
-    version: 9,
+    version: 10,
     app: "0.1.0",
     model: File(
         path: "strip.gltf",
@@ -673,8 +673,8 @@ fn a_playback_beyond_its_bounds_comes_back_within_them() {
 fn broken_and_newer_files_are_one_sentence() {
     let parse = |text: &str| project::parse(text).unwrap_err().to_string();
     assert_eq!(
-        parse("(version: 10, wings: [(3, Feather(\"x\"))])"),
-        "The project was saved by a newer Sinew (its format is 10, this one knows up to 9); update Sinew to open it."
+        parse("(version: 11, wings: [(3, Feather(\"x\"))])"),
+        "The project was saved by a newer Sinew (its format is 11, this one knows up to 10); update Sinew to open it."
     );
     assert!(parse("(version: 0)").contains("version 0 of the format does not exist"));
     let text = text_of(&three());
@@ -772,9 +772,9 @@ proptest! {
             1..6,
         ),
         large in proptest::option::of(any::<proptest::sample::Index>()),
-        version in 0usize..9,
+        version in 0usize..10,
     ) {
-        let files: [&[u8]; 9] = [
+        let files: [&[u8]; 10] = [
             include_bytes!("../data/project-v1.ron"),
             include_bytes!("../data/project-v2.ron"),
             include_bytes!("../data/project-v3.ron"),
@@ -784,6 +784,7 @@ proptest! {
             include_bytes!("../data/project-v7.ron"),
             include_bytes!("../data/project-v8.ron"),
             include_bytes!("../data/project-v9.ron"),
+            include_bytes!("../data/project-v10.ron"),
         ];
         let mut bytes = files[version].to_vec();
         for (at, byte) in damage {

@@ -116,6 +116,7 @@ fn displacements(
         let mut pose = Pose::clone(sampler.document.rest_pose());
         let (set, sample) = by_set[s];
         correctives.pose(set, sample, skeleton, &mut pose.locals);
+        sampler.document.constrain(&mut pose);
         pose
     });
     let poses: Vec<Pose> = poses.collect();
@@ -184,7 +185,7 @@ fn weights(
                 clip: Some(clip),
                 secs: f64::from(time),
             };
-            let pose = sampler.pose(&clips.authored, time);
+            let pose = clips.authored_pose(sampler.document, time);
             let all = correctives.weights(skeleton, &pose.locals, &mut work);
             rows.push(samples.iter().map(|&s| all[s]).collect());
         }

@@ -48,7 +48,7 @@ pub fn compare_frames(
         times.dedup();
         for stretch in times.chunks(64) {
             let errors = sampler.sample_times((&own, c), stretch, task, |t, plans| {
-                let pose = shown.pose_of_clip(read[c], stretch[t]);
+                let pose = shown.keyed_pose(read[c], stretch[t]);
                 let world = pose.world_matrices(shown.skeleton());
                 let errors = sampler.instances.iter().zip(plans).map(|(drawn, plan)| {
                     let there = nodes.get(&drawn.id);

@@ -13,7 +13,7 @@ pub use compare::compare_frames;
 pub(crate) use compare::place_points;
 pub use estimate::estimate_frames;
 
-use crate::bake::problem::sampler::{Clips, Sampler};
+use crate::bake::problem::sampler::{Clips, FrameTime, Sampler};
 use crate::bake::static_shapes::into_node;
 use crate::deform::InstancePlan;
 use crate::document::{ClipId, Document, InstanceId};
@@ -164,7 +164,7 @@ impl Finder<'_, '_> {
         for (clip, times) in self.clips.written.iter().zip(self.times) {
             self.task.check()?;
             for &time in times {
-                let pose = document.pose_of_clip(clip, time);
+                let pose = document.keyed_pose(clip, time);
                 look(&pose.world_matrices(&sampler.player_skeleton));
             }
         }
@@ -195,10 +195,11 @@ impl Finder<'_, '_> {
 
     /// World transforms of the nodes in a player.
     fn world_at(&self, c: usize, time: f64) -> Vec<DAffine3> {
-        let pose = self
-            .sampler
-            .document
-            .pose_of_clip(self.clips.written[c], time);
+        let time = FrameTime {
+            clip: Some(c),
+            secs: time,
+        };
+        let pose = self.clips.played_pose(self.sampler.document, time);
         pose.world_matrices(&self.sampler.player_skeleton)
     }
 

@@ -1,7 +1,7 @@
 //! The clips of an export and the times in them.
 
 use crate::document::{ClipId, Document};
-use crate::skeleton::{Clip, Moment};
+use crate::skeleton::{Clip, Moment, Pose};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,6 +10,8 @@ pub(crate) struct Clips<'a> {
     pub(crate) ids: Vec<ClipId>,
     pub(crate) authored: Vec<&'a Clip>,
     pub(crate) written: Vec<&'a Clip>,
+    /// Whether the keyframes of the authored clip already have what constraints make of it.
+    keyed: Vec<bool>,
 }
 
 impl<'a> Clips<'a> {
@@ -19,6 +21,7 @@ impl<'a> Clips<'a> {
             ids: Vec::new(),
             authored: Vec::new(),
             written: Vec::new(),
+            keyed: Vec::new(),
         };
         for (&id, written) in written {
             clips.ids.push(id);
@@ -26,6 +29,7 @@ impl<'a> Clips<'a> {
                 .authored
                 .push(document.clips().get(&id).unwrap_or(written));
             clips.written.push(written);
+            clips.keyed.push(false);
         }
         clips
     }
@@ -38,11 +42,39 @@ impl<'a> Clips<'a> {
         }
     }
 
-    /// Adds a clip that is the same in the document and the file.
+    /// Clips that a file has: its keyframes, and no constraints.
+    pub(crate) fn read(ids: Vec<ClipId>, clips: Vec<&'a Clip>) -> Self {
+        Self {
+            keyed: vec![true; clips.len()],
+            authored: clips.clone(),
+            written: clips,
+            ids,
+        }
+    }
+
+    /// The pose of `document` at a time of its clips, with constraints; its rest pose outside all clips.
+    pub(crate) fn authored_pose(&self, document: &Document, time: FrameTime) -> Pose {
+        match time.clip {
+            Some(clip) if self.keyed[clip] => document.keyed_pose(self.authored[clip], time.secs),
+            Some(clip) => document.pose_of_clip(self.authored[clip], time.secs),
+            None => Pose::clone(document.rest_pose()),
+        }
+    }
+
+    /// The pose that a player makes of the keyframes in the file at a time.
+    pub(crate) fn played_pose(&self, document: &Document, time: FrameTime) -> Pose {
+        match time.clip {
+            Some(clip) => document.keyed_pose(self.written[clip], time.secs),
+            None => Pose::clone(document.rest_pose()),
+        }
+    }
+
+    /// Adds a clip that is the same in the document and the file, with constraints in its keyframes.
     pub(crate) fn add(&mut self, id: ClipId, clip: &'a Clip) {
         self.ids.push(id);
         self.authored.push(clip);
         self.written.push(clip);
+        self.keyed.push(true);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::document::{
     CookedInstance, Document, InstanceId, MeshId, MeshItem, PosedDocument, SkinId, SkinnedMesh,
 };
 use crate::math::DualQuat;
-use crate::skeleton::{Clip, Joint, JointId, JointRule, Moment, Pose, PoseAt, Skeleton};
+use crate::skeleton::{Joint, JointId, JointRule, Moment, Pose, PoseAt, Skeleton};
 
 use crate::skinning::{Centres, Motion};
 use crate::task::{Cancelled, Task};
@@ -345,7 +345,10 @@ impl<'a> Sampler<'a> {
         task: &Task,
         work: impl Fn(usize, &[InstancePlan]) -> R + Sync,
     ) -> Result<Vec<R>, Cancelled> {
-        let pose = |&t: &f64| self.document.pose_of_clip(clips.authored[clip], t);
+        let pose = |&secs: &f64| {
+            let clip = Some(clip);
+            clips.authored_pose(self.document, FrameTime { clip, secs })
+        };
         let poses: Vec<Pose> = times.iter().map(pose).collect();
         let moment = |&t: &f64| Moment::of(clips.ids[clip], t);
         let at = poses.iter().zip(times).map(|(pose, t)| pose.at(moment(t)));
@@ -415,14 +418,6 @@ impl<'a> Sampler<'a> {
             size
         } else {
             1.0
-        }
-    }
-
-    /// The pose at a time, from authored or written clips.
-    pub(crate) fn pose(&self, clips: &[&Clip], time: FrameTime) -> Pose {
-        match time.clip {
-            Some(clip) => self.document.pose_of_clip(clips[clip], time.secs),
-            None => Pose::clone(self.document.rest_pose()),
         }
     }
 }
@@ -509,10 +504,10 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
         bare: Option<&mut Self>,
     ) -> Frame {
         let sampler = self.sampler;
-        let pose = sampler.pose(&clips.authored, time);
+        let pose = clips.authored_pose(sampler.document, time);
         let at = pose.at(clips.moment(time));
         self.run(at, chosen);
-        let written = sampler.pose(&clips.written, time);
+        let written = clips.played_pose(sampler.document, time);
         let world = written.world_matrices(&sampler.player_skeleton);
         let joint_sets = 0..sampler.joint_sets.len();
         let joint_sets = joint_sets.map(|u| sampler.joint_set_frame(u, &self.plans, &world));

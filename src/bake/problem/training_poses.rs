@@ -6,6 +6,7 @@
 
 use crate::document::{ClipId, Document};
 use crate::skeleton::clip_builder::{ClipBuilder, axis_angle};
+use crate::skeleton::constraint::{keys_at, set_channels};
 use crate::skeleton::{Clip, JointId};
 use crate::skinning::Influences;
 use glam::{DQuat, DVec3};
@@ -47,10 +48,16 @@ pub fn training_clip(document: &Document) -> Clip {
             None => DQuat::IDENTITY,
         });
     }
-    Clip {
+    let mut clip = Clip {
         preview: true,
         ..builder.finish()
+    };
+    if let Some(evaluator) = document.evaluator() {
+        let times: Vec<f32> = times.iter().map(|t| *t as f32).collect();
+        let followed = keys_at(evaluator, document.rest_pose(), &clip, &times);
+        set_channels(&mut clip, followed);
     }
+    clip
 }
 
 /// Joints with influenced points both below and outside of them: rotating another joint changes no relative rotation.

@@ -38,6 +38,7 @@ pub(super) fn badges(document: &Document, n_moved: &[u32]) -> Vec<Badges> {
     unpaired.extend(skeleton.live_joints().filter(|&j| has_side(j)));
     unpaired.retain(|j| partners[j.get()].is_none());
     let is_scaled = |t: &Transform| !t.stretch.abs_diff_eq(DMat3::IDENTITY, SCALE_TOLERANCE);
+    let posed = document.posed();
     (0..skeleton.len())
         .map(|j| {
             let joint = &skeleton.joints()[j];
@@ -45,8 +46,7 @@ pub(super) fn badges(document: &Document, n_moved: &[u32]) -> Vec<Badges> {
                 unweighted: in_skin[j] && n_moved.get(j) == Some(&0),
                 unpaired: in_skin[j] && unpaired.contains(&JointId(j as u32)),
                 scaled: is_live(j)
-                    && (is_scaled(&joint.rest)
-                        || document.pose().locals.get(j).is_some_and(is_scaled)),
+                    && (is_scaled(&joint.rest) || posed.locals.get(j).is_some_and(is_scaled)),
             }
         })
         .collect()

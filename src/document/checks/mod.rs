@@ -8,6 +8,7 @@
 
 mod bones;
 mod compensation;
+mod constraints;
 mod controls;
 mod correctives;
 mod layers;
@@ -17,6 +18,7 @@ mod weights;
 
 pub use bones::Badges;
 pub use compensation::of_compensation;
+pub use constraints::of_constraints;
 pub use correctives::{of_correctives, sets_that_are_off};
 pub use layers::of_layers;
 pub use rig::of_rig;
@@ -111,6 +113,7 @@ impl ModelChecks {
             .extend(bones::findings(document, &report.badges));
         report.findings.extend(of_correctives(document));
         report.findings.extend(of_layers(document));
+        report.findings.extend(of_constraints(document));
         report
             .findings
             .sort_by_key(|finding| std::cmp::Reverse(finding.severity));

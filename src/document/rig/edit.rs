@@ -1,6 +1,7 @@
 //! The edit of the rig.
 
 use super::bind_skin::places;
+use super::constraints;
 use super::larger::larger;
 use crate::deform::Correctives;
 use crate::document::validity::{check_pose, check_row, check_skin};
@@ -8,6 +9,7 @@ use crate::document::{
     ClipId, Dirty, Document, EditError, InfluenceEdit, Instance, InstanceId, MeshId, MeshItem,
     Skin, SkinId,
 };
+use crate::skeleton::constraint::Constraints;
 use crate::skeleton::{Channel, Clip, Joint, JointId, Pose, Skeleton};
 use crate::skinning::influences::CHUNK;
 use crate::skinning::{Influences, Rows};
@@ -29,6 +31,7 @@ pub struct RigEdit {
     pose: Arc<Pose>,
     rest_pose: Arc<Pose>,
     locked: Arc<BTreeSet<JointId>>,
+    constraints: Arc<Constraints>,
     /// Samples whose drivers changed.
     correctives: BTreeMap<MeshId, Arc<Correctives>>,
     /// Changed rows, in the base and in each layer.
@@ -75,6 +78,7 @@ impl RigEdit {
             pose: after.pose.clone(),
             rest_pose: after.rest_pose.clone(),
             locked: after.locked.clone(),
+            constraints: after.constraints.clone(),
             correctives,
             rows,
             inherits: Vec::new(),
@@ -117,6 +121,7 @@ impl RigEdit {
             && self.pose == document.pose
             && self.rest_pose == document.rest_pose
             && self.locked == document.locked
+            && self.constraints == document.constraints
     }
 
     /// The points whose rows change, over all meshes.
@@ -158,6 +163,7 @@ impl RigEdit {
                     })?;
             }
         }
+        constraints::check(document, &scratch, self.restores)?;
         for rows in &self.rows {
             rows.check(&scratch)?;
         }
@@ -182,6 +188,8 @@ impl RigEdit {
         std::mem::swap(&mut self.pose, &mut document.pose);
         std::mem::swap(&mut self.rest_pose, &mut document.rest_pose);
         std::mem::swap(&mut self.locked, &mut document.locked);
+        std::mem::swap(&mut self.constraints, &mut document.constraints);
+        document.order_constraints();
         for rows in &mut self.rows {
             rows.swap(document, dirty);
         }

@@ -178,6 +178,48 @@ pub enum RigError {
         /// The muscle.
         muscle: String,
     },
+    /// Another joint's constraint needs the joint.
+    #[error("“{follower}” follows or bends “{joint}” ({rule}): remove that constraint first.")]
+    Followed {
+        /// The joint to remove.
+        joint: String,
+        /// The joint that has the constraint.
+        follower: String,
+        /// Its name.
+        rule: &'static str,
+    },
+    /// A constraint copies axis by axis between joints whose axes would turn apart.
+    #[error(
+        "“{joint}” copies the axes of “{other}” ({rule}): turn the axes of both alike, or remove that constraint first."
+    )]
+    CopiesAxes {
+        /// The joint that has the constraint.
+        joint: String,
+        /// The joint that it follows.
+        other: String,
+        /// Its name.
+        rule: &'static str,
+    },
+    /// A constraint limits angles about axes that would turn.
+    #[error(
+        "“{joint}” has limits about its axes ({rule}): remove that constraint first, and add it again about the new axes."
+    )]
+    LimitsAxes {
+        /// The joint.
+        joint: String,
+        /// The name of the constraint.
+        rule: &'static str,
+    },
+    /// A constraint would do something else about a new rest pose.
+    #[error(
+        "{rule} of “{joint}” is relative to the rest pose, and would change every clip: mute or remove it first."
+    )]
+    RelativeToRest {
+        /// The joint that has the constraint.
+        joint: String,
+        /// Its name.
+        rule: &'static str,
+    },
     /// Joint and child are in the same place.
     #[error("“{joint}” and “{child}” are in the same place: a bone without length has no twist.")]
     NoLength {

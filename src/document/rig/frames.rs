@@ -1,10 +1,12 @@
 //! Changes of joint frames that keep every motion.
 
+use super::constraints;
 use super::content::{draws_rigidly, split};
 use super::correctives::follow_frames;
 use super::sampling::{Motion, resampling};
 use super::{RigEdit, RigError, set_joints};
 use crate::document::Document;
+use crate::skeleton::constraint::ChangedPart;
 use crate::skeleton::resample::{Resampled, Resampling};
 use crate::skeleton::{
     Channel, Clip, Frame, Interpolation, Joint, JointId, Property, Reframe, Stretch,
@@ -115,6 +117,7 @@ pub(super) fn apply_frames(
             }
         }
     }
+    constraints::follow_frames(document, frames)?;
     follow_frames(document, frames)?;
     for (&joint, frame) in frames {
         if *frame != Frame::IDENTITY && draws_rigidly(&before, joint) {
@@ -134,7 +137,17 @@ fn reframed(
 ) -> Option<Clip> {
     let is_moved =
         |c: &Channel| c.property != Property::MorphWeights && maps.contains_key(&c.joint);
-    if !clip.channels.iter().any(is_moved) {
+    // Turned by a constraint, a joint whose head moves needs keyframes of its place.
+    let is_turned = |joint: JointId| {
+        let evaluator = before.evaluator();
+        let changes = evaluator.map(|evaluator| evaluator.changes(joint));
+        let mut changes = changes.into_iter().flatten();
+        changes.any(|part| part != ChangedPart::Translation)
+    };
+    let keeps = matches!(keys, Keys::KeepMotion(_));
+    let any_turned =
+        || (maps.iter()).any(|(&joint, map)| keeps && !map.is_exact() && is_turned(joint));
+    if !clip.channels.iter().any(is_moved) && !any_turned() {
         return None;
     }
     let mut made = clip.clone();
@@ -155,7 +168,7 @@ fn reframed(
             }
             continue;
         };
-        if others == [None, None] {
+        if others == [None, None] && !is_turned(joint) {
             if let Some(c) = own {
                 let rotation = map.channel(&clip.channels[c]);
                 let offset = map.transform(&rest).translation - map.channel_value(rest.translation);
@@ -164,6 +177,9 @@ fn reframed(
             continue;
         }
         let mut motion = Motion::new(before, clip, &BTreeSet::from([joint]));
+        if motion.times().is_empty() {
+            continue;
+        }
         let parent = before.skeleton.joint(joint).parent;
         let wanted = *tolerances
             .entry(joint)

@@ -283,7 +283,7 @@ pub fn diagonal(document: &Document) -> f64 {
 }
 
 /// The largest distance in the rest pose between `joint` and a point that it or a descendant moves, metres.
-pub(super) fn reach(document: &Document, joint: JointId) -> f64 {
+pub(in crate::document) fn reach(document: &Document, joint: JointId) -> f64 {
     let skeleton = &document.skeleton;
     let world = document.rest_pose.world_matrices(skeleton);
     let at = world[joint.get()].translation;

@@ -13,6 +13,7 @@
 
 mod bind_skin;
 mod clusters;
+mod constraints;
 mod content;
 mod correctives;
 mod drivers;
@@ -88,6 +89,7 @@ fn set_joints(document: &mut Document, joints: Vec<Joint>) -> Result<(), Skeleto
     }
     Arc::make_mut(&mut document.rest_pose).locals = at_rest.locals;
     document.skeleton = Arc::new(skeleton);
+    document.order_constraints();
     Ok(())
 }
 

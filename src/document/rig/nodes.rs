@@ -38,6 +38,7 @@ impl Document {
             Ok(skeleton) => {
                 let mut made = self.clone();
                 made.skeleton = Arc::new(skeleton);
+                made.order_constraints();
                 Cow::Owned(made)
             }
             // Nodes from `first_node` on are free, so that no two joints share one.

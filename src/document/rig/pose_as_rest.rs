@@ -1,5 +1,6 @@
 //! Making a pose the rest pose.
 
+use super::constraints::check_rest;
 use super::{AtRest, RigEdit, RigError, check_live, joints_of, set_joints};
 use crate::document::Document;
 use crate::math::Transform;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 /// every clip: keyframes are local transforms, and a property that a clip does not animate gets one keyframe of its old rest
 /// value.
 ///
-/// Fails for the rest pose itself.
+/// Fails for the rest pose itself, and where a constraint would do something else about the new rest pose.
 pub fn pose_as_rest(document: &Document, pose: &Pose) -> Result<RigEdit, RigError> {
     let skeleton = document.skeleton.clone();
     let differs = |j: &JointId| {
@@ -23,6 +24,7 @@ pub fn pose_as_rest(document: &Document, pose: &Pose) -> Result<RigEdit, RigErro
             "the pose is already the rest pose".into(),
         ));
     }
+    check_rest(document, pose, &changed_joints)?;
     let mut changed = document.clone();
     for clip in changed.clips.values_mut() {
         let mut missing = Vec::new();

@@ -1,6 +1,7 @@
 //! Removing a joint.
 
 use super::clusters::check_muscles;
+use super::constraints;
 use super::content::{has_content, split};
 use super::correctives::check_samples;
 use super::drivers::check_drivers;
@@ -96,6 +97,7 @@ fn remove_joint(
     check_drivers(document, joint)?;
     check_samples(document, joint)?;
     check_muscles(document, joint)?;
+    constraints::check_followed(document, joint)?;
     // The bone's tail depends on the children, which are reparented below.
     let tree = document.clone();
     if has_content(document, joint) {
@@ -112,6 +114,8 @@ fn remove_joint(
         };
         set_parent(document, &request)?;
     }
+    // The children's motion came from them.
+    constraints::forget(document, joint);
     let meshes: Vec<MeshId> = document.meshes.keys().copied().collect();
     for mesh in meshes {
         redistribute_weights(&tree, document, mesh, joint, recipient)?;

@@ -3,7 +3,7 @@
 use super::correctives::follow_parent;
 use super::frames::set_channel;
 use super::local::{IntoLocal, Similarity, Splitter, signs};
-use super::sampling::{Motion, chain, resampling};
+use super::sampling::{Motion, chain, resampling, with_inputs};
 use super::{
     AtRest, RigEdit, RigError, check_live, drop_invalid_inflation_parents, joints_of, set_joints,
 };
@@ -193,7 +193,14 @@ pub(super) fn sample_below(
     let rest = into(&now.rest_pose, &before.rest_pose, "in the rest pose")?;
     joints[joint.get()].rest = rest;
     set_joints(changed, joints)?;
-    let local = into(&now.pose, &before.pose, "in the pose")?;
+    // What is on screen has its constraints; the joint keeps what it has without its own.
+    let seen = |document: &Document| {
+        let mut pose = Pose::clone(&document.pose);
+        document.constrain(&mut pose);
+        pose.locals[joint.get()] = document.pose.locals[joint.get()];
+        pose
+    };
+    let local = into(&seen(now), &seen(before), "in the pose")?;
     Arc::make_mut(&mut changed.pose).locals[joint.get()] = local;
 
     let (old_chain, new_chain) = (
@@ -214,15 +221,22 @@ pub(super) fn sample_below(
         let keys =
             |clip: &Clip, joints: &BTreeSet<JointId>| KeyTimes::of(clip, |j| joints.contains(&j));
         let same_keys = |j: &JointId| {
-            let of = |clip: &Clip| {
-                let channels = clip.channels.iter().filter(|c| c.joint == *j);
-                channels.cloned().collect::<Vec<_>>()
+            let of = |document: &Document, clip: &Clip| {
+                let inputs = with_inputs(document, &BTreeSet::from([*j]));
+                let rest = inputs.iter().map(|j| document.rest_pose.locals[j.get()]);
+                let channels = clip.channels.iter().filter(|c| inputs.contains(&c.joint));
+                (
+                    rest.collect::<Vec<_>>(),
+                    channels.cloned().collect::<Vec<_>>(),
+                    inputs,
+                )
             };
-            before.rest_pose.locals[j.get()] == now.rest_pose.locals[j.get()] && of(old) == of(new)
+            of(before, old) == of(now, new)
         };
         let mut moving = path.clone();
         moving.extend(old_chain.intersection(&new_chain).filter(|j| !same_keys(j)));
-        let is_still = keys(old, &moving).is_empty() && keys(new, &moving).is_empty();
+        let (old_moving, new_moving) = (with_inputs(before, &moving), with_inputs(now, &moving));
+        let is_still = keys(old, &old_moving).is_empty() && keys(new, &new_moving).is_empty();
         let mut made = Clip::clone(new);
         match map.as_ref().filter(|_| is_still) {
             Some(map) => {
@@ -236,9 +250,11 @@ pub(super) fn sample_below(
                 }
             }
             None => {
-                let mut with = moving.clone();
-                with.insert(joint);
-                let times = keys(old, &with).and(&keys(new, &with));
+                let own = BTreeSet::from([joint]);
+                let times = keys(old, &old_moving)
+                    .and(&keys(new, &new_moving))
+                    .and(&keys(old, &own))
+                    .and(&keys(new, &own));
                 if times.is_empty() {
                     continue;
                 }

@@ -4,6 +4,7 @@ use super::bind_skin::complete_weights;
 use super::rows::change_rows;
 use super::{AtRest, RigEdit, RigError, set_joints};
 use crate::document::{Dirty, Document, EditError, InstanceId, MeshId, Skin, SkinId};
+use crate::skeleton::constraint::Constraints;
 use crate::skeleton::{Joint, JointId};
 use crate::skinning::RowRef;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,8 +59,8 @@ impl Document {
         })
     }
 
-    /// Restores the rig of a project in a document as imported: in its rest pose, without channels of removed joints.
-    /// Restore the weights of removed joints right afterwards. On `Err` nothing changed.
+    /// Restores the rig of a project in a document as imported: in its rest pose, without channels of removed joints
+    /// and without constraints that need one. Restore the weights of removed joints right afterwards. On `Err` nothing changed.
     pub fn restore_rig(&mut self, rig: RestoredRig) -> Result<Dirty, EditError> {
         let n_before = self.skeleton.len();
         let refused = |why: String| Err(EditError::Rig(why));
@@ -109,6 +110,12 @@ impl Document {
                 clip.channels.retain(|c| skeleton.is_live(c.joint));
             }
         }
+        let mut constraints = Constraints::clone(&changed.constraints);
+        constraints.retain(|&joint, list| {
+            list.retain(|c| skeleton.is_live(joint) && c.check(joint, &skeleton).is_ok());
+            !list.is_empty()
+        });
+        changed.set_constraints(Arc::new(constraints));
         let mut edit = RigEdit::between(self, &changed).moving_at_rest(AtRest::All);
         edit.restores = true;
         edit.check(self)?;

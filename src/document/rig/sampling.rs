@@ -2,6 +2,7 @@
 
 use super::measure;
 use crate::document::Document;
+use crate::skeleton::constraint::Evaluator;
 use crate::skeleton::orientation::world_of;
 use crate::skeleton::resample::{KeyTimes, Resampling};
 use crate::skeleton::{Clip, JointId, Pose, Property, Skeleton};
@@ -9,27 +10,34 @@ use glam::{DAffine3, DVec3};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A clip restricted to the channels of some joints.
+/// A clip restricted to what moves some joints, with their constraints.
 pub(super) struct Motion {
     skeleton: Arc<Skeleton>,
     clip: Clip,
+    rest: Arc<Pose>,
     pose: Pose,
+    /// The constraints that move the joints; `None` where there are none.
+    evaluator: Option<Evaluator>,
 }
 
 impl Motion {
     /// The motion of `joints` in `clip`, over the rest pose.
     pub(super) fn new(document: &Document, clip: &Clip, joints: &BTreeSet<JointId>) -> Self {
+        let joints = with_inputs(document, joints);
         let channels = clip.channels.iter();
         let wanted = channels
             .filter(|c| joints.contains(&c.joint) && c.property != Property::MorphWeights)
             .cloned();
+        let evaluator = document.evaluator().map(|all| all.only(&joints));
         Self {
             skeleton: document.skeleton.clone(),
             clip: Clip {
                 channels: wanted.collect(),
                 ..clip.clone()
             },
+            rest: document.rest_pose.clone(),
             pose: Pose::clone(&document.rest_pose),
+            evaluator: evaluator.filter(|evaluator| !evaluator.is_idle()),
         }
     }
 
@@ -40,15 +48,45 @@ impl Motion {
 
     /// The pose of the selected joints at a time.
     pub(super) fn at(&mut self, time_secs: f64) -> &Pose {
-        self.clip.apply(time_secs, &mut self.pose);
+        self.apply_keys(time_secs);
+        self.constrain();
         &self.pose
     }
 
-    /// The world transform of a joint at a time; all its ancestors must be among the joints.
+    /// The world transform of a joint at a time, by its own keyframes under the constrained motion of its parent; all its
+    /// ancestors must be among the joints.
     pub(super) fn world(&mut self, joint: JointId, time_secs: f64) -> DAffine3 {
-        self.clip.apply(time_secs, &mut self.pose);
+        self.apply_keys(time_secs);
+        let own = self.pose.locals[joint.get()];
+        self.constrain();
+        self.pose.locals[joint.get()] = own;
         world_of(&self.skeleton, &self.pose, joint)
     }
+
+    fn apply_keys(&mut self, time_secs: f64) {
+        if self.evaluator.is_some() {
+            self.pose.locals.clone_from(&self.rest.locals);
+        }
+        self.clip.apply(time_secs, &mut self.pose);
+    }
+
+    fn constrain(&mut self) {
+        if let Some(evaluator) = &self.evaluator {
+            evaluator.apply(&mut self.pose);
+        }
+    }
+}
+
+/// `joints`, and what their constraints compute them from.
+pub(super) fn with_inputs(document: &Document, joints: &BTreeSet<JointId>) -> BTreeSet<JointId> {
+    let mut all = joints.clone();
+    let driven = document.evaluator().map(|evaluator| evaluator.driven());
+    for (joint, inputs) in driven.into_iter().flatten() {
+        if joints.contains(&joint) {
+            all.extend(inputs);
+        }
+    }
+    all
 }
 
 /// `joint` and its ancestors.

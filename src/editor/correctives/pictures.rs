@@ -143,6 +143,7 @@ fn draw(
     };
     let mut pose = Pose::clone(document.rest_pose());
     correctives.pose(owner, sample, document.skeleton(), &mut pose.locals);
+    document.constrain(&mut pose);
     let mut evaluator = Evaluator::default();
     evaluator.evaluate(document, &pose);
     task.check()?;

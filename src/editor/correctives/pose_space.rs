@@ -132,7 +132,7 @@ impl Editor {
         let Some(driver) = self.driver(set, driver).copied() else {
             return;
         };
-        let mut locals = self.document.shown_pose().locals.clone();
+        let mut locals = self.document.free_pose().locals.clone();
         let skeleton = self.document.skeleton().clone();
         driver.pose(driver.bind * from_bind, &skeleton, &mut locals);
         if let Some(local) = locals.get(driver.joint.get()) {

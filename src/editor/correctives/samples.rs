@@ -83,7 +83,7 @@ impl Editor {
                 wanted.push((*driver, rotation));
             }
         }
-        let mut pose = Pose::clone(&self.document.shown_pose());
+        let mut pose = Pose::clone(&self.document.free_pose());
         pose_drivers(self.document.skeleton(), &wanted, &mut pose.locals);
         self.pose_at_once(pose, &format!("Go to \"{}\"", sample.name));
     }

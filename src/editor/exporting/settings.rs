@@ -108,6 +108,8 @@ pub struct ExportSettings {
     pub meshopt: bool,
     /// Adds the corrective samples as morph targets that nothing drives.
     pub sample_targets: bool,
+    /// Writes constraints as `VRMC_node_constraint`, whatever the model is.
+    pub node_constraints: bool,
     /// The program whose preset was chosen last.
     pub chosen_preset: Option<ExportPreset>,
 }
@@ -124,6 +126,7 @@ impl Default for ExportSettings {
             include_outside: false,
             meshopt: false,
             sample_targets: false,
+            node_constraints: false,
             chosen_preset: None,
         }
     }
@@ -141,6 +144,7 @@ impl ExportSettings {
                     include_outside: self.include_outside,
                     meshopt: self.meshopt,
                     sample_targets: self.sample_targets,
+                    node_constraints: self.node_constraints,
                     ..ExportOptions::default()
                 };
             }
@@ -166,6 +170,7 @@ impl ExportSettings {
             fix_weights: self.fix_weights,
             include_outside: self.include_outside,
             meshopt: self.meshopt,
+            node_constraints: self.node_constraints,
             correct: Some(bake),
             ..ExportOptions::default()
         }
@@ -195,6 +200,7 @@ impl ExportSettings {
         self.fix_weights = false;
         self.include_outside = false;
         self.sample_targets = false;
+        self.node_constraints = false;
     }
 }
 
@@ -224,6 +230,7 @@ mod tests {
             influences: 8,
             write_pose_as_rest: true,
             sample_targets: true,
+            node_constraints: true,
             ..ExportSettings::default()
         };
         let plain = settings.options(Correction::None);
@@ -237,7 +244,7 @@ mod tests {
         ] {
             let options = settings.options(correction);
             assert_eq!((options.influences, options.write_pose_as_rest), (4, false));
-            assert!(!options.sample_targets);
+            assert!(!options.sample_targets && options.node_constraints);
             assert_eq!(options.correct.map(|c| c.mode), Some(mode));
         }
         // Frames have no influence limit, so it must not change their options.

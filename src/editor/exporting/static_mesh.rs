@@ -62,7 +62,7 @@ impl Editor {
                     clip.name, playback.time_secs
                 )
             }
-            None if self.document().pose() == self.document().rest_pose() => {
+            None if self.document().posed() == *self.document().rest_pose() => {
                 "the rest pose".to_owned()
             }
             None => "your own pose".to_owned(),

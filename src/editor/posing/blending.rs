@@ -76,7 +76,7 @@ impl Editor {
     pub fn begin_blend(&mut self) -> bool {
         self.finish_tool();
         let chosen = self.pose_options().blend_target;
-        let start = self.document.shown_pose();
+        let start = self.document.free_pose();
         let target = match chosen {
             BlendTarget::Rest => Some(self.document.rest_pose().clone()),
             BlendTarget::Copied => self
@@ -86,7 +86,7 @@ impl Editor {
                 let time = self.blend_key_secs(chosen);
                 let clip = self.shown_clip();
                 clip.zip(time).map(|((_, clip), time)| {
-                    Arc::new(self.document.pose_of_clip(clip, f64::from(time)))
+                    Arc::new(self.document.keyed_pose(clip, f64::from(time)))
                 })
             }
         };

@@ -23,7 +23,7 @@ impl Editor {
     pub fn copy_pose(&mut self) -> usize {
         self.finish_tool();
         let chosen = self.joints_to_pose();
-        let pose = self.document.shown_pose();
+        let pose = self.document.free_pose();
         let rest = self.document.rest_pose();
         let mirror = self.mirror();
         let skeleton = self.document.skeleton();
@@ -57,7 +57,7 @@ impl Editor {
     /// Returns the number of bones found.
     pub fn paste_pose(&mut self, flipped: bool) -> usize {
         self.finish_tool();
-        let start = self.document.shown_pose();
+        let start = self.document.free_pose();
         let Some(pasted) = self.pasted(&start, flipped) else {
             self.notify("No pose is copied. Copy one with Ctrl+C.");
             return 0;

@@ -13,6 +13,7 @@ use super::Editor;
 use crate::document::session::{PoseOptions, PoseSpace, TransformKind};
 use crate::document::{Edit, EditError};
 use crate::math::Transform;
+use crate::math::transform::normalize_or_identity;
 use crate::skeleton::ik::Chain;
 use crate::skeleton::mirror::Mirror;
 use crate::skeleton::orientation::orientation;
@@ -55,8 +56,10 @@ struct Running {
     blend: Option<Blend>,
     /// Pinned chain ends.
     pinned: Vec<ChainEnd>,
-    /// The pose on screen at the start.
+    /// The pose that is changed, at the start: with constraints for tools, before them for values.
     start: Arc<Pose>,
+    /// The same before constraints.
+    free: Arc<Pose>,
     /// The document's pose at the start.
     before: Arc<Pose>,
     /// The edited pose; its other joints are those of `start`.
@@ -332,8 +335,10 @@ impl Editor {
             return;
         }
         let label = step_label(verb, self.document.skeleton(), 1, joint);
-        let start = self.document.shown_pose();
-        let world = start.world_matrices(self.document.skeleton());
+        let start = self.document.free_pose();
+        // Pinned bones stay where they are on screen.
+        let shown = self.document.shown_pose();
+        let world = shown.world_matrices(self.document.skeleton());
         let pins = &self.document.session().pins;
         let pins = pins.iter().filter(|&&pin| pin != joint);
         let hold = |&pin: &JointId| Some(ChainEnd::new(self.chain_of(pin)?, &world, true));
@@ -362,7 +367,7 @@ impl Editor {
     pub fn reset_pose(&mut self, part: ResetPart) {
         self.finish_tool();
         let rest = self.document.rest_pose().clone();
-        let start = self.document.shown_pose();
+        let start = self.document.free_pose();
         let joints = self.joints_to_pose();
         let all = joints.is_empty();
         let mut next = Pose::clone(&start);
@@ -478,6 +483,7 @@ impl Editor {
             pinned,
             next: Pose::clone(&start),
             start,
+            free: self.document.free_pose(),
             before: self.document.pose().clone(),
         });
     }
@@ -521,7 +527,9 @@ impl Editor {
         let Some(mut running) = self.posing.running.take() else {
             return;
         };
-        if let Err(error) = self.apply_pose(&running.start, &running.next, &running.label) {
+        let wanted = carried(&running.free, &running.start, &running.next);
+        let free = running.free.clone();
+        if let Err(error) = self.apply_pose(&free, &wanted, &running.label) {
             self.notify_error(error.to_string());
             running.next.locals.copy_from_slice(&running.start.locals);
         }
@@ -564,9 +572,9 @@ impl Editor {
         Ok(())
     }
 
-    /// Shows another pose: one undo step. Returns whether anything changed.
+    /// Shows another pose, given before constraints: one undo step. Returns whether anything changed.
     pub(super) fn pose_at_once(&mut self, next: Pose, label: &str) -> bool {
-        let start = self.document.shown_pose();
+        let start = self.document.free_pose();
         if next == *start {
             return false;
         }
@@ -578,4 +586,33 @@ impl Editor {
         self.confirm_transform();
         true
     }
+}
+
+/// `free`, the pose before constraints, with what changes from `start` to `next`: the new transform itself where no
+/// constraint had changed the joint, else the same turn, move and stretch on top of its own.
+fn carried(free: &Pose, start: &Pose, next: &Pose) -> Pose {
+    let mut carried = next.clone();
+    let locals = carried
+        .locals
+        .iter_mut()
+        .zip(&free.locals)
+        .zip(&start.locals);
+    for ((local, free), start) in locals.filter(|((_, free), start)| free != start) {
+        *local = if local == start {
+            *free
+        } else {
+            Transform {
+                translation: free.translation + (local.translation - start.translation),
+                rotation: normalize_or_identity(
+                    free.rotation * (start.rotation.conjugate() * local.rotation),
+                ),
+                stretch: if local.stretch == start.stretch {
+                    free.stretch
+                } else {
+                    local.stretch
+                },
+            }
+        };
+    }
+    carried
 }

@@ -31,6 +31,7 @@ mod json;
 mod material;
 mod mesh;
 mod meshopt;
+mod node_constraint;
 mod nodes;
 mod primitive;
 mod skin;
@@ -57,7 +58,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Required extensions that need no finding: Sinew reads them, or they do not affect what it shows.
-const KNOWN_EXTENSIONS: [&str; 8] = [
+const KNOWN_EXTENSIONS: [&str; 9] = [
     "KHR_mesh_quantization",
     "EXT_meshopt_compression",
     "KHR_meshopt_compression",
@@ -66,6 +67,7 @@ const KNOWN_EXTENSIONS: [&str; 8] = [
     "EXT_texture_webp",
     "MSFT_texture_dds",
     "KHR_lights_punctual",
+    "VRMC_node_constraint",
 ];
 
 /// An imported model, and what was repaired, left out or guessed.
@@ -122,6 +124,8 @@ pub fn import_bytes(
     task.step("Reading the file", 0.98)?;
     report_emptiness(&data, meshes.items.len(), instances.len(), &mut findings);
 
+    let constraints = node_constraint::read_all(&data, &tree.skeleton, &mut findings);
+
     let source = Source {
         path: path.map(Path::to_owned),
         sample: None,
@@ -145,6 +149,7 @@ pub fn import_bytes(
         instances,
         clips,
         rest_morph_weights,
+        constraints,
         materials: Arc::new(materials),
         images: Arc::new(images),
     };

@@ -29,6 +29,7 @@ mod helper_joints;
 mod joints;
 mod json;
 mod keys;
+mod node_constraints;
 mod nodes;
 mod package;
 mod patch;

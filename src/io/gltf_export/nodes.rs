@@ -70,8 +70,8 @@ pub(super) fn patch_transforms(
 
 /// Writes the transforms and morph weights of the document's pose that differ from the rest pose.
 pub(super) fn patch_rest(document: &Document, json: &mut Value, report: &mut ExportReport) {
-    let (pose, rest) = (document.pose(), document.rest_pose());
-    patch_transforms(document, pose, json, report);
+    let (pose, rest) = (document.posed(), document.rest_pose());
+    patch_transforms(document, &pose, json, report);
     for (j, (now, before)) in pose
         .morph_weights
         .iter()

@@ -8,7 +8,7 @@ use super::package::{Package, Packed};
 use super::referenced::add_referenced;
 use super::report::ExportReport;
 use super::slots::FileSlots;
-use super::{clips, drivers, helper_joints, joints, nodes, weights};
+use super::{clips, drivers, helper_joints, joints, node_constraints, nodes, weights};
 use crate::bake::{BakeMode, BakeOptions, Baked};
 use crate::document::{ClipId, Document};
 use crate::skeleton::Clip;
@@ -26,6 +26,8 @@ pub struct Changes<'a> {
     pub influences: usize,
     /// Writes the current pose as the rest pose of the file.
     pub write_pose_as_rest: bool,
+    /// Writes constraints as `VRMC_node_constraint` even where the source has none.
+    pub node_constraints: bool,
 }
 
 /// Copies the source's files byte for byte; `clips`: the clips of the document.
@@ -100,6 +102,8 @@ pub fn write_model(
     if changes.write_pose_as_rest {
         nodes::patch_rest(document, &mut patch.json, &mut report);
     }
+    let all = changes.node_constraints;
+    node_constraints::patch_constraints(document, all, &mut patch, &mut report);
     task.step("Writing the model", 0.9)?;
     let patched = patch.finish();
     report.n_bytes_added = patched.n_bytes_added;

@@ -1,18 +1,19 @@
 //! Applies a project to a freshly imported document: every part becomes an edit.
 
+use super::constraint_entries::ConstraintsEntry;
 use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
 use super::recording_entries::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;
 use super::session::{self, Session};
 use super::types::all_finite;
-use super::v9::{
+use super::v10::{
     ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named, Project, Renamed,
     RuleEntry, SkinJoint, StackEntry, TransformEntry,
 };
 use super::{
-    ProjectError, clips, correctives, layers, masks, points, recordings, rig, rows, rules,
-    transforms,
+    ProjectError, clips, constraints, correctives, layers, masks, points, recordings, rig, rows,
+    rules, transforms,
 };
 use crate::deform::{DeformStack, MaskKind};
 use crate::document::{
@@ -61,6 +62,8 @@ pub(super) fn apply_within(
         skins: project.skins,
         instances: project.instances,
     };
+    let n_cycles = opening.document.constraint_cycles().len();
+    opening.clear_constraints(&project.constraints);
     rig::restore(
         entries,
         &mut opening.document,
@@ -76,6 +79,7 @@ pub(super) fn apply_within(
     opening.pose(project.pose);
     opening.names(project.renamed);
     opening.rules(&project.rules);
+    opening.constraints(&project.constraints, n_cycles);
     opening.locks(&project.locked);
     opening.clips(project.removed_clips, project.clips)?;
     // Their keyframes lie in clips; samples may be those of clusters alone.
@@ -461,6 +465,49 @@ impl Opening {
             }
             let rule = rules::restore(entry, &mut self.joints, &mut self.findings);
             self.apply(&place, Edit::JointRule { joint, rule });
+        }
+    }
+
+    /// Takes away the lists of the source that the project replaces: bones that they need can be gone or have another parent.
+    fn clear_constraints(&mut self, entries: &[ConstraintsEntry]) {
+        let mut cleared = BTreeMap::new();
+        // New bones have none.
+        for entry in (entries.iter()).filter(|entry| matches!(entry.joint, JointKey::Node(_))) {
+            if let Some(joint) = self.joint(entry.joint, &entry.name) {
+                cleared.insert(joint, Vec::new());
+            }
+        }
+        if !cleared.is_empty() {
+            self.document.restore_constraints(cleared);
+        }
+    }
+
+    /// The lists of constraints. More cycles than the `n_cycles` of the source are reported.
+    fn constraints(&mut self, entries: &[ConstraintsEntry], n_cycles: usize) {
+        let (mut seen, mut lists) = (BTreeSet::new(), BTreeMap::new());
+        for entry in entries {
+            let Some(joint) = self.joint(entry.joint, &entry.name) else {
+                continue;
+            };
+            let place = constraints::place(entry);
+            if !seen.insert(joint) {
+                self.warn(place, TWICE);
+                continue;
+            }
+            let skeleton = self.document.skeleton();
+            if !skeleton.is_live(joint) {
+                self.warn(place, "The bone is removed; its constraints are skipped.");
+                continue;
+            }
+            let of = (joint, &**skeleton);
+            let list = constraints::restore(entry, of, &mut self.joints, &mut self.findings);
+            lists.insert(joint, list);
+        }
+        if !lists.is_empty() {
+            self.document.restore_constraints(lists);
+        }
+        if self.document.constraint_cycles().len() > n_cycles {
+            self.findings.extend(checks::of_constraints(&self.document));
         }
     }
 

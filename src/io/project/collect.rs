@@ -1,11 +1,12 @@
 //! The differences from the source: document -> project.
 
 use super::stack::Stack;
-use super::v9::{
+use super::v10::{
     JointPose, ModelRef, Named, Project, Renamed, StackEntry, TransformEntry, VERSION,
 };
 use super::{
-    ProjectError, clips, joints, paths, points, recordings, rig, rows, rules, session, transforms,
+    ProjectError, clips, constraints, joints, paths, points, recordings, rig, rows, rules, session,
+    transforms,
 };
 use crate::deform::DeformStack;
 use crate::document::{Document, Source};
@@ -56,6 +57,7 @@ pub fn to_project(
         pose: pose(document),
         renamed: renamed(document),
         rules: rules::collect(document),
+        constraints: constraints::collect(document),
         locked: document
             .locked()
             .iter()

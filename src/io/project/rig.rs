@@ -3,7 +3,7 @@
 use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
 use super::transforms;
-use super::v9::{InstanceEntry, JointEntry, Parent, SkinEntry, SkinSlot, TransformEntry};
+use super::v10::{InstanceEntry, JointEntry, Parent, SkinEntry, SkinSlot, TransformEntry};
 use crate::document::rig::RestoredRig;
 use crate::document::{Document, InstanceId, Skin, SkinId};
 use crate::finding::Finding;
@@ -149,12 +149,22 @@ pub(super) fn restore(
         instances,
         bound,
     };
+    let before = document.constraints().clone();
     if let Err(why) = document.restore_rig(rig) {
         findings.push(Finding::warning(
             "bones",
             format!("The changes of the bones are skipped: {why}."),
         ));
         *joints = joints::of(document);
+    }
+    for (&joint, list) in before.iter() {
+        let is_less = document.constraints_of(joint).len() < list.len();
+        if is_less && document.skeleton().is_live(joint) {
+            findings.push(Finding::warning(
+                format!("constraints of bone \"{}\"", joints::name(document, joint)),
+                "The model's constraint is skipped: the project removed a bone that it needs.",
+            ));
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Version 4 of the format, without corrective samples.
 
 // Everything else is as in version 5.
-pub(super) use super::v9::{
+pub(super) use super::v10::{
     ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed,
     RuleEntry, StackEntry,
 };
@@ -9,7 +9,7 @@ pub(super) use super::v9::{
 use super::joints::JointRef;
 use super::session::Session;
 use super::v5;
-use super::v9::{InstanceEntry, JointEntry, SkinEntry};
+use super::v10::{InstanceEntry, JointEntry, SkinEntry};
 use serde::Deserialize;
 
 /// A project of version 4.

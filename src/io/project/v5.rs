@@ -1,7 +1,7 @@
 //! Version 5 of the format, without weighted sample sets.
 
 // Everything else is as in version 6.
-pub(super) use super::v9::{
+pub(super) use super::v10::{
     ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed,
     RuleEntry, StackEntry,
 };
@@ -11,7 +11,7 @@ use super::sample_entries::{self, DriverEntry, SampleEntry};
 use super::session::Session;
 use super::types::Kernel;
 use super::v6;
-use super::v9::{InstanceEntry, JointEntry, SkinEntry};
+use super::v10::{InstanceEntry, JointEntry, SkinEntry};
 use serde::Deserialize;
 
 /// A project of version 5.

@@ -1,7 +1,7 @@
 //! Version 6 of the format, without control clusters.
 
 // Everything else is as in version 9.
-pub(super) use super::v9::{
+pub(super) use super::v10::{
     ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed,
     RuleEntry, StackEntry,
 };
@@ -10,7 +10,7 @@ use super::joints::JointRef;
 use super::sample_entries::CorrectiveEntry;
 use super::session::Session;
 use super::v7;
-use super::v9::{InstanceEntry, JointEntry, SkinEntry};
+use super::v10::{InstanceEntry, JointEntry, SkinEntry};
 use serde::Deserialize;
 
 /// A project of version 6.

@@ -1,7 +1,7 @@
 //! Version 7 of the format, whose groups of control clusters have no layers besides muscles.
 
 // Everything else is as in version 9.
-pub(super) use super::v9::{
+pub(super) use super::v10::{
     ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed,
     RuleEntry, StackEntry,
 };
@@ -13,7 +13,7 @@ use super::points_of_primitives::PrimitivePoints;
 use super::sample_entries::CorrectiveEntry;
 use super::session::Session;
 use super::v8;
-use super::v9::{InstanceEntry, JointEntry, SkinEntry};
+use super::v10::{InstanceEntry, JointEntry, SkinEntry};
 use serde::Deserialize;
 
 /// A project of version 7.

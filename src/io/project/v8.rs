@@ -9,10 +9,11 @@ use super::points_of_primitives::PrimitivePoints;
 use super::recording_entries::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;
 use super::session::Session;
-// Everything else is as in version 9.
-use super::v9::{
-    self, ClipEntry, InstanceEntry, JointEntry, JointPose, LayerEntry, MeshMask, MeshPoints,
-    MeshWeights, ModelRef, Named, Renamed, RuleEntry, SkinEntry, StackEntry,
+use super::v9;
+// Everything else is as in version 10.
+use super::v10::{
+    ClipEntry, InstanceEntry, JointEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights,
+    ModelRef, Named, Renamed, RuleEntry, SkinEntry, StackEntry,
 };
 use serde::Deserialize;
 
@@ -159,7 +160,7 @@ impl From<ClusterBase> for cluster_entries::ClusterBase {
 impl From<Project> for v9::Project {
     fn from(old: Project) -> Self {
         Self {
-            version: v9::VERSION,
+            version: 9,
             app: old.app,
             model: old.model,
             recovers: old.recovers,

@@ -41,8 +41,11 @@ pub fn aim(rest: DQuat, axis: DVec3, direction: DVec3, up: Option<Up>) -> DQuat 
         } else {
             DVec3::Z
         };
-        let about = up.map_or(least, |up| rest * up.axis);
-        let about = about.reject_from(from).normalize_or_zero();
+        let across = |about: DVec3| about.reject_from_normalized(from);
+        let side = up.map(|up| across(rest * up.axis));
+        let side = side.filter(|side| side.length() > PARALLEL);
+        let about = side.unwrap_or_else(|| across(least)).try_normalize();
+        let about = about.unwrap_or_else(|| from.any_orthonormal_vector());
         DQuat::from_axis_angle(about, std::f64::consts::PI)
     } else {
         DQuat::from_rotation_arc(from, along)
@@ -97,6 +100,13 @@ mod tests {
         // The side lies along: as without one.
         let q = aim(rest, DVec3::Y, DVec3::X, Some(up));
         assert_eq!(q, aim(rest, DVec3::Y, DVec3::X, None));
+        // A side along the axis is none.
+        let up = Up {
+            axis: DVec3::Y,
+            direction: DVec3::X,
+        };
+        let q = aim(DQuat::IDENTITY, DVec3::Y, DVec3::NEG_Y, Some(up));
+        assert!((q * DVec3::Y).distance(DVec3::NEG_Y) < 1e-12 && q.is_normalized());
         for axis in [DVec3::X, DVec3::Y, DVec3::Z] {
             let q = aim(DQuat::IDENTITY, axis, -axis, None);
             assert!((q * axis).distance(-axis) < 1e-12);

@@ -1,9 +1,16 @@
 //! Constraints of joints: the rules, and the list of each joint.
 
 use super::limit::Cone;
-use crate::skeleton::JointId;
-use glam::DVec3;
-use std::collections::BTreeMap;
+use super::reach::MOST_BONES;
+use crate::skeleton::{JointId, Skeleton};
+use glam::{DQuat, DVec3};
+use std::collections::{BTreeMap, BTreeSet};
+use std::f64::consts::{PI, TAU};
+
+/// The largest difference of the length of an axis from 1, and of the cosine of two that are across from 0.
+const AXIS_TOLERANCE: f64 = 1e-6;
+/// The largest softness of a reach.
+pub const MOST_SOFTNESS: f64 = 0.2;
 
 /// The space in which a joint is copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,27 +89,196 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Its name in messages.
+    /// Its name in the window and in messages.
     pub fn label(&self) -> &'static str {
         match self {
-            Self::CopyRotation { .. } => "Copy rotation",
-            Self::CopyLocation { .. } => "Copy location",
-            Self::CopyScale { .. } => "Copy scale",
-            Self::Aim { .. } => "Aim",
-            Self::TwistShare { .. } => "Twist share",
-            Self::LimitAngles(_) => "Limit angles",
-            Self::LimitCone(_) => "Limit cone",
-            Self::ReachTwoBones { .. } | Self::ReachChain { .. } => "IK",
+            Self::CopyRotation { .. } => "Copy Rotation",
+            Self::CopyLocation { .. } => "Copy Location",
+            Self::CopyScale { .. } => "Copy Scale",
+            Self::Aim { up: None, .. } => "Damped Track",
+            Self::Aim { up: Some(_), .. } => "Track To",
+            Self::TwistShare { .. } => "Twist Share",
+            Self::LimitAngles(_) => "Limit Rotation",
+            Self::LimitCone(_) => "Limit Swing and Twist",
+            Self::ReachTwoBones { .. } => "Two-Bone IK",
+            Self::ReachChain { .. } => "Inverse Kinematics",
+        }
+    }
+
+    /// The joints that it follows: the source or target, then the pole.
+    pub fn sources(&self) -> impl Iterator<Item = JointId> + use<> {
+        let (first, second) = match *self {
+            Self::CopyRotation { source, .. }
+            | Self::CopyLocation { source, .. }
+            | Self::CopyScale { source }
+            | Self::TwistShare { source, .. } => (Some(source), None),
+            Self::Aim { target, .. } | Self::ReachChain { target, .. } => (Some(target), None),
+            Self::ReachTwoBones { target, pole, .. } => (Some(target), pole),
+            Self::LimitAngles(_) | Self::LimitCone(_) => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// The same rule following `joint`; the pole stays.
+    #[must_use]
+    pub fn following(mut self, joint: JointId) -> Self {
+        match &mut self {
+            Self::CopyRotation { source: of, .. }
+            | Self::CopyLocation { source: of, .. }
+            | Self::CopyScale { source: of }
+            | Self::TwistShare { source: of, .. }
+            | Self::Aim { target: of, .. }
+            | Self::ReachChain { target: of, .. }
+            | Self::ReachTwoBones { target: of, .. } => *of = joint,
+            Self::LimitAngles(_) | Self::LimitCone(_) => {}
+        }
+        self
+    }
+
+    /// Whether it gives a rotation of its own, so that with an influence below 1 it is blended with the rest rotation, or
+    /// with the result of earlier constraints.
+    pub fn gives_rotation(&self) -> bool {
+        matches!(
+            self,
+            Self::CopyRotation { .. } | Self::Aim { .. } | Self::TwistShare { .. }
+        )
+    }
+
+    /// Whether it gives the joint's axes what the source's axes of the same names do, so that both must keep their
+    /// directions relative to each other.
+    pub fn copies_axes(&self) -> bool {
+        match self {
+            Self::CopyRotation {
+                space,
+                keeps_offset,
+                ..
+            } => *space == Space::Local || !keeps_offset,
+            Self::CopyScale { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it gives the same motion about another rest pose, in full and where that rest pose has it already.
+    pub fn repeats_itself(&self) -> bool {
+        match self {
+            Self::CopyRotation { .. }
+            | Self::CopyLocation { .. }
+            | Self::Aim { up: Some(_), .. }
+            | Self::ReachTwoBones { .. }
+            | Self::ReachChain { .. } => true,
+            Self::CopyScale { .. }
+            | Self::Aim { up: None, .. }
+            | Self::TwistShare { .. }
+            | Self::LimitAngles(_)
+            | Self::LimitCone(_) => false,
+        }
+    }
+
+    /// The joints on whose rest transforms its result depends, when `joint` has it.
+    pub fn reads_rest_of(&self, joint: JointId, skeleton: &Skeleton) -> BTreeSet<JointId> {
+        let bent = skeleton.ancestors(joint).take(self.n_bones());
+        let own = std::iter::once(joint).chain(bent);
+        let above = |j: JointId| std::iter::once(j).chain(skeleton.ancestors(j));
+        match *self {
+            Self::CopyRotation {
+                source,
+                space: Space::World,
+                keeps_offset: true,
+            }
+            | Self::CopyLocation {
+                source,
+                keeps_offset: true,
+            } => above(joint).chain(above(source)).collect(),
+            Self::CopyRotation {
+                source,
+                space: Space::Local,
+                ..
+            }
+            | Self::CopyScale { source }
+            | Self::TwistShare { source, .. } => [joint, source].into(),
+            _ => own.collect(),
         }
     }
 
     /// How many joints above its own it bends.
-    pub(super) fn n_bones(&self) -> usize {
+    pub fn n_bones(&self) -> usize {
         match self {
             Self::ReachTwoBones { .. } => 2,
             Self::ReachChain { n_bones, .. } => *n_bones,
             _ => 0,
         }
+    }
+
+    /// The rule with the axes that it has in the joint's own space rotated by `by`, as when that space turns.
+    #[must_use]
+    pub fn with_axes_rotated(mut self, by: DQuat) -> Self {
+        match &mut self {
+            Self::Aim { axis, up, .. } => {
+                *axis = by * *axis;
+                if let Some(up) = up {
+                    up.axis = by * up.axis;
+                }
+            }
+            Self::TwistShare { axis, .. } => *axis = by * *axis,
+            Self::LimitCone(cone) => {
+                cone.axis = by * cone.axis;
+                cone.side = by * cone.side;
+            }
+            _ => {}
+        }
+        self
+    }
+
+    /// Checks that `joint` can have the rule; the error is the end of a sentence.
+    fn check(&self, joint: JointId, skeleton: &Skeleton) -> Result<(), String> {
+        for source in self.sources() {
+            if !skeleton.is_live(source) {
+                return Err("the bone that it follows is not in the model".into());
+            }
+            if source == joint {
+                return Err("a bone cannot follow itself".into());
+            }
+        }
+        let is_unit = |axis: DVec3| (axis.length() - 1.0).abs() < AXIS_TOLERANCE;
+        let is_range = |[low, high]: [f64; 2]| {
+            low <= high && low.is_finite() && high.is_finite() && low >= -TAU && high <= TAU
+        };
+        let good = match self {
+            Self::CopyRotation { .. } | Self::CopyLocation { .. } | Self::CopyScale { .. } => true,
+            Self::Aim { axis, up, .. } => {
+                let is_across = |up: super::aim::Up| axis.dot(up.axis).abs() < AXIS_TOLERANCE;
+                let is_side = |up: super::aim::Up| is_unit(up.axis) && up.direction.is_finite();
+                is_unit(*axis) && up.is_none_or(|up| is_side(up) && is_across(up))
+            }
+            Self::TwistShare {
+                axis,
+                share,
+                centre,
+                ..
+            } => is_unit(*axis) && share.abs() <= 1.0 && centre.abs() <= TAU,
+            Self::LimitAngles(ranges) => ranges.iter().all(|range| is_range(*range)),
+            Self::LimitCone(cone) => {
+                let is_angle = |angle: f64| angle > 0.0 && angle <= PI;
+                is_unit(cone.axis)
+                    && is_unit(cone.side)
+                    && cone.axis.dot(cone.side).abs() < AXIS_TOLERANCE
+                    && cone.half_angles.into_iter().all(is_angle)
+                    && is_range(cone.twist)
+            }
+            Self::ReachTwoBones { softness, .. } => (0.0..=MOST_SOFTNESS).contains(softness),
+            Self::ReachChain { n_bones, .. } => (2..=MOST_BONES).contains(n_bones),
+        };
+        if !good {
+            return Err("one of its numbers is out of its range".into());
+        }
+        let n_above = skeleton.ancestors(joint).take(self.n_bones()).count();
+        if n_above < self.n_bones() {
+            return Err(format!(
+                "it bends {} bones, but only {n_above} are above",
+                self.n_bones()
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -126,7 +302,15 @@ impl Constraint {
             is_muted: false,
         }
     }
+
+    /// Checks that `joint` of `skeleton` can have it; the error is the end of a sentence.
+    pub fn check(&self, joint: JointId, skeleton: &Skeleton) -> Result<(), String> {
+        if !(0.0..=1.0).contains(&self.influence) {
+            return Err("its influence is not 0 - 1".into());
+        }
+        self.rule.check(joint, skeleton)
+    }
 }
 
-/// The constraints of all joints; those of one joint act one after another.
+/// The constraints of all joints; those of one joint act one after another, reaches last.
 pub type Constraints = BTreeMap<JointId, Vec<Constraint>>;

@@ -6,17 +6,28 @@
 //!
 //! Invariant: a pure function of transforms, so that scrubbing, playing and baking agree bit for bit.
 
+mod act;
 pub mod aim;
+mod apply;
+mod bake;
+mod bend;
+mod cycles;
 mod evaluate;
+mod graph;
+mod keys;
 mod kind;
 pub mod limit;
 mod order;
 pub mod reach;
 pub mod swing_twist;
 
+pub use act::ChangedPart;
+pub use bake::{BakedKeys, bake, keys_at, set_channels};
+pub use cycles::{Closing, Cycle};
 pub use evaluate::Evaluator;
-pub use kind::{Constraint, Constraints, Rule, Space};
-pub use order::{Cycle, Order};
+pub use keys::BakeTolerance;
+pub use kind::{Constraint, Constraints, MOST_SOFTNESS, Rule, Space};
+pub use order::Order;
 pub use swing_twist::{swing, twist, twist_angle, twist_share};
 
 use super::slerp::slerp_shortest;

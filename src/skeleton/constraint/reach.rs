@@ -1,7 +1,10 @@
 //! Inverse kinematics in places: the soft end of a reach, and chains of any length.
 
+use crate::skeleton::ik::STRAIGHT;
 use glam::DVec3;
 
+/// The most bones of a chain.
+pub const MOST_BONES: usize = 32;
 /// The most rounds of a chain.
 pub const MOST_ROUNDS: usize = 20;
 /// The distance to the target, as a fraction of the chain's length, at which it counts as reached.
@@ -30,12 +33,15 @@ pub struct ChainReached {
 }
 
 /// Moves the joints of a chain so that the last reaches `target` and the first stays; bones keep their lengths. Stops at a
-/// gap below `reached` x the chain's length. A target beyond reach makes a straight line, exactly.
+/// gap below `reached` x the chain's length. A target beyond reach makes a straight line, exactly. A chain of more than
+/// [`MOST_BONES`] bones stays. `side`: the direction in which a straight chain bends; without one a target on its line is
+/// not reached.
 ///
 /// Source: FABRIK, Aristidou and Lasenby 2011.
 pub fn reach_chain(
     joints: &mut [DVec3],
     target: DVec3,
+    side: Option<DVec3>,
     reached: f64,
     most_rounds: usize,
 ) -> ChainReached {
@@ -46,10 +52,13 @@ pub fn reach_chain(
     let length_of = |i: usize, joints: &[DVec3]| joints[i + 1].distance(joints[i]);
     let n = joints.len() - 1;
     let length: f64 = (0..n).map(|i| length_of(i, joints)).sum();
-    if !target.is_finite() || !length.is_finite() || length <= 0.0 {
+    if !target.is_finite() || !length.is_finite() || length <= 0.0 || n > MOST_BONES {
         return none(end.distance(target));
     }
-    let lengths: Vec<f64> = (0..n).map(|i| length_of(i, joints)).collect();
+    let mut lengths = [0.0; MOST_BONES];
+    for (i, bone) in lengths[..n].iter_mut().enumerate() {
+        *bone = length_of(i, joints);
+    }
     let pull = target - root;
     if pull.length() >= length {
         let along = pull / pull.length();
@@ -59,6 +68,10 @@ pub fn reach_chain(
             joints[i + 1] = at;
         }
         return none(at.distance(target));
+    }
+    if let Some(side) = side {
+        let slack = (length * length - pull.length_squared()).max(0.0).sqrt();
+        bow(joints, &lengths[..n], side, slack);
     }
     let mut found = none(end.distance(target));
     while found.n_rounds < most_rounds && found.gap >= reached * length {
@@ -74,6 +87,30 @@ pub fn reach_chain(
         found.gap = joints[n].distance(target);
     }
     found
+}
+
+/// Bows a chain that is straight, or nearly, towards `side`: the less the more it bends by itself, so that a chain that
+/// straightens does not jump. `slack`: how far it could bow, metres.
+fn bow(joints: &mut [DVec3], lengths: &[f64], side: DVec3, slack: f64) {
+    let (root, end) = (joints[0], joints[joints.len() - 1]);
+    let length: f64 = lengths.iter().sum();
+    let along = (end - root).try_normalize();
+    let along = along.unwrap_or_else(|| towards(joints[1] - root));
+    let off = joints
+        .iter()
+        .map(|&j| (j - root).reject_from_normalized(along).length());
+    let bent = off.fold(0.0, f64::max) / (STRAIGHT * length);
+    if bent >= 1.0 {
+        return;
+    }
+    let side = side.reject_from_normalized(along).try_normalize();
+    let side = side.unwrap_or_else(|| along.any_orthonormal_vector());
+    let mut passed = 0.0;
+    for (joint, bone) in joints[1..].iter_mut().zip(lengths) {
+        passed += bone;
+        let x = passed / length;
+        *joint += side * ((1.0 - bent) * slack * 2.0 * x * (1.0 - x));
+    }
 }
 
 /// The direction; X where there is none.
@@ -141,7 +178,7 @@ mod tests {
             ([0.0, 3.51, 0.0], 78),
         ] {
             let mut joints = chain();
-            let found = reach_chain(&mut joints, target.into(), 1e-6, 200);
+            let found = reach_chain(&mut joints, target.into(), None, 1e-6, 200);
             assert_eq!(found.n_rounds, rounds, "{target:?}");
             for (pair, before) in joints.windows(2).zip(chain().windows(2)) {
                 let change = pair[0].distance(pair[1]) - before[0].distance(before[1]);
@@ -149,7 +186,13 @@ mod tests {
             }
         }
         let mut joints = chain();
-        reach_chain(&mut joints, DVec3::new(1.0, 2.0, 1.0), 1e-6, MOST_ROUNDS);
+        reach_chain(
+            &mut joints,
+            DVec3::new(1.0, 2.0, 1.0),
+            None,
+            1e-6,
+            MOST_ROUNDS,
+        );
         let expected = [
             [0.0003335596, 1.0001829833, 0.0981523745],
             [0.0306628760, 2.0026016294, 0.0330602049],
@@ -160,18 +203,42 @@ mod tests {
         }
     }
 
+    /// The loop of FABRIK keeps what is on a line on it: gaps of 0.5 after any number of rounds.
+    #[test]
+    fn a_straight_chain_bows_to_its_side_and_reaches_targets_on_its_line() {
+        let straight = || [0.0, 1.0, 2.0, 3.0].map(|y| DVec3::new(0.0, y, 0.0));
+        for height in [0.5, 1.5, 2.5, 2.9] {
+            let target = DVec3::new(0.0, height, 0.0);
+            let mut joints = straight();
+            let found = reach_chain(&mut joints, target, Some(DVec3::NEG_Z), REACHED, 60);
+            assert!(found.gap < 3.0 * REACHED, "{height}: {found:?}");
+            assert!(joints[1].z < -0.1 && joints[1].x.abs() < 1e-9, "{joints:?}");
+        }
+        // On its line there is no other way than along it.
+        let mut joints = straight();
+        let target = DVec3::new(0.0, 2.5, 0.0);
+        let found = reach_chain(&mut joints, target, None, REACHED, 60);
+        assert!(found.gap > 0.4);
+    }
+
     #[test]
     fn a_chain_that_cannot_reach_is_a_straight_line() {
         let mut joints = chain();
-        let found = reach_chain(&mut joints, DVec3::new(0.0, 0.0, 9.0), REACHED, MOST_ROUNDS);
+        let found = reach_chain(
+            &mut joints,
+            DVec3::new(0.0, 0.0, 9.0),
+            None,
+            REACHED,
+            MOST_ROUNDS,
+        );
         assert_eq!(found.n_rounds, 0);
         assert!(joints.iter().all(|j| j.x == 0.0 && j.y == 0.0));
         let length: f64 = chain().windows(2).map(|p| p[0].distance(p[1])).sum();
         assert!((joints[4].z - length).abs() < 1e-12);
         assert!((found.gap - (9.0 - length)).abs() < 1e-12);
-        assert_eq!(reach_chain(&mut [], DVec3::X, REACHED, 5).gap, 0.0);
+        assert_eq!(reach_chain(&mut [], DVec3::X, None, REACHED, 5).gap, 0.0);
         let mut still = [DVec3::ONE; 3];
-        let found = reach_chain(&mut still, DVec3::NAN, REACHED, 5);
+        let found = reach_chain(&mut still, DVec3::NAN, None, REACHED, 5);
         assert!(still == [DVec3::ONE; 3] && found.gap.is_nan());
     }
 }

@@ -30,7 +30,7 @@ pub fn pose_properties_ui(ui: &mut Ui, editor: &mut Editor) {
 
 /// Draws the transform of one bone.
 fn bone_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
-    let pose = editor.document().shown_pose();
+    let pose = editor.document().free_pose();
     let (local, rest) = (
         pose.locals[joint.get()],
         editor.document().rest_pose().locals[joint.get()],
@@ -263,7 +263,7 @@ fn row_ui(
             editor.begin_pose_field(joint, verb);
         }
         if changed {
-            let local = editor.document().shown_pose().locals[joint.get()];
+            let local = editor.document().free_pose().locals[joint.get()];
             let local = fields.applied(kind, &local, rest);
             editor.set_pose_field(joint, local);
             fields.rotation = local.rotation;

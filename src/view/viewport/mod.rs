@@ -5,6 +5,7 @@
 
 mod axes;
 mod clusters;
+mod constraint_lines;
 mod control_points;
 mod gpu;
 mod heat_legend;

@@ -1,6 +1,7 @@
 //! The overlays of a transform: the gizmo, its readout, pins, and the reach of soft selection.
 
 use super::Viewport;
+use super::constraint_lines::constraint_lines;
 use super::pose::{gizmo, pos, px, screen};
 use crate::document::session::TransformKind;
 use crate::editor::Editor;
@@ -36,6 +37,7 @@ impl Viewport {
         let palette = theme::palette(ui);
         let screen = screen(editor, rect);
         if self.mode == Mode::Pose {
+            constraint_lines(&painter, palette, &screen, rect, editor);
             self.pins(&painter, palette, &screen, rect, editor);
         }
         if let Some((pivot, radius)) = editor.soft_reach()

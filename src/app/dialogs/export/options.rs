@@ -46,6 +46,14 @@ pub(super) fn options_ui(ui: &mut Ui, editor: &mut Editor) {
         .on_hover_text(
             "Compress all data without loss. The file gets smaller, but programs without EXT_meshopt_compression cannot open it.",
         );
+    if !editor.document().constraints().is_empty() {
+        let settings = editor.export_settings_mut();
+        ui.checkbox(&mut settings.node_constraints, "VRM node constraints")
+            .on_hover_text(
+                "Write constraints as VRMC_node_constraint too, beside their keyframes, for programs that evaluate it. VRM models \
+                 get them in any case.",
+            );
+    }
     outside_ui(ui, editor);
     if editor.correction() != Correction::Frames && editor.document().has_invalid_weights() {
         ui.checkbox(&mut editor.export_settings_mut().fix_weights, "Fix invalid weights")

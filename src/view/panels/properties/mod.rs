@@ -4,6 +4,8 @@ mod bone;
 mod brush;
 mod clip;
 mod cluster;
+mod constraint_settings;
+mod constraints;
 mod curve;
 mod deformation;
 mod morphs;
@@ -12,6 +14,7 @@ mod points;
 mod rig;
 mod rule;
 mod sculpt;
+mod step_drag;
 
 pub use brush::{brush_popover_ui, brush_ui, target_label};
 pub use cluster::cluster_popover_ui;
@@ -25,7 +28,7 @@ use crate::view::panels::rig_report::rig_reports_ui;
 use crate::view::theme;
 use egui::{CollapsingHeader, RichText, Ui};
 
-/// Draws the sections for the mode and the selection: brush, bone, deformation, object, morph targets, clip. Returns
+/// Draws the sections for the mode and the selection: brush, bone, constraints, deformation, object, morph targets, clip. Returns
 /// the requested command.
 pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Command> {
     if editor.document().skeleton().is_empty() {
@@ -48,6 +51,12 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Com
         section_ui(ui, "Rest pose", |ui| rig::rest_ui(ui, editor));
     }
     section_ui(ui, "Bone", |ui| bone::bone_ui(ui, editor));
+    if constraints::has_bone(editor) {
+        section_ui(ui, "Constraints", |ui| {
+            constraints::constraints_ui(ui, editor);
+        });
+    }
+    step_drag::end_drag(ui, editor);
     if mode == Mode::Rig && !editor.rig_reports().is_empty() {
         section_ui(ui, "Last operation", |ui| rig_reports_ui(ui, editor));
     }

@@ -1,0 +1,102 @@
+//! The types of the project format for constraints of joints.
+
+use super::joints::{JointKey, JointRef};
+use super::types::is_default;
+use serde::{Deserialize, Serialize};
+
+/// The constraints of one joint, in the order in which they act.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConstraintsEntry {
+    pub(super) joint: JointKey,
+    pub(super) name: String,
+    /// Empty where the source has some and the user removed them.
+    pub(super) list: Vec<ConstraintEntry>,
+}
+
+/// A constraint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConstraintEntry {
+    pub(super) rule: RuleOfConstraint,
+    /// 0 - 1; omitted where it is 1.
+    #[serde(default = "all", skip_serializing_if = "is_all")]
+    pub(super) influence: f64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) muted: bool,
+}
+
+/// How a joint follows others. Angles are radians; axes are in the joint's own space.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename = "Constraint")]
+pub(super) enum RuleOfConstraint {
+    CopyRotation {
+        source: JointRef,
+        /// In the world instead of the joints' own spaces.
+        #[serde(default, skip_serializing_if = "is_default")]
+        world: bool,
+        keep_offset: bool,
+    },
+    CopyLocation {
+        source: JointRef,
+        keep_offset: bool,
+    },
+    CopyScale {
+        source: JointRef,
+    },
+    Aim {
+        target: JointRef,
+        axis: (f64, f64, f64),
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        up: Option<UpEntry>,
+    },
+    TwistShare {
+        source: JointRef,
+        axis: (f64, f64, f64),
+        share: f64,
+        #[serde(default, skip_serializing_if = "is_default")]
+        centre: f64,
+    },
+    LimitRotation {
+        x: (f64, f64),
+        y: (f64, f64),
+        z: (f64, f64),
+    },
+    LimitSwingAndTwist {
+        axis: (f64, f64, f64),
+        side: (f64, f64, f64),
+        half_angles: (f64, f64),
+        twist: (f64, f64),
+    },
+    TwoBoneIk {
+        target: JointRef,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pole: Option<JointRef>,
+        #[serde(default, skip_serializing_if = "is_default")]
+        softness: f64,
+    },
+    ChainIk {
+        target: JointRef,
+        bones: u32,
+    },
+}
+
+/// An axis of a joint that aims, and where it points in the world.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UpEntry {
+    pub(super) axis: (f64, f64, f64),
+    pub(super) direction: (f64, f64, f64),
+}
+
+fn all() -> f64 {
+    1.0
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that serde expects"
+)]
+fn is_all(influence: &f64) -> bool {
+    influence.to_bits() == 1f64.to_bits()
+}

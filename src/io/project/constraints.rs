@@ -1,0 +1,215 @@
+//! Constraints of joints <-> the project format.
+
+use super::constraint_entries::{ConstraintEntry, ConstraintsEntry, RuleOfConstraint, UpEntry};
+use super::joints::{self, Joints};
+use crate::document::Document;
+use crate::finding::Finding;
+use crate::skeleton::constraint::aim::Up;
+use crate::skeleton::constraint::limit::Cone;
+use crate::skeleton::constraint::{Constraint, Rule, Space};
+use crate::skeleton::{JointId, Skeleton};
+use glam::DVec3;
+use std::collections::BTreeSet;
+
+/// The joints whose list of constraints is not the source's.
+pub(super) fn collect(document: &Document) -> Vec<ConstraintsEntry> {
+    let (now, before) = (document.constraints(), document.source_constraints());
+    let joints: BTreeSet<JointId> = now.keys().chain(before.keys()).copied().collect();
+    joints
+        .into_iter()
+        .filter(|joint| document.skeleton().is_live(*joint) && now.get(joint) != before.get(joint))
+        .map(|joint| ConstraintsEntry {
+            joint: joints::key(document, joint),
+            name: joints::name(document, joint),
+            list: (document.constraints_of(joint).iter())
+                .map(|constraint| ConstraintEntry {
+                    rule: written(document, &constraint.rule),
+                    influence: constraint.influence,
+                    muted: constraint.is_muted,
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+fn written(document: &Document, rule: &Rule) -> RuleOfConstraint {
+    let reference = |joint: JointId| joints::reference(document, joint);
+    match *rule {
+        Rule::CopyRotation {
+            source,
+            space,
+            keeps_offset,
+        } => RuleOfConstraint::CopyRotation {
+            source: reference(source),
+            world: space == Space::World,
+            keep_offset: keeps_offset,
+        },
+        Rule::CopyLocation {
+            source,
+            keeps_offset,
+        } => RuleOfConstraint::CopyLocation {
+            source: reference(source),
+            keep_offset: keeps_offset,
+        },
+        Rule::CopyScale { source } => RuleOfConstraint::CopyScale {
+            source: reference(source),
+        },
+        Rule::Aim { target, axis, up } => RuleOfConstraint::Aim {
+            target: reference(target),
+            axis: axis.into(),
+            up: up.map(|up| UpEntry {
+                axis: up.axis.into(),
+                direction: up.direction.into(),
+            }),
+        },
+        Rule::TwistShare {
+            source,
+            axis,
+            share,
+            centre,
+        } => RuleOfConstraint::TwistShare {
+            source: reference(source),
+            axis: axis.into(),
+            share,
+            centre,
+        },
+        Rule::LimitAngles([x, y, z]) => RuleOfConstraint::LimitRotation {
+            x: x.into(),
+            y: y.into(),
+            z: z.into(),
+        },
+        Rule::LimitCone(cone) => RuleOfConstraint::LimitSwingAndTwist {
+            axis: cone.axis.into(),
+            side: cone.side.into(),
+            half_angles: cone.half_angles.into(),
+            twist: cone.twist.into(),
+        },
+        Rule::ReachTwoBones {
+            target,
+            pole,
+            softness,
+        } => RuleOfConstraint::TwoBoneIk {
+            target: reference(target),
+            pole: pole.map(reference),
+            softness,
+        },
+        Rule::ReachChain { target, n_bones } => RuleOfConstraint::ChainIk {
+            target: reference(target),
+            bones: n_bones as u32,
+        },
+    }
+}
+
+/// The constraints of `entry` in this model, for a joint of its skeleton; one that the joint cannot have, or that follows a
+/// joint that the model does not have, is left out, with a finding.
+pub(super) fn restore(
+    entry: &ConstraintsEntry,
+    (joint, skeleton): (JointId, &Skeleton),
+    joints: &mut Joints,
+    findings: &mut Vec<Finding>,
+) -> Vec<Constraint> {
+    let mut list = Vec::new();
+    for constraint in &entry.list {
+        match read(&constraint.rule, joints, findings) {
+            Some(rule) => {
+                let made = Constraint {
+                    rule,
+                    influence: constraint.influence,
+                    is_muted: constraint.muted,
+                };
+                match made.check(joint, skeleton) {
+                    Ok(()) => list.push(made),
+                    Err(why) => findings.push(Finding::warning(
+                        place(entry),
+                        format!("“{}” is skipped: {why}.", made.rule.label()),
+                    )),
+                }
+            }
+            None => findings.push(Finding::warning(
+                place(entry),
+                "One of them follows a bone that the model no longer has, and is skipped.",
+            )),
+        }
+    }
+    list
+}
+
+/// The place of an entry in messages.
+pub(super) fn place(entry: &ConstraintsEntry) -> String {
+    format!("constraints of bone {} \"{}\"", entry.joint, entry.name)
+}
+
+fn read(rule: &RuleOfConstraint, joints: &mut Joints, findings: &mut Vec<Finding>) -> Option<Rule> {
+    let mut find = |joint| joints.find_joint(joint, findings);
+    let vector = |v: (f64, f64, f64)| DVec3::from(v);
+    Some(match rule {
+        RuleOfConstraint::CopyRotation {
+            source,
+            world,
+            keep_offset,
+        } => Rule::CopyRotation {
+            source: find(source)?,
+            space: if *world { Space::World } else { Space::Local },
+            keeps_offset: *keep_offset,
+        },
+        RuleOfConstraint::CopyLocation {
+            source,
+            keep_offset,
+        } => Rule::CopyLocation {
+            source: find(source)?,
+            keeps_offset: *keep_offset,
+        },
+        RuleOfConstraint::CopyScale { source } => Rule::CopyScale {
+            source: find(source)?,
+        },
+        RuleOfConstraint::Aim { target, axis, up } => Rule::Aim {
+            target: find(target)?,
+            axis: vector(*axis),
+            up: up.as_ref().map(|up| Up {
+                axis: vector(up.axis),
+                direction: vector(up.direction),
+            }),
+        },
+        RuleOfConstraint::TwistShare {
+            source,
+            axis,
+            share,
+            centre,
+        } => Rule::TwistShare {
+            source: find(source)?,
+            axis: vector(*axis),
+            share: *share,
+            centre: *centre,
+        },
+        RuleOfConstraint::LimitRotation { x, y, z } => {
+            Rule::LimitAngles([*x, *y, *z].map(Into::into))
+        }
+        RuleOfConstraint::LimitSwingAndTwist {
+            axis,
+            side,
+            half_angles,
+            twist,
+        } => Rule::LimitCone(Cone {
+            axis: vector(*axis),
+            side: vector(*side),
+            half_angles: (*half_angles).into(),
+            twist: (*twist).into(),
+        }),
+        RuleOfConstraint::TwoBoneIk {
+            target,
+            pole,
+            softness,
+        } => Rule::ReachTwoBones {
+            target: find(target)?,
+            pole: match pole {
+                Some(pole) => Some(find(pole)?),
+                None => None,
+            },
+            softness: *softness,
+        },
+        RuleOfConstraint::ChainIk { target, bones } => Rule::ReachChain {
+            target: find(target)?,
+            n_bones: *bones as usize,
+        },
+    })
+}

@@ -1,0 +1,160 @@
+//! Constraints of the source, of the artist and of bones that change in projects: what is saved opens again.
+
+use crate::bake_sources::tube;
+use crate::constraints::{constrain, copies};
+use crate::gltf_builder::Gltf;
+use crate::rig_operations::apply;
+use glam::DVec3;
+use serde_json::json;
+use sinew::document::rig::{self, Keep, Reparent, WeightRecipient};
+use sinew::document::{ConstraintsEdit, Document, Edit, Source};
+use sinew::finding::Finding;
+use sinew::io::import_bytes;
+use sinew::io::project::{self, apply_project, to_project};
+use sinew::skeleton::JointId;
+use sinew::skeleton::constraint::{Constraint, Rule};
+use sinew::task::Task;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Five joints in a chain, 1 - 5, and a target, 6, beside them; each of `constraints` is of a node and of the kind given.
+fn model(constraints: &[(usize, serde_json::Value)]) -> Document {
+    let mut gltf: Gltf = tube(5);
+    gltf.json["nodes"].as_array_mut().unwrap().push(json!({
+        "name": "Target", "translation": [1.0, 1.5, 0.5]
+    }));
+    gltf.json["scenes"][0]["nodes"] = json!([0, 1, 6]);
+    for (node, constraint) in constraints {
+        gltf.json["nodes"][node]["extensions"] = json!({"VRMC_node_constraint": {
+            "specVersion": "1.0", "constraint": constraint
+        }});
+    }
+    let mut parts = import_bytes(gltf.glb(), None, None, &Task::new())
+        .unwrap()
+        .parts;
+    let source = Source::clone(parts.source.as_ref().unwrap());
+    parts.source = Some(Arc::new(Source {
+        path: Some(PathBuf::from("/models/chain.glb")),
+        ..source
+    }));
+    Document::new(parts).unwrap()
+}
+
+fn text_of(document: &Document) -> String {
+    project::to_text(&to_project(document, None).unwrap()).unwrap()
+}
+
+/// The project of `edited`, opened over the source.
+fn reopened(source: &Document, edited: &Document) -> (Document, Vec<Finding>) {
+    apply_project(source.clone(), project::parse(&text_of(edited)).unwrap()).unwrap()
+}
+
+fn assert_opens_again(source: &Document, edited: &Document) {
+    let (opened, findings) = reopened(source, edited);
+    assert_eq!(findings, []);
+    assert_eq!(opened.skeleton(), edited.skeleton());
+    assert_eq!(opened.constraints(), edited.constraints());
+    assert!(opened.same_content(edited));
+}
+
+fn clear(document: &mut Document, joint: u32) {
+    let edit = ConstraintsEdit {
+        joint: JointId(joint),
+        list: Vec::new(),
+    };
+    document.apply(&mut Edit::Constraints(edit)).unwrap();
+}
+
+fn remove(document: &mut Document, joint: u32) {
+    let removal = rig::remove(document, JointId(joint), WeightRecipient::IntoParent).unwrap();
+    apply(document, removal);
+}
+
+#[test]
+fn removed_bones_take_their_constraints_of_the_model_with_them() {
+    let copy = |source: u32| json!({"rotation": {"source": source}});
+    // A bone with a constraint is removed.
+    let source = model(&[(5, copy(2))]);
+    let mut edited = source.clone();
+    remove(&mut edited, 5);
+    assert_opens_again(&source, &edited);
+    // A constraint is deleted, then the bone that it followed.
+    let source = model(&[(5, copy(3)), (4, copy(2))]);
+    let mut edited = source.clone();
+    clear(&mut edited, 5);
+    remove(&mut edited, 3);
+    assert_opens_again(&source, &edited);
+    // A constraint is deleted, then the bone that it followed gets a parent that would close a circle.
+    let source = model(&[(4, json!({"aim": {"source": 6, "aimAxis": "PositiveY"}}))]);
+    let mut edited = source.clone();
+    clear(&mut edited, 4);
+    let request = Reparent {
+        joint: JointId(6),
+        parent: Some(JointId(4)),
+        keep: Keep::Motion,
+        nearest: false,
+        tolerance: rig::KEY_TOLERANCE,
+    };
+    let edit = rig::reparent(&edited, &request).unwrap();
+    apply(&mut edited, edit);
+    assert_opens_again(&source, &edited);
+    // The model has got a constraint that follows a bone which the project removes.
+    let mut edited = model(&[]);
+    remove(&mut edited, 3);
+    let source = model(&[(5, copy(3))]);
+    let (opened, findings) = reopened(&source, &edited);
+    assert_eq!(opened.skeleton(), edited.skeleton());
+    assert!(opened.constraints().is_empty());
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert!(findings[0].message.contains("removed a bone that it needs"));
+}
+
+#[test]
+fn lists_are_restored_in_any_order() {
+    let source = model(&[(5, json!({"rotation": {"source": 3}}))]);
+    let mut edited = source.clone();
+    clear(&mut edited, 5);
+    constrain(&mut edited, JointId(3), &[copies(JointId(5))]);
+    assert_opens_again(&source, &edited);
+    // A circle of the model stays, with what the artist added.
+    let source = model(&[
+        (3, json!({"rotation": {"source": 4}})),
+        (4, json!({"rotation": {"source": 3}})),
+    ]);
+    let mut edited = source.clone();
+    let limit = Rule::LimitAngles([[-0.5, 0.5]; 3]);
+    constrain(&mut edited, JointId(3), &[copies(JointId(4)), limit]);
+    assert_opens_again(&source, &edited);
+}
+
+#[test]
+fn a_constraint_that_does_not_fit_leaves_the_others() {
+    let source = model(&[]);
+    let mut edited = source.clone();
+    let twist = Rule::TwistShare {
+        source: JointId(2),
+        axis: DVec3::Y,
+        share: 0.375,
+        centre: 0.0,
+    };
+    let rules = [
+        copies(JointId(2)),
+        twist,
+        Rule::LimitAngles([[-0.5, 0.5]; 3]),
+    ];
+    constrain(&mut edited, JointId(4), &rules);
+    let text = text_of(&edited);
+    for broken in ["7.0", "-inf", "NaN"] {
+        let text = text.replacen("0.375", broken, 1);
+        let project = project::parse(&text).unwrap();
+        let (opened, findings) = apply_project(source.clone(), project).unwrap();
+        let kept = [&rules[0], &rules[2]].map(|rule| Constraint::new(rule.clone()));
+        assert_eq!(opened.constraints_of(JointId(4)), kept);
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        let message = &findings[0].message;
+        assert_eq!(
+            message,
+            "“Twist Share” is skipped: one of its numbers is out of its range."
+        );
+    }
+}

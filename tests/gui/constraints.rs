@@ -1,0 +1,230 @@
+//! Constraints in the bone's Properties: added from the menu, changed, muted, reordered, removed and taken back.
+
+use crate::window::{CTRL, Window, is_menu_item};
+use egui::{Key, Modifiers, PointerButton, Rect, Role, Vec2};
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use sinew::editor::constraints::ConstraintKind;
+use sinew::skeleton::JointId;
+use sinew::skeleton::constraint::{Rule, Space};
+
+/// The mannequin with a bone active that has three bones above it.
+fn selected() -> (Window, JointId) {
+    let mut window = Window::sized("mannequin.glb", [1400.0, 1400.0], 1.0);
+    let document = window.document();
+    let skeleton = document.skeleton().clone();
+    let is_bone = document.skin_joint_mask();
+    let is_deep = |j: &JointId| is_bone[j.get()] && skeleton.ancestors(*j).count() > 3;
+    let joint = skeleton.live_joints().find(is_deep).expect("a limb");
+    window.select(joint);
+    (window, joint)
+}
+
+fn add(window: &mut Window, kind: ConstraintKind) {
+    show(window, Role::Button, "Add constraint");
+    window.click(Role::Button, "Add constraint");
+    window.click(Role::MenuItem, kind.label());
+}
+
+/// Where a widget is, scrolled into sight.
+fn show(window: &mut Window, role: Role, label: &str) -> Rect {
+    window
+        .harness
+        .get_by_role_and_label(role, label)
+        .scroll_to_me();
+    window.harness.step();
+    window.settle();
+    window.harness.get_by_role_and_label(role, label).rect()
+}
+
+/// Clicks a button, scrolled into sight.
+fn press(window: &mut Window, label: &str) {
+    show(window, Role::Button, label);
+    window.click(Role::Button, label);
+}
+
+fn labels(window: &Window, joint: JointId) -> Vec<&'static str> {
+    let list = window.document().constraints_of(joint).iter();
+    list.map(|constraint| constraint.rule.label()).collect()
+}
+
+fn undo_label(window: &Window) -> String {
+    let label = window.editor().history().undo_label();
+    label.expect("a step").to_owned()
+}
+
+/// Chooses an entry of a drop-down.
+fn choose(window: &mut Window, drop_down: &str, entry: &str) {
+    show(window, Role::ComboBox, drop_down);
+    window.click(Role::ComboBox, drop_down);
+    let options = window.harness.get_all_by_label(entry);
+    let option = options.into_iter().find(|n| {
+        let role = n.accesskit_node().role();
+        is_menu_item(role) || [Role::Button, Role::ListBoxOption, Role::RadioButton].contains(&role)
+    });
+    option.expect("an entry").click();
+    window.harness.step();
+    window.settle();
+}
+
+#[test]
+fn constraints_are_added_changed_and_removed() {
+    let (mut window, joint) = selected();
+    let before = window.document().clone();
+    let bone = window.document().skeleton().label(joint);
+    add(&mut window, ConstraintKind::CopyRotation);
+    assert_eq!(labels(&window, joint), ["Copy Rotation"]);
+    assert_eq!(undo_label(&window), format!("Add Copy Rotation to {bone}"));
+    // No second bone was selected: it waits for its target.
+    assert!(window.document().constraints_of(joint)[0].is_muted);
+    assert!(window.says("choose its target"), "a toast");
+    add(&mut window, ConstraintKind::LimitRotation);
+    assert_eq!(labels(&window, joint), ["Copy Rotation", "Limit Rotation"]);
+    assert!(!window.document().constraints_of(joint)[1].is_muted);
+    show(&mut window, Role::Button, "Add constraint");
+    window.picture("constraints");
+
+    press(&mut window, "Move up Limit Rotation");
+    assert_eq!(labels(&window, joint), ["Limit Rotation", "Copy Rotation"]);
+
+    // Another target by the drop-down.
+    let skeleton = window.document().skeleton().clone();
+    let parent = skeleton.joint(joint).parent.expect("a parent");
+    choose(
+        &mut window,
+        "Target of Copy Rotation",
+        &skeleton.label(parent),
+    );
+    let sources = |window: &Window| -> Vec<JointId> {
+        window.document().constraints_of(joint)[1]
+            .rule
+            .sources()
+            .collect()
+    };
+    assert_eq!(sources(&window), [parent]);
+    assert_eq!(
+        undo_label(&window),
+        format!("Change target of Copy Rotation of {bone}")
+    );
+    press(&mut window, "Unmute Copy Rotation");
+    assert!(!window.document().constraints_of(joint)[1].is_muted);
+    press(&mut window, "Mute Copy Rotation");
+    assert!(window.document().constraints_of(joint)[1].is_muted);
+    assert_eq!(undo_label(&window), format!("Mute Copy Rotation of {bone}"));
+    press(&mut window, "Unmute Copy Rotation");
+
+    // A drag is one step.
+    let n = window.editor().history().n_undo();
+    let slider = show(&mut window, Role::Slider, "Influence of Copy Rotation");
+    let from = slider.left_center() + Vec2::new(0.7 * slider.width().min(100.0), 0.0);
+    let by = Vec2::new(-30.0, 0.0);
+    window.drag(PointerButton::Primary, Modifiers::NONE, from, by);
+    let influence = window.document().constraints_of(joint)[1].influence;
+    assert!(influence > 0.05 && influence < 0.95, "{influence}");
+    assert_eq!(window.editor().history().n_undo(), n + 1);
+    assert!(!window.editor().history().is_open());
+    assert_eq!(
+        undo_label(&window),
+        format!("Change influence of Copy Rotation of {bone}")
+    );
+
+    show(&mut window, Role::CheckBox, "World space of Copy Rotation");
+    window.click(Role::CheckBox, "World space of Copy Rotation");
+    let rule = &window.document().constraints_of(joint)[1].rule;
+    assert!(matches!(
+        rule,
+        Rule::CopyRotation {
+            space: Space::World,
+            ..
+        }
+    ));
+    press(&mut window, "Remove Limit Rotation");
+    press(&mut window, "Remove Copy Rotation");
+    assert!(labels(&window, joint).is_empty());
+    let n = window.editor().history().n_undo();
+    assert_eq!(n, 11);
+    for _ in 0..n {
+        window.key(CTRL, Key::Z);
+    }
+    assert!(window.document().same_content(&before));
+}
+
+/// Every kind has its settings, whose names are unique also where a bone has two of a kind.
+#[test]
+fn every_kind_has_its_settings() {
+    let (mut window, joint) = selected();
+    let fields: [(ConstraintKind, &[(Role, &str)]); 9] = [
+        (
+            ConstraintKind::CopyRotation,
+            &[(Role::CheckBox, "World space")],
+        ),
+        (
+            ConstraintKind::CopyLocation,
+            &[(Role::CheckBox, "Keep offset")],
+        ),
+        (ConstraintKind::CopyScale, &[(Role::ComboBox, "Target")]),
+        (ConstraintKind::Aim, &[(Role::ComboBox, "Track axis")]),
+        (
+            ConstraintKind::TwistShare,
+            &[
+                (Role::ComboBox, "Axis"),
+                (Role::SpinButton, "Factor"),
+                (Role::SpinButton, "Centre angle"),
+            ],
+        ),
+        (
+            ConstraintKind::LimitRotation,
+            &[(Role::SpinButton, "Min X"), (Role::SpinButton, "Max Z")],
+        ),
+        (
+            ConstraintKind::LimitSwing,
+            &[
+                (Role::SpinButton, "Min Twist"),
+                (Role::SpinButton, "Max Twist"),
+            ],
+        ),
+        (
+            ConstraintKind::TwoBoneIk,
+            &[
+                (Role::ComboBox, "Pole target"),
+                (Role::SpinButton, "Softness"),
+            ],
+        ),
+        (
+            ConstraintKind::ChainIk,
+            &[(Role::SpinButton, "Chain length")],
+        ),
+    ];
+    for (kind, fields) in fields {
+        for name in [kind.label().to_owned(), format!("{} 2", kind.label())] {
+            add(&mut window, kind);
+            for (role, field) in fields {
+                show(&mut window, *role, &format!("{field} of {name}"));
+            }
+        }
+        if kind == ConstraintKind::LimitSwing || kind == ConstraintKind::TwoBoneIk {
+            window.picture(&format!("constraints-{}", kind.label().replace(' ', "-")));
+        }
+        for index in [1, 0] {
+            let editor = window.harness.state_mut().editor_mut();
+            editor.remove_constraint(joint, index);
+        }
+        window.settle();
+    }
+}
+
+#[test]
+fn a_cycle_is_refused_in_words() {
+    let (mut window, joint) = selected();
+    let skeleton = window.document().skeleton().clone();
+    let parent = skeleton.joint(joint).parent.expect("a parent");
+    for (of, other) in [(joint, parent), (parent, joint)] {
+        let editor = window.harness.state_mut().editor_mut();
+        editor.select_joints([of, other], Some(of));
+        editor.add_constraint(of, ConstraintKind::CopyRotation);
+        window.settle();
+    }
+    assert!(window.says("dependency cycle"), "a toast");
+    let document = window.document();
+    assert_eq!(document.constraints_of(joint).len(), 1);
+    assert!(document.constraints_of(parent).is_empty());
+}
