@@ -54,6 +54,7 @@ mod session;
 mod stack;
 mod transforms;
 mod types;
+mod unplaced;
 mod v1;
 mod v2;
 mod v3;
