@@ -1,5 +1,6 @@
 //! Changes of joint frames that keep every motion.
 
+use super::clusters::turn_drivers;
 use super::content::{draws_rigidly, split};
 use super::correctives::follow_frames;
 use super::sampling::{Motion, resampling};
@@ -116,6 +117,7 @@ pub(super) fn apply_frames(
         }
     }
     follow_frames(document, frames)?;
+    turn_drivers(document, frames);
     for (&joint, frame) in frames {
         if *frame != Frame::IDENTITY && draws_rigidly(&before, joint) {
             split(document, joint, frame.inverse())?;
