@@ -16,6 +16,7 @@ mod clusters_edit;
 pub mod compare;
 mod control_points;
 mod correctives_edit;
+mod data_fit;
 pub mod deformation;
 mod dirty;
 pub mod edit;
