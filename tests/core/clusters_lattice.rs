@@ -358,7 +358,7 @@ fn what_is_not_valid_is_refused_and_what_does_not_act_is_a_problem() {
     assert_eq!(said(by_cage(points.clone(), box_cage(), none())), "");
     let found = said(with_group(points, |group| group.base = Base::Cage));
     assert!(
-        found.contains("Its base is Cage, and it has none"),
+        found.contains("Its group is driven by a Cage, and has none"),
         "{found}"
     );
 }
