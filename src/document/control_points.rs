@@ -17,7 +17,7 @@ pub struct ControlFrame {
     pub rotation: DQuat,
     /// Whether the clusters are mirrored.
     pub mirrored: bool,
-    /// Metres of the world in one unit of the mesh.
+    /// Metres of the world in one unit of the mesh at rest.
     pub unit: f64,
     /// The mean matrix of the clusters from mesh space at bind to the world, with its scale.
     pub matrix: DMat3,
@@ -78,7 +78,9 @@ impl Document {
             n += 1.0;
         }
         let unit = self.unit_of_skin(drawn, &own).unwrap_or_else(|| {
-            let node = world.get(drawn.joint.get());
+            // At rest, as the deformer stack counts it: a pose that scales does not stretch displacements.
+            let rest = self.rest_pose().world_matrices(self.skeleton());
+            let node = rest.get(drawn.joint.get());
             node.map_or(1.0, |node| node.matrix3.determinant().abs().cbrt())
         });
         let is_sound = n > 0.0 && middle.is_finite() && unit > 0.0 && unit.is_finite();

@@ -743,9 +743,9 @@ fn an_angle_colours_a_surface_in_degrees() {
 /// Markers that do not fit their vertices at the reference time are a problem.
 #[test]
 fn markers_that_do_not_fit_are_warned_of() {
-    let problem = |bound: [u32; 4], places: [u32; 4]| {
-        let bind = plain().meshes()[&MESH].geometry.positions.clone();
-        let places = places.map(|point| bind[point as usize].as_dvec3());
+    let bind = plain().meshes()[&MESH].geometry.positions.clone();
+    let place = |point: u32| bind[point as usize].as_dvec3();
+    let problem = |bound: [u32; 4], places: [DVec3; 4]| {
         let all = (0..4).map(|i| Binding {
             kind: BindingKind::Delta,
             axes: AxisMap::Z_UP,
@@ -757,11 +757,18 @@ fn markers_that_do_not_fit_are_warned_of() {
         let said: Vec<String> = found.iter().map(ToString::to_string).collect();
         said.join("; ")
     };
-    let square = [0, 8, 72, 80];
-    assert_eq!(problem(square, square), "");
-    let said = problem([0, 3, 6, 8], [0, 3, 6, 8]);
+    let at = |x: f32, z: f32| {
+        let found = bind.iter().position(|p| p.x == x && p.z == z);
+        found.unwrap() as u32
+    };
+    let square = [at(-2.0, -2.0), at(2.0, -2.0), at(-2.0, 2.0), at(2.0, 2.0)];
+    let places = square.map(place);
+    assert_eq!(problem(square, places), "");
+    let line = [-2.0, -1.0, 1.0, 2.0].map(|x| at(x, 0.5));
+    let said = problem(line, line.map(place));
     assert!(said.contains("lie on a line"), "{said}");
-    let said = problem(square, [0, 8, 72, 40]);
+    let [a, b, c, _] = places;
+    let said = problem(square, [a, b, c, DVec3::ZERO]);
     assert!(said.contains("are the right vertices bound?"), "{said}");
 }
 

@@ -296,7 +296,7 @@ fn groups_are_changed_one_step_each() {
     h.editor.rename_group(1, " ");
     assert_eq!(h.editor.history().n_undo(), steps);
     undoes(&mut h, |h| h.editor.set_group_base(1, Base::Lbs));
-    assert_eq!(undo_label(&h), "Base · Linear");
+    assert_eq!(undo_label(&h), "Driven by · Linear blend");
     undoes(&mut h, |h| h.editor.set_group_glyph(1, Glyph::Star));
     undoes(&mut h, |h| h.editor.set_group_colour(1, [1, 2, 3]));
     let group = map(&h).groups()[1].clone();

@@ -218,6 +218,7 @@ fn the_gizmo_moves_clusters_of_a_mirrored_object_with_the_pointer() {
             select(&mut h, &points);
         } else {
             h.editor.set_moves_clusters(true);
+            h.settle();
             let around = h.editor.control_points().unwrap();
             let places = || around.places.iter().map(|p| p.abs().z);
             // The box is around the surface as it is on screen.

@@ -510,7 +510,7 @@ fn group(h: &EditorHarness) -> ClusterGroup {
 #[test]
 fn a_base_fits_its_lattice_and_its_points_are_selected_moved_keyed_and_reset() {
     let mut h = editor(Base::Lattice);
-    assert_eq!(undo_label(&h), "Base · Lattice");
+    assert_eq!(undo_label(&h), "Driven by · Lattice");
     let lattice = group(&h).lattice.unwrap();
     assert_eq!(lattice.settings.counts, [2; 3]);
     let before = shown(&h);
