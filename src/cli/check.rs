@@ -1,7 +1,7 @@
 //! `sinew check`: every finding of a file.
 
 use super::args::CheckArgs;
-use super::{Failure, centres, cluster_jumps, load};
+use super::{Failure, centres, load};
 use crate::document::{checks, invariants};
 use crate::finding::{Severity, counted};
 use std::io::Write;
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<ExitCode, Fai
     let mut meshes = loaded.document.meshes().values();
     if meshes.any(|item| item.clusters.data().next().is_some()) {
         let layouts = centres::find([&loaded.document]).layouts;
-        findings.extend(cluster_jumps::of_document(&loaded.document, &layouts));
+        findings.extend(checks::of_jumps(&loaded.document, &layouts));
     }
     findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
     let mut seen = std::collections::HashSet::new();

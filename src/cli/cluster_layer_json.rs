@@ -67,6 +67,7 @@ pub(super) enum MeshName {
     Name(String),
 }
 
+#[allow(clippy::struct_excessive_bools)] // settings, each on its own
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Muscle {
@@ -89,6 +90,12 @@ pub(super) struct Muscle {
     end: Option<f64>,
     #[serde(default)]
     curve: Option<Vec<[f64; 2]>>,
+    /// Whether the curve may begin above 0.
+    #[serde(default)]
+    rest_offset: bool,
+    /// Distances of origin and insertion from the joint.
+    #[serde(default)]
+    spindle: Option<[f64; 2]>,
     #[serde(default)]
     radial: bool,
     #[serde(default)]
@@ -372,17 +379,7 @@ impl Muscle {
                 centre: self.centre.unwrap_or(default.centre),
                 profile: profile(self.half_width, self.sigma)?,
                 power: self.power.unwrap_or(default.power),
-                envelope: EnvelopeSettings {
-                    start: self.start.to_radians(),
-                    end: self.end.map_or(default.envelope.end, f64::to_radians),
-                    shape: match &self.curve {
-                        None => EnvelopeShape::Smootherstep,
-                        Some(keys) => EnvelopeShape::Curve(CurveSettings {
-                            keys: keys.clone(),
-                            rest_offset: false,
-                        }),
-                    },
-                },
+                envelope: self.envelope()?,
                 direction: if self.radial {
                     MuscleDirection::Radial
                 } else {
@@ -392,6 +389,27 @@ impl Muscle {
                 ..default
             },
             muted: self.muted,
+        })
+    }
+
+    /// Its course over the angle.
+    fn envelope(&self) -> Result<EnvelopeSettings, String> {
+        let shape = match (&self.curve, self.spindle) {
+            (Some(_), Some(_)) => {
+                return Err("it has both curve and spindle; give one of them".into());
+            }
+            (Some(keys), None) => EnvelopeShape::Curve(CurveSettings {
+                keys: keys.clone(),
+                rest_offset: self.rest_offset,
+            }),
+            (None, Some([origin, insertion])) => EnvelopeShape::Spindle { origin, insertion },
+            (None, None) => EnvelopeShape::Smootherstep,
+        };
+        let default = EnvelopeSettings::default();
+        Ok(EnvelopeSettings {
+            start: self.start.to_radians(),
+            end: self.end.map_or(default.end, f64::to_radians),
+            shape,
         })
     }
 }
@@ -571,5 +589,32 @@ impl Bound {
             axes,
             offset: self.offset.map_or(DVec3::ZERO, Into::into),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_muscle_has_a_curve_or_a_spindle() {
+        let shape = |more: &str| {
+            let text = format!(
+                "{{\"name\": \"Biceps\", \"upper\": \"A\", \"lower\": \"B\", \"amplitude\": 0.1, \"side\": [0, 1, 0]{more}}}"
+            );
+            let muscle: Muscle = serde_json::from_str(&text).unwrap();
+            muscle.envelope().map(|envelope| envelope.shape)
+        };
+        assert_eq!(shape(""), Ok(EnvelopeShape::Smootherstep));
+        let (origin, insertion) = (0.9, 0.15);
+        let spindle = EnvelopeShape::Spindle { origin, insertion };
+        assert_eq!(shape(", \"spindle\": [0.9, 0.15]"), Ok(spindle));
+        let curve = ", \"curve\": [[0, 0.2], [1, 1]], \"rest_offset\": true";
+        let expected = EnvelopeShape::Curve(CurveSettings {
+            keys: vec![[0.0, 0.2], [1.0, 1.0]],
+            rest_offset: true,
+        });
+        assert_eq!(shape(curve), Ok(expected));
+        assert!(shape(&format!("{curve}, \"spindle\": [0.9, 0.15]")).is_err());
     }
 }

@@ -2,7 +2,6 @@
 
 use super::Failure;
 use super::centres;
-use super::cluster_jumps;
 use crate::cluster::{
     Base, CageMesh, CageSource, ControlKey, CornerFrame, DataLayer, DriverLayer, MeshLayout,
     Patches,
@@ -176,7 +175,7 @@ impl Report {
         });
         let meshes = meshes.collect();
         let mut findings = checks::of_layers(document);
-        findings.extend(cluster_jumps::of_document(document, &cooks.layouts));
+        findings.extend(checks::of_jumps(document, &cooks.layouts));
         Self {
             meshes,
             recordings: recordings(document),
@@ -296,7 +295,10 @@ fn mesh_report(
             keyframes: keys.len(),
         }
     };
-    let groups = map.groups().iter().zip(map.counts());
+    // The vertices of a seam count once.
+    let counts = document.cluster_counts(id);
+    let n_clusters = counts.iter().sum();
+    let groups = map.groups().iter().zip(counts);
     let groups = groups.map(|(group, clusters)| GroupReport {
         name: group.name.clone(),
         base: group.base.key(),
@@ -327,7 +329,7 @@ fn mesh_report(
         mesh: id.0,
         name: item.geometry.name.clone(),
         points: item.geometry.n_points(),
-        clusters: map.n_clusters(),
+        clusters: n_clusters,
         groups: groups.collect(),
         anchors: 0,
         anchor_vertices: Vec::new(),

@@ -11,7 +11,6 @@ pub mod bench;
 mod centres;
 mod check;
 mod cluster_controls;
-mod cluster_jumps;
 mod cluster_layer_json;
 mod cluster_layers;
 mod cluster_marks;

@@ -7,7 +7,7 @@ use super::rows::Rows;
 use super::surface::ClusterSurface;
 use glam::DVec3;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 /// Clusters that an anchor follows.
 const NEAREST: usize = 8;
@@ -37,11 +37,11 @@ impl AnchorFits {
         for &v in &layout.corners {
             is_cluster[v as usize] = layout.anchors.binary_search(&v).is_err();
         }
+        let nearest = edges.nearest(surface, &is_cluster);
         let fits = layout.anchors.iter().filter_map(|&anchor| {
-            let mut clusters: Vec<(u32, f64, DVec3)> = edges
-                .nearest(surface, anchor, &is_cluster)
-                .into_iter()
-                .filter_map(|(v, distance)| {
+            let mut clusters: Vec<(u32, f64, DVec3)> = nearest[anchor as usize]
+                .iter()
+                .filter_map(|&(v, distance)| {
                     let corner = layout.corner_of_vertex(v)?;
                     let weight = 1.0 / (distance * distance).max(f64::MIN_POSITIVE);
                     Some((corner, weight.min(1e200), surface.positions[v as usize]))
@@ -98,32 +98,75 @@ impl Edges {
         Self(Rows::new(surface.n_vertices(), sides))
     }
 
-    /// The nearest clusters of a vertex with their distance along edges (Dijkstra 1959).
-    fn nearest(&self, surface: &ClusterSurface, from: u32, is_cluster: &[bool]) -> Vec<(u32, f64)> {
-        let mut found = Vec::new();
+    /// The nearest clusters of each vertex, (cluster, distance along edges), the nearest first; of equals the first.
+    ///
+    /// One search from all clusters (Dijkstra 1959), which a vertex passes on for its first [`NEAREST`] clusters: the clusters
+    /// of a vertex are among those of its neighbours.
+    fn nearest(&self, surface: &ClusterSurface, is_cluster: &[bool]) -> Vec<Vec<(u32, f64)>> {
+        let mut found: Vec<Vec<(u32, f64)>> = vec![Vec::new(); surface.n_vertices()];
         // Distances are not negative, so that their bits are in the order of their values.
-        let mut best: HashMap<u32, u64> = HashMap::from([(from, 0)]);
-        let mut heap = BinaryHeap::from([Reverse((0u64, from))]);
-        while let Some(Reverse((bits, v))) = heap.pop() {
-            if best[&v] < bits {
+        let clusters = (0u32..)
+            .zip(is_cluster)
+            .filter(|(_, is_cluster)| **is_cluster);
+        let starts = clusters.map(|(v, _)| Reverse((0u64, v, v)));
+        let mut heap: BinaryHeap<_> = starts.collect();
+        while let Some(Reverse((bits, cluster, v))) = heap.pop() {
+            let known = &mut found[v as usize];
+            if known.len() == NEAREST || known.iter().any(|(c, _)| *c == cluster) {
                 continue;
             }
             let distance = f64::from_bits(bits);
-            if is_cluster[v as usize] {
-                found.push((v, distance));
-                if found.len() == NEAREST {
-                    break;
-                }
-            }
+            known.push((cluster, distance));
             for &w in self.0.row(v) {
-                let length = surface.positions[v as usize].distance(surface.positions[w as usize]);
-                let next = (distance + length).to_bits();
-                if best.get(&w).is_none_or(|&old| next < old) {
-                    best.insert(w, next);
-                    heap.push(Reverse((next, w)));
+                if found[w as usize].len() < NEAREST {
+                    let edge =
+                        surface.positions[v as usize].distance(surface.positions[w as usize]);
+                    heap.push(Reverse(((distance + edge).to_bits(), cluster, w)));
                 }
             }
         }
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::Layout;
+
+    /// No edge of a surface whose faces all have an orientation of their own can be taken away: each vertex is an anchor.
+    #[test]
+    fn every_vertex_of_an_unoriented_surface_follows_clusters_in_one_search() {
+        const N: u32 = 150;
+        let at = |x: u32, y: u32| y * N + x;
+        let mut triangles = Vec::new();
+        for (x, y) in (0..N - 1).flat_map(|y| (0..N - 1).map(move |x| (x, y))) {
+            let [a, b, c, d] = [at(x, y), at(x + 1, y), at(x + 1, y + 1), at(x, y + 1)];
+            triangles.extend([[a, b, c], [c, a, d]]);
+        }
+        let positions = (0..N * N).map(|v| DVec3::new(f64::from(v % N), f64::from(v / N), 0.0));
+        let surface = ClusterSurface::from_triangles(positions.collect(), &triangles);
+        let clusters = [at(0, 0), at(10, 0), at(N - 1, N - 1)];
+        let layout = Layout {
+            corners: (0..N * N).collect(),
+            anchors: (0..N * N).filter(|v| !clusters.contains(v)).collect(),
+            ..Layout::default()
+        };
+        let start = std::time::Instant::now();
+        let fits = AnchorFits::new(&surface, &layout);
+        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+        assert_eq!(fits.fits.len(), (N * N) as usize - 3);
+        let of = |v: u32| {
+            &fits
+                .fits
+                .iter()
+                .find(|fit| fit.corner == v)
+                .unwrap()
+                .clusters
+        };
+        let between = of(at(4, 0));
+        let nearest: Vec<u32> = between.iter().map(|c| c.0).collect();
+        assert_eq!(nearest, clusters);
+        assert!((between[0].1 / between[1].1 - 36.0 / 16.0).abs() < 1e-12);
     }
 }

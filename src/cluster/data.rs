@@ -1,6 +1,8 @@
 //! Recorded data as a layer of a group of clusters: markers and scalars move them.
 
-use super::channel::{Binding, BindingKind, Played, Recording, Similarity, fit_similarity};
+use super::channel::{
+    Binding, BindingKind, Played, Recording, Similarity, SimilarityFit, fit_similarity,
+};
 use super::fade::Fade;
 use glam::DVec3;
 
@@ -93,11 +95,15 @@ impl DataLayer {
 
     /// The fit of markers to the rest positions of their vertices: [marker, vertex], metres.
     pub fn similarity(&self, pairs: &[[DVec3; 2]]) -> Similarity {
-        if self.fit == Fit::None {
-            return Similarity::IDENTITY;
-        }
-        let found = fit_similarity(pairs, self.fit == Fit::Similarity);
+        let found = self.fitted(pairs);
         found.map_or(Similarity::IDENTITY, |fit| fit.map)
+    }
+
+    /// The same with how well it fits; `None` where nothing is fitted.
+    pub fn fitted(&self, pairs: &[[DVec3; 2]]) -> Option<SimilarityFit> {
+        let is_fitted = self.fit != Fit::None;
+        let found = is_fitted.then(|| fit_similarity(pairs, self.fit == Fit::Similarity));
+        found?.ok()
     }
 
     /// Whether a binding puts its cluster somewhere.

@@ -33,6 +33,16 @@ impl ClusterMap {
         self.drivers().any(|(_, driver)| !driver.muted) || self.data().any(|(_, data)| !data.muted)
     }
 
+    /// Whether clusters move a surface that no skin moves, other than with its node: layers besides muscles, displaced control
+    /// points, or groups that stay at rest.
+    pub fn moves_without_skin(&self) -> bool {
+        let stays = |&(_, g): &(u32, u16)| {
+            let group = self.groups().get(usize::from(g));
+            group.is_some_and(|group| group.base.is_at_rest())
+        };
+        self.has_driven() || self.has_displaced() || self.clusters().iter().any(stays)
+    }
+
     /// Whether some control point is displaced at some time.
     pub fn has_displaced(&self) -> bool {
         let mut groups = self.groups().iter();

@@ -2,6 +2,7 @@
 
 use super::channel::{Played, RecordingId};
 use super::check::within;
+use super::main_child::main_child;
 use super::procedural::{DriverInput, DriverPoint, DriverSettings};
 use crate::skeleton::{JointId, Skeleton};
 use glam::{DAffine3, DVec3};
@@ -84,16 +85,14 @@ impl DriverLayer {
     }
 }
 
-/// The direction of a joint's bone in the rest pose, in the joint's own space, unit: towards its first child, or where it has
-/// none straight on. `None` where the bone has no length, or the joint was removed.
+/// The direction of a joint's bone in the rest pose, in the joint's own space, unit: towards the child that continues it,
+/// or where it has none straight on. `None` where the bone has no length, or the joint was removed.
 pub fn bone_axis(skeleton: &Skeleton, rest_world: &[DAffine3], joint: JointId) -> Option<DVec3> {
     if joint.get() >= skeleton.len() || !skeleton.is_live(joint) {
         return None;
     }
     let place = |joint: JointId| Some(rest_world.get(joint.get())?.translation);
-    let mut others = skeleton.live_joints();
-    let child = others.find(|&other| skeleton.joint(other).parent == Some(joint));
-    let out = match child {
+    let out = match main_child(skeleton, rest_world, joint) {
         Some(child) => place(child)? - place(joint)?,
         None => place(joint)? - place(skeleton.joint(joint).parent?)?,
     };

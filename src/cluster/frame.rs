@@ -135,7 +135,7 @@ impl TangentPlane {
 pub(super) const MIRROR: DMat3 = DMat3::from_cols(DVec3::NEG_X, DVec3::Y, DVec3::Z);
 
 /// A vector, or its reflection along x.
-pub(super) fn reflected(v: DVec3, mirrored: bool) -> DVec3 {
+pub fn reflected(v: DVec3, mirrored: bool) -> DVec3 {
     if mirrored { MIRROR * v } else { v }
 }
 

@@ -5,6 +5,7 @@ use super::data::DataLayer;
 use super::drivers::DriverLayer;
 use super::motion::ControlMotion;
 use super::muscles::MuscleLayer;
+use super::unplaced::UnplacedLayer;
 use glam::DVec3;
 use std::sync::Arc;
 
@@ -47,7 +48,7 @@ impl Base {
     pub fn label(self) -> &'static str {
         match self {
             Self::Stack => "Deformer stack",
-            Self::Lbs => "Linear",
+            Self::Lbs => "Linear blend",
             Self::Dqs => "Dual quaternion",
             Self::Fixed => "Fixed",
             Self::Hand => "By hand",
@@ -184,6 +185,8 @@ pub struct ClusterGroup {
     pub drivers: Vec<DriverLayer>,
     /// Recorded data that displaces or, with [`Base::Data`], places them.
     pub data: Vec<DataLayer>,
+    /// What a project has of it and the model has no place for.
+    pub unplaced: Vec<UnplacedLayer>,
 }
 
 impl ClusterGroup {
@@ -210,6 +213,7 @@ impl ClusterGroup {
             cage: None,
             drivers: Vec::new(),
             data: Vec::new(),
+            unplaced: Vec::new(),
         }
     }
 

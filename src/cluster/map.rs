@@ -141,13 +141,9 @@ impl ClusterMap {
         if !(0.0..=1.0).contains(&settings.tension) {
             return Err(MapError::Tension(settings.tension));
         }
-        for muscle in groups.iter().flat_map(|group| &group.muscles) {
-            muscle.settings.check().map_err(|why| MapError::Muscle {
-                name: muscle.name.clone(),
-                why,
-            })?;
-        }
-        check_layers(&groups)?;
+        groups.iter().try_for_each(|group| check_group(group))?;
+        let data = groups.iter().flat_map(|group| &group.data);
+        check_bindings(data.flat_map(|data| &data.bindings)).map_err(MapError::Bindings)?;
         clusters.sort_unstable();
         clusters.dedup();
         if let Some(pair) = clusters.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -255,7 +251,8 @@ impl ClusterMap {
     }
 
     /// The map with some points, in any order, in another group; `None` frees them. What a group adds by hand to points that
-    /// leave it is gone. A group that does not exist leaves the map as it is.
+    /// leave it goes with them to a group that is moved by hand, too, else it is gone. A group that does not exist leaves the
+    /// map as it is.
     #[must_use]
     pub fn with_points(&self, points: &[u32], group: Option<u16>) -> Self {
         if group.is_some_and(|g| usize::from(g) >= self.groups.len()) {
@@ -269,6 +266,16 @@ impl ClusterMap {
             clusters.sort_unstable();
         }
         let mut groups = self.groups.clone();
+        if let Some(to) = group.filter(|_| self.takes_hand(group)) {
+            for (index, known) in (0u16..).zip(&self.groups) {
+                let leaves =
+                    |point: u32| changed.contains(&point) && self.group_of(point) == Some(index);
+                if index != to && known.hand.displaces(leaves) {
+                    let to = Arc::make_mut(&mut groups[usize::from(to)]);
+                    to.hand = to.hand.with_controls_of(&known.hand, leaves);
+                }
+            }
+        }
         for (index, known) in (0u16..).zip(&mut groups) {
             let leaves = |point: u32| changed.contains(&point) && group != Some(index);
             if !known.hand.is_empty() {
@@ -284,6 +291,49 @@ impl ClusterMap {
             settings: self.settings,
             display: self.display.clone(),
         }
+    }
+
+    /// The map whose groups all follow the deformer stack, without layers.
+    #[must_use]
+    pub fn on_stack(&self) -> Self {
+        let mut made = self.clone();
+        for (index, group) in made.groups.iter_mut().enumerate() {
+            *group = Arc::new(ClusterGroup::new(group.name.clone(), index));
+        }
+        made
+    }
+
+    /// The map with its drivers changed. Where that would make one invalid, its group stays as it is.
+    #[must_use]
+    pub fn with_drivers(&self, mut change: impl FnMut(&mut DriverLayer)) -> Self {
+        let mut made = self.clone();
+        for group in &mut made.groups {
+            let mut drivers = group.drivers.clone();
+            drivers.iter_mut().for_each(&mut change);
+            if drivers != group.drivers && drivers.iter().all(|driver| driver.check().is_ok()) {
+                Arc::make_mut(group).drivers = drivers;
+            }
+        }
+        made
+    }
+
+    /// The points among some whose displacements by hand are gone where they come into a group; `None` frees them.
+    pub fn lost_by_hand(&self, points: &[u32], group: Option<u16>) -> Vec<u32> {
+        let is_lost = |point: &&u32| {
+            let known = self.group_of(**point).filter(|known| Some(*known) != group);
+            let known = known.and_then(|known| self.groups.get(usize::from(known)));
+            known.is_some_and(|known| known.hand.displaces(|control| control == **point))
+        };
+        if self.takes_hand(group) {
+            return Vec::new();
+        }
+        points.iter().filter(is_lost).copied().collect()
+    }
+
+    /// Whether a group keeps the displacements by hand of points that come into it.
+    fn takes_hand(&self, group: Option<u16>) -> bool {
+        let group = group.and_then(|group| self.groups.get(usize::from(group)));
+        group.is_some_and(|group| group.base == Base::Hand)
     }
 
     /// The map with a group added at the end, or in the place of the group of index `at`. Fails where its name is taken or
@@ -348,7 +398,9 @@ impl ClusterMap {
             let drivers = drivers.map(|d| size_of::<DriverLayer>() + 16 * d.weights.len());
             let data = g.data.iter();
             let data = data.map(|d| size_of::<DataLayer>() + 256 * d.bindings.len());
+            let unplaced = g.unplaced.iter().map(|layer| layer.entry.len());
             let layers = muscles + drivers.sum::<usize>() + data.sum::<usize>();
+            let layers = layers + unplaced.sum::<usize>();
             let known = other.groups.get(at);
             let controls = Base::ALL.into_iter().filter_map(|base| {
                 let known = known.and_then(|known| known.motion_of(base));
@@ -366,45 +418,49 @@ impl ClusterMap {
     }
 }
 
-/// Refuses lattices and cages, and drivers and data that are not valid, or contradict each other or the base of their group.
-fn check_layers(groups: &[Arc<ClusterGroup>]) -> Result<(), MapError> {
+/// Refuses a muscle, a lattice, a cage, a driver or data that is not valid, or contradicts the base of its group. What the
+/// bindings of several data layers contradict is [`check_bindings`]'s.
+pub fn check_group(group: &ClusterGroup) -> Result<(), MapError> {
     let layer = |name: &str, checked: Result<(), String>| {
         checked.map_err(|why| MapError::Layer {
             name: name.to_owned(),
             why,
         })
     };
-    for group in groups {
-        let lattice = group.lattice.as_ref().map(|lattice| lattice.check());
-        let cage = group.cage.as_ref().map(|cage| cage.check());
-        for (kind, checked) in [("lattice", lattice), ("cage", cage)] {
-            checked
-                .unwrap_or(Ok(()))
-                .map_err(|why| MapError::Controls {
-                    kind,
-                    group: group.name.clone(),
-                    why,
-                })?;
-        }
-        for driver in &group.drivers {
-            layer(&driver.name, driver.check())?;
-        }
-        for data in &group.data {
-            layer(&data.name, data.check())?;
-            let mut bindings = data.bindings.iter();
-            let placed = bindings.find(|binding| binding.kind == BindingKind::Absolute);
-            if let Some(binding) = placed.filter(|_| group.base != Base::Data) {
-                let why = format!(
-                    "\"{}\" is the position of its vertex, which needs the base Data of the group \"{}\"; choose that, or \
-                     the kind Displacement",
-                    binding.channel, group.name
-                );
-                layer(&data.name, Err(why))?;
-            }
+    for muscle in &group.muscles {
+        muscle.settings.check().map_err(|why| MapError::Muscle {
+            name: muscle.name.clone(),
+            why,
+        })?;
+    }
+    let lattice = group.lattice.as_ref().map(|lattice| lattice.check());
+    let cage = group.cage.as_ref().map(|cage| cage.check());
+    for (kind, checked) in [("lattice", lattice), ("cage", cage)] {
+        checked
+            .unwrap_or(Ok(()))
+            .map_err(|why| MapError::Controls {
+                kind,
+                group: group.name.clone(),
+                why,
+            })?;
+    }
+    for driver in &group.drivers {
+        layer(&driver.name, driver.check())?;
+    }
+    for data in &group.data {
+        layer(&data.name, data.check())?;
+        let mut bindings = data.bindings.iter();
+        let placed = bindings.find(|binding| binding.kind == BindingKind::Absolute);
+        if let Some(binding) = placed.filter(|_| group.base != Base::Data) {
+            let why = format!(
+                "\"{}\" is the position of its vertex, which needs Driven by Data in the group \"{}\"; choose that, or \
+                 the kind Displacement",
+                binding.channel, group.name
+            );
+            layer(&data.name, Err(why))?;
         }
     }
-    let data = groups.iter().flat_map(|group| &group.data);
-    check_bindings(data.flat_map(|data| &data.bindings)).map_err(MapError::Bindings)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -460,6 +516,39 @@ mod tests {
         let keyed = map.with_group(Some(0), group).unwrap();
         let bytes = keyed.bytes_beside(&map);
         assert!(bytes < own + 100, "{bytes} {own}");
+    }
+
+    #[test]
+    fn what_is_added_by_hand_goes_along_to_a_group_that_is_moved_by_hand() {
+        let map = map();
+        let (clip, x, y) = (ClipId(0), glam::Vec3::X, glam::Vec3::Y);
+        let by_hand = |at: u16, hand: ControlMotion, map: &ClusterMap| {
+            let group = ClusterGroup {
+                base: Base::Hand,
+                hand,
+                ..ClusterGroup::clone(&map.groups()[usize::from(at)])
+            };
+            map.with_group(Some(at), group).unwrap()
+        };
+        let motion = ControlMotion::new(vec![(4, x)], [(clip, vec![(1.0, vec![(4, y), (9, x)])])]);
+        let keyed = by_hand(0, motion.unwrap(), &map);
+        assert_eq!(keyed.lost_by_hand(&[4, 2, 9], Some(1)), [4, 9]);
+        assert_eq!(keyed.lost_by_hand(&[4], None), [4]);
+        let motion = ControlMotion::new(vec![(2, y)], [(clip, vec![(3.0, vec![(2, x)])])]);
+        let both = by_hand(1, motion.unwrap(), &keyed);
+        assert_eq!(both.lost_by_hand(&[4, 2], Some(1)), [0u32; 0]);
+        let moved = both.with_points(&[4], Some(1));
+        let [left, right] = [0, 1].map(|g| moved.groups()[g].hand.clone());
+        assert_eq!(left.still().len(), 0);
+        assert_eq!(left.keys(clip)[0].offsets[..], [(9, x)]);
+        assert_eq!(right.still()[..], [(2, y), (4, x)]);
+        let keys: Vec<_> = right
+            .keys(clip)
+            .iter()
+            .map(|k| (k.secs, k.offsets.to_vec()))
+            .collect();
+        let both = vec![(2, x), (4, y)];
+        assert_eq!(keys, [(1.0, both.clone()), (3.0, both)]);
     }
 
     #[test]

@@ -250,6 +250,44 @@ impl ControlMotion {
         }
     }
 
+    /// With the displacements that another motion has for some controls, in place of its own: still ones, and keyframes at the
+    /// times of both in clips that either animates.
+    #[must_use]
+    pub fn with_controls_of(&self, other: &Self, takes: impl Fn(u32) -> bool) -> Self {
+        let merged = |own: Vec<(u32, Vec3)>, theirs: Vec<(u32, Vec3)>| -> Offsets {
+            let own = own.into_iter().filter(|offset| !takes(offset.0));
+            let theirs = theirs.into_iter().filter(|offset| takes(offset.0));
+            let mut all: Vec<(u32, Vec3)> = own.chain(theirs).collect();
+            all.sort_unstable_by_key(|offset| offset.0);
+            all.into()
+        };
+        let mut motion = Self {
+            still: merged(self.still.to_vec(), other.still.to_vec()),
+            clips: self.clips.clone(),
+        };
+        for clip in self.clips.keys().chain(other.clips.keys()) {
+            let keys = [self, other].map(|of| of.keys(*clip));
+            let mut times: Vec<f32> = keys.into_iter().flatten().map(|key| key.secs).collect();
+            times.sort_by(f32::total_cmp);
+            times.dedup_by(|later, earlier| *later - *earlier <= SAME_KEY_SECS);
+            let made = times.into_iter().map(|secs| {
+                let [own, theirs] =
+                    [self, other].map(|of| of.offsets_at(Moment::of(*clip, f64::from(secs))));
+                let offsets = merged(own, theirs);
+                ControlKey { secs, offsets }
+            });
+            motion.set_keys(*clip, made.collect());
+        }
+        motion
+    }
+
+    /// Whether it displaces one of some controls at some time.
+    pub fn displaces(&self, is_one: impl Fn(u32) -> bool) -> bool {
+        let keyed = self.clips.values().flat_map(|keys| keys.iter());
+        let mut all = keyed.map(|key| &key.offsets).chain([&self.still]);
+        all.any(|offsets| offsets.iter().any(|offset| is_one(offset.0)))
+    }
+
     /// With the displacements of each time changed, in any order.
     pub fn mapped(
         &self,

@@ -1,5 +1,6 @@
 //! Muscles as layers of a group of clusters: on which bones they lie, and the bend of those in a pose.
 
+use super::main_child::main_child;
 use super::procedural::{MuscleSettings, angle_from_bind, bone_angle};
 use crate::skeleton::{JointId, Skeleton};
 use glam::{DAffine3, DVec3};
@@ -26,8 +27,8 @@ impl MuscleLayer {
     }
 }
 
-/// The angle between two bones: from the first joint to the second, and from the second to its first child, or where it has
-/// none straight on in the rest pose.
+/// The angle between two bones: from the first joint to the second, and from the second to the child that continues it, or
+/// where it has none straight on in the rest pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flexion {
     joints: [JointId; 2],
@@ -46,8 +47,7 @@ impl Flexion {
                 .map_or(DVec3::ZERO, |m| m.translation)
         };
         let [upper, lower] = joints;
-        let mut others = skeleton.live_joints();
-        let child = others.find(|&joint| skeleton.joint(joint).parent == Some(lower));
+        let child = main_child(skeleton, rest_world, lower);
         let straight = place(lower) - place(upper);
         let out = child.map_or(straight, |child| place(child) - place(lower));
         let rest = rest_world

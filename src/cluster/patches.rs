@@ -371,7 +371,7 @@ impl Patches {
     }
 
     /// A value at each corner from those known at some, each once: the others are means of their neighbours, weighted by
-    /// the lengths of the edges between them. `None` where none is known.
+    /// the lengths of the edges between them; NaN on components without a known one. `None` where none is known.
     pub fn spread(&self, known: &[(u32, f64)]) -> Option<Vec<f64>> {
         /// Further sweeps change nothing that a colour shows.
         const SWEEPS: usize = 400;
@@ -382,7 +382,22 @@ impl Patches {
             values[corner as usize] = value;
             is_known[corner as usize] = true;
         }
-        let unknown: Vec<u32> = (0..n as u32).filter(|&c| !is_known[c as usize]).collect();
+        let mut is_reached = is_known.clone();
+        let mut stack: Vec<u32> = known.iter().map(|k| k.0).collect();
+        while let Some(corner) = stack.pop() {
+            for &other in self.net.rings.neighbours(corner) {
+                if !std::mem::replace(&mut is_reached[other as usize], true) {
+                    stack.push(other);
+                }
+            }
+        }
+        for (value, is_reached) in values.iter_mut().zip(&is_reached) {
+            if !is_reached {
+                *value = f64::NAN;
+            }
+        }
+        let is_unknown = |c: &u32| is_reached[*c as usize] && !is_known[*c as usize];
+        let unknown: Vec<u32> = (0..n as u32).filter(is_unknown).collect();
         let places = &self.net.positions;
         for _ in 0..SWEEPS {
             let mut largest = 0f64;

@@ -39,6 +39,7 @@ impl GroupPreset {
         let of = |colour, glyph| ClusterGroup {
             drivers: Vec::new(),
             data: Vec::new(),
+            unplaced: Vec::new(),
             name: name.clone(),
             colour,
             glyph,

@@ -4,7 +4,7 @@
 //! A scalar is named after its place and its quantity, as in `inlet.salt[g/l]`; the place is that of the vertices to which
 //! another channel of the same place is bound, as `inlet.level` or the marker `inlet`.
 
-use super::channel::{Binding, Channel, Played, Recording, RecordingId, Recordings, ScalarTrack};
+use super::channel::{Binding, Channel, Played, Recording, RecordingId, Recordings};
 use super::map::ClusterMap;
 use crate::skeleton::Moment;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ pub struct Quantity {
     /// Its name: what follows the place in the names of its channels; empty for channels that are named after their places
     /// alone.
     pub name: String,
-    /// Its unit; empty for none.
+    /// The unit in which it is shown; empty for none.
     pub unit: String,
 }
 
@@ -53,7 +53,7 @@ impl Quantity {
                 found.insert(Self {
                     recording: id,
                     name: name.to_owned(),
-                    unit: shown_unit(track).to_owned(),
+                    unit: recording.shown_unit(&track.name).0.to_owned(),
                 });
             }
         }
@@ -69,6 +69,8 @@ pub struct Readings {
     label: String,
     /// The values at both ends of the colours, ascending.
     range: [f64; 2],
+    /// The number by which values of the recording are divided for the unit in which they are shown.
+    size: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -83,7 +85,7 @@ impl Readings {
     /// The quantity that colours the surface of a map; `None` where there is none, or no cluster has it.
     pub fn new(map: &ClusterMap, recordings: &Recordings) -> Option<Self> {
         let colour = map.display().colour.as_ref()?;
-        let (mut gauges, mut unit) = (Vec::new(), String::new());
+        let (mut gauges, mut unit, mut size) = (Vec::new(), String::new(), 1.0);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for (id, recording, binding, played) in bindings(map, recordings) {
             if id != colour.recording {
@@ -99,7 +101,9 @@ impl Readings {
             let Ok(channel) = Channel::new(&recording.times, &track.values, played.sampling) else {
                 continue;
             };
-            shown_unit(track).clone_into(&mut unit);
+            let (shown, by) = recording.shown_unit(&name);
+            shown.clone_into(&mut unit);
+            size = by;
             for value in track.values.iter().filter(|value| value.is_finite()) {
                 (low, high) = (low.min(*value), high.max(*value));
             }
@@ -115,11 +119,15 @@ impl Readings {
             name: colour.quantity.clone(),
             unit,
         };
-        let range = colour.range.unwrap_or_else(|| rounded(low, high));
+        let range = match colour.range {
+            Some(range) => range.map(|end| end / size),
+            None => rounded(low / size, high / size),
+        };
         (!gauges.is_empty() && range[0] < range[1]).then(|| Self {
             gauges,
             label: quantity.label(),
             range,
+            size,
         })
     }
 
@@ -128,18 +136,25 @@ impl Readings {
         &self.label
     }
 
-    /// The values at both ends of the colours, ascending.
+    /// The number by which values of the recording, as in [`super::ColourBy::range`], are divided for the unit in which they are
+    /// shown.
+    pub fn size(&self) -> f64 {
+        self.size
+    }
+
+    /// The values at both ends of the colours, ascending, in the unit in which they are shown.
     pub fn range(&self) -> [f64; 2] {
         self.range
     }
 
-    /// The points of clusters with a value at a moment.
+    /// The points of clusters with a value at a moment, in the unit in which it is shown.
     pub fn at(&self, moment: Moment) -> Vec<(u32, f64)> {
         let mut found = Vec::new();
         for gauge in &self.gauges {
             let time = gauge.played.time(&gauge.recording, moment);
             if let Some(value) = gauge.channel.at(time) {
-                found.extend(gauge.points.iter().map(|&point| (point, value)));
+                let shown = value / self.size;
+                found.extend(gauge.points.iter().map(|&point| (point, shown)));
             }
         }
         found
@@ -173,16 +188,6 @@ fn place(channel: &str) -> &str {
 fn quantity_at<'a>(channel: &'a str, place: &str) -> Option<&'a str> {
     let (of, quantity) = channel.rsplit_once('.')?;
     (of == place && !quantity.is_empty()).then_some(quantity)
-}
-
-/// The unit in which the values of a track are: readers turn lengths, angles and times into metres, radians and seconds.
-fn shown_unit(track: &ScalarTrack) -> &str {
-    match track.unit.as_str() {
-        "cm" | "mm" => "m",
-        "deg" => "rad",
-        "ms" | "us" | "µs" => "s",
-        unit => unit,
-    }
 }
 
 /// The range of some values with round ends.

@@ -102,13 +102,11 @@ impl Document {
         }
     }
 
-    /// Whether layers or control points of control clusters deform an instance that has no skin.
+    /// Whether control clusters deform an instance that has no skin.
     pub fn is_driven(&self, instance: &Instance) -> bool {
         let item = self.meshes.get(&instance.mesh);
-        let is_driven = |item: &MeshItem| {
-            let map = &item.clusters;
-            map.acts() && (map.has_driven() || map.has_displaced())
-        };
+        let is_driven =
+            |item: &MeshItem| item.clusters.acts() && item.clusters.moves_without_skin();
         instance.skin.is_none() && item.is_some_and(|item| is_driven(item))
     }
 
@@ -120,6 +118,17 @@ impl Document {
     /// Whether a mesh has control clusters.
     pub fn has_clusters(&self) -> bool {
         self.meshes.values().any(|item| item.clusters.acts())
+    }
+
+    /// Clusters of the project for meshes that the model does not have, or that are not valid, as entries of the project:
+    /// they are saved again.
+    pub fn unplaced_clusters(&self) -> &[Arc<str>] {
+        &self.unplaced_clusters
+    }
+
+    /// Keeps further clusters, see [`Document::unplaced_clusters`].
+    pub fn keep_unplaced_clusters(&mut self, entry: Arc<str>) {
+        Arc::make_mut(&mut self.unplaced_clusters).push(entry);
     }
 
     /// The document without control clusters.

@@ -32,6 +32,14 @@ pub enum EditError {
         /// The group.
         group: String,
     },
+    /// A recording colours a surface.
+    #[error("\"{recording}\" colours the surface of \"{mesh}\": set Colour by to None first")]
+    RecordingColours {
+        /// Its name.
+        recording: String,
+        /// The mesh.
+        mesh: String,
+    },
     /// Two recordings have one name.
     #[error("there is a recording with the name \"{0}\" already")]
     RecordingName(String),

@@ -18,6 +18,7 @@ pub mod constraint_keys;
 pub mod constraints;
 mod control_points;
 mod correctives_edit;
+mod data_fit;
 pub mod deformation;
 mod dirty;
 pub mod edit;

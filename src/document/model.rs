@@ -38,6 +38,7 @@ pub struct Document {
     pub(super) materials: Arc<Vec<Material>>,
     pub(super) images: Arc<Vec<Option<Arc<Image>>>>,
     pub(super) unplaced_samples: Arc<Vec<Arc<str>>>,
+    pub(super) unplaced_clusters: Arc<Vec<Arc<str>>>,
     session: Session,
 }
 
@@ -96,6 +97,7 @@ impl Document {
             materials: parts.materials,
             images: parts.images,
             unplaced_samples: Arc::default(),
+            unplaced_clusters: Arc::default(),
             session: Session {
                 playback,
                 active_mesh,

@@ -11,12 +11,20 @@ impl Document {
             let map = &item.clusters;
             let drivers = map.drivers().map(|(g, driver)| (g, driver.recording()));
             let data = map.data().map(|(g, data)| (g, Some(data.played.recording)));
-            let colour = map.display().colour.as_ref();
-            let colour = colour.map(|colour| (0, Some(colour.recording)));
-            let mut reads = drivers.chain(data).chain(colour);
+            let mut reads = drivers.chain(data);
             let found = reads.find(|(_, read)| *read == Some(recording));
             Some((mesh, found?.0))
         })
+    }
+
+    /// The first mesh whose surface a recording colours.
+    pub fn coloured_by(&self, recording: RecordingId) -> Option<MeshId> {
+        let mut meshes = self.meshes.iter();
+        let found = meshes.find(|(_, item)| {
+            let colour = item.clusters.display().colour.as_ref();
+            colour.is_some_and(|colour| colour.recording == recording)
+        });
+        Some(*found?.0)
     }
 
     /// An id that no recording has.
@@ -54,7 +62,13 @@ impl Document {
                         .get(usize::from(group))
                         .map_or_else(String::new, |group| group.name.clone()),
                 }),
-                None => Ok(()),
+                None => match self.coloured_by(id) {
+                    Some(mesh) => Err(EditError::RecordingColours {
+                        recording: known.map_or_else(String::new, |item| item.name.clone()),
+                        mesh: self.meshes[&mesh].geometry.name.clone(),
+                    }),
+                    None => Ok(()),
+                },
             },
         }
     }

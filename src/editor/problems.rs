@@ -375,6 +375,8 @@ impl Editor {
                 if let Some((mesh, group)) = self.document.reader_of(recording) {
                     self.document.session_mut().active_mesh = Some(mesh);
                     self.choose_group(group);
+                } else if let Some(mesh) = self.document.coloured_by(recording) {
+                    self.document.session_mut().active_mesh = Some(mesh);
                 }
             }
             None => return false,

@@ -1,7 +1,7 @@
 //! What is shown of surfaces besides their shapes: a recorded quantity as colour, and the wet / dry line.
 
 use super::Editor;
-use crate::cluster::{ColourBy, Quantity, SurfaceDisplay};
+use crate::cluster::{ColourBy, Quantity, Readings, SurfaceDisplay};
 use crate::document::InstanceId;
 use crate::evaluate::SurfaceData;
 use std::collections::BTreeMap;
@@ -83,6 +83,10 @@ impl Editor {
     /// the open one.
     pub fn set_colour_range(&mut self, range: Option<[f64; 2]>) -> bool {
         let known = self.surface_display();
+        let map = self.clusters();
+        let readings = map.and_then(|map| Readings::new(map, self.document.recordings()));
+        let size = readings.map_or(1.0, |readings| readings.size());
+        let range = range.map(|range| range.map(|end| end * size));
         let colour = known.colour.map(|colour| ColourBy { range, ..colour });
         self.show_of_surface("Range of colours", SurfaceDisplay { colour, ..known })
     }

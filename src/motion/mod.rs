@@ -18,6 +18,7 @@ pub mod fade;
 pub mod fault;
 mod percentile;
 mod recording;
+mod recording_summary;
 pub mod retarget;
 mod rig;
 pub mod roles;
@@ -32,6 +33,7 @@ pub mod thin;
 pub mod vmc;
 
 pub use recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};
+pub use recording_summary::{ChannelSummary, RecordingSummaries, RecordingSummary};
 pub use rig::Rig;
 pub use rotation_part::RotationPart;
 pub use sampling::{Ends, Interpolation, Sampling};

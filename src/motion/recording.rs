@@ -175,10 +175,16 @@ impl Recording {
 
     /// Samples a second: what the file says, else by the median step; `None` for fewer than two samples.
     pub fn sample_rate(&self) -> Option<f64> {
+        if self.rate.is_some() {
+            return self.rate;
+        }
         let mut steps: Vec<f64> = self.times.windows(2).map(|w| w[1] - w[0]).collect();
-        steps.sort_by(f64::total_cmp);
-        let median = steps.get(steps.len() / 2).filter(|step| **step > 0.0);
-        self.rate.or_else(|| Some(1.0 / median?))
+        let middle = steps.len() / 2;
+        if steps.is_empty() {
+            return None;
+        }
+        let (_, median, _) = steps.select_nth_unstable_by(middle, f64::total_cmp);
+        (*median > 0.0).then(|| 1.0 / *median)
     }
 
     /// The number of channels.

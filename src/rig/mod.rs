@@ -12,6 +12,7 @@ mod bind;
 mod bone;
 mod centre;
 mod done;
+mod layers;
 mod operation;
 mod parent;
 mod plan;

@@ -3,7 +3,7 @@
 use super::bone::{keys_note, locked_note, tail_of};
 use super::done::Done;
 use super::template::Template;
-use super::{bind, centre, parent, remove, side, template, twist};
+use super::{bind, centre, layers, parent, remove, side, template, twist};
 use crate::document::Document;
 use crate::document::rig::measure::diagonal;
 use crate::document::rig::{
@@ -205,7 +205,9 @@ impl Operation {
                     nearest: false,
                     tolerance: KEY_TOLERANCE,
                 };
-                rig::reparent(document, &request).map(Done::of)
+                let mut done = Done::of(rig::reparent(document, &request)?);
+                done.notes.extend(layers::of_new_parent(document, joint));
+                Ok(done)
             }
             &Self::ClearParent { joint } => parent::clear(document, joint),
             &Self::Remove { joint } => remove::run(document, joint),
@@ -221,7 +223,11 @@ impl Operation {
             &Self::Centre { joint } => centre::run(document, joint),
             &Self::Template(kind) => template::run(document, kind),
             Self::Bind(method) => bind::run(document, *method, task),
-            Self::PoseAsRest(pose) => rig::pose_as_rest(document, pose).map(Done::of),
+            Self::PoseAsRest(pose) => {
+                let mut done = Done::of(rig::pose_as_rest(document, pose)?);
+                done.notes.extend(layers::of_new_rest(document, pose));
+                Ok(done)
+            }
         }
     }
 }

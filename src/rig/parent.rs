@@ -1,6 +1,7 @@
 //! Clearing a joint's parent.
 
 use super::done::Done;
+use super::layers;
 use crate::document::Document;
 use crate::document::rig::{self, KEY_TOLERANCE, Keep, Reparent, RigError};
 use crate::skeleton::JointId;
@@ -41,5 +42,6 @@ pub(super) fn clear(document: &Document, joint: JointId) -> Result<Done, RigErro
         "Its parent is now “{}”, the root of the rig.",
         skeleton.label(carrier)
     ));
+    done.notes.extend(layers::of_new_parent(document, joint));
     Ok(done)
 }

@@ -343,7 +343,8 @@ impl<'a> Trainer<'a> {
             return Ok(errors);
         };
         let layout = Arc::new(MeshLayout::quietly(&item.geometry, map, task)?);
-        let map = Arc::new(map.clone());
+        // The targets have neither other bases nor layers.
+        let map = Arc::new(map.on_stack());
         let diagonal = self.training.diagonal;
         self.deform(Some((&map, &layout)), task, |i, shape| {
             let pairs = shape.iter().zip(&self.targets[i]);

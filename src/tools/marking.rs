@@ -74,6 +74,8 @@ struct Begun {
     /// The only group that may change.
     alone: Option<u16>,
     mirror: Option<Arc<Symmetry>>,
+    /// Whether symmetry is on and the object has no skin to take the mirror image from.
+    lacks_mirror: bool,
     visibility: Option<Visibility>,
     changed: PointSet,
     /// Changed since the last edit.
@@ -263,6 +265,19 @@ impl strokes::Stroke for Stroke {
         } else if let Some(item) = document.meshes().get(&begun.mesh) {
             let n = begun.n_changed(item.geometry.topology());
             actions.push(ToolAction::Name(begun.label(self.act, n)));
+            if begun.lacks_mirror {
+                let why = "Symmetry takes the mirror image from a skin, which this object does not have: one side was marked.";
+                actions.push(ToolAction::Notify(why.into()));
+            }
+            let changed: Vec<u32> = begun.changed.iter().collect();
+            let to = self.act.adds().then_some(begun.group);
+            let lost = begun.start.lost_by_hand(&changed, to).len();
+            if lost > 0 {
+                actions.push(ToolAction::Notify(format!(
+                    "The displacements by hand of {} are gone. Undo brings them back.",
+                    counted(lost, "vertex")
+                )));
+            }
         }
         actions.push(ToolAction::Commit);
         actions
@@ -304,6 +319,7 @@ impl Begun {
             } else {
                 None
             },
+            lacks_mirror: !has_skin && options.symmetry.is_some(),
             start,
             visibility: None,
             changed: PointSet::default(),
@@ -347,7 +363,7 @@ impl Begun {
         match act {
             Act::Mark => !is_own(point),
             Act::Unmark => group.is_some(),
-            Act::Grow => !is_own(point) && has_near(true),
+            Act::Grow => group.is_none() && has_near(true),
             Act::Shrink => is_own(point) && has_near(false),
         }
     }

@@ -10,7 +10,11 @@ use sinew::cluster::channel::{
     ScalarDirection,
 };
 use sinew::cluster::fade::Fade;
-use sinew::cluster::{Base, ClusterGroup, ClusterMap, DataLayer, Fit, PatchSettings};
+use sinew::cluster::{
+    Base, ClusterGroup, ClusterMap, ColourBy, DataLayer, Fit, PatchSettings, Readings,
+    SurfaceDisplay,
+};
+use sinew::document::checks::ModelChecks;
 use sinew::document::{
     ClipId, ClustersEdit, Document, Edit, EditError, History, InstanceId, MeshId, checks,
 };
@@ -330,7 +334,7 @@ fn layers_that_are_wrong_are_refused_by_name() {
         binding.remove("direction");
     });
     assert!(
-        said.contains("needs the base Data of the group \"Gauges\""),
+        said.contains("needs Driven by Data in the group \"Gauges\""),
         "{said}"
     );
 }
@@ -644,7 +648,7 @@ fn recordings_are_undone_and_kept_while_they_are_read() {
     );
     let why = made.unwrap_err().to_string();
     assert!(
-        why.contains("vertex 40 is in two absolute bindings, of \"a\" and \"b\""),
+        why.contains("vertex 40 has two bindings of the kind Position, of \"a\" and \"b\""),
         "{why}"
     );
 }
@@ -662,6 +666,110 @@ fn a_marker_that_jumps_is_warned_of() {
     );
     let said = done(&["check", text(&project)]);
     assert!(said.contains("were two markers swapped?"), "{said}");
+}
+
+/// The checks that the window lists find jumps too, and measure them as large as the fit makes them.
+#[test]
+fn jumps_are_measured_in_the_world_and_listed_in_the_window() {
+    let bound = [0u32, 8, 72, 80];
+    let bind = plain().meshes()[&MESH].geometry.positions.clone();
+    let places = bound.map(|point| bind[point as usize].as_dvec3());
+    let jumps = |csv: &str, fit: Fit| {
+        let document = recorded(csv);
+        let all = (0..4).map(|i| Binding {
+            kind: BindingKind::Delta,
+            axes: AxisMap::Z_UP,
+            ..Binding::new(format!("m{i}"), vec![bound[i]])
+        });
+        let data = DataLayer {
+            fit,
+            ..layer(all.collect())
+        };
+        let document = with(&document, map(Base::Fixed, &bound, data));
+        let report = ModelChecks::default().run(&document, &Task::new()).unwrap();
+        let found = report.findings.iter().map(ToString::to_string);
+        found.filter(|said| said.contains("swapped")).count()
+    };
+    let csv = markers(&places);
+    let last = csv.lines().last().unwrap();
+    let mut cells: Vec<&str> = last.split(',').collect();
+    cells[1] = "99000";
+    let lost = csv.replace(last, &cells.join(","));
+    assert_eq!(jumps(&csv, Fit::Rigid), 0);
+    assert_eq!(jumps(&lost, Fit::Rigid), 1);
+    // In centimetres that the file calls millimetres each step is a hundred times as long, and the fit shrinks it.
+    let large = markers(&places.map(|place| place * 300.0));
+    assert!(jumps(&large, Fit::None) > 0);
+    assert_eq!(jumps(&large, Fit::Similarity), 0);
+}
+
+/// A quantity in degrees is read, shown and coloured in degrees, as its label says.
+#[test]
+fn an_angle_colours_a_surface_in_degrees() {
+    let document = recorded("t,knee[deg]\n0,0\n1,90\n");
+    let scalar = BindingKind::Scalar {
+        reference: 0.0,
+        direction: ScalarDirection::Fixed(DVec3::Y),
+    };
+    let binding = Binding {
+        kind: scalar,
+        ..Binding::new("knee", vec![0])
+    };
+    let colour = |range| SurfaceDisplay {
+        colour: Some(ColourBy {
+            recording: RECORDING,
+            quantity: String::new(),
+            range,
+        }),
+        shore: false,
+    };
+    let map = map(Base::Fixed, &[0], layer(vec![binding]));
+    let read = |range| {
+        let map = map.clone().with_display(colour(range)).unwrap();
+        Readings::new(&map, document.recordings()).unwrap()
+    };
+    let readings = read(None);
+    assert!(readings.label().contains('°'), "{}", readings.label());
+    assert_eq!(readings.range(), [0.0, 100.0]);
+    let [(point, value)] = readings.at(Moment::of(ClipId(0), 1.0))[..] else {
+        panic!("one gauge");
+    };
+    assert!(point == 0 && (value - 90.0).abs() < 1e-9, "{value}");
+    // A range is stored as the recording has it, in radians.
+    let stated = read(Some([0.0, std::f64::consts::PI])).range();
+    assert!((stated[1] - 180.0).abs() < 1e-9, "{stated:?}");
+}
+
+/// Markers that do not fit their vertices at the reference time are a problem.
+#[test]
+fn markers_that_do_not_fit_are_warned_of() {
+    let bind = plain().meshes()[&MESH].geometry.positions.clone();
+    let place = |point: u32| bind[point as usize].as_dvec3();
+    let problem = |bound: [u32; 4], places: [DVec3; 4]| {
+        let all = (0..4).map(|i| Binding {
+            kind: BindingKind::Delta,
+            axes: AxisMap::Z_UP,
+            ..Binding::new(format!("m{i}"), vec![bound[i]])
+        });
+        let map = map(Base::Fixed, &bound, layer(all.collect()));
+        let document = with(&recorded(&markers(&places)), map);
+        let found = checks::of_layers(&document);
+        let said: Vec<String> = found.iter().map(ToString::to_string).collect();
+        said.join("; ")
+    };
+    let at = |x: f32, z: f32| {
+        let found = bind.iter().position(|p| p.x == x && p.z == z);
+        found.unwrap() as u32
+    };
+    let square = [at(-2.0, -2.0), at(2.0, -2.0), at(-2.0, 2.0), at(2.0, 2.0)];
+    let places = square.map(place);
+    assert_eq!(problem(square, places), "");
+    let line = [-2.0, -1.0, 1.0, 2.0].map(|x| at(x, 0.5));
+    let said = problem(line, line.map(place));
+    assert!(said.contains("lie on a line"), "{said}");
+    let [a, b, c, _] = places;
+    let said = problem(square, [a, b, c, DVec3::ZERO]);
+    assert!(said.contains("are the right vertices bound?"), "{said}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Drivers as layers of groups of clusters: golden displacements through the whole deformer stack, moments, undo, rig edits.
 
 use crate::cli::{done, text};
-use crate::clustered::{bits, edit};
+use crate::clustered::{apart, bent, bits, edit};
 use crate::models::tube;
 use crate::npy::read_npy;
 use glam::{DQuat, DVec3, Vec3};
@@ -17,7 +17,9 @@ use sinew::document::rig::{self, WeightRecipient};
 use sinew::document::{ClipId, Document, Edit, EditError, History, InstanceId, MeshId, checks};
 use sinew::evaluate::Evaluator;
 use sinew::io::project::{apply_project, parse, to_project, to_text};
-use sinew::skeleton::{JointId, Moment, Pose};
+use sinew::rig::Operation;
+use sinew::skeleton::{Frame, JointId, Moment, Pose};
+use sinew::task::Task;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -301,6 +303,64 @@ fn a_driver_whose_bone_was_removed_rests_and_is_a_finding() {
         bits(&shape(&document, &rest, at(0.0))),
         bits(&shape(&still, &rest, at(0.0)))
     );
+}
+
+/// Other axes of a bone, as *Orient* gives them, leave what its drivers read.
+#[test]
+fn a_driver_reads_the_same_angle_about_the_new_axes_of_its_bone() {
+    let axis = DVec3::Z;
+    let bend = DriverInput::JointAngle { joint: 1, axis };
+    let twist = DriverInput::JointAngle {
+        joint: 2,
+        axis: DVec3::X,
+    };
+    let drivers = vec![driver(bend, 0.0, 2.0), driver(twist, 0.0, 2.0)];
+    let mut document = with(&tube(40), drivers);
+    let posed = bent(&document, 60.0);
+    let mut pose = Edit::pose_change(document.pose(), &posed).unwrap();
+    document.apply(&mut pose).unwrap();
+    let before = document.clone();
+    let rotation = DQuat::from_rotation_y(0.7) * DQuat::from_rotation_x(1.1);
+    let frames = [1, 2].map(|joint| (JointId(joint), Frame::from_rotation(rotation)));
+    let edit = rig::change_frames(&document, &frames.into(), 1e-4).unwrap();
+    let mut edit = Edit::Rig(Box::new(edit));
+    document.apply(&mut edit).unwrap();
+    let now = |document: &Document| shape(document, document.pose(), at(0.0));
+    assert!(apart(&now(&document), &now(&before)) < 1e-5);
+    let still = with(&before, Vec::new());
+    assert!(apart(&now(&before), &now(&still)) > 0.1);
+    document.apply(&mut edit).unwrap();
+    assert!(document.same_content(&before), "undone");
+}
+
+/// Under another parent, and from another rest pose, a bone has other rotations: the report says what that drives.
+#[test]
+fn the_report_names_the_layers_that_read_other_values() {
+    let twist = driver(DriverInput::Twist { joint: 2 }, 0.0, 1.0);
+    let document = with(&tube(40), vec![twist]);
+    let task = Task::new();
+    let reparent = Operation::Reparent {
+        joint: JointId(2),
+        parent: JointId(0),
+    };
+    let notes = reparent.run(&document, &task).unwrap().notes;
+    assert!(
+        notes.iter().any(|note| note.contains("the driver “Up”")),
+        "{notes:?}"
+    );
+    let at_rest = Operation::PoseAsRest(Arc::new(bent(&document, 40.0)));
+    let notes = at_rest.run(&document, &task).unwrap().notes;
+    let names = |name: &str| notes.iter().any(|note| note.contains(name));
+    assert!(
+        names("the driver “Up”") && names("the group “Driven”"),
+        "{notes:?}"
+    );
+    let other = Operation::Reparent {
+        joint: JointId(1),
+        parent: JointId(3),
+    };
+    let quiet = other.run(&document, &task);
+    assert!(quiet.is_err() || quiet.unwrap().notes.is_empty());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use sinew::cluster::{Base, ClusterGroup, ClusterMap, MuscleLayer, PatchSettings}
 use sinew::correctives;
 use sinew::deform::{DeformStack, Moved, SkinningMethod};
 use sinew::document::rig::{self, WeightRecipient};
-use sinew::document::{ClustersEdit, Document, Edit, EditError, History, invariants};
+use sinew::document::{ClustersEdit, Document, Edit, EditError, History, checks, invariants};
 use sinew::evaluate::Evaluator;
 use sinew::finding::Severity;
 use sinew::io::project::{apply_project, parse, to_project, to_text};
@@ -316,6 +316,8 @@ fn a_project_keeps_clusters_and_skips_what_does_not_fit() {
         said.contains("two groups of clusters have the name \"Forearm\""),
         "{said}"
     );
+    let again = to_text(&to_project(&document, Some(path)).unwrap()).unwrap();
+    assert_eq!(again, broken);
     let points = "points: [(v: [";
     let lost = text.replacen(points, "points: [(v: [99999999, ", 1);
     let (document, findings) = reopened(&lost);
@@ -327,6 +329,60 @@ fn a_project_keeps_clusters_and_skips_what_does_not_fit() {
     );
     let damaged = text.replacen("n_points: ", "n_points: 9", 1);
     assert!(damaged != text && apply_project(plain.clone(), parse(&damaged).unwrap()).is_err());
+}
+
+/// Clusters of a mesh and layers of bones that a new version of the model has not stay in the project until they are back; a
+/// layer that is not valid leaves the others alone.
+#[test]
+fn what_the_model_has_no_place_for_stays_in_the_project() {
+    let plain = open_sample("arm", &Task::new()).unwrap().document;
+    let map = with_muscle(&plain, 0.1);
+    let mut group = ClusterGroup::clone(&map.groups()[0]);
+    let muscle = group.muscles[0].clone();
+    group.muscles.push(MuscleLayer {
+        name: "Other".into(),
+        ..muscle
+    });
+    let marked = with(&plain, map.with_group(Some(0), group).unwrap());
+    let clusters = |document: &Document| document.meshes()[&MESH].clusters.clone();
+    let text = |document: &Document| to_text(&to_project(document, None).unwrap()).unwrap();
+    let opened = |text: &str| apply_project(plain.clone(), parse(text).unwrap()).unwrap();
+    let saved = text(&marked);
+    let change = |text: &str, from: &str, to: &str| {
+        let start = text.find("clusters: [").unwrap();
+        let changed = text[start..].replacen(from, to, 1);
+        assert_ne!(changed, text[start..], "{from}");
+        [&text[..start], &changed].concat()
+    };
+
+    let name = format!("{:?}", marked.meshes()[&MESH].geometry.name);
+    let gone = change(&saved, "mesh: 0", "mesh: 7");
+    let gone = change(&gone, &name, "\"Gone\"");
+    let (document, findings) = opened(&gone);
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert!(findings[0].message.contains("The project keeps them."));
+    assert!(clusters(&document).is_empty());
+    assert_eq!(text(&document), gone);
+    let back = change(&change(&gone, "mesh: 7", "mesh: 0"), "\"Gone\"", &name);
+    assert_eq!(clusters(&opened(&back).0), clusters(&marked));
+
+    let lost = change(&saved, "upper: (", "upper: (90");
+    let lost = change(&lost, "\"upper_arm\"", "\"Gone\"");
+    let weak = change(&saved, "power: ", "power: -");
+    for broken in [lost, weak] {
+        let (document, findings) = opened(&broken);
+        let said = findings.last().unwrap().to_string();
+        assert!(said.contains("The project keeps it"), "{findings:?}");
+        assert_eq!(checks::of_layers(&document).len(), 1);
+        let kept = clusters(&document).groups()[0].clone();
+        assert_eq!((kept.muscles.len(), kept.unplaced.len()), (1, 1));
+        assert_eq!(kept.muscles[0].name, "Other");
+        assert_eq!(clusters(&document).clusters(), clusters(&marked).clusters());
+        // Saved again it is behind the others, and else as it was.
+        let (again, _) = opened(&text(&document));
+        assert_eq!(clusters(&again), clusters(&document));
+        assert_eq!(text(&document).len(), broken.len());
+    }
 }
 
 /// A map of one group with a muscle beside the bone from the root to the middle joint.
@@ -403,6 +459,55 @@ fn a_joint_with_a_muscle_cannot_be_removed_and_must_exist() {
     assert!(changed.apply(&mut edit).is_err() && changed.same_content(&document));
     group.muscles[0].settings.power = 17.0;
     assert!(wrong.with_group(Some(0), group).is_err());
+}
+
+/// A muscle that cannot act where it lies is a problem with the reason.
+#[test]
+fn a_muscle_that_does_not_act_is_a_problem() {
+    let document = tube(20);
+    let problems = |change: &dyn Fn(&mut MuscleLayer)| {
+        let map = with_muscle(&document, 0.1);
+        let mut group = ClusterGroup::clone(&map.groups()[0]);
+        change(&mut group.muscles[0]);
+        let made = with(&document, map.with_group(Some(0), group).unwrap());
+        let found = checks::of_layers(&made);
+        let said: Vec<String> = found.iter().map(ToString::to_string).collect();
+        said.join("; ")
+    };
+    assert_eq!(problems(&|_| {}), "");
+    let said = problems(&|muscle| muscle.settings.side = DVec3::X);
+    assert!(said.contains("points along its bone"), "{said}");
+    let said = problems(&|muscle| muscle.lower = muscle.upper);
+    assert!(said.contains("It does not act"), "{said}");
+    let said = problems(&|muscle| muscle.upper = JointId(3));
+    assert!(said.contains("is not in the skin of the object"), "{said}");
+    let said = problems(&|muscle| {
+        muscle.settings.side = DVec3::X;
+        muscle.muted = true;
+    });
+    assert_eq!(said, "");
+}
+
+/// What a muscle adds is no error of the clusters that it moves: as many are suggested as without it.
+#[test]
+fn layers_of_the_given_groups_are_no_error() {
+    let document = tube(60);
+    let training = Training {
+        poses: vec![bent(&document, 70.0)],
+        ..Training::new(&document)
+    };
+    let suggested = |map: ClusterMap| {
+        let document = with(&document, map);
+        let goal = ClusterGoal::error(0.005);
+        let made = suggest_clusters(&document, MESH, goal, &training, &Task::new()).unwrap();
+        made.map
+            .clusters()
+            .iter()
+            .map(|c| c.0)
+            .collect::<Vec<u32>>()
+    };
+    let plain = suggested(map(every(&document, 5), Base::Stack));
+    assert_eq!(suggested(with_muscle(&document, 0.2)), plain);
 }
 
 #[test]

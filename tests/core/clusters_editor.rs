@@ -1,6 +1,7 @@
 //! Control clusters with the headless editor: strokes and commands are one undo step each, with a name in words.
 
 use crate::brushes::{self, FINGER, event, ndc};
+use crate::cluster_data::Water;
 use crate::editing::EditorHarness;
 use glam::{DQuat, Vec2, Vec3};
 use sinew::cluster::{Base, ClusterMap, Glyph, GroupPreset, Interpolation, PatchSettings};
@@ -8,7 +9,7 @@ use sinew::deform::Correctives;
 use sinew::document::session::{RadiusUnit, SelectKind};
 use sinew::document::{CorrectivesEdit, Edit};
 use sinew::editor::clusters::ClusterTarget;
-use sinew::editor::{OperationKind, ResetPart, SampleTask};
+use sinew::editor::{OpenRequest, OperationKind, ResetPart, SampleTask};
 use sinew::math::Axis;
 use sinew::mesh::PointSet;
 use sinew::psd::Displacements;
@@ -295,7 +296,7 @@ fn groups_are_changed_one_step_each() {
     h.editor.rename_group(1, " ");
     assert_eq!(h.editor.history().n_undo(), steps);
     undoes(&mut h, |h| h.editor.set_group_base(1, Base::Lbs));
-    assert_eq!(undo_label(&h), "Base · Linear");
+    assert_eq!(undo_label(&h), "Driven by · Linear blend");
     undoes(&mut h, |h| h.editor.set_group_glyph(1, Glyph::Star));
     undoes(&mut h, |h| h.editor.set_group_colour(1, [1, 2, 3]));
     let group = map(&h).groups()[1].clone();
@@ -497,7 +498,7 @@ fn weights_of_free_vertices_rest_unused_and_are_kept() {
     assert!(h.editor.n_resting_weights() > 100);
     h.editor.begin_operation(OperationKind::Smooth);
     let said = h.settle_and_notice();
-    assert!(said.contains("free vertices rest unused."), "{said}");
+    assert!(said.contains("free vertices are ignored."), "{said}");
     let smoothed = rows(&h);
     assert!(smoothed != before);
     // They work again without clusters.
@@ -616,7 +617,7 @@ fn a_muscle_is_named_shaped_and_deleted_in_one_step_each() {
     let before = h.editor.document().clone();
     assert!(
         !h.editor
-            .set_muscle(0, "Narrowness of muscle", |s| s.power = f64::NAN)
+            .set_muscle(0, "Falloff of muscle", |s| s.power = f64::NAN)
     );
     assert!(h.editor.document().same_content(&before));
     let said = h.settle_and_notice();
@@ -735,4 +736,18 @@ fn samples_are_reduced_to_clusters_and_say_what_is_lost() {
     println!("{said}");
     assert!(lost > 0.0 && lost < 40.0, "{said}");
     assert!(said.contains(&format!("{n} of ")), "{said}");
+}
+
+/// Symmetry takes the mirror image from a skin; without one the window says that one side was marked.
+#[test]
+fn symmetry_without_a_skin_is_said_to_mark_one_side() {
+    let water = Water::new();
+    let mut h = EditorHarness::on(OpenRequest::Path(water.join("water.glb")));
+    h.editor.brush_mut().symmetry = Some(Axis::X);
+    h.settle();
+    let at = ndc(&h, Vec3::new(0.5, 0.0, 0.5));
+    stroke(&mut h, at, at, false, false);
+    assert!(!marked(&h).is_empty());
+    let said = h.settle_and_notice();
+    assert!(said.contains("one side was marked"), "{said}");
 }

@@ -179,7 +179,7 @@ fn mirrored_weights_keep_clusters_and_say_what_rests() {
     let before = clusters(&h);
     h.editor.begin_operation(OperationKind::Mirror);
     let said = h.settle_and_notice();
-    assert!(said.contains("rest unused."), "{said}");
+    assert!(said.contains("are ignored."), "{said}");
     assert!(Arc::ptr_eq(&clusters(&h), &before));
 }
 

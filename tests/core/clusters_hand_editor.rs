@@ -1,14 +1,18 @@
 //! Clusters that are moved by hand in the headless editor: the gizmo, soft selection, keyframes.
 
+use crate::cluster_data::Water;
 use crate::clustered::{SIZE, move_by};
-use crate::clusters_editor::{shown, undo_label};
+use crate::clusters_editor::{select, shown, undo_label};
 use crate::editing::EditorHarness;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use sinew::cluster::{Base, ControlMotion, GroupPreset};
+use sinew::document::Edit;
 use sinew::document::session::{PoseSpace, RadiusUnit, TransformKind};
-use sinew::math::Axis;
+use sinew::editor::OpenRequest;
+use sinew::math::{Axis, Transform};
 use sinew::mesh::PointSet;
-use sinew::skeleton::Moment;
+use sinew::skeleton::{Moment, Pose};
+use sinew::tools::SelectOp;
 use std::collections::BTreeMap;
 
 /// The sample arm with every 40th vertex a cluster that is moved by hand, one of them selected; the rest pose.
@@ -190,6 +194,47 @@ fn what_cannot_be_moved_is_said() {
         h.last_notice()
             .starts_with("The active group is not moved by hand.")
     );
+}
+
+/// On an object whose node mirrors it, too, the gizmo moves clusters and control points to where it is dragged.
+#[test]
+fn the_gizmo_moves_clusters_of_a_mirrored_object_with_the_pointer() {
+    let water = Water::new();
+    for base in [Base::Hand, Base::Lattice] {
+        let mut h = EditorHarness::on(OpenRequest::Path(water.join("water.glb")));
+        h.editor.show_clip(None);
+        let mut pose = Pose::clone(h.editor.document().pose());
+        let local = pose.locals[0];
+        let scale = DVec3::new(-1.0, 1.0, 3.0);
+        pose.locals[0] = Transform::from_trs(local.translation, local.rotation, scale);
+        let edit = Edit::pose_change(h.editor.document().pose(), &pose).unwrap();
+        h.editor.apply(edit, "Mirror").unwrap();
+        let points: Vec<u32> = (0..81).collect();
+        select(&mut h, &points);
+        h.editor.mark_selected();
+        h.editor.set_group_base(0, base);
+        h.editor.set_pose_space(PoseSpace::World);
+        if base == Base::Hand {
+            select(&mut h, &points);
+        } else {
+            h.editor.set_moves_clusters(true);
+            h.settle();
+            let around = h.editor.control_points().unwrap();
+            let places = || around.places.iter().map(|p| p.abs().z);
+            // The box is around the surface as it is on screen.
+            assert!(places().all(|z| z > 5.9), "{:?}", around.places);
+            let all = 0..around.places.len() as u32;
+            h.editor.select_controls(all, SelectOp::Replace);
+        }
+        h.settle();
+        let before = shown(&h);
+        move_by(&mut h, Axis::X, "0.3");
+        let after = shown(&h);
+        for (p, (a, b)) in after.iter().zip(&before).enumerate() {
+            let by = *a - *b;
+            assert!(by.distance(Vec3::X * 0.3) < 1e-4, "{base:?} {p}: {by}");
+        }
+    }
 }
 
 /// The clusters beside the moved one follow with the falloff of the brush, others stay; undone as one step.

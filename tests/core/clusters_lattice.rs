@@ -358,7 +358,7 @@ fn what_is_not_valid_is_refused_and_what_does_not_act_is_a_problem() {
     assert_eq!(said(by_cage(points.clone(), box_cage(), none())), "");
     let found = said(with_group(points, |group| group.base = Base::Cage));
     assert!(
-        found.contains("Its base is Cage, and it has none"),
+        found.contains("Its group is driven by a Cage, and has none"),
         "{found}"
     );
 }
@@ -510,7 +510,7 @@ fn group(h: &EditorHarness) -> ClusterGroup {
 #[test]
 fn a_base_fits_its_lattice_and_its_points_are_selected_moved_keyed_and_reset() {
     let mut h = editor(Base::Lattice);
-    assert_eq!(undo_label(&h), "Base · Lattice");
+    assert_eq!(undo_label(&h), "Driven by · Lattice");
     let lattice = group(&h).lattice.unwrap();
     assert_eq!(lattice.settings.counts, [2; 3]);
     let before = shown(&h);

@@ -1,7 +1,7 @@
 //! Points that follow patches are left out of the stages before control clusters, where only their final places count; and
 //! one cluster that moves evaluates its own patches again, no others.
 
-use crate::clustered::{MESH, RIGID, SKINNED, apply, bent, bits, every};
+use crate::clustered::{MESH, RIGID, SKINNED, apply, bent, bits, every, shape_of};
 use crate::models::tube;
 use glam::{DVec3, Vec3};
 use sinew::cluster::fade::Fade;
@@ -16,7 +16,7 @@ use sinew::deform::{DeformStack, MaskKind, Moved, SkinningMethod};
 use sinew::document::{Document, Edit, InstanceId};
 use sinew::evaluate::Evaluator;
 use sinew::math::Transform;
-use sinew::skeleton::{JointId, Pose};
+use sinew::skeleton::{JointId, Moment, Pose};
 use sinew::skinning::Rows;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -41,6 +41,33 @@ fn of_all_bases(document: &Document, nth: usize) -> ClusterMap {
     let points = points.map(|(i, point)| (point, (i % bases.len()) as u16));
     let settings = PatchSettings::default();
     ClusterMap::new(groups.collect(), points.collect(), settings).unwrap()
+}
+
+/// An object without a skin whose clusters stay at rest is deformed by them as its node moves: exports hold that as they do
+/// what layers do.
+#[test]
+fn fixed_clusters_deform_an_object_without_a_skin() {
+    let mut document = tube(30);
+    let [mut at_rest, mut on_stack] = [Base::Fixed, Base::Stack].map(|base| {
+        let group = ClusterGroup {
+            base,
+            ..ClusterGroup::new("Clusters", 0)
+        };
+        let points = [0, 7, 100].map(|point| (point, 0)).to_vec();
+        let settings = PatchSettings::default();
+        ClusterMap::new(vec![Arc::new(group)], points, settings).unwrap()
+    });
+    for (map, is_driven) in [(&mut at_rest, true), (&mut on_stack, false)] {
+        apply(&mut document, map.clone());
+        let instance = &document.instances()[&RIGID];
+        assert_eq!(document.is_driven(instance), is_driven);
+        let mut pose = Pose::clone(document.rest_pose());
+        pose.locals[instance.joint.get()].translation += DVec3::Y;
+        let shape = shape_of(&document, RIGID, &pose, Moment::default());
+        let rest = shape_of(&document, RIGID, document.rest_pose(), Moment::default());
+        let by = (shape[7] - rest[7]).length();
+        assert!((by < 1e-6) == is_driven, "{by}");
+    }
 }
 
 /// The two kinds of evaluators, of which only one may leave points out.

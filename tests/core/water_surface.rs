@@ -326,7 +326,7 @@ fn quantities_are_offered_undone_and_kept() {
         recording,
     });
     assert!(
-        matches!(gone, Err(EditError::RecordingInUse { .. })),
+        matches!(gone, Err(EditError::RecordingColours { .. })),
         "{gone:?}"
     );
 }

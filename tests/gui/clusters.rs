@@ -192,13 +192,13 @@ fn groups_and_patches_are_set_in_the_panel() {
     window.press_widget(Role::Button, "Promote");
     assert!(undo_label(&window).starts_with(&format!("Promote {n} ")));
     window.settle();
-    window.pick("Base", "Linear");
+    window.pick("Driven by", "Linear blend");
     assert_eq!(map(&window).groups()[0].base, Base::Lbs);
     window.pick("Patch surface", "PN triangles");
     let interpolation = window.editor().patch_settings().interpolation;
     assert_eq!(interpolation, Interpolation::PointNormal);
     assert_eq!(undo_label(&window), "Patch surface");
-    window.press_widget(Role::CheckBox, "Couple normals");
+    window.press_widget(Role::CheckBox, "Smooth across neighbours");
     assert!(!window.editor().patch_settings().couples_normals);
     window.find_and_run(Command::ToggleControlNet);
     window.settle();

@@ -85,9 +85,9 @@ fn a_dropped_recording_is_bound_scrubbed_and_taken_back() {
     assert_eq!(data(&window).reference, Some(0.0));
     window.pick("Fit", "None");
     window.pick("Bind channel", "load");
-    assert!(window.says("Zero at"));
+    assert!(window.says("Rest value"));
     window.assert_panel_fits();
-    window.reach(Role::SpinButton, "Zero at");
+    window.reach(Role::SpinButton, "Rest value");
     window.picture("data-scalar");
     window.pick("Direction of the value", "Fixed");
     assert!(matches!(

@@ -49,7 +49,7 @@ fn a_driver_is_added_in_the_panel_and_its_range_dragged() {
     assert_eq!(driver(&window), before);
     window.press_widget(Role::Button, "End from pose");
     assert!((driver(&window).settings.to - 1.2).abs() < 1e-6);
-    window.pick("Beyond", "Extend");
+    window.pick("Extrapolation", "Linear");
     assert_eq!(driver(&window).settings.mode, Normalisation::Extend);
     assert_eq!(undo_label(&window), "Driver range mode · Driver");
 

@@ -23,7 +23,7 @@ pub(crate) fn with_base(base: Base, stroke: Vec2) -> Window {
     let at = window.on_model();
     window.drag(PointerButton::Primary, Modifiers::NONE, at, stroke);
     window.settle();
-    window.click(Role::ComboBox, "Base");
+    window.click(Role::ComboBox, "Driven by");
     window.click(Role::Button, base.label());
     window.settle();
     assert_eq!(window.editor().cluster_groups()[0].base, base);

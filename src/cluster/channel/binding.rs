@@ -121,8 +121,8 @@ impl Binding {
         }
         match self.kind {
             BindingKind::Absolute if self.clusters.len() > 1 => Err(format!(
-                "the binding of \"{name}\" puts {} vertices at one place: an absolute binding moves one vertex; \
-                 choose delta to move several",
+                "the binding of \"{name}\" puts {} vertices at one place: the kind Position moves one vertex; \
+                 choose Displacement to move several",
                 self.clusters.len()
             )),
             BindingKind::Absolute | BindingKind::Delta => Ok(()),
@@ -190,7 +190,7 @@ pub fn check_bindings<'a>(bindings: impl IntoIterator<Item = &'a Binding>) -> Re
         for vertex in &binding.clusters {
             if let Some(other) = owners.insert(*vertex, &binding.channel) {
                 return Err(format!(
-                    "vertex {vertex} is in two absolute bindings, of \"{other}\" and \"{}\"",
+                    "vertex {vertex} has two bindings of the kind Position, of \"{other}\" and \"{}\"",
                     binding.channel
                 ));
             }
@@ -256,7 +256,7 @@ mod tests {
         let both = [absolute("a", &[7]), gauge(0.0), absolute("b", &[7])];
         assert_eq!(
             check_bindings(&both).unwrap_err(),
-            "vertex 7 is in two absolute bindings, of \"a\" and \"b\""
+            "vertex 7 has two bindings of the kind Position, of \"a\" and \"b\""
         );
         assert_eq!(check_bindings(&both[..2]), Ok(()));
         assert!(

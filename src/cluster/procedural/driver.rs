@@ -47,9 +47,9 @@ impl Normalisation {
     /// Its name in lists.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Clamp => "Clamp",
-            Self::Extend => "Extend",
-            Self::Cycle => "Cycle",
+            Self::Clamp => "Constant",
+            Self::Extend => "Linear",
+            Self::Cycle => "Cyclic",
         }
     }
 

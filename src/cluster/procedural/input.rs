@@ -63,7 +63,7 @@ pub enum DriverPoint {
     Vertex(u32),
 }
 
-/// Where inputs are read from. What does not exist is `None`, so that its driver holds and fades.
+/// Where inputs are read from. What does not exist is `None`: its driver then adds nothing; only recorded channels hold and fade.
 pub trait InputSource {
     /// The joint's rotation from bind, in its own space, unit.
     fn rotation_from_bind(&self, joint: u32) -> Option<DQuat>;

@@ -10,13 +10,10 @@ const WORTHWHILE: f64 = 0.25;
 /// Whether control clusters are part of the stack.
 pub(super) fn clusters_act(input: &DeformInput<'_>) -> bool {
     input.clusters.is_some_and(|clusters| {
-        let mut groups = clusters.map.groups().iter();
-        let mut moves_without_skin =
-            || groups.any(|group| group.base.is_at_rest() || group.base.has_controls());
         clusters.map.acts()
             && clusters.layout.fits(input.geometry)
             // What follows a node moves as one piece; muscles lie on the bones of a skin.
-            && (input.skin.is_some() || moves_without_skin() || clusters.map.has_driven())
+            && (input.skin.is_some() || clusters.map.moves_without_skin())
     })
 }
 

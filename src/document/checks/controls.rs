@@ -44,7 +44,7 @@ fn of_lattice(group: &ClusterGroup, points: impl Fn() -> Vec<DVec3>) -> Option<S
     let n = outside.count();
     (n > 0).then(|| {
         format!(
-            "{} {} outside of the lattice, which does not move {}: choose Fit to clusters, or Follow for vertices outside.",
+            "{} {} outside of the lattice, which does not move {}: choose Fit to clusters, or Follow as Outside.",
             counted(n, "cluster"),
             if n == 1 { "is" } else { "are" },
             if n == 1 { "it" } else { "them" },
@@ -80,7 +80,7 @@ fn of_cage(group: &ClusterGroup, points: impl Fn() -> Vec<DVec3>) -> Option<Stri
 
 fn missing(kind: &str) -> String {
     format!(
-        "Its base is {}, and it has none: choose Fit to clusters.",
+        "Its group is driven by a {}, and has none: choose Fit to clusters.",
         if kind == "cage" { "Cage" } else { "Lattice" }
     )
 }

@@ -1,13 +1,17 @@
 //! Problems of control clusters: layers whose bones or recordings are missing or have gaps, and control points that do not fit.
 
 use super::controls::of_controls;
+use super::sites;
 use crate::cluster::channel::{BindingKind, Channel, Recording, RecordingItem, Sampling};
-use crate::cluster::procedural::DriverInput;
+use crate::cluster::procedural::{BindPoint, DriverInput};
 use crate::cluster::signal::Signal;
 use crate::cluster::{Base, ClusterGroup, DataLayer, DriverLayer};
-use crate::document::{Document, MeshItem};
+use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::{Finding, Fix, Place, counted};
+use glam::DVec3;
 
+/// Markers that are farther off their vertices than this fraction of the extent of those do not fit.
+const MAX_MISFIT: f64 = 0.2;
 /// The largest number of notes about the lines of a recording.
 const MAX_NOTES: usize = 8;
 
@@ -36,23 +40,52 @@ pub fn of_layers(document: &Document) -> Vec<Finding> {
             ));
         }
     }
-    for item in document.meshes().values() {
+    for (&id, item) in document.meshes() {
         findings.extend(of_controls(item));
         for group in item.clusters.groups() {
             let place = |layer: &str| format!("layer \"{layer}\" of the group \"{}\"", group.name);
+            let at = || bind_points(item, &group.name);
+            for muscle in group.muscles.iter().filter(|muscle| !muscle.muted) {
+                let why = sites::of_muscle(document, id, muscle, &at());
+                findings.extend(why.map(|why| Finding::warning(place(&muscle.name), why)));
+            }
+            for driver in group.drivers.iter().filter(|driver| !driver.muted) {
+                let why = sites::of_driver(document, id, driver);
+                findings.extend(why.map(|why| Finding::warning(place(&driver.name), why)));
+            }
             for driver in &group.drivers {
                 for why in of_driver(document, driver) {
                     findings.push(Finding::warning(place(&driver.name), why));
                 }
             }
+            for kept in &group.unplaced {
+                let why = format!("{} The project keeps it, and it does not act.", kept.why);
+                findings.push(Finding::warning(place(&kept.name), why));
+            }
             for data in &group.data {
-                for why in of_data(document, item, group, data) {
+                for why in of_data(document, (id, item), group, data) {
                     findings.push(Finding::warning(place(&data.name), why));
                 }
             }
         }
     }
     findings
+}
+
+/// The clusters of a group at bind.
+fn bind_points(item: &MeshItem, group: &str) -> Vec<BindPoint> {
+    let group = item.clusters.group_named(group);
+    let own = item.clusters.clusters().iter();
+    let own = own.filter(|cluster| Some(cluster.1) == group);
+    let places = own.filter_map(|cluster| item.geometry.positions.get(cluster.0 as usize));
+    let points = places.map(|position| BindPoint {
+        position: position.as_dvec3(),
+        // Whether a muscle can be evaluated depends on neither.
+        normal: DVec3::Y,
+        area: 1.0,
+        mask: 1.0,
+    });
+    points.collect()
 }
 
 fn of_driver(document: &Document, driver: &DriverLayer) -> Vec<String> {
@@ -81,7 +114,7 @@ fn of_driver(document: &Document, driver: &DriverLayer) -> Vec<String> {
 
 fn of_data(
     document: &Document,
-    mesh: &MeshItem,
+    (id, mesh): (MeshId, &MeshItem),
     group: &ClusterGroup,
     data: &DataLayer,
 ) -> Vec<String> {
@@ -89,7 +122,9 @@ fn of_data(
     let Some((item, recording)) = item.and_then(|item| Some((item, item.recording()?))) else {
         return Vec::new();
     };
-    let mut found = Vec::new();
+    let mut found: Vec<String> = fit_problem(document, id, data, recording)
+        .into_iter()
+        .collect();
     let own = mesh.clusters.group_named(&group.name);
     for binding in &data.bindings {
         let name = &binding.channel;
@@ -119,10 +154,44 @@ fn of_data(
     }
     if group.base == Base::Data && !group.data.iter().any(DataLayer::places) {
         found.push(
-            "No marker is the position of a cluster of this group, whose base is Data.".into(),
+            "No marker is the position of a cluster of this group, which is driven by Data.".into(),
         );
     }
     found
+}
+
+/// Why markers do not fit their vertices at the reference time.
+fn fit_problem(
+    document: &Document,
+    mesh: MeshId,
+    data: &DataLayer,
+    recording: &Recording,
+) -> Option<String> {
+    let pairs = document.marker_pairs(mesh, data, recording);
+    let fit = data.fitted(&pairs)?;
+    if pairs.len() > 2 && !fit.has_rotation {
+        return Some(
+            "Its markers, or their vertices, lie on a line: the fit moves them and does not turn them."
+                .into(),
+        );
+    }
+    if fit.is_mirrored {
+        return Some(
+            "Its markers are the mirror image of their vertices at the reference time: flip one of the axes of its bindings."
+                .into(),
+        );
+    }
+    let n = pairs.len() as f64;
+    let middle = pairs.iter().map(|pair| pair[1]).sum::<DVec3>() / n;
+    let square = pairs.iter().map(|pair| pair[1].distance_squared(middle));
+    let spread = (square.sum::<f64>() / n).sqrt();
+    (fit.rms > MAX_MISFIT * spread).then(|| {
+        format!(
+            "Its markers are off their vertices by {:.1} mm on average at the reference time, after the fit: are the right vertices \
+             bound?",
+            1000.0 * fit.rms
+        )
+    })
 }
 
 fn scalar(recording: &Recording, name: &str, sampling: Sampling) -> Option<Channel<f64>> {

@@ -11,19 +11,23 @@ mod compensation;
 mod constraints;
 mod controls;
 mod correctives;
+mod jumps;
 mod layers;
 mod rig;
 pub(super) mod seams;
+mod sites;
 mod weights;
 
 pub use bones::Badges;
 pub use compensation::of_compensation;
 pub use constraints::of_constraints;
 pub use correctives::{of_correctives, sets_that_are_off};
+pub use jumps::of_jumps;
 pub use layers::of_layers;
 pub use rig::of_rig;
 
 use super::{Document, MeshId, MeshItem};
+use crate::cluster::MeshLayout;
 use crate::deform::DeformStack;
 use crate::finding::{Finding, Severity};
 use crate::skeleton::{JointId, Skeleton};
@@ -61,6 +65,8 @@ pub struct MeshFigures {
 #[derive(Debug, Default)]
 pub struct ModelChecks {
     meshes: BTreeMap<MeshId, MeshChecks>,
+    /// Of the meshes whose clusters follow data.
+    layouts: BTreeMap<MeshId, Arc<MeshLayout>>,
 }
 
 #[derive(Debug)]
@@ -114,10 +120,29 @@ impl ModelChecks {
         report.findings.extend(of_correctives(document));
         report.findings.extend(of_layers(document));
         report.findings.extend(of_constraints(document));
+        self.lay_out(document, task)?;
+        report.findings.extend(of_jumps(document, &self.layouts));
         report
             .findings
             .sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         Ok(report)
+    }
+
+    /// Brings the layouts of the meshes whose clusters follow data up to date.
+    fn lay_out(&mut self, document: &Document, task: &Task) -> Result<(), Cancelled> {
+        let mut before = std::mem::take(&mut self.layouts);
+        for (&id, item) in document.meshes() {
+            if item.clusters.data().next().is_some() {
+                let known = before.remove(&id);
+                let known = known.filter(|known| known.is_of(&item.geometry, &item.clusters));
+                let layout = match known {
+                    Some(layout) => layout,
+                    None => Arc::new(MeshLayout::quietly(&item.geometry, &item.clusters, task)?),
+                };
+                self.layouts.insert(id, layout);
+            }
+        }
+        Ok(())
     }
 }
 

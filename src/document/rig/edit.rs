@@ -3,6 +3,7 @@
 use super::bind_skin::places;
 use super::constraints;
 use super::larger::larger;
+use crate::cluster::ClusterMap;
 use crate::deform::Correctives;
 use crate::document::validity::{check_pose, check_row, check_skin};
 use crate::document::{
@@ -34,6 +35,8 @@ pub struct RigEdit {
     constraints: Arc<Constraints>,
     /// Samples whose drivers changed.
     correctives: BTreeMap<MeshId, Arc<Correctives>>,
+    /// Control clusters whose drivers changed.
+    clusters: BTreeMap<MeshId, Arc<ClusterMap>>,
     /// Changed rows, in the base and in each layer.
     rows: Vec<InfluenceEdit>,
     /// New joints, each with the joint whose colour, visibility and pin it copies.
@@ -62,11 +65,15 @@ impl RigEdit {
     /// and drivers of samples.
     pub fn between(before: &Document, after: &Document) -> Self {
         let (mut rows, mut correctives) = (Vec::new(), BTreeMap::new());
+        let mut clusters = BTreeMap::new();
         for (&mesh, item) in &after.meshes {
             if let Some(old) = before.meshes.get(&mesh) {
                 add_rows(mesh, old, item, &mut rows);
                 if !Arc::ptr_eq(&old.correctives, &item.correctives) {
                     correctives.insert(mesh, item.correctives.clone());
+                }
+                if !Arc::ptr_eq(&old.clusters, &item.clusters) {
+                    clusters.insert(mesh, item.clusters.clone());
                 }
             }
         }
@@ -80,6 +87,7 @@ impl RigEdit {
             locked: after.locked.clone(),
             constraints: after.constraints.clone(),
             correctives,
+            clusters,
             rows,
             inherits: Vec::new(),
             at_rest: AtRest::Nothing,
@@ -114,6 +122,7 @@ impl RigEdit {
     pub fn changes_nothing(&self, document: &Document) -> bool {
         self.rows.is_empty()
             && self.correctives.is_empty()
+            && self.clusters.is_empty()
             && self.skeleton == document.skeleton
             && self.skins == document.skins
             && self.instances == document.instances
@@ -199,6 +208,12 @@ impl RigEdit {
             }
             dirty.correctives.insert(*mesh);
         }
+        for (mesh, clusters) in &mut self.clusters {
+            if let Some(item) = document.meshes.get_mut(mesh) {
+                std::mem::swap(&mut Arc::make_mut(item).clusters, clusters);
+            }
+            dirty.clusters.insert(*mesh);
+        }
         let (now, before) = (document.skeleton.clone(), &self.skeleton);
         let session = document.session_mut();
         session.follow_skeleton(&now);
@@ -241,7 +256,12 @@ impl RigEdit {
             let other = &document.meshes.get(mesh)?.correctives;
             Some(correctives.bytes_beside(other))
         });
-        clips + n_joints * per_joint + skins + samples.sum::<usize>()
+        let clusters = self.clusters.iter().filter_map(|(mesh, clusters)| {
+            let other = &document.meshes.get(mesh)?.clusters;
+            Some(clusters.bytes_beside(other))
+        });
+        let beside = samples.sum::<usize>() + clusters.sum::<usize>();
+        clips + n_joints * per_joint + skins + beside
     }
 }
 

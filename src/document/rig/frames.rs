@@ -1,5 +1,6 @@
 //! Changes of joint frames that keep every motion.
 
+use super::clusters::turn_drivers;
 use super::constraints;
 use super::content::{draws_rigidly, split};
 use super::correctives::follow_frames;
@@ -119,6 +120,7 @@ pub(super) fn apply_frames(
     }
     constraints::follow_frames(document, frames)?;
     follow_frames(document, frames)?;
+    turn_drivers(document, frames);
     for (&joint, frame) in frames {
         if *frame != Frame::IDENTITY && draws_rigidly(&before, joint) {
             split(document, joint, frame.inverse())?;

@@ -49,12 +49,13 @@ impl Editor {
         let motion = group.motion()?;
         let instance = self.clustered_instance()?;
         let frame = self.document.control_frame(instance, index, &self.world)?;
-        let mut places = group.controls_at_rest();
+        let places = group.controls_at_rest();
+        let mut places: Vec<DVec3> = places.iter().map(|p| frame.place(*p)).collect();
         let mut offsets = Vec::new();
         motion.at(self.document.shown_moment(), &mut offsets);
         for (control, offset) in offsets {
             if let Some(place) = places.get_mut(control as usize) {
-                *place += offset;
+                *place += frame.carry(offset);
             }
         }
         let selected = self
@@ -67,7 +68,7 @@ impl Editor {
             group: index,
             selected: selected.filter(|c| (*c as usize) < places.len()).collect(),
             lines: group.control_lines(),
-            places: places.iter().map(|p| frame.place(*p).as_vec3()).collect(),
+            places: places.iter().map(|p| p.as_vec3()).collect(),
             frame,
         })
     }

@@ -111,7 +111,7 @@ impl Editor {
 
     /// Removes a binding of data of the active group.
     pub fn remove_binding(&mut self, layer: usize, binding: usize) {
-        self.set_data(layer, "binding", |data| {
+        self.set_data(layer, "binding removed", |data| {
             if binding < data.bindings.len() {
                 data.bindings.remove(binding);
             }
@@ -171,7 +171,9 @@ impl Editor {
             }
         });
         if changed && places && !was_data {
-            self.notify("The markers are the positions of their clusters: the base of the group is now Data.");
+            self.notify(
+                "The markers are the positions of their clusters: the group is now driven by Data.",
+            );
         }
     }
 
@@ -280,15 +282,18 @@ impl Editor {
         }
     }
 
-    /// Of the sides of each seam the first.
+    /// Of the sides of each seam the first that is among these points. Coincident vertices that are no seam stay apart.
     fn one_of_each_place(&self, points: &[u32]) -> Vec<u32> {
         let Some((_, item)) = self.clustered_item() else {
             return Vec::new();
         };
-        let topology = item.geometry.topology();
-        let first = points
-            .iter()
-            .map(|&point| topology.twins(point).fold(point, u32::min));
+        let rings = item.geometry.rings();
+        let among: BTreeSet<u32> = points.iter().copied().collect();
+        let first = points.iter().map(|&point| {
+            let seam = rings.seam(point).unwrap_or_default().iter();
+            let own = seam.copied().filter(|side| among.contains(side));
+            own.fold(point, u32::min)
+        });
         first.collect::<BTreeSet<u32>>().into_iter().collect()
     }
 

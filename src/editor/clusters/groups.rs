@@ -122,7 +122,7 @@ impl Editor {
         let Some(known) = self.cluster_groups().get(usize::from(group)) else {
             return;
         };
-        let label = format!("Base · {}", base.label());
+        let label = format!("Driven by · {}", base.label());
         let changed = ClusterGroup {
             base,
             ..ClusterGroup::clone(known)

@@ -10,13 +10,14 @@
 use super::Editor;
 use super::controls::ControlPoints;
 use super::keys::{key_clip, motion_at};
-use crate::cluster::{Base, ClusterMap, MapError};
+use crate::cluster::{Base, ClusterMap, MapError, reflected};
 use crate::document::session::{BrushOptions, TransformKind};
 use crate::document::{ClustersEdit, Edit, InstanceId, MeshId};
 use crate::evaluate::ViewId;
 use crate::finding::counted;
 use crate::math::dual_quaternion::quat_from_rotation;
 use crate::math::polar;
+use crate::mesh::PointTree;
 use crate::skeleton::Moment;
 use crate::tools::transform::Transforming;
 use crate::tools::{Handle, Screen};
@@ -43,8 +44,9 @@ struct MovedCluster {
     control: u32,
     /// On screen at the start, world.
     place: Vec3,
-    /// World from mesh space at bind.
+    /// World from mesh space at bind, after a reflection along x where that mirrors.
     rotation: DQuat,
+    mirrored: bool,
     /// Metres of the world in one unit of its displacement.
     unit: f64,
     is_selected: bool,
@@ -210,7 +212,7 @@ impl Editor {
             return Err(if groups.any(|group| group.base == Base::Hand) {
                 "Select clusters of a group that is moved by hand first: press L, or B and drag a box."
             } else {
-                "No group is moved by hand. Choose the base \"By hand\", \"Lattice\" or \"Cage\" for a group in the Clusters \
+                "No group is moved by hand. Choose \"By hand\", \"Lattice\" or \"Cage\" as Driven by for a group in the Clusters \
                  panel first."
             });
         };
@@ -240,6 +242,7 @@ impl Editor {
                 control,
                 place,
                 rotation: shown.frame.rotation,
+                mirrored: shown.frame.mirrored,
                 unit: shown.frame.unit,
                 is_selected,
                 effect: f32::from(is_selected),
@@ -344,12 +347,17 @@ impl Editor {
         let node = drawn.and_then(|drawn| self.world.get(drawn.joint.get()));
         let node = node.map_or(DMat3::IDENTITY, |node| node.matrix3);
         let of_node = quat_from_rotation(polar(node).0);
+        let mirrors = |point: u32| {
+            let matrix = drawn.map(|drawn| self.document.linear_matrix(drawn, point, &self.world));
+            matrix.is_some_and(|matrix| matrix.matrix3.determinant() < 0.0)
+        };
         let moved = own.iter().filter(is_shown).filter_map(|point| {
             let is_selected = selected.binary_search(&point).is_ok();
             Some(MovedCluster {
                 control: point,
                 place: *shown.positions.get(point as usize)?,
                 rotation: rotations.as_ref().map_or(of_node, |r| r.at(point)),
+                mirrored: mirrors(point),
                 unit: 1.0,
                 is_selected,
                 effect: f32::from(is_selected),
@@ -366,13 +374,18 @@ impl ClusterMove {
         let all = || self.moved.values().flatten();
         let selected = all().filter(|cluster| cluster.is_selected);
         let selected: Vec<Vec3> = selected.map(|cluster| cluster.place).collect();
+        let all = (0..selected.len() as u32).collect();
+        let near = radius.map(|radius| (radius, PointTree::new(&selected, all)));
         for cluster in self.moved.values_mut().flatten() {
-            let apart = selected.iter().map(|at| at.distance(cluster.place));
-            let nearest = apart.fold(f32::INFINITY, f32::min);
-            cluster.effect = match radius {
-                _ if cluster.is_selected => 1.0,
-                Some(radius) if nearest < radius => brush.fades_to(nearest / radius),
-                _ => 0.0,
+            let reached = |(radius, near): &(f32, PointTree)| {
+                let found = near.nearest(&selected, cluster.place, *radius)?;
+                let apart = selected[found as usize].distance(cluster.place);
+                (apart < *radius).then(|| brush.fades_to(apart / radius))
+            };
+            cluster.effect = if cluster.is_selected {
+                1.0
+            } else {
+                near.as_ref().and_then(reached).unwrap_or(0.0)
             };
         }
     }
@@ -396,7 +409,8 @@ impl ClusterMove {
             for cluster in clusters.iter().filter(|cluster| cluster.effect > 0.0) {
                 let world = by.offset(cluster.place, cluster.effect).as_dvec3();
                 let offset = offsets.entry(cluster.control).or_default();
-                *offset += (cluster.rotation.conjugate() * world / cluster.unit).as_vec3();
+                let bind = reflected(cluster.rotation.conjugate() * world, cluster.mirrored);
+                *offset += (bind / cluster.unit).as_vec3();
             }
             let motion = motion_at(motion, self.moment, offsets.into_iter().collect())?;
             let group = known.with_motion(known.base, motion);

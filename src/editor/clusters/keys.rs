@@ -70,7 +70,7 @@ impl Editor {
         self.finish_tool();
         let Some((mesh, index, group, motion)) = self.keyed_group() else {
             self.notify(
-                "The active group is not moved by hand. Choose the base \"By hand\", \"Lattice\" or \"Cage\" for it first.",
+                "The active group is not moved by hand. Choose \"By hand\", \"Lattice\" or \"Cage\" as Driven by for it first.",
             );
             return;
         };

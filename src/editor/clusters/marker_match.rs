@@ -1,7 +1,10 @@
 //! Markers and the clusters nearest to them.
 
 use crate::cluster::channel::{Binding, Similarity};
-use glam::DVec3;
+use crate::mesh::PointTree;
+use glam::{DVec3, Vec3};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// A marker with its cluster.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,29 +66,44 @@ struct Pair {
     distance: f64,
 }
 
-/// In the order of the markers.
+/// In the order of the markers. Of all pairs the nearest is taken first: each marker waits with its nearest cluster, and looks
+/// for another where that has been taken.
 fn nearest_pairs(markers: &[DVec3], clusters: &[(u32, DVec3)]) -> Vec<Pair> {
-    let all = markers.iter().enumerate().flat_map(|(marker, at)| {
-        let clusters = clusters.iter().enumerate();
-        clusters.map(move |(cluster, (_, place))| Pair {
-            marker,
-            cluster,
-            distance: at.distance(*place),
-        })
-    });
-    let mut all: Vec<Pair> = all.collect();
-    all.sort_by(|a, b| a.distance.total_cmp(&b.distance));
-    let mut free = (vec![true; markers.len()], vec![true; clusters.len()]);
-    all.retain(|pair| {
-        let is_free = free.0[pair.marker] && free.1[pair.cluster];
-        if is_free {
-            free.0[pair.marker] = false;
-            free.1[pair.cluster] = false;
+    let places: Vec<Vec3> = clusters.iter().map(|c| c.1.as_vec3()).collect();
+    let finite = (0u32..).zip(&places).filter(|(_, place)| place.is_finite());
+    let tree = PointTree::new(&places, finite.map(|(cluster, _)| cluster).collect());
+    let mut free = vec![true; clusters.len()];
+    let nearest = |marker: usize, free: &[bool]| {
+        let at = markers[marker].as_vec3();
+        let found = tree.nearest_by(&places, at, f32::MAX.sqrt(), |cluster| {
+            let apart = places[cluster as usize].distance_squared(at);
+            let taken = if free[cluster as usize] {
+                0.0
+            } else {
+                f32::INFINITY
+            };
+            (apart + taken, cluster)
+        })?;
+        let distance = markers[marker].distance(clusters[found as usize].1);
+        // Distances are not negative, so that their bits are in the order of their values.
+        free[found as usize].then_some(Reverse((distance.to_bits(), marker, found)))
+    };
+    let first = (0..markers.len()).filter_map(|marker| nearest(marker, &free));
+    let mut waiting: BinaryHeap<_> = first.collect();
+    let mut pairs = Vec::new();
+    while let Some(Reverse((distance, marker, cluster))) = waiting.pop() {
+        if std::mem::replace(&mut free[cluster as usize], false) {
+            pairs.push(Pair {
+                marker,
+                cluster: cluster as usize,
+                distance: f64::from_bits(distance),
+            });
+        } else {
+            waiting.extend(nearest(marker, &free));
         }
-        is_free
-    });
-    all.sort_by_key(|pair| pair.marker);
-    all
+    }
+    pairs.sort_by_key(|pair| pair.marker);
+    pairs
 }
 
 #[cfg(test)]
@@ -115,6 +133,21 @@ mod tests {
         assert!((matched[0].distance - 0.6).abs() < 1e-12);
         let fewer = match_markers(&markers(&found), &clusters[..1], None, false);
         assert_eq!(bound(&fewer), [("b", 4)]);
+    }
+
+    /// 60 markers and 20 000 clusters make 1.2 million pairs.
+    #[test]
+    fn many_clusters_are_matched_without_looking_at_all_pairs() {
+        let at = |i: u32| DVec3::new(f64::from(i % 200), f64::from(i / 200), 0.0);
+        let clusters: Vec<(u32, DVec3)> = (0..20_000).map(|i| (i, at(i))).collect();
+        let places: Vec<DVec3> = (0..60).map(|i| at(i * 331) + DVec3::X * 0.4).collect();
+        let pairs = nearest_pairs(&places, &clusters);
+        let found: Vec<usize> = pairs.iter().map(|pair| pair.cluster).collect();
+        assert_eq!(found, (0..60).map(|i| i * 331).collect::<Vec<_>>());
+        // All at one place: each takes the next free one.
+        let pairs = nearest_pairs(&[at(0); 4], &clusters);
+        let sum: f64 = pairs.iter().map(|pair| pair.distance).sum();
+        assert!((sum - 2.0 - 2f64.sqrt()).abs() < 1e-12, "{sum}");
     }
 
     #[test]

@@ -167,6 +167,14 @@ impl Editor {
             |fresh| fresh.name.clone(),
         );
         let label = format!("Mark {} · {name}", counted(n, "cluster"));
+        let lost = item.clusters.lost_by_hand(&points, Some(group));
+        let lost = n_places(item.geometry.topology(), &lost);
+        if lost > 0 {
+            self.notify(format!(
+                "The displacements by hand of {} are gone: the group \"{name}\" is not moved by hand. Undo brings them back.",
+                counted(lost, "cluster")
+            ));
+        }
         self.in_step(&label, |editor| {
             let changed = editor.change_clusters(&label, |map| {
                 let map = match fresh {

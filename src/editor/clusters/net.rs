@@ -13,6 +13,9 @@ pub const SPARSE_DEGREES: f64 = 60.0;
 /// The angle from which patches bulge visibly, degrees.
 pub const VERY_SPARSE_DEGREES: f64 = 90.0;
 
+/// Above this number of clusters the edges are neither measured nor drawn: at every pose that would delay a frame.
+const MOST_CLUSTERS: usize = 10_000;
+
 /// An edge of the net.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NetEdge {
@@ -101,9 +104,10 @@ impl Editor {
         mesh.map_or_else(Vec::new, |mesh| self.net_edges_of(mesh))
     }
 
-    /// The same of a mesh; of several instances it takes the first visible one.
+    /// The same of a mesh; of several instances it takes the first visible one. None of a mesh of more than 10 000 clusters.
     pub(super) fn net_edges_of(&self, mesh: MeshId) -> Vec<NetEdge> {
-        let Some(layout) = self.current_layout_of(mesh) else {
+        let few = |layout: &&Arc<MeshLayout>| layout.layout().corners.len() <= MOST_CLUSTERS;
+        let Some(layout) = self.current_layout_of(mesh).filter(few) else {
             return Vec::new();
         };
         let surface = layout.surface();

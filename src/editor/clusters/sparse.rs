@@ -5,9 +5,6 @@ use crate::document::{MeshId, MeshItem};
 use crate::finding::{Finding, Place, counted};
 use std::collections::BTreeSet;
 
-/// Above this number of clusters the edges are not measured: at every pose that would delay a frame.
-const MOST_CLUSTERS: usize = 10_000;
-
 /// What the problems were found for.
 #[derive(Default)]
 pub(in crate::editor) struct SparseClusters {
@@ -28,10 +25,7 @@ impl Editor {
         }
         self.sparse_clusters.state = Some(state);
         let meshes = self.document.meshes().iter();
-        let measured = meshes.filter(|(_, item)| {
-            let n = item.clusters.n_clusters();
-            (1..=MOST_CLUSTERS).contains(&n)
-        });
+        let measured = meshes.filter(|(_, item)| item.clusters.acts());
         let findings = measured.filter_map(|(&mesh, item)| {
             let edges = self.net_edges_of(mesh);
             finding(mesh, item, &edges)

@@ -422,7 +422,7 @@ impl Editor {
                 if resting > 0 {
                     let n = counted(resting, "free vertex");
                     // Writing to a string cannot fail.
-                    let _ = write!(text, " The weights of {n} rest unused.");
+                    let _ = write!(text, " The weights of {n} are ignored.");
                 }
                 self.notify(text);
             }

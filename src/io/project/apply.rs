@@ -119,6 +119,16 @@ impl Opening {
         self.meshes.find(index, Some(name), &mut self.findings)
     }
 
+    /// [`Self::mesh`] with findings of their own.
+    pub(super) fn find_mesh(
+        &mut self,
+        index: u32,
+        name: &str,
+        findings: &mut Vec<Finding>,
+    ) -> Option<MeshId> {
+        self.meshes.find(index, Some(name), findings)
+    }
+
     fn joint(&mut self, joint: JointKey, name: &str) -> Option<JointId> {
         self.joints.find(joint, Some(name), &mut self.findings)
     }

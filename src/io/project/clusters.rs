@@ -13,8 +13,12 @@ use super::keys::{self, Key, SPAN};
 use super::motions::{self, FindClip};
 use super::muscles;
 use super::points_of_primitives::PrimitivePoints;
-use crate::cluster::channel::RecordingId;
-use crate::cluster::{ClusterGroup, ClusterMap, ColourBy, ControlMotion, MapError, SurfaceDisplay};
+use super::unplaced::{self, KeptLayer};
+use crate::cluster::channel::{Binding, RecordingId, Recordings, check_bindings};
+use crate::cluster::map::check_group;
+use crate::cluster::{
+    ClusterGroup, ClusterMap, ColourBy, ControlMotion, DataLayer, MapError, SurfaceDisplay,
+};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::Finding;
 use crate::mesh::Mesh;
@@ -61,6 +65,7 @@ pub(super) fn collect(
         entry.drivers = drivers.collect();
         let data = group.data.iter();
         entry.data = data.map(|d| driven::collect_data(mesh, d)).collect();
+        unplaced::restore(group, &mut entry)?;
         Ok(entry)
     });
     entry.groups = groups
@@ -111,10 +116,10 @@ pub(super) struct Restored {
     pub(super) n_conflicts: usize,
 }
 
-/// The clusters of an entry in `mesh`. Fails for a block that cannot be decoded.
+/// The clusters of an entry in a mesh; its layers read the recordings. Fails for a block that cannot be decoded.
 pub(super) fn restore(
     entry: ClusterEntry,
-    mesh: &Mesh,
+    (mesh, recordings): (&Mesh, &Recordings),
     joints: &mut Joints,
     find_clip: FindClip<'_>,
     findings: &mut Vec<Finding>,
@@ -134,6 +139,12 @@ pub(super) fn restore(
     let mut group_of: BTreeMap<u32, u16> = BTreeMap::new();
     let (mut n_missing, mut n_conflicts) = (0, 0);
     let mut groups = Vec::new();
+    let mut layers = Layers {
+        mesh,
+        recordings,
+        joints,
+        bindings: Vec::new(),
+    };
     for (g, group) in entry.groups.into_iter().enumerate() {
         let Ok(g) = u16::try_from(g) else {
             return Err(damaged("it has too many groups".into()));
@@ -155,51 +166,46 @@ pub(super) fn restore(
             }
         }
         let (r, green, b) = group.colour;
+        let title = group.title.clone();
+        let of_group = |why| damaged(format!("its group \"{title}\": {why}"));
         let hand = match &group.hand {
             Some(entry) => {
-                let of_group = |why| damaged(format!("its group \"{}\": {why}", group.title));
                 let (hand, missing) =
-                    motions::restore(entry, mesh, find_clip, findings).map_err(of_group)?;
+                    motions::restore(entry, mesh, find_clip, findings).map_err(&of_group)?;
                 n_missing += missing;
                 hand
             }
             None => ControlMotion::default(),
         };
-        let of_group = |why| damaged(format!("its group \"{}\": {why}", group.title));
         let lattice = group.lattice.as_ref();
         let lattice = lattice.map(|entry| controls::restore_lattice(entry, find_clip, findings));
-        let lattice = lattice.transpose().map_err(of_group)?;
+        let lattice = lattice.transpose().map_err(&of_group)?;
         let cage = group.cage.as_ref();
         let cage = cage.map(|entry| controls::restore_cage(entry, find_clip, findings));
-        let cage = cage.transpose().map_err(of_group)?;
-        groups.push(Arc::new(ClusterGroup {
-            name: group.title,
+        let cage = cage.transpose().map_err(&of_group)?;
+        let made = ClusterGroup {
             colour: [r, green, b],
             glyph: group.glyph.into(),
             base: group.base.into(),
-            muscles: group
-                .muscles
-                .into_iter()
-                .filter_map(|muscle| muscles::restore(muscle, joints, findings))
-                .collect(),
             hand,
             lattice: lattice.map(Arc::new),
             cage: cage.map(Arc::new),
-            drivers: group
-                .drivers
-                .into_iter()
-                .filter_map(|driver| driven::restore_driver(driver, mesh, joints, findings))
-                .collect(),
-            data: group
-                .data
-                .into_iter()
-                .map(|data| driven::restore_data(data, mesh, findings))
-                .collect(),
-        }));
+            ..ClusterGroup::new(group.title.clone(), 0)
+        };
+        let made = layers.add(made, group, findings).map_err(of_group)?;
+        groups.push(Arc::new(made));
     }
     let clusters = group_of.into_iter().collect();
+    let colour_by = entry.colour_by.filter(|colour| {
+        let is_there = recordings.contains_key(&RecordingId(colour.recording));
+        if !is_there {
+            let why = format!("The colours are skipped. {NO_RECORDING}");
+            findings.push(Finding::warning(place.clone(), why));
+        }
+        is_there
+    });
     let display = SurfaceDisplay {
-        colour: entry.colour_by.map(|colour| ColourBy {
+        colour: colour_by.map(|colour| ColourBy {
             recording: RecordingId(colour.recording),
             quantity: colour.quantity,
             range: colour.range.map(<[f64; 2]>::from),
@@ -212,6 +218,109 @@ pub(super) fn restore(
         n_missing,
         n_conflicts,
     })
+}
+
+/// Restores the layers of groups; keeps those that are not valid in this model.
+struct Layers<'a> {
+    mesh: &'a Mesh,
+    recordings: &'a Recordings,
+    joints: &'a mut Joints,
+    /// Of the data of all groups so far.
+    bindings: Vec<Binding>,
+}
+
+/// What is said of a layer of a recording that the project does not have.
+const NO_RECORDING: &str = "The project does not have its recording.";
+
+impl Layers<'_> {
+    /// `group` with the layers of its entry. Fails where one cannot be kept.
+    fn add(
+        &mut self,
+        mut group: ClusterGroup,
+        entry: GroupEntry,
+        findings: &mut Vec<Finding>,
+    ) -> Result<ClusterGroup, String> {
+        let bare = ClusterGroup {
+            base: group.base,
+            ..ClusterGroup::new(group.name.clone(), 0)
+        };
+        let mesh = self.mesh;
+        let valid = |with: ClusterGroup| check_group(&with).map_err(|why| why_not(&why));
+        let mut unplaced = Vec::new();
+        for entry in entry.muscles {
+            let found = muscles::restore(entry.clone(), self.joints, findings);
+            let found = found.ok_or("The model has no longer one of its bones.".to_owned());
+            let checked = found.and_then(|muscle| {
+                let muscles = vec![muscle.clone()];
+                valid(ClusterGroup {
+                    muscles,
+                    ..bare.clone()
+                })
+                .map(|()| muscle)
+            });
+            match checked {
+                Ok(muscle) => group.muscles.push(muscle),
+                Err(why) => unplaced.push(KeptLayer::Muscle(entry).keep(why, findings)?),
+            }
+        }
+        for entry in entry.drivers {
+            let found = driven::restore_driver(entry.clone(), mesh, self.joints, findings);
+            let found =
+                found.ok_or("The model has no longer a bone or a vertex that it reads.".to_owned());
+            let checked = found.and_then(|driver| {
+                let recording = driver.recording();
+                if recording.is_some_and(|id| !self.recordings.contains_key(&id)) {
+                    return Err(NO_RECORDING.to_owned());
+                }
+                let drivers = vec![driver.clone()];
+                valid(ClusterGroup {
+                    drivers,
+                    ..bare.clone()
+                })
+                .map(|()| driver)
+            });
+            match checked {
+                Ok(driver) => group.drivers.push(driver),
+                Err(why) => unplaced.push(KeptLayer::Driver(entry).keep(why, findings)?),
+            }
+        }
+        for entry in entry.data {
+            let mut about = Vec::new();
+            let data = driven::restore_data(entry.clone(), mesh, &mut about);
+            let alone = ClusterGroup {
+                data: vec![data.clone()],
+                ..bare.clone()
+            };
+            match valid(alone).and_then(|()| self.check_data(&data)) {
+                Ok(()) => {
+                    findings.append(&mut about);
+                    self.bindings.extend_from_slice(&data.bindings);
+                    group.data.push(data);
+                }
+                Err(why) => unplaced.push(KeptLayer::Data(entry).keep(why, findings)?),
+            }
+        }
+        Ok(ClusterGroup { unplaced, ..group })
+    }
+
+    /// Refuses data of a recording that is not there, and a second position of a vertex.
+    fn check_data(&self, data: &DataLayer) -> Result<(), String> {
+        if !self.recordings.contains_key(&data.played.recording) {
+            return Err(NO_RECORDING.to_owned());
+        }
+        let checked = check_bindings(self.bindings.iter().chain(&data.bindings));
+        checked.map_err(|why| format!("It is not valid: {why}."))
+    }
+}
+
+/// Why a layer is left out, a sentence without its name.
+fn why_not(why: &MapError) -> String {
+    match why {
+        MapError::Layer { why, .. } | MapError::Muscle { why, .. } => {
+            format!("It is not valid: {why}.")
+        }
+        why => format!("It is not valid: {why}."),
+    }
 }
 
 /// The place of the clusters in the file, for messages.

@@ -32,6 +32,7 @@ pub fn to_project(
         clusters.extend(super::clusters::collect(document, id, item)?);
     }
     correctives.extend(super::correctives::unplaced(document)?);
+    clusters.extend(super::unplaced::entries(document)?);
     let (clips, removed_clips) = clips::collect(document)?;
     let rig::Entries {
         joints,

@@ -364,23 +364,20 @@ pub(super) fn collect_data(mesh: &Mesh, layer: &DataLayer) -> DataEntry {
     }
 }
 
-/// The driver of an entry; `None`, with a finding, where the model has no longer a bone or a vertex that it reads.
-pub(super) fn restore_driver(
-    entry: DriverEntry,
-    mesh: &Mesh,
-    joints: &mut Joints,
-    findings: &mut Vec<Finding>,
-) -> Option<DriverLayer> {
-    let place = format!("driver \"{}\"", entry.title);
-    let made = driver(entry, mesh, joints, findings);
-    if made.is_none() {
-        let why = "The model has no longer a bone or a vertex that it reads; it is skipped.";
-        findings.push(Finding::warning(place, why));
+impl DriverEntry {
+    pub(super) fn title(&self) -> &str {
+        &self.title
     }
-    made
 }
 
-fn driver(
+impl DataEntry {
+    pub(super) fn title(&self) -> &str {
+        &self.title
+    }
+}
+
+/// The driver of an entry; `None` where the model has no longer a bone or a vertex that it reads.
+pub(super) fn restore_driver(
     entry: DriverEntry,
     mesh: &Mesh,
     joints: &mut Joints,

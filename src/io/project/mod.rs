@@ -56,6 +56,7 @@ mod session;
 mod stack;
 mod transforms;
 mod types;
+mod unplaced;
 mod v1;
 mod v10;
 mod v2;

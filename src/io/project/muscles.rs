@@ -93,7 +93,13 @@ pub(super) fn collect(document: &Document, muscle: &MuscleLayer) -> MuscleEntry 
     }
 }
 
-/// The muscle of an entry; `None`, with a finding, where the model has no longer one of its bones.
+impl MuscleEntry {
+    pub(super) fn title(&self) -> &str {
+        &self.title
+    }
+}
+
+/// The muscle of an entry; `None` where the model has no longer one of its bones.
 pub(super) fn restore(
     entry: MuscleEntry,
     joints: &mut Joints,
@@ -101,10 +107,6 @@ pub(super) fn restore(
 ) -> Option<MuscleLayer> {
     let found = [&entry.upper, &entry.lower].map(|joint| joints.find_joint(joint, findings));
     let [Some(upper), Some(lower)] = found else {
-        findings.push(Finding::warning(
-            format!("muscle \"{}\"", entry.title),
-            "The model has no longer one of its bones; it is skipped.",
-        ));
         return None;
     };
     let shape = match entry.envelope {

@@ -82,7 +82,8 @@ pub fn parse_trc(text: &str, task: &Task) -> Result<Recording, Fault> {
             continue;
         }
         if times.len().is_multiple_of(SPAN) {
-            task.step("Reading channels", line as f32 / (line + 1) as f32)?;
+            let done = (row.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+            task.step("Reading channels", done as f32 / text.len() as f32)?;
         }
         // Short rows leave out blanks; rows of nothing else would take memory without end.
         let n_values = (times.len() + 1).saturating_mul(markers.len());

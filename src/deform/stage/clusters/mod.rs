@@ -265,7 +265,7 @@ impl ClusterStage {
             let positions = &mut self.positions;
             positions.clear();
             positions.extend(self.frames.iter().map(|frame| frame.position));
-            if let Some(anchors) = cooked.anchors.as_ref().filter(|_| cooked.layers.act()) {
+            if let Some(anchors) = &cooked.anchors {
                 anchors.place(positions, |c| self.frames[c as usize].mirrored);
             }
             cooked.patches.net().refit(positions, &mut self.frames);

@@ -50,7 +50,7 @@ impl ClustersPanel {
         });
         if recording.as_ref().is_some_and(|of| !of.markers.is_empty()) {
             let about = "Bind each marker that moves nothing yet to the free cluster nearest to it at the reference time, as its \
-                         position. The base of the group becomes Data.";
+                         position. The group is then driven by Data.";
             if ui
                 .button("Bind nearest markers")
                 .on_hover_text(about)
@@ -168,6 +168,15 @@ impl ClustersPanel {
             });
         }
         let is_scalar = matches!(binding.kind, BindingKind::Scalar { .. });
+        let (unit, size) = match recording.filter(|_| is_scalar) {
+            Some(recording) => recording.shown_unit(&binding.channel),
+            None => ("", 1.0),
+        };
+        let suffix = if unit.is_empty() {
+            String::new()
+        } else {
+            format!(" m/{unit}")
+        };
         let about = if is_scalar {
             "Metres for one unit of the value."
         } else {
@@ -179,15 +188,16 @@ impl ClustersPanel {
             let number = Number {
                 label: "Scale",
                 range: -1e6..=1e6,
-                speed: (binding.scale.abs() * 0.005).max(1e-5),
+                speed: ((binding.scale * size).abs() * 0.005).max(1e-5),
                 decimals: 5,
-                suffix: "",
+                suffix: &suffix,
                 about,
                 step: &step,
             };
-            let shown = number.show_step_ui(ui, &mut self.is_dragging, editor, binding.scale);
+            let shown = binding.scale * size;
+            let shown = number.show_step_ui(ui, &mut self.is_dragging, editor, shown);
             if let Some(scale) = shown {
-                editor.set_binding(layer, at, "scale", |binding| binding.scale = scale);
+                editor.set_binding(layer, at, "scale", |binding| binding.scale = scale / size);
             }
         });
         if !is_scalar {
@@ -226,11 +236,11 @@ impl ClustersPanel {
             format!(" {text}")
         };
         let about = "The value that displaces nothing.";
-        named_ui(ui, "Zero at", about, |ui| {
+        named_ui(ui, "Rest value", about, |ui| {
             ui.spacing_mut().interact_size.x = HALF;
             let step = editor.data_step(layer, "reference");
             let number = Number {
-                label: "Zero at",
+                label: "Rest value",
                 range: -1e9..=1e9,
                 speed: ((reference / size).abs() * 0.005).max(1e-3),
                 decimals: 4,

@@ -93,7 +93,7 @@ impl ClustersPanel {
             }
         });
         let about = "While a channel has no value, how long its last one holds, and how long it takes to fade out then.";
-        named_ui(ui, "Hold, fade", about, |ui| {
+        named_ui(ui, "On signal loss", about, |ui| {
             ui.spacing_mut().interact_size.x = HALF;
             let step = editor.data_step(index, "fade");
             let hold = Number {
@@ -125,7 +125,7 @@ impl ClustersPanel {
         let about = "The time of the recording at which the model is at rest: there markers are fitted, and displace nothing.";
         let first = editor.recording_of_data(index);
         let first = first.map_or(0.0, |of| of.times.first().copied().unwrap_or(0.0));
-        named_ui(ui, "Rest at", about, |ui| {
+        named_ui(ui, "Reference time", about, |ui| {
             let mut at_first = layer.reference.is_none();
             let check = ui.checkbox(&mut at_first, "First sample");
             check.widget_info(|| {

@@ -134,10 +134,10 @@ impl ClustersPanel {
             });
         }
         let about = "What happens beyond the range.";
-        named_ui(ui, "Beyond", about, |ui| {
+        named_ui(ui, "Extrapolation", about, |ui| {
             let choices = Normalisation::ALL.map(|mode| (mode, mode.label(), mode.about()));
             let width = ui.available_width();
-            let (response, chosen) = pick_ui(ui, "Beyond", width, settings.mode, &choices);
+            let (response, chosen) = pick_ui(ui, "Extrapolation", width, settings.mode, &choices);
             response.on_hover_text(settings.mode.about());
             if let Some(mode) = chosen {
                 editor.set_driver(index, "range mode", |layer| layer.settings.mode = mode);
@@ -167,7 +167,7 @@ impl ClustersPanel {
         plot_ui(ui, editor, driver, &unit, value, &text);
         let settings = &driver.settings;
         let choices = [
-            (false, "Straight", "The amount grows evenly over the range."),
+            (false, "Linear", "The amount grows evenly over the range."),
             (
                 true,
                 "Curve",

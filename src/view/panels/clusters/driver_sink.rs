@@ -133,7 +133,7 @@ impl ClustersPanel {
         let choices = [
             (
                 false,
-                "All alike",
+                "Uniform",
                 "Every cluster of the group moves by the whole amount.",
             ),
             (
@@ -167,7 +167,7 @@ impl ClustersPanel {
         let about = "The place along the bone where the clusters move most, and how far the profile reaches to both sides, in \
                      parts of the bone's length.";
         let step = editor.driver_step(index, "profile");
-        named_ui(ui, "Place, reach", about, |ui| {
+        named_ui(ui, "Position, falloff", about, |ui| {
             ui.spacing_mut().interact_size.x = HALF;
             let place = Number {
                 label: "Place of the driver",

@@ -250,10 +250,10 @@ fn group_ui(
     (index, group): (u16, &ClusterGroup),
 ) {
     let about = "What moves the clusters of the group.";
-    named_ui(ui, "Base", about, |ui| {
+    named_ui(ui, "Driven by", about, |ui| {
         let choices = Base::ALL.map(|base| (base, base.label(), base.about()));
         let width = ui.available_width();
-        let (response, chosen) = pick_ui(ui, "Base", width, group.base, &choices);
+        let (response, chosen) = pick_ui(ui, "Driven by", width, group.base, &choices);
         response.on_hover_text(group.base.about());
         if let Some(base) = chosen {
             editor.set_group_base(index, base);

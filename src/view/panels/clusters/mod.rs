@@ -31,6 +31,7 @@ pub(in crate::view) use glyph::glyph_ui;
 use super::rename::NameField;
 use crate::cluster::{DataLayer, DriverLayer, GroupPreset};
 use crate::editor::Editor;
+use crate::motion::RecordingSummaries;
 use crate::view::commands::Command;
 use crate::view::theme;
 use egui::{Button, Label, RichText, ScrollArea, Ui};
@@ -42,6 +43,7 @@ pub struct ClustersPanel {
     model: u64,
     rename: Option<Rename>,
     sparse: patches::Sparse,
+    summaries: RecordingSummaries,
     /// The binding of the active data that is edited.
     binding: usize,
     /// Whether a colour, a number or a point of a curve is being dragged, in one undo step.
@@ -114,7 +116,7 @@ impl ClustersPanel {
                 ui.push_id("drivers", |ui| self.drivers_ui(ui, editor, &mut commands));
                 ui.separator();
                 ui.push_id("data", |ui| self.data_ui(ui, editor));
-                Self::recordings_ui(ui, editor, &mut commands);
+                self.recordings_ui(ui, editor, &mut commands);
                 ui.separator();
                 self.patches_ui(ui, editor, &mut commands);
                 ui.separator();

@@ -160,7 +160,7 @@ impl ClustersPanel {
         });
         let about = "The place of the largest bulge along the bone, and how far it reaches to both sides, in parts of \
                      the bone's length. Drag the handles in the viewport.";
-        named_ui(ui, "Place, reach", about, |ui| {
+        named_ui(ui, "Position, falloff", about, |ui| {
             ui.spacing_mut().interact_size.x = HALF;
             let place = Number {
                 label: "Place",
@@ -217,19 +217,19 @@ impl ClustersPanel {
         });
         let about = "How narrow the muscle is around the bone: the exponent of the cosine of the angle from the flexor \
                      side. 0 is all round.";
-        named_ui(ui, "Narrowness", about, |ui| {
+        named_ui(ui, "Falloff exponent", about, |ui| {
             ui.spacing_mut().interact_size.x = HALF;
             let power = Number {
-                label: "Narrowness",
+                label: "Falloff exponent",
                 range: 0.0..=16.0,
                 speed: 0.02,
                 decimals: 2,
                 suffix: "",
                 about,
-                step: "Narrowness of muscle",
+                step: "Falloff of muscle",
             };
             if let Some(power) = self.number_ui(ui, editor, &power, s.power) {
-                editor.set_muscle(index, "Narrowness of muscle", |s| s.power = power);
+                editor.set_muscle(index, "Falloff of muscle", |s| s.power = power);
             }
         });
         let about = "Where the clusters move.";
@@ -272,10 +272,10 @@ impl ClustersPanel {
         }
         let about = "The bend of the joint from the rest pose at which the muscle begins to bulge, and at which it is \
                      full.";
-        named_ui(ui, "Angles", about, |ui| {
+        named_ui(ui, "Angle range", about, |ui| {
             ui.spacing_mut().interact_size.x = HALF;
             let start = Number {
-                label: "First angle",
+                label: "Start angle",
                 range: 0.0..=180.0,
                 speed: 0.5,
                 decimals: 1,
@@ -291,7 +291,7 @@ impl ClustersPanel {
                 });
             }
             let end = Number {
-                label: "Last angle",
+                label: "End angle",
                 about: "The bend at which it is full.",
                 ..start
             };

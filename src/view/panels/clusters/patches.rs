@@ -91,9 +91,9 @@ impl ClustersPanel {
             editor.set_patch_settings("Positions only", settings);
         }
         let about = "Let a displaced cluster tilt the patches around its neighbours as well.";
-        let response = ui.checkbox(&mut settings.couples_normals, "Couple normals");
+        let response = ui.checkbox(&mut settings.couples_normals, "Smooth across neighbours");
         if response.on_hover_text(about).changed() {
-            editor.set_patch_settings("Couple normals", settings);
+            editor.set_patch_settings("Smooth across neighbours", settings);
         }
         self.findings_ui(ui, editor, commands);
     }

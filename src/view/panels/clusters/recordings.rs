@@ -2,10 +2,10 @@
 
 use super::ClustersPanel;
 use super::layer_row::{dim_ui, icon_ui};
-use crate::cluster::channel::{Recording, RecordingId, RecordingItem, Track};
-use crate::cluster::signal::Signal;
+use crate::cluster::channel::{Recording, RecordingId, RecordingItem};
 use crate::editor::Editor;
 use crate::finding::{counted, trimmed};
+use crate::motion::RecordingSummary;
 use crate::view::commands::Command;
 use crate::view::panels::correctives::sets::text_ui;
 use crate::view::panels::correctives::{buttons_ui, heading_ui};
@@ -18,7 +18,12 @@ const CHANNELS: f32 = 112.0;
 
 impl ClustersPanel {
     /// Draws the recordings, and what the active one holds.
-    pub(super) fn recordings_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
+    pub(super) fn recordings_ui(
+        &mut self,
+        ui: &mut Ui,
+        editor: &mut Editor,
+        commands: &mut Vec<Command>,
+    ) {
         heading_ui(ui, "Recordings", "");
         let recordings = editor.document().recordings().clone();
         let command = Command::AddRecording;
@@ -54,22 +59,21 @@ impl ClustersPanel {
             }
         });
         for (&id, item) in recordings.iter() {
-            row_ui(ui, editor, id, item);
+            let summary = item.content.as_ref().ok();
+            let summary = summary.map(|of| self.summaries.of(id.0, of));
+            row_ui(ui, editor, (id, item), summary.as_deref());
         }
         let active = editor.active_recording();
-        if let Some(item) = active.and_then(|id| recordings.get(&id)) {
+        if let Some((id, item)) = active.and_then(|id| Some((id, recordings.get(&id)?))) {
             match &item.content {
-                Ok(recording) => content_ui(ui, recording),
+                Ok(recording) => content_ui(ui, recording, &self.summaries.of(id.0, recording)),
                 Err(why) => {
                     let error = theme::palette(ui).error;
                     let text = RichText::new(format!("{why}.")).color(error);
                     ui.add(Label::new(text).wrap());
-                    if let Some(id) = active
-                        && ui
-                            .button("Relink\u{2026}")
-                            .on_hover_text("Choose the file of this recording.")
-                            .clicked()
-                    {
+                    let button = ui.button("Relink\u{2026}");
+                    let about = "Choose the file of this recording.";
+                    if button.on_hover_text(about).clicked() {
                         editor.ask_for_recording_file(id);
                     }
                 }
@@ -78,7 +82,12 @@ impl ClustersPanel {
     }
 }
 
-fn row_ui(ui: &mut Ui, editor: &mut Editor, id: RecordingId, item: &RecordingItem) {
+fn row_ui(
+    ui: &mut Ui,
+    editor: &mut Editor,
+    (id, item): (RecordingId, &RecordingItem),
+    summary: Option<&RecordingSummary>,
+) {
     let palette = theme::palette(ui);
     let size = Vec2::new(ui.available_width(), theme::ROW);
     let (rect, response) = ui.allocate_exact_size(size, Sense::CLICK);
@@ -90,8 +99,8 @@ fn row_ui(ui: &mut Ui, editor: &mut Editor, id: RecordingId, item: &RecordingIte
     } else if response.hovered() {
         ui.painter().rect_filled(rect, 3.0, palette.stripe);
     }
-    let beside = match item.recording() {
-        Some(of) => rate_text(of),
+    let beside = match item.recording().zip(summary) {
+        Some((of, summary)) => rate_text(of, summary),
         None => "cannot be read".to_owned(),
     };
     let spoken = format!("{}, {beside}", item.name);
@@ -117,65 +126,46 @@ fn row_ui(ui: &mut Ui, editor: &mut Editor, id: RecordingId, item: &RecordingIte
 }
 
 /// Its rate and its length.
-fn rate_text(of: &Recording) -> String {
+fn rate_text(of: &Recording, summary: &RecordingSummary) -> String {
     let seconds = match (of.times.first(), of.times.last()) {
         (Some(first), Some(last)) => last - first,
         _ => 0.0,
     };
-    let rate = of.sample_rate().map_or_else(String::new, |rate| {
+    let rate = summary.rate.map_or_else(String::new, |rate| {
         format!("{} Hz, ", trimmed((rate * 10.0).round() / 10.0))
     });
     format!("{rate}{} s", trimmed((seconds * 100.0).round() / 100.0))
 }
 
 /// Draws the channels of a recording, each with the part of its samples that have a value.
-fn content_ui(ui: &mut Ui, of: &Recording) {
+fn content_ui(ui: &mut Ui, of: &Recording, summary: &RecordingSummary) {
     let text = format!(
         "{}, {}",
         counted(of.times.len(), "sample"),
         counted(of.n_channels(), "channel")
     );
     dim_ui(ui, &text);
-    let markers = of.markers.iter();
-    let rotations = of.rotations.iter();
-    let mut rows: Vec<(String, &'static str, f64)> = markers
-        .map(|track| (track.name.clone(), "marker", coverage(track)))
-        .chain(rotations.map(|track| (track.name.clone(), "rotation", coverage(track))))
-        .collect();
-    rows.extend(of.scalars.iter().map(|track| {
-        let valid = track.values.iter().filter(|v| v.is_finite()).count();
-        let part = valid as f64 / (track.values.len() as f64).max(1.0);
-        (track.name.clone(), "scalar", part)
-    }));
-    rows.extend(of.labels.iter().map(|track| {
-        let said = track.values.iter().filter(|v| v.is_some()).count();
-        let part = said as f64 / (track.values.len() as f64).max(1.0);
-        (track.name.clone(), "words", part)
-    }));
     ScrollArea::vertical()
         .id_salt("channels")
         .max_height(CHANNELS)
         .auto_shrink([false, true])
-        .show_rows(ui, 18.0, rows.len(), |ui, range| {
+        .show_rows(ui, 18.0, summary.channels.len(), |ui, range| {
             ui.spacing_mut().item_spacing.y = 0.0;
-            for (name, kind, part) in &rows[range] {
+            for channel in &summary.channels[range] {
+                let (name, kind) = (&channel.name, channel.kind);
                 let palette = theme::palette(ui);
                 let size = Vec2::new(ui.available_width() - 10.0, 18.0);
                 let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-                let beside = format!("{kind}, {:.0} %", 100.0 * part);
+                let beside = format!("{kind}, {:.0} %", 100.0 * channel.coverage);
                 let spoken = format!("{name}: {beside}");
                 response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &spoken));
                 let place = rect.with_min_x(rect.left() + 8.0);
                 let right = text_ui(ui, &beside, palette.text_dim, place, true, 110.0);
                 let own = place.with_max_x(right - 6.0);
                 text_ui(ui, name, palette.text, own, false, own.width());
-                response.on_hover_text(about(kind, *part));
+                response.on_hover_text(about(kind, channel.coverage));
             }
         });
-}
-
-fn coverage<V: Signal>(track: &Track<V>) -> f64 {
-    track.n_valid() as f64 / (track.values.len() as f64).max(1.0)
 }
 
 fn about(kind: &str, part: f64) -> String {
@@ -183,7 +173,7 @@ fn about(kind: &str, part: f64) -> String {
         "marker" => "Data binds it to clusters.",
         "rotation" => "A driver can use its angle or its twist about an axis.",
         "scalar" => "A data layer or a driver can use it.",
-        _ => "Words move nothing.",
+        _ => "Text cannot drive.",
     };
     format!(
         "{:.1} % of its samples have a value. {use_of}",

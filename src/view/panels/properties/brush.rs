@@ -28,7 +28,7 @@ pub fn brush_ui(ui: &mut Ui, editor: &mut Editor) {
     } else if let n @ 1.. = editor.n_resting_weights() {
         let n = counted(n, "free vertex");
         let text = format!(
-            "The weights of {n} rest unused: these follow the patches between control clusters. They are kept."
+            "The weights of {n} are ignored: these follow the patches between control clusters. They are kept."
         );
         let dim = theme::palette(ui).text_dim;
         ui.add(egui::Label::new(RichText::new(text).color(dim)).wrap());

@@ -2,22 +2,24 @@
 
 use crate::cluster::channel::{BindingKind, Recording, find_jumps};
 use crate::cluster::{DataLayer, MeshLayout};
-use crate::document::{Document, MeshItem};
-use crate::evaluate::LayoutMap;
+use crate::document::{Document, MeshId};
 use crate::finding::{Finding, counted};
 use glam::DVec3;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// A warning for each channel that moves a cluster by more than two edges between corners in one step of its recording.
-pub(super) fn of_document(document: &Document, layouts: &LayoutMap) -> Vec<Finding> {
+/// `layouts`: of the meshes that have data.
+pub fn of_jumps(document: &Document, layouts: &BTreeMap<MeshId, Arc<MeshLayout>>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (id, item) in document.meshes() {
-        let Some(layout) = layouts.get(id) else {
+    for (&id, item) in document.meshes() {
+        let Some(layout) = layouts.get(&id) else {
             continue;
         };
         for (_, data) in item.clusters.data().filter(|(_, data)| !data.muted) {
             let recording = document.recordings().get(&data.played.recording);
             if let Some(recording) = recording.and_then(|item| item.recording()) {
-                findings.extend(of_data(item, layout, data, recording));
+                findings.extend(of_data(document, (id, layout), data, recording));
             }
         }
     }
@@ -25,14 +27,16 @@ pub(super) fn of_document(document: &Document, layouts: &LayoutMap) -> Vec<Findi
 }
 
 fn of_data(
-    item: &MeshItem,
-    layout: &MeshLayout,
+    document: &Document,
+    (mesh, layout): (MeshId, &MeshLayout),
     data: &DataLayer,
     recording: &Recording,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let scale = document.scale_of_data(mesh, data, recording);
     for binding in &data.bindings {
-        let Some(edge) = shortest_edge(item, layout, &binding.clusters) else {
+        let edge = shortest_edge(document, (mesh, layout), &binding.clusters);
+        let Some(edge) = edge else {
             continue;
         };
         let places: Vec<Option<DVec3>> = match binding.kind {
@@ -48,7 +52,7 @@ fn of_data(
             BindingKind::Absolute | BindingKind::Delta => {
                 let track = recording.markers.iter().find(|t| t.name == binding.channel);
                 let values = track.map_or(&[][..], |track| &track.values);
-                let place = |m: &DVec3| m.is_finite().then(|| binding.marker(*m));
+                let place = |m: &DVec3| m.is_finite().then(|| scale * binding.marker(*m));
                 values.iter().map(place).collect()
             }
         };
@@ -70,18 +74,22 @@ fn of_data(
     findings
 }
 
-/// The shortest edge between corners at some points, bind space; `None` where they are no corners.
-fn shortest_edge(item: &MeshItem, layout: &MeshLayout, points: &[u32]) -> Option<f64> {
+/// The shortest edge between corners at some points in the rest pose, world, metres; `None` where they are no corners.
+fn shortest_edge(
+    document: &Document,
+    (mesh, layout): (MeshId, &MeshLayout),
+    points: &[u32],
+) -> Option<f64> {
     let surface = layout.surface();
     let vertices = points.iter().map(|&point| surface.vertex_of_point(point));
-    let vertices: Vec<u32> = vertices.collect();
-    let place = |vertex: u32| {
-        let point = surface.points_of_vertex(vertex)[0];
-        item.geometry.positions[point as usize].as_dvec3()
-    };
+    let vertices: BTreeSet<u32> = vertices.collect();
     let edges = layout.layout().triangles.iter();
     let edges = edges.flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]);
     let own = edges.filter(|(a, b)| vertices.contains(a) || vertices.contains(b));
-    own.map(|(a, b)| place(a).distance(place(b)))
-        .min_by(f64::total_cmp)
+    let own: Vec<(u32, u32)> = own.collect();
+    let ends = own.iter().flat_map(|&(a, b)| [a, b]);
+    let ends: Vec<u32> = ends.map(|v| surface.points_of_vertex(v)[0]).collect();
+    let places = document.rest_places(mesh, &ends);
+    let lengths = places.chunks_exact(2).map(|p| p[0].1.distance(p[1].1));
+    lengths.min_by(f64::total_cmp)
 }

@@ -1,0 +1,15 @@
+//! Layers of clusters that the model has no place for.
+
+use std::sync::Arc;
+
+/// A layer of a group that cannot act on the present model, as a project has it. It is saved again, for the day that its
+/// bones and its vertices are back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnplacedLayer {
+    /// Its name.
+    pub name: String,
+    /// What the model lacks, a sentence.
+    pub why: String,
+    /// Its entry in the project.
+    pub entry: Arc<str>,
+}
