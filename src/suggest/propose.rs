@@ -280,13 +280,13 @@ fn relax_all<'a>(
     bend.done = &done;
     let of_ray = |ray: &RayPoses<'a>| Ok((ray.ray, choose(&bend, ray, MOST)?));
     let found: Result<Vec<_>, FactorError> = rays.par_iter().map(of_ray).collect();
-    found.map_err(|why| unsolved(document, skin.joint, why))
+    found.map_err(|why| unsolved(document, skin.joint, &why))
 }
 
 /// The error of a joint whose equations were not solved.
-pub(super) fn unsolved(document: &Document, joint: JointId, why: FactorError) -> SuggestError {
+pub(super) fn unsolved(document: &Document, joint: JointId, why: &FactorError) -> SuggestError {
     match why {
-        FactorError::Cancelled(why) => SuggestError::Cancelled(why),
+        FactorError::Cancelled(why) => SuggestError::Cancelled(*why),
         FactorError::Failed { .. } => SuggestError::Unsolved {
             joint: document.skeleton().label(joint),
             why: why.to_string(),

@@ -62,7 +62,7 @@ pub fn tune(
         of_ray.before.push(before);
         of_ray.posed.push(posed);
     }
-    let chosen = choose(&bend, &of_ray, 1).map_err(|why| unsolved(document, joint, why))?;
+    let chosen = choose(&bend, &of_ray, 1).map_err(|why| unsolved(document, joint, &why))?;
     let shape = chosen.shapes.last().ok_or_else(gone)?;
     let pose = ray.pose(document, joint, shape.angle);
     poser.pose(&skin, &pose);
