@@ -1,5 +1,6 @@
 //! Bakes the constraints into the clips: one job on the lane and one undo step.
 
+use super::files::SnapshotRevision;
 use super::jobs::EditorJob;
 use super::{Editor, FileJob};
 use crate::document::constraint_keys::LARGEST_DEGREES;
@@ -34,7 +35,7 @@ impl Editor {
         });
         self.job = Some(FileJob::Samples {
             label: LABEL,
-            revision: self.history.revision(),
+            revision: SnapshotRevision::WithPose(self.history.revision()),
             job,
         });
     }

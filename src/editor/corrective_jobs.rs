@@ -1,7 +1,7 @@
 //! Commands that make corrective samples from other shapes, mirror them, or capture them again: one job on the lane and
 //! one undo step each.
 
-use super::files::SampleResult;
+use super::files::{SampleResult, SnapshotRevision};
 use super::jobs::EditorJob;
 use super::{Editor, FileJob};
 use crate::correctives::{self, NewSample, sculpt};
@@ -94,7 +94,7 @@ impl Editor {
         });
         self.job = Some(FileJob::Samples {
             label,
-            revision: self.history.revision_but_for_poses(),
+            revision: SnapshotRevision::ButForPoses(self.history.revision_but_for_poses()),
             job,
         });
     }
@@ -121,7 +121,7 @@ impl Editor {
     pub(super) fn finish_samples(
         &mut self,
         label: &'static str,
-        revision: u64,
+        revision: SnapshotRevision,
         is_cancelled: bool,
         result: Result<SampleResult, JobError>,
     ) {
@@ -130,8 +130,8 @@ impl Editor {
             Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
             Err(JobError::Cancelled) => self.notify(cancelled()),
             Ok(_) if is_cancelled => self.notify(cancelled()),
-            Ok(_) if revision != self.history.revision_but_for_poses() => {
-                self.notify("The document changed meanwhile. Nothing was added.");
+            Ok(_) if !revision.holds(&self.history) => {
+                self.notify("The document changed meanwhile. Nothing was changed.");
             }
             Ok(Err(why)) => self.notify_error(why),
             Ok(Ok((edits, message))) => {

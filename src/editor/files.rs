@@ -3,7 +3,7 @@
 use super::Editor;
 use super::jobs::EditorJob;
 use crate::document::fixes::Fixed;
-use crate::document::{Edit, MeshId};
+use crate::document::{Edit, History, MeshId};
 use crate::evaluate::{JobError, JobHandle};
 use crate::export::{ExportError, ExportReport};
 use crate::finding::{Fix, Severity, counted};
@@ -102,15 +102,34 @@ pub enum FileJob {
         /// The job.
         job: JobHandle<Result<Fixed, Cancelled>>,
     },
-    /// Corrective samples are being computed.
+    /// Edits of corrective samples or constraints are being computed.
     Samples {
         /// The label of the undo step.
         label: &'static str,
         /// The history revision of the snapshot.
-        revision: u64,
+        revision: SnapshotRevision,
         /// The job.
         job: JobHandle<SampleResult>,
     },
+}
+
+/// The history revision of a snapshot, for a job whose result holds until the document changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SnapshotRevision {
+    /// Also until the artist poses.
+    WithPose(u64),
+    /// Whatever the artist poses.
+    ButForPoses(u64),
+}
+
+impl SnapshotRevision {
+    /// Whether the document has not changed since.
+    pub(super) fn holds(self, history: &History) -> bool {
+        match self {
+            Self::WithPose(revision) => revision == history.revision(),
+            Self::ButForPoses(revision) => revision == history.revision_but_for_poses(),
+        }
+    }
 }
 
 /// The result of a job that saves: the stamp of what it wrote.

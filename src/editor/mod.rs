@@ -58,7 +58,7 @@ pub use corrective_jobs::{SampleTask, Stale};
 pub use correctives::PoseSpace;
 pub use deforming::StackScope;
 pub use display::{Displayed, DisplayedMeshes};
-pub use files::{FileJob, OpenRequest, Relink};
+pub use files::{FileJob, OpenRequest, Relink, SnapshotRevision};
 pub use heat_maps::HeatMap;
 pub use operations::OperationKind;
 pub use posing::ResetPart;
