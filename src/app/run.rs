@@ -348,7 +348,7 @@ impl SinewApp {
             Command::MirrorSamples => self.editor.change_samples(SampleTask::Mirror),
             Command::FlipSamples => self.editor.change_samples(SampleTask::Flip),
             Command::RetargetSamples => {
-                self.editor.change_samples(SampleTask::Retarget(Stale::All))
+                self.editor.change_samples(SampleTask::Retarget(Stale::All));
             }
             Command::KeepSamples => self.editor.change_samples(SampleTask::Keep(Stale::All)),
             Command::CopyWeights => {
