@@ -265,7 +265,7 @@ mod tests {
         }
 
         fn settle(&mut self) {
-            let deadline = Instant::now() + Duration::from_mins(2);
+            let deadline = Instant::now() + Duration::from_mins(10);
             loop {
                 self.editor.take_steps(&self.steps);
                 while let Some(notice) = self.editor.take_notice() {
