@@ -1,7 +1,8 @@
 //! Layers of groups of clusters as JSON: bases, muscles, drivers, recorded data, lattices and cages, with vertices as the file numbers them.
 
 use super::Failure;
-use super::cluster_layer_json::{Data, Driver, GroupLayers, Layers, MeshName, Muscle, Reader};
+use super::cluster_data_json::Data;
+use super::cluster_layer_json::{Driver, GroupLayers, Layers, MeshName, Muscle, Reader};
 use crate::cluster::{Base, ClusterGroup, ClusterMap};
 use crate::document::{ClustersEdit, Document, Edit, MeshId};
 use crate::io::channels::read_item;

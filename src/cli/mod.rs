@@ -11,6 +11,7 @@ pub mod bench;
 mod centres;
 mod check;
 mod cluster_controls;
+mod cluster_data_json;
 mod cluster_layer_json;
 mod cluster_layers;
 mod cluster_marks;

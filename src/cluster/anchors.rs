@@ -152,9 +152,7 @@ mod tests {
             anchors: (0..N * N).filter(|v| !clusters.contains(v)).collect(),
             ..Layout::default()
         };
-        let start = std::time::Instant::now();
         let fits = AnchorFits::new(&surface, &layout);
-        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
         assert_eq!(fits.fits.len(), (N * N) as usize - 3);
         let of = |v: u32| {
             &fits

@@ -270,7 +270,7 @@ impl ClusterMap {
             for (index, known) in (0u16..).zip(&self.groups) {
                 let leaves =
                     |point: u32| changed.contains(&point) && self.group_of(point) == Some(index);
-                if index != to && known.hand.displaces(leaves) {
+                if index != to && displaced_by_hand(known).into_iter().any(leaves) {
                     let to = Arc::make_mut(&mut groups[usize::from(to)]);
                     to.hand = to.hand.with_controls_of(&known.hand, leaves);
                 }
@@ -319,14 +319,15 @@ impl ClusterMap {
 
     /// The points among some whose displacements by hand are gone where they come into a group; `None` frees them.
     pub fn lost_by_hand(&self, points: &[u32], group: Option<u16>) -> Vec<u32> {
-        let is_lost = |point: &&u32| {
-            let known = self.group_of(**point).filter(|known| Some(*known) != group);
-            let known = known.and_then(|known| self.groups.get(usize::from(known)));
-            known.is_some_and(|known| known.hand.displaces(|control| control == **point))
-        };
         if self.takes_hand(group) {
             return Vec::new();
         }
+        let displaced: Vec<BTreeSet<u32>> = self.groups.iter().map(displaced_by_hand).collect();
+        let is_lost = |point: &&u32| {
+            let known = self.group_of(**point).filter(|known| Some(*known) != group);
+            let known = known.and_then(|known| displaced.get(usize::from(known)));
+            known.is_some_and(|known| known.contains(*point))
+        };
         points.iter().filter(is_lost).copied().collect()
     }
 
@@ -461,6 +462,15 @@ pub fn check_group(group: &ClusterGroup) -> Result<(), MapError> {
         }
     }
     Ok(())
+}
+
+/// The points that a group displaces by hand at some time.
+fn displaced_by_hand(group: &Arc<ClusterGroup>) -> BTreeSet<u32> {
+    if group.base == Base::Hand {
+        group.hand.displaced()
+    } else {
+        BTreeSet::new()
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use crate::skeleton::clip_edit::SAME_KEY_SECS;
 use crate::skeleton::{ClipId, Moment};
 use glam::{DVec3, Vec3};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Displacements by control, ascending; other controls have none.
@@ -265,7 +265,18 @@ impl ControlMotion {
             still: merged(self.still.to_vec(), other.still.to_vec()),
             clips: self.clips.clone(),
         };
-        for clip in self.clips.keys().chain(other.clips.keys()) {
+        // Another clip has nothing of those to take.
+        let displaces = |keys: &[ControlKey]| {
+            let mut offsets = keys.iter().flat_map(|key| key.offsets.iter());
+            offsets.any(|offset| takes(offset.0))
+        };
+        let theirs = other.clips.iter().filter(|(_, keys)| displaces(keys));
+        let clips: BTreeSet<_> = self
+            .clips
+            .keys()
+            .chain(theirs.map(|entry| entry.0))
+            .collect();
+        for clip in clips {
             let keys = [self, other].map(|of| of.keys(*clip));
             let mut times: Vec<f32> = keys.into_iter().flatten().map(|key| key.secs).collect();
             times.sort_by(f32::total_cmp);
@@ -281,11 +292,12 @@ impl ControlMotion {
         motion
     }
 
-    /// Whether it displaces one of some controls at some time.
-    pub fn displaces(&self, is_one: impl Fn(u32) -> bool) -> bool {
+    /// The controls that it displaces at some time.
+    pub fn displaced(&self) -> BTreeSet<u32> {
         let keyed = self.clips.values().flat_map(|keys| keys.iter());
-        let mut all = keyed.map(|key| &key.offsets).chain([&self.still]);
-        all.any(|offsets| offsets.iter().any(|offset| is_one(offset.0)))
+        let all = keyed.map(|key| &key.offsets).chain([&self.still]);
+        let controls = all.flat_map(|offsets| offsets.iter().map(|offset| offset.0));
+        controls.collect()
     }
 
     /// With the displacements of each time changed, in any order.

@@ -5,7 +5,7 @@ use crate::deform::{Captured, DeformStack, InstancePlan, capture};
 use crate::document::{Document, Instance, InstanceId, MeshId, MeshItem};
 use crate::evaluate::Evaluator;
 use crate::evaluate::gauge::with_stacks;
-use crate::io::{is_obj, open_any, read_obj_positions};
+use crate::io::{ImportError, is_obj, open_any, read_obj_positions};
 use crate::skeleton::PoseAt;
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
@@ -25,7 +25,11 @@ pub fn of_file<'p>(
 ) -> Result<BTreeMap<MeshId, Captured>, String> {
     let captured = if is_obj(path) {
         let positions = read_obj_positions(path, task);
-        let positions = positions.map_err(|why| format!("{}: {why}", path.display()))?;
+        let positions = positions.map_err(|why| match why {
+            // It names the file.
+            ImportError::Io { .. } => why.to_string(),
+            why => format!("{}: {why}", path.display()),
+        })?;
         of_positions(document, at, &positions, task)
     } else {
         let opened = open_any(path, task).map_err(|why| why.to_string())?;

@@ -163,7 +163,7 @@ impl Document {
         &self.pose
     }
 
-    /// The artist's pose with its constraints.
+    /// The artist's pose after constraints.
     pub fn posed(&self) -> Arc<Pose> {
         self.constrained(self.pose.clone())
     }

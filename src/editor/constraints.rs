@@ -72,28 +72,28 @@ impl ConstraintKind {
         !matches!(self, Self::LimitRotation | Self::LimitSwing)
     }
 
-    /// What it does, in a sentence.
+    /// The tooltip: one sentence.
     pub fn about(self) -> &'static str {
         match self {
             Self::CopyRotation => {
-                "Turn the bone as another one turns. An influence of 0.5 makes a half rotation."
+                "Copy the rotation of the target. An influence of 0.5 copies half of it."
             }
-            Self::CopyLocation => "Keep the bone at the place of another one.",
-            Self::CopyScale => "Scale the bone as another one is scaled.",
-            Self::Aim => "Point an axis of the bone at another one, by the shortest turn.",
+            Self::CopyLocation => "Copy the location of the target.",
+            Self::CopyScale => "Copy the scale of the target.",
+            Self::Aim => "Point an axis of the bone at the target, by the smallest rotation.",
             Self::TwistShare => {
-                "Turn the bone by a share of another one's twist, as twist bones of a forearm do."
+                "Copy a fraction of the target's twist, as the twist bones of a forearm do."
             }
             Self::LimitRotation => {
-                "Keep each angle in a range, relative to the rest pose: X first, then Y, then Z."
+                "Limit the rotation from the rest pose, as Euler angles in XYZ order."
             }
             Self::LimitSwing => {
-                "Keep the bone in a cone about its rest direction, and its twist in a range."
+                "Limit the swing from the rest pose to a cone, and the twist to a range."
             }
             Self::TwoBoneIk => {
-                "Bend the two bones above so that this one reaches another bone; a pole directs the elbow."
+                "Rotate the two parent bones so that this bone reaches the target. A pole target directs the elbow."
             }
-            Self::ChainIk => "Bend a chain of bones above so that this one reaches another bone.",
+            Self::ChainIk => "Rotate a chain of parent bones so that this bone reaches the target.",
         }
     }
 

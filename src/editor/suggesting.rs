@@ -4,7 +4,7 @@
 
 use super::Editor;
 use super::jobs::EditorJob;
-use crate::document::{Document, Edit};
+use crate::document::{Document, Edit, InstanceId};
 use crate::evaluate::{JobError, JobHandle};
 use crate::finding::counted;
 use crate::skeleton::JointId;
@@ -27,6 +27,8 @@ pub(super) struct Suggesting {
 struct Running {
     joint: JointId,
     base: Document,
+    /// Whether it is of one proposal.
+    is_tune: bool,
     job: JobHandle<Result<Computed, SuggestError>>,
 }
 
@@ -34,8 +36,8 @@ struct Running {
 enum Computed {
     /// All suggestions for a joint.
     All(Vec<Suggestion>),
-    /// A proposal (suggestion, proposal, by index) with other settings.
-    Tuned(usize, usize, Box<Proposal>),
+    /// A proposal on an instance with other settings.
+    Tuned(InstanceId, Box<Proposal>),
 }
 
 impl Suggesting {
@@ -97,9 +99,9 @@ impl Editor {
         let label = format!("Tune {name}");
         let joint = found.joint;
         let document = base.clone();
-        self.compute(joint, base, &label, move |task| {
+        self.compute((joint, true), base, &label, move |task| {
             let made = tune(&document, &found, proposal, &settings, task)?;
-            Ok(Computed::Tuned(suggestion, proposal, Box::new(made)))
+            Ok(Computed::Tuned(found.instance, Box::new(made)))
         });
     }
 
@@ -169,7 +171,7 @@ impl Editor {
         let (base, settings) = (self.document.clone(), self.suggesting.settings);
         let label = format!("Suggest correctives for {}", base.skeleton().label(joint));
         let document = base.clone();
-        self.compute(joint, base, &label, move |task| {
+        self.compute((joint, false), base, &label, move |task| {
             Ok(Computed::All(suggest(&document, joint, &settings, task)?))
         });
     }
@@ -177,7 +179,7 @@ impl Editor {
     /// Runs a computation on the job lane instead of the one under way.
     fn compute(
         &mut self,
-        joint: JointId,
+        (joint, is_tune): (JointId, bool),
         base: Document,
         label: &str,
         work: impl FnOnce(&Task) -> Result<Computed, SuggestError> + Send + 'static,
@@ -185,7 +187,12 @@ impl Editor {
         self.cancel_suggesting();
         let job = self.lane.submit(EditorJob::Suggest, label, work);
         self.suggesting.failure = None;
-        self.suggesting.job = Some(Running { joint, base, job });
+        self.suggesting.job = Some(Running {
+            joint,
+            base,
+            is_tune,
+            job,
+        });
     }
 
     /// The document that the suggestions were computed for. `None`, with a notice, where the model has changed since.
@@ -213,13 +220,19 @@ impl Editor {
                 self.suggesting.found = found;
                 self.suggesting.base = Some(ended.base);
             }
-            Ok(Ok(Computed::Tuned(s, p, tuned))) => {
-                let found = self.suggesting.found.get_mut(s);
-                if let Some(proposal) = found.and_then(|found| found.proposals.get_mut(p)) {
+            Ok(Ok(Computed::Tuned(instance, tuned))) => {
+                let pose = (tuned.axis, tuned.angle);
+                let found = self.suggesting.found.iter_mut();
+                let mut proposals = found
+                    .filter(|found| found.instance == instance)
+                    .flat_map(|found| &mut found.proposals);
+                // It may have been accepted or dropped meanwhile.
+                if let Some(proposal) = proposals.find(|p| (p.axis, p.angle) == pose) {
                     *proposal = *tuned;
                 }
             }
             Ok(Err(SuggestError::Cancelled(_))) | Err(JobError::Cancelled) => {}
+            Ok(Err(why)) if ended.is_tune => self.notify(why.to_string()),
             Ok(Err(why)) => {
                 self.suggesting.found.clear();
                 self.suggesting.failure = Some(why.to_string());

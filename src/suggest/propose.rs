@@ -165,7 +165,7 @@ pub(super) fn skin_of(
     Ok(skin)
 }
 
-/// The skinned surface in each pose of the rays: (ray, angle in radians, surface).
+/// The skinned surface in each pose of the rays: (index of the ray, angle in radians, surface).
 pub(super) fn posed(
     document: &Document,
     poser: &mut Poser<'_>,

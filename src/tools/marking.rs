@@ -266,7 +266,7 @@ impl strokes::Stroke for Stroke {
             let n = begun.n_changed(item.geometry.topology());
             actions.push(ToolAction::Name(begun.label(self.act, n)));
             if begun.lacks_mirror {
-                let why = "Symmetry takes the mirror image from a skin, which this object does not have: one side was marked.";
+                let why = "Symmetry needs an object with a skin: only one side was marked.";
                 actions.push(ToolAction::Notify(why.into()));
             }
             let changed: Vec<u32> = begun.changed.iter().collect();

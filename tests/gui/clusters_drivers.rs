@@ -51,7 +51,7 @@ fn a_driver_is_added_in_the_panel_and_its_range_dragged() {
     assert!((driver(&window).settings.to - 1.2).abs() < 1e-6);
     window.pick("Extrapolation", "Linear");
     assert_eq!(driver(&window).settings.mode, Normalisation::Extend);
-    assert_eq!(undo_label(&window), "Driver range mode · Driver");
+    assert_eq!(undo_label(&window), "Driver extrapolation · Driver");
 
     window.pick("Response", "Curve");
     let n = window.editor().history().n_undo();

@@ -171,13 +171,13 @@ fn fit_problem(
     let fit = data.fitted(&pairs)?;
     if pairs.len() > 2 && !fit.has_rotation {
         return Some(
-            "Its markers, or their vertices, lie on a line: the fit moves them and does not turn them."
+            "Its markers, or their vertices, lie on a line: the fit translates them without rotating them."
                 .into(),
         );
     }
     if fit.is_mirrored {
         return Some(
-            "Its markers are the mirror image of their vertices at the reference time: flip one of the axes of its bindings."
+            "At the reference time its markers are a mirror image of their vertices: flip one axis of its bindings."
                 .into(),
         );
     }

@@ -87,7 +87,8 @@ impl Names {
     }
 }
 
-/// The positions of the `v` lines of a file, in order, as they are: all that a sculpt of a known mesh needs.
+/// The positions of the `v` lines of a file, in order, as they are: all that a sculpt of a known mesh needs. The whole file is
+/// checked: a sculpt with a damaged face was not written as it was meant.
 ///
 /// Fails if the file cannot be read, at a line of a vertex or a face that is not valid, or when `task` is cancelled.
 pub fn read_obj_positions(path: &Path, task: &Task) -> Result<Vec<Vec3>, ImportError> {

@@ -1,26 +1,21 @@
 //! Applies a project to a freshly imported document: every part becomes an edit.
 
-use super::constraint_entries::ConstraintsEntry;
-use super::joints::{self, JointKey, JointRef, Joints};
+use super::joints::{self, JointKey, Joints};
 use super::names::Names;
 use super::recording_entries::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;
 use super::session::{self, Session};
 use super::types::all_finite;
 use super::v10::{
-    ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named, Project, Renamed,
-    RuleEntry, SkinJoint, StackEntry, TransformEntry,
+    ClipEntry, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named, Project, SkinJoint, StackEntry,
 };
-use super::{
-    ProjectError, clips, constraints, correctives, layers, masks, points, recordings, rig, rows,
-    rules, transforms,
-};
+use super::{ProjectError, clips, correctives, layers, masks, points, recordings, rig, rows};
 use crate::deform::{DeformStack, MaskKind};
 use crate::document::{
     ClipId, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId, checks,
 };
 use crate::finding::{Finding, counted};
-use crate::skeleton::{JointId, Pose};
+use crate::skeleton::JointId;
 use crate::task::Task;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -129,7 +124,7 @@ impl Opening {
         self.meshes.find(index, Some(name), findings)
     }
 
-    fn joint(&mut self, joint: JointKey, name: &str) -> Option<JointId> {
+    pub(super) fn joint(&mut self, joint: JointKey, name: &str) -> Option<JointId> {
         self.joints.find(joint, Some(name), &mut self.findings)
     }
 
@@ -460,120 +455,6 @@ impl Opening {
         task: &Task,
     ) -> Result<(), ProjectError> {
         recordings::restore(entries, &mut self.document, &mut self.findings, task)
-    }
-
-    fn rules(&mut self, entries: &[RuleEntry]) {
-        let mut seen = BTreeSet::new();
-        for entry in entries {
-            let Some(joint) = self.joint(entry.joint, &entry.name) else {
-                continue;
-            };
-            let place = format!("rule of bone {} \"{}\"", entry.joint, entry.name);
-            if !seen.insert(joint) {
-                self.warn(place, "It is listed twice; the second entry is skipped.");
-                continue;
-            }
-            let rule = rules::restore(entry, &mut self.joints, &mut self.findings);
-            self.apply(&place, Edit::JointRule { joint, rule });
-        }
-    }
-
-    /// Takes away the lists of the source that the project replaces: bones that they need can be gone or have another parent.
-    fn clear_constraints(&mut self, entries: &[ConstraintsEntry]) {
-        let mut cleared = BTreeMap::new();
-        // New bones have none.
-        for entry in (entries.iter()).filter(|entry| matches!(entry.joint, JointKey::Node(_))) {
-            if let Some(joint) = self.joint(entry.joint, &entry.name) {
-                cleared.insert(joint, Vec::new());
-            }
-        }
-        if !cleared.is_empty() {
-            self.document.restore_constraints(cleared);
-        }
-    }
-
-    /// The lists of constraints. More cycles than the `n_cycles` of the source are reported.
-    fn constraints(&mut self, entries: &[ConstraintsEntry], n_cycles: usize) {
-        let (mut seen, mut lists) = (BTreeSet::new(), BTreeMap::new());
-        for entry in entries {
-            let Some(joint) = self.joint(entry.joint, &entry.name) else {
-                continue;
-            };
-            let place = constraints::place(entry);
-            if !seen.insert(joint) {
-                self.warn(place, TWICE);
-                continue;
-            }
-            let skeleton = self.document.skeleton();
-            if !skeleton.is_live(joint) {
-                self.warn(place, "The bone is removed; its constraints are skipped.");
-                continue;
-            }
-            let of = (joint, &**skeleton);
-            let list = constraints::restore(entry, of, &mut self.joints, &mut self.findings);
-            lists.insert(joint, list);
-        }
-        if !lists.is_empty() {
-            self.document.restore_constraints(lists);
-        }
-        if self.document.constraint_cycles().len() > n_cycles {
-            self.findings.extend(checks::of_constraints(&self.document));
-        }
-    }
-
-    fn pose(&mut self, entries: Vec<JointPose>) {
-        let mut to = Pose::clone(self.document.pose());
-        let mut seen = BTreeSet::new();
-        for entry in entries {
-            let Some(joint) = self.joint(entry.joint, &entry.name) else {
-                continue;
-            };
-            let place = format!("pose of bone {} \"{}\"", entry.joint, entry.name);
-            let Some(local) = to.locals.get_mut(joint.get()) else {
-                continue;
-            };
-            if !seen.insert(joint) {
-                self.warn(place, "It is listed twice; the second entry is skipped.");
-                continue;
-            }
-            let difference = TransformEntry {
-                translation: entry.translation,
-                rotation: entry.rotation,
-                scale: entry.scale,
-                stretch: entry.stretch,
-            };
-            match transforms::restore(local, &difference) {
-                Ok(posed) => *local = posed,
-                Err(why) => self.warn(place.as_str(), format!("{why} and is skipped.")),
-            }
-            if let Some(weights) = entry.morph_weights {
-                self.apply(&place, Edit::MorphWeights { joint, weights });
-            }
-        }
-        if let Some(edit) = Edit::pose_change(self.document.pose(), &to) {
-            self.apply("pose", edit);
-        }
-    }
-
-    fn names(&mut self, entries: Vec<Renamed>) {
-        for entry in entries {
-            if let Some(joint) = self.joint(entry.joint, &entry.was) {
-                let place = format!("name of bone {} \"{}\"", entry.joint, entry.was);
-                let name = entry.name;
-                self.apply(&place, Edit::JointName { joint, name });
-            }
-        }
-    }
-
-    fn locks(&mut self, entries: &[JointRef]) {
-        let (joints, findings) = (&mut self.joints, &mut self.findings);
-        let locked: BTreeSet<JointId> = entries
-            .iter()
-            .filter_map(|joint| joints.find_joint(joint, findings))
-            .collect();
-        if !locked.is_empty() {
-            self.apply("locks", Edit::Locks(Arc::new(locked)));
-        }
     }
 
     fn clips(&mut self, removed: Vec<Named>, entries: Vec<ClipEntry>) -> Result<(), ProjectError> {

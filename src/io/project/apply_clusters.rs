@@ -1,7 +1,7 @@
 //! Applies the control clusters of a project, after its clips, whose numbers their keyframes name.
 
 use super::ProjectError;
-use super::apply::{NO_VERTEX, Opening, TWICE};
+use super::apply::{NO_VERTEX, Opening};
 use super::cluster_entries::ClusterEntry;
 use super::{clusters, unplaced};
 use crate::document::{ClustersEdit, Edit};
@@ -27,7 +27,11 @@ impl Opening {
             };
             self.findings.append(&mut about_mesh);
             if !seen.insert(mesh) {
-                self.warn(place, TWICE);
+                let why =
+                    "The mesh has other clusters. The project keeps these, and they do not act.";
+                let kept = unplaced::kept(&entry, &place)?;
+                self.warn(place, why);
+                self.document.keep_unplaced_clusters(kept);
                 continue;
             }
             let (joints, findings) = (&mut self.joints, &mut self.findings);
@@ -38,7 +42,7 @@ impl Opening {
                 let found = known.or_else(|| clips.find(clip, Some(name), findings));
                 found.filter(|id| document.clips().contains_key(id))
             };
-            let kept = unplaced::kept(&entry, &place)?;
+            let spare = entry.clone();
             let model = (&*item.geometry, &**document.recordings());
             let restored = clusters::restore(entry, model, joints, &mut find_clip, findings)?;
             let conflicts = (restored.n_conflicts, "that are in another group already");
@@ -51,6 +55,7 @@ impl Opening {
             });
             if let Err(why) = applied {
                 let why = format!("They are not valid: {why}. The project keeps them.");
+                let kept = unplaced::kept(&spare, &place)?;
                 self.warn(place, why);
                 self.document.keep_unplaced_clusters(kept);
             }

@@ -249,7 +249,7 @@ impl Layers<'_> {
         let mut unplaced = Vec::new();
         for entry in entry.muscles {
             let found = muscles::restore(entry.clone(), self.joints, findings);
-            let found = found.ok_or("The model has no longer one of its bones.".to_owned());
+            let found = found.ok_or("The model no longer has one of its bones.".to_owned());
             let checked = found.and_then(|muscle| {
                 let muscles = vec![muscle.clone()];
                 valid(ClusterGroup {
@@ -266,7 +266,7 @@ impl Layers<'_> {
         for entry in entry.drivers {
             let found = driven::restore_driver(entry.clone(), mesh, self.joints, findings);
             let found =
-                found.ok_or("The model has no longer a bone or a vertex that it reads.".to_owned());
+                found.ok_or("The model no longer has a bone or a vertex that it reads.".to_owned());
             let checked = found.and_then(|driver| {
                 let recording = driver.recording();
                 if recording.is_some_and(|id| !self.recordings.contains_key(&id)) {

@@ -19,6 +19,7 @@
 //! Invariant: only the types of this folder are serialised; the types of the document are not.
 
 mod apply;
+mod apply_bones;
 mod apply_clusters;
 mod autosave;
 mod block;

@@ -141,7 +141,7 @@ pub(super) struct SkinJoint(pub(super) u16, pub(super) JointKey, pub(super) Stri
 #[serde(deny_unknown_fields)]
 pub(super) struct JointEntry {
     pub(super) joint: JointKey,
-    /// Its name; for a node the source's, as a check.
+    /// Its name. For a node of the source model: the name there, by which a changed model is noticed.
     pub(super) name: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) removed: bool,

@@ -1,6 +1,6 @@
 //! Version 6 of the format, without control clusters.
 
-// Everything else is as in version 9.
+// Everything else is as in version 10.
 pub(super) use super::v10::{
     ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed,
     RuleEntry, StackEntry,

@@ -1,6 +1,6 @@
 //! Version 7 of the format, whose groups of control clusters have no layers besides muscles.
 
-// Everything else is as in version 9.
+// Everything else is as in version 10.
 pub(super) use super::v10::{
     ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed,
     RuleEntry, StackEntry,

@@ -289,7 +289,7 @@ mod tests {
         assert!(made.worst > 3.0, "{}", made.worst);
     }
 
-    /// A constant channel is one keyframe, but a clip that it ended does not become shorter.
+    /// A constant channel is thinned to one keyframe, unless its last keyframe ends the clip.
     #[test]
     fn a_clip_keeps_its_length() {
         let (_, _, clip) = twisting([0.0, 60.0, 120.0]);

@@ -174,7 +174,7 @@ impl Rule {
         }
     }
 
-    /// The joints on whose rest transforms its result depends, when `joint` has it.
+    /// The joints whose rest transforms a constraint of `joint` reads.
     pub fn reads_rest_of(&self, joint: JointId, skeleton: &Skeleton) -> BTreeSet<JointId> {
         let bent = skeleton.ancestors(joint).take(self.n_bones());
         let own = std::iter::once(joint).chain(bent);

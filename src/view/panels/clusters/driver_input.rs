@@ -137,7 +137,7 @@ impl ClustersPanel {
             let mut choices = AXES.to_vec();
             let known = AXES.iter().find(|known| known.0.distance(unit) < 1e-6);
             if known.is_none() {
-                choices.insert(0, (unit, "Custom", "An axis of its own."));
+                choices.insert(0, (unit, "Custom", "An axis that is none of X, Y and Z."));
             }
             let shown = known.map_or(unit, |known| known.0);
             let (response, chosen) = pick_ui(ui, "Axis", width, shown, &choices);

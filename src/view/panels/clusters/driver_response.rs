@@ -140,7 +140,7 @@ impl ClustersPanel {
             let (response, chosen) = pick_ui(ui, "Extrapolation", width, settings.mode, &choices);
             response.on_hover_text(settings.mode.about());
             if let Some(mode) = chosen {
-                editor.set_driver(index, "range mode", |layer| layer.settings.mode = mode);
+                editor.set_driver(index, "extrapolation", |layer| layer.settings.mode = mode);
             }
         });
     }

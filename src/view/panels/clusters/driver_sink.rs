@@ -170,7 +170,7 @@ impl ClustersPanel {
         named_ui(ui, "Position, falloff", about, |ui| {
             ui.spacing_mut().interact_size.x = HALF;
             let place = Number {
-                label: "Place of the driver",
+                label: "Position of the driver",
                 range: -200.0..=300.0,
                 speed: 0.25,
                 decimals: 1,

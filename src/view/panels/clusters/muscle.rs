@@ -163,7 +163,7 @@ impl ClustersPanel {
         named_ui(ui, "Position, falloff", about, |ui| {
             ui.spacing_mut().interact_size.x = HALF;
             let place = Number {
-                label: "Place",
+                label: "Position",
                 range: -200.0..=300.0,
                 speed: 0.25,
                 decimals: 1,

@@ -106,7 +106,7 @@ pub(super) fn settings_ui(
         } => {
             target_ui(ui, editor, source);
             let mut world = *space == Space::World;
-            let about = "Copy the rotation in the world instead of how the target turned from its rest pose.";
+            let about = "Copy the rotation in world space. Otherwise the rotation from the rest pose is copied, in local space.";
             check_ui(ui, subject, &mut world, ("World space", about));
             *space = if world { Space::World } else { Space::Local };
             if world {
@@ -123,7 +123,7 @@ pub(super) fn settings_ui(
         Rule::CopyScale { source } => target_ui(ui, editor, source),
         Rule::Aim { target, axis, .. } => {
             target_ui(ui, editor, target);
-            let about = "The axis of this bone that points at the target.";
+            let about = "The axis of this bone that is pointed at the target.";
             axis_ui(ui, subject, axis, ("Track axis", about));
         }
         Rule::TwistShare {
@@ -133,12 +133,13 @@ pub(super) fn settings_ui(
             centre,
         } => {
             target_ui(ui, editor, source);
-            let about = "The axis of this bone about which the twist is read.";
+            let about = "The twist axis, in the space of this bone.";
             axis_ui(ui, subject, axis, ("Axis", about));
-            let about = "How much of the target's twist this bone takes; below 0 it turns back.";
+            let about =
+                "The fraction of the target's twist that is copied. Negative values reverse it.";
             let field = Field::plain("Factor", about, -1.0..=1.0);
             number_ui(ui, editor, subject, &field, share);
-            let about = "The twist about which the bone does not jump: it jumps half a turn away from this angle.";
+            let about = "The twist is measured up to 180° to either side of this angle. Beyond that it wraps around.";
             let field = Field::degrees("Centre angle", about, -180.0..=180.0);
             number_ui(ui, editor, subject, &field, centre);
         }
@@ -155,8 +156,7 @@ pub(super) fn settings_ui(
                 _ => ["Swing 1", "Swing 2"].map(str::to_owned),
             };
             for (angle, name) in cone.half_angles.iter_mut().zip(names) {
-                let about =
-                    "How far the bone may swing about this axis of its rest pose, to either side.";
+                let about = "The largest swing about this axis, to either side of the rest pose.";
                 let field = Field::degrees(&name, about, 1.0..=180.0);
                 number_ui(ui, editor, subject, &field, angle);
             }
@@ -169,7 +169,7 @@ pub(super) fn settings_ui(
         } => {
             target_ui(ui, editor, target);
             pole_ui(ui, editor, subject, pole);
-            let about = "The part of the length before which the reach becomes soft, so that the limb never snaps straight.";
+            let about = "The fraction of the limb's length over which it slows down before it is straight, so that it does not snap.";
             let field = Field::plain("Softness", about, 0.0..=MOST_SOFTNESS);
             number_ui(ui, editor, subject, &field, softness);
         }
@@ -178,7 +178,7 @@ pub(super) fn settings_ui(
             let mut bones = *n_bones as f64;
             let n_above = (editor.document().skeleton().ancestors(subject.joint)).count();
             let most = n_above.clamp(FEWEST_BONES, MOST_BONES) as f64;
-            let about = "How many bones above this one bend.";
+            let about = "The number of parent bones that rotate.";
             let field = Field::plain("Chain length", about, FEWEST_BONES as f64..=most);
             number_ui(ui, editor, subject, &field, &mut bones);
             *n_bones = bones.round() as usize;
@@ -194,7 +194,7 @@ pub(super) fn settings_ui(
 fn joint_ui(ui: &mut Ui, editor: &Editor, subject: &Subject<'_>, followed: &mut JointId) -> bool {
     let skeleton = editor.document().skeleton().clone();
     let before = *followed;
-    row_ui(ui, ("Target", "The bone that is followed."), |ui, about| {
+    row_ui(ui, ("Target", "The target bone."), |ui, about| {
         let response = ComboBox::from_id_salt("Target")
             .width(ui.available_width())
             .truncate()
@@ -214,7 +214,7 @@ fn joint_ui(ui: &mut Ui, editor: &Editor, subject: &Subject<'_>, followed: &mut 
 
 fn pole_ui(ui: &mut Ui, editor: &Editor, subject: &Subject<'_>, pole: &mut Option<JointId>) {
     let skeleton = editor.document().skeleton().clone();
-    let about = "The bone that the elbow or knee points at.";
+    let about = "The bone towards which the elbow or knee points.";
     row_ui(ui, ("Pole target", about), |ui, about| {
         let shown = pole.map_or_else(|| "None".to_owned(), |pole| skeleton.label(pole));
         let response = ComboBox::from_id_salt("Pole")
@@ -253,7 +253,7 @@ fn axis_ui(ui: &mut Ui, subject: &Subject<'_>, axis: &mut DVec3, (field, about):
 }
 
 fn offset_ui(ui: &mut Ui, subject: &Subject<'_>, keeps_offset: &mut bool) {
-    let about = "Keep how this bone differs from the target in the rest pose.";
+    let about = "Keep the offset from the target that the bone has in the rest pose.";
     check_ui(ui, subject, keeps_offset, ("Keep offset", about));
 }
 
@@ -274,13 +274,13 @@ fn range_ui(
     range: &mut [f64; 2],
 ) {
     let before = *range;
-    let about = "The range in which the angle stays, relative to the rest pose.";
+    let about = "The allowed range of the angle from the rest pose.";
     row_ui(ui, (name, about), |ui, _| {
         for (end, word) in range.iter_mut().zip(["Min", "Max"]) {
             let name = format!("{word} {name}");
             let about = match word {
-                "Min" => "The smallest angle, relative to the rest pose.",
-                _ => "The largest angle, relative to the rest pose.",
+                "Min" => "The smallest angle from the rest pose.",
+                _ => "The largest angle from the rest pose.",
             };
             let field = Field::degrees(&name, about, -360.0..=360.0);
             value_ui(ui, editor, subject, &field, end);

@@ -56,16 +56,16 @@ pub(super) fn constraints_ui(ui: &mut Ui, editor: &mut Editor) {
         }
     });
     response.response.on_hover_text(
-        "Let this bone follow others, after the clip and the pose. Exports turn constraints into keyframes.",
+        "Add a constraint to this bone. Constraints act on top of the clip and the pose; exports turn them into keyframes.",
     );
     if !list.is_empty() {
         let field = Button::new("Bake to keyframes");
         let response = ui
             .add_enabled(editor.can_bake_constraints(), field)
             .on_hover_text(
-                "Turn what the constraints of all bones do into keyframes of every clip, and mute the constraints.",
+                "Bake the constraints of all bones into keyframes of every clip, and mute the constraints.",
             )
-            .on_disabled_hover_text("No constraint acts, or there is no clip.");
+            .on_disabled_hover_text("Nothing to bake: every constraint is muted, or the model has no clip.");
         if response.clicked() {
             editor.bake_constraints();
         }
