@@ -1,6 +1,6 @@
 //! The recorded data that a JSON file of layers binds to clusters.
 
-use super::cluster_layer_json::{Direction, FadeTimes, Reader, one_of};
+use super::cluster_json_reader::{Direction, FadeTimes, Reader, one_of};
 use crate::cluster::channel::{AxisMap, Binding, BindingKind, ScalarDirection, SignedAxis};
 use crate::cluster::{DataLayer, Fit};
 use glam::DVec3;

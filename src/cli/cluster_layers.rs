@@ -2,7 +2,8 @@
 
 use super::Failure;
 use super::cluster_data_json::Data;
-use super::cluster_layer_json::{Driver, GroupLayers, Layers, MeshName, Muscle, Reader};
+use super::cluster_json_reader::Reader;
+use super::cluster_layer_json::{Driver, GroupLayers, Layers, MeshName, Muscle};
 use crate::cluster::{Base, ClusterGroup, ClusterMap};
 use crate::document::{ClustersEdit, Document, Edit, MeshId};
 use crate::io::channels::read_item;

@@ -12,6 +12,7 @@ mod centres;
 mod check;
 mod cluster_controls;
 mod cluster_data_json;
+mod cluster_json_reader;
 mod cluster_layer_json;
 mod cluster_layers;
 mod cluster_marks;

@@ -97,6 +97,12 @@ impl Document {
     /// Exchanges the payload of `edit` with the document. Checks first: on `Err` nothing changed.
     pub fn apply(&mut self, edit: &mut Edit) -> Result<Dirty, EditError> {
         edit.check(self)?;
+        Ok(self.exchange(edit))
+    }
+
+    /// Exchanges the payload of an edit with the document, unchecked: for undo and redo, which return to states that the
+    /// document had. A check can depend on the way to a state, as that of dependency cycles does.
+    pub(super) fn exchange(&mut self, edit: &mut Edit) -> Dirty {
         let mut dirty = Dirty::default();
         match edit {
             Edit::Influences(edit) => edit.swap(self, &mut dirty),
@@ -165,7 +171,7 @@ impl Document {
             }
             Edit::Rig(edit) => edit.swap(self, &mut dirty),
         }
-        Ok(dirty)
+        dirty
     }
 
     /// Changes a joint, except for its parent.

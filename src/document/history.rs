@@ -332,10 +332,7 @@ impl History {
         let mut step = self.redo.pop()?;
         let mut dirty = Dirty::default();
         for edit in &mut step.edits {
-            // It was applied to this same state before.
-            if let Ok(stale) = document.apply(edit) {
-                dirty.merge(stale);
-            }
+            dirty.merge(document.exchange(edit));
         }
         step.after.restore(document, step.poses());
         self.position += 1;
@@ -458,10 +455,7 @@ impl History {
 fn revert(document: &mut Document, edits: &mut [Edit]) -> Dirty {
     let mut dirty = Dirty::default();
     for edit in edits.iter_mut().rev() {
-        // It was valid when first applied, and everything after it has been undone.
-        if let Ok(stale) = document.apply(edit) {
-            dirty.merge(stale);
-        }
+        dirty.merge(document.exchange(edit));
     }
     dirty
 }

@@ -7,8 +7,8 @@ use crate::document::constraint_keys::LARGEST_DEGREES;
 use crate::document::rig::KEY_TOLERANCE;
 use crate::document::{ConstraintKeys, ConstraintsEdit, Document, Edit};
 use crate::finding::counted;
-use crate::skeleton::Clip;
 use crate::skeleton::constraint::set_channels;
+use crate::skeleton::{Clip, RigidInterpolation};
 use crate::task::{Cancelled, Task};
 use std::sync::Arc;
 
@@ -25,6 +25,17 @@ impl Editor {
     /// which also mutes the constraints and leaves the artist's pose as it is shown.
     pub fn bake_constraints(&mut self) {
         if !self.can_bake_constraints() || !self.can_start_file_job() {
+            return;
+        }
+        let mut clips = self.document.clips().values();
+        let screw = clips.find(|clip| clip.rigid_interpolation != RigidInterpolation::Components);
+        if let Some(clip) = screw {
+            let why = format!(
+                "The clip \"{}\" has screw interpolation, in which single channels cannot be baked. Set its interpolation to \
+                 Components first. Exports need no baking.",
+                clip.name
+            );
+            self.notify(why);
             return;
         }
         self.finish_tool();

@@ -288,6 +288,18 @@ fn a_cycle_in_a_file_is_opened_and_named() {
     assert_eq!(pose.locals[4], keyed.locals[4]);
     assert!((pose.locals[3].rotation.dot(keyed.locals[4].rotation)).abs() > 1.0 - 1e-12);
 
+    // Undo closes it again, bit for bit.
+    let mut history = sinew::document::History::default();
+    let mut opened = document.clone();
+    let deleted = edit(JointId(4), Vec::new());
+    history
+        .apply(&mut opened, deleted, "Delete constraint")
+        .unwrap();
+    assert!(opened.constraint_cycles().is_empty());
+    history.undo(&mut opened).unwrap();
+    assert!(opened.same_content(&document));
+    assert_eq!(opened.constraint_cycles().len(), 1);
+
     // Another cycle is refused all the same, and so is one that would stop what acts.
     let mut document = document;
     constrain(&mut document, JointId(2), &[copies(JointId(1))]);

@@ -57,9 +57,12 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Of all constraints that are not muted.
+    /// Of all constraints that act: not muted, with an influence above 0.
     pub(super) fn new(skeleton: &Skeleton, constraints: &Constraints) -> Self {
         let (mut steps, mut edges) = (Vec::new(), Vec::new());
+        // The chain of each reach, and what copies the local transform of a source.
+        let mut chains: Vec<(Step, Vec<JointId>)> = Vec::new();
+        let mut copies: Vec<(JointId, Edge<Step>)> = Vec::new();
         for joint in skeleton.live_joints() {
             steps.extend([Step::Local(joint), Step::World(joint)]);
             edges.push(Edge::of_hierarchy(Step::Local(joint), Step::World(joint)));
@@ -69,7 +72,7 @@ impl Graph {
         }
         for (&joint, list) in constraints.iter().filter(|(j, _)| skeleton.is_live(**j)) {
             for (i, constraint) in list.iter().enumerate() {
-                if constraint.is_muted {
+                if constraint.is_muted || constraint.influence <= 0.0 {
                     continue;
                 }
                 let of = Some((joint, i));
@@ -94,7 +97,8 @@ impl Graph {
                     }
                     | Rule::CopyScale { source }
                     | Rule::TwistShare { source, .. } => {
-                        edges.extend(follows(Step::Local(source), own, source));
+                        let copy = follows(Step::Local(source), own, source);
+                        copies.extend(copy.map(|edge| (joint, edge)));
                         needs_parent = false;
                     }
                     Rule::CopyRotation { source, .. } | Rule::CopyLocation { source, .. } => {
@@ -123,6 +127,7 @@ impl Graph {
                             }
                             edges.push(needs(reach, Step::World(other)));
                         }
+                        chains.push((reach, bent.clone()));
                         let top = bent.last().and_then(|&j| skeleton.joint(j).parent);
                         if let Some(above) = top {
                             edges.push(needs(Step::World(above), reach));
@@ -135,6 +140,20 @@ impl Graph {
                     edges.push(needs(Step::World(parent), own));
                 }
             }
+        }
+        // A copy reads what the reaches that bend its source make of it, unless they bend its own joint too.
+        for (joint, copy) in copies {
+            let Step::Local(source) = copy.from else {
+                continue;
+            };
+            let bending = chains.iter().filter(|(_, bent)| {
+                bent.iter().skip(1).any(|&j| j == source) && !bent.contains(&joint)
+            });
+            edges.extend(bending.map(|(reach, _)| Edge {
+                from: *reach,
+                ..copy
+            }));
+            edges.push(copy);
         }
         // Reaches that bend the same joint act in the order of the list.
         let reaches: Vec<Step> = steps

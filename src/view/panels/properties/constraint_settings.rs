@@ -315,6 +315,7 @@ fn value_ui(
     let mut number = shown;
     let drag = DragValue::new(&mut number)
         .range(field.range.clone())
+        .clamp_existing_to_range(false)
         .speed((field.range.end() - field.range.start()) * 0.005)
         .max_decimals(3)
         .suffix(field.suffix);
@@ -322,8 +323,8 @@ fn value_ui(
     let name = subject.name_of(field.name);
     response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, &name));
     follow_drag(ui, editor, &response, &subject.change_of("settings"));
-    // Leaving the field reads its rounded text again.
-    let is_rounding = response.lost_focus() && (number - shown).abs() <= 5e-4;
+    // What is drawn or read again is rounded; that is no change.
+    let is_rounding = !response.dragged() && (number - shown).abs() <= 5e-4;
     if response.changed() && !is_rounding {
         *value = number / field.factor;
     }

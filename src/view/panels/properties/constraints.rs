@@ -169,7 +169,9 @@ fn influence_ui(
         response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, &name));
         let label = subject.change_of("influence");
         follow_drag(ui, editor, &response, &label);
-        if response.changed() {
+        // A slider rounds what it draws; that is no change.
+        let is_rounding = (influence - constraint.influence).abs() <= 5e-4;
+        if response.changed() && !is_rounding {
             editor.change_constraint(subject.joint, index, &label, |constraint| {
                 constraint.influence = influence.clamp(0.0, 1.0);
             });
