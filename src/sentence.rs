@@ -87,6 +87,16 @@ fn cut_middle(chars: &mut Vec<char>, start: usize, len: usize, keep: usize) {
     chars.splice(start + head..start + len - tail, [ELLIPSIS]);
 }
 
+/// A message with a capital letter and a full stop.
+pub fn sentence(why: &str) -> String {
+    let mut text = why.to_owned();
+    if let Some(first) = text.get(..1).map(str::to_uppercase) {
+        text.replace_range(..1, &first);
+    }
+    text.push('.');
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,7 @@ use crate::document::{Document, Edit, MeshId};
 use crate::finding::counted;
 use crate::math::Worse;
 use crate::psd::DriverMode;
+use crate::sentence::sentence;
 use crate::skeleton::{JointId, Pose};
 use glam::DQuat;
 use std::collections::BTreeSet;
@@ -134,16 +135,6 @@ pub fn add_sample(
         name,
         message,
     })
-}
-
-/// A message with a capital letter and a full stop.
-fn sentence(why: &str) -> String {
-    let mut text = why.to_owned();
-    if let Some(first) = text.get(..1).map(str::to_uppercase) {
-        text.replace_range(..1, &first);
-    }
-    text.push('.');
-    text
 }
 
 /// The posed joints that move the points of a captured shape. Fails with a sentence where there are none.

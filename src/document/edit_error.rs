@@ -104,7 +104,7 @@ pub enum EditError {
         /// What is wrong.
         why: String,
     },
-    /// Constraints follow each other in a circle.
+    /// Constraints would form a dependency cycle: a sentence that names it.
     #[error("the constraints would form a dependency cycle: {}", .0.trim_end_matches('.'))]
     Cycle(String),
     /// A joint is listed twice.

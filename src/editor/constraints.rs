@@ -2,6 +2,7 @@
 
 use super::Editor;
 use crate::document::Edit;
+use crate::sentence::sentence;
 use crate::skeleton::constraint::limit::Cone;
 use crate::skeleton::constraint::{Constraint, Rule, Space};
 use crate::skeleton::{JointId, Skeleton};
@@ -260,7 +261,7 @@ impl Editor {
         match self.apply(Edit::Constraints(edit), label) {
             Ok(()) => true,
             Err(error) => {
-                self.notify_error(format!("{error}."));
+                self.notify_error(sentence(&error.to_string()));
                 false
             }
         }
