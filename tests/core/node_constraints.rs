@@ -260,6 +260,29 @@ fn constraints_that_follow_later_ones_are_named() {
     assert!(said[0].len() <= 300, "{said:?}");
 }
 
+/// Viewers evaluate a constraint from rest, over the keyframes: one on a bone that IK of another bends is left out.
+#[test]
+fn a_constraint_of_a_bone_that_ik_bends_is_keyframes_only() {
+    let imported = import_bytes(vrm().glb(), None, None, &Task::new()).unwrap();
+    let mut document = Document::new(imported.parts).unwrap();
+    let written = |document: &Document| -> Vec<bool> {
+        let json = json_of(&plain(document).files[0].1);
+        let has = |node: usize| {
+            let extensions = json["nodes"][node].get("extensions");
+            extensions.is_some_and(|e| e.get("VRMC_node_constraint").is_some())
+        };
+        [3, 4].map(has).to_vec()
+    };
+    assert_eq!(written(&document), [true, true]);
+    let reach = Rule::ReachTwoBones {
+        target: JointId(1),
+        pole: None,
+        softness: 0.0,
+    };
+    constrain(&mut document, JointId(5), &[reach]);
+    assert_eq!(written(&document), [false, false]);
+}
+
 /// A file whose constraints form a dependency cycle opens; the cycle is named, and one constraint does not act.
 #[test]
 fn a_cycle_in_a_file_is_opened_and_named() {

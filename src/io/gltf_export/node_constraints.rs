@@ -42,11 +42,14 @@ pub(super) fn patch_constraints(
 ) {
     let (now, before) = (document.constraints(), document.source_constraints());
     let writes = all || has_them(&patch.json);
+    let bent = bent_joints(document);
     let joints: BTreeSet<JointId> = now.keys().chain(before.keys()).copied().collect();
     let (mut n_written, mut n_keys_only, mut n_replaced) = (0, 0, 0);
     for joint in joints {
         let (list, source) = (document.constraints_of(joint), before.get(&joint));
-        if source.map_or(&[][..], Vec::as_slice) == list {
+        // Viewers would evaluate it from rest, over keyframes in which IK of another bone bends this one.
+        let is_bent = bent.contains(&joint);
+        if source.map_or(&[][..], Vec::as_slice) == list && !is_bent {
             continue;
         }
         let node = node_of(document, joint);
@@ -65,7 +68,7 @@ pub(super) fn patch_constraints(
             n_replaced += usize::from(is_unread);
         }
         let made = expressed(document, joint, list);
-        match made.filter(|_| writes) {
+        match made.filter(|_| writes && !is_bent) {
             Some(made) => {
                 let extensions = entry.entry("extensions").or_insert_with(|| json!({}));
                 if let Some(extensions) = extensions.as_object_mut() {
@@ -93,6 +96,16 @@ pub(super) fn patch_constraints(
             counted(n_replaced, "bone")
         ));
     }
+}
+
+/// The joints that IK constraints of others bend.
+fn bent_joints(document: &Document) -> BTreeSet<JointId> {
+    let skeleton = document.skeleton();
+    let reaches = document.constraints().iter().flat_map(|(&joint, list)| {
+        let acting = list.iter().filter(|c| !c.is_muted && c.influence > 0.0);
+        acting.flat_map(move |c| skeleton.ancestors(joint).take(c.rule.n_bones()))
+    });
+    reaches.collect()
 }
 
 /// A finding where nodes follow one that has a constraint and comes after them: UniVRM evaluates constraints in the order of
