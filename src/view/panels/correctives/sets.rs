@@ -282,8 +282,12 @@ impl CorrectivesPanel {
         let smoothing = Number {
             label: "Smoothing",
             range: 0.0..=1.0,
-            // A drag multiplies: useful values span orders of magnitude.
-            speed: (0.02 * set.smoothing).max(1e-10),
+            // A drag multiplies: useful values span orders of magnitude. The speed also sets the decimals that are shown.
+            speed: if set.smoothing > 0.0 {
+                0.02 * set.smoothing
+            } else {
+                1e-3
+            },
             decimals: 12,
             suffix: "",
             about: "Regularization of the solve, 1e-10 to 1e-4 for most sets. Above 0 the weights vary less, and samples are no longer reproduced exactly; the rest pose is.",
