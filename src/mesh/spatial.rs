@@ -104,7 +104,42 @@ impl SurfaceIndex {
         triangles: &[[u32; 3]],
         positions: &[Vec3],
     ) -> f32 {
-        closest_on_triangle(point, corners(triangles[triangle as usize], positions)).1
+        let corners = corners(triangles[triangle as usize], positions);
+        closest_on_triangle(point, corners).1.sqrt()
+    }
+
+    /// The triangle that is nearest to `point` among `around` it, and its neighbours again as long as one is nearer, with its
+    /// distance: a short descent from a triangle that is near already. Not always the nearest of the surface.
+    /// `faces`: the triangles at a vertex.
+    pub fn descend<'a>(
+        &self,
+        point: Vec3,
+        triangle: u32,
+        triangles: &[[u32; 3]],
+        positions: &[Vec3],
+        faces: impl Fn(u32) -> &'a [u32],
+    ) -> (u32, f32) {
+        let square =
+            |t: u32| closest_on_triangle(point, corners(triangles[t as usize], positions)).1;
+        let mut best = (triangle, square(triangle));
+        // Each step is nearer than the one before it, so the descent ends; NaN ends it, too.
+        loop {
+            let from_point = |&p: &u32| positions[p as usize].distance_squared(point);
+            let nearest = triangles[best.0 as usize]
+                .into_iter()
+                .min_by(|a, b| from_point(a).total_cmp(&from_point(b)));
+            let before = best.1;
+            for &face in nearest.into_iter().flat_map(&faces) {
+                let square = square(face);
+                if square < best.1 {
+                    best = (face, square);
+                }
+            }
+            let is_nearer = best.1 < before && best.1 > 0.0;
+            if !is_nearer {
+                return (best.0, best.1.sqrt());
+            }
+        }
     }
 
     /// The closest point of the surface within `reach` of `point`. Only triangles that are `wanted` count; degenerate ones
@@ -121,21 +156,22 @@ impl SurfaceIndex {
             let (low, high) = (node.mins(), node.maxs());
             let low = Vec3::new(low.x, low.y, low.z) - point;
             let high = point - Vec3::new(high.x, high.y, high.z);
-            low.max(high).max(Vec3::ZERO).length()
+            low.max(high).max(Vec3::ZERO).length_squared()
         };
         let from_triangle = |leaf: u32, _| {
             wanted(leaf).then(|| {
                 let corners = corners(triangles[leaf as usize], positions);
-                let (barycentric, distance) = closest_on_triangle(point, corners);
-                (distance, barycentric)
+                let (barycentric, square) = closest_on_triangle(point, corners);
+                (square, barycentric)
             })
         };
-        let (triangle, (distance, barycentric)) =
+        let reach = (reach * reach).min(f32::MAX);
+        let (triangle, (square, barycentric)) =
             self.bvh.find_best(reach, from_box, from_triangle)?;
         Some(ClosestPosition {
             triangle,
             barycentric,
-            distance,
+            distance: square.sqrt(),
         })
     }
 }
@@ -151,7 +187,7 @@ pub struct ClosestPosition {
     pub distance: f32,
 }
 
-/// Barycentric coordinates of the point of a triangle closest to `p` (Ericson 2005, 5.1.5), and its distance.
+/// Barycentric coordinates of the point of a triangle closest to `p` (Ericson 2005, 5.1.5), and the square of its distance.
 fn closest_on_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> (Vec3, f32) {
     let on_edge = |a: Vec3, b: Vec3| {
         let ab = b - a;
@@ -161,7 +197,7 @@ fn closest_on_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> (Vec3, f32) {
         } else {
             0.0
         };
-        (t, p.distance(a + ab * t))
+        (t, p.distance_squared(a + ab * t))
     };
     let (ab, ac, ap) = (b - a, c - a, p - a);
     let normal = ab.cross(ac);
@@ -170,7 +206,7 @@ fn closest_on_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> (Vec3, f32) {
     let w = ab.cross(ap).dot(normal) / square;
     if v >= 0.0 && w >= 0.0 && v + w <= 1.0 {
         let place = a + ab * v + ac * w;
-        return (Vec3::new(1.0 - v - w, v, w), p.distance(place));
+        return (Vec3::new(1.0 - v - w, v, w), p.distance_squared(place));
     }
     let (on_ab, on_bc, on_ca) = (on_edge(a, b), on_edge(b, c), on_edge(c, a));
     if on_ab.1 <= on_bc.1 && on_ab.1 <= on_ca.1 {
@@ -277,6 +313,25 @@ mod tests {
     }
 
     #[test]
+    fn a_descent_ends_at_the_nearest_triangle_of_a_flat_strip() {
+        let (triangles, positions) = strip(100);
+        let index = SurfaceIndex::new(&triangles, &positions);
+        let at = |point: u32| {
+            let has = |t: &u32| triangles[*t as usize].contains(&point);
+            (0..200).filter(has).collect()
+        };
+        let faces: Vec<Vec<u32>> = (0..positions.len() as u32).map(at).collect();
+        for place in [Vec3::new(60.3, 0.2, 1.0), Vec3::new(60.3, -4.0, 0.0)] {
+            let (triangle, distance) = index.descend(place, 60, &triangles, &positions, |point| {
+                &faces[point as usize]
+            });
+            let closest = index.closest(place, 100.0, &triangles, &positions, |_| true);
+            let closest = closest.unwrap();
+            assert_eq!((triangle, distance), (closest.triangle, closest.distance));
+        }
+    }
+
+    #[test]
     fn a_ray_meets_the_triangle_under_it_from_either_side() {
         let (triangles, positions) = strip(100);
         let index = SurfaceIndex::new(&triangles, &positions);
@@ -328,7 +383,7 @@ mod tests {
                 .unwrap();
             let all = triangles
                 .iter()
-                .map(|&t| closest_on_triangle(p, corners(t, &positions)).1);
+                .map(|&t| closest_on_triangle(p, corners(t, &positions)).1.sqrt());
             assert_eq!(found.distance, all.fold(f32::MAX, f32::min));
             let [a, b, c] = corners(triangles[found.triangle as usize], &positions);
             let w = found.barycentric;

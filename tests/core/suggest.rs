@@ -168,6 +168,8 @@ struct Row {
     displacement: Option<f64>,
     /// Other angles: crossings and strain.
     also: Vec<(f64, [usize; 2], [f64; 2])>,
+    /// Crossings at 140 degrees, beyond the range of the joint.
+    beyond: Option<[usize; 2]>,
 }
 
 impl Row {
@@ -183,6 +185,7 @@ impl Row {
             dihedral: None,
             displacement: None,
             also: Vec::new(),
+            beyond: None,
         }
     }
 
@@ -225,11 +228,26 @@ impl Row {
         self
     }
 
+    /// At 140 degrees.
+    fn beyond(self, crossings: [usize; 2]) -> Self {
+        Self {
+            beyond: Some(crossings),
+            ..self
+        }
+    }
+
     /// Compares it with what is found here.
     fn check(&self, folder: &Path) {
         let (model, name) = self.joint;
         let path = folder.join(model);
         let bend = Bend::new(path.to_str().unwrap(), name, self.preset);
+        if let Some(crossings) = self.beyond {
+            let [before, after] = bend.row(self.axis, 140.0, 140.0);
+            let what = format!("{model} {name} {:?} 140: {before:?} {after:?}", self.preset);
+            println!("{what}");
+            assert!(before.crossings.abs_diff(crossings[0]) <= 3, "{what}");
+            assert!(after.crossings <= crossings[1], "{what}");
+        }
         let own = (self.degrees, self.crossings, self.strain);
         for (degrees, crossings, strain) in self.also.iter().copied().chain([own]) {
             let [before, after] = bend.row(self.axis, degrees, self.degrees);
@@ -277,7 +295,8 @@ fn elbows_fingers_knees_and_shoulders_unfold_under_every_method() {
             .at(90.0, [56, 0], [0.63, 0.36])
             .strain([0.61, 0.44])
             .dihedral([9.3, 9.8])
-            .displacement(0.54),
+            .displacement(0.54)
+            .beyond([168, 0]),
         elbow()
             .crossings([118, 0])
             .volume(-4.7)
@@ -285,7 +304,8 @@ fn elbows_fingers_knees_and_shoulders_unfold_under_every_method() {
             .at(90.0, [94, 0], [0.73, 0.43])
             .strain([0.91, 0.56])
             .dihedral([11.0, 9.2])
-            .displacement(0.39),
+            .displacement(0.39)
+            .beyond([173, 0]),
         Row::new("hand.glb", "index.02.L", DVec3::X, 120.0)
             .crossings([55, 0])
             .volume(-6.1)
@@ -293,7 +313,8 @@ fn elbows_fingers_knees_and_shoulders_unfold_under_every_method() {
             .at(90.0, [33, 0], [0.83, 0.41])
             .strain([0.94, 0.51])
             .dihedral([18.7, 13.0])
-            .displacement(0.45),
+            .displacement(0.45)
+            .beyond([87, 0]),
         Row::new("mannequin.glb", "forearm.L", DVec3::X, 120.0)
             .crossings([59, 0])
             .volume(-6.1)
@@ -301,7 +322,8 @@ fn elbows_fingers_knees_and_shoulders_unfold_under_every_method() {
             .at(90.0, [40, 0], [0.76, 0.39])
             .strain([0.87, 0.49])
             .dihedral([22.1, 13.4])
-            .displacement(0.46),
+            .displacement(0.46)
+            .beyond([83, 0]),
         knee()
             .under(StackPreset::Lbs)
             .crossings([72, 0])
@@ -310,7 +332,8 @@ fn elbows_fingers_knees_and_shoulders_unfold_under_every_method() {
             .at(90.0, [34, 0], [0.71, 0.35])
             .strain([0.66, 0.40])
             .dihedral([14.2, 12.8])
-            .displacement(0.48),
+            .displacement(0.48)
+            .beyond([113, 0]),
         knee()
             .under(StackPreset::Dqs)
             .crossings([70, 0])
@@ -319,7 +342,8 @@ fn elbows_fingers_knees_and_shoulders_unfold_under_every_method() {
             .at(90.0, [34, 0], [0.89, 0.42])
             .strain([1.20, 0.55])
             .dihedral([14.7, 11.3])
-            .displacement(0.48),
+            .displacement(0.48)
+            .beyond([115, 0]),
         knee()
             .crossings([72, 0])
             .volume(-5.9)
@@ -327,7 +351,8 @@ fn elbows_fingers_knees_and_shoulders_unfold_under_every_method() {
             .at(90.0, [42, 0], [0.82, 0.39])
             .strain([0.92, 0.51])
             .dihedral([15.7, 12.0])
-            .displacement(0.48),
+            .displacement(0.48)
+            .beyond([114, 0]),
         Row::new("mannequin.glb", "upper_arm.L", DVec3::Z, 120.0)
             .crossings([53, 0])
             .volume(3.6)
@@ -335,7 +360,8 @@ fn elbows_fingers_knees_and_shoulders_unfold_under_every_method() {
             .at(90.0, [0, 0], [2.13, 0.65])
             .strain([2.85, 0.78])
             .dihedral([20.5, 8.9])
-            .displacement(0.87),
+            .displacement(0.87)
+            .beyond([54, 0]),
     ];
     for row in rows {
         row.check(&assets);
@@ -366,13 +392,25 @@ fn knees_and_elbows_of_shared_models_unfold() {
             .at(60.0, [0, 0], [0.55, 0.28])
             .strain([0.52, 0.42])
             .dihedral([30.4, 11.4])
-            .displacement(0.58),
+            .displacement(0.58)
+            .beyond([95, 59]),
+        Row::new(mannequiny, "lowerarm.l", DVec3::X, 120.0)
+            .under(StackPreset::Lbs)
+            .crossings([49, 41])
+            .volume(-38.8)
+            .at(60.0, [0, 0], [0.80, 0.27])
+            .at(90.0, [29, 0], [0.80, 0.32])
+            .strain([0.82, 0.57])
+            .dihedral([21.5, 23.9])
+            .displacement(0.98)
+            .beyond([51, 77]),
         Row::new(mannequiny, "lowerarm.l", DVec3::X, 120.0)
             .strain([0.98, 0.40])
             .at(60.0, [0, 0], [0.78, 0.32])
             .at(90.0, [0, 0], [0.83, 0.36])
             .dihedral([29.2, 10.4])
-            .displacement(0.99),
+            .displacement(0.99)
+            .beyond([0, 44]),
         Row::new(knight, "lowerarm.l", DVec3::NEG_Z, 90.0)
             .crossings([45, 0])
             .strain([0.67, 0.47])

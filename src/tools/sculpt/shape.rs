@@ -122,8 +122,14 @@ impl Shape {
         let is_own = |t: u32| islands[triangles[t as usize][0] as usize] == island;
         let index = self.index.as_ref()?;
         let mut reach = self.start[point as usize].distance(place);
-        for known in known.into_iter().flatten().filter(|&t| is_own(t)) {
-            reach = reach.min(index.distance(place, known, triangles, &self.start));
+        // From the nearest known triangle a few steps lead to one that is as near as the surface mostly is: the search that
+        // follows has little left to look at.
+        let known = known.into_iter().flatten().filter(|&t| is_own(t));
+        let known = known.map(|t| (index.distance(place, t, triangles, &self.start), t));
+        if let Some((_, nearest)) = known.min_by(|a, b| a.0.total_cmp(&b.0)) {
+            let faces = |point: u32| mesh.topology().faces(point);
+            let (_, distance) = index.descend(place, nearest, triangles, &self.start, faces);
+            reach = reach.min(distance);
         }
         // A little more, for rounding.
         let reach = reach * 1.001 + self.negligible;

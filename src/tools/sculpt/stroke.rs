@@ -370,7 +370,7 @@ impl Begun {
         reached.dedup_by_key(|r| r.0);
     }
 
-    /// Adds displacements to points, and their reflections to the mirror images. A point that is reached on both sides
+    /// Adds displacements to points that were reached, and their reflections to the mirror images. A point that is reached on both sides
     /// moves by the mean of the two, so that the centre line stays in the plane. `instead`: see [`Moved::add`].
     pub(super) fn apply(
         &mut self,
@@ -378,24 +378,27 @@ impl Begun {
         displacements: Vec<Vec3>,
         instead: bool,
     ) {
+        let Some(mirror) = self.mirror.clone() else {
+            let points = reached.iter().map(|reached| reached.0);
+            self.add_all(points.zip(displacements), instead);
+            return;
+        };
         let own = reached.iter().zip(displacements);
         let mut all: Vec<(u32, f32, Vec3)> = own.map(|(&(p, e), d)| (p, e, d)).collect();
-        if let Some(mirror) = self.mirror.clone() {
-            for i in 0..all.len() {
-                let (point, effect, d) = all[i];
-                match mirror.partner(point) {
-                    Some(image) if self.may_sculpt(image) => {
-                        all.push((image, effect, mirror.axis().reflect(d)));
-                    }
-                    Some(_) => {}
-                    None => {
-                        self.unmatched.insert(point);
-                    }
+        for i in 0..all.len() {
+            let (point, effect, d) = all[i];
+            match mirror.partner(point) {
+                Some(image) if self.may_sculpt(image) => {
+                    all.push((image, effect, mirror.axis().reflect(d)));
+                }
+                Some(_) => {}
+                None => {
+                    self.unmatched.insert(point);
                 }
             }
-            // Stable: a point's own comes before that of its image.
-            all.sort_by_key(|part| part.0);
         }
+        // Stable: a point's own comes before that of its image.
+        all.sort_by_key(|part| part.0);
         let merged = all.chunk_by(|a, b| a.0 == b.0).map(|parts| {
             let total: f32 = parts.iter().map(|part| part.1).sum();
             let most = parts.iter().map(|part| part.1).fold(0.0, f32::max);
