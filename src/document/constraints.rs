@@ -42,6 +42,19 @@ impl Document {
         self.evaluator.as_ref().map_or(&[], |e| e.closing())
     }
 
+    /// Constraints of the project that the model has no joint for, or that their joint cannot have, as entries of the project:
+    /// they are saved again.
+    pub fn unplaced_constraints(&self) -> &[Arc<str>] {
+        &self.unplaced_constraints
+    }
+
+    /// Keeps further constraints, see [`Document::unplaced_constraints`].
+    pub fn keep_unplaced_constraints(&mut self, entries: Vec<Arc<str>>) {
+        if !entries.is_empty() {
+            Arc::make_mut(&mut self.unplaced_constraints).extend(entries);
+        }
+    }
+
     /// Applies the constraints to a pose that has none yet: the pose of a clip, or the artist's.
     ///
     /// [`Document::shown_pose`] and [`Document::pose_of_clip`] have them already. The rest pose never has them.

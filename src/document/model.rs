@@ -39,6 +39,7 @@ pub struct Document {
     pub(super) images: Arc<Vec<Option<Arc<Image>>>>,
     pub(super) unplaced_samples: Arc<Vec<Arc<str>>>,
     pub(super) unplaced_clusters: Arc<Vec<Arc<str>>>,
+    pub(super) unplaced_constraints: Arc<Vec<Arc<str>>>,
     session: Session,
 }
 
@@ -98,6 +99,7 @@ impl Document {
             images: parts.images,
             unplaced_samples: Arc::default(),
             unplaced_clusters: Arc::default(),
+            unplaced_constraints: Arc::default(),
             session: Session {
                 playback,
                 active_mesh,

@@ -154,7 +154,31 @@ fn a_constraint_that_does_not_fit_leaves_the_others() {
         let message = &findings[0].message;
         assert_eq!(
             message,
-            "“Twist Share” is skipped: one of its numbers is out of its range."
+            "“Twist Share” does not act: one of its numbers is out of its range. The project keeps it."
         );
+        // In its place between the others.
+        assert_eq!(text_of(&opened), text);
     }
+}
+
+/// A project opened on a model without a bone, saved, and opened on the model with it has all constraints again.
+#[test]
+fn constraints_come_back_with_their_bone() {
+    let source = model(&[]);
+    let mut edited = source.clone();
+    let rules = [copies(JointId(5)), Rule::LimitAngles([[-0.5, 0.5]; 3])];
+    constrain(&mut edited, JointId(4), &rules);
+    constrain(&mut edited, JointId(5), &rules[1..]);
+    let text = text_of(&edited);
+    let elsewhere = text
+        .replace("(5, \"Joint 4\")", "(55, \"Gone\")")
+        .replace("joint: 5,", "joint: 55,")
+        .replace("name: \"Joint 4\"", "name: \"Gone\"");
+    assert_ne!(elsewhere, text);
+    let project = project::parse(&elsewhere).unwrap();
+    let (opened, findings) = apply_project(source, project).unwrap();
+    assert_eq!(opened.constraints().len(), 1);
+    assert_eq!(opened.constraints_of(JointId(4)).len(), 1);
+    assert!(!findings.is_empty());
+    assert_eq!(text_of(&opened), elsewhere);
 }

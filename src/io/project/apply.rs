@@ -74,7 +74,7 @@ pub(super) fn apply_within(
     opening.pose(project.pose);
     opening.names(project.renamed);
     opening.rules(&project.rules);
-    opening.constraints(&project.constraints, n_cycles);
+    opening.constraints(&project.constraints, n_cycles)?;
     opening.locks(&project.locked);
     opening.clips(project.removed_clips, project.clips)?;
     // Their keyframes lie in clips; samples may be those of clusters alone.

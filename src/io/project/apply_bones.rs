@@ -2,9 +2,9 @@
 
 use super::apply::{Opening, TWICE};
 use super::constraint_entries::ConstraintsEntry;
-use super::joints::{JointKey, JointRef};
+use super::joints::{self, JointKey, JointRef};
 use super::v10::{JointPose, Renamed, RuleEntry, TransformEntry};
-use super::{constraints, rules, transforms};
+use super::{ProjectError, constraints, rules, transforms};
 use crate::document::{Edit, checks};
 use crate::skeleton::{JointId, Pose};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,10 +42,16 @@ impl Opening {
     }
 
     /// The lists of constraints. More cycles than the `n_cycles` of the source are reported.
-    pub(super) fn constraints(&mut self, entries: &[ConstraintsEntry], n_cycles: usize) {
+    pub(super) fn constraints(
+        &mut self,
+        entries: &[ConstraintsEntry],
+        n_cycles: usize,
+    ) -> Result<(), ProjectError> {
         let (mut seen, mut lists) = (BTreeSet::new(), BTreeMap::new());
         for entry in entries {
             let Some(joint) = self.joint(entry.joint, &entry.name) else {
+                let unplaced = constraints::all_kept(entry)?;
+                self.document.keep_unplaced_constraints(unplaced);
                 continue;
             };
             let place = constraints::place(entry);
@@ -58,9 +64,11 @@ impl Opening {
                 self.warn(place, "The bone is removed; its constraints are skipped.");
                 continue;
             }
-            let of = (joint, &**skeleton);
-            let list = constraints::restore(entry, of, &mut self.joints, &mut self.findings);
+            let of = (joint, joints::key(&self.document, joint), &**skeleton);
+            let (joints, findings) = (&mut self.joints, &mut self.findings);
+            let (list, unplaced) = constraints::restore(entry, of, joints, findings)?;
             lists.insert(joint, list);
+            self.document.keep_unplaced_constraints(unplaced);
         }
         if !lists.is_empty() {
             self.document.restore_constraints(lists);
@@ -68,6 +76,7 @@ impl Opening {
         if self.document.constraint_cycles().len() > n_cycles {
             self.findings.extend(checks::of_constraints(&self.document));
         }
+        Ok(())
     }
 
     pub(super) fn pose(&mut self, entries: Vec<JointPose>) {

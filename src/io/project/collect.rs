@@ -58,7 +58,7 @@ pub fn to_project(
         pose: pose(document),
         renamed: renamed(document),
         rules: rules::collect(document),
-        constraints: constraints::collect(document),
+        constraints: constraints::collect(document)?,
         locked: document
             .locked()
             .iter()

@@ -14,6 +14,16 @@ pub(super) struct ConstraintsEntry {
     pub(super) list: Vec<ConstraintEntry>,
 }
 
+/// A constraint of a list that its joint cannot have in the present model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct KeptConstraint {
+    pub(super) joint: JointKey,
+    pub(super) name: String,
+    /// Its index in the list.
+    pub(super) position: usize,
+    pub(super) constraint: ConstraintEntry,
+}
+
 /// A constraint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

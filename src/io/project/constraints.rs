@@ -1,7 +1,11 @@
 //! Constraints of joints <-> the project format.
 
-use super::constraint_entries::{ConstraintEntry, ConstraintsEntry, RuleOfConstraint, UpEntry};
-use super::joints::{self, Joints};
+use super::ProjectError;
+use super::constraint_entries::{
+    ConstraintEntry, ConstraintsEntry, KeptConstraint, RuleOfConstraint, UpEntry,
+};
+use super::joints::{self, JointKey, Joints};
+use super::migrate::from_ron;
 use crate::document::Document;
 use crate::finding::Finding;
 use crate::skeleton::constraint::aim::Up;
@@ -10,26 +14,48 @@ use crate::skeleton::constraint::{Constraint, Rule, Space};
 use crate::skeleton::{JointId, Skeleton};
 use glam::DVec3;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-/// The joints whose list of constraints is not the source's.
-pub(super) fn collect(document: &Document) -> Vec<ConstraintsEntry> {
+/// The joints whose list of constraints is not the source's, and constraints that wait for a joint which can have them.
+pub(super) fn collect(document: &Document) -> Result<Vec<ConstraintsEntry>, ProjectError> {
     let (now, before) = (document.constraints(), document.source_constraints());
     let joints: BTreeSet<JointId> = now.keys().chain(before.keys()).copied().collect();
-    joints
+    let changed = joints
         .into_iter()
-        .filter(|joint| document.skeleton().is_live(*joint) && now.get(joint) != before.get(joint))
-        .map(|joint| ConstraintsEntry {
-            joint: joints::key(document, joint),
-            name: joints::name(document, joint),
-            list: (document.constraints_of(joint).iter())
-                .map(|constraint| ConstraintEntry {
-                    rule: written(document, &constraint.rule),
-                    influence: constraint.influence,
-                    muted: constraint.is_muted,
-                })
-                .collect(),
-        })
-        .collect()
+        .filter(|joint| document.skeleton().is_live(*joint) && now.get(joint) != before.get(joint));
+    let mut entries: Vec<ConstraintsEntry> = changed.map(|j| entry_of(document, j)).collect();
+    for kept in document.unplaced_constraints() {
+        let kept: KeptConstraint = from_ron(kept)?;
+        let known = entries.iter().position(|entry| entry.joint == kept.joint);
+        let index = known.unwrap_or_else(|| {
+            let has_key = |joint: &JointId| joints::key(document, *joint) == kept.joint;
+            let mut joints = document.skeleton().live_joints();
+            let entry = joints.find(has_key).map(|joint| entry_of(document, joint));
+            entries.push(entry.unwrap_or_else(|| ConstraintsEntry {
+                joint: kept.joint,
+                name: kept.name.clone(),
+                list: Vec::new(),
+            }));
+            entries.len() - 1
+        });
+        let list = &mut entries[index].list;
+        list.insert(kept.position.min(list.len()), kept.constraint);
+    }
+    Ok(entries)
+}
+
+fn entry_of(document: &Document, joint: JointId) -> ConstraintsEntry {
+    ConstraintsEntry {
+        joint: joints::key(document, joint),
+        name: joints::name(document, joint),
+        list: (document.constraints_of(joint).iter())
+            .map(|constraint| ConstraintEntry {
+                rule: written(document, &constraint.rule),
+                influence: constraint.influence,
+                muted: constraint.is_muted,
+            })
+            .collect(),
+    }
 }
 
 fn written(document: &Document, rule: &Rule) -> RuleOfConstraint {
@@ -100,38 +126,67 @@ fn written(document: &Document, rule: &Rule) -> RuleOfConstraint {
     }
 }
 
-/// The constraints of `entry` in this model, for a joint of its skeleton; one that the joint cannot have, or that follows a
-/// joint that the model does not have, is left out, with a finding.
+/// The constraints of `entry` in this model, for a joint of its skeleton. Those that the joint cannot have, or that follow a
+/// joint which the model does not have, come second, as text to be saved again, with a finding each.
 pub(super) fn restore(
     entry: &ConstraintsEntry,
-    (joint, skeleton): (JointId, &Skeleton),
+    (joint, key, skeleton): (JointId, JointKey, &Skeleton),
     joints: &mut Joints,
     findings: &mut Vec<Finding>,
-) -> Vec<Constraint> {
-    let mut list = Vec::new();
-    for constraint in &entry.list {
-        match read(&constraint.rule, joints, findings) {
+) -> Result<(Vec<Constraint>, Vec<Arc<str>>), ProjectError> {
+    let (mut list, mut unplaced) = (Vec::new(), Vec::new());
+    for (position, constraint) in entry.list.iter().enumerate() {
+        let why = match read(&constraint.rule, joints, findings) {
             Some(rule) => {
                 let made = Constraint {
                     rule,
                     influence: constraint.influence,
                     is_muted: constraint.muted,
                 };
+                let label = made.rule.label();
                 match made.check(joint, skeleton) {
-                    Ok(()) => list.push(made),
-                    Err(why) => findings.push(Finding::warning(
-                        place(entry),
-                        format!("“{}” is skipped: {why}.", made.rule.label()),
-                    )),
+                    Ok(()) => {
+                        list.push(made);
+                        continue;
+                    }
+                    Err(why) => format!("“{label}” does not act: {why}."),
                 }
             }
-            None => findings.push(Finding::warning(
-                place(entry),
-                "One of them follows a bone that the model no longer has, and is skipped.",
-            )),
-        }
+            None => "One of them follows a bone that the model does not have.".into(),
+        };
+        findings.push(Finding::warning(
+            place(entry),
+            format!("{why} The project keeps it."),
+        ));
+        unplaced.push(kept(entry, key, position)?);
     }
-    list
+    Ok((list, unplaced))
+}
+
+/// All constraints of an entry as text, to be saved again.
+pub(super) fn all_kept(entry: &ConstraintsEntry) -> Result<Vec<Arc<str>>, ProjectError> {
+    let all = 0..entry.list.len();
+    all.map(|position| kept(entry, entry.joint, position))
+        .collect()
+}
+
+/// A constraint of an entry as text, to be saved again for the joint with a key.
+fn kept(
+    entry: &ConstraintsEntry,
+    key: JointKey,
+    position: usize,
+) -> Result<Arc<str>, ProjectError> {
+    let kept = KeptConstraint {
+        joint: key,
+        name: entry.name.clone(),
+        position,
+        constraint: entry.list[position].clone(),
+    };
+    let text = ron::to_string(&kept).map_err(|error| ProjectError::Damaged {
+        place: place(entry),
+        why: error.to_string(),
+    })?;
+    Ok(text.into())
 }
 
 /// The place of an entry in messages.
