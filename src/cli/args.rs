@@ -425,7 +425,12 @@ pub struct ExportArgs {
     #[arg(long, value_name = "K|NAME", requires = "still")]
     pub clip: Option<String>,
     /// The time of that frame, seconds into the clip; default: the clip's start.
-    #[arg(long, value_name = "S", requires = "clip")]
+    #[arg(
+        long,
+        value_name = "S",
+        requires = "clip",
+        allow_negative_numbers = true
+    )]
     pub time: Option<f64>,
     /// How to bake into the file what the stack does beyond linear skinning.
     #[arg(long, value_enum, default_value = "none")]

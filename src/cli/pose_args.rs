@@ -11,7 +11,12 @@ pub struct PoseArgs {
     #[arg(long, value_name = "K|NAME", conflicts_with = "pose")]
     pub clip: Option<String>,
     /// Time in the clip, seconds; default: the clip's start.
-    #[arg(long, value_name = "S", requires = "clip")]
+    #[arg(
+        long,
+        value_name = "S",
+        requires = "clip",
+        allow_negative_numbers = true
+    )]
     pub time: Option<f64>,
     /// Local transforms by node: {"nodes": [{"node": 3, "rotation": [x, y, z, w]}]}, also translation and scale.
     #[arg(long, value_name = "POSE.json")]

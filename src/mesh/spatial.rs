@@ -108,40 +108,6 @@ impl SurfaceIndex {
         closest_on_triangle(point, corners).1.sqrt()
     }
 
-    /// The triangle that is nearest to `point` among `around` it, and its neighbours again as long as one is nearer, with its
-    /// distance: a short descent from a triangle that is near already. Not always the nearest of the surface.
-    /// `faces`: the triangles at a vertex.
-    pub fn descend<'a>(
-        &self,
-        point: Vec3,
-        triangle: u32,
-        triangles: &[[u32; 3]],
-        positions: &[Vec3],
-        faces: impl Fn(u32) -> &'a [u32],
-    ) -> (u32, f32) {
-        let square =
-            |t: u32| closest_on_triangle(point, corners(triangles[t as usize], positions)).1;
-        let mut best = (triangle, square(triangle));
-        // Each step is nearer than the one before it, so the descent ends; NaN ends it, too.
-        loop {
-            let from_point = |&p: &u32| positions[p as usize].distance_squared(point);
-            let nearest = triangles[best.0 as usize]
-                .into_iter()
-                .min_by(|a, b| from_point(a).total_cmp(&from_point(b)));
-            let before = best.1;
-            for &face in nearest.into_iter().flat_map(&faces) {
-                let square = square(face);
-                if square < best.1 {
-                    best = (face, square);
-                }
-            }
-            let is_nearer = best.1 < before && best.1 > 0.0;
-            if !is_nearer {
-                return (best.0, best.1.sqrt());
-            }
-        }
-    }
-
     /// The closest point of the surface within `reach` of `point`. Only triangles that are `wanted` count; degenerate ones
     /// count as their edges.
     pub fn closest(
@@ -175,6 +141,49 @@ impl SurfaceIndex {
         })
     }
 }
+
+/// From a triangle over its neighbours to one that `point` projects into, or to where the walk meets an open edge or a
+/// crease (the visibility walk of Devillers et al. 2002). Mostly the nearest triangle, not always. `faces`: the triangles at
+/// a vertex.
+pub fn walk<'a>(
+    point: Vec3,
+    from: u32,
+    triangles: &[[u32; 3]],
+    positions: &[Vec3],
+    faces: impl Fn(u32) -> &'a [u32],
+) -> u32 {
+    let (mut at, mut before) = (from, u32::MAX);
+    for _ in 0..MOST_STEPS {
+        let [p, q, r] = triangles[at as usize];
+        let [a, b, c] = corners([p, q, r], positions);
+        let (ab, ac, ap) = (b - a, c - a, point - a);
+        let normal = ab.cross(ac);
+        // Barycentric coordinates times one positive number.
+        let v = ap.cross(ac).dot(normal);
+        let w = ab.cross(ap).dot(normal);
+        let u = normal.length_squared() - v - w;
+        let (least, edge) = if u <= v && u <= w {
+            (u, [q, r])
+        } else if v <= w {
+            (v, [p, r])
+        } else {
+            (w, [p, q])
+        };
+        if least >= 0.0 {
+            return at;
+        }
+        let beyond = |&face: &u32| face != at && triangles[face as usize].contains(&edge[1]);
+        let next = faces(edge[0]).iter().copied().find(beyond);
+        match next.filter(|&next| next != before) {
+            Some(next) => (before, at) = (at, next),
+            None => return at,
+        }
+    }
+    at
+}
+
+/// The largest number of triangles of a [`walk`].
+const MOST_STEPS: usize = 64;
 
 /// A point on a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -313,22 +322,27 @@ mod tests {
     }
 
     #[test]
-    fn a_descent_ends_at_the_nearest_triangle_of_a_flat_strip() {
-        let (triangles, positions) = strip(100);
+    fn a_walk_ends_at_the_triangle_over_or_beside_which_the_point_is() {
+        let (triangles, positions) = strip(30);
         let index = SurfaceIndex::new(&triangles, &positions);
         let at = |point: u32| {
             let has = |t: &u32| triangles[*t as usize].contains(&point);
-            (0..200).filter(has).collect()
+            (0..60).filter(has).collect()
         };
         let faces: Vec<Vec<u32>> = (0..positions.len() as u32).map(at).collect();
-        for place in [Vec3::new(60.3, 0.2, 1.0), Vec3::new(60.3, -4.0, 0.0)] {
-            let (triangle, distance) = index.descend(place, 60, &triangles, &positions, |point| {
+        let walk = |place: Vec3, from: u32| {
+            walk(place, from, &triangles, &positions, |point| {
                 &faces[point as usize]
-            });
+            })
+        };
+        for place in [Vec3::new(20.3, 0.2, 1.0), Vec3::new(20.8, 0.7, -1.0)] {
             let closest = index.closest(place, 100.0, &triangles, &positions, |_| true);
-            let closest = closest.unwrap();
-            assert_eq!((triangle, distance), (closest.triangle, closest.distance));
+            assert_eq!(walk(place, 4), closest.unwrap().triangle);
+            assert_eq!(walk(place, 57), closest.unwrap().triangle);
         }
+        // Beside the strip it ends somewhere.
+        assert!(walk(Vec3::new(20.3, -4.0, 0.0), 4) < 60);
+        assert!(walk(Vec3::NAN, 4) < 60);
     }
 
     #[test]

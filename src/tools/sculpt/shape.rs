@@ -2,6 +2,7 @@
 
 use crate::document::MeshItem;
 use crate::math::Ray;
+use crate::mesh::spatial::walk;
 use crate::mesh::{Mesh, PointSet, SurfaceHit, SurfaceIndex};
 use crate::skinning::CHUNK;
 use crate::tools::SurfaceView;
@@ -122,14 +123,18 @@ impl Shape {
         let is_own = |t: u32| islands[triangles[t as usize][0] as usize] == island;
         let index = self.index.as_ref()?;
         let mut reach = self.start[point as usize].distance(place);
-        // From the nearest known triangle a few steps lead to one that is as near as the surface mostly is: the search that
-        // follows has little left to look at.
+        // From the nearest known triangle it is a few steps to one that is mostly as near as the surface: the search has little
+        // left to look at.
+        let square = |t: &u32| {
+            let corner = triangles[*t as usize][0];
+            self.start[corner as usize].distance_squared(place)
+        };
         let known = known.into_iter().flatten().filter(|&t| is_own(t));
-        let known = known.map(|t| (index.distance(place, t, triangles, &self.start), t));
-        if let Some((_, nearest)) = known.min_by(|a, b| a.0.total_cmp(&b.0)) {
+        let nearest = known.min_by(|a, b| square(a).total_cmp(&square(b)));
+        if let Some(nearest) = nearest {
             let faces = |point: u32| mesh.topology().faces(point);
-            let (_, distance) = index.descend(place, nearest, triangles, &self.start, faces);
-            reach = reach.min(distance);
+            let under = walk(place, nearest, triangles, &self.start, faces);
+            reach = reach.min(index.distance(place, under, triangles, &self.start));
         }
         // A little more, for rounding.
         let reach = reach * 1.001 + self.negligible;
