@@ -623,7 +623,7 @@ fn recordings_are_undone_and_kept_while_they_are_read() {
     };
     let why = document.apply(&mut remove).unwrap_err().to_string();
     assert!(
-        why.contains("\"Record\" is read by the layers of the group \"Data\""),
+        why.contains("layers of the cluster group \"Data\" read \"Record\""),
         "{why}"
     );
     assert!(document.same_content(&driven));
