@@ -84,13 +84,13 @@ const FLAGS: [Flag; 17] = [
         "Move A's weights, or a fraction of them, to B",
     ),
     ("merge", "A,B=C", "Move all weights of A and B to C"),
-    ("swap", "A=B", "Exchange the weights of two bones"),
+    ("swap", "A=B", "Swap the weights of two bones"),
     (
         "mirror",
         "+x|-x|+y|-y|+z|-z",
         "Copy the weights of this side of the bind pose to the other side",
     ),
-    ("flip", "x|y|z", "Exchange the weights of both sides"),
+    ("flip", "x|y|z", "Swap the weights of both sides"),
     (
         "auto",
         "heat|voxel|biharmonic|rigid",
