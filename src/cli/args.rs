@@ -475,7 +475,7 @@ pub struct ExportArgs {
     /// Add the corrective samples as morph targets with their names, which nothing drives.
     #[arg(long, conflicts_with = "still")]
     pub sample_targets: bool,
-    /// Write constraints of bones as VRMC_node_constraint beside their keyframes; VRM models get them in any case.
+    /// Also write constraints of bones as VRMC_node_constraint, beside their keyframes; VRM models always get them.
     #[arg(long, conflicts_with = "still")]
     pub node_constraints: bool,
     /// Write the project's pose into the nodes as the rest pose.

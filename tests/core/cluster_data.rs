@@ -221,7 +221,7 @@ fn a_water_surface_without_a_skeleton_follows_its_gauges_and_is_exported() {
     // Without frames the file would not move: the export says so.
     let plain = water.join("plain.glb");
     let said = done(&["export", text(&project), "--out", text(&plain)]);
-    assert!(said.contains("only morph frames can hold that"), "{said}");
+    assert!(said.contains("which only morph frames can store"), "{said}");
     done(&["measure", text(&project), "--clip", "0", "--rate", "2"]);
 }
 

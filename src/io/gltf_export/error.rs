@@ -27,7 +27,7 @@ pub enum GltfWriteError {
     },
     /// A primitive of the source has a different number of vertices from the document's.
     #[error(
-        "Primitive {primitive} of mesh {mesh} has {found} vertices in the source, but {expected} in the document."
+        "Primitive {primitive} of mesh {mesh} has {found} vertices in the source, but {expected} in the project."
     )]
     VertexCount {
         /// The mesh index.
