@@ -388,7 +388,8 @@ pub struct ClustersArgs {
     /// {"meshes": [{"mesh": 0, "primitive": 0, "vertices": [4, 7], "group": "Elbow"}]}.
     #[arg(long, value_name = "MARKS.json", requires = "out")]
     pub mark: Option<PathBuf>,
-    /// Give groups their base, muscles, drivers and recorded data, and the recordings: JSON, described in the manual.
+    /// Set the bases, muscles, drivers and recorded data of groups, and add recordings: a JSON file, described in the
+    /// manual.
     #[arg(long, value_name = "LAYERS.json", requires = "out")]
     pub layers: Option<PathBuf>,
     /// Add clusters until no vertex is farther from the deformer stack's result than this, in percent of the model's
@@ -469,7 +470,8 @@ pub struct ExportArgs {
     /// Write valid weights in place of the model's invalid ones even if nothing else changes.
     #[arg(long, conflicts_with = "still")]
     pub fix_weights: bool,
-    /// Include files that the model references outside of its folder; without it they are refused or stay references.
+    /// Include files that the model references outside its folder; without this flag they are refused or stay
+    /// references.
     #[arg(long)]
     pub include_outside: bool,
     /// Add the corrective samples as morph targets with their names, which nothing drives.

@@ -21,7 +21,7 @@ pub struct RigArgs {
     /// Machine-readable report.
     #[arg(long)]
     pub json: bool,
-    /// Include files that the model references outside of its folder in a model that is written.
+    /// Include files that the model references outside its folder in a model that is written.
     #[arg(long)]
     pub include_outside: bool,
     #[command(flatten)]

@@ -307,7 +307,7 @@ fn layers_that_are_wrong_are_refused_by_name() {
     assert!(said.contains("unknown field `colour`"), "{said}");
     let said = refused(&|layers| layers["groups"][0]["base"] = json!("magic"));
     assert!(
-        said.contains("\"magic\" is none of stack, lbs, dqs, fixed, hand, lattice, cage, data"),
+        said.contains("\"magic\" is not one of stack, lbs, dqs, fixed, hand, lattice, cage, data"),
         "{said}"
     );
     let said = refused(&|layers| layers["groups"][0]["data"][0]["recording"] = json!("Tide"));
@@ -322,7 +322,7 @@ fn layers_that_are_wrong_are_refused_by_name() {
     );
     let said = refused(&|layers| bound(layers, "kind", json!("around")));
     assert!(
-        said.contains("kind \"around\" is none of delta, absolute, scalar"),
+        said.contains("kind \"around\" is not one of delta, absolute, scalar"),
         "{said}"
     );
     let said = refused(&|layers| {

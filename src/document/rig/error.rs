@@ -171,7 +171,9 @@ pub enum RigError {
         driver: String,
     },
     /// The joint to remove holds a muscle of control clusters.
-    #[error("“{joint}” holds the muscle “{muscle}” of control clusters: remove the muscle first.")]
+    #[error(
+        "The muscle “{muscle}” of control clusters is attached to “{joint}”: remove the muscle first."
+    )]
     HoldsMuscle {
         /// The joint to remove.
         joint: String,

@@ -59,8 +59,8 @@ pub enum GltfWriteError {
     },
     /// A file that the model needs is outside of its folder.
     #[error(
-        "The model needs \"{}\", which is outside of its folder and cannot be copied beside the export. Nothing was written: \
-         move it into the model's folder.",
+        "The model needs \"{}\", which is outside its folder and cannot be copied beside the export. Nothing was \
+         written: move it into the model's folder.",
         shortened(uri)
     )]
     Outside {

@@ -169,7 +169,7 @@ pub const TABLE: &[Row] = &[
     row(Group::File, Command::Sample("mannequin"), "file.sample_mannequin", "Sample mannequin", "Open the sample mannequin: a full character with clips.").under("Samples"),
     row(Group::File, Command::Sample("elbow-correctives"), "file.sample_elbow", "Sample corrected elbow", "Open the sample arm with four corrective samples on its elbow: they unfold the skin as it bends.").under("Samples"),
     row(Group::File, Command::Sample("control-clusters-arm"), "file.sample_clusters", "Sample control-cluster arm", "Open a coarse arm with control clusters: dual quaternion skinning, four clusters with a corrective sample at the elbow, and a biceps; patches move the other vertices.").under("Samples"),
-    row(Group::File, Command::Sample("water-surface"), "file.sample_water", "Sample water surface", "Open a reservoir without bones: nine gauges move its water and colour it by their salt; patches lie between them.").under("Samples"),
+    row(Group::File, Command::Sample("water-surface"), "file.sample_water", "Sample water surface", "Open a reservoir without bones: nine gauges move its water and colour it by salinity, with patches between them.").under("Samples"),
     row(Group::File, Command::Sample("cylinder"), "file.sample_cylinder", "Sample cylinder", "Open the sample cylinder: two bones, the simplest case.").under("Samples"),
     row(Group::File, Command::Save, "file.save", "Save project", "Save your changes as a project. The model file itself stays untouched.").keys(&[Chord::key(Key::S).ctrl()]).part(),
     row(Group::File, Command::SaveAs, "file.save_as", "Save project as…", "Save the project under a new name.").keys(&[Chord::key(Key::S).ctrl().shift()]),

@@ -91,14 +91,14 @@ fn preset_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
-/// Draws the question about files outside of the model's folder, if it references any.
+/// Draws the question about files outside the model's folder, if it references any.
 pub(super) fn outside_ui(ui: &mut Ui, editor: &mut Editor) {
     let source = editor.document().source();
     if source.is_some_and(|source| !source.outside.is_empty()) {
         let include = &mut editor.export_settings_mut().include_outside;
-        ui.checkbox(include, "Include files outside of the folder")
+        ui.checkbox(include, "Include files outside the folder")
             .on_hover_text(
-                "The model references files outside of its own folder. Copy their content into the export.",
+                "The model references files outside its own folder. Copy their content into the export.",
             );
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn rule_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
         })
         .header_response
         .on_hover_text(
-            "How the deformers treat this bone. Stored in the project; glTF has no place for it.",
+            "How the deformers treat this bone. Stored in the project; glTF cannot store it.",
         );
 }
 
