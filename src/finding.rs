@@ -157,10 +157,11 @@ impl SampleFix {
     pub fn about(self) -> &'static str {
         match self {
             Self::Retarget => {
-                "Capture these samples again on the present deformer stack, so that the vertices they move keep their sculpted shape."
+                "Recompute these samples for the current deformer stack, so that the vertices they move keep their \
+                 sculpted shape."
             }
             Self::Keep => {
-                "Keep the displacements of these samples as they are on the present deformer stack."
+                "Accept the displacements of these samples as they are on the current deformer stack."
             }
             Self::Delete => "Delete this corrective sample.",
             Self::DeleteSet => "Delete this set of corrective samples from the project.",

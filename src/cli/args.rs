@@ -42,8 +42,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Change weights: clean up, smooth, mirror, transfer, compute. Operations run in the order of their flags.
     Weights(WeightsArgs),
-    /// Change bones: divide, move, orient, reparent, remove, mirror, twist and half bones, bind. Operations run in the order of
-    /// their flags.
+    /// Change bones: subdivide, move, orient, reparent, remove, mirror, add twist and half bones, bind. Operations run
+    /// in the order of their flags.
     ///
     /// A bone is given by its name, or by the number of its node in the file as #NODE.
     Rig(RigArgs),
@@ -55,10 +55,10 @@ pub enum Command {
     Psd(PsdArgs),
     /// Print the control clusters of a project with their patches, mark vertices, or suggest clusters.
     ///
-    /// A mesh with control clusters is deformed by patches between them; the weights of its other vertices rest.
+    /// A mesh with control clusters is deformed by patches between them; the weights of its other vertices are ignored.
     Clusters(ClustersArgs),
-    /// Put a motion on a character, or read one: what a file holds, the places of its joints, several recordings at common
-    /// times.
+    /// Retarget a motion to a character, or read one: list what a file holds, write joint positions, or resample
+    /// recordings to common times.
     Motion(MotionArgs),
     /// Measure the speed of the kernels on a generated mesh.
     Bench(BenchArgs),
@@ -100,7 +100,7 @@ pub struct MeasureArgs {
     /// Machine-readable output, with every pose of a clip.
     #[arg(long)]
     pub json: bool,
-    /// Poses a second for a clip without --time: the whole clip is measured.
+    /// Poses per second at which a whole clip (no --time) is measured.
     #[arg(long, value_name = "HZ", default_value = "30", value_parser = parse_rate)]
     pub rate: f64,
     /// The stack to compare with, for the difference: lbs, dqs, cor, blend, default, project, dqs+compensation ...
@@ -132,7 +132,7 @@ pub struct CompareArgs {
     /// A folder for the report (index.html and numbers.json), or a .png file for one sheet.
     #[arg(long, short)]
     pub out: PathBuf,
-    /// Poses a second for a clip without --time.
+    /// Poses per second for a clip without --time.
     #[arg(long, value_name = "HZ", default_value = "30", value_parser = parse_rate)]
     pub rate: f64,
     /// Number of frames of a clip to draw, 1 - 8.
@@ -161,7 +161,7 @@ pub struct CompareArgs {
 fn parse_rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(rate) if rate > 0.0 && rate <= 1000.0 => Ok(rate),
-        _ => Err("give poses a second, above 0 and up to 1000".into()),
+        _ => Err("give poses per second, above 0 and up to 1000".into()),
     }
 }
 
@@ -346,16 +346,16 @@ pub struct PsdArgs {
     /// Copy all samples across x = 0 to the other side, from positive to negative.
     #[arg(long, requires = "out", group = "edits")]
     pub mirror: bool,
-    /// Exchange the samples of the two sides.
+    /// Swap the samples of the two sides.
     #[arg(long, requires = "out", group = "edits")]
     pub flip: bool,
-    /// Capture samples of another deformer stack again, so that the sculpted shape stays.
+    /// Recompute samples that were captured on another deformer stack, so that they keep the sculpted shape.
     #[arg(long, requires = "out", group = "edits")]
     pub retarget: bool,
-    /// Accept the displacements of samples of another deformer stack as they are.
+    /// Accept the displacements of samples that were captured on another deformer stack as they are.
     #[arg(long, requires = "out", group = "edits")]
     pub keep: bool,
-    /// Let the samples of every set hold only control clusters: all, clusters, or the name of a group of clusters.
+    /// The vertices that samples of every set may move: all, clusters, or the name of a group of clusters.
     #[arg(long, value_name = "WHICH", requires = "out", group = "edits")]
     pub vertices: Option<String>,
     /// Suggest samples for a bone, by name or node number: relaxed shapes in the poses where it bends badly. With --out
@@ -388,7 +388,8 @@ pub struct ClustersArgs {
     /// {"meshes": [{"mesh": 0, "primitive": 0, "vertices": [4, 7], "group": "Elbow"}]}.
     #[arg(long, value_name = "MARKS.json", requires = "out")]
     pub mark: Option<PathBuf>,
-    /// Give groups their base, muscles, drivers and recorded data, and the recordings: JSON, described in the manual.
+    /// Set the bases, muscles, drivers and recorded data of groups, and add recordings: a JSON file, described in the
+    /// manual.
     #[arg(long, value_name = "LAYERS.json", requires = "out")]
     pub layers: Option<PathBuf>,
     /// Add clusters until no vertex is farther from the deformer stack's result than this, in percent of the model's
@@ -474,13 +475,14 @@ pub struct ExportArgs {
     /// Write valid weights in place of the model's invalid ones even if nothing else changes.
     #[arg(long, conflicts_with = "still")]
     pub fix_weights: bool,
-    /// Include files that the model references outside of its folder; without it they are refused or stay references.
+    /// Include files that the model references outside its folder; without this flag they are refused or stay
+    /// references.
     #[arg(long)]
     pub include_outside: bool,
     /// Add the corrective samples as morph targets with their names, which nothing drives.
     #[arg(long, conflicts_with = "still")]
     pub sample_targets: bool,
-    /// Write constraints of bones as VRMC_node_constraint beside their keyframes; VRM models get them in any case.
+    /// Also write constraints of bones as VRMC_node_constraint, beside their keyframes; VRM models always get them.
     #[arg(long, conflicts_with = "still")]
     pub node_constraints: bool,
     /// Write the project's pose into the nodes as the rest pose.

@@ -56,7 +56,7 @@ impl LatticeJson {
             Some("nearest") => Outside::Nearest,
             Some(other) => {
                 return Err(format!(
-                    "outside is \"{other}\", which is none of still, nearest"
+                    "outside is \"{other}\", which is not one of still, nearest"
                 ));
             }
         };

@@ -112,7 +112,7 @@ pub(super) fn one_of<T: Copy>(
     let found = of.iter().find(|(key, _)| *key == word);
     found.map(|found| found.1).ok_or_else(|| {
         let known: Vec<&str> = of.iter().map(|(key, _)| *key).collect();
-        format!("{what} \"{word}\" is none of {}", known.join(", "))
+        format!("{what} \"{word}\" is not one of {}", known.join(", "))
     })
 }
 

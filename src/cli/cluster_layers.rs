@@ -90,7 +90,7 @@ fn with_group(
     if let Some(base) = &entry.base {
         group.base = Base::of_key(base).ok_or_else(|| {
             let known = Base::ALL.map(Base::key).join(", ");
-            format!("the base \"{base}\" is none of {known}")
+            format!("the base \"{base}\" is not one of {known}")
         })?;
     }
     let layer = |kind: &str, name: &str, why: String| format!("the {kind} \"{name}\": {why}");

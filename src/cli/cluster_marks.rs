@@ -84,7 +84,7 @@ pub(super) fn apply(document: &mut Document, marks: &Marks, path: &Path) -> Resu
         let base = Base::of_key(&group.base).ok_or_else(|| {
             let known = Base::ALL.map(Base::key).join(", ");
             Failure::Input(format!(
-                "{name} moves the group \"{}\" by \"{}\", which is none of {known}.",
+                "{name} moves the group \"{}\" by \"{}\", which is not one of {known}.",
                 group.name.text(),
                 group.base
             ))

@@ -245,7 +245,7 @@ impl Report {
             if mesh.sparse_edges > 0 {
                 writeln!(
                     out,
-                    "  too sparse in this pose: {} turn by more than 60°, {} of them by more than 90°; the worst by {:.0}°",
+                    "  too sparse in this pose: rotation differs by more than 60° along {}, by more than 90° along {}; at most {:.0}°",
                     counted(mesh.sparse_edges, "edge"),
                     mesh.very_sparse_edges,
                     mesh.worst_edge_degrees,

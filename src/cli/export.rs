@@ -67,7 +67,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         "{}: {}",
         args.out.display(),
         if report.verbatim && report.is_converted {
-            "the source as glTF, nothing was edited".to_owned()
+            "the source converted to glTF, nothing was edited".to_owned()
         } else if report.verbatim {
             "a copy of the source, nothing was edited".to_owned()
         } else {

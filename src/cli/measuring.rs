@@ -44,7 +44,8 @@ pub(crate) fn moments(
     let steps = ((end - start) * rate - 1e-3).ceil().max(0.0);
     if steps.is_nan() || steps > MOST_POSES {
         return Err(Failure::Usage(format!(
-            "The clip \"{}\" lasts {:.1} s: at {rate} poses a second that is more than {MOST_POSES}; give a lower --rate.",
+            "The clip \"{}\" lasts {:.1} s: at {rate} poses per second that is more than {MOST_POSES}; give a lower \
+             --rate.",
             clip.name,
             end - start
         )));

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &MotionArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         return places(args, file, to);
     }
     Err(Failure::Usage(
-        "Give motion something to do: info FILE, --places, --stream with --table, --bvh, --from or --replay."
+        "motion needs an action: info FILE, --places, --stream with --table, --bvh, --from or --replay."
             .into(),
     ))
 }

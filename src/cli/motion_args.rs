@@ -14,11 +14,11 @@ pub struct MotionArgs {
     /// Other work.
     #[command(subcommand)]
     pub command: Option<MotionCommand>,
-    /// With --bvh, --from and --replay the character, a model (.gltf, .glb) or project (.ron); with --places a BVH file; with --table a
-    /// model or project: what is lost rests as its bones do.
+    /// With --bvh, --from or --replay, the character: a model (.gltf, .glb) or project (.ron). With --places, a BVH
+    /// file. With --table, a model or project whose rest pose replaces rotations that are missing.
     pub file: Option<PathBuf>,
-    /// Write the places of the joints of a BVH file at these frames, from 0: (frames, joints, 3), in the file's own axes and
-    /// units.
+    /// Write the joint positions of a BVH file at these frames, counted from 0, as an array (frames, joints, 3), in the
+    /// file's own axes and units.
     #[arg(
         long,
         value_name = "F0,F1",
@@ -27,14 +27,14 @@ pub struct MotionArgs {
         conflicts_with_all = ["table", "bvh", "from"]
     )]
     pub places: Vec<usize>,
-    /// What position channels of a BVH file are: for each joint what keeps the body whole, positions in place of the offsets,
-    /// or displacements from them.
+    /// How to read the position channels of a BVH file: in place of the joint's offset, added to it, or, joint by
+    /// joint, whichever keeps the body connected.
     #[arg(long, value_enum, default_value = "auto")]
     pub positions: PositionsArg,
     /// The file to write: for --places .npy (float64), for --bvh, --from and --replay .glb, .gltf or .ron.
     #[arg(long, short)]
     pub out: Option<PathBuf>,
-    /// Put the motion of a BVH file on the character, as a clip.
+    /// Retarget the motion of a BVH file to the character, as a clip.
     #[arg(
         long,
         value_name = "M.bvh",
@@ -67,22 +67,23 @@ pub struct MotionArgs {
     /// How bones are found: auto, names, structure, or a file (.ron) with pairs of names, which the manual describes.
     #[arg(long, default_value = "auto", value_parser = parse_map, help_heading = RETARGET)]
     pub map: MapArg,
-    /// The pose of the motion that the character's rest pose is compared with: auto, best, zero, or a frame from 0.
+    /// The pose of the motion that corresponds to the character's rest pose: auto, best, zero, or a frame, counted from
+    /// 0.
     #[arg(long, default_value = "auto", value_parser = parse_reference, help_heading = RETARGET)]
     pub reference: ReferenceArg,
-    /// Where the character faces at the start: as at rest, or as recorded.
+    /// Which way the character faces at the start: as in the rest pose, or as recorded.
     #[arg(long, value_enum, default_value = "forward", help_heading = RETARGET)]
     pub heading: HeadingArg,
-    /// The size of the steps: by the legs, by the height of the hips, or a factor.
+    /// The scale of the root motion: the ratio of the leg lengths, of the hip heights, or a factor.
     #[arg(long, value_name = "leg|hip|X", default_value = "leg", value_parser = parse_scale, help_heading = RETARGET)]
     pub scale: ScaleArg,
-    /// How much of the travel is kept.
+    /// How much of the root motion to keep.
     #[arg(long, value_enum, default_value = "full", help_heading = RETARGET)]
     pub travel: TravelArg,
-    /// Whether feet stay where they rest.
+    /// Whether to lock feet in place while they are planted.
     #[arg(long, value_enum, default_value = "lock", help_heading = RETARGET)]
     pub feet: FeetArg,
-    /// How far joints may be off for fewer keys, in percent of the height; 0% keeps all.
+    /// How far joints may deviate to save keyframes, in percent of the character's height; 0% keeps all keyframes.
     #[arg(long, value_name = "P%", default_value = "0.1%", value_parser = parse_tolerance, help_heading = RETARGET)]
     pub tolerance: f64,
     /// The file for the report of the mapping, the feet and the keys, as JSON.
@@ -91,10 +92,11 @@ pub struct MotionArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub streams: Streams,
-    /// Write all channels of the streams at common times as CSV, each with a column that says whether its value is one.
+    /// Write all channels of the streams at common times as CSV, each with a column that says whether its value is
+    /// valid.
     #[arg(long, value_name = "OUT.csv", requires = "stream", help_heading = STREAMS)]
     pub table: Option<PathBuf>,
-    /// Rows a second of the table, 1 - 1000.
+    /// Rows per second of the table, 1 - 1000.
     #[arg(long, value_name = "HZ", default_value = "60", value_parser = parse_rate, help_heading = STREAMS)]
     pub rate: f64,
     /// The common time to write, seconds; default: where all streams have samples.
@@ -114,14 +116,14 @@ const RETARGET: &str = "A motion on a character";
 /// `sinew motion info`
 #[derive(Debug, Subcommand)]
 pub enum MotionCommand {
-    /// Print what a file of motion holds: joints, frames, channels, gaps, and what was repaired.
+    /// Print what a motion file holds: joints, frames, channels, gaps, and what was repaired.
     Info(MotionInfoArgs),
 }
 
 /// `sinew motion info`
 #[derive(Debug, Args)]
 pub struct MotionInfoArgs {
-    /// A file of motion: .bvh, .csv, .tsv, .trc, .jsonl or .vmclog.
+    /// A motion file: .bvh, .csv, .tsv, .trc, .jsonl or .vmclog.
     pub file: PathBuf,
     /// Machine-readable output.
     #[arg(long)]
@@ -131,7 +133,7 @@ pub struct MotionInfoArgs {
 /// `--positions`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PositionsArg {
-    /// For each joint what keeps the body whole.
+    /// For each joint, whichever keeps the body connected.
     Auto,
     /// In place of the offset.
     Replace,
@@ -200,7 +202,7 @@ pub enum HeadingArg {
 pub enum TravelArg {
     /// All of it.
     Full,
-    /// Only the sway about the mean place over a second.
+    /// Only the sway about the position averaged over a second.
     InPlace,
     /// Only up and down.
     Vertical,
@@ -209,9 +211,9 @@ pub enum TravelArg {
 /// `--feet`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FeetArg {
-    /// They stay where they rest.
+    /// Planted feet stay in place.
     Lock,
-    /// They move as the motion has them.
+    /// Feet move as in the motion.
     Free,
 }
 
@@ -305,7 +307,7 @@ impl Args for Streams {
                 flag(
                     "stream",
                     "FILE",
-                    "A recording: .csv, .tsv, .trc, .jsonl or .vmclog; --clock and --event after it are of its clock",
+                    "A recording: .csv, .tsv, .trc, .jsonl or .vmclog; --clock and --event after it set its clock",
                 )
                 .value_parser(clap::value_parser!(PathBuf))
                 .requires("table"),
@@ -324,7 +326,8 @@ impl Args for Streams {
                 flag(
                     "event",
                     "NAME=S@T",
-                    "An event at S seconds on its clock and T on the common one: one gives the offset, more the drift too",
+                    "An event at S seconds on its clock and T on the common one: one event gives the offset, several \
+                     also the drift",
                 )
                 .value_parser(parse_event)
                 .requires("stream"),
@@ -358,7 +361,7 @@ impl FromArgMatches for Streams {
         let owner = |place: usize, flag: &str| {
             let before = paths.partition_point(|(at, _)| *at < place);
             before.checked_sub(1).ok_or_else(|| {
-                let what = format!("--{flag} stands before the --stream whose clock it sets\n");
+                let what = format!("--{flag} must follow the --stream whose clock it sets\n");
                 clap::Error::raw(ErrorKind::MissingRequiredArgument, what)
             })
         };
@@ -384,7 +387,7 @@ impl FromArgMatches for Streams {
 fn parse_rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(rate) if (1.0..=1000.0).contains(&rate) => Ok(rate),
-        _ => Err("give rows a second, 1 - 1000".into()),
+        _ => Err("give rows per second, 1 - 1000".into()),
     }
 }
 
@@ -446,7 +449,7 @@ mod tests {
             (None, Some([1.001, -4.0]))
         );
         let why = read("motion --clock 1,0 --stream a.csv --table t.csv").unwrap_err();
-        assert!(why.to_string().contains("--clock stands before"), "{why}");
+        assert!(why.to_string().contains("--clock must follow"), "{why}");
         assert!(read("motion --stream a.csv").is_err());
         assert!(read("motion --stream a.csv --event clap=1 --table t.csv").is_err());
         assert!(read("motion info a.csv --json").unwrap().command.is_some());

@@ -283,7 +283,7 @@ fn print(retarget: &Retarget<'_>, baked: &Baked, out: &mut dyn Write) -> std::io
     if feet.holds {
         writeln!(
             out,
-            "{} of the feet held: they slide {} cm/s instead of {}, the hips sink {} cm",
+            "{} of the feet locked: they slide {} cm/s instead of {}, the hips are lowered by {} cm",
             counted(n, "contact"),
             trimmed(feet.slide_after[0] * 100.0),
             trimmed(feet.slide_before[0] * 100.0),
@@ -292,7 +292,7 @@ fn print(retarget: &Retarget<'_>, baked: &Baked, out: &mut dyn Write) -> std::io
     } else if feet.is_searched {
         writeln!(
             out,
-            "{} found: the feet hardly rest, and are not held",
+            "{} found: the feet are hardly planted, so they are not locked",
             counted(n, "contact")
         )?;
     }

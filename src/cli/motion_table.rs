@@ -157,7 +157,7 @@ fn clock(
     let drift = match fit.drift_error {
         None => String::new(),
         Some(error) if fit.has_no_drift => {
-            format!(", no drift that can be told from none ({error:.0} ppm)")
+            format!(", no significant drift (± {error:.0} ppm)")
         }
         Some(error) => format!(", drift {:.1} ± {error:.0} ppm", fit.map.drift()),
     };

@@ -21,7 +21,7 @@ pub struct RigArgs {
     /// Machine-readable report.
     #[arg(long)]
     pub json: bool,
-    /// Include files that the model references outside of its folder in a model that is written.
+    /// Include files that the model references outside its folder in a model that is written.
     #[arg(long)]
     pub include_outside: bool,
     #[command(flatten)]
@@ -68,8 +68,8 @@ const FLAGS: [Flag; 15] = [
     (
         "intent",
         "pivot|motion|children",
-        "What the --move before it does to clips: rotate about the new place (default), keep every motion, or rotate while the \
-         children keep their motions",
+        "What the preceding --move does to clips: rotate about the new pivot (default), keep every motion, or rotate \
+         about it while the children keep their motions",
     ),
     (
         "orient",

@@ -17,13 +17,13 @@ pub struct StackArgs {
     /// Corrections after skinning.
     #[arg(long, value_enum)]
     pub bulge: Option<BulgeArg>,
-    /// The corrections with the errors of their papers repaired, or as published.
+    /// Whether the corrections have the errors of their papers repaired, or are as published.
     #[arg(long, value_enum)]
     pub variant: Option<VariantArg>,
     /// Strength of the corrections, 0 - 2; projection takes at most 1.
     #[arg(long, value_name = "S", value_parser = between(0.0, 2.0))]
     pub strength: Option<f32>,
-    /// What rigid methods do with scale and shear.
+    /// How rigid skinning methods treat scale and shear.
     #[arg(long, value_enum)]
     pub scale: Option<ScaleArg>,
     /// The polynomial of the compensation: manual, original, or its first two coefficients.
@@ -44,7 +44,7 @@ pub struct StackArgs {
     /// Compensate between sibling bones: bones of which neither is an ancestor of the other.
     #[arg(long, value_enum)]
     pub siblings: Option<SwitchArg>,
-    /// Exponent of the bones' weights in the projection, 1 - 8.
+    /// Exponent of the skin weights in the projection, 1 - 8.
     #[arg(long, value_name = "P", value_parser = between(1.0, 8.0))]
     pub power: Option<f32>,
     /// Fade projection out between sibling bones.

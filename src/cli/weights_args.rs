@@ -18,13 +18,13 @@ pub struct WeightsArgs {
     /// Change these meshes only, by name.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub mesh: Vec<String>,
-    /// Change the weights of these bones only; others change only to keep the sums.
+    /// Change the weights of these bones only; others change only to keep the sums at 1.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub bones: Vec<String>,
     /// Lock the weights of these bones.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub lock: Vec<String>,
-    /// Include files that the model references outside of its folder in a model that is written.
+    /// Include files that the model references outside its folder in a model that is written.
     #[arg(long)]
     pub include_outside: bool,
     /// Maximum number of influences of a changed vertex; default: 4. A model is written with the same number, up to 8;
@@ -76,7 +76,7 @@ const FLAGS: [Flag; 17] = [
     (
         "levels",
         "BONE=LOW=HIGH[=GAMMA]",
-        "Stretch a bone's weights from LOW..HIGH to 0..1",
+        "Remap a bone's weights from LOW..HIGH to 0..1",
     ),
     (
         "move",
@@ -84,13 +84,13 @@ const FLAGS: [Flag; 17] = [
         "Move A's weights, or a fraction of them, to B",
     ),
     ("merge", "A,B=C", "Move all weights of A and B to C"),
-    ("swap", "A=B", "Exchange the weights of two bones"),
+    ("swap", "A=B", "Swap the weights of two bones"),
     (
         "mirror",
         "+x|-x|+y|-y|+z|-z",
         "Copy the weights of this side of the bind pose to the other side",
     ),
-    ("flip", "x|y|z", "Exchange the weights of both sides"),
+    ("flip", "x|y|z", "Swap the weights of both sides"),
     (
         "auto",
         "heat|voxel|biharmonic|rigid",

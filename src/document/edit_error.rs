@@ -24,7 +24,7 @@ pub enum EditError {
     NoRecording(RecordingId),
     /// A recording is read by a layer.
     #[error(
-        "\"{recording}\" is read by the layers of the group \"{group}\" of clusters: remove those first"
+        "layers of the cluster group \"{group}\" read \"{recording}\": remove those layers first"
     )]
     RecordingInUse {
         /// Its name.

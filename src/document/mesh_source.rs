@@ -135,8 +135,8 @@ impl MeshSource {
             }
             findings.push(Finding::warning(
                 format!("mesh \"{}\"", self.name),
-                "Its normals lie along the surface instead of standing on it; it is shown with normals from its faces. \
-                 Exports keep the file's own.",
+                "Its normals are tangent to the surface, not perpendicular to it; it is shown with normals computed \
+                 from its faces. Exports keep the file's normals.",
             ));
         }
         let vertex_normals = normals::complete(authored, &positions, &point_of_vertex, &triangles);
@@ -151,8 +151,8 @@ impl MeshSource {
             let finding = Finding::warning(
                 format!("mesh \"{}\"", self.name),
                 format!(
-                    "{places} vertices with different weights or morphs at one position; they stay \
-                     apart and may open when posed."
+                    "{places} vertices with different weights or morphs at one position; they stay separate, and gaps \
+                     may open when posed."
                 ),
             );
             findings.push(finding.fixed_by(weights_differ.then_some(Fix::Weld)));

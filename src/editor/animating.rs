@@ -41,7 +41,7 @@ impl Editor {
         let pose = self.document.free_pose();
         let joints = self.joints_to_key(&pose);
         if joints.is_empty() {
-            self.notify("Nothing to key: the pose equals the clip. Select or pose bones first.");
+            self.notify("Nothing to key: the pose matches the clip. Select or pose bones first.");
             return;
         }
         let keyed = self.keyed_clip(&joints, pose);

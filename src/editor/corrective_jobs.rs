@@ -131,7 +131,7 @@ impl Editor {
             Err(JobError::Cancelled) => self.notify(cancelled()),
             Ok(_) if is_cancelled => self.notify(cancelled()),
             Ok(_) if !revision.holds(&self.history) => {
-                self.notify("The document changed meanwhile. Nothing was changed.");
+                self.notify("The model changed in the meantime. Nothing was done.");
             }
             Ok(Err(why)) => self.notify_error(why),
             Ok(Ok((edits, message))) => {
@@ -333,7 +333,7 @@ fn settle_stale(document: &Document, which: Stale, retargets: bool, task: &Task)
             Stale::All => "Every sample",
             Stale::One(..) => "The sample",
         };
-        return Err(format!("{what} fits the present deformer stack."));
+        return Err(format!("{what} fits the current deformer stack."));
     }
     let done = if retargets {
         "re-targeted"

@@ -335,7 +335,7 @@ impl Editor {
             }
             // The samples may be others now.
             Ok(Ok(_)) if revision != self.history.revision() && matches!(fix, Fix::Samples(_)) => {
-                self.notify("The document changed. Nothing was fixed.");
+                self.notify("The model changed in the meantime. Nothing was fixed.");
             }
             Ok(Ok(_)) if revision != self.history.revision() => self.start_fix(mesh, points, fix),
             Ok(Ok(Fixed {

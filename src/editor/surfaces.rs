@@ -61,11 +61,11 @@ impl Editor {
         })
     }
 
-    /// Colours the active object by a quantity, or not, as one undo step.
+    /// Colours the active object by a quantity, or by none, as one undo step.
     pub fn colour_by(&mut self, quantity: Option<&Quantity>) -> bool {
         let label = match quantity {
             Some(quantity) => format!("Colour by {}", quantity.label()),
-            None => "Colour by nothing".to_owned(),
+            None => "Colour by None".to_owned(),
         };
         let colour = quantity.map(|quantity| ColourBy {
             recording: quantity.recording,

@@ -248,7 +248,7 @@ impl State {
             (updates.collect(), heat, surfaces, net)
         });
         let failure = answer.is_none().then(|| {
-            "The deformation failed; the last picture stays. Undo the last step.".to_owned()
+            "The deformation failed, and the view still shows the previous one. Undo the last step.".to_owned()
         });
         let (updates, heat, surfaces, net): (Vec<_>, _, _, _) = answer.unwrap_or_default();
         Evaluated {

@@ -127,7 +127,7 @@ impl WrittenClips {
     fn report_constraints(&mut self) {
         let n = self.constrained.len();
         let message = if self.clips.is_empty() {
-            "The file has no clip, so that it does not show them.".to_owned()
+            "The file has no clip, so it does not show them.".to_owned()
         } else if n == 0 {
             // The clips have keyframes of them already.
             return;

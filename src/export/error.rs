@@ -38,7 +38,8 @@ pub enum ExportError {
     Frames(FramesError),
     /// A buffer of the model is in another folder.
     #[error(
-        "The model's data \"{uri}\" is outside of the model's folder. To include it in the export, choose Include files outside of the folder (--include-outside)."
+        "The model's data \"{uri}\" is outside the model's folder. To include it in the export, choose Include files \
+         outside the folder (--include-outside)."
     )]
     Outside {
         /// The URI.

@@ -79,8 +79,7 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
             if correct.mode == BakeMode::Clips && correct.unipolar && correct.max_morphs == 1 {
                 findings.push(Finding::warning(
                     "correction",
-                    "Weights within 0 - 1 require one additional morph target, so a limit of 1 \
-                     allows none.",
+                    "Morph target weights within 0 - 1 require one additional target, so a limit of 1 allows none.",
                 ));
             }
             if correct.mode != BakeMode::Frames {
@@ -123,7 +122,8 @@ fn of_driven(document: &Document, options: &ExportOptions) -> Option<Finding> {
     let is_left_out = n > 0 && !options.correct.as_ref().is_some_and(is_frames);
     is_left_out.then(|| {
         let message = format!(
-            "The layers of control clusters move {} without a skin: only morph frames can hold that; choose them.",
+            "The layers of control clusters move {} without a skin, which only morph frames can store. Choose Morph \
+             frames.",
             counted(n, "object")
         );
         Finding::warning("control clusters", message)
@@ -178,7 +178,8 @@ fn uncorrected(document: &Document, affected: &[Affected<'_>], findings: &mut Ve
         findings.push(mesh.about(Finding::warning(
             mesh.place(),
             format!(
-                "No player supports its {}: linear blend skinning will deform {}. A correction writes what you see.",
+                "Players do not support its {}: they deform {} by linear blend skinning. A correction writes what you \
+                 see.",
                 mesh.what(),
                 counted(mesh.n_blended, "blended vertex")
             ),
@@ -325,8 +326,8 @@ fn of_any_clip(affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
         if mesh.item.correctives.acts() && mesh.item.correctives.is_weighted() {
             findings.push(mesh.about(Finding::warning(
                 mesh.place(),
-                "Its corrective samples become morph targets, which have one weight for all vertices: weighted sets play \
-                 with the plain distances of poses.",
+                "Its corrective samples become morph targets, which have one weight for all vertices: sets with \
+                 Weighted PSD play without it.",
             )));
         }
         if !left.is_empty() {

@@ -322,8 +322,8 @@ impl CorrectionReport {
 pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &CorrectionReport) {
     if correction.jump_max_percent > correction.tolerance_percent {
         let message = format!(
-            "Where a clip jumps, the file takes up to 2 ms from one side to the other. In between, the error reaches {:.4} % \
-             of the diagonal; no other figure includes it.",
+            "Where a clip jumps, the jump takes up to 2 ms in the file. During a jump the error reaches {:.4} % of the \
+             diagonal; no other figure includes it.",
             correction.jump_max_percent
         );
         findings.push(Finding::info("correction", message));

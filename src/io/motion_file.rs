@@ -25,7 +25,7 @@ pub enum MotionFileError {
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// Its name says that it is something else.
-    #[error("{} is no motion that Sinew reads: .bvh, .csv, .tsv, .trc, .jsonl or .vmclog", .0.display())]
+    #[error("{} is not a motion file that Sinew reads: .bvh, .csv, .tsv, .trc, .jsonl or .vmclog", .0.display())]
     Unknown(PathBuf),
     /// It cannot be read.
     #[error("{} cannot be read: {source}", path.display())]

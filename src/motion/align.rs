@@ -54,7 +54,7 @@ pub enum ClockError {
     #[error("a clock needs at least one event")]
     NoEvents,
     /// A number is not finite.
-    #[error("the clock {a} s + {b} is not one: give finite numbers, the first above 0")]
+    #[error("the clock {a} s + {b} is not valid: give finite numbers, the first above 0")]
     NotAClock {
         /// a.
         a: f64,
@@ -62,7 +62,9 @@ pub enum ClockError {
         b: f64,
     },
     /// The events are too close.
-    #[error("the events are {0:.3} s apart on the device: at least 1 s fixes a clock")]
+    #[error(
+        "the events are {0:.3} s apart on the device: to set a clock, they must be at least 1 s apart"
+    )]
     TooClose(f64),
     /// The drift is larger than that of any clock.
     #[error("the clock drifts by {0:.0} ppm, more than 20 %: is the unit of the time wrong?")]

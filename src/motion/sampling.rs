@@ -55,9 +55,9 @@ impl Ends {
     pub fn about(self) -> &'static str {
         match self {
             Self::Hold => "Before the first and after the last sample the nearest one is used.",
-            Self::Loop => "The recording repeats: its first sample follows on its last.",
+            Self::Loop => "The recording repeats: its first sample follows its last.",
             Self::Invalid => {
-                "Before the first and after the last sample there is no value: what it moves fades to rest."
+                "Before the first and after the last sample there is no value: its displacements fade out."
             }
         }
     }

@@ -32,8 +32,8 @@ pub enum PsdError {
     },
     /// A sample has the rotations of the bind pose, whose displacement is 0.
     #[error(
-        "the sample \"{sample}\" has the driver pose of the bind pose (distance {distance:.1e}): correct the bind mesh \
-         instead, or choose a driver type that sees the rotation"
+        "the sample \"{sample}\" is at the bind pose of its drivers (distance {distance:.1e}): correct the bind mesh \
+         instead, or choose a driver type that measures the rotation"
     )]
     AtBind {
         /// The sample.

@@ -74,7 +74,7 @@ pub(super) fn run(document: &Document, joint: JointId) -> Result<Done, RigError>
     let surface = Surface::of(document, DMat3::IDENTITY);
     let Some(centre) = surface.centre(at, along.unwrap_or(DVec3::Y)) else {
         return Err(RigError::Value(format!(
-            "“{label}” is outside of the mesh: move it inside first."
+            "“{label}” is outside the mesh: move it inside first."
         )));
     };
     let by = centre - at;

@@ -44,7 +44,7 @@ pub(super) fn of_new_rest(document: &Document, pose: &Pose) -> Option<String> {
     }
     note(
         &names,
-        "Measured from the rest pose, so that the clusters move otherwise now",
+        "These are measured from the rest pose, so the clusters now move differently",
     )
 }
 
@@ -58,7 +58,7 @@ pub(super) fn of_new_parent(document: &Document, joint: JointId) -> Option<Strin
         .collect();
     note(
         &names,
-        "The rotation in the parent is read, and may be another now, by",
+        "These read the rotation relative to the parent, which may differ now",
     )
 }
 

@@ -321,7 +321,7 @@ fn half(document: &Document, joint: JointId) -> Result<Done, RigError> {
     let skeleton = document.skeleton();
     let mut notes = vec![keys_note(document, |them| {
         format!(
-            "It rotates by half of “{}” as its keyframes are now; {them} later changes of those.",
+            "It takes half of the rotation of “{}” from its current keyframes; {them} later changes.",
             skeleton.label(joint)
         )
     })];

@@ -103,7 +103,7 @@ fn notes(document: &Document, found: &Symmetrized) -> Vec<String> {
         "x negated, as Blender's"
     };
     notes.push(format!(
-        "The axes are mirrored with {way}: {follow} of {} of the model follow that.",
+        "The axes are mirrored with {way}: {follow} of the model's {} follow this convention.",
         counted(all, "pair")
     ));
     let some = |joints: &[JointId]| {
@@ -112,7 +112,7 @@ fn notes(document: &Document, found: &Symmetrized) -> Vec<String> {
     };
     if !found.reparented.is_empty() {
         notes.push(format!(
-            "Parent changed to that of the other side, mirrored: {}.",
+            "Parent changed to match the other side: {}.",
             some(&found.reparented)
         ));
     }

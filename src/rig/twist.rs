@@ -21,11 +21,11 @@ pub(super) fn run(document: &Document, joint: JointId, n: usize) -> Result<Done,
     let skeleton = document.skeleton();
     let mut notes = vec![keys_note(document, |them| match of {
         TwistOf::Child => format!(
-            "They share the twist of “{}” as its keyframes are now; {them} later changes of those.",
+            "They share the twist of “{}” in its current keyframes; {them} later changes.",
             skeleton.label(child)
         ),
         TwistOf::Own => format!(
-            "They take back the twist of “{}” towards its head, as its keyframes are now; {them} later changes of those.",
+            "Towards its head they take back the twist of “{}” in its current keyframes; {them} later changes.",
             skeleton.label(joint)
         ),
     })];

@@ -224,13 +224,13 @@ fn check_region(
     let exempt = skin.around.n_exempt();
     if exempt > 0 {
         notes.push(format!(
-            "The bind pose crosses itself here: {exempt} triangles are exempt."
+            "The mesh crosses itself in the bind pose here: {exempt} triangles are exempt."
         ));
     }
     let kept = skin.around.n_blended_throughout();
     if kept > 0 {
         notes.push(format!(
-            "{} all of whose vertices blend: kept as skinned.",
+            "Not relaxed: {} all of whose vertices blend between bones.",
             counted(kept, "shell")
         ));
     }

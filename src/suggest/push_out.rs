@@ -36,7 +36,7 @@ pub enum PushError {
         bones: String,
     },
     /// A system of equations was not solved.
-    #[error("The skin was not pushed apart: {0}.")]
+    #[error("The skin could not be pushed apart: {0}.")]
     Unsolved(String),
 }
 

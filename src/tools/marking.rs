@@ -274,7 +274,7 @@ impl strokes::Stroke for Stroke {
             let lost = begun.start.lost_by_hand(&changed, to).len();
             if lost > 0 {
                 actions.push(ToolAction::Notify(format!(
-                    "The displacements by hand of {} are gone. Undo brings them back.",
+                    "The displacements by hand of {} are lost. Undo restores them.",
                     counted(lost, "vertex")
                 )));
             }

@@ -159,7 +159,7 @@ fn a_camera_file_with_semicolons_and_decimal_commas_gives_the_wrist() {
     println!("{notes:?}");
     assert_eq!(notes.len(), 2, "{notes:?}");
     assert!(notes[0].starts_with("The time goes back by 0.01"));
-    assert!(notes[1].contains("a second time; the last one is kept"));
+    assert!(notes[1].contains("s; the last one is kept"));
     assert_eq!(recording.label("phase", recording.times[0]), Some("flex"));
     let channel = recording
         .marker("wrist", Sampling::default())

@@ -55,7 +55,10 @@ fn every_file_of_motion_is_described_or_refused_in_a_sentence() {
         }
     }
     let why = fails(&["motion", "info", &asset("arm")], 1);
-    assert!(why.contains("is no motion that Sinew reads"), "{why}");
+    assert!(
+        why.contains("is not a motion file that Sinew reads"),
+        "{why}"
+    );
 }
 
 #[test]
@@ -208,7 +211,7 @@ fn a_motion_becomes_a_clip_of_a_character() {
         "--report",
         text(&report),
     ]);
-    assert!(said.contains("contacts of the feet held"), "{said}");
+    assert!(said.contains("contacts of the feet locked"), "{said}");
     let report: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
     assert_eq!(report["reference"], "zero pose");
     assert!(report["keys"]["worst"].as_f64().unwrap() <= 1e-3);
@@ -266,7 +269,7 @@ fn a_motion_becomes_a_clip_of_a_character() {
         "--out",
         text(&glb),
     ];
-    assert!(fails(&line, 1).contains("\"l.knee\" is no role"));
+    assert!(fails(&line, 1).contains("\"l.knee\" is not a role"));
     std::fs::write(&map, "(roles: {\"l.toe\": (\"\", \"\")})").unwrap();
     done(&line);
     let arm = asset("arm");

@@ -183,7 +183,7 @@ fn wrong_use_and_refusals_are_sentences() {
         (&["--insert", "elbow", "1"], 2, "there is no bone “elbow”"),
         (&["--insert", "#77", "1"], 2, "there is no bone “#77”"),
         (&["--insert", "forearm", "x"], 2, "N must be a whole number"),
-        (&["--insert", "forearm", "0"], 1, "divided by 1 - 16"),
+        (&["--insert", "forearm", "0"], 1, "must be 1 - 16"),
         (&["--insert", "wrist", "1"], 1, "“wrist” has no child"),
         (&["--move", "forearm", "1,2"], 2, "an offset is x,y,z"),
         (&["--move", "forearm", "0,NaN,0"], 2, "an offset is x,y,z"),
@@ -212,13 +212,17 @@ fn wrong_use_and_refusals_are_sentences() {
             "it must follow a --move",
         ),
         (&["--orient", "forearm", "y"], 2, "axes are two of"),
-        (&["--orient", "forearm", "+y,-y"], 1, "must be another one"),
+        (
+            &["--orient", "forearm", "+y,-y"],
+            1,
+            "must differ from the axis",
+        ),
         (
             &["--reparent", "forearm", "wrist"],
             1,
             "cannot be a child of",
         ),
-        (&["--twist", "forearm", "9"], 1, "1 - 6 segments"),
+        (&["--twist", "forearm", "9"], 1, "must be 1 - 6"),
         (&["--symmetrize", "forearm"], 1, "has no side in its name"),
         (&["--rename", "forearm", " "], 1, "needs a name"),
         (

@@ -221,7 +221,7 @@ fn a_water_surface_without_a_skeleton_follows_its_gauges_and_is_exported() {
     // Without frames the file would not move: the export says so.
     let plain = water.join("plain.glb");
     let said = done(&["export", text(&project), "--out", text(&plain)]);
-    assert!(said.contains("only morph frames can hold that"), "{said}");
+    assert!(said.contains("which only morph frames can store"), "{said}");
     done(&["measure", text(&project), "--clip", "0", "--rate", "2"]);
 }
 
@@ -307,7 +307,7 @@ fn layers_that_are_wrong_are_refused_by_name() {
     assert!(said.contains("unknown field `colour`"), "{said}");
     let said = refused(&|layers| layers["groups"][0]["base"] = json!("magic"));
     assert!(
-        said.contains("\"magic\" is none of stack, lbs, dqs, fixed, hand, lattice, cage, data"),
+        said.contains("\"magic\" is not one of stack, lbs, dqs, fixed, hand, lattice, cage, data"),
         "{said}"
     );
     let said = refused(&|layers| layers["groups"][0]["data"][0]["recording"] = json!("Tide"));
@@ -322,7 +322,7 @@ fn layers_that_are_wrong_are_refused_by_name() {
     );
     let said = refused(&|layers| bound(layers, "kind", json!("around")));
     assert!(
-        said.contains("kind \"around\" is none of delta, absolute, scalar"),
+        said.contains("kind \"around\" is not one of delta, absolute, scalar"),
         "{said}"
     );
     let said = refused(&|layers| {
@@ -623,7 +623,7 @@ fn recordings_are_undone_and_kept_while_they_are_read() {
     };
     let why = document.apply(&mut remove).unwrap_err().to_string();
     assert!(
-        why.contains("\"Record\" is read by the layers of the group \"Data\""),
+        why.contains("layers of the cluster group \"Data\" read \"Record\""),
         "{why}"
     );
     assert!(document.same_content(&driven));

@@ -93,7 +93,7 @@ fn markers_of_a_trc_file_place_clusters_in_the_editor_in_files_and_on_the_comman
     assert_eq!(data(&h).bindings[0].kind, BindingKind::Delta);
     undoes(&mut h, |h| h.editor.set_binding_places(0, 0, true));
     assert_eq!(undo_label(&h), "Data kind · plate");
-    assert!(h.last_notice().contains("the group is now driven by Data"));
+    assert!(h.last_notice().contains("the group is driven by Data"));
     assert_eq!(h.editor.cluster_groups()[0].base, Base::Data);
     undoes(&mut h, |h| h.editor.set_binding_places(0, 1, true));
     undoes(&mut h, |h| h.editor.bind_nearest(0));

@@ -60,7 +60,7 @@ fn a_set_of_clusters_keeps_what_is_sculpted_at_clusters() {
     assert_eq!(
         h.last_notice(),
         format!(
-            "{n_others} displacements of vertices that are no control clusters of the set deleted."
+            "Deleted {n_others} displacements of vertices that are not control clusters of the set."
         )
     );
     let own = sculpted(&h);

@@ -216,7 +216,7 @@ fn go_to_poses_the_drivers_and_update_moves_the_sample() {
     h.settle();
     assert!(
         h.last_notice()
-            .contains("has the driver pose of the bind pose"),
+            .contains("is at the bind pose of its drivers"),
         "{}",
         h.last_notice()
     );

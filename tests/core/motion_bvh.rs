@@ -135,7 +135,7 @@ const REFUSED: [(&str, &[&str]); 26] = [
     ("no_root", &["no ROOT"]),
     ("no_motion", &["the file ends before MOTION"]),
     ("unclosed", &["one \"{\" is open at MOTION"]),
-    ("extra_brace", &["line 16: \"}\" closes nothing"]),
+    ("extra_brace", &["line 16: \"}\" does not close a joint"]),
     ("no_brace", &["\"{\" expected after \"JOINT Chest\""]),
     ("offset_two", &["line 8: OFFSET needs 3 numbers, found 2"]),
     ("offset_word", &["line 8: \"half\" is not a number"]),

@@ -307,7 +307,7 @@ fn an_unedited_obj_is_exported_as_gltf_with_its_images() {
         let path = out.display().to_string();
         let said = done(&["export", &obj, "--correct", "none", "--out", &path]);
         assert_eq!(
-            said.contains("the source as glTF"),
+            said.contains("the source converted to glTF"),
             name.ends_with("glb"),
             "{said}"
         );

@@ -122,7 +122,11 @@ fn the_command_line_prints_the_checks_before_an_export_once() {
     let base = ["export", &arm, "--out", cli::text(&out)];
     let with = |more: &[&str]| cli::done(&[&base[..], more].concat());
     let said = with(&["--method", "dqs"]);
-    assert_eq!(said.matches("No player supports its").count(), 1, "{said}");
+    assert_eq!(
+        said.matches("Players do not support its").count(),
+        1,
+        "{said}"
+    );
     let said = with(&["--method", "dqs", "--correct", "clips"]);
     assert_eq!(
         said.matches("Helper joints, new weights").count(),
@@ -130,5 +134,5 @@ fn the_command_line_prints_the_checks_before_an_export_once() {
         "{said}"
     );
     let said = with(&["--method", "lbs"]);
-    assert!(!said.contains("No player supports"), "{said}");
+    assert!(!said.contains("Players do not support"), "{said}");
 }

@@ -392,10 +392,7 @@ fn a_joint_moves_into_the_middle_of_its_limb() {
     let hand = named(&document, "hand.L");
     done(&mut document, &moved(hand, DVec3::Z * size));
     let why = refused(&document, &Operation::Centre { joint: hand });
-    assert_eq!(
-        why,
-        "“hand.L” is outside of the mesh: move it inside first."
-    );
+    assert_eq!(why, "“hand.L” is outside the mesh: move it inside first.");
 }
 
 /// A rigid copy of a skinned mesh gets a skin that files and projects keep, also where the model's own skin has the same joints

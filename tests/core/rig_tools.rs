@@ -367,7 +367,7 @@ fn a_skinned_mesh_is_bound_again() {
     let edit = rig::pose_as_rest(&document, &pose).unwrap();
     apply(&mut document, edit);
     let why = refused(&document, &Operation::Bind(Automatic::Rigid));
-    assert!(why.contains("of its size apart"), "{why}");
+    assert!(why.contains("disagree on the place of the mesh"), "{why}");
     let why = refused(&Document::default(), &Operation::Bind(Automatic::Rigid));
     assert_eq!(why, "The model has no mesh to bind.");
 }

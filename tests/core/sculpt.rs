@@ -426,7 +426,7 @@ fn a_drag_beside_the_surface_says_where_to_press() {
         stroke(&mut h, &[beside, Vec2::ZERO], |_| {});
         let said = h.last_notice();
         assert!(
-            said.starts_with(name) && said.ends_with("press on the mesh."),
+            said.starts_with(name) && said.ends_with("start the stroke on the mesh."),
             "{said}"
         );
     }

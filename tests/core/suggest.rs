@@ -831,10 +831,7 @@ fn what_to_know_about_suggestions_is_said() {
         "{refused}"
     );
     let doll = suggest_for(&open_shared("mannequiny/mannequiny.glb"), "spine_01").unwrap();
-    says(
-        &doll,
-        "shells all of whose vertices blend: kept as skinned.",
-    );
+    says(&doll, "shells all of whose vertices blend between bones.");
 
     // Samples of the upper arm that reach over the elbow.
     let arm = Bend::new("arm.glb", "forearm", StackPreset::Default);

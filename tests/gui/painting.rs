@@ -356,7 +356,7 @@ fn the_right_button_brings_the_brush_and_what_concerns_the_bone() {
         .query_all_by_role_and_label(Role::ComboBox, "Brush");
     assert_eq!(kinds.count(), 2, "in the properties and under the pointer");
     for (role, label) in [
-        (Role::ComboBox, "Projection"),
+        (Role::ComboBox, "Falloff shape"),
         (Role::ComboBox, "Symmetry"),
         (Role::CheckBox, "Paint hidden vertices"),
     ] {

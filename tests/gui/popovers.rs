@@ -81,7 +81,7 @@ fn drop_downs_of_the_paint_menu_choose_without_closing_it() {
     choose(
         &mut window,
         view,
-        "Projection",
+        "Falloff shape",
         FalloffShape::Screen.label(),
     );
     assert_eq!(brush(&window).falloff_shape, FalloffShape::Screen);
@@ -108,7 +108,7 @@ fn drop_downs_of_the_sculpt_and_cluster_menus_choose_without_closing_them() {
         choose(
             &mut window,
             view,
-            "Projection",
+            "Falloff shape",
             FalloffShape::Screen.label(),
         );
         assert_eq!(

@@ -61,13 +61,15 @@ const SAMPLES: [Sample; 7] = [
     Sample {
         id: "control-clusters-arm",
         title: "Try the control-cluster arm",
-        about: "A coarse arm: clusters that dual quaternion skinning, a corrective sample and the biceps move, and patches between them.",
+        about: "A coarse arm: dual quaternion skinning, a corrective sample and the biceps move its clusters; patches \
+            follow them.",
         picture: include_bytes!("../../../assets/samples/control-clusters-arm.png"),
     },
     Sample {
         id: "water-surface",
         title: "Water surface",
-        about: "A reservoir without bones: nine gauges move its water and colour it by their salt, and patches lie between them.",
+        about: "A reservoir without bones: nine gauges move its water and colour it by salinity, with patches between \
+            them.",
         picture: include_bytes!("../../../assets/samples/water-surface.png"),
     },
 ];

@@ -41,7 +41,7 @@ pub enum FramesError {
     Cancelled(#[from] Cancelled),
     /// The shapes do not fit into memory.
     #[error(
-        "Finding frames would take {:.1} GB of memory, more than the {:.0} GB that it may; choose fewer or shorter clips.",
+        "Finding frames would take {:.1} GB of memory, more than the {:.0} GB allowed; choose fewer or shorter clips.",
         *bytes as f64 / 1e9,
         MAX_BYTES as f64 / 1e9
     )]

@@ -221,7 +221,12 @@ fn charts(series: &[Series], moments: &[Measured], wanted: &[usize]) -> Vec<Char
     };
     let percent = (100.0, " %");
     let charts = [
-        chart("Bulge, most", percent, None, &of(Metric::Bulge, |s| s.max)),
+        chart(
+            "Bulge, largest",
+            percent,
+            None,
+            &of(Metric::Bulge, |s| s.max),
+        ),
         chart(
             "Bulge, 99th percentile",
             percent,

@@ -57,9 +57,9 @@ pub(crate) fn table(series: &[Series]) -> (Vec<Column>, Vec<Vec<Cell>>) {
             values[i].map_or(("-".into(), 0), |v| (text(v), alarm(v)))
         }));
     };
-    metric("Bulge, most", Metric::Bulge, |w| w.max.value);
+    metric("Bulge, largest", Metric::Bulge, |w| w.max.value);
     metric("Bulge, 99th percentile", Metric::Bulge, |w| w.p99);
-    metric("Pinch, most", Metric::Bulge, |w| w.min.value);
+    metric("Pinch, largest", Metric::Bulge, |w| w.min.value);
     metric("Bulge, RMS", Metric::Bulge, |w| w.rms);
     metric("Discontinuity", Metric::Discontinuity, |w| w.max.value);
     metric("Crease", Metric::Crease, |w| w.max.value);

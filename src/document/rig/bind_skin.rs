@@ -128,7 +128,7 @@ pub fn with_skin(
     // Without the node's scale, players would take its back faces for front faces (glTF 2.0, 3.7.4).
     if place.matrix3.determinant() < 0.0 {
         return Err(RigError::Value(format!(
-            "“{}” has a negative scale: apply the scale where it was modelled, then bind.",
+            "“{}” has a negative scale: apply the scale in the modelling program, then bind.",
             skeleton.label(instance.joint)
         )));
     }

@@ -171,7 +171,9 @@ pub enum RigError {
         driver: String,
     },
     /// The joint to remove holds a muscle of control clusters.
-    #[error("“{joint}” holds the muscle “{muscle}” of control clusters: remove the muscle first.")]
+    #[error(
+        "The muscle “{muscle}” of control clusters is attached to “{joint}”: remove the muscle first."
+    )]
     HoldsMuscle {
         /// The joint to remove.
         joint: String,
@@ -190,7 +192,7 @@ pub enum RigError {
     },
     /// A constraint copies axis by axis between joints whose axes would turn apart.
     #[error(
-        "“{joint}” copies the axes of “{other}” ({rule}): turn the axes of both alike, or remove that constraint first."
+        "“{joint}” copies the axes of “{other}” ({rule}): orient both bones alike, or remove that constraint first."
     )]
     CopiesAxes {
         /// The joint that has the constraint.
@@ -264,7 +266,8 @@ pub enum RigError {
     },
     /// The joints of a skin place the mesh differently at rest.
     #[error(
-        "The bones of the skin “{skin}” place the rest-pose mesh {percent:.2} % of its size apart: new weights would bend it."
+        "In the rest pose, the bones of the skin “{skin}” disagree on the place of the mesh by {percent:.2} % of its \
+         size: new weights would deform it."
     )]
     Spread {
         /// The skin.

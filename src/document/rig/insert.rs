@@ -43,7 +43,7 @@ pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<Joi
     }
     if !(1..=16).contains(&n) {
         return Err(RigError::Value(
-            "A bone is divided by 1 - 16 joints.".into(),
+            "The number of new bones must be 1 - 16.".into(),
         ));
     }
     if skeleton.joint(child).rule.compensates_scale {

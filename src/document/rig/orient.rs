@@ -84,7 +84,7 @@ pub struct Orient {
 pub fn orient(document: &Document, request: &Orient) -> Result<RigEdit, RigError> {
     if request.aim.unit().dot(request.second.unit()) != 0.0 {
         return Err(RigError::Value(
-            "The second axis must be another one than that along the bone.".into(),
+            "The secondary axis must differ from the axis along the bone.".into(),
         ));
     }
     let skeleton = &document.skeleton;

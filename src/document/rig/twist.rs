@@ -48,7 +48,9 @@ pub fn twist(document: &Document, request: &Twist) -> Result<(RigEdit, Vec<Joint
         });
     }
     if !(1..=6).contains(&n) {
-        return Err(RigError::Value("A twist chain has 1 - 6 segments.".into()));
+        return Err(RigError::Value(
+            "The number of twist bones must be 1 - 6.".into(),
+        ));
     }
     let tail = skeleton.joint(child).rest.translation;
     let Some(axis) = tail.try_normalize().filter(|_| tail.length() > 1e-10) else {

@@ -172,7 +172,7 @@ impl Editor {
         });
         if changed && places && !was_data {
             self.notify(
-                "The markers are the positions of their clusters: the group is now driven by Data.",
+                "The markers now set the positions of their clusters: the group is driven by Data.",
             );
         }
     }
@@ -188,7 +188,8 @@ impl Editor {
             return;
         };
         let Some(matched) = self.matched_markers(layer, mesh, &recording) else {
-            self.notify("Every marker with a value at the reference time is bound, or no cluster of the group is free.");
+            self.notify("Nothing to bind: every marker with a value at the reference time, or every cluster of the \
+                group, is bound already.");
             return;
         };
         let label = self.data_step(layer, "binding");

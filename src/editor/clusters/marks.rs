@@ -93,7 +93,7 @@ impl Editor {
         let points: Vec<u32> = grown.iter().filter(is_free).collect();
         let n = n_places(mesh.topology(), &points);
         if n == 0 {
-            self.notify("No free vertex lies beside the clusters of the group.");
+            self.notify("The clusters of the group have no free neighbours.");
             return;
         }
         let name = name_of(&item.clusters, group);
@@ -116,7 +116,9 @@ impl Editor {
         let points: Vec<u32> = border.iter().collect();
         let n = n_places(mesh.topology(), &points);
         if n == 0 {
-            self.notify("Every neighbour of the clusters of the group belongs to it.");
+            self.notify(
+                "The group has no border to shrink: it contains every neighbour of its clusters.",
+            );
             return;
         }
         let name = name_of(&item.clusters, group);
@@ -171,7 +173,8 @@ impl Editor {
         let lost = n_places(item.geometry.topology(), &lost);
         if lost > 0 {
             self.notify(format!(
-                "The displacements by hand of {} are gone: the group \"{name}\" is not moved by hand. Undo brings them back.",
+                "The displacements by hand of {} are lost: the group \"{name}\" is not moved by hand. Undo restores \
+                 them.",
                 counted(lost, "cluster")
             ));
         }

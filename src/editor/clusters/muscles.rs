@@ -96,7 +96,7 @@ impl Editor {
         let Some((joints, settings)) = bone.and_then(|bone| Some((bone, self.settings_on(bone)?)))
         else {
             self.notify(
-                "Select the bone beside which the muscle lies: a joint of the skin with a child.",
+                "Select the bone that the muscle runs along: a bone of the skin, with a child.",
             );
             return false;
         };
@@ -135,7 +135,7 @@ impl Editor {
             .site_of([known.upper, known.lower])
             .map(|site| site.radius);
         let Some(fresh) = self.settings_on(joints) else {
-            self.notify("A muscle lies on a bone between two joints of the object's skin.");
+            self.notify("A muscle runs along a bone between two joints of the object's skin.");
             return;
         };
         let after = self.site_of(joints).map(|site| site.radius);
@@ -192,7 +192,7 @@ impl Editor {
         let why = match (self.clustered_item(), self.active_group()) {
             (None, _) => "Select an object first.",
             (Some((mesh, _)), _) if self.document.skin_of_mesh(mesh).is_none() => {
-                "The object has no skin: a muscle lies on a bone of a skin. Bind it to bones first."
+                "The object has no skin, so it has no bone for a muscle. Bind it to bones first."
             }
             (Some(_), None) => "Mark vertices over the muscle first.",
             (Some((_, item)), Some(group)) => {

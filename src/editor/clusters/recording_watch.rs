@@ -94,7 +94,7 @@ impl Editor {
         let items = recordings.iter().filter(|(id, _)| changed.contains(id));
         let findings = items.map(|(id, item)| {
             let why = format!(
-                "{} changed on disk. The layers that read it show what it held before.",
+                "{} changed on disk. The layers that read it still use its old values.",
                 file_name(&item.path)
             );
             Finding::warning(format!("recording \"{}\"", item.name), why)

@@ -48,14 +48,13 @@ fn finding(mesh: MeshId, item: &MeshItem, edges: &[NetEdge]) -> Option<Finding> 
         .filter(|edge| edge.degrees > VERY_SPARSE_DEGREES);
     let n_worse = n_worse.count();
     let worse = if n_worse > 0 {
-        format!(", {n_worse} of them by more than {VERY_SPARSE_DEGREES:.0}\u{b0}")
+        format!("; along {n_worse} of them, by more than {VERY_SPARSE_DEGREES:.0}\u{b0}")
     } else {
         String::new()
     };
-    let turns = if n == 1 { "turns" } else { "turn" };
     let message = format!(
-        "Clusters are too sparse in this pose: {} between them {turns} by more than {SPARSE_DEGREES:.0}\u{b0}{worse}. Mark \
-         more clusters there.",
+        "Clusters are too sparse in this pose: along {} between them the rotation differs by more than \
+         {SPARSE_DEGREES:.0}\u{b0}{worse}. Mark more clusters there.",
         counted(n, "edge"),
     );
     let place = format!("control clusters of mesh \"{}\"", item.geometry.name);

@@ -85,7 +85,7 @@ impl Editor {
         if n_left_out > 0 {
             let n = counted(n_left_out, "displacement");
             self.notify(format!(
-                "{n} of vertices that are no control clusters of the set deleted."
+                "Deleted {n} of vertices that are not control clusters of the set."
             ));
         }
     }

@@ -63,7 +63,7 @@ impl Editor {
         let report = std::mem::take(&mut self.layering.report);
         if report.n_covered > 0 {
             self.notify(
-                "Some vertices lie on the mirrored side of the layer. Paint on them is not visible.",
+                "Some vertices are on the mirrored side of the layer. Paint on them is not visible.",
             );
         }
         if report.n_mask_spared > 0 {

@@ -32,7 +32,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// The message after a cancelled run.
-const CANCELLED: &str = "Cancelled. This run changed nothing.";
+const CANCELLED: &str = "Cancelled. Nothing changed.";
 
 /// The operation being adjusted.
 pub struct Adjusting {
@@ -332,9 +332,7 @@ impl Editor {
             && adjusting.job.is_some()
         {
             let label = adjusting.operation.label();
-            self.notify(format!(
-                "{label}: cancelled, because its input changed meanwhile."
-            ));
+            self.notify(format!("{label}: cancelled, because its input changed."));
         }
         self.operations.end();
     }

@@ -27,7 +27,7 @@ use run::{Outcome, run};
 use tool::{Remembered, usual_second};
 
 /// The message after a cancelled run.
-const CANCELLED: &str = "Cancelled. This run changed nothing.";
+const CANCELLED: &str = "Cancelled. Nothing changed.";
 
 /// The operation on bones being adjusted.
 pub struct RigAdjusting {

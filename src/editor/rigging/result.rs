@@ -22,7 +22,7 @@ impl Editor {
             adjusting.base = self.document.clone();
             adjusting.revision = revision;
         } else {
-            self.say_run_is_cancelled("its input changed meanwhile");
+            self.say_run_is_cancelled("its input changed");
             self.drop_moved();
             self.rigging.end();
         }

@@ -42,7 +42,8 @@ pub(super) fn decode(at: &At<'_>, bytes: &[u8], budget: &Budget) -> Result<Bytes
         return Err(Fault::new(
             &at.place,
             format!(
-                "{} has mode {mode:?}, filter {filter:?}, {count} elements of {stride} bytes, which is no valid combination.",
+                "{} has mode {mode:?}, filter {filter:?}, {count} elements of {stride} bytes, which is not a valid \
+                 combination.",
                 at.place
             ),
         ));

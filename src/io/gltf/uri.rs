@@ -142,7 +142,8 @@ pub(super) fn outside(
                 findings.push(Finding::warning(
                     &place,
                     format!(
-                        "{place} is the file \"{}\", which is outside of the model's folder; an export includes it only if that is chosen.",
+                        "{place} is the file \"{}\", which is outside the model's folder; an export includes it only \
+                         if you choose so.",
                         shortened(&relative)
                     ),
                 ));

@@ -27,7 +27,7 @@ pub enum GltfWriteError {
     },
     /// A primitive of the source has a different number of vertices from the document's.
     #[error(
-        "Primitive {primitive} of mesh {mesh} has {found} vertices in the source, but {expected} in the document."
+        "Primitive {primitive} of mesh {mesh} has {found} vertices in the source, but {expected} in the project."
     )]
     VertexCount {
         /// The mesh index.
@@ -59,8 +59,8 @@ pub enum GltfWriteError {
     },
     /// A file that the model needs is outside of its folder.
     #[error(
-        "The model needs \"{}\", which is outside of its folder and cannot be copied beside the export. Nothing was written: \
-         move it into the model's folder.",
+        "The model needs \"{}\", which is outside its folder and cannot be copied beside the export. Nothing was \
+         written: move it into the model's folder.",
         shortened(uri)
     )]
     Outside {

@@ -224,7 +224,7 @@ impl Package {
                 findings.push(Finding::warning(
                     format!("images[{i}]"),
                     if is_left_out {
-                        "Its file is outside of the model's folder and stays a reference."
+                        "Its file is outside the model's folder and stays a reference."
                     } else {
                         "It could not be read and stays a reference to a file beside the model."
                     },

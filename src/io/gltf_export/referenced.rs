@@ -56,9 +56,9 @@ pub(super) fn add_referenced(
             _ => report.findings.push(Finding::warning(
                 format!("\"{uri}\""),
                 if is_left_out {
-                    "The model references this file outside of its folder, which was not copied beside it."
+                    "The model references this file outside its folder. It was not copied beside the export."
                 } else {
-                    "The model references this file, which could not be copied beside it."
+                    "The model references this file. It could not be copied beside the export."
                 },
             )),
         }

@@ -123,10 +123,10 @@ impl Hierarchy {
         let (word, rest) = part.split_once(char::is_whitespace).unwrap_or((part, ""));
         let rest = rest.trim();
         match word.to_ascii_uppercase().as_str() {
-            "{" => Err(Fault::line(line, "\"{\" opens nothing")),
+            "{" => Err(Fault::line(line, "\"{\" does not open a joint")),
             "}" => match self.open.pop() {
                 Some(_) => Ok(()),
-                None => Err(Fault::line(line, "\"}\" closes nothing")),
+                None => Err(Fault::line(line, "\"}\" does not close a joint")),
             },
             "ROOT" | "JOINT" => self.begin_joint(line, word, rest, part),
             "END" => match self.open.last() {

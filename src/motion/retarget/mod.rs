@@ -40,7 +40,7 @@ pub struct RetargetOptions {
     pub keeps_heading: bool,
     /// The size of the target's steps.
     pub scale: Scale,
-    /// How much of the travel is kept.
+    /// How much of the root motion to keep.
     pub travel: Travel,
 }
 

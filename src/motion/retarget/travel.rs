@@ -24,7 +24,7 @@ pub enum Scale {
     Fixed(f64),
 }
 
-/// How much of the travel is kept.
+/// How much of the root motion to keep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Travel {
     /// All of it.

@@ -31,8 +31,12 @@ impl RoleMap {
         target: &mut Roles,
     ) -> Result<(), String> {
         for (label, (ours, theirs)) in &self.roles {
-            let role = Role::of_label(label)
-                .ok_or_else(|| format!("\"{label}\" is no role; roles are hips, neck, head, and with l. or r. in front clavicle, upperarm, forearm, hand, thigh, shin, foot, toe"))?;
+            let role = Role::of_label(label).ok_or_else(|| {
+                format!(
+                    "\"{label}\" is not a role; roles are hips, neck, head, and with l. or r. in \
+                    front clavicle, upperarm, forearm, hand, thigh, shin, foot, toe"
+                )
+            })?;
             set(rigs[0], source, role, ours, "the motion")?;
             set(rigs[1], target, role, theirs, "the character")?;
         }

@@ -126,7 +126,7 @@ impl<'a> Rows<'a> {
             .find([self.separator, '\n', '\r'])
             .unwrap_or(rest.len());
         if !rest[..end].trim().is_empty() {
-            let what = format!("\"{}\" follows on a closing quote", rest[..end].trim());
+            let what = format!("\"{}\" follows a closing quote", rest[..end].trim());
             return Err(Fault::cell(line, column, what));
         }
         self.next = at + end;
@@ -212,7 +212,7 @@ mod tests {
         );
         assert_eq!(
             read("t\n\"a\"b", ',').unwrap_err(),
-            "line 2, column 1: \"b\" follows on a closing quote"
+            "line 2, column 1: \"b\" follows a closing quote"
         );
         let wide = ",".repeat(MAX_CELLS);
         assert!(

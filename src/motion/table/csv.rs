@@ -135,7 +135,7 @@ fn scale_times(header: &Header, rate: Option<f64>, times: &mut [f64]) -> Result<
     if header.in_frames {
         let Some(rate) = rate else {
             let what = format!(
-                "the column \"{}\" counts frames, which needs a line \"# fps=\" with the frames a second",
+                "the column \"{}\" counts frames, which needs a line \"# fps=\" with the frames per second",
                 column.name
             );
             return Err(Fault::whole(what));
@@ -164,7 +164,7 @@ impl Comments {
             "fps" => {
                 let rate = value.parse().ok();
                 let rate = rate.filter(|rate| *rate > 0.0 && *rate <= 1e6);
-                let what = || format!("\"{value}\" is not a number of frames a second");
+                let what = || format!("\"{value}\" is not a number of frames per second");
                 self.rate = Some(rate.ok_or_else(|| Fault::line(line, what()))?);
             }
             "order" => {
@@ -175,7 +175,8 @@ impl Comments {
                 let found = axes(&value.to_lowercase());
                 let is_order = |a: &[usize; 3]| a[0] != a[1] && a[0] != a[2] && a[1] != a[2];
                 let Some(order) = found.filter(is_order) else {
-                    let what = format!("\"{value}\" is no order of the axes x, y and z, as in zxy");
+                    let what =
+                        format!("\"{value}\" is not an order of the axes x, y and z, as in zxy");
                     return Err(Fault::line(line, what));
                 };
                 self.order = order;
@@ -293,11 +294,11 @@ mod tests {
             ("time,a\n,1\n", "line 2, column 1: the row has no time"),
             (
                 "# fps=0\ntime,a\n",
-                "line 1: \"0\" is not a number of frames a second",
+                "line 1: \"0\" is not a number of frames per second",
             ),
             (
                 "# order=xxy\ntime,a\n",
-                "line 1: \"xxy\" is no order of the axes x, y and z, as in zxy",
+                "line 1: \"xxy\" is not an order of the axes x, y and z, as in zxy",
             ),
         ] {
             assert_eq!(why(text), said);

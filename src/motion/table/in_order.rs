@@ -59,11 +59,11 @@ impl InOrder {
         if let Some(row) = first {
             let text = match n_rows - kept.len() {
                 1 => format!(
-                    "A row has the time {} s a second time; the last one is kept.",
+                    "Two rows have the time {} s; the last one is kept.",
                     times[row as usize]
                 ),
                 n => format!(
-                    "{n} rows have a time a second time, the first of them {} s; the last ones are kept.",
+                    "{n} rows repeat a time, the first of them {} s; the last row of each time is kept.",
                     times[row as usize]
                 ),
             };
@@ -107,10 +107,7 @@ mod tests {
             notes,
             [
                 (4, "The time goes back by 0.1 s; the rows were sorted."),
-                (
-                    5,
-                    "A row has the time 0.2 s a second time; the last one is kept."
-                ),
+                (5, "Two rows have the time 0.2 s; the last one is kept."),
             ]
         );
         let mut none = Vec::new();

@@ -205,7 +205,7 @@ fn read_names(line: usize, names: &str) -> Result<Vec<Track<DVec3>>, Fault> {
         if i != 3 * markers.len() {
             let expected = FIRST + 3 * markers.len() + 1;
             let what = format!(
-                "the name \"{name}\" belongs into column {expected}: each marker has three columns"
+                "the name \"{name}\" belongs in column {expected}: each marker has three columns"
             );
             return Err(Fault::cell(line, column, what));
         }
@@ -353,7 +353,7 @@ mod tests {
         );
         assert_eq!(
             with("\t\t\telbow", "\t\telbow"),
-            "line 4, column 5: the name \"elbow\" belongs into column 6: each marker has three columns"
+            "line 4, column 5: the name \"elbow\" belongs in column 6: each marker has three columns"
         );
         assert_eq!(with("X1", "1"), "line 5, column 3: X1, Y1, Z1 ... expected");
         let row = |row: &str| why(&format!("{HEAD}1\t0\t1\t2\t3\t4\t5\t6\n{row}\n"));

@@ -19,7 +19,7 @@ pub fn guard(packet: &[u8]) -> Result<(), &'static str> {
         return Err("the packet is larger than 65,507 bytes");
     }
     if !packet.len().is_multiple_of(4) {
-        return Err("its length is no multiple of 4");
+        return Err("its length is not a multiple of 4");
     }
     let mut n_messages = 0;
     // What is left of each open bundle.
@@ -40,7 +40,7 @@ pub fn guard(packet: &[u8]) -> Result<(), &'static str> {
                 return Err("it has more than 1,024 messages");
             }
             if element.first() != Some(&b'/') {
-                return Err("it is no OSC message");
+                return Err("it is not an OSC message");
             }
         }
         // The next element of the innermost bundle that has one.

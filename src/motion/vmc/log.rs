@@ -28,7 +28,7 @@ pub fn read_log(bytes: &[u8], task: &Task) -> Result<VmcSource, Fault> {
         let arrival = f64::from_le_bytes(*arrival);
         let length = u32::from_le_bytes(*length) as usize;
         if !arrival.is_finite() || length > MAX_PACKET_BYTES {
-            let what = format!("record {record} is no packet: this is no log of VMC packets");
+            let what = format!("record {record} is not a packet: this is not a log of VMC packets");
             return Err(Fault::whole(what));
         }
         if length > after.len() {

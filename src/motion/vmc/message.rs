@@ -75,7 +75,7 @@ pub(super) fn read(message: &OscMessage) -> Result<Message, NoEffect> {
         if (length - 1.0).abs() <= ROTATION_LENGTH {
             Ok((place, rotation * (1.0 / length)))
         } else {
-            Err(NoEffect::Malformed("a rotation has no length of 1"))
+            Err(NoEffect::Malformed("a rotation does not have length 1"))
         }
     };
     match message.addr.as_str() {

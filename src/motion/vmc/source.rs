@@ -77,8 +77,8 @@ impl VmcSource {
         }
         let decoded = match rosc::decoder::decode_udp(packet) {
             Ok((&[], decoded)) => decoded,
-            Ok(_) => return self.malformed("bytes follow on the last message"),
-            Err(_) => return self.malformed("it is no OSC packet"),
+            Ok(_) => return self.malformed("bytes follow the last message"),
+            Err(_) => return self.malformed("it is not an OSC packet"),
         };
         let mut found = Vec::new();
         for message in messages(decoded) {

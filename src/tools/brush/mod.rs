@@ -250,9 +250,9 @@ fn nothing_under(options: &BrushOptions) -> &'static str {
     if options.mask != PaintMask::Off {
         "No vertex under the brush is in the paint mask."
     } else if options.kind().is_gradient() {
-        "Drag to draw the gradient: no vertex lies on its line or in its circle."
+        "Drag to draw the gradient: no vertex is on its line or in its circle."
     } else {
-        "No vertex lies under the brush. Press ] for a larger brush."
+        "No vertex is under the brush. Press ] for a larger brush."
     }
 }
 

@@ -27,7 +27,7 @@ impl Stroke {
             let Some(dab) = self.reach(press, event, context, reach, actions) else {
                 if !std::mem::replace(&mut self.refused, true) {
                     let why = format!(
-                        "{} moves what lies under the pointer: press on the mesh.",
+                        "{} moves what is under the pointer: start the stroke on the mesh.",
                         self.kind.label()
                     );
                     actions.push(ToolAction::Notify(why));

@@ -155,7 +155,7 @@ impl strokes::Stroke for Stroke {
             } else if begun.held.is_some() {
                 "No vertex under the brush is a control cluster of the set."
             } else {
-                "No vertex lies under the brush. Press ] for a larger brush."
+                "No vertex is under the brush. Press ] for a larger brush."
             };
             actions.push(ToolAction::Notify(why.into()));
         }

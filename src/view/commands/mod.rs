@@ -421,7 +421,7 @@ pub enum Command {
     SampleFromSmooth,
     /// Copy the corrective samples to the other side.
     MirrorSamples,
-    /// Exchange the corrective samples of the two sides.
+    /// Swap the corrective samples of the two sides.
     FlipSamples,
     /// Push the skin out of itself in the active sample.
     PushOut,

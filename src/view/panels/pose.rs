@@ -107,13 +107,13 @@ pub(super) fn gizmo_ui(ui: &mut Ui, editor: &mut Editor) {
             (
                 PoseSpace::Local,
                 "Local",
-                "The bone's own axes; of vertices, Z along their mean normal.",
+                "The bone's own axes. For vertices, Z is along their mean normal.",
             ),
             (PoseSpace::World, "Global", "The world axes."),
             (
                 PoseSpace::Parent,
                 "Parent",
-                "The axes of the bone's parent; of vertices, those of the world.",
+                "The axes of the bone's parent. For vertices, the world axes.",
             ),
         ] {
             if choice_ui(ui, options.space == space, label, "Orientation", about) {

@@ -111,7 +111,7 @@ impl Deformers {
             return;
         }
         self.notes.push(format!(
-            "Bones outside of this mesh, while others lie inside: {}. They get no weight.",
+            "Bones outside this mesh, while others are inside: {}. They get no weight.",
             self.labels(subject, away)
         ));
         let mut at = 0;
@@ -280,7 +280,7 @@ impl Tree {
             if !names.is_empty() {
                 let names = some(names.into_iter());
                 deformers.notes.push(format!(
-                    "No weight for {names}: it has no weight now and looks like {what}."
+                    "No weight for {names}: it has none now and looks like {what}."
                 ));
             }
         }

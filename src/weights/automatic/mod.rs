@@ -102,7 +102,7 @@ impl Automatic {
                 biharmonic::weights(subject, &surface, &deformers, &solid, side as usize, task)?
             }
         };
-        task.step("Writing rows", 0.97)?;
+        task.step("Writing weights", 0.97)?;
         let mut notes = deformers.notes;
         notes.extend(more);
         Ok(finish(subject, &surface, &rows, notes))

@@ -77,7 +77,7 @@ impl Solid {
             grid,
             ..Self::default()
         };
-        task.step("Joining the surface to the cells", 0.25)?;
+        task.step("Connecting the surface to the voxels", 0.25)?;
         solid.gather_patches(surface);
         let runs: Vec<Vec<(u32, u32)>> = (0..solid.middles.len().div_ceil(PATCHES_PER_TASK))
             .into_par_iter()

@@ -44,7 +44,7 @@ pub(crate) fn weights(
     let mut notes = Vec::new();
     if !distances.outside.is_empty() {
         notes.push(format!(
-            "Bones outside of the mesh: {}. Their distances were measured from the nearest surface.",
+            "Bones outside the mesh: {}. Their distances were measured from the nearest surface.",
             deformers.labels(subject, &distances.outside)
         ));
     }

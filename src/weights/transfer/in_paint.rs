@@ -50,7 +50,7 @@ pub(super) fn in_paint(
         matrix = matrix.plus(&bent);
         to_known.extend(bent_to_known);
     }
-    task.step("Filling in over the surface", 0.6)?;
+    task.step("Filling in unmatched vertices", 0.6)?;
     let factor = Factor::new(matrix, task)?;
     let mut joints: Vec<u16> = to_known
         .iter()
@@ -70,7 +70,7 @@ pub(super) fn in_paint(
     let mut filled = Vec::new();
     for (done, some) in joints.chunks(2 * COLUMNS).enumerate() {
         let fraction = (done * 2 * COLUMNS) as f32 / joints.len() as f32;
-        task.step("Filling in over the surface", 0.65 + 0.3 * fraction)?;
+        task.step("Filling in unmatched vertices", 0.65 + 0.3 * fraction)?;
         let solve = |joints: &[u16]| {
             let mut columns = vec![0.0; n * joints.len()];
             for (column, &joint) in columns.chunks_mut(n).zip(joints) {

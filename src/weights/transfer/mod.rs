@@ -137,7 +137,7 @@ impl Transfer {
                 }
             }
         }
-        task.step("Writing rows", 0.97)?;
+        task.step("Writing weights", 0.97)?;
         let mut outcome = finish(subject, &surface, &rows, notes);
         // Points without a match are reported already; that they have no row is the same fact.
         let untouched = left_out.first().map(|l: &LeftOut| l.points.clone());

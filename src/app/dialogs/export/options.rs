@@ -50,8 +50,8 @@ pub(super) fn options_ui(ui: &mut Ui, editor: &mut Editor) {
         let settings = editor.export_settings_mut();
         ui.checkbox(&mut settings.node_constraints, "VRM node constraints")
             .on_hover_text(
-                "Write constraints as VRMC_node_constraint too, beside their keyframes, for programs that evaluate it. VRM models \
-                 get them in any case.",
+                "Also write constraints as VRMC_node_constraint, beside their keyframes, for programs that evaluate \
+                 it. VRM models always get them.",
             );
     }
     outside_ui(ui, editor);
@@ -66,8 +66,8 @@ pub(super) fn options_ui(ui: &mut Ui, editor: &mut Editor) {
 /// Draws the choice of the program that is to read the file.
 fn preset_ui(ui: &mut Ui, editor: &mut Editor) {
     let shown = editor.exporting().settings().preset();
-    let about = "What the importer of a program reads: influences, normals and size of morph targets, compression. You can change \
-                 each below.";
+    let about = "Set influences, normals, morph target size and compression to what a program can import. You can \
+        change each below.";
     let mut chosen = None;
     ui.horizontal(|ui| {
         ui.label("For").on_hover_text(about);
@@ -91,14 +91,14 @@ fn preset_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
-/// Draws the question about files outside of the model's folder, if it references any.
+/// Draws the question about files outside the model's folder, if it references any.
 pub(super) fn outside_ui(ui: &mut Ui, editor: &mut Editor) {
     let source = editor.document().source();
     if source.is_some_and(|source| !source.outside.is_empty()) {
         let include = &mut editor.export_settings_mut().include_outside;
-        ui.checkbox(include, "Include files outside of the folder")
+        ui.checkbox(include, "Include files outside the folder")
             .on_hover_text(
-                "The model references files outside of its own folder. Copy their content into the export.",
+                "The model references files outside its own folder. Copy their content into the export.",
             );
     }
 }
@@ -128,7 +128,8 @@ fn plain_ui(ui: &mut Ui, editor: &mut Editor) {
     if has_samples {
         ui.checkbox(&mut settings.sample_targets, "Samples as morph targets")
             .on_hover_text(
-                "Add each corrective sample as a morph target with its name. Nothing drives it: for programs that drive morph targets on their own.",
+                "Add each corrective sample as a morph target with its name. The file does not drive it: use it in \
+                 programs that drive morph targets themselves.",
             );
     }
 }
@@ -171,8 +172,8 @@ fn corrected_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
             if correction == Correction::Clips {
                 ui.label("Morph targets");
                 let value = DragValue::new(&mut bake.max_morphs).range(MORPHS).speed(0.05);
-                let about = "Maximum number of morph targets per mesh. More than 8 make smaller and more accurate files: each then \
-                             moves one region of the body. Some players show only 8.";
+                let about = "Maximum number of morph targets per mesh. Above 8, each target moves one region of the \
+                    body, so files are smaller and more accurate. Some players show only 8.";
                 number(ui, value, "Max morph targets", about);
                 ui.end_row();
             }

@@ -40,7 +40,7 @@ pub(super) fn verdict_ui(ui: &mut Ui, editor: &Editor) {
         let report = result.report();
         ui.strong("Computed");
         ui.label(if report.verbatim && report.is_converted {
-            "Nothing was edited. The file is the source as glTF.".to_owned()
+            "Nothing was edited. The file is the source, converted to glTF.".to_owned()
         } else if report.verbatim {
             "Nothing was edited. The file is identical to the source.".to_owned()
         } else {

@@ -288,7 +288,7 @@ fn fold_ui(ui: &Ui, id: Id, rect: Rect, label: &str, is_folded: bool, palette: &
         (palette.text_dim, is_folded)
     };
     paint_icon(ui, rect, icon, colour);
-    let what = if what { "Unfold" } else { "Fold" };
+    let what = if what { "Expand" } else { "Collapse" };
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{what} {label}")));
     response.clicked()
 }

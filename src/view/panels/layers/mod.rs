@@ -274,8 +274,8 @@ fn over_limit_ui(ui: &mut Ui, editor: &mut Editor) {
         ui.add(Label::new(icons::ICON_WARNING.rich_text().size(14.0)).selectable(false));
         let text = format!("{} over {}", counted(n, "vertex"), counted(limit, "influence"));
         ui.add(Label::new(text).truncate()).on_hover_text(format!(
-            "With all layers, {} vertices have more than {limit} influences. They all count here. Run Limit \
-             influences, or set a limit for the export, to keep the largest.",
+            "With all layers, {} vertices have more than {limit} influences. Sinew uses all of them. To keep only the \
+             largest, run Limit influences or set a limit for the export.",
             thousands(n)
         ));
     });

@@ -67,8 +67,7 @@ pub(super) fn automatic_ui(ui: &mut Ui, automatic: &mut Automatic) {
                 ui,
                 "Geodesic distance from each bone through a voxel grid. Works with open, torn and overlapping meshes.",
             );
-            let about =
-                "Voxels along the longest side. More separate thin parts better but take longer.";
+            let about = "Voxels along the longest side. More voxels separate thin parts better but take longer.";
             count_ui(ui, "Resolution", about, resolution, 32..=512);
             let about = "0 spreads the weights far, 1 keeps them close to the nearest bone.";
             number_ui(ui, "Falloff", about, falloff, 0.0..=1.0, 2);
@@ -79,8 +78,7 @@ pub(super) fn automatic_ui(ui: &mut Ui, automatic: &mut Automatic) {
                 "The smoothest weights between 0 and 1, solved on voxels inside the mesh. Best at joints, but \
                  slowest.",
             );
-            let about =
-                "Voxels along the longest side. More separate thin parts better but take longer.";
+            let about = "Voxels along the longest side. More voxels separate thin parts better but take longer.";
             count_ui(ui, "Resolution", about, resolution, 16..=64);
         }
         Automatic::Rigid => about_ui(

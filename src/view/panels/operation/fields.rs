@@ -24,7 +24,7 @@ pub(super) fn fields_ui(ui: &mut Ui, editor: &mut Editor) {
         }
         Operation::Hammer => about_ui(
             ui,
-            "Replaces outliers by the average weights of their neighbours.",
+            "Replaces outliers with the average weights of their neighbours.",
         ),
         Operation::Limit { most } => {
             let mut n = *most as u32;
@@ -47,7 +47,7 @@ pub(super) fn fields_ui(ui: &mut Ui, editor: &mut Editor) {
             iterations,
             strength,
         } => {
-            let about = "How often each vertex is averaged with its neighbours.";
+            let about = "How many times each vertex is averaged with its neighbours.";
             count_ui(ui, "Iterations", about, iterations, 1..=200);
             let about = "How far each iteration moves towards the average.";
             number_ui(ui, "Strength", about, strength, 0.0..=1.0, 2);

@@ -72,7 +72,7 @@ fn fields_ui(ui: &mut Ui, editor: &mut Editor) {
         RigTool::Subdivide { n } => count(
             ui,
             "New bones",
-            "How many new bones divide each one.",
+            "The number of new bones inserted into each selected bone.",
             n,
             16,
         ),

@@ -124,7 +124,7 @@ pub(super) fn front_ui(ui: &mut Ui, brush: &mut BrushOptions) {
 pub(super) fn hidden_ui(ui: &mut Ui, brush: &mut BrushOptions, does: &str) {
     ui.checkbox(&mut brush.xray, format!("{does} hidden vertices"))
         .on_hover_text(
-            "Also reach vertices that other parts occlude. The projection Surface reaches them anyway.",
+            "Also affect vertices that other parts occlude. The falloff shape Surface always does.",
         );
 }
 
@@ -282,7 +282,7 @@ pub(super) fn falloff_ui(ui: &mut Ui, brush: &mut BrushOptions) {
 pub(super) fn projection_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     choice_ui(
         ui,
-        "Projection",
+        "Falloff shape",
         "How the radius is measured: along the surface, in a sphere, or on the screen.",
         &mut brush.falloff_shape,
         &FalloffShape::ALL.map(|choice| (choice, choice.label())),

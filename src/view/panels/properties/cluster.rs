@@ -8,8 +8,8 @@ use egui::{RichText, Ui};
 /// Draws the group that is marked and the settings of the brush.
 pub(super) fn cluster_ui(ui: &mut Ui, editor: &mut Editor) {
     if editor.moves_clusters() {
-        let text = "The mouse selects and moves clusters of groups whose base is \"By hand\", or the control points where the \
-                    active group has a lattice or a cage. The Mark brush marks again.";
+        let text = "The mouse selects and moves clusters of groups driven \"By hand\", or the control points of a \
+            lattice or cage. Choose Mark brush to mark again.";
         let dim = theme::palette(ui).text_dim;
         ui.add(egui::Label::new(RichText::new(text).color(dim)).wrap());
         return;
@@ -17,8 +17,8 @@ pub(super) fn cluster_ui(ui: &mut Ui, editor: &mut Editor) {
     let active = editor.active_group();
     let group = active.and_then(|group| editor.cluster_groups().get(usize::from(group)));
     let text = group.map_or_else(
-        || "Marks into a new group.".to_owned(),
-        |group| format!("Marks into {}.", group.name),
+        || "Strokes mark into a new group.".to_owned(),
+        |group| format!("Strokes mark into {}.", group.name),
     );
     let dim = theme::palette(ui).text_dim;
     ui.label(RichText::new(text).color(dim));

@@ -169,7 +169,8 @@ pub(super) fn settings_ui(
         } => {
             target_ui(ui, editor, target);
             pole_ui(ui, editor, subject, pole);
-            let about = "The fraction of the limb's length over which it slows down before it is straight, so that it does not snap.";
+            let about = "The fraction of the limb's length over which it slows down before it is straight, so that the \
+                joint does not pop.";
             let field = Field::plain("Softness", about, 0.0..=MOST_SOFTNESS);
             number_ui(ui, editor, subject, &field, softness);
         }

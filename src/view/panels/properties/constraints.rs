@@ -156,10 +156,10 @@ fn influence_ui(
     constraint: &Constraint,
 ) {
     let about = if constraint.rule.gives_rotation() {
-        "How much of this constraint shows. Below 1 the rotation is blended with the rest pose, or with the constraint above; \
-         at 0 the constraint is off."
+        "How strongly the constraint acts. Below 1 the rotation is blended with the rest pose, or with the constraint \
+         above; at 0 the constraint is off."
     } else {
-        "How much of this constraint shows, from 0, nothing, to 1, all of it."
+        "How strongly the constraint acts: 0 is off, 1 is in full."
     };
     row_ui(ui, ("Influence", about), |ui, about| {
         let mut influence = constraint.influence;

@@ -28,7 +28,7 @@ pub(super) fn rule_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
         })
         .header_response
         .on_hover_text(
-            "How the deformers treat this bone. Stored in the project; glTF has no place for it.",
+            "How the deformers treat this bone. Stored in the project; glTF cannot store it.",
         );
 }
 
@@ -49,8 +49,8 @@ fn end_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         ui.label("Tail").on_hover_text(
-            "Position of the bone's tail relative to its joint in the rest pose. Automatic: at its children, or past \
-             the vertices of a last bone.",
+            "Position of the bone's tail relative to its joint in the rest pose. Automatic: at its children, or, at \
+             the end of a chain, past the vertices.",
         );
         for axis in Axis::ALL {
             let shown = end[axis.index()] * metres;
@@ -93,7 +93,7 @@ fn end_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
         let response = ui.add_enabled(rule.tail.is_some(), Button::new(icon).frame(false));
         let name = "Automatic tail";
         response.widget_info(|| WidgetInfo::labeled(Role::Button, rule.tail.is_some(), name));
-        let about = "Place the tail at the children again, or past the vertices of a last bone.";
+        let about = "Place the tail at the children again, or, at the end of a chain, past the vertices.";
         if response
             .on_hover_text(about)
             .on_disabled_hover_text("The tail is automatic.")

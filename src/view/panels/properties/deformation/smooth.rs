@@ -85,7 +85,7 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &CorrectiveSmooth) -> Optio
         name: "Iterations",
         full: "Smoothing iterations",
         step: "Set smoothing iterations",
-        about: "Number of smoothing iterations. More smooth a larger area but take longer.",
+        about: "Number of smoothing iterations. More iterations smooth a larger area but take longer.",
     };
     let number = Number {
         range: 1.0..=100.0,
