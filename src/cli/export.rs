@@ -47,6 +47,11 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         preset_of(preset).apply(&mut options);
     }
     over_preset(args, &mut options);
+    // Damage that was found on opening the model: the file has what is left.
+    let damage = loaded.findings.iter();
+    for finding in damage.filter(|f| f.severity == Severity::Error) {
+        writeln!(out, "{finding}")?;
+    }
     // What the export itself refuses, it says itself.
     let checks = preflight(&loaded.document, &options);
     for finding in checks.iter().filter(|f| f.severity != Severity::Error) {

@@ -1,7 +1,7 @@
 //! The error of corrected files between keyframes and on both sides of steps, measured apart from the export's own check.
 
 use crate::bake::{corrected, with_stack};
-use crate::bake_sources::{bend, channel, clip, tube, turn};
+use crate::bake_sources::{add_morphs, bend, channel, clip, tube, turn};
 use crate::export_models::reopen;
 use crate::gltf_builder::Gltf;
 use glam::Vec3;
@@ -221,4 +221,49 @@ fn the_error_between_the_times_of_the_check_is_hardly_larger() {
             assert!(largest <= 1.05 * said, "{largest} % instead of {said} %");
         }
     }
+}
+
+/// The baked track of a mesh holds the source's weights, too: a spline with long curved segments gets more keyframes.
+#[test]
+fn splines_of_own_morph_targets_play_between_their_keyframes() {
+    let mut gltf = tube(2);
+    add_morphs(&mut gltf, true);
+    let clip = bend(&mut gltf, "Spline", "LINEAR");
+    // In-tangent, value and out-tangent of two targets at each of two keyframes.
+    let values = [
+        [0.0, 0.0, 0.0, 0.0, 6.0, -4.0],
+        [6.0, 5.0, 0.3, 0.8, 0.0, 0.0],
+    ];
+    let values = values.concat();
+    channel(
+        &mut gltf,
+        clip,
+        0,
+        "weights",
+        "CUBICSPLINE",
+        &[0.0, 1.0],
+        &values,
+    );
+    let corrected = Corrected::new(gltf, &DeformStack::dqs());
+    assert!(corrected.report.max_percent <= 0.1);
+    assert!(corrected.largest(61) <= 0.1);
+}
+
+/// Players leave a primitive without weights where it is, and so does Sinew: no correction may move it.
+#[test]
+fn a_primitive_without_weights_stays_where_it_is() {
+    let mut gltf = tube(2);
+    bend(&mut gltf, "Bend", "LINEAR");
+    let primitives = gltf.json["meshes"][0]["primitives"].as_array_mut().unwrap();
+    let mut other = primitives[0].clone();
+    for attribute in ["JOINTS_0", "WEIGHTS_0"] {
+        other["attributes"]
+            .as_object_mut()
+            .unwrap()
+            .remove(attribute);
+    }
+    primitives.push(other);
+    let corrected = Corrected::new(gltf, &DeformStack::dqs());
+    assert!(corrected.report.max_percent <= 0.1);
+    assert!(corrected.largest(31) <= 0.1);
 }

@@ -89,11 +89,17 @@ impl Group {
                 };
                 let weights: Vec<WeightRow> =
                     item.influences.iter().map(|r| normalised(row(r))).collect();
-                // glTF readers give a point without weights to the first joint.
-                let weights: Vec<WeightRow> = weights
-                    .into_iter()
-                    .map(|row| if row.is_empty() { vec![(0, 1.0)] } else { row })
-                    .collect();
+                // glTF readers give a point without weights to the first joint, but not those of a primitive that has no weights
+                // at all: such points stay where they are, and nothing is to be corrected.
+                let unweighted = in_unweighted_primitives(&item.geometry, &weights);
+                let with_joint = weights.into_iter().zip(unweighted).map(|(row, stays)| {
+                    if row.is_empty() && !stays {
+                        vec![(0, 1.0)]
+                    } else {
+                        row
+                    }
+                });
+                let weights: Vec<WeightRow> = with_joint.collect();
                 Some(GroupMesh {
                     mesh,
                     geometry: item.geometry.clone(),
@@ -169,6 +175,19 @@ impl Group {
 }
 
 /// The row that an uncorrected file has. Rows that fit keep their bits, so that an unchanged row compares equal.
+/// For each point whether it belongs to a primitive none of whose points has weights.
+fn in_unweighted_primitives(geometry: &Mesh, weights: &[WeightRow]) -> Vec<bool> {
+    let mut stays = vec![false; weights.len()];
+    for primitive in &geometry.primitives {
+        let vertices = primitive.vertices.start as usize..primitive.vertices.end as usize;
+        let points = &geometry.point_of_vertex[vertices];
+        if points.iter().all(|&p| weights[p as usize].is_empty()) {
+            points.iter().for_each(|&p| stays[p as usize] = true);
+        }
+    }
+    stays
+}
+
 fn file_row(row: &WeightRow) -> WeightRow {
     if row.len() > MAX_INFLUENCES {
         limited(row.clone())

@@ -11,6 +11,13 @@ pub(crate) const MIN_KEY_INTERVAL: f64 = 0.002;
 /// the radius off it. Playback subdivides where that is not enough.
 const MAX_KEY_ROTATION: f64 = 12.0;
 
+/// How far the weight of a morph target may be off its spline between keyframes.
+const MAX_WEIGHT_OFF: f64 = 5e-4;
+/// The largest number of lines for one segment of a spline.
+const MOST_PARTS: f64 = 64.0;
+/// The number of intervals at whose ends a segment of a spline is compared with a line.
+const SPLINE_SAMPLES: u32 = 8;
+
 /// The keyframe times of all channels of `chosen` joints in `clip`, with more in between where a joint rotates far.
 /// Ascending, f32 values, at least [`MIN_KEY_INTERVAL`] apart; empty for a clip without such channels.
 ///
@@ -22,6 +29,9 @@ pub(crate) fn key_times(clip: &Clip, rest: &Pose, chosen: &BTreeSet<u32>) -> Vec
             continue;
         }
         times.extend_from_slice(&channel.times);
+        if channel.property == Property::MorphWeights {
+            times.extend(within_splines(channel));
+        }
         if channel.interpolation == Interpolation::Step {
             // The last frame before each step.
             let before = channel.times.iter().skip(1);
@@ -48,6 +58,37 @@ pub(crate) fn key_times(clip: &Clip, rest: &Pose, chosen: &BTreeSet<u32>) -> Vec
     }
     dense.extend(times.last());
     apart(&dense, end)
+}
+
+/// Times between the keyframes of a spline of morph weights at which lines through its values follow it: baked tracks hold
+/// the source's weights, too, and are linear.
+fn within_splines(channel: &Channel) -> Vec<f32> {
+    let mut times = Vec::new();
+    if channel.interpolation != Interpolation::CubicSpline {
+        return times;
+    }
+    let width = channel.width();
+    let at = |secs: f64| {
+        let mut weights = vec![0.0; width];
+        channel.sample(secs, &mut weights);
+        weights
+    };
+    for pair in channel.times.windows(2) {
+        let (from, to) = (f64::from(pair[0]), f64::from(pair[1]));
+        let (first, last) = (at(from), at(to));
+        let mut off = 0.0f64;
+        for share in (1..SPLINE_SAMPLES).map(|i| f64::from(i) / f64::from(SPLINE_SAMPLES)) {
+            let spline = at(from + share * (to - from));
+            let lines = first.iter().zip(&last).map(|(a, b)| a + (b - a) * share);
+            let apart = spline.iter().zip(lines).map(|(a, b)| (a - b).abs());
+            off = apart.fold(off, f64::max);
+        }
+        // Half as long lines are a quarter as far off.
+        let parts = (off / MAX_WEIGHT_OFF).sqrt().ceil().clamp(1.0, MOST_PARTS);
+        let inner = 1..parts as u32;
+        times.extend(inner.map(|i| (from + (to - from) * f64::from(i) / parts) as f32));
+    }
+    times
 }
 
 /// Ascending keyframe times with more of them, seconds, at least [`MIN_KEY_INTERVAL`] apart.

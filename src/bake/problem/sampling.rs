@@ -37,7 +37,12 @@ pub(crate) struct Sampling {
 impl GroupMesh {
     /// The error of an uncorrected file at a point, world.
     fn error(&self, point: u32, instance: &InstanceFrame, joint_set: &JointSetFrame) -> Vec3 {
-        let matrix = blended(&self.file_weights[point as usize], &joint_set.matrices);
+        let row = &self.file_weights[point as usize];
+        if row.is_empty() {
+            // No joint moves it, in any player.
+            return Vec3::ZERO;
+        }
+        let matrix = blended(row, &joint_set.matrices);
         let position = matrix.transform_point3(self.bind(point, instance));
         (instance.target[point as usize].as_dvec3() - position).as_vec3()
     }
