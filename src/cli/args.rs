@@ -349,10 +349,10 @@ pub struct PsdArgs {
     /// Exchange the samples of the two sides.
     #[arg(long, requires = "out", group = "edits")]
     pub flip: bool,
-    /// Capture samples of another deformer stack again, so that the sculpted shape stays.
+    /// Capture samples of another deformer stack, or of weights that changed since, again: the sculpted shape stays.
     #[arg(long, requires = "out", group = "edits")]
     pub retarget: bool,
-    /// Accept the displacements of samples of another deformer stack as they are.
+    /// Accept the displacements of samples of another deformer stack, or of weights that changed since, as they are.
     #[arg(long, requires = "out", group = "edits")]
     pub keep: bool,
     /// Let the samples of every set hold only control clusters: all, clusters, or the name of a group of clusters.

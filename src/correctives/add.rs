@@ -90,6 +90,7 @@ pub fn add_sample(
         beside: beside.map(|d| (d.joint, rotation(d))).collect(),
         displacements: displacements.clone(),
         captured_on: item.stack.clone(),
+        captured_over: document.captured_now(mesh),
         strength: 1.0,
         muted: false,
     };

@@ -20,7 +20,8 @@ pub struct CorrectivesEdit {
 
 impl CorrectivesEdit {
     /// The edit that gives a mesh of `document` these samples. Displacements of vertices that they may not hold
-    /// ([`crate::deform::correctives::SampleVertices`]) are left out of samples that are new here, and stay in others.
+    /// ([`crate::deform::correctives::SampleVertices`]) are left out of samples that are new here, and stay in others. Samples whose displacements
+    /// changed were captured over the present weights, if they fitted them before.
     pub fn new(document: &Document, mesh: MeshId, correctives: Arc<Correctives>) -> Self {
         let item = document.meshes.get(&mesh);
         let is_held = |set: &Arc<SampleSet>| set.vertices != SampleVertices::All;
@@ -30,6 +31,7 @@ impl CorrectivesEdit {
             }
             _ => correctives,
         };
+        let correctives = document.recaptured(mesh, correctives);
         let before = item.map(|item| &item.correctives);
         // Undo and redo swap the two: the larger difference counts.
         let bytes = before.map_or(0, |before| {

@@ -85,6 +85,7 @@ impl Suggestion {
                 beside: Vec::new(),
                 displacements,
                 captured_on: item.stack.clone(),
+                captured_over: document.captured_now(self.mesh),
                 strength: 1.0,
                 muted: false,
             }));

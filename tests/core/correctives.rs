@@ -100,6 +100,7 @@ fn with_sample(
             .collect(),
         displacements: captured.for_set(&sets[index]).clone(),
         captured_on: item.stack.clone(),
+        captured_over: document.captured_now(MESH),
         strength: 1.0,
         muted: false,
     };
@@ -206,7 +207,7 @@ fn a_sculpt_comes_back_under_every_stack_and_bind_stays() {
             item.correctives
                 .samples()
                 .iter()
-                .all(|s| !s.is_stale(&stack))
+                .all(|s| !s.is_on_other_stack(&stack))
         );
     }
 }

@@ -5,7 +5,7 @@ use crate::bake_sources::{document, draw, skin, tube as chain};
 use crate::editing::EditorHarness;
 use glam::{DQuat, DVec3, Vec3};
 use serde_json::json;
-use sinew::deform::correctives::{Correctives, Driver, Sample, SampleSet};
+use sinew::deform::correctives::{CapturedOver, Correctives, Driver, Sample, SampleSet};
 use sinew::deform::diagnostics::{Metric, Summary, measure};
 use sinew::deform::{DeformStack, SkinningMethod, StackChoice, StackPreset, blended_rotations};
 use sinew::document::{CorrectivesEdit, Document, Edit, InstanceId, MeshId};
@@ -29,6 +29,7 @@ fn set(document: &Document, joint: JointId, rotation: DQuat, moved: Vec<(u32, Ve
         beside: Vec::new(),
         displacements: Displacements::new(moved),
         captured_on: document.meshes()[&MESH].stack.clone(),
+        captured_over: CapturedOver::default(),
         strength: 1.0,
         muted: false,
     }));

@@ -5,7 +5,7 @@ use crate::editing::EditorHarness;
 use crate::shared::shared_dir;
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use sinew::deform::StackPreset;
-use sinew::deform::correctives::{Correctives, Driver, Sample, SampleSet};
+use sinew::deform::correctives::{CapturedOver, Correctives, Driver, Sample, SampleSet};
 use sinew::document::{CorrectivesEdit, Document, Edit};
 use sinew::evaluate::Evaluator;
 use sinew::math::{Worse, sparse::FactorError};
@@ -810,6 +810,7 @@ fn what_to_know_about_suggestions_is_said() {
         beside: Vec::new(),
         displacements: first[0].proposals[0].captured.displacements.clone(),
         captured_on: arm.document.meshes()[&first[0].mesh].stack.clone(),
+        captured_over: CapturedOver::default(),
         strength: 1.0,
         muted: false,
     }));

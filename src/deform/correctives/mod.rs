@@ -9,6 +9,7 @@
 //! Invariant: the samples of a set hold only what its [`SampleVertices`] allow; every change of samples sees to it.
 //! Invariant: a set that cannot be solved when a project opens is off with its [`Fault`]; nothing of it is lost.
 
+mod captured;
 mod fault;
 mod held;
 mod rotation;
@@ -16,6 +17,7 @@ mod sample;
 mod vertices;
 mod weighted;
 
+pub use captured::{CapturedOver, SkinBase, Staleness};
 pub use fault::Fault;
 pub(super) use rotation::{BlendedRotation, inverse_stretch};
 pub use sample::{Driver, Sample, SampleSet};
@@ -317,10 +319,21 @@ impl Correctives {
     /// The sets with other displacements for a sample, which change no weight.
     #[must_use]
     pub fn with_displacements(&self, set: usize, sample: usize, made: Displacements) -> Self {
+        self.with_sample(set, sample, |sample| sample.displacements = made)
+    }
+
+    /// The sets with a sample that was captured over something else, which changes no weight.
+    #[must_use]
+    pub fn captured_over(&self, set: usize, sample: usize, over: CapturedOver) -> Self {
+        self.with_sample(set, sample, |sample| sample.captured_over = over)
+    }
+
+    /// The sets with a change of a sample that changes no weight.
+    fn with_sample(&self, set: usize, sample: usize, change: impl FnOnce(&mut Sample)) -> Self {
         let mut correctives = self.clone();
         let slot = correctives.sets.get_mut(set).map(Arc::make_mut);
         if let Some(slot) = slot.and_then(|set| set.samples.get_mut(sample)) {
-            Arc::make_mut(slot).displacements = made;
+            change(Arc::make_mut(slot));
             let changed = slot.clone();
             let index = self.index_of(set, sample);
             if let Some(known) = index.and_then(|index| correctives.samples.get_mut(index)) {
@@ -330,9 +343,14 @@ impl Correctives {
         correctives
     }
 
-    /// The sets with displacements for `samples`, which are all those of one set; they change no weight.
+    /// The sets with displacements for `samples`, which are all those of one set, and what they were captured over; they
+    /// change no weight.
     #[must_use]
-    pub fn filled(mut self, samples: &[Arc<Sample>], displacements: Vec<Displacements>) -> Self {
+    pub fn filled(
+        mut self,
+        samples: &[Arc<Sample>],
+        displacements: Vec<(Displacements, CapturedOver)>,
+    ) -> Self {
         let is_of = |set: &Arc<SampleSet>| {
             let same = |(a, b): (&Arc<Sample>, &Arc<Sample>)| Arc::ptr_eq(a, b);
             set.samples.len() == samples.len() && set.samples.iter().zip(samples).all(same)
@@ -343,8 +361,9 @@ impl Correctives {
         let first: usize = self.sets[..set].iter().map(|set| set.samples.len()).sum();
         let own = &mut Arc::make_mut(&mut self.sets[set]).samples;
         let all = own.iter_mut().zip(&mut self.samples[first..]);
-        for ((own, listed), displacements) in all.zip(displacements) {
-            Arc::make_mut(own).displacements = displacements;
+        for ((own, listed), (displacements, over)) in all.zip(displacements) {
+            let sample = Arc::make_mut(own);
+            (sample.displacements, sample.captured_over) = (displacements, over);
             *listed = own.clone();
         }
         self

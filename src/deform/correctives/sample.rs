@@ -1,6 +1,6 @@
 //! Sample sets: driver joints, and shapes sculpted at their poses.
 
-use super::{Fault, SampleVertices};
+use super::{CapturedOver, Fault, SampleVertices};
 use crate::deform::DeformStack;
 use crate::math::Transform;
 use crate::math::transform::normalize_or_identity;
@@ -26,7 +26,7 @@ pub struct Driver {
 }
 
 /// A pose of the drivers, and what was sculpted at it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Sample {
     /// A label.
     pub name: String,
@@ -38,6 +38,8 @@ pub struct Sample {
     pub displacements: Displacements,
     /// The stack that it was captured on: the displacements fit another one only roughly.
     pub captured_on: Arc<DeformStack>,
+    /// The weights and painted maps that it was captured over.
+    pub captured_over: CapturedOver,
     /// The factor of its displacements, 0 - 2.
     pub strength: f32,
     /// Whether it is left out; the interpolation of the others stays the same.
@@ -133,11 +135,6 @@ impl Sample {
     /// Whether it can move a point.
     pub fn acts(&self) -> bool {
         !self.muted && self.strength > 0.0 && !self.displacements.is_empty()
-    }
-
-    /// Whether the stack below it is another than the one it was captured on.
-    pub fn is_stale(&self, stack: &DeformStack) -> bool {
-        self.captured_on.as_applied() != stack.as_applied()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::drivers::{self, is_posed, pose_drivers};
 use super::free_name;
 use crate::correctives;
-use crate::deform::correctives::{Driver, Sample, SampleSet};
+use crate::deform::correctives::{Driver, Sample, SampleSet, Staleness};
 use crate::document::MeshId;
 use crate::document::session::ActiveSample;
 use crate::editor::Editor;
@@ -224,11 +224,18 @@ impl Editor {
         sets.get(set).map_or(&[][..], |set| &set.samples)
     }
 
-    /// Whether a sample was added on another deformer stack than that of the object.
-    pub fn is_sample_stale(&self, sample: &Sample) -> bool {
-        let mesh = self.corrected_mesh();
-        let item = mesh.and_then(|mesh| self.document.meshes().get(&mesh));
-        item.is_some_and(|item| sample.is_stale(&item.stack))
+    /// Why a sample of a set no longer gives its sculpt; `None`: it does. While a step is open, as before it.
+    pub fn sample_staleness(&mut self, set: usize, sample: usize) -> Option<Staleness> {
+        let mesh = self.corrected_mesh()?;
+        let now = (mesh, self.history.revision_but_for_poses());
+        let known = self.correcting.stale.as_ref().map(|(at, _)| *at);
+        let is_kept = known.is_some_and(|(of, _)| of == mesh) && self.history.is_open();
+        if known != Some(now) && !is_kept {
+            self.correcting.stale = Some((now, self.document.stale_samples(mesh)));
+        }
+        let index = self.correctives()?.index_of(set, sample)?;
+        let (_, stale) = self.correcting.stale.as_ref()?;
+        stale.get(&index).copied()
     }
 
     /// The displacements that all samples together add in the pose on screen, as those of a sample whose set `scales`
@@ -348,11 +355,9 @@ impl Editor {
     }
 
     fn add_sample_with(&mut self, home: Home, label: &str, displacements: Displacements) -> bool {
-        let Some((item, known)) = self
-            .corrected_mesh()
-            .and_then(|mesh| self.document.meshes().get(&mesh))
-            .zip(self.correctives())
-        else {
+        let mesh = self.corrected_mesh();
+        let item = mesh.and_then(|mesh| Some((mesh, self.document.meshes().get(&mesh)?)));
+        let Some(((mesh, item), known)) = item.zip(self.correctives()) else {
             return false;
         };
         let pose = self.document.shown_pose();
@@ -385,6 +390,7 @@ impl Editor {
             beside: beside(known.sets(), index, &pose, &skeleton),
             displacements,
             captured_on: item.stack.clone(),
+            captured_over: self.document.captured_now(mesh),
             strength: 1.0,
             muted: false,
         };
