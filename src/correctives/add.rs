@@ -119,8 +119,8 @@ pub fn add_sample(
             " {n} that are no control clusters of the set are left out."
         );
     }
-    if scales && captured.n_flat > 0 {
-        let n = counted(captured.n_flat, "vertex");
+    if scales && !captured.flat.is_empty() {
+        let n = counted(captured.flat.len(), "vertex");
         let _ = write!(
             notes,
             " {n} are scaled to nearly nothing in this pose; they are left out."

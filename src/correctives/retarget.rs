@@ -50,6 +50,12 @@ pub struct Retargeted {
     pub n_done: usize,
     /// The names of samples that stay as they are: the weights that they were captured over are not known.
     pub lost: Vec<String>,
+    /// The number of vertices that keep their displacement, because they are scaled to nearly nothing in the pose of a
+    /// sample.
+    pub n_flat: usize,
+    /// The number of vertices that follow their heaviest bone, because linear skinning collapses them in the pose of a
+    /// sample.
+    pub n_singular: usize,
 }
 
 impl Retargeted {
@@ -57,6 +63,8 @@ impl Retargeted {
     pub fn add(&mut self, other: Self) -> Option<Edit> {
         self.n_done += other.n_done;
         self.lost.extend(other.lost);
+        self.n_flat += other.n_flat;
+        self.n_singular += other.n_singular;
         other.edit
     }
 
@@ -66,6 +74,20 @@ impl Retargeted {
             0 => "Nothing re-targeted.".to_owned(),
             n => format!("{} re-targeted.", counted(n, "sample")),
         };
+        if self.n_flat > 0 {
+            let _ = write!(
+                text,
+                " {} scaled to nearly nothing could not be captured and kept the old displacement.",
+                counted(self.n_flat, "vertex")
+            );
+        }
+        if self.n_singular > 0 {
+            let _ = write!(
+                text,
+                " {} that linear skinning collapses follow their heaviest bone.",
+                counted(self.n_singular, "vertex")
+            );
+        }
         if let [first, rest @ ..] = &self.lost[..] {
             let others = match rest.len() {
                 0 => String::new(),
@@ -73,8 +95,8 @@ impl Retargeted {
             };
             let _ = write!(
                 text,
-                " \"{first}\"{others} stay as they are: the weights from before are not known any more. Sculpt again, or \
-                 keep the displacements."
+                " \"{first}\"{others} could not be: the weights from before are not known any more. Sculpt again, or keep the \
+                 displacements."
             );
         }
         text
@@ -136,7 +158,15 @@ pub fn retarget(
             let shape = sculpted(theirs, stack, masks, set, &sample.displacements);
             let mut sample = Sample::clone(sample);
             let captured = capture(ours, &item.stack, &item.masks, &shape);
-            sample.displacements = captured.for_set(set).clone();
+            made.n_singular += captured.n_singular;
+            let mut displacements = captured.for_set(set).clone();
+            if set.scale_with_limb {
+                made.n_flat += captured.flat.len();
+                let flat = captured.flat.iter();
+                let kept = flat.filter_map(|&p| Some((p, sample.displacements.get(p)?)));
+                displacements = displacements.with(kept.collect());
+            }
+            sample.displacements = displacements;
             sample.captured_on = item.stack.clone();
             sample.captured_over = over.clone();
             changed[index] = Some(Arc::new(sample));

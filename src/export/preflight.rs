@@ -73,7 +73,7 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
         Some(correct) => {
             match correct.mode {
                 BakeMode::Clips => of_clips(document, correct, &affected, &mut findings),
-                BakeMode::Retarget => of_any_clip(&affected, &mut findings),
+                BakeMode::Retarget => of_any_clip(document, &affected, &mut findings),
                 BakeMode::Frames => of_frames(document, correct, &mut findings),
             }
             if correct.mode == BakeMode::Clips && correct.unipolar && correct.max_morphs == 1 {
@@ -300,7 +300,7 @@ fn of_frames(document: &Document, correct: &BakeOptions, findings: &mut Vec<Find
     }
 }
 
-fn of_any_clip(affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
+fn of_any_clip(document: &Document, affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
     for mesh in affected {
         let stack = &mesh.stack;
         let mut left = Vec::new();
@@ -329,6 +329,7 @@ fn of_any_clip(affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
                  with the plain distances of poses.",
             )));
         }
+        of_other_skins(document, mesh, findings);
         if !left.is_empty() {
             let message = format!(
                 "Helper joints that any clip can drive reproduce its skinning, but not its {}.",
@@ -342,6 +343,19 @@ fn of_any_clip(affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
         "Helper joints depend on the other joints. They are animated in the clips of the file; for other clips an engine \
          has to drive them, using the driver block in the file's extras.",
     ));
+}
+
+/// Instances of a mesh with samples that have another skin than the first.
+fn of_other_skins(document: &Document, mesh: &Affected<'_>, findings: &mut Vec<Finding>) {
+    let instances = document.instances().values();
+    let mut others = instances.filter(|i| i.mesh == mesh.id && i.skin.is_some());
+    if mesh.item.correctives.acts() && others.any(|i| document.drivers_of(i).is_some()) {
+        findings.push(mesh.about(Finding::warning(
+            mesh.place(),
+            "Several skins draw it, and the driver block in the file's extras names the bones of the first one: an engine \
+             would correct the others by them. The clips of the file play each with its own bones.",
+        )));
+    }
 }
 
 fn of_skins(

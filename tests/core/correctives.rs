@@ -286,8 +286,8 @@ fn a_correction_scales_with_the_limb_where_its_set_says_so() {
         let plan = evaluator.plan(SKINNED).unwrap();
         let captured = capture(plan, &item.stack, &item.masks, &sculpted);
         let stretched = captured.stretched.as_ref().unwrap();
-        assert!(captured.n_flat > 0);
-        assert_eq!(stretched.n_points() + captured.n_flat, sculpted.len());
+        assert!(!captured.flat.is_empty());
+        assert_eq!(stretched.n_points() + captured.flat.len(), sculpted.len());
         assert!(stretched.iter().all(|(_, d)| d.length() < 1e4));
     }
 }
@@ -324,9 +324,9 @@ fn a_vertex_of_a_weighted_set_follows_the_joints_that_move_it() {
     let mut weights = PointWeights::new(
         correctives,
         &skin.joints,
+        None,
         &item.influences,
-        skeleton,
-        &both.locals,
+        (skeleton, &both.locals),
     );
     let mut work = WeightsWork::default();
     let unweighted = correctives

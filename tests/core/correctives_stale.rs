@@ -1,14 +1,17 @@
 //! Samples whose vertices have other weights or painted maps than when they were captured: told, settled, and saved.
 
+use crate::bake_sources::{document as document_of, tube};
 use glam::{DQuat, Vec3};
+use serde_json::json;
 use sinew::correctives::{self, NewSample};
-use sinew::deform::correctives::{CapturedOver, Staleness};
-use sinew::deform::{DeformStack, MaskKind, SkinningMethod, capture};
+use sinew::deform::correctives::{CapturedOver, Driver, Sample, SampleSet, Staleness};
+use sinew::deform::{Correctives, DeformStack, MaskKind, SkinningMethod, capture};
 use sinew::document::{Document, Edit, History, MeshId, checks};
 use sinew::evaluate::Evaluator;
 use sinew::finding::{Fix, SampleFix};
 use sinew::io::project::{apply_project, parse, to_project, to_text};
 use sinew::io::{gltf_build, open_any};
+use sinew::psd::Displacements;
 use sinew::sample::{SampleKind, sample};
 use sinew::skeleton::{JointId, Pose};
 use sinew::skinning::Rows;
@@ -237,4 +240,53 @@ fn a_project_knows_whether_the_weights_changed_since_but_not_how() {
     let broken = text.replacen("captured_over: \"", "captured_over: \"x", 1);
     let why = apply_project(arm(), parse(&broken).unwrap()).unwrap_err();
     assert!(why.to_string().contains("checksum"), "{why}");
+}
+
+/// Where a bone is scaled to nothing, no displacement reaches the sculpt: the old one stays, and that is said.
+#[test]
+fn vertices_that_cannot_be_captured_keep_their_displacement() {
+    let mut gltf = tube(2);
+    gltf.json["nodes"][2]["scale"] = json!([1.0, 1.0, 1e-6]);
+    let mut document = document_of(gltf);
+    let rest = &document.rest_pose().locals;
+    let driver = Driver::of_joint(JointId(2), document.skeleton(), rest);
+    let mut set = SampleSet::new("Elbow".into(), vec![driver]);
+    set.scale_with_limb = true;
+    let n = document.meshes()[&MESH].geometry.n_points() as u32;
+    let moved = Displacements::new((0..n).map(|p| (p, Vec3::new(0.01, 0.0, 0.02))).collect());
+    set.samples.push(Arc::new(Sample {
+        name: "Bent".into(),
+        rotations: vec![driver.bind * DQuat::from_rotation_z(1.0)],
+        beside: Vec::new(),
+        displacements: moved.clone(),
+        captured_on: Arc::new(DeformStack::lbs()),
+        captured_over: document.captured_now(MESH),
+        strength: 1.0,
+        muted: false,
+    }));
+    let made = Correctives::new(vec![Arc::new(set)]).unwrap();
+    let mut edit = correctives::edit_of(&document, MESH, made);
+    document.apply(&mut edit).unwrap();
+    let which = correctives::stale(&document, MESH);
+    assert_eq!(which.len(), 1);
+    let made = correctives::retarget(&document, MESH, &which, &Task::new());
+    let made = made.unwrap().unwrap();
+    assert!(
+        made.n_flat > 0 && made.n_flat < n as usize,
+        "{}",
+        made.n_flat
+    );
+    let said = made.summary();
+    assert!(
+        said.starts_with("1 sample re-targeted.") && said.contains("kept the old displacement"),
+        "{said}"
+    );
+    document.apply(&mut made.edit.unwrap()).unwrap();
+    let now = &document.meshes()[&MESH].correctives.samples()[0].displacements;
+    let n_kept = now
+        .iter()
+        .filter(|(p, d)| moved.get(*p) == Some(*d))
+        .count();
+    assert_eq!(now.n_points(), n as usize);
+    assert!(n_kept >= made.n_flat, "{n_kept}");
 }

@@ -84,6 +84,7 @@ impl Plan {
             stack: &inputs.stack,
             masks: &inputs.masks,
             correctives: inputs.correctives.as_ref(),
+            home: None,
             clusters: clusters.as_ref().map(|(map, layout)| ClusterInput {
                 map,
                 layout,

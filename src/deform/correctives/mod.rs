@@ -241,6 +241,18 @@ impl Correctives {
         locals: &[Transform],
         work: &'a mut WeightsWork,
     ) -> &'a [f64] {
+        self.weights_by(None, skeleton, locals, work)
+    }
+
+    /// As [`Correctives::weights`], in another skin: `drivers` has its own in the place of [`Correctives::drivers`]
+    /// ([`Driver::in_skin`]).
+    pub fn weights_by<'a>(
+        &self,
+        drivers: Option<&[Driver]>,
+        skeleton: &Skeleton,
+        locals: &[Transform],
+        work: &'a mut WeightsWork,
+    ) -> &'a [f64] {
         let WeightsWork {
             work,
             weights,
@@ -248,9 +260,12 @@ impl Correctives {
         } = work;
         weights.clear();
         weights.resize(self.samples.len(), 0.0);
-        let mut first = 0;
+        let (mut first, mut first_driver) = (0, 0);
         for (set, solved) in self.sets.iter().zip(&self.solved) {
-            let rotations = set.drivers.iter();
+            let range = first_driver..first_driver + set.drivers.len();
+            first_driver = range.end;
+            let own = drivers.and_then(|drivers| drivers.get(range));
+            let rotations = own.unwrap_or(&set.drivers).iter();
             let rotations = rotations.map(|d| d.from_bind(d.rotation(skeleton, locals)));
             let n = solved.n_samples();
             solved.weights(rotations, work, &mut weights[first..first + n]);

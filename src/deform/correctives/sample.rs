@@ -116,6 +116,41 @@ impl Driver {
         normalize_or_identity(rotation)
     }
 
+    /// The same driver in another skin: the joint at its place there, where there is one. `from`, `to`: the joints of the
+    /// skins; `rest`: n_joints of the skeleton, local. Its bind is as far from rest as here.
+    #[must_use]
+    pub fn in_skin(
+        &self,
+        from: &[JointId],
+        to: &[JointId],
+        skeleton: &Skeleton,
+        rest: &[Transform],
+    ) -> Self {
+        let there = |joint: JointId| {
+            let place = from.iter().position(|j| *j == joint);
+            place.and_then(|place| to.get(place)).copied()
+        };
+        let Some(joint) = there(self.joint).filter(|joint| *joint != self.joint) else {
+            return *self;
+        };
+        let relative_to = if self.relative_to == skeleton.joint(self.joint).parent {
+            skeleton.joint(joint).parent
+        } else {
+            self.relative_to.map(|other| there(other).unwrap_or(other))
+        };
+        let mut driver = Self {
+            joint,
+            relative_to,
+            ..*self
+        };
+        let (own, theirs) = (
+            self.rotation(skeleton, rest),
+            driver.rotation(skeleton, rest),
+        );
+        driver.bind = normalize_or_identity(theirs * own.conjugate() * self.bind);
+        driver
+    }
+
     /// Rotates the joint in `locals` so that [`Driver::rotation`] is `rotation`.
     pub fn pose(&self, rotation: DQuat, skeleton: &Skeleton, locals: &mut [Transform]) {
         if let Some(local) = locals.get_mut(self.joint.get()) {

@@ -5,7 +5,7 @@ use super::key::{Identity, LastKey, refill};
 use super::run::{Run, Stage};
 use crate::deform::chunks::{FEW_CHUNKS, for_uneven_chunks};
 use crate::deform::correctives::{
-    BlendedRotation, Correctives, PointClasses, Sample, Weighing, WeightsWork,
+    BlendedRotation, Correctives, Driver, PointClasses, Sample, Weighing, WeightsWork,
 };
 use crate::deform::{DeformInput, MaskKind, SkinningMethod};
 use crate::math::same_bits;
@@ -25,6 +25,8 @@ pub(super) struct PoseSpaceStage {
     /// One a chunk: the painted map that the rotation of [`SkinningMethod::Blend`] follows.
     masks: Vec<Identity<[f32; CHUNK]>>,
     work: WeightsWork,
+    /// The drivers in the skin of the instance, where it is not the first one of the mesh.
+    drivers: Vec<Driver>,
     weighted: Option<Weighted>,
     /// One a chunk: whether it has to be displaced again.
     stale: Vec<bool>,
@@ -67,8 +69,17 @@ impl Stage for PoseSpaceStage {
         };
         self.stale.clear();
         self.stale.resize(before.len().div_ceil(CHUNK), false);
+        self.drivers.clear();
+        if let Some((home, skin)) = input.home.zip(input.skin) {
+            let own = correctives.drivers().map(|(_, driver)| {
+                driver.in_skin(home.joints, skin.joints, input.skeleton, home.rest)
+            });
+            self.drivers.extend(own);
+        }
         self.weigh(run, correctives);
-        let weights = correctives.weights(input.skeleton, input.locals, &mut self.work);
+        let drivers = input.home.map(|_| &self.drivers[..]);
+        let (skeleton, locals) = (input.skeleton, input.locals);
+        let weights = correctives.weights_by(drivers, skeleton, locals, &mut self.work);
         let factors = self.weighted.as_ref().map_or(&[][..], |w| &w.factors);
         let new_key = self.key.replace(|old| Key {
             method: input.stack.method,
@@ -138,9 +149,10 @@ impl PoseSpaceStage {
             return;
         };
         let known = self.weighted.take();
-        let known = known.filter(|known| known.weighing.fits(correctives, skin.joints));
+        let joints = input.home.map_or(skin.joints, |home| home.joints);
+        let known = known.filter(|known| known.weighing.fits(correctives, joints));
         let mut weighted = known.unwrap_or_else(|| Weighted {
-            weighing: Weighing::new(correctives, skin.joints),
+            weighing: Weighing::new(correctives, joints),
             chunks: Vec::new(),
             factors: Vec::new(),
         });
@@ -161,6 +173,7 @@ impl PoseSpaceStage {
         for class in 0..weighted.weighing.n_classes() {
             let weights = weighted.weighing.weights(
                 class as u16,
+                input.home.map(|_| &self.drivers[..]),
                 input.skeleton,
                 input.locals,
                 &mut self.work,

@@ -245,7 +245,11 @@ impl Editor {
         let parts = mesh.and_then(|(mesh, correctives)| {
             let instance = correctives::skinned_instance(&self.document, mesh)?;
             let rotations = self.document.point_rotations(instance)?;
-            Some((correctives, self.document.point_weights(mesh)?, rotations))
+            Some((
+                correctives,
+                self.document.point_weights(instance)?,
+                rotations,
+            ))
         });
         let Some((correctives, mut weights, rotations)) = parts else {
             return Displacements::default();
