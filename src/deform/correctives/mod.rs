@@ -14,6 +14,7 @@ mod fault;
 mod held;
 mod rotation;
 mod sample;
+mod stale;
 mod vertices;
 mod weighted;
 
