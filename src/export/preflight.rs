@@ -97,6 +97,7 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
         }
     }
     findings.extend(of_driven(document, options));
+    of_cluster_samples(document, options, &mut findings);
     if options.meshopt {
         let message = "The data is compressed: programs that do not know EXT_meshopt_compression cannot open the file.";
         findings.push(Finding::info("file", message));
@@ -113,6 +114,31 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
     }
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
+}
+
+/// Samples that move control clusters alone, which cannot become morph targets.
+fn of_cluster_samples(document: &Document, options: &ExportOptions, findings: &mut Vec<Finding>) {
+    let correct = options.correct.as_ref();
+    let is_retarget = correct.is_some_and(|correct| correct.mode == BakeMode::Retarget);
+    if !is_retarget && !(correct.is_none() && options.sample_targets) {
+        return;
+    }
+    for (&id, item) in document.meshes() {
+        let sets = item.correctives.sets().iter();
+        let left_out = sets.filter(|set| {
+            let mut samples = set.samples.iter().filter(|sample| sample.acts());
+            set.fault.is_none() && samples.any(|sample| set.needs_patches(sample, &item.clusters))
+        });
+        let names: Vec<String> = left_out.map(|set| format!("\"{}\"", set.name)).collect();
+        if !names.is_empty() {
+            let message = format!(
+                "Samples that move control clusters alone are left out, in {}: a file does not have the patches that carry \
+                 them to the other vertices.",
+                listed(&names.iter().map(String::as_str).collect::<Vec<_>>())
+            );
+            findings.push(Finding::warning(mesh_place(id, item), message).at(Place::Mesh(id.0)));
+        }
+    }
 }
 
 /// What layers of control clusters do to meshes without a skin, which only frames can hold.

@@ -61,8 +61,14 @@ pub(crate) fn add(
         // Sets that are off come last.
         let solved_sets = item.correctives.interpolations().iter();
         let n_solved = solved_sets.map(PoseInterpolation::n_samples).sum();
-        let samples = item.correctives.samples().iter().enumerate();
-        let samples = samples.take(n_solved).filter(|(_, sample)| sample.acts());
+        let sets = item.correctives.sets().iter();
+        let by_set = sets.flat_map(|set| set.samples.iter().map(move |sample| (set, sample)));
+        let samples = by_set
+            .enumerate()
+            .take(n_solved)
+            .filter(|(_, (set, sample))| {
+                sample.acts() && !set.needs_patches(sample, &item.clusters)
+            });
         let samples: Vec<usize> = samples.map(|(s, _)| s).collect();
         let solution = solved.map(|solved| (solved, &solved.meshes[i]));
         let displacements = displacements(problem, part, solution, item, &samples)?;
