@@ -401,6 +401,15 @@ fn weighted_samples_follow_painted_weights() {
     let updated = kept.plan(SKINNED).unwrap().positions().to_vec();
     assert_eq!(updated, shape(&document, &pose));
     assert_ne!(updated, before);
+    // Vertices that a sample begins to move are weighed, too.
+    let known = document.meshes()[&MESH].correctives.clone();
+    let n = document.meshes()[&MESH].geometry.n_points() as u32;
+    let more = (0..n).map(|p| (p, Vec3::new(0.01, 0.02, p as f32 * 1e-4)));
+    let moved = known.samples()[0].displacements.with(more.collect());
+    apply(&mut document, known.with_displacements(0, 0, moved));
+    kept.evaluate(&document, &pose);
+    let updated = kept.plan(SKINNED).unwrap().positions().to_vec();
+    assert_eq!(updated, shape(&document, &pose));
     // Without the flag the result is another one.
     let mut sets = document.meshes()[&MESH].correctives.sets().to_vec();
     Arc::make_mut(&mut sets[0]).weighted = false;

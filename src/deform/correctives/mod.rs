@@ -110,11 +110,16 @@ impl Correctives {
     /// Sets none of which is off.
     fn solve_all(sets: Vec<Arc<SampleSet>>) -> Result<Self, PsdError> {
         check_drivers(&sets)?;
-        let mut solved = Vec::with_capacity(sets.len());
         for set in &sets {
             set.check()?;
-            solved.push(solve(set)?);
         }
+        let solved = sets.iter().map(|set| solve(set));
+        let solved = solved.collect::<Result<_, _>>()?;
+        Self::joined(sets, solved)
+    }
+
+    /// Sets with the interpolation of each.
+    fn joined(sets: Vec<Arc<SampleSet>>, solved: Vec<PoseInterpolation>) -> Result<Self, PsdError> {
         let samples = sets.iter().flat_map(|set| &set.samples).cloned();
         let mut correctives = Self {
             samples: samples.collect(),
@@ -167,17 +172,22 @@ impl Correctives {
     /// where that interpolation has no solution.
     fn with_lambdas(&self, factors: impl IntoIterator<Item = f64>) -> Result<Self, PsdError> {
         let mut factors = factors.into_iter();
-        let sets = self.sets[..self.solved.len()].iter().map(|set| {
+        let (mut sets, mut solved) = (Vec::new(), Vec::new());
+        // They are checked already.
+        for (set, known) in self.sets.iter().zip(&self.solved) {
             if !set.weighted || set.drivers.len() < 2 {
-                return set.clone();
+                sets.push(set.clone());
+                solved.push(known.clone());
+                continue;
             }
             let mut scaled = SampleSet::clone(set);
             for driver in &mut scaled.drivers {
                 driver.lambda *= factors.next().unwrap_or(1.0);
             }
-            Arc::new(scaled)
-        });
-        let mut solved = Self::solve_all(sets.collect())?;
+            solved.push(solve(&scaled)?);
+            sets.push(Arc::new(scaled));
+        }
+        let mut solved = Self::joined(sets, solved)?;
         for set in &self.sets[self.solved.len()..] {
             solved.samples.extend(set.samples.iter().cloned());
             solved.sets.push(set.clone());

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// Steps of a factor.
 const STEPS: f64 = 16.0;
 
-/// The class of each point of a chunk.
+/// The class of each point of a chunk that has a displacement; 0 of others.
 pub(in crate::deform) type PointClasses = [u16; CHUNK];
 
 /// The most classes; points of others count the drivers alike.
@@ -78,13 +78,16 @@ impl Weighing {
         class
     }
 
-    /// The classes of the points of a chunk.
-    pub(in crate::deform) fn classes(&mut self, rows: &Rows) -> Box<PointClasses> {
-        let mut classes = Box::new([0; CHUNK]);
-        for (i, class) in classes.iter_mut().enumerate().take(rows.len()) {
-            *class = self.class(rows.row(i));
+    /// Finds the classes of points of a chunk, by their places in it.
+    pub(in crate::deform) fn classify(
+        &mut self,
+        rows: &Rows,
+        points: impl Iterator<Item = usize>,
+        classes: &mut PointClasses,
+    ) {
+        for i in points.filter(|i| *i < rows.len()) {
+            classes[i] = self.class(rows.row(i));
         }
-        classes
     }
 
     /// The number of classes so far.

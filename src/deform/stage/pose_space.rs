@@ -9,6 +9,7 @@ use crate::deform::correctives::{
 };
 use crate::deform::{DeformInput, MaskKind, SkinningMethod};
 use crate::math::same_bits;
+use crate::psd::DisplacementChunk;
 use crate::skinning::{CHUNK, Rows};
 use glam::{DMat3, Vec3};
 use rayon::prelude::*;
@@ -157,16 +158,46 @@ impl PoseSpaceStage {
             factors: Vec::new(),
         });
         weighted.chunks.resize_with(self.stale.len(), || None);
+        // Samples that moved other points before.
+        let before = self.correctives.value().map_or(&[][..], |c| c.samples());
+        let changed = correctives.samples().iter().enumerate();
+        let changed =
+            changed.filter(|(s, now)| !before.get(*s).is_some_and(|b| Arc::ptr_eq(b, now)));
+        let changed: Vec<usize> = changed.map(|(s, _)| s).collect();
         for (c, (known, stale)) in weighted.chunks.iter_mut().zip(&mut self.stale).enumerate() {
-            let samples = correctives.samples().iter();
-            let mut displacements = samples.map(|sample| sample.displacements.chunk(c));
+            let samples = correctives.samples();
+            let chunk_of = |s: usize| samples[s].displacements.chunk(c);
             let Some(rows) = input.cooked.rows(c) else {
                 continue;
             };
-            let is_known = known.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, rows));
-            if !is_known && displacements.any(|chunk| chunk.is_some()) {
-                *known = Some((rows.clone(), weighted.weighing.classes(rows)));
-                *stale = true;
+            let weighing = &mut weighted.weighing;
+            // Only points that are moved count: others need no solve of their own.
+            let mut classify = |classes: &mut PointClasses, chunk: &DisplacementChunk| {
+                weighing.classify(rows, chunk.iter().map(|(i, _)| i), classes);
+            };
+            match known {
+                Some((of, classes)) if Arc::ptr_eq(of, rows) => {
+                    for &s in &changed {
+                        let old = before.get(s).and_then(|b| b.displacements.chunk(c));
+                        let is_known =
+                            |new: &&Arc<_>| old.is_some_and(|old| Arc::ptr_eq(old, *new));
+                        if let Some(chunk) = chunk_of(s).filter(|new| !is_known(new)) {
+                            classify(classes, chunk);
+                        }
+                    }
+                }
+                _ => {
+                    let mut classes = Box::new([0; CHUNK]);
+                    let mut any = false;
+                    for chunk in (0..samples.len()).filter_map(chunk_of) {
+                        classify(&mut classes, chunk);
+                        any = true;
+                    }
+                    if any {
+                        *known = Some((rows.clone(), classes));
+                        *stale = true;
+                    }
+                }
             }
         }
         weighted.factors.clear();
