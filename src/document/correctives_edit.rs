@@ -104,10 +104,14 @@ impl Document {
                         && rows.len() == others.len()
                         && rows.iter().zip(others).all(|(a, b)| Arc::ptr_eq(a, b))
                 });
+        same_meshes && self.poses_the_same(other)
+    }
+
+    /// Whether bones, rest pose and constraints are the same in another document.
+    pub fn poses_the_same(&self, other: &Self) -> bool {
         let (rest, other_rest) = (self.rest_pose(), other.rest_pose());
         let (rules, other_rules) = (self.constraints(), other.constraints());
-        same_meshes
-            && Arc::ptr_eq(self.skeleton(), other.skeleton())
+        Arc::ptr_eq(self.skeleton(), other.skeleton())
             && (Arc::ptr_eq(rules, other_rules) || rules == other_rules)
             && (Arc::ptr_eq(rest, other_rest) || rest == other_rest)
     }

@@ -106,9 +106,10 @@ impl CorrectivesPanel {
             .widget_info(|| WidgetInfo::selected(Role::ListBoxOption, true, is_active, &spoken));
 
         let picture = Rect::from_min_size(rect.min + vec2(6.0, 3.0), PICTURE);
-        if let Some(image) = editor.sample_picture(set, index)
+        // Rows out of sight need no picture.
+        if ui.is_rect_visible(picture)
+            && let Some(image) = editor.sample_picture(set, index)
             && let Some(texture) = self.textures.of(ui.ctx(), &image)
-            && ui.is_rect_visible(picture)
         {
             let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
             let strength = if sample.muted { 0.4 } else { 1.0 };
