@@ -120,7 +120,8 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
 fn of_cluster_samples(document: &Document, options: &ExportOptions, findings: &mut Vec<Finding>) {
     let correct = options.correct.as_ref();
     let is_retarget = correct.is_some_and(|correct| correct.mode == BakeMode::Retarget);
-    if !is_retarget && !(correct.is_none() && options.sample_targets) {
+    let as_targets = correct.is_none() && options.sample_targets;
+    if !is_retarget && !as_targets {
         return;
     }
     for (&id, item) in document.meshes() {
