@@ -87,9 +87,9 @@ pub enum Fix {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SampleFix {
-    /// Captures the samples again on the present deformer stack: the sculpted shape stays.
+    /// Captures the samples again on the present deformer stack and weights: the sculpted shape stays.
     Retarget,
-    /// Accepts the displacements of the samples on the present deformer stack.
+    /// Accepts the displacements of the samples on the present deformer stack and weights.
     Keep,
     /// Deletes the samples.
     Delete,
@@ -157,11 +157,11 @@ impl SampleFix {
     pub fn about(self) -> &'static str {
         match self {
             Self::Retarget => {
-                "Recompute these samples for the current deformer stack, so that the vertices they move keep their \
-                 sculpted shape."
+                "Recompute these samples for the current deformer stack and weights, so that the vertices they move keep \
+                 their sculpted shape."
             }
             Self::Keep => {
-                "Accept the displacements of these samples as they are on the current deformer stack."
+                "Accept the displacements of these samples as they are on the current deformer stack and weights."
             }
             Self::Delete => "Delete this corrective sample.",
             Self::DeleteSet => "Delete this set of corrective samples from the project.",

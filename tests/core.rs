@@ -111,6 +111,8 @@ mod correctives_everywhere;
 mod correctives_mirror;
 #[path = "core/correctives_problems.rs"]
 mod correctives_problems;
+#[path = "core/correctives_stale.rs"]
+mod correctives_stale;
 #[path = "core/documentation.rs"]
 mod documentation;
 #[path = "core/documents.rs"]

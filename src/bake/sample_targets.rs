@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The samples of each mesh as morph targets with their names: at weight 1 their displacement in the bind pose times their
-/// strength, and their normals there. `None` where no sample acts. Muted samples and those of sets that are off are left out.
+/// strength, and their normals there. `None` where no sample acts. Muted samples, those of sets that are off, and
+/// those that move control clusters alone are left out.
 ///
 /// Weight channels of `clips` get zeros for the new targets; nothing else changes.
 pub fn sample_targets(document: &Document, clips: &BTreeMap<ClipId, Arc<Clip>>) -> Option<Baked> {
@@ -52,7 +53,9 @@ fn targets(item: &MeshItem, unit: f64) -> Vec<BakedTarget> {
     let sets = item.correctives.sets().iter();
     let sets = sets.filter(|set| set.fault.is_none());
     let samples = sets.flat_map(|set| set.samples.iter().map(move |sample| (set, sample)));
-    let acting: Vec<_> = samples.filter(|(_, sample)| sample.acts()).collect();
+    let is_whole = |set: &SampleSet, sample: &Sample| !set.needs_patches(sample, &item.clusters);
+    let acting = samples.filter(|(set, sample)| sample.acts() && is_whole(set, sample));
+    let acting: Vec<_> = acting.collect();
     let is_alone = |name: &str| acting.iter().filter(|(_, s)| s.name == name).count() < 2;
     let target = |(set, sample): &(&Arc<SampleSet>, &Arc<Sample>)| {
         let moved = sample.displacements.iter();

@@ -349,10 +349,10 @@ pub struct PsdArgs {
     /// Swap the samples of the two sides.
     #[arg(long, requires = "out", group = "edits")]
     pub flip: bool,
-    /// Recompute samples that were captured on another deformer stack, so that they keep the sculpted shape.
+    /// Recompute samples that were captured on another deformer stack or other weights, so that they keep the sculpted shape.
     #[arg(long, requires = "out", group = "edits")]
     pub retarget: bool,
-    /// Accept the displacements of samples that were captured on another deformer stack as they are.
+    /// Accept the displacements of samples that were captured on another deformer stack or other weights as they are.
     #[arg(long, requires = "out", group = "edits")]
     pub keep: bool,
     /// The vertices that samples of every set may move: all, clusters, or the name of a group of clusters.

@@ -3,10 +3,10 @@
 use super::args::PsdArgs;
 use super::load::Loaded;
 use super::{Failure, load, psd_report, scene};
-use crate::correctives::{self, NewSample, sculpt};
+use crate::correctives::{self, NewSample, Retargeted, sculpt};
 use crate::deform::Captured;
 use crate::deform::correctives::{Correctives, SampleSet, SampleVertices};
-use crate::document::{Document, Edit, MeshId};
+use crate::document::{Document, MeshId};
 use crate::finding::counted;
 use crate::io::project;
 use crate::skeleton::{JointId, PoseAt};
@@ -201,24 +201,31 @@ fn mirror(document: &mut Document, flips: bool) -> Result<Vec<String>, Failure> 
 
 /// Captures stale samples again, or accepts their displacements.
 fn settle_stale(document: &mut Document, retargets: bool) -> Result<String, Failure> {
-    let mut n = 0;
+    let (mut n_kept, mut retargeted) = (0, Retargeted::default());
     let meshes: Vec<_> = document.meshes().keys().copied().collect();
     for mesh in meshes {
         let stale = correctives::stale(document, mesh);
         if stale.is_empty() {
             continue;
         }
-        n += stale.len();
-        let made = if retargets {
-            correctives::retarget(document, mesh, &stale, &Task::new()).map_err(Failure::input)?
+        let edit = if retargets {
+            let made = correctives::retarget(document, mesh, &stale, &Task::new());
+            let made = made.map_err(Failure::input)?.map_err(Failure::input)?;
+            retargeted.add(made)
         } else {
-            correctives::keep(document, mesh, &stale)
+            n_kept += stale.len();
+            let made = correctives::keep(document, mesh, &stale).map_err(Failure::input)?;
+            Some(correctives::edit_of(document, mesh, made))
         };
-        let mut edit: Edit = correctives::edit_of(document, mesh, made.map_err(Failure::input)?);
-        document.apply(&mut edit).map_err(Failure::input)?;
+        if let Some(mut edit) = edit {
+            document.apply(&mut edit).map_err(Failure::input)?;
+        }
     }
-    let done = if retargets { "re-targeted" } else { "kept" };
-    Ok(format!("{} {done}.", counted(n, "stale sample")))
+    Ok(if retargets {
+        retargeted.summary()
+    } else {
+        format!("{} kept.", counted(n_kept, "stale sample"))
+    })
 }
 
 /// The joints of these names or nodes.

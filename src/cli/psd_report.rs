@@ -1,7 +1,7 @@
 //! The corrective samples of a document and their weights in a pose, as text or JSON.
 
 use super::Failure;
-use crate::deform::correctives::WeightsWork;
+use crate::deform::correctives::{Staleness, WeightsWork};
 use crate::document::Document;
 use crate::finding::counted;
 use crate::skeleton::{JointId, Pose};
@@ -65,6 +65,7 @@ fn sets(document: &Document, pose: &Pose) -> Vec<Value> {
         let correctives = &item.correctives;
         let weights = correctives.weights(skeleton, &pose.locals, &mut work);
         let mut weights = weights.iter();
+        let base = document.skin_base(*id);
         for (set, solved) in correctives.sets().iter().zip(correctives.interpolations()) {
             let drivers = set.drivers.iter().map(|driver| {
                 let mut entry = Map::new();
@@ -84,12 +85,15 @@ fn sets(document: &Document, pose: &Pose) -> Vec<Value> {
             let samples = set.samples.iter().zip(weights.by_ref());
             let samples = samples.map(|(sample, weight)| {
                 let rotations = sample.rotations.iter().map(DQuat::to_array);
+                let base = base.as_ref();
+                let why = base.and_then(|base| sample.staleness(&item.stack, base));
                 json!({
                     "name": sample.name,
                     "rotations": rotations.collect::<Vec<_>>(),
                     "points": sample.displacements.n_points(),
                     "weight": weight,
-                    "stale": sample.is_stale(&item.stack),
+                    "stale": why.is_some(),
+                    "stale_because": why.map(Staleness::reason),
                 })
             });
             let samples: Vec<Value> = samples.collect();

@@ -90,6 +90,7 @@ pub fn add_sample(
         beside: beside.map(|d| (d.joint, rotation(d))).collect(),
         displacements: displacements.clone(),
         captured_on: item.stack.clone(),
+        captured_over: document.captured_now(mesh),
         strength: 1.0,
         muted: false,
     };
@@ -118,8 +119,8 @@ pub fn add_sample(
             " {n} that are no control clusters of the set are left out."
         );
     }
-    if scales && captured.n_flat > 0 {
-        let n = counted(captured.n_flat, "vertex");
+    if scales && !captured.flat.is_empty() {
+        let n = counted(captured.flat.len(), "vertex");
         let _ = write!(
             notes,
             " {n} are scaled to nearly nothing in this pose; they are left out."

@@ -35,7 +35,17 @@ pub fn fix(
     }
     let n = which.len();
     let (made, done) = match fix {
-        SampleFix::Retarget => (retarget(document, mesh, &which, task)?, "re-targeted"),
+        SampleFix::Retarget => {
+            let made = retarget(document, mesh, &which, task)?;
+            return Ok(match made {
+                Ok(made) => Fixed {
+                    message: made.summary(),
+                    edit: made.edit,
+                    label: label(fix),
+                },
+                Err(why) => nothing(fix, &format!("Nothing changed: {why}.")),
+            });
+        }
         SampleFix::Keep => (keep(document, mesh, &which), "kept as they are"),
         SampleFix::Delete => (
             correctives

@@ -6,7 +6,9 @@
 
 use super::edit_of;
 use crate::deform::Correctives;
-use crate::deform::correctives::{Driver, Sample, SampleSet, SampleVertices};
+use crate::deform::correctives::{
+    CapturedOver, Driver, Sample, SampleSet, SampleVertices, SkinBase,
+};
 use crate::document::subject::SubjectScope;
 use crate::document::{Document, Edit, MeshId};
 use crate::finding::counted;
@@ -81,6 +83,7 @@ pub fn mirror(
         symmetry: &symmetry,
         mirroring,
         before: item.correctives.sets(),
+        base: document.skin_base(mesh),
         unmatched: BTreeSet::new(),
     };
     let pairs = mirrorer.pairs(samples, flips).map_err(refused)?;
@@ -228,6 +231,8 @@ struct Mirrorer<'a> {
     symmetry: &'a Symmetry,
     mirroring: Mirroring,
     before: &'a [Arc<SampleSet>],
+    /// The present weights and painted maps.
+    base: Option<Arc<SkinBase>>,
     /// Points without a counterpart.
     unmatched: BTreeSet<u32>,
 }
@@ -426,6 +431,10 @@ impl Mirrorer<'_> {
             rotations: self.rotations(set, sample, to),
             beside,
             displacements: self.reflected(&sample.displacements),
+            captured_over: match &self.base {
+                Some(base) if !sample.has_other_base(base) => CapturedOver::Known(base.clone()),
+                _ => sample.captured_over.clone(),
+            },
             ..sample.clone()
         })
     }

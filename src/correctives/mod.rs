@@ -17,7 +17,7 @@ pub use add::{Added, NewSample, add_sample, posed_drivers};
 pub use fix::fix;
 pub use mirror::{Mirrored, is_on_positive_side, mirror};
 pub use reduce::{ReduceError, Reduced, reduce};
-pub use retarget::{keep, retarget, stale};
+pub use retarget::{Retargeted, keep, retarget, stale};
 
 use crate::deform::Correctives;
 use crate::document::{CorrectivesEdit, Document, Edit, InstanceId, MeshId};

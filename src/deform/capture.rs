@@ -15,7 +15,7 @@ pub struct Captured {
     /// that both are the same.
     pub stretched: Option<Displacements>,
     /// Points that are not in `stretched`, because they are scaled to nearly nothing in this pose.
-    pub n_flat: usize,
+    pub flat: Vec<u32>,
     /// Points whose blended matrix is nearly singular in this pose, so that they follow their heaviest joint.
     pub n_singular: usize,
 }
@@ -73,7 +73,7 @@ pub fn capture(
         };
         match inverse_stretch(stretch).map(|inverse| (inverse * offset).as_vec3()) {
             Some(displacement) if displacement.is_finite() => stretched.push((point, displacement)),
-            _ => captured.n_flat += 1,
+            _ => captured.flat.push(point),
         }
     }
     captured.displacements = Displacements::new(moved);

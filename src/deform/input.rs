@@ -22,6 +22,15 @@ pub struct SkinSource<'a> {
     pub meshes: &'a [(&'a Arc<Mesh>, &'a Influences)],
 }
 
+/// The first skin of a mesh, whose joints drive its samples.
+#[derive(Clone, Copy)]
+pub struct HomeSkin<'a> {
+    /// Its joints.
+    pub joints: &'a [JointId],
+    /// n_joints of the skeleton: local transforms of the rest pose.
+    pub rest: &'a [Transform],
+}
+
 /// The control clusters of a mesh.
 #[derive(Clone, Copy)]
 pub struct ClusterInput<'a> {
@@ -46,6 +55,8 @@ pub struct DeformInput<'a> {
     pub masks: &'a Masks,
     /// Its corrective samples; `None`: stage 7 does not act.
     pub correctives: Option<&'a Arc<Correctives>>,
+    /// The skin whose joints drive the samples, where `skin` is another: the joints at their places in `skin` drive them.
+    pub home: Option<HomeSkin<'a>>,
     /// Its control clusters and their patches; `None`: stages 8 and 9 do not act.
     pub clusters: Option<ClusterInput<'a>>,
     /// Its centres of rotation, for these or for earlier influences; without them

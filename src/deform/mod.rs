@@ -30,7 +30,7 @@ pub use choice::StackChoice;
 pub use cook::CookedMesh;
 pub use correctives::Correctives;
 pub use driver_reader::{DriverReader, PoseInputs};
-pub use input::{ClusterInput, DeformInput, SkinSource};
+pub use input::{ClusterInput, DeformInput, HomeSkin, SkinSource};
 pub use mask::{MaskKind, Masks, PointMask};
 pub use normal_transport::transport_normals;
 pub use plan::{InstancePlan, Moved};

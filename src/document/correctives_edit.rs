@@ -20,7 +20,8 @@ pub struct CorrectivesEdit {
 
 impl CorrectivesEdit {
     /// The edit that gives a mesh of `document` these samples. Displacements of vertices that they may not hold
-    /// ([`crate::deform::correctives::SampleVertices`]) are left out of samples that are new here, and stay in others.
+    /// ([`crate::deform::correctives::SampleVertices`]) are left out of samples that are new here, and stay in others. Samples whose displacements
+    /// changed were captured over the present weights, if they fitted them before.
     pub fn new(document: &Document, mesh: MeshId, correctives: Arc<Correctives>) -> Self {
         let item = document.meshes.get(&mesh);
         let is_held = |set: &Arc<SampleSet>| set.vertices != SampleVertices::All;
@@ -30,6 +31,7 @@ impl CorrectivesEdit {
             }
             _ => correctives,
         };
+        let correctives = document.recaptured(mesh, correctives);
         let before = item.map(|item| &item.correctives);
         // Undo and redo swap the two: the larger difference counts.
         let bytes = before.map_or(0, |before| {
@@ -102,10 +104,14 @@ impl Document {
                         && rows.len() == others.len()
                         && rows.iter().zip(others).all(|(a, b)| Arc::ptr_eq(a, b))
                 });
+        same_meshes && self.poses_the_same(other)
+    }
+
+    /// Whether bones, rest pose and constraints are the same in another document.
+    pub fn poses_the_same(&self, other: &Self) -> bool {
         let (rest, other_rest) = (self.rest_pose(), other.rest_pose());
         let (rules, other_rules) = (self.constraints(), other.constraints());
-        same_meshes
-            && Arc::ptr_eq(self.skeleton(), other.skeleton())
+        Arc::ptr_eq(self.skeleton(), other.skeleton())
             && (Arc::ptr_eq(rules, other_rules) || rules == other_rules)
             && (Arc::ptr_eq(rest, other_rest) || rest == other_rest)
     }

@@ -5,9 +5,9 @@
 use super::{Document, Instance, InstanceId, MeshId, Skin, SkinId};
 use crate::cluster::MeshLayout;
 use crate::deform::cook::joint_order;
-use crate::deform::correctives::PointWeights;
+use crate::deform::correctives::{Driver, PointWeights};
 use crate::deform::{
-    ClusterInput, CookedMesh, DeformInput, DeformStack, PointRotations, SkinSource,
+    ClusterInput, CookedMesh, DeformInput, DeformStack, HomeSkin, PointRotations, SkinSource,
 };
 use crate::mesh::Mesh;
 use crate::skeleton::{Moment, Pose};
@@ -69,6 +69,7 @@ impl<'a> PosedDocument<'a> {
             stack: cooked.stack.unwrap_or(&item.stack),
             masks: &item.masks,
             correctives: cooked.correctives.then_some(&item.correctives),
+            home: document.home_skin(instance),
             clusters: clusters.map(|layout| ClusterInput {
                 map: &item.clusters,
                 layout,
@@ -92,16 +93,42 @@ impl<'a> PosedDocument<'a> {
 }
 
 impl Document {
-    /// The weights of all samples of a mesh at single points, in the pose on screen; `None` without a skin.
-    pub fn point_weights(&self, mesh: MeshId) -> Option<PointWeights> {
-        let item = self.meshes().get(&mesh)?;
-        let (_, skin) = self.skin_of_mesh(mesh)?;
+    /// The first skin of the mesh of an instance that has samples, where another skin moves the instance.
+    fn home_skin(&self, instance: &Instance) -> Option<HomeSkin<'_>> {
+        let item = self.meshes().get(&instance.mesh)?;
+        if item.correctives.is_empty() {
+            return None;
+        }
+        let (home, skin) = self.skin_of_mesh(instance.mesh)?;
+        (instance.skin != Some(home)).then(|| HomeSkin {
+            joints: &skin.joints,
+            rest: &self.rest_pose().locals,
+        })
+    }
+
+    /// The drivers of the samples of an instance, in the order of [`crate::deform::Correctives::drivers`], where another
+    /// skin than the first of its mesh moves it.
+    pub fn drivers_of(&self, instance: &Instance) -> Option<Vec<Driver>> {
+        let home = self.home_skin(instance)?;
+        let skin = self.skins().get(&instance.skin?)?;
+        let correctives = &self.meshes().get(&instance.mesh)?.correctives;
+        let drivers = correctives.drivers().map(|(_, driver)| {
+            driver.in_skin(home.joints, &skin.joints, self.skeleton(), home.rest)
+        });
+        Some(drivers.collect())
+    }
+
+    /// The weights of all samples of an instance at single points, in the pose on screen; `None` without a skin.
+    pub fn point_weights(&self, instance: InstanceId) -> Option<PointWeights> {
+        let instance = self.instances().get(&instance)?;
+        let item = self.meshes().get(&instance.mesh)?;
+        let (_, home) = self.skin_of_mesh(instance.mesh)?;
         Some(PointWeights::new(
             &item.correctives,
-            &skin.joints,
+            &home.joints,
+            self.drivers_of(instance),
             &item.influences,
-            self.skeleton(),
-            &self.shown_pose().locals,
+            (self.skeleton(), &self.shown_pose().locals),
         ))
     }
 

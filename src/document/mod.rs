@@ -41,6 +41,7 @@ pub mod parts;
 mod recordings;
 mod rest_places;
 pub mod rig;
+mod sample_base;
 mod sculpt_kind;
 mod sculpt_target;
 pub mod session;

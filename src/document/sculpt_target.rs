@@ -49,7 +49,7 @@ impl SculptTarget {
         let correctives = &document.meshes().get(&self.mesh)?.correctives;
         let index = correctives.index_of(self.set, self.sample)?;
         Some(SculptFactors {
-            weights: document.point_weights(self.mesh)?,
+            weights: document.point_weights(self.instance)?,
             index,
             strength: f64::from(correctives.samples()[index].strength),
             scales: correctives.sets()[self.set].scale_with_limb,
@@ -106,7 +106,9 @@ impl SculptTarget {
         }
         let pose = document.shown_pose();
         let mut work = WeightsWork::default();
-        let weights = correctives.weights(document.skeleton(), &pose.locals, &mut work);
+        let drivers = document.drivers_of(drawn);
+        let (skeleton, locals) = (document.skeleton(), &pose.locals);
+        let weights = correctives.weights_by(drivers.as_deref(), skeleton, locals, &mut work);
         let weight = correctives.index_of(set, index).map(|i| weights[i]);
         let weight = weight.unwrap_or_default();
         if weight.is_nan() || weight < LEAST_WEIGHT {

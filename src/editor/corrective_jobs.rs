@@ -4,12 +4,13 @@
 use super::files::{SampleResult, SnapshotRevision};
 use super::jobs::EditorJob;
 use super::{Editor, FileJob};
-use crate::correctives::{self, NewSample, sculpt};
+use crate::correctives::{self, NewSample, Retargeted, sculpt};
 use crate::deform::{Captured, DeformStack};
 use crate::document::{Document, Edit, MeshId, SculptTarget};
 use crate::evaluate::JobError;
 use crate::evaluate::gauge::with_stacks;
 use crate::finding::counted;
+use crate::psd::PsdError;
 use crate::relax::RelaxSettings;
 use crate::skeleton::{JointId, PoseAt};
 use crate::suggest::push_skin_out;
@@ -35,15 +36,15 @@ pub enum SampleTask {
     Mirror,
     /// Exchanges the samples of the two sides.
     Flip,
-    /// Captures samples of another deformer stack again: the sculpted shapes stay.
+    /// Captures samples of another deformer stack or other weights again: the sculpted shapes stay.
     Retarget(Stale),
-    /// Accepts the displacements of samples of another deformer stack.
+    /// Accepts the displacements of samples of another deformer stack or other weights.
     Keep(Stale),
     /// Leaves the samples of the active set only the displacements of control clusters.
     Reduce,
 }
 
-/// Samples of another deformer stack.
+/// Samples of another deformer stack, or captured before the weights of their vertices changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stale {
     /// All of the model.
@@ -99,7 +100,7 @@ impl Editor {
         });
     }
 
-    /// Whether some sample was captured on another deformer stack than its mesh has.
+    /// Whether some sample was captured on another deformer stack or over other weights than its mesh has.
     pub fn has_stale_samples(&self) -> bool {
         let mut meshes = self.document.meshes().keys();
         meshes.any(|&mesh| !correctives::stale(&self.document, mesh).is_empty())
@@ -310,7 +311,8 @@ fn reduce(document: &Document, task: &Task) -> SampleResult {
 }
 
 fn settle_stale(document: &Document, which: Stale, retargets: bool, task: &Task) -> SampleResult {
-    let (mut edits, mut n) = (Vec::new(), 0);
+    let (mut edits, mut n_kept, mut retargeted) = (Vec::new(), 0, Retargeted::default());
+    let mut any = false;
     for &mesh in document.meshes().keys() {
         let mut stale = correctives::stale(document, mesh);
         if let Stale::One(of, sample) = which {
@@ -319,26 +321,33 @@ fn settle_stale(document: &Document, which: Stale, retargets: bool, task: &Task)
         if stale.is_empty() {
             continue;
         }
-        n += stale.len();
-        let made = if retargets {
-            correctives::retarget(document, mesh, &stale, task).map_err(|why| why.to_string())?
+        any = true;
+        let refused = |why: PsdError| format!("Nothing changed: {why}.");
+        if retargets {
+            let made = correctives::retarget(document, mesh, &stale, task);
+            let made = made.map_err(|why| why.to_string())?.map_err(refused)?;
+            edits.extend(retargeted.add(made));
         } else {
-            correctives::keep(document, mesh, &stale)
-        };
-        let made = made.map_err(|why| format!("Nothing changed: {why}."))?;
-        edits.push(correctives::edit_of(document, mesh, made));
+            n_kept += stale.len();
+            let made = correctives::keep(document, mesh, &stale).map_err(refused)?;
+            edits.push(correctives::edit_of(document, mesh, made));
+        }
     }
-    if edits.is_empty() {
+    if !any {
         let what = match which {
             Stale::All => "Every sample",
             Stale::One(..) => "The sample",
         };
-        return Err(format!("{what} fits the current deformer stack."));
+        return Err(format!(
+            "{what} fits the current deformer stack and weights."
+        ));
     }
-    let done = if retargets {
-        "re-targeted"
-    } else {
-        "kept as they are"
-    };
-    Ok((edits, format!("{} {done}.", counted(n, "sample"))))
+    Ok((
+        edits,
+        if retargets {
+            retargeted.summary()
+        } else {
+            format!("{} kept as they are.", counted(n_kept, "sample"))
+        },
+    ))
 }

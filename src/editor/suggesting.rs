@@ -7,20 +7,39 @@ use super::jobs::EditorJob;
 use crate::document::{Document, Edit, InstanceId};
 use crate::evaluate::{JobError, JobHandle};
 use crate::finding::counted;
+use crate::psd::Displacements;
 use crate::skeleton::JointId;
 use crate::suggest::{Proposal, SuggestError, SuggestSettings, Suggestion, suggest, tune};
 use crate::task::Task;
+use glam::DVec3;
 
 /// The suggestions, their settings and the computation under way.
 #[derive(Default)]
 pub(super) struct Suggesting {
     settings: SuggestSettings,
     found: Vec<Suggestion>,
+    /// Proposals that were accepted, until the list closes.
+    accepted: Vec<Accepted>,
     /// The document that they were computed for.
     base: Option<Document>,
     /// Why there are none.
     failure: Option<String>,
     job: Option<Running>,
+}
+
+/// A proposal that was accepted. Once that is undone it can be accepted again.
+struct Accepted {
+    instance: InstanceId,
+    /// The axis and angle of its pose.
+    pose: (DVec3, f64),
+    /// What the sample that was there before moved, if there was one in that very pose.
+    replaced: Option<Displacements>,
+}
+
+impl Accepted {
+    fn is_of(&self, suggestion: &Suggestion, proposal: &Proposal) -> bool {
+        self.instance == suggestion.instance && self.pose == (proposal.axis, proposal.angle)
+    }
 }
 
 /// A computation under way.
@@ -129,6 +148,20 @@ impl Editor {
         }
     }
 
+    /// Whether a proposal of a suggestion (both by index) was accepted, and its sample is in the document.
+    pub fn is_proposal_accepted(&self, suggestion: usize, proposal: usize) -> bool {
+        let found = self.suggesting.found.get(suggestion);
+        let Some((of, own)) = found.and_then(|s| Some((s, s.proposals.get(proposal)?))) else {
+            return false;
+        };
+        let mut accepted = self.suggesting.accepted.iter().rev();
+        accepted.find(|a| a.is_of(of, own)).is_some_and(|accepted| {
+            let there = of.sample_at(&self.document, own);
+            let replaced = accepted.replaced.as_ref();
+            there.is_some_and(|there| !replaced.is_some_and(|old| old.shares(&there.displacements)))
+        })
+    }
+
     /// Ticks a proposal of a suggestion, or unticks it; both by index.
     pub fn tick_proposal(&mut self, suggestion: usize, proposal: usize, ticked: bool) {
         let found = self.suggesting.found.get_mut(suggestion);
@@ -158,12 +191,17 @@ impl Editor {
         });
     }
 
-    /// Adds all ticked proposals as corrective samples: one undo step.
+    /// Adds all ticked proposals that are not accepted yet as corrective samples: one undo step.
     pub fn accept_ticked_proposals(&mut self) {
-        let ticked = self.suggesting.found.iter();
-        let ticked: Vec<Vec<bool>> = ticked
-            .map(|s| s.proposals.iter().map(|p| p.is_recommended).collect())
-            .collect();
+        let found = self.suggesting.found.iter().enumerate();
+        let is_ticked = |s: usize, (p, proposal): (usize, &Proposal)| {
+            proposal.is_recommended && !self.is_proposal_accepted(s, p)
+        };
+        let ticked = found.map(|(s, suggestion)| {
+            let proposals = suggestion.proposals.iter().enumerate();
+            proposals.map(|entry| is_ticked(s, entry)).collect()
+        });
+        let ticked: Vec<Vec<bool>> = ticked.collect();
         self.accept("Accept corrective samples", |s, p| ticked[s][p]);
     }
 
@@ -218,6 +256,7 @@ impl Editor {
         match ended.job.into_result() {
             Ok(Ok(Computed::All(found))) => {
                 self.suggesting.found = found;
+                self.suggesting.accepted.clear();
                 self.suggesting.base = Some(ended.base);
             }
             Ok(Ok(Computed::Tuned(instance, tuned))) => {
@@ -226,7 +265,10 @@ impl Editor {
                 let mut proposals = found
                     .filter(|found| found.instance == instance)
                     .flat_map(|found| &mut found.proposals);
-                // It may have been accepted or dropped meanwhile.
+                // Another shape can be accepted anew.
+                let accepted = &mut self.suggesting.accepted;
+                accepted.retain(|a| (a.instance, a.pose) != (instance, pose));
+                // It may have been dropped meanwhile.
                 if let Some(proposal) = proposals.find(|p| (p.axis, p.angle) == pose) {
                     *proposal = *tuned;
                 }
@@ -235,6 +277,7 @@ impl Editor {
             Ok(Err(why)) if ended.is_tune => self.notify(why.to_string()),
             Ok(Err(why)) => {
                 self.suggesting.found.clear();
+                self.suggesting.accepted.clear();
                 self.suggesting.failure = Some(why.to_string());
                 self.notify(why.to_string());
             }
@@ -242,23 +285,30 @@ impl Editor {
         }
     }
 
-    /// Adds the chosen proposals (suggestion, proposal) and drops them from those held.
+    /// Adds the chosen proposals (suggestion, proposal). They stay in the list, as accepted.
     fn accept(&mut self, label: &str, accepts: impl Fn(usize, usize) -> bool) {
         self.finish_tool();
         if self.suggestion_base().is_none() {
             return;
         }
         let found = self.suggesting.found.clone();
-        let mut edits = Vec::new();
-        let mut n_accepted = 0;
+        let (mut edits, mut accepted) = (Vec::new(), Vec::new());
         for (s, suggestion) in found.iter().enumerate() {
-            let n = (0..suggestion.proposals.len())
-                .filter(|&p| accepts(s, p))
-                .count();
-            if n == 0 {
+            let chosen = suggestion.proposals.iter().enumerate();
+            let chosen = chosen.filter(|(p, _)| accepts(s, *p));
+            let n_before = accepted.len();
+            accepted.extend(chosen.map(|(_, proposal)| {
+                Accepted {
+                    instance: suggestion.instance,
+                    pose: (proposal.axis, proposal.angle),
+                    replaced: suggestion
+                        .sample_at(&self.document, proposal)
+                        .map(|sample| sample.displacements.clone()),
+                }
+            }));
+            if accepted.len() == n_before {
                 continue;
             }
-            n_accepted += n;
             match suggestion.accept(&self.document, |p| accepts(s, p)) {
                 Ok(edit) => edits.push(Edit::Correctives(edit)),
                 Err(why) => {
@@ -282,14 +332,8 @@ impl Editor {
             }
         }
         self.history.commit(&self.document);
-        for (s, suggestion) in self.suggesting.found.iter_mut().enumerate() {
-            let mut index = 0..;
-            suggestion
-                .proposals
-                .retain(|_| index.next().is_some_and(|p| !accepts(s, p)));
-        }
-        self.suggesting.found.retain(|s| !s.proposals.is_empty());
-        let added = counted(n_accepted, "corrective sample");
+        let added = counted(accepted.len(), "corrective sample");
+        self.suggesting.accepted.extend(accepted);
         self.notify(match &replaced[..] {
             [] => format!("{added} added."),
             [only] => format!("{added} added instead of \"{only}\"."),

@@ -73,7 +73,7 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
         Some(correct) => {
             match correct.mode {
                 BakeMode::Clips => of_clips(document, correct, &affected, &mut findings),
-                BakeMode::Retarget => of_any_clip(&affected, &mut findings),
+                BakeMode::Retarget => of_any_clip(document, &affected, &mut findings),
                 BakeMode::Frames => of_frames(document, correct, &mut findings),
             }
             if correct.mode == BakeMode::Clips && correct.unipolar && correct.max_morphs == 1 {
@@ -96,6 +96,7 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
         }
     }
     findings.extend(of_driven(document, options));
+    of_cluster_samples(document, options, &mut findings);
     if options.meshopt {
         let message = "The data is compressed: programs that do not know EXT_meshopt_compression cannot open the file.";
         findings.push(Finding::info("file", message));
@@ -112,6 +113,32 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
     }
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
+}
+
+/// Samples that move control clusters alone, which cannot become morph targets.
+fn of_cluster_samples(document: &Document, options: &ExportOptions, findings: &mut Vec<Finding>) {
+    let correct = options.correct.as_ref();
+    let is_retarget = correct.is_some_and(|correct| correct.mode == BakeMode::Retarget);
+    let as_targets = correct.is_none() && options.sample_targets;
+    if !is_retarget && !as_targets {
+        return;
+    }
+    for (&id, item) in document.meshes() {
+        let sets = item.correctives.sets().iter();
+        let left_out = sets.filter(|set| {
+            let mut samples = set.samples.iter().filter(|sample| sample.acts());
+            set.fault.is_none() && samples.any(|sample| set.needs_patches(sample, &item.clusters))
+        });
+        let names: Vec<String> = left_out.map(|set| format!("\"{}\"", set.name)).collect();
+        if !names.is_empty() {
+            let message = format!(
+                "Samples that move control clusters alone are left out, in {}: a file does not have the patches that carry \
+                 them to the other vertices.",
+                listed(&names.iter().map(String::as_str).collect::<Vec<_>>())
+            );
+            findings.push(Finding::warning(mesh_place(id, item), message).at(Place::Mesh(id.0)));
+        }
+    }
 }
 
 /// What layers of control clusters do to meshes without a skin, which only frames can hold.
@@ -301,7 +328,7 @@ fn of_frames(document: &Document, correct: &BakeOptions, findings: &mut Vec<Find
     }
 }
 
-fn of_any_clip(affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
+fn of_any_clip(document: &Document, affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
     for mesh in affected {
         let stack = &mesh.stack;
         let mut left = Vec::new();
@@ -330,6 +357,7 @@ fn of_any_clip(affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
                  Weighted PSD play without it.",
             )));
         }
+        of_other_skins(document, mesh, findings);
         if !left.is_empty() {
             let message = format!(
                 "Helper joints that any clip can drive reproduce its skinning, but not its {}.",
@@ -343,6 +371,19 @@ fn of_any_clip(affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
         "Helper joints depend on the other joints. They are animated in the clips of the file; for other clips an engine \
          has to drive them, using the driver block in the file's extras.",
     ));
+}
+
+/// Instances of a mesh with samples that have another skin than the first.
+fn of_other_skins(document: &Document, mesh: &Affected<'_>, findings: &mut Vec<Finding>) {
+    let instances = document.instances().values();
+    let mut others = instances.filter(|i| i.mesh == mesh.id && i.skin.is_some());
+    if mesh.item.correctives.acts() && others.any(|i| document.drivers_of(i).is_some()) {
+        findings.push(mesh.about(Finding::warning(
+            mesh.place(),
+            "Several skins draw it, and the driver block in the file's extras names the bones of the first one: an engine \
+             would correct the others by them. The clips of the file play each with its own bones.",
+        )));
+    }
 }
 
 fn of_skins(

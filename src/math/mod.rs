@@ -1,4 +1,4 @@
-//! Transforms, dual quaternions, the polar decomposition, swing and twist, monotone curves, sparse and dense systems, the
+//! Transforms, dual quaternions, the polar decomposition, singular values, swing and twist, monotone curves, sparse and dense systems, the
 //! camera: used by every layer above.
 //!
 //! Invariant: right-handed, column vectors, quaternions (x, y, z, w); rotations are unit or guarded.
@@ -14,6 +14,7 @@ pub mod laplace;
 pub mod monotone_cubic;
 pub mod polar;
 pub mod segment;
+pub mod singular_values;
 pub mod smootherstep;
 pub mod sparse;
 pub mod swing_twist;
@@ -27,6 +28,7 @@ pub(crate) use disjoint_sets::DisjointSets;
 pub use dual_quaternion::DualQuat;
 pub use laplace::SurfaceLaplacian;
 pub use polar::polar;
+pub use singular_values::squared_singular_values;
 pub use smootherstep::smootherstep;
 pub use sparse::{Factor, FactorError, Symmetric};
 pub use transform::Transform;

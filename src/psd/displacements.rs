@@ -161,6 +161,15 @@ impl Displacements {
         self.chunks.is_empty()
     }
 
+    /// Whether both share all chunks: nothing changed.
+    pub fn shares(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Option<Arc<_>>, &Option<Arc<_>>)| match (a, b) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        self.chunks.len() == other.chunks.len() && self.chunks.iter().zip(&other.chunks).all(same)
+    }
+
     /// Bytes of the chunks that `other` does not share.
     pub fn bytes_beside(&self, other: Option<&Self>) -> usize {
         let chunks = self.chunks.iter().enumerate();

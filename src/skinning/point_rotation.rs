@@ -3,8 +3,8 @@
 use super::cooked::{CookedChunk, LANES};
 use super::palette::{AFFINE_ROWS, SkinPalette};
 use crate::math::dual_quaternion::quat_from_rotation;
-use crate::math::polar;
 use crate::math::transform::normalize_or_identity;
+use crate::math::{polar, squared_singular_values};
 use glam::{DMat3, DQuat, DVec3};
 
 /// A blended matrix whose smallest singular value is below this fraction of the largest has no rotation worth using.
@@ -101,19 +101,7 @@ fn is_singular(a: DMat3) -> bool {
     if a.determinant().abs() > SINGULAR * trace.powf(1.5) {
         return false;
     }
-    let mean = trace / 3.0;
-    let off = squared - DMat3::from_diagonal(DVec3::splat(mean));
-    let spread = (off.to_cols_array().iter().map(|v| v * v).sum::<f64>() / 6.0).sqrt();
-    if spread <= 0.0 {
-        return false;
-    }
-    // Eigenvalues of a symmetric matrix in closed form (Smith 1961).
-    let angle = ((off * (1.0 / spread)).determinant() / 2.0)
-        .clamp(-1.0, 1.0)
-        .acos()
-        / 3.0;
-    let largest = mean + 2.0 * spread * angle.cos();
-    let smallest = mean + 2.0 * spread * (angle + std::f64::consts::TAU / 3.0).cos();
+    let [largest, smallest] = squared_singular_values(a);
     smallest <= SINGULAR * SINGULAR * largest
 }
 

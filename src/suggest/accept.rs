@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// Samples of the joint that are closer than this to an accepted one are replaced, degrees.
 const REPLACED: f64 = 15.0;
 
+/// Poses of the joint that are closer are one, radians.
+const SAME: f64 = 1e-6;
+
 impl Suggestion {
     /// The edit that adds the proposals that `accepts` takes (by their index) to the set that the joint drives, or to a
     /// new one where there is none or it is off. Samples at nearly the same pose are replaced. Fails where the interpolation of the samples has no
@@ -34,6 +37,35 @@ impl Suggestion {
         ))
     }
 
+    /// The sample of the document in the pose of a proposal; `None` where there is none.
+    pub fn sample_at<'a>(
+        &self,
+        document: &'a Document,
+        proposal: &Proposal,
+    ) -> Option<&'a Arc<Sample>> {
+        let sets = document.meshes().get(&self.mesh)?.correctives.sets();
+        let set = sets.iter().find(|set| self.is_driver_of(set))?;
+        let rotations = self.rotations(document, set, proposal);
+        let mut samples = set.samples.iter();
+        samples.find(|sample| angle(&set.drivers, &sample.rotations, &rotations) < SAME)
+    }
+
+    /// Whether the joint drives a set that is not off.
+    fn is_driver_of(&self, set: &SampleSet) -> bool {
+        set.fault.is_none() && set.drivers.iter().any(|d| d.joint == self.joint)
+    }
+
+    /// The rotations of the drivers of a set in the pose of a proposal.
+    fn rotations(&self, document: &Document, set: &SampleSet, proposal: &Proposal) -> Vec<DQuat> {
+        let mut pose = Pose::clone(document.rest_pose());
+        let local = &mut pose.locals[self.joint.get()];
+        local.rotation = normalize_or_identity(local.rotation * proposal.rotation());
+        let drivers = set.drivers.iter();
+        drivers
+            .map(|driver| driver.rotation(document.skeleton(), &pose.locals))
+            .collect()
+    }
+
     fn with<'a>(
         &self,
         document: &Document,
@@ -44,29 +76,22 @@ impl Suggestion {
             return Ok(Correctives::default());
         };
         let mut sets = item.correctives.sets().to_vec();
-        let drives = |set: &Arc<SampleSet>| {
-            set.fault.is_none() && set.drivers.iter().any(|d| d.joint == self.joint)
-        };
-        let index = sets.iter().position(drives).unwrap_or_else(|| {
-            let rest = &document.rest_pose().locals;
-            let driver = Driver {
-                mode: self.mode,
-                ..Driver::of_joint(self.joint, skeleton, rest)
-            };
-            let set = SampleSet::new(skeleton.label(self.joint), vec![driver]);
-            sets.push(Arc::new(set));
-            sets.len() - 1
-        });
+        let index = sets
+            .iter()
+            .position(|set| self.is_driver_of(set))
+            .unwrap_or_else(|| {
+                let rest = &document.rest_pose().locals;
+                let driver = Driver {
+                    mode: self.mode,
+                    ..Driver::of_joint(self.joint, skeleton, rest)
+                };
+                let set = SampleSet::new(skeleton.label(self.joint), vec![driver]);
+                sets.push(Arc::new(set));
+                sets.len() - 1
+            });
         let set = Arc::make_mut(&mut sets[index]);
         for proposal in taken {
-            let mut pose = Pose::clone(document.rest_pose());
-            let local = &mut pose.locals[self.joint.get()];
-            local.rotation = normalize_or_identity(local.rotation * proposal.rotation());
-            let rotations = set
-                .drivers
-                .iter()
-                .map(|d| d.rotation(skeleton, &pose.locals));
-            let rotations: Vec<DQuat> = rotations.collect();
+            let rotations = self.rotations(document, set, proposal);
             let drivers = set.drivers.clone();
             set.samples.retain(|known| {
                 angle(&drivers, &known.rotations, &rotations) >= REPLACED.to_radians()
@@ -85,6 +110,7 @@ impl Suggestion {
                 beside: Vec::new(),
                 displacements,
                 captured_on: item.stack.clone(),
+                captured_over: document.captured_now(self.mesh),
                 strength: 1.0,
                 muted: false,
             }));

@@ -3,7 +3,9 @@
 //! `cargo bench --no-default-features --bench samples`; compare rows of one run only.
 
 use glam::{DQuat, DVec3, Vec3};
-use sinew::deform::correctives::{Correctives, Driver, Sample, SampleSet, WeightsWork};
+use sinew::deform::correctives::{
+    CapturedOver, Correctives, Driver, Sample, SampleSet, WeightsWork,
+};
 use sinew::document::{CorrectivesEdit, Document, Edit};
 use sinew::evaluate::Evaluator;
 use sinew::io::{gltf_build, open_any, project};
@@ -63,6 +65,7 @@ fn set(
             beside: Vec::new(),
             displacements: Displacements::new(moved.collect::<Vec<(u32, Vec3)>>()),
             captured_on: item.stack.clone(),
+            captured_over: CapturedOver::default(),
             strength: 1.0,
             muted: false,
         }));

@@ -3,7 +3,7 @@
 use glam::{DQuat, DVec3, Vec3};
 use sinew::cluster::procedural::{MuscleSettings, Profile};
 use sinew::cluster::{Base, ClusterGroup, ClusterMap, GroupPreset, MuscleLayer, PatchSettings};
-use sinew::deform::correctives::{Correctives, Driver, Sample, SampleSet};
+use sinew::deform::correctives::{CapturedOver, Correctives, Driver, Sample, SampleSet};
 use sinew::deform::diagnostics::{Enclosure, VolumeReport};
 use sinew::deform::{DeformStack, SkinningMethod, StackChoice, StackPreset};
 use sinew::document::{
@@ -142,6 +142,7 @@ fn correctives(document: &Document, stack: &Arc<DeformStack>) -> Correctives {
         beside: Vec::new(),
         displacements: Displacements::new(moved.to_vec()),
         captured_on: stack.clone(),
+        captured_over: CapturedOver::default(),
         strength: 1.0,
         muted: false,
     }));

@@ -73,7 +73,10 @@ fn samples_are_made_mirrored_and_retargeted_each_in_one_undo_step() {
         assert!(editor.document().same_content(&mirrored));
     }
     let said = run(&mut editor, SampleTask::Retarget(Stale::All));
-    assert_eq!(said, "Every sample fits the current deformer stack.");
+    assert_eq!(
+        said,
+        "Every sample fits the current deformer stack and weights."
+    );
     let meshes: Vec<_> = editor.document().meshes().keys().copied().collect();
     for mesh in meshes {
         let stack = Arc::new(DeformStack::dqs());

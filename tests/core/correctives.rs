@@ -100,6 +100,7 @@ fn with_sample(
             .collect(),
         displacements: captured.for_set(&sets[index]).clone(),
         captured_on: item.stack.clone(),
+        captured_over: document.captured_now(MESH),
         strength: 1.0,
         muted: false,
     };
@@ -206,7 +207,7 @@ fn a_sculpt_comes_back_under_every_stack_and_bind_stays() {
             item.correctives
                 .samples()
                 .iter()
-                .all(|s| !s.is_stale(&stack))
+                .all(|s| !s.is_on_other_stack(&stack))
         );
     }
 }
@@ -285,8 +286,8 @@ fn a_correction_scales_with_the_limb_where_its_set_says_so() {
         let plan = evaluator.plan(SKINNED).unwrap();
         let captured = capture(plan, &item.stack, &item.masks, &sculpted);
         let stretched = captured.stretched.as_ref().unwrap();
-        assert!(captured.n_flat > 0);
-        assert_eq!(stretched.n_points() + captured.n_flat, sculpted.len());
+        assert!(!captured.flat.is_empty());
+        assert_eq!(stretched.n_points() + captured.flat.len(), sculpted.len());
         assert!(stretched.iter().all(|(_, d)| d.length() < 1e4));
     }
 }
@@ -323,9 +324,9 @@ fn a_vertex_of_a_weighted_set_follows_the_joints_that_move_it() {
     let mut weights = PointWeights::new(
         correctives,
         &skin.joints,
+        None,
         &item.influences,
-        skeleton,
-        &both.locals,
+        (skeleton, &both.locals),
     );
     let mut work = WeightsWork::default();
     let unweighted = correctives
@@ -400,6 +401,15 @@ fn weighted_samples_follow_painted_weights() {
     let updated = kept.plan(SKINNED).unwrap().positions().to_vec();
     assert_eq!(updated, shape(&document, &pose));
     assert_ne!(updated, before);
+    // Vertices that a sample begins to move are weighed, too.
+    let known = document.meshes()[&MESH].correctives.clone();
+    let n = document.meshes()[&MESH].geometry.n_points() as u32;
+    let more = (0..n).map(|p| (p, Vec3::new(0.01, 0.02, p as f32 * 1e-4)));
+    let moved = known.samples()[0].displacements.with(more.collect());
+    apply(&mut document, known.with_displacements(0, 0, moved));
+    kept.evaluate(&document, &pose);
+    let updated = kept.plan(SKINNED).unwrap().positions().to_vec();
+    assert_eq!(updated, shape(&document, &pose));
     // Without the flag the result is another one.
     let mut sets = document.meshes()[&MESH].correctives.sets().to_vec();
     Arc::make_mut(&mut sets[0]).weighted = false;

@@ -5,12 +5,14 @@ use crate::editing::EditorHarness;
 use crate::sculpt::{bent_arm, elbow, sculpted, select_at_elbow, shown, stroke, vertex_near};
 use glam::{DQuat, Vec2, Vec3};
 use serde_json::{Value, json};
+use sinew::bake::{BakeMode, BakeOptions, sample_targets};
 use sinew::cluster::{ClusterGroup, ClusterMap, PatchSettings};
 use sinew::correctives::{self, NewSample};
 use sinew::deform::correctives::SampleVertices;
 use sinew::deform::{Captured, StackPreset};
 use sinew::document::session::{SculptKind, TransformKind};
 use sinew::document::{ClustersEdit, Edit};
+use sinew::export::{ExportOptions, preflight};
 use sinew::io::{open_any, project};
 use sinew::psd::Displacements;
 use sinew::skeleton::Pose;
@@ -194,6 +196,30 @@ fn an_imported_shape_is_held_at_clusters_and_projects_keep_the_choice() {
     h.editor.apply(added.edit, "Import").unwrap();
     h.editor.select_sample(0, 1);
     assert_eq!(points(&sculpted(&h)), [3, 6].into());
+
+    // A file has no patches: as morph targets they would be spikes.
+    let document = h.editor.document();
+    assert!(sample_targets(document, document.clips()).is_none());
+    let retarget = BakeOptions {
+        mode: BakeMode::Retarget,
+        ..BakeOptions::default()
+    };
+    for (correct, sample_targets) in [(None, true), (None, false), (Some(retarget), false)] {
+        let is_said = sample_targets || correct.is_some();
+        let options = ExportOptions {
+            correct,
+            sample_targets,
+            ..ExportOptions::default()
+        };
+        let findings = preflight(document, &options);
+        let mut said = findings.iter().map(|finding| finding.message.as_str());
+        let is_about = |text: &str| {
+            text.starts_with(
+                "Samples that move control clusters alone are left out, in \"forearm\"",
+            )
+        };
+        assert_eq!(said.any(is_about), is_said, "{findings:?}");
+    }
 
     let folder = tempfile::tempdir().unwrap();
     for vertices in [

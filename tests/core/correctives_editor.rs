@@ -2,11 +2,13 @@
 
 use crate::editing::EditorHarness;
 use glam::{DQuat, DVec3, Vec3};
+use sinew::correctives;
 use sinew::deform::correctives::{Correctives, Sample};
 use sinew::document::{CorrectivesEdit, Edit};
 use sinew::editor::OpenRequest;
 use sinew::psd::{Displacements, DriverMode, Kernel};
 use sinew::skeleton::JointId;
+use sinew::skinning::Rows;
 use std::sync::Arc;
 
 /// Shows the artist's pose with one joint rotated from rest about its own axis, and selects the joint.
@@ -256,6 +258,24 @@ fn mute_solo_strength_and_order_are_one_step_each_and_undo_to_the_bit() {
     // What was muted before stays so.
     checked(&mut h, "Unmute samples", &|h| h.editor.solo_sample(None));
     assert_eq!(muted(&h), [false, true, false]);
+    // Names do not count, nor does a solo that was undone.
+    for index in 0..3 {
+        h.editor.rename_sample(index, "Same");
+    }
+    h.editor.solo_sample(Some(2));
+    h.editor.rename_sample(1, "Other");
+    h.editor.solo_sample(None);
+    assert_eq!(muted(&h), [false, true, false]);
+    h.editor.solo_sample(Some(0));
+    h.editor.undo();
+    h.editor.mute_sample(1, false);
+    h.editor.mute_sample(2, true);
+    h.editor.mute_sample(1, true);
+    h.editor.solo_sample(Some(1));
+    h.editor.solo_sample(None);
+    assert_eq!(muted(&h), [false, true, true]);
+    h.editor.mute_sample(2, false);
+    h.editor.rename_sample(0, "forearm 90°");
     checked(&mut h, "Sample strength", &|h| {
         h.editor.begin_step("Sample strength");
         for strength in [0.9, 0.5, f32::NAN, 7.0, 0.25] {
@@ -348,4 +368,57 @@ fn the_finger_of_a_hand_is_found_to_be_a_hinge_from_its_clips() {
         panic!("{:?}", set.drivers[0].mode);
     };
     assert!(axis.abs_diff_eq(DVec3::X, 1e-3), "{axis}");
+}
+
+/// Painting elsewhere draws no picture again.
+#[test]
+fn a_picture_is_drawn_again_where_its_vertices_change() {
+    let (mut h, _) = with_sample();
+    let mesh = h.editor.corrected_mesh().unwrap();
+    let item = h.editor.document().meshes()[&mesh].clone();
+    let last = item.geometry.n_points() as u32 - 1;
+    assert!(last > 1024, "more than one chunk");
+    let moved = Displacements::new((0..50).map(|p| (p, Vec3::splat(0.02))).collect());
+    let made = item.correctives.with_displacements(0, 0, moved);
+    let edit = correctives::edit_of(h.editor.document(), mesh, made);
+    h.editor.apply(edit, "Sculpt").unwrap();
+    let picture = |h: &mut EditorHarness| {
+        h.editor.sample_picture(0, 0);
+        h.settle();
+        h.editor.sample_picture(0, 0).unwrap()
+    };
+    let paint = |h: &mut EditorHarness, point: u32| {
+        let rows: Rows = [vec![(0, 1.0)]].into_iter().collect();
+        let edit = Edit::influences(mesh, vec![point], rows);
+        h.editor.apply(edit, "Paint").unwrap();
+    };
+    let first = picture(&mut h);
+    paint(&mut h, last);
+    assert!(Arc::ptr_eq(&picture(&mut h), &first));
+    paint(&mut h, 20);
+    let second = picture(&mut h);
+    assert!(!Arc::ptr_eq(&second, &first));
+    // What the sample does not depend on is compared from there on.
+    paint(&mut h, last - 1);
+    assert!(Arc::ptr_eq(&picture(&mut h), &second));
+}
+
+/// What a plot shows is the same while its driver swings, and another once another bone bends.
+#[test]
+fn the_drivers_beside_the_plotted_one_tell_whether_its_weights_changed() {
+    let (mut h, forearm) = with_sample();
+    let beside = |h: &EditorHarness| {
+        let rotation = DQuat::from_rotation_x(0.2);
+        h.editor.drivers_beside(0, 0, rotation).unwrap()
+    };
+    let upper_arm = joint(&h, "upper_arm");
+    pose(&mut h, upper_arm, DVec3::X, 30.0);
+    h.editor.add_sample();
+    let before = beside(&h);
+    assert_eq!(before.len(), 2);
+    let same = |a: &[DQuat], b: &[DQuat]| a.iter().zip(b).all(|(a, b)| a.abs_diff_eq(*b, 1e-9));
+    pose(&mut h, forearm, DVec3::X, 45.0);
+    assert!(same(&beside(&h), &before));
+    pose(&mut h, upper_arm, DVec3::X, 50.0);
+    assert!(!same(&beside(&h), &before));
 }

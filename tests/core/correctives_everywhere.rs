@@ -5,12 +5,16 @@ use crate::bake_sources::{document, draw, skin, tube as chain};
 use crate::editing::EditorHarness;
 use glam::{DQuat, DVec3, Vec3};
 use serde_json::json;
-use sinew::deform::correctives::{Correctives, Driver, Sample, SampleSet};
+use sinew::bake::{BakeMode, BakeOptions};
+use sinew::deform::correctives::{
+    CapturedOver, Correctives, Driver, Sample, SampleSet, WeightsWork,
+};
 use sinew::deform::diagnostics::{Metric, Summary, measure};
 use sinew::deform::{DeformStack, SkinningMethod, StackChoice, StackPreset, blended_rotations};
 use sinew::document::{CorrectivesEdit, Document, Edit, InstanceId, MeshId};
 use sinew::evaluate::gauge::with_stacks;
 use sinew::evaluate::{Comparison, Difference, Evaluator, Gauge, ViewId};
+use sinew::export::{ExportOptions, preflight};
 use sinew::math::Worse;
 use sinew::psd::Displacements;
 use sinew::skeleton::{JointId, Pose, RangeOfMotion};
@@ -29,6 +33,7 @@ fn set(document: &Document, joint: JointId, rotation: DQuat, moved: Vec<(u32, Ve
         beside: Vec::new(),
         displacements: Displacements::new(moved),
         captured_on: document.meshes()[&MESH].stack.clone(),
+        captured_over: CapturedOver::default(),
         strength: 1.0,
         muted: false,
     }));
@@ -40,10 +45,8 @@ fn edit(document: &Document, set: SampleSet) -> Edit {
     Edit::Correctives(CorrectivesEdit::new(document, MESH, made))
 }
 
-/// Two instances of one mesh under skins of their own: each carries the sample by the rotations of its own points, and
-/// the pose of the driver alone says how much of it.
-#[test]
-fn every_instance_of_a_mesh_carries_its_samples_in_its_own_pose() {
+/// One mesh under two skins, the nodes 1 and 2, and 3 and 4.
+fn twins() -> Document {
     let mut gltf = chain(2);
     let nodes = gltf.json["nodes"].as_array_mut().unwrap();
     nodes.push(json!({"name": "Other 0", "children": [4], "translation": [1.5, 0, 0]}));
@@ -53,7 +56,14 @@ fn every_instance_of_a_mesh_carries_its_samples_in_its_own_pose() {
     let other = skin(&mut gltf, 3, 2, 1.0);
     let other = gltf.push("skins", other);
     draw(&mut gltf, 0, other);
-    let plain = document(gltf);
+    document(gltf)
+}
+
+/// Two instances of one mesh under skins of their own: each carries the sample by the rotations of its own points, and
+/// its own bone at the place of the driver says how much of it.
+#[test]
+fn every_instance_of_a_mesh_carries_its_samples_in_its_own_pose() {
+    let plain = twins();
     let skinned: Vec<InstanceId> = plain.instances().keys().copied().collect();
     assert_eq!(skinned.len(), 2);
     let n = plain.meshes()[&MESH].geometry.n_points() as u32;
@@ -70,6 +80,15 @@ fn every_instance_of_a_mesh_carries_its_samples_in_its_own_pose() {
         let mut pose = Pose::clone(plain.rest_pose());
         pose.locals[driver.get()].rotation *= bent;
         pose.locals[4].rotation *= turned;
+        // The other one has the weight that the first has where its bone is rotated likewise.
+        let mut likewise = pose.clone();
+        likewise.locals[driver.get()].rotation = pose.locals[4].rotation;
+        let correctives = &corrected.meshes()[&MESH].correctives;
+        let weights = [&pose, &likewise].map(|pose| {
+            let mut work = WeightsWork::default();
+            correctives.weights(corrected.skeleton(), &pose.locals, &mut work)[0]
+        });
+        assert!(weights[0] > 0.999 && weights[1] < 0.9, "{weights:?}");
         let shapes = |document: &Document| {
             let mut evaluator = Evaluator::default();
             evaluator.evaluate(document, &pose);
@@ -87,13 +106,69 @@ fn every_instance_of_a_mesh_carries_its_samples_in_its_own_pose() {
             for p in 0..n as usize {
                 let (a, b) = (before[k][p], after[k][p]);
                 let known = moved.iter().find(|(point, _)| *point as usize == p);
-                let expected = known.map_or(DVec3::ZERO, |(_, d)| turns[p] * d.as_dvec3());
+                let expected =
+                    known.map_or(DVec3::ZERO, |(_, d)| turns[p] * d.as_dvec3() * weights[k]);
                 let off = (b - a).as_dvec3().distance(expected);
                 assert!(off < 1e-6, "{method:?}: point {p} of instance {k}: {off:e}");
                 assert!(known.is_some() || a == b, "{method:?}: {p} of {k}");
             }
         }
         assert_ne!(after[0], after[1], "{method:?}");
+    }
+    let correct = BakeOptions {
+        mode: BakeMode::Retarget,
+        ..BakeOptions::default()
+    };
+    let options = ExportOptions {
+        correct: Some(correct),
+        ..ExportOptions::default()
+    };
+    let said = |document: &Document| {
+        let findings = preflight(document, &options);
+        findings
+            .iter()
+            .any(|f| f.message.starts_with("Several skins draw it"))
+    };
+    assert!(said(&corrected) && !said(&plain));
+}
+
+/// Bones of two skins in the same pose correct their points alike, by the distances of each vertex, too.
+#[test]
+fn twins_in_one_pose_have_one_correction() {
+    let plain = twins();
+    let skinned: Vec<InstanceId> = plain.instances().keys().copied().collect();
+    let n = plain.meshes()[&MESH].geometry.n_points() as u32;
+    let moved: Vec<(u32, Vec3)> = (0..n).map(|p| (p, Vec3::new(0.02, 0.01, -0.03))).collect();
+    let bent = DQuat::from_rotation_z(1.4);
+    for weighted in [false, true] {
+        let mut document = plain.clone();
+        let mut made = set(&plain, JointId(2), bent, moved.clone());
+        let rest = &plain.rest_pose().locals;
+        let upper = Driver::of_joint(JointId(1), plain.skeleton(), rest);
+        made.drivers.push(upper);
+        Arc::make_mut(&mut made.samples[0])
+            .rotations
+            .push(upper.bind * bent);
+        made.weighted = weighted;
+        document.apply(&mut edit(&plain, made)).unwrap();
+        let mut pose = Pose::clone(plain.rest_pose());
+        for (joint, angle) in [(1, 0.3), (2, 0.9), (3, 0.3), (4, 0.9)] {
+            pose.locals[joint].rotation *= DQuat::from_rotation_z(angle);
+        }
+        let shapes = |document: &Document| {
+            let mut evaluator = Evaluator::default();
+            evaluator.evaluate(document, &pose);
+            let of = |id: &InstanceId| evaluator.plan(*id).unwrap().positions().to_vec();
+            skinned.iter().map(of).collect::<Vec<_>>()
+        };
+        let (before, after) = (shapes(&plain), shapes(&document));
+        let mut most = 0.0_f32;
+        for p in 0..n as usize {
+            let [a, b] = [0, 1].map(|k| after[k][p] - before[k][p]);
+            assert!(a.distance(b) < 1e-5, "{weighted} {p}: {a} {b}");
+            most = most.max(a.length());
+        }
+        assert!(most > 5e-3, "{most}");
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::models::tube;
 use glam::{DQuat, Vec3};
 use sinew::correctives;
-use sinew::deform::correctives::{Driver, Sample, SampleSet};
+use sinew::deform::correctives::{CapturedOver, Driver, Sample, SampleSet};
 use sinew::document::checks;
 use sinew::document::{CorrectivesEdit, Document, Edit, MeshId};
 use sinew::finding::{Finding, Fix, Place, SampleFix, Severity};
@@ -32,6 +32,7 @@ fn with_angles(angles: &[f64], change: impl Fn(&mut SampleSet)) -> Document {
             beside: Vec::new(),
             displacements: Displacements::new(vec![(3, Vec3::X * 0.1)]),
             captured_on: item.stack.clone(),
+            captured_over: CapturedOver::default(),
             strength: 1.0,
             muted: false,
         }));
@@ -177,6 +178,7 @@ fn samples_of_a_missing_mesh_stay_in_the_project() {
         beside: Vec::new(),
         displacements: Displacements::new((0..200).map(|p| (p, Vec3::Y * 0.01)).collect()),
         captured_on: item.stack.clone(),
+        captured_over: CapturedOver::default(),
         strength: 0.5,
         muted: false,
     }));

@@ -363,7 +363,7 @@ fn version_5_opens() {
     assert_eq!(moved[&point(2)].to_array(), [0.0, 0.25, -0.5]);
     assert_eq!(moved[&point(5)].to_array(), [0.125, 0.0, 0.0]);
     assert_eq!(bent.beside[0].0, new);
-    assert!(!bent.is_stale(&item.stack) && back.is_stale(&item.stack));
+    assert!(!bent.is_on_other_stack(&item.stack) && back.is_on_other_stack(&item.stack));
     assert_eq!((back.strength, back.muted), (0.5, true));
     let driver = tip.drivers[0];
     assert_eq!((driver.joint, driver.relative_to), (new, Some(lower)));

@@ -10,7 +10,7 @@ use crate::retarget::{
 use glam::{DQuat, DVec3, Vec3};
 use serde_json::Value;
 use sinew::bake::BakeOptions;
-use sinew::deform::correctives::{Driver, Sample, SampleSet};
+use sinew::deform::correctives::{CapturedOver, Driver, Sample, SampleSet};
 use sinew::deform::{Correctives, DeformStack, capture};
 use sinew::document::rig::{self, WeightRecipient};
 use sinew::document::{CorrectivesEdit, Document, Edit, InstanceId, MeshId};
@@ -85,6 +85,7 @@ fn add(document: &mut Document, joint: JointId, mode: DriverMode, pose: &Pose, s
         beside: beside.map(|d| (d.joint, rotation(d))).collect(),
         displacements: captured.displacements,
         captured_on: item.stack.clone(),
+        captured_over: CapturedOver::default(),
         strength: 1.0,
         muted: false,
     };

@@ -10,7 +10,7 @@ use sinew::cluster::procedural::{
 use sinew::cluster::{
     Base, ClusterGroup, ClusterMap, DriverLayer, Interpolation, MeshLayout, PatchSettings,
 };
-use sinew::deform::correctives::{Correctives, Driver, Sample, SampleSet};
+use sinew::deform::correctives::{CapturedOver, Correctives, Driver, Sample, SampleSet};
 use sinew::deform::{
     ClusterInput, CookedMesh, CorrectiveSmooth, DeformInput, DeformStack, InstancePlan, MaskKind,
     Masks, Moved, Polynomial, ScaleMode, SkinSource, SkinningMethod, TwistDamping, Variant,
@@ -84,6 +84,7 @@ impl Plan {
             stack: &inputs.stack,
             masks: &inputs.masks,
             correctives: inputs.correctives.as_ref(),
+            home: None,
             clusters: clusters.as_ref().map(|(map, layout)| ClusterInput {
                 map,
                 layout,
@@ -211,6 +212,7 @@ fn sculpted(
             beside: Vec::new(),
             displacements: Displacements::new(points.map(|p| (p, by)).collect()),
             captured_on: Arc::default(),
+            captured_over: CapturedOver::default(),
             strength,
             muted: false,
         };

@@ -5,7 +5,7 @@ use crate::editing::EditorHarness;
 use crate::shared::shared_dir;
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use sinew::deform::StackPreset;
-use sinew::deform::correctives::{Correctives, Driver, Sample, SampleSet};
+use sinew::deform::correctives::{CapturedOver, Correctives, Driver, Sample, SampleSet};
 use sinew::document::{CorrectivesEdit, Document, Edit};
 use sinew::evaluate::Evaluator;
 use sinew::math::{Worse, sparse::FactorError};
@@ -845,6 +845,7 @@ fn what_to_know_about_suggestions_is_said() {
         beside: Vec::new(),
         displacements: first[0].proposals[0].captured.displacements.clone(),
         captured_on: arm.document.meshes()[&first[0].mesh].stack.clone(),
+        captured_over: CapturedOver::default(),
         strength: 1.0,
         muted: false,
     }));
@@ -897,10 +898,23 @@ fn the_editor_adds_ticked_samples_in_one_step() {
     harness.settle();
     let added = samples(&harness);
     assert!(added > 0);
+    // They stay in the list as accepted, until that is undone.
+    let accepted = |harness: &EditorHarness| -> usize {
+        let found = harness.editor.suggestions().iter().enumerate();
+        let each = found.flat_map(|(s, of)| (0..of.proposals.len()).map(move |p| (s, p)));
+        let is_accepted = |(s, p): &(usize, usize)| harness.editor.is_proposal_accepted(*s, *p);
+        each.filter(is_accepted).count()
+    };
+    assert_eq!(accepted(&harness), added);
+    harness.editor.accept_ticked_proposals();
+    assert_eq!(samples(&harness), added, "all that are ticked are accepted");
     harness.editor.undo();
-    assert_eq!(samples(&harness), 0);
+    assert_eq!((samples(&harness), accepted(&harness)), (0, 0));
     harness.editor.redo();
-    assert_eq!(samples(&harness), added);
+    assert_eq!((samples(&harness), accepted(&harness)), (added, added));
+    harness.editor.undo();
+    harness.editor.accept_ticked_proposals();
+    assert_eq!((samples(&harness), accepted(&harness)), (added, added));
 }
 
 #[test]

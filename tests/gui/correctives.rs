@@ -213,14 +213,27 @@ fn suggestions_are_listed_accepted_and_dropped() {
     assert_eq!(proposals(&window), found[1..]);
     window.click(Role::Button, &format!("Accept {}", found[1]));
     assert_eq!(names(&window), [found[1].clone()]);
+    // It stays in the list, and can be accepted again once that is undone.
+    assert_eq!(proposals(&window), found[1..]);
+    let button = |window: &Window, what: &str| {
+        let label = format!("{what} {}", found[1]);
+        let mut nodes = window
+            .harness
+            .query_all_by_role_and_label(Role::Button, &label);
+        nodes.next().is_some()
+    };
+    assert!(button(&window, "Accepted") && !button(&window, "Accept"));
+    window.key(CTRL, Key::Z);
+    assert!(button(&window, "Accept") && !button(&window, "Accepted"));
+    window.click(Role::Button, &format!("Accept {}", found[1]));
     window.click(Role::Button, "Accept ticked");
     assert!(names(&window).len() > 1);
     assert_eq!(undo_label(&window), "Accept corrective samples");
     window.settle();
     window.picture("correctives-accepted");
-    if !proposals(&window).is_empty() {
-        window.click(Role::Button, "Drop all");
-    }
+    let is_open = |p: usize| !window.editor().is_proposal_accepted(0, p);
+    let any_open = (0..proposals(&window).len()).any(is_open);
+    window.click(Role::Button, if any_open { "Drop all" } else { "Close" });
     assert!(proposals(&window).is_empty());
 }
 

@@ -13,8 +13,8 @@ use crate::bake::problem::rows::{WeightRow, blended};
 use crate::bake::problem::sampler::FrameTime;
 use crate::bake::solve::{MeshSolution, Solution};
 use crate::bake::{Baked, BakedMesh, BakedTarget, TRAINING_CLIP};
-use crate::deform::correctives::WeightsWork;
-use crate::deform::{Correctives, InstancePlan, carried};
+use crate::deform::correctives::{Driver, WeightsWork};
+use crate::deform::{InstancePlan, carried};
 use crate::document::{Document, MeshItem};
 use crate::mesh::Mesh;
 use crate::psd::PoseInterpolation;
@@ -61,8 +61,14 @@ pub(crate) fn add(
         // Sets that are off come last.
         let solved_sets = item.correctives.interpolations().iter();
         let n_solved = solved_sets.map(PoseInterpolation::n_samples).sum();
-        let samples = item.correctives.samples().iter().enumerate();
-        let samples = samples.take(n_solved).filter(|(_, sample)| sample.acts());
+        let sets = item.correctives.sets().iter();
+        let by_set = sets.flat_map(|set| set.samples.iter().map(move |sample| (set, sample)));
+        let samples = by_set
+            .enumerate()
+            .take(n_solved)
+            .filter(|(_, (set, sample))| {
+                sample.acts() && !set.needs_patches(sample, &item.clusters)
+            });
         let samples: Vec<usize> = samples.map(|(s, _)| s).collect();
         let solution = solved.map(|solved| (solved, &solved.meshes[i]));
         let displacements = displacements(problem, part, solution, item, &samples)?;
@@ -79,7 +85,7 @@ pub(crate) fn add(
             }
         });
         let targets: Vec<BakedTarget> = targets.collect();
-        let weights = weights(problem, part, &keys, &item.correctives, &samples)?;
+        let weights = weights(problem, part, &keys, document, &samples)?;
         let unit_scale = solved.map_or(1.0, |solved| solved.unit_scale);
         let morphs = MorphTargets::of_samples(targets, &weights, &part.geometry, unit_scale);
         for (instance, &d) in part.instances.iter().enumerate() {
@@ -169,16 +175,24 @@ fn weights(
     problem: &Problem<'_>,
     part: &GroupMesh,
     keys: &[Vec<f32>],
-    correctives: &Correctives,
+    document: &Document,
     samples: &[usize],
 ) -> Result<Vec<Vec<Vec<Vec<f64>>>>, Cancelled> {
+    let Some(item) = document.meshes().get(&part.mesh) else {
+        return Ok(Vec::new());
+    };
+    let correctives = &item.correctives;
     let (sampler, clips) = (problem.sampler, problem.clips);
     let skeleton = sampler.document.skeleton();
     let mut work = WeightsWork::default();
-    let mut by_clip = Vec::with_capacity(keys.len());
+    // Under another skin the bones of that one drive the samples.
+    let drawn = part.instances.iter().map(|&d| sampler.instances[d].id);
+    let drivers = drawn.map(|id| document.drivers_of(document.instances().get(&id)?));
+    let drivers: Vec<Option<Vec<Driver>>> = drivers.collect();
+    let mut by_instance = vec![Vec::with_capacity(keys.len()); drivers.len()];
     for (clip, times) in keys.iter().enumerate() {
         let is_written = clips.ids[clip] != TRAINING_CLIP && problem.corrected[clip];
-        let mut rows = Vec::new();
+        let mut rows = vec![Vec::new(); drivers.len()];
         for &time in times.iter().filter(|_| is_written) {
             problem.task.check()?;
             let time = FrameTime {
@@ -186,13 +200,17 @@ fn weights(
                 secs: f64::from(time),
             };
             let pose = clips.authored_pose(sampler.document, time);
-            let all = correctives.weights(skeleton, &pose.locals, &mut work);
-            rows.push(samples.iter().map(|&s| all[s]).collect());
+            for (drivers, rows) in drivers.iter().zip(&mut rows) {
+                let drivers = drivers.as_deref();
+                let all = correctives.weights_by(drivers, skeleton, &pose.locals, &mut work);
+                rows.push(samples.iter().map(|&s| all[s]).collect());
+            }
         }
-        by_clip.push(rows);
+        for (by_clip, rows) in by_instance.iter_mut().zip(rows) {
+            by_clip.push(rows);
+        }
     }
-    // Every instance is in the same pose.
-    Ok(vec![by_clip; part.instances.len()])
+    Ok(by_instance)
 }
 
 /// The deltas of the normals around displaced points: each normal rotates as the area-weighted normal of its point does.

@@ -2,7 +2,7 @@
 
 use super::tube::{self, Rig};
 use super::{BenchRow, thread_counts};
-use crate::deform::correctives::{Correctives, Driver, Sample, SampleSet};
+use crate::deform::correctives::{CapturedOver, Correctives, Driver, Sample, SampleSet};
 use crate::deform::{
     CookedMesh, CorrectiveSmooth, DeformStack, InstancePlan, Masks, Smoother, transport_normals,
 };
@@ -308,6 +308,7 @@ impl Stroked {
                 beside: Vec::new(),
                 displacements: Displacements::new(moved.collect()),
                 captured_on: Arc::default(),
+                captured_over: CapturedOver::default(),
                 strength: 1.0,
                 muted: false,
             }));

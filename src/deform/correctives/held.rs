@@ -1,6 +1,6 @@
 //! Displacements reduced to the vertices that the samples of a set hold.
 
-use super::{Correctives, SampleSet};
+use super::{Correctives, Sample, SampleSet, SampleVertices};
 use crate::cluster::ClusterMap;
 use crate::mesh::PointSet;
 use crate::psd::Displacements;
@@ -36,6 +36,16 @@ impl Correctives {
 }
 
 impl SampleSet {
+    /// Whether a sample of the set moves nothing but control clusters: without the patches between them, which no file has,
+    /// each would be a spike.
+    pub fn needs_patches(&self, sample: &Sample, map: &ClusterMap) -> bool {
+        if self.vertices != SampleVertices::All {
+            return true;
+        }
+        let mut moved = sample.displacements.iter();
+        map.acts() && moved.all(|(point, _)| map.group_of(point).is_some())
+    }
+
     /// What of `displacements` its samples may hold, for these clusters of the mesh.
     pub fn held(&self, displacements: &Displacements, map: &ClusterMap) -> Displacements {
         let points = self.vertices.points(map);
@@ -52,7 +62,6 @@ fn among(displacements: &Displacements, points: &PointSet) -> Displacements {
 mod tests {
     use super::*;
     use crate::cluster::{ClusterGroup, PatchSettings};
-    use crate::deform::correctives::SampleVertices;
     use glam::Vec3;
     use std::sync::Arc;
 

@@ -9,13 +9,16 @@
 //! Invariant: the samples of a set hold only what its [`SampleVertices`] allow; every change of samples sees to it.
 //! Invariant: a set that cannot be solved when a project opens is off with its [`Fault`]; nothing of it is lost.
 
+mod captured;
 mod fault;
 mod held;
 mod rotation;
 mod sample;
+mod stale;
 mod vertices;
 mod weighted;
 
+pub use captured::{CapturedOver, SkinBase, Staleness};
 pub use fault::Fault;
 pub(super) use rotation::{BlendedRotation, inverse_stretch};
 pub use sample::{Driver, Sample, SampleSet};
@@ -107,11 +110,16 @@ impl Correctives {
     /// Sets none of which is off.
     fn solve_all(sets: Vec<Arc<SampleSet>>) -> Result<Self, PsdError> {
         check_drivers(&sets)?;
-        let mut solved = Vec::with_capacity(sets.len());
         for set in &sets {
             set.check()?;
-            solved.push(solve(set)?);
         }
+        let solved = sets.iter().map(|set| solve(set));
+        let solved = solved.collect::<Result<_, _>>()?;
+        Self::joined(sets, solved)
+    }
+
+    /// Sets with the interpolation of each.
+    fn joined(sets: Vec<Arc<SampleSet>>, solved: Vec<PoseInterpolation>) -> Result<Self, PsdError> {
         let samples = sets.iter().flat_map(|set| &set.samples).cloned();
         let mut correctives = Self {
             samples: samples.collect(),
@@ -164,17 +172,22 @@ impl Correctives {
     /// where that interpolation has no solution.
     fn with_lambdas(&self, factors: impl IntoIterator<Item = f64>) -> Result<Self, PsdError> {
         let mut factors = factors.into_iter();
-        let sets = self.sets[..self.solved.len()].iter().map(|set| {
+        let (mut sets, mut solved) = (Vec::new(), Vec::new());
+        // They are checked already.
+        for (set, known) in self.sets.iter().zip(&self.solved) {
             if !set.weighted || set.drivers.len() < 2 {
-                return set.clone();
+                sets.push(set.clone());
+                solved.push(known.clone());
+                continue;
             }
             let mut scaled = SampleSet::clone(set);
             for driver in &mut scaled.drivers {
                 driver.lambda *= factors.next().unwrap_or(1.0);
             }
-            Arc::new(scaled)
-        });
-        let mut solved = Self::solve_all(sets.collect())?;
+            solved.push(solve(&scaled)?);
+            sets.push(Arc::new(scaled));
+        }
+        let mut solved = Self::joined(sets, solved)?;
         for set in &self.sets[self.solved.len()..] {
             solved.samples.extend(set.samples.iter().cloned());
             solved.sets.push(set.clone());
@@ -239,6 +252,18 @@ impl Correctives {
         locals: &[Transform],
         work: &'a mut WeightsWork,
     ) -> &'a [f64] {
+        self.weights_by(None, skeleton, locals, work)
+    }
+
+    /// As [`Correctives::weights`], in another skin: `drivers` has its own in the place of [`Correctives::drivers`]
+    /// ([`Driver::in_skin`]).
+    pub fn weights_by<'a>(
+        &self,
+        drivers: Option<&[Driver]>,
+        skeleton: &Skeleton,
+        locals: &[Transform],
+        work: &'a mut WeightsWork,
+    ) -> &'a [f64] {
         let WeightsWork {
             work,
             weights,
@@ -246,9 +271,12 @@ impl Correctives {
         } = work;
         weights.clear();
         weights.resize(self.samples.len(), 0.0);
-        let mut first = 0;
+        let (mut first, mut first_driver) = (0, 0);
         for (set, solved) in self.sets.iter().zip(&self.solved) {
-            let rotations = set.drivers.iter();
+            let range = first_driver..first_driver + set.drivers.len();
+            first_driver = range.end;
+            let own = drivers.and_then(|drivers| drivers.get(range));
+            let rotations = own.unwrap_or(&set.drivers).iter();
             let rotations = rotations.map(|d| d.from_bind(d.rotation(skeleton, locals)));
             let n = solved.n_samples();
             solved.weights(rotations, work, &mut weights[first..first + n]);
@@ -317,10 +345,21 @@ impl Correctives {
     /// The sets with other displacements for a sample, which change no weight.
     #[must_use]
     pub fn with_displacements(&self, set: usize, sample: usize, made: Displacements) -> Self {
+        self.with_sample(set, sample, |sample| sample.displacements = made)
+    }
+
+    /// The sets with a sample that was captured over something else, which changes no weight.
+    #[must_use]
+    pub fn captured_over(&self, set: usize, sample: usize, over: CapturedOver) -> Self {
+        self.with_sample(set, sample, |sample| sample.captured_over = over)
+    }
+
+    /// The sets with a change of a sample that changes no weight.
+    fn with_sample(&self, set: usize, sample: usize, change: impl FnOnce(&mut Sample)) -> Self {
         let mut correctives = self.clone();
         let slot = correctives.sets.get_mut(set).map(Arc::make_mut);
         if let Some(slot) = slot.and_then(|set| set.samples.get_mut(sample)) {
-            Arc::make_mut(slot).displacements = made;
+            change(Arc::make_mut(slot));
             let changed = slot.clone();
             let index = self.index_of(set, sample);
             if let Some(known) = index.and_then(|index| correctives.samples.get_mut(index)) {
@@ -330,9 +369,14 @@ impl Correctives {
         correctives
     }
 
-    /// The sets with displacements for `samples`, which are all those of one set; they change no weight.
+    /// The sets with displacements for `samples`, which are all those of one set, and what they were captured over; they
+    /// change no weight.
     #[must_use]
-    pub fn filled(mut self, samples: &[Arc<Sample>], displacements: Vec<Displacements>) -> Self {
+    pub fn filled(
+        mut self,
+        samples: &[Arc<Sample>],
+        displacements: Vec<(Displacements, CapturedOver)>,
+    ) -> Self {
         let is_of = |set: &Arc<SampleSet>| {
             let same = |(a, b): (&Arc<Sample>, &Arc<Sample>)| Arc::ptr_eq(a, b);
             set.samples.len() == samples.len() && set.samples.iter().zip(samples).all(same)
@@ -343,8 +387,9 @@ impl Correctives {
         let first: usize = self.sets[..set].iter().map(|set| set.samples.len()).sum();
         let own = &mut Arc::make_mut(&mut self.sets[set]).samples;
         let all = own.iter_mut().zip(&mut self.samples[first..]);
-        for ((own, listed), displacements) in all.zip(displacements) {
-            Arc::make_mut(own).displacements = displacements;
+        for ((own, listed), (displacements, over)) in all.zip(displacements) {
+            let sample = Arc::make_mut(own);
+            (sample.displacements, sample.captured_over) = (displacements, over);
             *listed = own.clone();
         }
         self

@@ -3,11 +3,12 @@
 
 use crate::deform::SkinningMethod;
 use crate::deform::mask::MaskChunk;
+use crate::math::squared_singular_values;
 use crate::skinning::{
     CookedChunk, SkinInput, SkinPalette, add_rotated, blended_stretch, dual_quaternion_rotation,
     linear_rotation,
 };
-use glam::{DMat3, DQuat, DVec3, Vec3};
+use glam::{DMat3, DQuat, Vec3};
 
 /// The blended rotations of the points of a chunk under a skinning method.
 #[derive(Clone, Copy)]
@@ -72,21 +73,22 @@ impl BlendedRotation<'_> {
     }
 }
 
-/// The largest Frobenius norm of an inverse stretch: a scale below 1/1000 would make a huge displacement of a small
+/// The largest singular value of an inverse stretch: a scale below 1/1000 would make a huge displacement of a small
 /// offset.
 const MAX_INVERSE: f64 = 1e3;
 
 /// The inverse of a stretch; `None` where it scales to nearly nothing in some direction.
 pub(in crate::deform) fn inverse_stretch(stretch: DMat3) -> Option<DMat3> {
     let inverse = stretch.inverse();
-    let columns = [inverse.x_axis, inverse.y_axis, inverse.z_axis];
-    let squared: f64 = columns.map(DVec3::length_squared).iter().sum();
-    (squared <= MAX_INVERSE * MAX_INVERSE).then_some(inverse)
+    // NaN is refused, too.
+    let [largest, _] = squared_singular_values(inverse);
+    (largest <= MAX_INVERSE * MAX_INVERSE * (1.0 + 1e-9)).then_some(inverse)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::DVec3;
 
     #[test]
     fn a_limb_scaled_to_nothing_has_no_inverse() {
@@ -96,6 +98,10 @@ mod tests {
             Some(DMat3::from_diagonal(DVec3::new(1.0, 0.5, 2.0)))
         );
         assert!(of(2e-3).is_some());
+        // A limb scaled alike in all directions is as good as one that is flat.
+        let uniform = |s: f64| inverse_stretch(DMat3::from_diagonal(DVec3::splat(s)));
+        assert!(uniform(1e-3).is_some() && uniform(1.1e-3).is_some());
+        assert!(uniform(9.9e-4).is_none());
         assert!([9e-4, 0.0, f64::NAN].map(of).iter().all(Option::is_none));
     }
 }

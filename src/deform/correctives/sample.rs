@@ -1,6 +1,6 @@
 //! Sample sets: driver joints, and shapes sculpted at their poses.
 
-use super::{Fault, SampleVertices};
+use super::{CapturedOver, Fault, SampleVertices};
 use crate::deform::DeformStack;
 use crate::math::Transform;
 use crate::math::transform::normalize_or_identity;
@@ -26,7 +26,7 @@ pub struct Driver {
 }
 
 /// A pose of the drivers, and what was sculpted at it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Sample {
     /// A label.
     pub name: String,
@@ -38,6 +38,8 @@ pub struct Sample {
     pub displacements: Displacements,
     /// The stack that it was captured on: the displacements fit another one only roughly.
     pub captured_on: Arc<DeformStack>,
+    /// The weights and painted maps that it was captured over.
+    pub captured_over: CapturedOver,
     /// The factor of its displacements, 0 - 2.
     pub strength: f32,
     /// Whether it is left out; the interpolation of the others stays the same.
@@ -114,6 +116,41 @@ impl Driver {
         normalize_or_identity(rotation)
     }
 
+    /// The same driver in another skin: the joint at its place there, where there is one. `from`, `to`: the joints of the
+    /// skins; `rest`: n_joints of the skeleton, local. Its bind is as far from rest as here.
+    #[must_use]
+    pub fn in_skin(
+        &self,
+        from: &[JointId],
+        to: &[JointId],
+        skeleton: &Skeleton,
+        rest: &[Transform],
+    ) -> Self {
+        let there = |joint: JointId| {
+            let place = from.iter().position(|j| *j == joint);
+            place.and_then(|place| to.get(place)).copied()
+        };
+        let Some(joint) = there(self.joint).filter(|joint| *joint != self.joint) else {
+            return *self;
+        };
+        let relative_to = if self.relative_to == skeleton.joint(self.joint).parent {
+            skeleton.joint(joint).parent
+        } else {
+            self.relative_to.map(|other| there(other).unwrap_or(other))
+        };
+        let mut driver = Self {
+            joint,
+            relative_to,
+            ..*self
+        };
+        let (own, theirs) = (
+            self.rotation(skeleton, rest),
+            driver.rotation(skeleton, rest),
+        );
+        driver.bind = normalize_or_identity(theirs * own.conjugate() * self.bind);
+        driver
+    }
+
     /// Rotates the joint in `locals` so that [`Driver::rotation`] is `rotation`.
     pub fn pose(&self, rotation: DQuat, skeleton: &Skeleton, locals: &mut [Transform]) {
         if let Some(local) = locals.get_mut(self.joint.get()) {
@@ -133,11 +170,6 @@ impl Sample {
     /// Whether it can move a point.
     pub fn acts(&self) -> bool {
         !self.muted && self.strength > 0.0 && !self.displacements.is_empty()
-    }
-
-    /// Whether the stack below it is another than the one it was captured on.
-    pub fn is_stale(&self, stack: &DeformStack) -> bool {
-        self.captured_on.as_applied() != stack.as_applied()
     }
 }
 

@@ -5,7 +5,7 @@
 //! set and rounded to sixteenths, at least one. Few points then differ, and those that are alike share one solve: their
 //! class. The lowest step keeps the samples apart for every class, so that each is reproduced exactly.
 
-use super::{Correctives, WeightsWork};
+use super::{Correctives, Driver, WeightsWork};
 use crate::math::Transform;
 use crate::skeleton::{JointId, Skeleton};
 use crate::skinning::{CHUNK, Influences, RowRef, Rows};
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// Steps of a factor.
 const STEPS: f64 = 16.0;
 
-/// The class of each point of a chunk.
+/// The class of each point of a chunk that has a displacement; 0 of others.
 pub(in crate::deform) type PointClasses = [u16; CHUNK];
 
 /// The most classes; points of others count the drivers alike.
@@ -24,7 +24,7 @@ const MOST: usize = 4096;
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Slots {
     set: usize,
-    /// The joint's index in the skin, and that of the joint that it bends against.
+    /// The joint's place in the skin, and that of the joint that it bends against.
     joint: Option<u16>,
     parent: Option<u16>,
 }
@@ -40,7 +40,7 @@ pub(in crate::deform) struct Weighing {
 }
 
 impl Weighing {
-    /// The weighing of samples. `joints`: those of the skin.
+    /// The weighing of samples. `joints`: those of the first skin of the mesh; another has its own at their places.
     pub(in crate::deform) fn new(correctives: &Correctives, joints: &[JointId]) -> Self {
         Self {
             slots: slots(correctives, joints).collect(),
@@ -78,13 +78,16 @@ impl Weighing {
         class
     }
 
-    /// The classes of the points of a chunk.
-    pub(in crate::deform) fn classes(&mut self, rows: &Rows) -> Box<PointClasses> {
-        let mut classes = Box::new([0; CHUNK]);
-        for (i, class) in classes.iter_mut().enumerate().take(rows.len()) {
-            *class = self.class(rows.row(i));
+    /// Finds the classes of points of a chunk, by their places in it.
+    pub(in crate::deform) fn classify(
+        &mut self,
+        rows: &Rows,
+        points: impl Iterator<Item = usize>,
+        classes: &mut PointClasses,
+    ) {
+        for i in points.filter(|i| *i < rows.len()) {
+            classes[i] = self.class(rows.row(i));
         }
-        classes
     }
 
     /// The number of classes so far.
@@ -96,11 +99,12 @@ impl Weighing {
     pub(in crate::deform) fn weights<'a>(
         &self,
         class: u16,
+        drivers: Option<&[Driver]>,
         skeleton: &Skeleton,
         locals: &[Transform],
         work: &'a mut WeightsWork,
     ) -> &'a [f64] {
-        self.solutions[usize::from(class)].weights(skeleton, locals, work)
+        self.solutions[usize::from(class)].weights_by(drivers, skeleton, locals, work)
     }
 
     /// The factors of the drivers for a point, in steps; `None` where none of them moves it.
@@ -145,26 +149,31 @@ pub struct PointWeights {
     influences: Influences,
     /// One a class: n_samples.
     weights: HashMap<u16, Vec<f64>>,
+    /// Those of another skin than the first of the mesh.
+    drivers: Option<Vec<Driver>>,
     skeleton: std::sync::Arc<Skeleton>,
     locals: Vec<Transform>,
 }
 
 impl PointWeights {
-    /// The weights in a pose. `joints`: those of the skin; `locals`: n_joints of the skeleton.
+    /// The weights in a pose. `joints`: those of the first skin of the mesh; `drivers`: those of another skin
+    /// ([`Driver::in_skin`]); `locals`: n_joints of the skeleton.
     pub fn new(
         correctives: &Correctives,
         joints: &[JointId],
+        drivers: Option<Vec<Driver>>,
         influences: &Influences,
-        skeleton: &std::sync::Arc<Skeleton>,
-        locals: &[Transform],
+        (skeleton, locals): (&std::sync::Arc<Skeleton>, &[Transform]),
     ) -> Self {
         let mut work = WeightsWork::default();
-        let plain = correctives.weights(skeleton, locals, &mut work).to_vec();
+        let plain = correctives.weights_by(drivers.as_deref(), skeleton, locals, &mut work);
+        let plain = plain.to_vec();
         let is_weighted = correctives.is_weighted();
         Self {
             weighing: is_weighted.then(|| Weighing::new(correctives, joints)),
             influences: influences.clone(),
             weights: HashMap::from([(0, plain)]),
+            drivers,
             skeleton: skeleton.clone(),
             locals: locals.to_vec(),
         }
@@ -176,6 +185,7 @@ impl PointWeights {
             weighing,
             influences,
             weights,
+            drivers,
             skeleton,
             locals,
         } = self;
@@ -187,7 +197,7 @@ impl PointWeights {
             let weighing = weighing.as_ref();
             weighing.map_or_else(Vec::new, |weighing| {
                 weighing
-                    .weights(class, skeleton, locals, &mut work)
+                    .weights(class, drivers.as_deref(), skeleton, locals, &mut work)
                     .to_vec()
             })
         })

@@ -5,10 +5,11 @@ use super::key::{Identity, LastKey, refill};
 use super::run::{Run, Stage};
 use crate::deform::chunks::{FEW_CHUNKS, for_uneven_chunks};
 use crate::deform::correctives::{
-    BlendedRotation, Correctives, PointClasses, Sample, Weighing, WeightsWork,
+    BlendedRotation, Correctives, Driver, PointClasses, Sample, Weighing, WeightsWork,
 };
 use crate::deform::{DeformInput, MaskKind, SkinningMethod};
 use crate::math::same_bits;
+use crate::psd::DisplacementChunk;
 use crate::skinning::{CHUNK, Rows};
 use glam::{DMat3, Vec3};
 use rayon::prelude::*;
@@ -25,6 +26,8 @@ pub(super) struct PoseSpaceStage {
     /// One a chunk: the painted map that the rotation of [`SkinningMethod::Blend`] follows.
     masks: Vec<Identity<[f32; CHUNK]>>,
     work: WeightsWork,
+    /// The drivers in the skin of the instance, where it is not the first one of the mesh.
+    drivers: Vec<Driver>,
     weighted: Option<Weighted>,
     /// One a chunk: whether it has to be displaced again.
     stale: Vec<bool>,
@@ -67,8 +70,17 @@ impl Stage for PoseSpaceStage {
         };
         self.stale.clear();
         self.stale.resize(before.len().div_ceil(CHUNK), false);
+        self.drivers.clear();
+        if let Some((home, skin)) = input.home.zip(input.skin) {
+            let own = correctives.drivers().map(|(_, driver)| {
+                driver.in_skin(home.joints, skin.joints, input.skeleton, home.rest)
+            });
+            self.drivers.extend(own);
+        }
         self.weigh(run, correctives);
-        let weights = correctives.weights(input.skeleton, input.locals, &mut self.work);
+        let drivers = input.home.map(|_| &self.drivers[..]);
+        let (skeleton, locals) = (input.skeleton, input.locals);
+        let weights = correctives.weights_by(drivers, skeleton, locals, &mut self.work);
         let factors = self.weighted.as_ref().map_or(&[][..], |w| &w.factors);
         let new_key = self.key.replace(|old| Key {
             method: input.stack.method,
@@ -138,29 +150,61 @@ impl PoseSpaceStage {
             return;
         };
         let known = self.weighted.take();
-        let known = known.filter(|known| known.weighing.fits(correctives, skin.joints));
+        let joints = input.home.map_or(skin.joints, |home| home.joints);
+        let known = known.filter(|known| known.weighing.fits(correctives, joints));
         let mut weighted = known.unwrap_or_else(|| Weighted {
-            weighing: Weighing::new(correctives, skin.joints),
+            weighing: Weighing::new(correctives, joints),
             chunks: Vec::new(),
             factors: Vec::new(),
         });
         weighted.chunks.resize_with(self.stale.len(), || None);
+        // Samples that moved other points before.
+        let before = self.correctives.value().map_or(&[][..], |c| c.samples());
+        let changed = correctives.samples().iter().enumerate();
+        let changed =
+            changed.filter(|(s, now)| !before.get(*s).is_some_and(|b| Arc::ptr_eq(b, now)));
+        let changed: Vec<usize> = changed.map(|(s, _)| s).collect();
         for (c, (known, stale)) in weighted.chunks.iter_mut().zip(&mut self.stale).enumerate() {
-            let samples = correctives.samples().iter();
-            let mut displacements = samples.map(|sample| sample.displacements.chunk(c));
+            let samples = correctives.samples();
+            let chunk_of = |s: usize| samples[s].displacements.chunk(c);
             let Some(rows) = input.cooked.rows(c) else {
                 continue;
             };
-            let is_known = known.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, rows));
-            if !is_known && displacements.any(|chunk| chunk.is_some()) {
-                *known = Some((rows.clone(), weighted.weighing.classes(rows)));
-                *stale = true;
+            let weighing = &mut weighted.weighing;
+            // Only points that are moved count: others need no solve of their own.
+            let mut classify = |classes: &mut PointClasses, chunk: &DisplacementChunk| {
+                weighing.classify(rows, chunk.iter().map(|(i, _)| i), classes);
+            };
+            match known {
+                Some((of, classes)) if Arc::ptr_eq(of, rows) => {
+                    for &s in &changed {
+                        let old = before.get(s).and_then(|b| b.displacements.chunk(c));
+                        let is_known =
+                            |new: &&Arc<_>| old.is_some_and(|old| Arc::ptr_eq(old, *new));
+                        if let Some(chunk) = chunk_of(s).filter(|new| !is_known(new)) {
+                            classify(classes, chunk);
+                        }
+                    }
+                }
+                _ => {
+                    let mut classes = Box::new([0; CHUNK]);
+                    let mut any = false;
+                    for chunk in (0..samples.len()).filter_map(chunk_of) {
+                        classify(&mut classes, chunk);
+                        any = true;
+                    }
+                    if any {
+                        *known = Some((rows.clone(), classes));
+                        *stale = true;
+                    }
+                }
             }
         }
         weighted.factors.clear();
         for class in 0..weighted.weighing.n_classes() {
             let weights = weighted.weighing.weights(
                 class as u16,
+                input.home.map(|_| &self.drivers[..]),
                 input.skeleton,
                 input.locals,
                 &mut self.work,

@@ -1,20 +1,22 @@
 //! Problems of corrective samples.
 
-use crate::deform::correctives::{Fault, SampleSet};
+use crate::deform::correctives::{Fault, SampleSet, Staleness};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::{Finding, Fix, Place, SampleFix, counted};
 use crate::psd::{Kernel, PsdError, PsdWarning};
+use std::collections::BTreeMap;
 
 /// The largest deviation of weights from 1 and 0 at the samples, without smoothing.
 const CARDINALITY: f64 = 1e-9;
 
 /// Sets that are off; samples that are close to each other, ill-conditioned or inexact, and those captured on another
-/// stack.
+/// stack or over other weights.
 pub fn of_correctives(document: &Document) -> Vec<Finding> {
     let mut findings = sets_that_are_off(document);
     for (&id, item) in document.meshes() {
         let correctives = &item.correctives;
         let sets = correctives.sets().iter();
+        let stale_samples = document.stale_samples(id);
         let mut first = 0;
         for ((index, set), solved) in (0..).zip(sets).zip(correctives.interpolations()) {
             let place = place(item, set);
@@ -54,7 +56,7 @@ pub fn of_correctives(document: &Document) -> Vec<Finding> {
                 let fix = (!is_linear).then_some(Fix::Samples(SampleFix::UseLinear));
                 findings.push(Finding::error(&place, message).at(of_set).fixed_by(fix));
             }
-            findings.extend(stale(id, item, set, first));
+            findings.extend(stale(id, item, set, first, &stale_samples));
             first += set.samples.len() as u32;
         }
         let condition = correctives.joint_condition();
@@ -136,33 +138,52 @@ fn samples_named(id: MeshId, set: &SampleSet, first: u32, name: &str) -> Option<
     })
 }
 
-/// Samples of a set that were captured on another stack. `first`: the index of its first sample among all of the mesh.
-fn stale(id: MeshId, item: &MeshItem, set: &SampleSet, first: u32) -> Option<Finding> {
-    let samples = (first..).zip(&set.samples);
-    let stale = samples.filter(|(_, s)| s.is_stale(&item.stack));
-    let (samples, names): (Vec<u32>, Vec<String>) =
-        stale.map(|(i, s)| (i, format!("\"{}\"", s.name))).unzip();
-    if samples.is_empty() {
-        return None;
-    }
-    let were = if samples.len() == 1 { "was" } else { "were" };
-    let message = format!(
-        "{} {were} sculpted on another deformer stack, so the shape differs from the sculpt: {}. Re-target keeps the \
-         shape, Keep keeps the displacements.",
-        counted(samples.len(), "sample"),
-        names.join(", ")
-    );
-    let finding = Finding::warning(place(item, set), message);
-    let target = Place::Samples {
-        mesh: id.0,
-        samples: samples.into(),
+/// Samples of a set that no longer give their sculpt, by the reason. `of_mesh`: those of the mesh; `first`: the index of
+/// its first sample among them.
+fn stale(
+    id: MeshId,
+    item: &MeshItem,
+    set: &SampleSet,
+    first: u32,
+    of_mesh: &BTreeMap<usize, Staleness>,
+) -> Vec<Finding> {
+    let reasons = [Staleness::Stack, Staleness::Weights, Staleness::WeightsLost];
+    let of_reason = |why: Staleness| {
+        let samples = (first..).zip(&set.samples);
+        let stale = samples.filter(|(i, _)| of_mesh.get(&(*i as usize)) == Some(&why));
+        let (samples, names): (Vec<u32>, Vec<String>) =
+            stale.map(|(i, s)| (i, format!("\"{}\"", s.name))).unzip();
+        if samples.is_empty() {
+            return None;
+        }
+        let were = if samples.len() == 1 { "was" } else { "were" };
+        let ways = match why {
+            Staleness::WeightsLost => {
+                "The old weights are not known any more: sculpt again, or Keep keeps the displacements."
+            }
+            _ => "Re-target keeps the shape, Keep keeps the displacements.",
+        };
+        let message = format!(
+            "{} {were} captured {}, so the shape differs from the sculpt: {}. {ways}",
+            counted(samples.len(), "sample"),
+            why.reason(),
+            names.join(", ")
+        );
+        let finding = Finding::warning(place(item, set), message);
+        let target = Place::Samples {
+            mesh: id.0,
+            samples: samples.into(),
+        };
+        let keep = Fix::Samples(SampleFix::Keep);
+        let finding = finding.at(target);
+        Some(match why {
+            Staleness::WeightsLost => finding.fixed_by(Some(keep)),
+            _ => finding
+                .fixed_by(Some(Fix::Samples(SampleFix::Retarget)))
+                .or_by(keep),
+        })
     };
-    Some(
-        finding
-            .at(target)
-            .fixed_by(Some(Fix::Samples(SampleFix::Retarget)))
-            .or_by(Fix::Samples(SampleFix::Keep)),
-    )
+    reasons.into_iter().filter_map(of_reason).collect()
 }
 
 fn place(item: &MeshItem, set: &SampleSet) -> String {

@@ -16,9 +16,10 @@ mod vertices;
 pub use pose_space::PoseSpace;
 
 use super::Editor;
-use crate::deform::correctives::{Correctives, SampleSet, WeightsWork};
+use crate::deform::correctives::{Correctives, SampleSet, Staleness, WeightsWork};
 use crate::document::session::{ActiveSample, SculptKind, SelectKind};
 use crate::document::{CorrectivesEdit, Edit, MeshId};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The editor's state for corrective samples; not part of the document.
@@ -32,6 +33,8 @@ pub(super) struct Correcting {
     moving: Option<vertices::VertexMove>,
     /// The pictures of samples.
     pictures: pictures::Pictures,
+    /// The samples of a mesh that no longer give their sculpt, at a revision of the history.
+    stale: Option<((MeshId, u64), BTreeMap<usize, Staleness>)>,
     /// What clusters kept of the samples that were reduced to them last.
     pub(super) reduced: Option<String>,
 }

@@ -3,6 +3,7 @@
 //! Invariant: a picture is drawn only after a panel asked for it; until the new one is ready the previous one is shown.
 
 use crate::correctives::skinned_instance;
+use crate::deform::MaskKind;
 use crate::deform::correctives::{Correctives, Sample};
 use crate::document::{Document, Image, MeshId};
 use crate::editor::Editor;
@@ -24,13 +25,56 @@ type Place = (usize, usize);
 #[derive(Default)]
 pub(in crate::editor) struct Pictures {
     mesh: Option<MeshId>,
-    /// The document that they show.
+    /// The document that they show, where they are up to date.
     base: Option<Document>,
     /// The revision of the history when `base` was compared with the document.
     revision: u64,
     known: BTreeMap<Place, (Arc<Sample>, Arc<Image>)>,
     wanted: BTreeSet<Place>,
     job: Option<(Place, Arc<Sample>, Drawing)>,
+}
+
+/// What of a mesh bends differently than before.
+enum Rebent {
+    All,
+    /// The points of these chunks.
+    Chunks(BTreeSet<usize>),
+}
+
+impl Rebent {
+    fn between(before: Option<&Document>, now: &Document, mesh: MeshId) -> Self {
+        let Some((before, is_alike)) = before.map(|b| (b, b.poses_the_same(now))) else {
+            return Self::All;
+        };
+        let items = [before, now].map(|document| document.meshes().get(&mesh));
+        let [Some(a), Some(b)] = items else {
+            return Self::All;
+        };
+        if !is_alike || !Arc::ptr_eq(&a.geometry, &b.geometry) || a.stack != b.stack {
+            return Self::All;
+        }
+        let pairs = a.influences.chunks().iter().zip(b.influences.chunks());
+        let same_map =
+            |kind: MaskKind, c: usize| match (a.masks.chunk(kind, c), b.masks.chunk(kind, c)) {
+                (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+                (a, b) => a.is_none() && b.is_none(),
+            };
+        let changed = pairs.enumerate().filter(|(c, (a, b))| {
+            !Arc::ptr_eq(a, b) || !MaskKind::ALL.iter().all(|&kind| same_map(kind, *c))
+        });
+        Self::Chunks(changed.map(|(c, _)| c).collect())
+    }
+
+    /// Whether a sample moves a point of it.
+    fn concerns(&self, sample: &Sample) -> bool {
+        match self {
+            Self::All => true,
+            Self::Chunks(chunks) => {
+                let mut chunks = chunks.iter();
+                chunks.any(|&c| sample.displacements.chunk(c).is_some())
+            }
+        }
+    }
 }
 
 type Drawing = JobHandle<Result<Option<Image>, Cancelled>>;
@@ -68,11 +112,11 @@ impl Editor {
         let correctives = item.correctives.clone();
         let pictures = &mut self.correcting.pictures;
         if pictures.base.is_none() || pictures.revision != revision {
-            let base = pictures.base.as_ref();
-            if !base.is_some_and(|base| base.bends_the_same(&self.document)) {
-                pictures.base = Some(self.document.clone());
-                // The old picture stays on screen, but its sample is no longer the one it shows.
-                for (sample, _) in pictures.known.values_mut() {
+            let base = pictures.base.replace(self.document.clone());
+            let changed = Rebent::between(base.as_ref(), &self.document, mesh);
+            for (sample, _) in pictures.known.values_mut() {
+                if changed.concerns(sample) {
+                    // The old picture stays on screen, but its sample is no longer the one it shows.
                     *sample = Arc::new(Sample::clone(sample));
                 }
             }

@@ -118,6 +118,26 @@ impl Editor {
         rows.collect()
     }
 
+    /// The rotations of all drivers of the object's samples in the pose on screen, but for one driver of a set, which is
+    /// rotated so from bind: what [`Editor::weights_along`] depends on, with the samples.
+    pub fn drivers_beside(
+        &self,
+        set: usize,
+        driver: usize,
+        from_bind: DQuat,
+    ) -> Option<Vec<DQuat>> {
+        let (correctives, own) = self.correctives().zip(self.driver(set, driver))?;
+        let skeleton = self.document.skeleton();
+        let mut locals = self.document.shown_pose().locals.clone();
+        own.pose(own.bind * from_bind, skeleton, &mut locals);
+        let drivers = correctives.drivers();
+        Some(
+            drivers
+                .map(|(_, d)| d.rotation(skeleton, &locals))
+                .collect(),
+        )
+    }
+
     /// Begins to pose a driver of a set: one undo step until [`Editor::confirm_transform`]. Returns whether it did.
     pub fn begin_pose_driver(&mut self, set: usize, driver: usize) -> bool {
         let Some(joint) = self.driver(set, driver).map(|driver| driver.joint) else {

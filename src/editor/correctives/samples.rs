@@ -3,14 +3,14 @@
 use super::drivers::{self, is_posed, pose_drivers};
 use super::free_name;
 use crate::correctives;
-use crate::deform::correctives::{Driver, Sample, SampleSet};
+use crate::deform::correctives::{Driver, Sample, SampleSet, Staleness};
 use crate::document::MeshId;
 use crate::document::session::ActiveSample;
 use crate::editor::Editor;
 use crate::psd::Displacements;
 use crate::skeleton::{JointId, Pose};
 use glam::{DQuat, Vec3};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A sample with a smaller weight does not count.
@@ -19,9 +19,31 @@ const NO_WEIGHT: f64 = 1e-6;
 /// What was muted before a sample was shown alone.
 pub(super) struct BeforeSolo {
     mesh: MeshId,
-    /// The samples that were muted: their sets and names.
-    muted: BTreeSet<(String, String)>,
+    /// The undo step that did it, counted from the first one of the session.
+    step: usize,
+    /// The samples that were muted.
+    muted: Vec<Identity>,
 }
+
+/// What tells a sample from all others of a mesh whatever its name and place are: a driver, which has one set, and its
+/// pose, which no other sample of the set has.
+#[derive(PartialEq)]
+struct Identity {
+    driver: Option<JointId>,
+    rotations: Vec<DQuat>,
+}
+
+impl Identity {
+    fn of(set: &SampleSet, sample: &Sample) -> Self {
+        Self {
+            driver: set.drivers.first().map(|driver| driver.joint),
+            rotations: sample.rotations.clone(),
+        }
+    }
+}
+
+/// The label of the undo step that shows a sample alone.
+const SOLO: &str = "Solo sample";
 
 /// The set of a new sample.
 enum Home {
@@ -168,20 +190,28 @@ impl Editor {
             .flat_map(|set| set.samples.iter().map(move |sample| (set, sample)));
         let n_heard = samples.clone().filter(|(_, sample)| !sample.muted).count();
         let muted = samples.filter(|(_, sample)| sample.muted);
-        let muted = muted.map(|(set, sample)| (set.name.clone(), sample.name.clone()));
-        let muted: BTreeSet<(String, String)> = muted.collect();
+        let muted: Vec<Identity> = muted
+            .map(|(set, sample)| Identity::of(set, sample))
+            .collect();
         let known = self.correcting.before_solo.take();
-        // Of a solo that was undone nothing is restored.
-        let known = known.filter(|known| known.mesh == mesh && n_heard == 1);
+        // Without one that is shown alone there is nothing to restore.
+        let is_kept = |known: &BeforeSolo| known.mesh == mesh && n_heard == 1;
+        let known = known.filter(|known| is_kept(known) && self.is_still_solo(known));
         let Some(alone) = alone else {
-            let before = known.map_or_else(BTreeSet::new, |known| known.muted);
-            self.mute_samples("Unmute samples", |_, _, names| {
-                before.contains(&<(String, String)>::from(names.map(str::to_owned)))
-            });
+            let before = known.map_or_else(Vec::new, |known| known.muted);
+            self.mute_samples("Unmute samples", |_, _, sample| before.contains(&sample));
             return;
         };
-        self.correcting.before_solo = known.or(Some(BeforeSolo { mesh, muted }));
-        self.mute_samples("Solo sample", |i, k, _| (i, k) != (set, alone));
+        let step = self.history.n_dropped() + self.history.n_undo();
+        self.correcting.before_solo = known.or(Some(BeforeSolo { mesh, step, muted }));
+        self.mute_samples(SOLO, |i, k, _| (i, k) != (set, alone));
+    }
+
+    /// Whether the step that showed a sample alone is still done: what it muted is not restored after an undo.
+    fn is_still_solo(&self, known: &BeforeSolo) -> bool {
+        let kept = known.step.checked_sub(self.history.n_dropped());
+        let kept = kept.filter(|step| *step < self.history.n_undo());
+        kept.and_then(|step| self.history.labels().nth(step)) == Some(SOLO)
     }
 
     /// Sets the factor of the displacements of a sample of the active set, 0 - 2. Inside a step opened with
@@ -224,11 +254,18 @@ impl Editor {
         sets.get(set).map_or(&[][..], |set| &set.samples)
     }
 
-    /// Whether a sample was added on another deformer stack than that of the object.
-    pub fn is_sample_stale(&self, sample: &Sample) -> bool {
-        let mesh = self.corrected_mesh();
-        let item = mesh.and_then(|mesh| self.document.meshes().get(&mesh));
-        item.is_some_and(|item| sample.is_stale(&item.stack))
+    /// Why a sample of a set no longer gives its sculpt; `None`: it does. While a step is open, as before it.
+    pub fn sample_staleness(&mut self, set: usize, sample: usize) -> Option<Staleness> {
+        let mesh = self.corrected_mesh()?;
+        let now = (mesh, self.history.revision_but_for_poses());
+        let known = self.correcting.stale.as_ref().map(|(at, _)| *at);
+        let is_kept = known.is_some_and(|(of, _)| of == mesh) && self.history.is_open();
+        if known != Some(now) && !is_kept {
+            self.correcting.stale = Some((now, self.document.stale_samples(mesh)));
+        }
+        let index = self.correctives()?.index_of(set, sample)?;
+        let (_, stale) = self.correcting.stale.as_ref()?;
+        stale.get(&index).copied()
     }
 
     /// The displacements that all samples together add in the pose on screen, as those of a sample whose set `scales`
@@ -238,7 +275,11 @@ impl Editor {
         let parts = mesh.and_then(|(mesh, correctives)| {
             let instance = correctives::skinned_instance(&self.document, mesh)?;
             let rotations = self.document.point_rotations(instance)?;
-            Some((correctives, self.document.point_weights(mesh)?, rotations))
+            Some((
+                correctives,
+                self.document.point_weights(instance)?,
+                rotations,
+            ))
         });
         let Some((correctives, mut weights, rotations)) = parts else {
             return Displacements::default();
@@ -299,15 +340,15 @@ impl Editor {
         });
     }
 
-    /// Mutes exactly the samples for which `is_muted` is true of set, sample and their names.
-    fn mute_samples(&mut self, label: &str, is_muted: impl Fn(usize, usize, [&str; 2]) -> bool) {
+    /// Mutes exactly the samples for which `is_muted` is true of set, sample and what the sample is.
+    fn mute_samples(&mut self, label: &str, is_muted: impl Fn(usize, usize, Identity) -> bool) {
         self.change_sets(label, None, |sets| {
             for (i, set) in sets.iter_mut().enumerate() {
                 let wanted: Vec<bool> = set
                     .samples
                     .iter()
                     .enumerate()
-                    .map(|(k, sample)| is_muted(i, k, [&set.name, &sample.name]))
+                    .map(|(k, sample)| is_muted(i, k, Identity::of(set, sample)))
                     .collect();
                 let mut samples = set.samples.iter().zip(&wanted);
                 if samples.all(|(sample, muted)| sample.muted == *muted) {
@@ -348,11 +389,9 @@ impl Editor {
     }
 
     fn add_sample_with(&mut self, home: Home, label: &str, displacements: Displacements) -> bool {
-        let Some((item, known)) = self
-            .corrected_mesh()
-            .and_then(|mesh| self.document.meshes().get(&mesh))
-            .zip(self.correctives())
-        else {
+        let mesh = self.corrected_mesh();
+        let item = mesh.and_then(|mesh| Some((mesh, self.document.meshes().get(&mesh)?)));
+        let Some(((mesh, item), known)) = item.zip(self.correctives()) else {
             return false;
         };
         let pose = self.document.shown_pose();
@@ -385,6 +424,7 @@ impl Editor {
             beside: beside(known.sets(), index, &pose, &skeleton),
             displacements,
             captured_on: item.stack.clone(),
+            captured_over: self.document.captured_now(mesh),
             strength: 1.0,
             muted: false,
         };

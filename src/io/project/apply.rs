@@ -433,7 +433,9 @@ impl Opening {
             };
             self.findings.append(&mut about_mesh);
             let (joints, findings) = (&mut self.joints, &mut self.findings);
-            let restored = correctives::restore(&entry, &item, joints, findings)?;
+            let base = self.document.skin_base(mesh);
+            let item = (&*item, base.as_ref());
+            let restored = correctives::restore(&entry, item, joints, findings)?;
             let lost = (
                 restored.n_missing,
                 "of vertices that the mesh does not have",

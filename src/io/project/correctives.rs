@@ -14,7 +14,9 @@ use super::sample_entries::{
     CorrectiveEntry, DriverEntry, HeldVertices, MovedPoint, Rotation, SampleEntry, SampleMode,
 };
 use super::stack::Stack;
-use crate::deform::correctives::{Correctives, Driver, Fault, Sample, SampleSet, SampleVertices};
+use crate::deform::correctives::{
+    CapturedOver, Correctives, Driver, Fault, Sample, SampleSet, SampleVertices, SkinBase,
+};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::Finding;
 use crate::mesh::Mesh;
@@ -106,6 +108,7 @@ fn sample_entry(
             .map(|(joint, q)| (joints::reference(document, *joint), (*q).into()))
             .collect(),
         captured_on: (!is_present).then(|| Stack::from((*sample.captured_on).clone())),
+        captured_over: sample.base_checksum().map(|sum| format!("{sum:016x}")),
         strength: sample.strength,
         muted: sample.muted,
         points,
@@ -121,11 +124,11 @@ pub(super) struct Restored {
     pub(super) n_missing: usize,
 }
 
-/// The sets of a mesh with that of an entry, which is off where a driver is missing. Fails for a block that cannot be
-/// decoded.
+/// The sets of a mesh with that of an entry, which is off where a driver is missing. `base`: its present weights and painted
+/// maps. Fails for a block that cannot be decoded.
 pub(super) fn restore(
     entry: &CorrectiveEntry,
-    item: &MeshItem,
+    (item, base): (&MeshItem, Option<&Arc<SkinBase>>),
     joints: &mut Joints,
     findings: &mut Vec<Finding>,
 ) -> Result<Restored, ProjectError> {
@@ -171,6 +174,10 @@ pub(super) fn restore(
             beside,
             displacements: Displacements::default(),
             captured_on: captured_on.map_or_else(|| item.stack.clone(), |s| Arc::new(s.into())),
+            captured_over: captured_over(sample).map_err(|why| ProjectError::Damaged {
+                place: format!("sample \"{}\" of {place}", sample.name),
+                why,
+            })?,
             strength: sample.strength,
             muted: sample.muted,
         }));
@@ -191,15 +198,17 @@ pub(super) fn restore(
     };
     // The weights do not depend on what the samples move: they are solved for while that is decoded.
     let solve = || item.correctives.with_set(set.clone());
-    let (solved, decoded) = rayon::join(solve, || decoded(entry, &item.geometry, &place));
+    let decode = || decoded(entry, &set.samples, &item.geometry, base, &place);
+    let (solved, decoded) = rayon::join(solve, decode);
     let (displacements, n_missing) = decoded?;
-    let is_sound = |all: &Displacements| all.iter().all(|(_, d)| d.is_finite());
+    let is_sound = |(all, _): &(Displacements, _)| all.iter().all(|(_, d)| d.is_finite());
     let correctives = if displacements.iter().all(is_sound) {
         solved.filled(&set.samples, displacements)
     } else {
         let mut set = set;
-        for (sample, displacements) in set.samples.iter_mut().zip(displacements) {
-            Arc::make_mut(sample).displacements = displacements;
+        for (sample, (displacements, over)) in set.samples.iter_mut().zip(displacements) {
+            let sample = Arc::make_mut(sample);
+            (sample.displacements, sample.captured_over) = (displacements, over);
         }
         item.correctives.with_set(set)
     };
@@ -209,22 +218,46 @@ pub(super) fn restore(
     })
 }
 
-/// The displacements of each sample of an entry, and how many the mesh has no vertex for.
+/// The displacements of each sample of an entry with what they were captured over, and how many the mesh has no vertex for.
 fn decoded(
     entry: &CorrectiveEntry,
+    samples: &[Arc<Sample>],
     mesh: &Mesh,
+    base: Option<&Arc<SkinBase>>,
     place: &str,
-) -> Result<(Vec<Displacements>, usize), ProjectError> {
-    let displacements = entry.samples.par_iter().map(|sample| {
+) -> Result<(Vec<(Displacements, CapturedOver)>, usize), ProjectError> {
+    let displacements = entry.samples.par_iter().zip(samples).map(|(sample, made)| {
         let damaged = |why: String| ProjectError::Damaged {
             place: format!("sample \"{}\" of {place}", sample.name),
             why,
         };
-        displacements(sample, mesh).map_err(damaged)
+        let (displacements, n_missing) = displacements(sample, mesh).map_err(damaged)?;
+        // What is as it was can be compared from now on.
+        let over = match (&made.captured_over, base) {
+            (CapturedOver::Checksum(sum), Some(base))
+                if base.checksum(&made.captured_on, &displacements) == *sum =>
+            {
+                CapturedOver::Known(base.clone())
+            }
+            (over, _) => over.clone(),
+        };
+        Ok(((displacements, over), n_missing))
     });
-    let found = displacements.collect::<Result<Vec<_>, _>>()?;
+    let found = displacements.collect::<Result<Vec<_>, ProjectError>>()?;
     let n_missing = found.iter().map(|(_, missing)| missing).sum();
     Ok((found.into_iter().map(|(d, _)| d).collect(), n_missing))
+}
+
+/// What a sample was captured over, as the file has it.
+fn captured_over(entry: &SampleEntry) -> Result<CapturedOver, String> {
+    let Some(text) = &entry.captured_over else {
+        return Ok(CapturedOver::Unknown);
+    };
+    let sum = u64::from_str_radix(text, 16)
+        .ok()
+        .filter(|_| text.len() == 16);
+    sum.map(CapturedOver::Checksum)
+        .ok_or_else(|| format!("\"{text}\" is no checksum of 16 hex digits"))
 }
 
 /// The set of an entry that has a driver bone which the model has not.

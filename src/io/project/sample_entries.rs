@@ -107,6 +107,10 @@ pub(super) struct SampleEntry {
     /// The stack that it was captured on; omitted where it is the mesh's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) captured_on: Option<Stack>,
+    /// The checksum of the weights and painted maps that it was captured over, 16 hex digits. Omitted where nobody wrote it
+    /// down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) captured_over: Option<String>,
     #[serde(default = "whole", skip_serializing_if = "is_whole")]
     pub(super) strength: f32,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

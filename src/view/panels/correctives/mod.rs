@@ -48,6 +48,8 @@ pub struct CorrectivesPanel {
     /// The suggestions whose settings are shown.
     tuned: Option<suggestions::Tuned>,
     textures: Textures,
+    /// The weights in the plot.
+    plot: plot::PlotWeights,
 }
 
 /// A name being edited.

@@ -2,6 +2,7 @@
 
 use super::samples::number_of;
 use super::{CorrectivesPanel, colour};
+use crate::deform::Correctives;
 use crate::editor::{Editor, PoseSpace};
 use crate::view::theme;
 use egui::{
@@ -11,6 +12,7 @@ use egui::{
 use egui_plot::{Line, Plot, PlotPoints, VLine};
 use glam::{DQuat, DVec2};
 use std::f64::consts::PI;
+use std::sync::Arc;
 
 /// Height of the title, points.
 const TITLE: f32 = 20.0;
@@ -18,6 +20,70 @@ const TITLE: f32 = 20.0;
 const STEP: i32 = 2;
 /// Cells of the shaded disc along its diameter.
 const CELLS: usize = 40;
+
+/// Weights at the places of a plot, until the samples, the twist of the driver or another driver change.
+#[derive(Default)]
+pub(super) struct PlotWeights {
+    known: Option<(PlotKey, Vec<Vec<f64>>)>,
+}
+
+/// What they depend on.
+struct PlotKey {
+    correctives: Arc<Correctives>,
+    set: usize,
+    driver: usize,
+    space: PoseSpace,
+    /// The rotations of all drivers, with that of the plot where nothing is swung.
+    drivers: Vec<DQuat>,
+}
+
+/// Rotations whose components differ less are one.
+const SAME: f64 = 1e-9;
+
+impl PlotKey {
+    fn of(editor: &Editor, plotted: Plotted) -> Option<Self> {
+        let Plotted {
+            set, driver, space, ..
+        } = plotted;
+        Some(Self {
+            correctives: editor.correctives()?.clone(),
+            set,
+            driver,
+            space,
+            drivers: editor.drivers_beside(set, driver, plotted.at(DVec2::ZERO))?,
+        })
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        let drivers = self.drivers.iter().zip(&other.drivers);
+        Arc::ptr_eq(&self.correctives, &other.correctives)
+            && (self.set, self.driver) == (other.set, other.driver)
+            && self.space == other.space
+            && self.drivers.len() == other.drivers.len()
+            && drivers.into_iter().all(|(a, b)| a.abs_diff_eq(*b, SAME))
+    }
+}
+
+impl PlotWeights {
+    /// The weights of the samples of the set at places, which are the same for each plot of a kind: a row for each.
+    fn at(
+        &mut self,
+        editor: &Editor,
+        plotted: Plotted,
+        places: impl Iterator<Item = DVec2>,
+    ) -> &[Vec<f64>] {
+        let Some(key) = PlotKey::of(editor, plotted) else {
+            return &[];
+        };
+        let known = self.known.take().filter(|(known, _)| known.is(&key));
+        let made = known.unwrap_or_else(|| {
+            let rotations = places.map(|place| plotted.at(place));
+            let rows = editor.weights_along(plotted.set, plotted.driver, rotations);
+            (key, rows)
+        });
+        &self.known.insert(made).1
+    }
+}
 
 /// What is plotted: a set and one of its drivers.
 #[derive(Clone, Copy)]
@@ -27,6 +93,13 @@ struct Plotted {
     space: PoseSpace,
     /// The rotation of the driver from bind.
     rotation: DQuat,
+}
+
+impl Plotted {
+    /// The rotation of the driver at a place of the plot.
+    fn at(&self, place: DVec2) -> DQuat {
+        self.space.rotation(place, self.rotation)
+    }
 }
 
 impl CorrectivesPanel {
@@ -75,8 +148,8 @@ impl CorrectivesPanel {
         });
         let room = rect.with_min_y(rect.top() + TITLE + 2.0);
         let (response, wanted) = match plotted.space {
-            PoseSpace::Angle(_) => curves_ui(ui, editor, plotted, room),
-            PoseSpace::Swing { .. } => disc_ui(ui, editor, plotted, room),
+            PoseSpace::Angle(_) => curves_ui(ui, editor, &mut self.plot, plotted, room),
+            PoseSpace::Swing { .. } => disc_ui(ui, editor, &mut self.plot, plotted, room),
         };
         response.widget_info(|| {
             WidgetInfo::labeled(Role::Canvas, true, format!("Pose space of {title}"))
@@ -110,21 +183,21 @@ impl CorrectivesPanel {
 fn curves_ui(
     ui: &mut Ui,
     editor: &Editor,
+    weights: &mut PlotWeights,
     plotted: Plotted,
     room: Rect,
 ) -> (Response, Option<DVec2>) {
     let palette = theme::palette(ui);
     let Plotted {
         set,
-        driver,
         space,
         rotation,
+        ..
     } = plotted;
     let angles: Vec<f64> = (-180..=180).step_by(STEP as usize).map(f64::from).collect();
-    let rotations = angles
-        .iter()
-        .map(|degrees| space.rotation(DVec2::new(degrees.to_radians(), 0.0), rotation));
-    let rows = editor.weights_along(set, driver, rotations);
+    let places = angles.iter();
+    let places = places.map(|degrees| DVec2::new(degrees.to_radians(), 0.0));
+    let rows = weights.at(editor, plotted, places);
     let samples = editor.samples_of(set);
     let now = space.place(rotation).x.to_degrees();
     let active = editor.active_sample();
@@ -153,7 +226,7 @@ fn curves_ui(
     let shown = plot.show(ui, |plot| {
         for (index, sample) in samples.iter().enumerate() {
             let colour = colour(index, is_dark);
-            let points = angles.iter().zip(&rows);
+            let points = angles.iter().zip(rows);
             let points = points.map(|(angle, row)| [*angle, row[index]]);
             let width = if active == Some(index) { 2.5 } else { 1.25 };
             let points = PlotPoints::from(points.collect::<Vec<_>>());
@@ -176,10 +249,20 @@ fn curves_ui(
     (response, wanted)
 }
 
+/// The swings in the middle of the shaded cells, in all that touch the disc.
+fn cells() -> impl Iterator<Item = DVec2> {
+    let cell = 2.0 / CELLS as f64;
+    let middle = move |i: usize| (i as f64 + 0.5) * cell - 1.0;
+    let all = (0..CELLS * CELLS).map(move |i| DVec2::new(middle(i % CELLS), -middle(i / CELLS)));
+    all.filter(move |at| at.length() <= 1.0 + cell)
+        .map(|at| at * PI)
+}
+
 /// Draws the disc of swings; returns the swing that was clicked or dragged to.
 fn disc_ui(
     ui: &mut Ui,
     editor: &Editor,
+    shade: &mut PlotWeights,
     plotted: Plotted,
     room: Rect,
 ) -> (Response, Option<DVec2>) {
@@ -206,21 +289,12 @@ fn disc_ui(
 
     if let Some(index) = active {
         let cell = 2.0 * radius / CELLS as f32;
-        let cells: Vec<egui::Pos2> = (0..CELLS * CELLS)
-            .map(|i| {
-                let (x, y) = ((i % CELLS) as f32 + 0.5, (i / CELLS) as f32 + 0.5);
-                centre + vec2(x * cell - radius, y * cell - radius)
-            })
-            .filter(|at| (*at - centre).length() <= radius + cell)
-            .collect();
-        let rotations = cells
-            .iter()
-            .map(|at| space.rotation(from_screen(*at), rotation));
-        let rows = editor.weights_along(set, driver, rotations);
-        for (at, row) in cells.iter().zip(rows) {
+        let rows = shade.at(editor, plotted, cells());
+        for (place, row) in cells().zip(rows) {
+            let at = to_screen(place);
             let share = row[index].clamp(0.0, 1.0) as f32 * 0.55;
             let shade = colour(index, ui.visuals().dark_mode).gamma_multiply(share);
-            painter.rect_filled(Rect::from_center_size(*at, Vec2::splat(cell)), 0.0, shade);
+            painter.rect_filled(Rect::from_center_size(at, Vec2::splat(cell)), 0.0, shade);
         }
         // A clean rim: the corners of cells outside are painted over.
         let over = Stroke::new(2.0 * cell, palette.panel);

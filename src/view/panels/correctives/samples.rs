@@ -3,7 +3,7 @@
 use super::fields::Number;
 use super::sets::text_ui;
 use super::{CorrectivesPanel, Rename, buttons_ui, colour, heading_ui, id_of};
-use crate::deform::correctives::Sample;
+use crate::deform::correctives::{Sample, Staleness};
 use crate::editor::{Editor, SampleTask, Stale};
 use crate::finding::counted;
 use crate::view::commands::Command;
@@ -13,6 +13,7 @@ use crate::view::panels::rename::{NameField, RenameEnd};
 use crate::view::theme;
 use egui::{Key, Rect, Role, Sense, Ui, UiBuilder, Vec2, WidgetInfo, pos2, vec2};
 use egui_material_icons::icons;
+use std::fmt::Write;
 
 /// Width of an icon column, points.
 const ICON: f32 = 22.0;
@@ -105,9 +106,10 @@ impl CorrectivesPanel {
             .widget_info(|| WidgetInfo::selected(Role::ListBoxOption, true, is_active, &spoken));
 
         let picture = Rect::from_min_size(rect.min + vec2(6.0, 3.0), PICTURE);
-        if let Some(image) = editor.sample_picture(set, index)
+        // Rows out of sight need no picture.
+        if ui.is_rect_visible(picture)
+            && let Some(image) = editor.sample_picture(set, index)
             && let Some(texture) = self.textures.of(ui.ctx(), &image)
-            && ui.is_rect_visible(picture)
         {
             let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
             let strength = if sample.muted { 0.4 } else { 1.0 };
@@ -216,9 +218,9 @@ impl CorrectivesPanel {
             (true, false) => palette.accent,
             (false, false) => palette.text,
         };
-        let is_stale = editor.is_sample_stale(sample);
+        let stale = editor.sample_staleness(set, index);
         let mut place = place;
-        if is_stale {
+        if stale.is_some() {
             let (icon, rest) = place.split_left_right_at_x(place.left() + 18.0);
             paint_icon(ui, icon, icons::ICON_WARNING, palette.text);
             place = rest.with_min_x(rest.left() + 2.0);
@@ -237,7 +239,7 @@ impl CorrectivesPanel {
         }
         response.context_menu(|ui| menu_ui(ui, editor, (set, index), commands));
         response.on_hover_ui(|ui| {
-            ui.label(about(sample, is_stale));
+            ui.label(about(sample, stale));
         });
         clicked
     }
@@ -300,16 +302,19 @@ fn bar_ui(ui: &Ui, rect: Rect, index: usize, sample: &Sample, weight: f64) {
 }
 
 /// The tooltip of a row.
-fn about(sample: &Sample, is_stale: bool) -> String {
+fn about(sample: &Sample, stale: Option<Staleness>) -> String {
     let n = sample.displacements.n_points();
     let mut text = format!("{}\nMoves {}.", sample.name, counted(n, "vertex"));
     if sample.muted {
         text.push_str("\nMuted.");
     }
-    if is_stale {
-        text.push_str(
-            "\nAdded on another deformer stack. Re-target it to keep the shape, or keep the displacements.",
-        );
+    if let Some(why) = stale {
+        let ways = if why == Staleness::WeightsLost {
+            "The old weights are not known any more: sculpt it again, or keep the displacements."
+        } else {
+            "Re-target it to keep the shape, or keep the displacements."
+        };
+        let _ = write!(text, "\nCaptured {}. {ways}", why.reason());
     }
     format!("{text}\nClick to make it active, double-click to rename it.")
 }
@@ -337,8 +342,7 @@ fn menu_ui(
             ui.close();
         }
     }
-    let is_stale = editor.samples_of(set).get(index);
-    if is_stale.is_some_and(|sample| editor.is_sample_stale(sample))
+    if let Some(why) = editor.sample_staleness(set, index)
         && let Some(mesh) = editor.corrected_mesh()
     {
         ui.separator();
@@ -347,14 +351,17 @@ fn menu_ui(
             (
                 SampleTask::Retarget(one),
                 "Re-target",
-                "Capture this sample again on the present deformer stack: its vertices keep their sculpted shape.",
+                "Capture this sample again on the present deformer stack and weights: its vertices keep their sculpted shape.",
             ),
             (
                 SampleTask::Keep(one),
                 "Keep displacements",
-                "Keep the displacements of this sample as they are on the present deformer stack.",
+                "Keep the displacements of this sample as they are on the present deformer stack and weights.",
             ),
         ] {
+            if why == Staleness::WeightsLost && task == SampleTask::Retarget(one) {
+                continue;
+            }
             if ui.button(label).on_hover_text(about).clicked() {
                 editor.change_samples(task);
                 ui.close();

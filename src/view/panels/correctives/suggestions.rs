@@ -79,17 +79,33 @@ impl CorrectivesPanel {
         }
         let proposals = || found.iter().flat_map(|s| &s.proposals);
         let n_proposals = proposals().count();
-        let n_ticked = proposals().filter(|p| p.is_recommended).count();
+        let accepted: Vec<Vec<bool>> = (0..found.len())
+            .map(|s| {
+                let proposals = 0..found[s].proposals.len();
+                proposals
+                    .map(|p| editor.is_proposal_accepted(s, p))
+                    .collect()
+            })
+            .collect();
+        let ticks = proposals().zip(accepted.iter().flatten());
+        let n_ticked = ticks
+            .filter(|(p, accepted)| p.is_recommended && !**accepted)
+            .count();
+        let n_open = accepted
+            .iter()
+            .flatten()
+            .filter(|accepted| !**accepted)
+            .count();
         ui.horizontal_wrapped(|ui| {
             if n_proposals > 0 {
                 let accept = ui.add_enabled(n_ticked > 0, Button::new("Accept ticked"));
-                let about = "Add all ticked samples to the object, as one undo step.";
+                let about = "Add all ticked samples that are not accepted yet to the object, as one undo step.";
                 if accept.on_hover_text(about).clicked() {
                     editor.accept_ticked_proposals();
                 }
             }
-            let close = if n_proposals > 0 { "Drop all" } else { "Close" };
-            let about = "Close the list. The object stays as it is.";
+            let close = if n_open > 0 { "Drop all" } else { "Close" };
+            let about = "Close the list. The object stays as it is, with the accepted samples.";
             if ui.button(close).on_hover_text(about).clicked() {
                 editor.drop_suggestions();
             }
@@ -117,7 +133,8 @@ impl CorrectivesPanel {
                 let shows_own = self.tuned.as_ref() == Some(&own);
                 ui.push_id(("proposal", s, p), |ui| {
                     let textures = &mut self.textures;
-                    match proposal_ui(ui, editor, textures, (s, p), proposal, shows_own) {
+                    let state = (shows_own, accepted[s][p]);
+                    match proposal_ui(ui, editor, textures, (s, p), proposal, state) {
                         Some(Answer::Tune) => self.tuned = (!shows_own).then_some(own),
                         Some(answer) => answered = Some((s, p, answer)),
                         None => {}
@@ -248,13 +265,13 @@ fn proposal_ui(
     textures: &mut Textures,
     (s, p): (usize, usize),
     proposal: &Proposal,
-    shows_settings: bool,
+    (shows_settings, is_accepted): (bool, bool),
 ) -> Option<Answer> {
     let palette = theme::palette(ui);
     let mut answer = None;
     ui.horizontal(|ui| {
-        let mut ticked = proposal.is_recommended;
-        let tick = ui.add(Checkbox::without_text(&mut ticked));
+        let mut ticked = proposal.is_recommended || is_accepted;
+        let tick = ui.add_enabled(!is_accepted, Checkbox::without_text(&mut ticked));
         let label = format!("Accept {}", proposal.name);
         tick.widget_info(|| WidgetInfo::selected(Role::CheckBox, true, ticked, &label));
         if tick
@@ -274,15 +291,24 @@ fn proposal_ui(
                 ("Accept", "Add this sample to the object.", Answer::Accept),
             ] {
                 let is_shown = shows_settings && matches!(of_button, Answer::Tune);
-                let button = ui.add(Button::new(text).selected(is_shown));
-                let label = format!("{text} {}", proposal.name);
-                button.widget_info(|| WidgetInfo::selected(Role::Button, true, is_shown, &label));
+                let is_done = is_accepted && matches!(of_button, Answer::Accept);
+                let shown = if is_done { "Accepted" } else { text };
+                let button = ui.add_enabled(!is_done, Button::new(shown).selected(is_shown));
+                let label = format!("{shown} {}", proposal.name);
+                button.widget_info(|| WidgetInfo::selected(Role::Button, !is_done, is_shown, &label));
+                let button = button.on_disabled_hover_text(
+                    "This sample was added to the object. Undo it to accept it again.",
+                );
                 if button.on_hover_text(about).clicked() {
                     answer = Some(of_button);
                 }
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                ui.add(Label::new(&proposal.name).truncate());
+                let mut name = RichText::new(&proposal.name);
+                if is_accepted {
+                    name = name.color(palette.text_dim);
+                }
+                ui.add(Label::new(name).truncate());
             });
         });
     });

@@ -1,0 +1,93 @@
+//! What the corrective samples of a mesh were captured over, compared with the present state.
+
+use super::{Document, MeshId};
+use crate::deform::Correctives;
+use crate::deform::correctives::{CapturedOver, SkinBase, Staleness};
+use crate::skeleton::JointId;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What marks joints that are not in the source.
+const NEW: u64 = 1 << 32;
+
+impl Document {
+    /// The present weights and painted maps of a mesh, for samples that are captured over them. Shares their chunks.
+    pub fn skin_base(&self, mesh: MeshId) -> Option<Arc<SkinBase>> {
+        let item = self.meshes.get(&mesh)?;
+        let joints = self.skin_of_mesh(mesh).map_or(&[][..], |(_, s)| &s.joints);
+        let joints = joints.iter().map(|&joint| self.code_of_joint(joint));
+        Some(Arc::new(SkinBase::new(
+            item.influences.clone(),
+            joints.collect(),
+            item.masks.clone(),
+        )))
+    }
+
+    /// As a sample of a mesh that is captured now.
+    pub fn captured_now(&self, mesh: MeshId) -> CapturedOver {
+        let base = self.skin_base(mesh);
+        base.map_or(CapturedOver::Unknown, CapturedOver::Known)
+    }
+
+    /// The samples of a mesh, by their index among all of it, that no longer give their sculpt, each with the reason.
+    pub fn stale_samples(&self, mesh: MeshId) -> BTreeMap<usize, Staleness> {
+        let item = self.meshes.get(&mesh);
+        let Some((item, base)) = item.zip(self.skin_base(mesh)) else {
+            return BTreeMap::new();
+        };
+        let samples = item.correctives.samples().iter().enumerate();
+        let stale = samples.filter_map(|(i, s)| Some((i, s.staleness(&item.stack, &base)?)));
+        stale.collect()
+    }
+
+    /// The document with the weights and painted maps of a mesh that a sample was captured over.
+    #[must_use]
+    pub fn over_base(mut self, mesh: MeshId, base: &SkinBase) -> Self {
+        if let Some(item) = self.meshes.get_mut(&mesh) {
+            let item = Arc::make_mut(item);
+            item.influences = base.influences().clone();
+            item.masks = base.masks().clone();
+        }
+        self
+    }
+
+    /// The samples of a mesh after a change: those whose displacements changed, and that gave their sculpt before, were
+    /// captured over the present weights.
+    pub(super) fn recaptured(&self, mesh: MeshId, made: Arc<Correctives>) -> Arc<Correctives> {
+        let Some(item) = self.meshes.get(&mesh) else {
+            return made;
+        };
+        let mut changed = made.clone();
+        let mut base = None;
+        let before = item.correctives.sets();
+        for (s, (old, new)) in before.iter().zip(made.sets()).enumerate() {
+            for (i, (old, new)) in old.samples.iter().zip(&new.samples).enumerate() {
+                let is_known = match &new.captured_over {
+                    CapturedOver::Known(base) => base.shares(&item.influences, &item.masks),
+                    _ => false,
+                };
+                if is_known
+                    || Arc::ptr_eq(old, new)
+                    || !old.captured_over.is(&new.captured_over)
+                    || old.displacements.shares(&new.displacements)
+                {
+                    continue;
+                }
+                base = base.or_else(|| self.skin_base(mesh));
+                if let Some(base) = base.as_ref().filter(|base| !old.has_other_base(base)) {
+                    let over = CapturedOver::Known(base.clone());
+                    changed = Arc::new(changed.captured_over(s, i, over));
+                }
+            }
+        }
+        changed
+    }
+
+    /// A number that is the joint's in every session: its node in the source, or its place among new ones.
+    fn code_of_joint(&self, joint: JointId) -> u64 {
+        match self.skeleton.joint(joint).source_node {
+            Some(node) => u64::from(node),
+            None => NEW | u64::from(joint.0).saturating_sub(self.source_skeleton.len() as u64),
+        }
+    }
+}
