@@ -42,7 +42,6 @@ pub struct ClustersPanel {
     /// The model that it shows.
     model: u64,
     rename: Option<Rename>,
-    sparse: patches::Sparse,
     summaries: RecordingSummaries,
     /// The binding of the active data that is edited.
     binding: usize,

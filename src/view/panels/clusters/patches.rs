@@ -3,7 +3,7 @@
 use super::ClustersPanel;
 use crate::cluster::{Interpolation, PatchSettings};
 use crate::editor::Editor;
-use crate::editor::clusters::{SPARSE_DEGREES, VERY_SPARSE_DEGREES};
+use crate::evaluate::{MOST_PATCHES, SPARSE_DEGREES, VERY_SPARSE_DEGREES};
 use crate::finding::counted;
 use crate::view::commands::Command;
 use crate::view::panels::correctives::fields::{Number, named_ui, pick_ui};
@@ -44,14 +44,6 @@ const SURFACES: [(Interpolation, &str, &str); 5] = [
 /// What of the paper the settings are.
 const PAPER: &str = "The surface between the clusters. The paper (Bukatov et al. 2014) names no kind of patch; it says \
                      \"Bezier patch meshes\".";
-
-/// How many edges turn too far, and the state they were counted for.
-#[derive(Default)]
-pub(super) struct Sparse {
-    state: Option<(u64, u64, u64)>,
-    n_all: usize,
-    n_very: usize,
-}
 
 impl ClustersPanel {
     /// Draws the settings of the patches, then what the layout found.
@@ -157,7 +149,6 @@ impl ClustersPanel {
                 }
             });
         }
-        self.count_sparse(editor);
         let warn = |ui: &mut Ui, n: usize, degrees: f64, is_error: bool| {
             if n == 0 {
                 return false;
@@ -171,8 +162,8 @@ impl ClustersPanel {
                 } else {
                     theme::palette(ui).text
                 };
-                let about = "In this pose the rotation of the skin differs by that angle between the ends of the edges: \
-                             the clusters are too sparse there. Mark more between them.";
+                let about = "In this pose the surface at the ends of the edges turns by that angle between them: the \
+                             clusters are too sparse there. Mark more between them.";
                 ui.label(RichText::new(text).color(colour)).on_hover_text(about);
                 let about = format!("Select the clusters at the ends of edges that turn by more than {degrees:.0}°.");
                 let label = format!("Select ends above {degrees:.0}°");
@@ -182,7 +173,17 @@ impl ClustersPanel {
             });
             asked
         };
-        let (sparse, very) = (self.sparse.n_all, self.sparse.n_very);
+        let above = |degrees: f64| {
+            let edges = editor.net_edges().iter();
+            edges.filter(|edge| edge.degrees > degrees).count()
+        };
+        let (sparse, very) = (above(SPARSE_DEGREES), above(VERY_SPARSE_DEGREES));
+        if n_patches > MOST_PATCHES {
+            let text = format!(
+                "Edges of more than {MOST_PATCHES} patches are neither drawn nor measured."
+            );
+            ui.add(Label::new(RichText::new(text).color(dim)).wrap());
+        }
         // The second row says all where every such edge is worse.
         let shown = if sparse > very { sparse } else { 0 };
         if warn(ui, shown, SPARSE_DEGREES, false) {
@@ -191,25 +192,5 @@ impl ClustersPanel {
         if warn(ui, very, VERY_SPARSE_DEGREES, true) {
             editor.select_sparse_ends(VERY_SPARSE_DEGREES);
         }
-    }
-
-    /// Counts the sparse edges again if the picture changed, between drags and while no clip plays.
-    fn count_sparse(&mut self, editor: &Editor) {
-        let state = (
-            editor.model_serial(),
-            editor.picture_serial(),
-            editor.history().revision(),
-        );
-        let is_busy = editor.is_playing() || editor.is_painting();
-        if self.sparse.state == Some(state) || is_busy {
-            return;
-        }
-        let edges = editor.net_edges();
-        let above = |degrees: f64| edges.iter().filter(|e| e.degrees > degrees).count();
-        self.sparse = Sparse {
-            state: Some(state),
-            n_all: above(SPARSE_DEGREES),
-            n_very: above(VERY_SPARSE_DEGREES),
-        };
     }
 }
