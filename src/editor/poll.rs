@@ -205,6 +205,7 @@ impl Editor {
         self.evaluation.stale = false;
         self.evaluation.posted += 1;
         let heat_map = self.heat_request();
+        self.remember_bed();
         let (net, edges) = self.ask_for_net();
         self.worker.post(Request {
             generation: self.evaluation.posted,

@@ -1,5 +1,6 @@
 //! The sample project of a gauge surface without a skeleton: levels, the wet / dry line, and salt as colour.
 
+use crate::editing::EditorHarness;
 use glam::{DVec3, Vec3};
 use sinew::cluster::channel::{
     AxisMap, Binding, BindingKind, Played, RecordingId, RecordingItem, ScalarDirection,
@@ -12,6 +13,7 @@ use sinew::cluster::{
 use sinew::document::{
     ClipId, ClustersEdit, Document, Edit, EditError, History, InstanceId, MeshId,
 };
+use sinew::editor::OpenRequest;
 use sinew::evaluate::{Evaluator, SurfaceData, SurfaceDataFinder};
 use sinew::io::channels::read_item;
 use sinew::io::project::{save, to_project, to_text};
@@ -274,6 +276,25 @@ fn the_wet_area_shrinks_as_the_reservoir_is_drawn_down() {
         let over = f64::from(end.y) - bed.at(*end).unwrap();
         assert!(over.abs() < 0.05, "{over}");
     }
+}
+
+#[test]
+fn hiding_the_bed_takes_the_line_away() {
+    let mut h = EditorHarness::on(OpenRequest::Path(in_projects("water-surface.ron")));
+    let document = h.editor.document();
+    let (water, bed) = (instance(document, "Water"), instance(document, "Bed"));
+    let area = |h: &EditorHarness| {
+        let shown = h.editor.surface_data(water).unwrap();
+        shown.shore.as_ref().unwrap().area
+    };
+    let known = area(&h);
+    assert!(known > 100.0);
+    h.editor.set_instance_hidden(bed, true);
+    h.settle();
+    assert_eq!(area(&h), 0.0);
+    h.editor.set_instance_hidden(bed, false);
+    h.settle();
+    assert_eq!(area(&h), known);
 }
 
 #[test]
