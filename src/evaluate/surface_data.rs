@@ -132,6 +132,9 @@ impl SurfaceDataFinder {
     }
 }
 
+/// What a [`BedPart`] is made of.
+type Standing<'a> = (InstanceId, &'a Arc<Mesh>, &'a [Vec3], bool);
+
 impl Bed {
     /// Brings the bed to where it stands: all visible objects but those that are water themselves. The field is made again
     /// only where one of them moved; returns whether it was.
@@ -150,8 +153,8 @@ impl Bed {
                 (instance, &item.geometry, plan.positions(), is_mirrored)
             })
         });
-        let parts: Vec<_> = parts.collect();
-        let is_same = |(known, now): (&BedPart, &(InstanceId, &Arc<Mesh>, &[Vec3], bool))| {
+        let parts: Vec<Standing<'_>> = parts.collect();
+        let is_same = |(known, now): (&BedPart, &Standing<'_>)| {
             let (instance, mesh, positions, is_mirrored) = *now;
             known.instance == instance
                 && Arc::ptr_eq(&known.mesh, mesh)
