@@ -279,6 +279,39 @@ fn the_wet_area_shrinks_as_the_reservoir_is_drawn_down() {
 }
 
 #[test]
+fn a_layer_without_its_recording_is_kept_until_it_is_deleted() {
+    let mut h = EditorHarness::on(OpenRequest::Path(in_projects("water-surface.ron")));
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("water.ron");
+    h.editor.save_as(&project);
+    h.settle();
+    let saved = std::fs::read_to_string(&project).unwrap();
+    let start = saved.find("title: \"Levels\"").expect("the data");
+    let lost = saved[start..].replacen("recording: 0", "recording: 9", 1);
+    assert_ne!(lost, saved[start..]);
+    std::fs::write(&project, [&saved[..start], &lost].concat()).unwrap();
+
+    let mut h = EditorHarness::on(OpenRequest::Path(project));
+    let water = mesh(h.editor.document(), "Water");
+    h.editor.choose_group(0);
+    let kept = h.editor.kept_layers().to_vec();
+    assert_eq!((kept.len(), kept[0].name.as_str()), (1, "Levels"));
+    assert_eq!(kept[0].recording, Some(RecordingId(9)));
+    let reader = |h: &EditorHarness| h.editor.document().reader_of(RecordingId(9));
+    assert_eq!(
+        reader(&h),
+        Some((water, 0)),
+        "it may not be given to another"
+    );
+    h.editor.delete_kept_layer(0);
+    h.settle();
+    assert_eq!((h.editor.kept_layers(), reader(&h)), (&[][..], None));
+    h.editor.undo();
+    h.settle();
+    assert_eq!(h.editor.kept_layers(), kept);
+}
+
+#[test]
 fn hiding_the_bed_takes_the_line_away() {
     let mut h = EditorHarness::on(OpenRequest::Path(in_projects("water-surface.ron")));
     let document = h.editor.document();
