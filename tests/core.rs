@@ -45,6 +45,8 @@ mod cli_weights;
 mod clip_edit;
 #[path = "core/cluster_choice.rs"]
 mod cluster_choice;
+#[path = "core/cluster_correctives.rs"]
+mod cluster_correctives;
 #[path = "core/cluster_data.rs"]
 mod cluster_data;
 #[path = "core/cluster_drivers.rs"]

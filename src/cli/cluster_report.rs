@@ -2,18 +2,14 @@
 
 use super::Failure;
 use super::centres;
-use crate::cluster::{
-    Base, CageMesh, CageSource, ControlKey, CornerFrame, DataLayer, DriverLayer, MeshLayout,
-    Patches,
-};
+use crate::cluster::{Base, CageMesh, CageSource, ControlKey, DataLayer, DriverLayer, MeshLayout};
 use crate::document::{ClipId, Document, MeshId, MeshItem, checks};
-use crate::evaluate::Evaluator;
+use crate::evaluate::{Evaluator, NetEdge, SPARSE_DEGREES, VERY_SPARSE_DEGREES, net_edges};
 use crate::finding::{Finding, counted};
 use crate::mesh::Mesh;
 use crate::skeleton::PoseAt;
 use crate::suggest::ClusterRound;
 use serde::Serialize;
-use std::borrow::Cow;
 use std::io::Write;
 
 /// The control clusters of a document.
@@ -165,13 +161,17 @@ impl Report {
             evaluator.evaluate(document, at);
         }
         let meshes = document.meshes().iter().map(|(&id, item)| {
-            let instances = document.instances().iter().filter(|(_, i)| i.mesh == id);
-            let mut plans = instances.filter_map(|(&id, _)| evaluator.plan(id));
-            let patches = plans.find_map(|plan| plan.patches());
+            let mut instances = document.instances().iter();
+            let first = instances.find(|(_, i)| i.mesh == id).map(|(&id, _)| id);
             let rounds = suggested.iter().find(|(mesh, _)| *mesh == id);
             let rounds = rounds.map_or_else(Vec::new, |(_, rounds)| rounds.clone());
             let layout = cooks.layouts.get(&id).map(|layout| &**layout);
-            mesh_report(document, item, (id, layout), patches, rounds)
+            let edges = layout
+                .zip(first)
+                .map_or_else(Vec::new, |(layout, instance)| {
+                    net_edges(&evaluator, layout, instance)
+                });
+            mesh_report(document, item, (id, layout), &edges, rounds)
         });
         let meshes = meshes.collect();
         let mut findings = checks::of_layers(document);
@@ -283,7 +283,7 @@ fn mesh_report(
     document: &Document,
     item: &MeshItem,
     (id, layout): (MeshId, Option<&MeshLayout>),
-    patches: Option<(&Patches, Cow<'_, [CornerFrame]>)>,
+    edges: &[NetEdge],
     suggested: Vec<ClusterRound>,
 ) -> MeshReport {
     let map = &item.clusters;
@@ -356,15 +356,11 @@ fn mesh_report(
         report.free = layout.free.iter().map(|free| n_points(&free.vertex)).sum();
         report.excluded = layout.excluded.iter().map(n_points).sum();
     }
-    if let Some((patches, frames)) = patches {
-        for (a, b) in edges(patches) {
-            let [a, b] = [a, b].map(|corner| frames[corner as usize].rotation);
-            let degrees = 2.0 * a.dot(b).abs().min(1.0).acos().to_degrees();
-            report.edges += 1;
-            report.sparse_edges += usize::from(degrees > 60.0);
-            report.very_sparse_edges += usize::from(degrees > 90.0);
-            report.worst_edge_degrees = report.worst_edge_degrees.max(degrees);
-        }
+    report.edges = edges.len();
+    for edge in edges {
+        report.sparse_edges += usize::from(edge.degrees > SPARSE_DEGREES);
+        report.very_sparse_edges += usize::from(edge.degrees > VERY_SPARSE_DEGREES);
+        report.worst_edge_degrees = report.worst_edge_degrees.max(edge.degrees);
     }
     report
 }
@@ -423,15 +419,6 @@ fn recordings(document: &Document) -> Vec<RecordingReport> {
         }
     });
     items.collect()
-}
-
-/// The edges between corners, each once.
-fn edges(patches: &Patches) -> impl Iterator<Item = (u32, u32)> + '_ {
-    let rings = &patches.net().rings;
-    (0..patches.n_corners() as u32).flat_map(move |a| {
-        let others = rings.neighbours(a).iter();
-        others.filter(move |b| **b > a).map(move |&b| (a, b))
-    })
 }
 
 fn vertex_of(mesh: &Mesh, first: &[u32], point: u32) -> Option<Vertex> {

@@ -3,15 +3,21 @@
 use super::edit_error::EditError;
 use super::{Document, MeshId};
 use crate::cluster::channel::{RecordingId, RecordingItem};
+use std::collections::BTreeSet;
 
 impl Document {
-    /// The first group of clusters whose layers read a recording: its mesh and its index.
+    /// The first group of clusters whose layers read a recording, those that are only kept among them: its mesh and its index.
     pub fn reader_of(&self, recording: RecordingId) -> Option<(MeshId, u16)> {
         self.meshes.iter().find_map(|(&mesh, item)| {
             let map = &item.clusters;
             let drivers = map.drivers().map(|(g, driver)| (g, driver.recording()));
             let data = map.data().map(|(g, data)| (g, Some(data.played.recording)));
-            let mut reads = drivers.chain(data);
+            let groups = (0u16..).zip(map.groups());
+            let kept = groups.flat_map(|(g, group)| {
+                let kept = group.unplaced.iter();
+                kept.map(move |layer| (g, layer.recording))
+            });
+            let mut reads = drivers.chain(data).chain(kept);
             let found = reads.find(|(_, read)| *read == Some(recording));
             Some((mesh, found?.0))
         })
@@ -27,10 +33,16 @@ impl Document {
         Some(*found?.0)
     }
 
-    /// An id that no recording has.
+    /// An id that no recording has, and that no layer reads which the project keeps.
     pub fn free_recording(&self) -> RecordingId {
+        let groups = self.meshes.values().flat_map(|item| item.clusters.groups());
+        let kept = groups.flat_map(|group| &group.unplaced);
+        let kept: BTreeSet<RecordingId> = kept.filter_map(|layer| layer.recording).collect();
         let last = self.recordings.keys().next_back();
-        RecordingId(last.map_or(0, |id| id.0.saturating_add(1)))
+        let next = last.map_or(0, |id| id.0.saturating_add(1));
+        let mut ids = (next..=u32::MAX).chain(0..next).map(RecordingId);
+        let is_free = |id: &RecordingId| !self.recordings.contains_key(id) && !kept.contains(id);
+        ids.find(is_free).unwrap_or(RecordingId(next))
     }
 
     /// The recording of this name.

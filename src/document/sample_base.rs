@@ -62,15 +62,17 @@ impl Document {
         let before = item.correctives.sets();
         for (s, (old, new)) in before.iter().zip(made.sets()).enumerate() {
             for (i, (old, new)) in old.samples.iter().zip(&new.samples).enumerate() {
+                if Arc::ptr_eq(old, new)
+                    || !old.captured_over.is(&new.captured_over)
+                    || old.displacements.shares(&new.displacements)
+                {
+                    continue;
+                }
                 let is_known = match &new.captured_over {
                     CapturedOver::Known(base) => base.shares(&item.influences, &item.masks),
                     _ => false,
                 };
-                if is_known
-                    || Arc::ptr_eq(old, new)
-                    || !old.captured_over.is(&new.captured_over)
-                    || old.displacements.shares(&new.displacements)
-                {
+                if is_known {
                     continue;
                 }
                 base = base.or_else(|| self.skin_base(mesh));

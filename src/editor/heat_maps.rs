@@ -180,8 +180,12 @@ impl Editor {
 
     /// Requests another evaluation if something was hidden or shown; returns whether it did.
     pub(super) fn follow_hidden(&mut self) -> bool {
-        if self.heat_maps.metric.is_none() || self.evaluation.stale {
+        if self.evaluation.stale {
             return false;
+        }
+        if self.heat_maps.metric.is_none() {
+            self.evaluation.stale = self.wants_other_bed();
+            return self.evaluation.stale;
         }
         let session = self.document.session();
         let (instances, points) = &self.heat_maps.hidden;
@@ -190,7 +194,8 @@ impl Editor {
                 .iter()
                 .zip(&session.hidden_points)
                 .all(|(a, b)| a.0 == b.0 && Arc::ptr_eq(a.1, b.1));
-        self.evaluation.stale = !same_points || *instances != session.hidden_instances;
+        let same = same_points && *instances == session.hidden_instances;
+        self.evaluation.stale = !same || self.wants_other_bed();
         self.evaluation.stale
     }
 }

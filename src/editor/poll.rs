@@ -168,7 +168,8 @@ impl Editor {
         self.views.take(&mut result, &self.document, &self.worker);
         self.heat_maps.take(std::mem::take(&mut result.heat));
         self.surfaces.take(std::mem::take(&mut result.surfaces));
-        self.clustering.net.take(result.net.take());
+        let edges = std::mem::take(&mut result.edges);
+        self.clustering.net.take(result.net.take(), edges);
         self.world = result.world;
         self.settle_moved_joints(result.generation);
         let instances = self.document.instances();
@@ -204,7 +205,8 @@ impl Editor {
         self.evaluation.stale = false;
         self.evaluation.posted += 1;
         let heat_map = self.heat_request();
-        let net = self.ask_for_net();
+        self.remember_bed();
+        let (net, edges) = self.ask_for_net();
         self.worker.post(Request {
             generation: self.evaluation.posted,
             document: self.document.clone(),
@@ -216,6 +218,7 @@ impl Editor {
             exported: self.exporting.model().cloned(),
             heat_map,
             net,
+            edges,
             reset: std::mem::take(&mut self.evaluation.reset),
         });
         true

@@ -213,6 +213,7 @@ impl Editor {
             return false;
         };
         self.problems.stale = false;
+        checks.take_layouts(self.layouts.known());
         let document = self.document.clone();
         let work = move |task: &Task| {
             let report = checks.run(&document, task);

@@ -4,13 +4,15 @@ use super::Editor;
 use crate::cluster::{ColourBy, Quantity, Readings, SurfaceDisplay};
 use crate::document::InstanceId;
 use crate::evaluate::SurfaceData;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The colours on screen.
 #[derive(Default)]
 pub(super) struct Surfaces {
     shown: BTreeMap<InstanceId, SurfaceData>,
     generation: u64,
+    /// What was hidden at the latest request: it is no bed of water.
+    hidden: BTreeSet<InstanceId>,
 }
 
 /// Generations of recorded values are no generations of heat maps, which colour the same buffers.
@@ -95,6 +97,18 @@ impl Editor {
     pub fn show_shore(&mut self, shore: bool) -> bool {
         let known = self.surface_display();
         self.show_of_surface("Wet / dry line", SurfaceDisplay { shore, ..known })
+    }
+
+    /// Whether objects were hidden or shown since the latest request, and water is drawn that may stand on them.
+    pub(super) fn wants_other_bed(&self) -> bool {
+        self.surfaces.hidden != self.document.session().hidden_instances
+            && (self.document.meshes().values()).any(|item| item.clusters.display().shore)
+    }
+
+    /// Remembers what is hidden at a request.
+    pub(super) fn remember_bed(&mut self) {
+        let hidden = &self.document.session().hidden_instances;
+        self.surfaces.hidden.clone_from(hidden);
     }
 
     fn show_of_surface(&mut self, label: &str, display: SurfaceDisplay) -> bool {

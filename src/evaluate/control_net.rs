@@ -1,13 +1,10 @@
 //! The control net of patches as they stand in a pose.
 
-use super::{Evaluator, ViewId};
+use super::{Evaluator, MOST_PATCHES, ViewId};
 use crate::cluster::{Interpolation, Patch};
 use crate::document::InstanceId;
 use glam::{DVec3, Vec3};
 use std::collections::BTreeSet;
-
-/// The largest number of patches whose control net is evaluated: a larger one would cover the surface.
-const MOST_PATCHES: usize = 20_000;
 
 /// The control points of the patches of an instance, world, metres.
 #[derive(Clone, Debug, PartialEq)]

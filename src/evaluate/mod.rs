@@ -23,6 +23,7 @@ pub mod gauge;
 pub mod heat_map;
 pub mod lane;
 pub mod layouts;
+pub mod net_edges;
 mod plans;
 mod skin_orders;
 pub mod skin_picture;
@@ -39,6 +40,9 @@ pub use gauge::{Comparison, Gauge};
 pub use heat_map::{Difference, HeatFigures, HeatMapRequest, HeatUpdate, HeatValues, views_for};
 pub use lane::{JobError, JobHandle, JobKind, JobStatus, Lane, Priority};
 pub use layouts::{LayoutMap, SlowCooks, has_layout, meshes_with_clusters};
+pub use net_edges::{
+    MOST_PATCHES, NetEdge, NetEdges, SPARSE_DEGREES, VERY_SPARSE_DEGREES, net_edges,
+};
 pub use skin_picture::{PictureView, skin_picture};
 pub use surface_data::{DataColours, SurfaceData, SurfaceDataFinder};
 pub use view::{ViewId, ViewRequest};

@@ -4,8 +4,10 @@ use super::{Evaluator, ViewId};
 use crate::cluster::channel::Recordings;
 use crate::cluster::{ClusterMap, Readings};
 use crate::document::{Document, InstanceId, MeshId};
+use crate::mesh::Mesh;
 use crate::mesh::shore::{HeightField, Shore};
 use crate::skeleton::Moment;
+use glam::Vec3;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -38,10 +40,29 @@ struct Known {
     readings: Option<Readings>,
 }
 
-/// Finds what is shown of surfaces besides their shapes; keeps the channels that it reads.
+/// Finds what is shown of surfaces besides their shapes; keeps the channels that it reads, and the bed of water while it stands
+/// still.
 #[derive(Default)]
 pub struct SurfaceDataFinder {
     known: BTreeMap<MeshId, Known>,
+    bed: Bed,
+}
+
+/// What water stands on, and the field of its faces.
+#[derive(Default)]
+struct Bed {
+    parts: Vec<BedPart>,
+    field: HeightField,
+}
+
+/// An instance of the bed where it stands.
+struct BedPart {
+    instance: InstanceId,
+    mesh: Arc<Mesh>,
+    /// n_points, world, metres.
+    positions: Vec<Vec3>,
+    /// Whether its node mirrors it, which turns its faces over.
+    is_mirrored: bool,
 }
 
 impl SurfaceDataFinder {
@@ -54,6 +75,9 @@ impl SurfaceDataFinder {
     ) -> Vec<SurfaceData> {
         let meshes = document.meshes();
         self.known.retain(|mesh, _| meshes.contains_key(mesh));
+        if meshes.values().any(|item| item.clusters.display().shore) {
+            self.bed.update(evaluator, document);
+        }
         let mut found = Vec::new();
         for (&instance, own) in document.instances() {
             let Some(item) = meshes.get(&own.mesh) else {
@@ -74,9 +98,9 @@ impl SurfaceDataFinder {
                 })
             });
             let shore = map.display().shore.then(|| {
-                let bed = bed(evaluator, document, own.mesh);
                 let triangles = &item.geometry.topology().triangles;
-                Arc::new(Shore::new(plan.positions(), triangles, &bed))
+                let bed = &self.bed.field;
+                Arc::new(Shore::new(plan.positions(), triangles, bed))
             });
             found.push(SurfaceData {
                 instance,
@@ -108,20 +132,86 @@ impl SurfaceDataFinder {
     }
 }
 
-/// What water may stand on: all meshes but those that are water themselves.
-fn bed(evaluator: &Evaluator, document: &Document, water: MeshId) -> HeightField {
-    let mut triangles = Vec::new();
-    for (&instance, own) in document.instances() {
-        let Some(item) = document.meshes().get(&own.mesh) else {
-            continue;
+/// What a [`BedPart`] is made of.
+type Standing<'a> = (InstanceId, &'a Arc<Mesh>, &'a [Vec3], bool);
+
+impl Bed {
+    /// Brings the bed to where it stands: all visible objects but those that are water themselves. The field is made again
+    /// only where one of them moved; returns whether it was.
+    fn update(&mut self, evaluator: &Evaluator, document: &Document) -> bool {
+        let hidden = &document.session().hidden_instances;
+        let instances = document.instances().iter();
+        let shown = instances.filter(|(instance, _)| !hidden.contains(instance));
+        let parts = shown.filter_map(|(&instance, own)| {
+            let item = document.meshes().get(&own.mesh)?;
+            let plan = evaluator.plan_in(ViewId::OWN, instance)?;
+            let node = evaluator.world().get(own.joint.get());
+            let mirrors = |node: &glam::DAffine3| node.matrix3.determinant() < 0.0;
+            let is_water = item.clusters.display().shore;
+            (!is_water).then(|| {
+                let is_mirrored = own.skin.is_none() && node.is_some_and(mirrors);
+                (instance, &item.geometry, plan.positions(), is_mirrored)
+            })
+        });
+        let parts: Vec<Standing<'_>> = parts.collect();
+        let is_same = |(known, now): (&BedPart, &Standing<'_>)| {
+            let (instance, mesh, positions, is_mirrored) = *now;
+            known.instance == instance
+                && Arc::ptr_eq(&known.mesh, mesh)
+                && known.is_mirrored == is_mirrored
+                && known.positions == positions
         };
-        let is_water = own.mesh == water || item.clusters.display().shore;
-        let plan = evaluator.plan_in(ViewId::OWN, instance);
-        if let Some(plan) = plan.filter(|_| !is_water) {
-            let positions = plan.positions();
-            let corners = item.geometry.topology().triangles.iter();
-            triangles.extend(corners.map(|t| t.map(|point| positions[point as usize])));
+        if parts.len() == self.parts.len() && self.parts.iter().zip(&parts).all(is_same) {
+            return false;
         }
+        let parts = parts.into_iter();
+        let parts = parts.map(|(instance, mesh, positions, is_mirrored)| BedPart {
+            instance,
+            mesh: mesh.clone(),
+            positions: positions.to_vec(),
+            is_mirrored,
+        });
+        self.parts = parts.collect();
+        let triangles = self.parts.iter().flat_map(|part| {
+            let corners = part.mesh.topology().triangles.iter();
+            corners.map(|&[a, b, c]| {
+                let [b, c] = if part.is_mirrored { [c, b] } else { [b, c] };
+                [a, b, c].map(|point| part.positions[point as usize])
+            })
+        });
+        self.field = HeightField::new(triangles.collect());
+        true
     }
-    HeightField::new(triangles)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::open_sample;
+    use crate::task::Task;
+
+    #[test]
+    fn the_field_of_a_bed_is_made_again_only_where_it_moves() {
+        let mut document = open_sample("reservoir", &Task::new()).unwrap().document;
+        let bed = *document.instances().keys().next().unwrap();
+        let mut evaluator = Evaluator::for_shapes();
+        let mut known = Bed::default();
+        let mut update = |document: &Document, pose: &crate::skeleton::Pose| {
+            evaluator.evaluate(document, pose);
+            (known.update(&evaluator, document), known.parts.len())
+        };
+        let rest = document.rest_pose().clone();
+        assert_eq!(update(&document, &rest), (true, 2));
+        assert_eq!(update(&document, &rest), (false, 2), "it stands still");
+        let mut lifted = crate::skeleton::Pose::clone(&rest);
+        let node = document.instances()[&bed].joint;
+        lifted.locals[node.get()].translation.y += 0.5;
+        assert_eq!(update(&document, &lifted), (true, 2));
+        document.session_mut().hidden_instances.insert(bed);
+        assert_eq!(
+            update(&document, &lifted),
+            (true, 1),
+            "hidden objects are no bed"
+        );
+    }
 }

@@ -3,7 +3,10 @@
 use super::control_net::{ControlNetShape, control_net};
 use super::heat_map::{HeatMapRequest, HeatMapper, HeatUpdate, views_for};
 use super::surface_data::{SurfaceData, SurfaceDataFinder};
-use super::{CentreMap, Evaluator, ExportedModel, LayoutMap, ViewId, ViewRequest};
+use super::{
+    CentreMap, Evaluator, ExportedModel, LayoutMap, MOST_PATCHES, NetEdges, ViewId, ViewRequest,
+    net_edges,
+};
 use crate::deform::Moved;
 use crate::document::{Document, InstanceId};
 use crate::skeleton::{Moment, Pose};
@@ -36,6 +39,8 @@ pub struct Request {
     pub heat_map: Option<HeatMapRequest>,
     /// The instance whose control net to find.
     pub net: Option<InstanceId>,
+    /// The instances whose patches are measured along their edges.
+    pub edges: Vec<InstanceId>,
     /// Drop all caches: the first request after another model was opened.
     pub reset: bool,
 }
@@ -57,6 +62,8 @@ pub struct Evaluated {
     pub surfaces: Vec<SurfaceData>,
     /// The control net that was asked for.
     pub net: Option<ControlNetShape>,
+    /// The edges that were asked for.
+    pub edges: Vec<NetEdges>,
     /// The time of the evaluation without heat maps, seconds.
     pub secs: f64,
     /// A sentence for the artist if it failed; then nothing moved.
@@ -235,6 +242,7 @@ impl State {
                 .update(evaluator, document, heat_map, shown, &moved);
             let surfaces = state.surfaces.find(evaluator, document, request.moment);
             let net = request.net.and_then(|id| control_net(evaluator, id));
+            let edges = edges(evaluator, request);
             let updates = moved.into_iter();
             // Views to compare with are not shown.
             let updates = updates.filter(|(view, ..)| shown.iter().any(|r| r.view == *view));
@@ -245,12 +253,13 @@ impl State {
                     update: state.update(view, instance, moved)?,
                 })
             });
-            (updates.collect(), heat, surfaces, net)
+            (updates.collect(), heat, surfaces, net, edges)
         });
         let failure = answer.is_none().then(|| {
             "The deformation failed, and the view still shows the previous one. Undo the last step.".to_owned()
         });
-        let (updates, heat, surfaces, net): (Vec<_>, _, _, _) = answer.unwrap_or_default();
+        let (updates, heat, surfaces, net, edges): (Vec<_>, _, _, _, _) =
+            answer.unwrap_or_default();
         Evaluated {
             generation: request.generation,
             world: self.evaluator.world().to_vec(),
@@ -259,6 +268,7 @@ impl State {
             heat,
             surfaces,
             net,
+            edges,
             secs,
             failure,
         }
@@ -304,6 +314,22 @@ impl State {
     }
 }
 
+/// The edges of the patches that a request asks for.
+fn edges(evaluator: &Evaluator, request: &Request) -> Vec<NetEdges> {
+    let of_instance = |&instance: &InstanceId| {
+        let mesh = request.document.instances().get(&instance)?.mesh;
+        let layout = request.layouts.get(&mesh)?.clone();
+        let few = layout.layout().triangles.len() <= MOST_PATCHES;
+        let edges = few.then(|| net_edges(evaluator, &layout, instance));
+        Some(NetEdges {
+            instance,
+            layout,
+            edges: edges.unwrap_or_default(),
+        })
+    };
+    request.edges.iter().filter_map(of_instance).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -330,6 +356,7 @@ mod tests {
             exported: None,
             heat_map: None,
             net: None,
+            edges: Vec::new(),
             reset: false,
         };
         let answer = state.answer(&request);

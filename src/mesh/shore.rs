@@ -8,7 +8,7 @@ const MOST_CELLS: usize = 512;
 /// Points this far outside of a triangle, as a share of it, are on it: neighbours leave no gap.
 const TOLERANCE: f64 = 1e-6;
 
-/// A surface seen from above, y up: the height of its highest face at a place.
+/// Surfaces seen from above, y up: at a place the height of the highest face that is not above a point.
 #[derive(Clone, Debug, Default)]
 pub struct HeightField {
     triangles: Vec<[Vec3; 3]>,
@@ -66,7 +66,9 @@ impl HeightField {
         field
     }
 
-    /// The height at the place of `point`; `None` beside the surface.
+    /// The height of the ground at the place of `point`: of the highest face not above it, or where all are, of the lowest
+    /// one; `None` beside the surface. A bridge or a tree over the point is no ground. Faces that look down, as the bottom of a
+    /// closed body, count only where no other is.
     pub fn at(&self, point: Vec3) -> Option<f64> {
         if self.triangles.is_empty() || !point.is_finite() {
             return None;
@@ -75,10 +77,22 @@ impl HeightField {
         let [x, z] = self.cell(place);
         let cell = z * self.n_cells[0] + x;
         let listed = self.starts[cell] as usize..self.starts[cell + 1] as usize;
-        let heights = self.listed[listed]
-            .iter()
-            .filter_map(|&t| height(&self.triangles[t as usize], place));
-        heights.reduce(f64::max)
+        let y = f64::from(point.y);
+        let mut found: Option<Ground> = None;
+        for &t in &self.listed[listed] {
+            let ground = height(&self.triangles[t as usize], place);
+            let ground = ground.map(|(height, looks_up)| Ground {
+                looks_up,
+                is_above: height > y,
+                height,
+            });
+            if let Some(ground) = ground
+                && found.is_none_or(|known| ground.comes_before(known))
+            {
+                found = Some(ground);
+            }
+        }
+        found.map(|ground| ground.height)
     }
 
     /// The cell of a place; the nearest one for a place beside the surface.
@@ -92,8 +106,31 @@ impl HeightField {
     }
 }
 
-/// The height of a triangle at a place; `None` beside it, and for one that stands upright.
-fn height(triangle: &[Vec3; 3], place: DVec2) -> Option<f64> {
+/// A face at the place of a point.
+#[derive(Clone, Copy)]
+struct Ground {
+    looks_up: bool,
+    is_above: bool,
+    height: f64,
+}
+
+impl Ground {
+    /// Whether this is the ground rather than another face.
+    fn comes_before(self, other: Self) -> bool {
+        if self.looks_up != other.looks_up {
+            self.looks_up
+        } else if self.is_above != other.is_above {
+            other.is_above
+        } else if self.is_above {
+            self.height < other.height
+        } else {
+            self.height > other.height
+        }
+    }
+}
+
+/// The height of a triangle at a place, and whether it looks up; `None` beside it, and for one that stands upright.
+fn height(triangle: &[Vec3; 3], place: DVec2) -> Option<(f64, bool)> {
     let [a, b, c] = triangle.map(flat);
     let (ab, ac) = (b - a, c - a);
     let area = ab.perp_dot(ac);
@@ -105,7 +142,11 @@ fn height(triangle: &[Vec3; 3], place: DVec2) -> Option<f64> {
     let u = 1.0 - v - w;
     let inside = u.min(v).min(w) >= -TOLERANCE;
     let heights = triangle.map(|corner| f64::from(corner.y));
-    inside.then(|| u * heights[0] + v * heights[1] + w * heights[2])
+    inside.then(|| {
+        let height = u * heights[0] + v * heights[1] + w * heights[2];
+        // From above x points right and z down: counter-clockwise is the other way round.
+        (height, area < 0.0)
+    })
 }
 
 /// Seen from above.
@@ -199,11 +240,24 @@ mod tests {
         assert_eq!(bed.at(Vec3::new(-1.0, 0.0, 5.0)), None);
         assert_eq!(bed.at(Vec3::NAN), None);
         assert_eq!(HeightField::default().at(Vec3::ZERO), None);
-        // The highest of two sheets.
-        let mut both: Vec<[Vec3; 3]> = field(&grid(|_, _| 1.0)).triangles;
-        both.extend(field(&grid(|_, _| 3.0)).triangles);
+        // Of two sheets the highest that is not above the point.
+        let sheet = |y: f32| field(&grid(|_, _| y)).triangles;
+        let mut both = sheet(1.0);
+        both.extend(sheet(3.0));
+        // The bottom of a body, which looks down.
+        let turned = |[a, b, c]: [Vec3; 3]| [a, c, b];
+        let bottom: Vec<[Vec3; 3]> = sheet(-5.0).into_iter().map(turned).collect();
+        both.extend(&bottom);
         let both = HeightField::new(both);
-        assert_eq!(both.at(Vec3::new(4.2, 0.0, 4.2)), Some(3.0));
+        let at = |y: f32| both.at(Vec3::new(4.2, y, 4.2));
+        assert_eq!(
+            [at(9.0), at(3.0), at(2.0), at(1.0)].map(Option::unwrap),
+            [3.0, 3.0, 1.0, 1.0]
+        );
+        assert_eq!(at(0.0), Some(1.0), "the lowest where all are above");
+        // Where every face looks down it is a bed that was made the other way round.
+        let bottom = HeightField::new(bottom);
+        assert_eq!(bottom.at(Vec3::new(4.2, 0.0, 4.2)), Some(-5.0));
     }
 
     #[test]

@@ -174,6 +174,7 @@ fn ask(worker: &Worker, document: &Document, generation: u64) -> (Duration, usiz
             layouts: sinew::evaluate::LayoutMap::new(),
             heat_map: None,
             net: None,
+            edges: Vec::new(),
             reset: generation == 1,
         });
         worker.wait_result(Duration::from_mins(2)).unwrap()

@@ -21,6 +21,8 @@ pub(crate) enum Mode {
     A,
     /// From positions.
     B,
+    /// The rotation of the skin, without stretch: normals are those of bind, rotated.
+    Rotated,
 }
 
 /// A limb.
@@ -49,6 +51,25 @@ impl Limb {
         Self {
             lower: lower.collect(),
             surface,
+        }
+    }
+
+    /// The same cylinder with its squares split along the other diagonal, as METHODS 1.7 has it: a twist tells them apart.
+    pub(crate) fn cylinder_of_table() -> Self {
+        let cylinder = Self::cylinder();
+        let columns = 40;
+        let at = |row: usize, column: usize| (row * columns + column % columns) as u32;
+        let squares = (0..80).flat_map(|row| (0..columns).map(move |column| (row, column)));
+        let triangles = squares.flat_map(|(row, column)| {
+            let [a, b] = [at(row, column), at(row, column + 1)];
+            let [c, d] = [at(row + 1, column), at(row + 1, column + 1)];
+            [[a, b, c], [b, d, c]]
+        });
+        let triangles: Vec<[u32; 3]> = triangles.collect();
+        let positions = cylinder.surface.positions.clone();
+        Self {
+            surface: ClusterSurface::from_triangles(positions, &triangles),
+            lower: cylinder.lower,
         }
     }
 
@@ -113,6 +134,18 @@ impl Limb {
     ) -> Vec<CornerFrame> {
         match mode {
             Mode::A => self.frames(&net.corners, turn, skin),
+            Mode::Rotated => {
+                let corners = net.corners.iter().map(|&v| {
+                    let (p, w) = (self.surface.positions[v as usize], self.lower[v as usize]);
+                    let (position, rotation) = Self::skin(p, w, turn, skin);
+                    CornerFrame {
+                        jacobian: DMat3::from_quat(rotation),
+                        rotation,
+                        ..CornerFrame::at(position)
+                    }
+                });
+                corners.collect()
+            }
             Mode::B => {
                 let all = self.skinned(turn, skin);
                 let x: Vec<DVec3> = net.corners.iter().map(|&v| all[v as usize]).collect();

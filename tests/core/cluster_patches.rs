@@ -90,7 +90,7 @@ fn rigid_motions_move_everything_rigidly() {
     for (mode, tolerance) in [(Mode::A, 1e-12), (Mode::B, 1e-12)] {
         let bent = limb.corner_frames(&clustered.net, bend(70.0), Skin::DualQuaternion, mode);
         let moved: Vec<CornerFrame> = match mode {
-            Mode::A => bent
+            Mode::A | Mode::Rotated => bent
                 .iter()
                 .map(|f| CornerFrame {
                     position: turn * f.position + shift,

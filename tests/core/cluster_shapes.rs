@@ -4,6 +4,8 @@ use crate::npy::read_npy;
 use crate::shared::shared_dir;
 use glam::DVec3;
 use sinew::cluster::ClusterSurface;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::f64::consts::TAU;
 use std::path::PathBuf;
 
@@ -38,6 +40,15 @@ impl Arm {
         self.marked(vertices.into_iter().map(|v| v as usize))
     }
 
+    /// The vertex from which the fixture's clusters are [`farthest`] from each other.
+    pub(crate) const FIRST: usize = 3111;
+
+    /// The vertices of a cluster set in the order in which they were chosen.
+    pub(crate) fn ordered(&self, percent: &str) -> Vec<usize> {
+        let (_, vertices) = read_npy(&self.folder.join(format!("clusters_{percent}.npy")));
+        vertices.into_iter().map(|v| v as usize).collect()
+    }
+
     /// Marks some vertices.
     pub(crate) fn marked(&self, vertices: impl IntoIterator<Item = usize>) -> Vec<bool> {
         marked(self.surface.n_vertices(), vertices)
@@ -70,6 +81,54 @@ pub(crate) fn marked(n: usize, vertices: impl IntoIterator<Item = usize>) -> Vec
         marked[v] = true;
     }
     marked
+}
+
+/// The first `n` vertices from `first` on, each the farthest from those before along the edges; of equals the first.
+pub(crate) fn farthest(surface: &ClusterSurface, first: usize, n: usize) -> Vec<usize> {
+    farthest_among(surface, |_| true, first, n)
+}
+
+/// The same among some vertices.
+pub(crate) fn farthest_among(
+    surface: &ClusterSurface,
+    is_among: impl Fn(usize) -> bool,
+    first: usize,
+    n: usize,
+) -> Vec<usize> {
+    let mut rings = vec![Vec::new(); surface.n_vertices()];
+    for &[a, b, c] in &surface.triangles {
+        for (i, j) in [(a, b), (b, c), (c, a)].map(|(i, j)| (i as usize, j as usize)) {
+            let length = surface.positions[i].distance(surface.positions[j]);
+            rings[i].push((j, length));
+            rings[j].push((i, length));
+        }
+    }
+    let mut far = vec![f64::INFINITY; rings.len()];
+    let mut chosen = Vec::with_capacity(n);
+    let mut next = first;
+    while chosen.len() < n {
+        chosen.push(next);
+        far[next] = 0.0;
+        // Distances are not negative: their bits are in the same order.
+        let mut open = BinaryHeap::from([Reverse((0, next))]);
+        while let Some(Reverse((bits, v))) = open.pop() {
+            if f64::from_bits(bits) > far[v] {
+                continue;
+            }
+            for &(w, length) in &rings[v] {
+                let distance = far[v] + length;
+                if distance < far[w] {
+                    far[w] = distance;
+                    open.push(Reverse((distance.to_bits(), w)));
+                }
+            }
+        }
+        let among = (0..far.len()).rev().filter(|&v| is_among(v));
+        next = among
+            .max_by(|&a, &b| far[a].total_cmp(&far[b]))
+            .unwrap_or(first);
+    }
+    chosen
 }
 
 /// A deterministic sequence of numbers below `n`.

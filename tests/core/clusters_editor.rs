@@ -416,6 +416,56 @@ fn sparse_clusters_are_a_problem_of_the_pose_that_selects_the_ends() {
     assert_eq!(sparse(&h), None);
 }
 
+#[test]
+fn sparse_edges_are_measured_by_what_moves_the_clusters_in_the_window_and_on_the_command_line() {
+    let mut h = marked_arm();
+    let mesh = h.editor.clustered_mesh().expect("the arm");
+    bend_elbow(&mut h, 120.0);
+    let worst = |h: &EditorHarness| {
+        let edges = h.editor.net_edges().iter();
+        edges.map(|edge| edge.degrees).fold(0.0, f64::max)
+    };
+    let of_skin = worst(&h);
+    assert!(of_skin < 90.0, "{of_skin}");
+    // The hand is held where it is at rest: the forearm turns by 120 degrees beside it, and its own bone bends nothing there.
+    let geometry = h.editor.document().meshes()[&mesh].geometry.clone();
+    let bent = shown(&h);
+    let moved = |p: u32| geometry.positions[p as usize].distance(bent[p as usize]);
+    let most = (0..bent.len() as u32).map(moved).fold(0.0, f32::max);
+    let held = marked(&h).into_iter().filter(|&p| moved(p) > 0.8 * most);
+    let held: Vec<u32> = held.collect();
+    assert!(held.len() > 10);
+    h.editor.add_group(GroupPreset::Skin);
+    let group = h.editor.active_group().expect("a group");
+    select(&mut h, &held);
+    h.editor.assign_group(group);
+    h.editor.set_group_base(group, Base::Fixed);
+    h.settle();
+    assert_eq!(map(&h).groups()[usize::from(group)].base, Base::Fixed);
+    assert!((worst(&h) - 120.0).abs() < 2.0, "{}", worst(&h));
+    let is_found = |f: &sinew::finding::Finding| f.message.starts_with("Clusters are too sparse");
+    assert!(h.editor.problems().iter().any(is_found));
+
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("held.ron");
+    h.editor.save_as(&project);
+    h.settle();
+    let report = crate::cli::done(&["clusters", crate::cli::text(&project), "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let report = &report["meshes"][0];
+    let edges = h.editor.net_edges();
+    let above = |degrees: f64| edges.iter().filter(|e| e.degrees > degrees).count();
+    assert_eq!(report["edges"], edges.len());
+    assert_eq!(report["sparse_edges"], above(60.0));
+    assert_eq!(report["very_sparse_edges"], above(90.0));
+    assert_eq!(report["worst_edge_degrees"], worst(&h));
+
+    // While something moves, the angles stay; at rest nothing turns.
+    h.editor.reset_pose(ResetPart::All);
+    h.settle();
+    assert!(worst(&h) < 1e-5, "{}", worst(&h));
+}
+
 /// Rotates the forearm of the arm about its own x axis.
 pub(crate) fn bend_elbow(h: &mut EditorHarness, degrees: f64) -> JointId {
     h.editor.show_clip(None);

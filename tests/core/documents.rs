@@ -658,6 +658,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             layouts: sinew::evaluate::LayoutMap::new(),
             heat_map: None,
             net: None,
+            edges: Vec::new(),
             reset: generation == 1,
         });
         let result = worker.wait_result(Duration::from_secs(30)).unwrap();
@@ -743,6 +744,7 @@ fn a_waiting_request_is_replaced_by_a_newer_one() {
             layouts: sinew::evaluate::LayoutMap::new(),
             heat_map: None,
             net: None,
+            edges: Vec::new(),
             reset: true,
         });
     }

@@ -1,5 +1,6 @@
 //! The sample project of a gauge surface without a skeleton: levels, the wet / dry line, and salt as colour.
 
+use crate::editing::EditorHarness;
 use glam::{DVec3, Vec3};
 use sinew::cluster::channel::{
     AxisMap, Binding, BindingKind, Played, RecordingId, RecordingItem, ScalarDirection,
@@ -12,6 +13,7 @@ use sinew::cluster::{
 use sinew::document::{
     ClipId, ClustersEdit, Document, Edit, EditError, History, InstanceId, MeshId,
 };
+use sinew::editor::OpenRequest;
 use sinew::evaluate::{Evaluator, SurfaceData, SurfaceDataFinder};
 use sinew::io::channels::read_item;
 use sinew::io::project::{save, to_project, to_text};
@@ -274,6 +276,58 @@ fn the_wet_area_shrinks_as_the_reservoir_is_drawn_down() {
         let over = f64::from(end.y) - bed.at(*end).unwrap();
         assert!(over.abs() < 0.05, "{over}");
     }
+}
+
+#[test]
+fn a_layer_without_its_recording_is_kept_until_it_is_deleted() {
+    let mut h = EditorHarness::on(OpenRequest::Path(in_projects("water-surface.ron")));
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("water.ron");
+    h.editor.save_as(&project);
+    h.settle();
+    let saved = std::fs::read_to_string(&project).unwrap();
+    let start = saved.find("title: \"Levels\"").expect("the data");
+    let lost = saved[start..].replacen("recording: 0", "recording: 9", 1);
+    assert_ne!(lost, saved[start..]);
+    std::fs::write(&project, [&saved[..start], &lost].concat()).unwrap();
+
+    let mut h = EditorHarness::on(OpenRequest::Path(project));
+    let water = mesh(h.editor.document(), "Water");
+    h.editor.choose_group(0);
+    let kept = h.editor.kept_layers().to_vec();
+    assert_eq!((kept.len(), kept[0].name.as_str()), (1, "Levels"));
+    assert_eq!(kept[0].recording, Some(RecordingId(9)));
+    let reader = |h: &EditorHarness| h.editor.document().reader_of(RecordingId(9));
+    assert_eq!(
+        reader(&h),
+        Some((water, 0)),
+        "it may not be given to another"
+    );
+    h.editor.delete_kept_layer(0);
+    h.settle();
+    assert_eq!((h.editor.kept_layers(), reader(&h)), (&[][..], None));
+    h.editor.undo();
+    h.settle();
+    assert_eq!(h.editor.kept_layers(), kept);
+}
+
+#[test]
+fn hiding_the_bed_takes_the_line_away() {
+    let mut h = EditorHarness::on(OpenRequest::Path(in_projects("water-surface.ron")));
+    let document = h.editor.document();
+    let (water, bed) = (instance(document, "Water"), instance(document, "Bed"));
+    let area = |h: &EditorHarness| {
+        let shown = h.editor.surface_data(water).unwrap();
+        shown.shore.as_ref().unwrap().area
+    };
+    let known = area(&h);
+    assert!(known > 100.0);
+    h.editor.set_instance_hidden(bed, true);
+    h.settle();
+    assert_eq!(area(&h), 0.0);
+    h.editor.set_instance_hidden(bed, false);
+    h.settle();
+    assert_eq!(area(&h), known);
 }
 
 #[test]

@@ -86,6 +86,11 @@ struct MeshChecks {
 }
 
 impl ModelChecks {
+    /// Takes layouts that are known already, so that a run does not compute them again.
+    pub fn take_layouts(&mut self, known: BTreeMap<MeshId, Arc<MeshLayout>>) {
+        self.layouts.extend(known);
+    }
+
     /// The report of `document`.
     pub fn run(&mut self, document: &Document, task: &Task) -> Result<ModelReport, Cancelled> {
         self.meshes

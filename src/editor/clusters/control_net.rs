@@ -1,8 +1,9 @@
-//! The control net of the active object's patches on screen.
+//! The control net of the active object's patches on screen, and the edges of all patches.
 
 use super::Editor;
-use crate::document::InstanceId;
-use crate::evaluate::ControlNetShape;
+use crate::document::{InstanceId, MeshId};
+use crate::evaluate::{ControlNetShape, NetEdge, NetEdges};
+use std::sync::Arc;
 
 /// Whether the control net is shown, and what was found of it.
 #[derive(Default)]
@@ -13,12 +14,19 @@ pub(in crate::editor) struct ShownNet {
     /// Whose net the latest request asked for.
     asked: Option<InstanceId>,
     shape: Option<ControlNetShape>,
+    /// The instances whose edges the latest request asked for.
+    asked_edges: Vec<InstanceId>,
+    edges: Vec<NetEdges>,
 }
 
 impl ShownNet {
     /// Puts a result on screen.
-    pub(in crate::editor) fn take(&mut self, shape: Option<ControlNetShape>) {
+    pub(in crate::editor) fn take(&mut self, shape: Option<ControlNetShape>, edges: Vec<NetEdges>) {
         self.shape = shape;
+        // While something moves none are asked for, and the angles stay.
+        if !edges.is_empty() {
+            self.edges = edges;
+        }
     }
 }
 
@@ -54,14 +62,41 @@ impl Editor {
         self.clustered_instance().filter(|_| is_wanted)
     }
 
-    /// Whether the latest request asked for another control net than is to be shown.
-    pub(in crate::editor) fn wants_other_net(&self) -> bool {
-        self.clustering.net.asked != self.wanted_net()
+    /// The instances whose patches are measured: the first visible one of each object. None while something moves.
+    fn wanted_edges(&self) -> Vec<InstanceId> {
+        if self.is_playing() || self.is_posing() || self.is_painting() || self.history.is_open() {
+            return Vec::new();
+        }
+        let meshes = self.document.meshes().keys();
+        let laid_out = meshes.filter(|&&mesh| self.current_layout_of(mesh).is_some());
+        let shown = laid_out.filter_map(|&mesh| self.shown_instance_of(mesh));
+        shown.collect()
     }
 
-    /// Whose control net the next request asks for.
-    pub(in crate::editor) fn ask_for_net(&mut self) -> Option<InstanceId> {
-        self.clustering.net.asked = self.wanted_net();
-        self.clustering.net.asked
+    /// Whether the latest request asked for another control net than is to be shown, or did not measure the patches.
+    pub(in crate::editor) fn wants_other_net(&self) -> bool {
+        let net = &self.clustering.net;
+        if net.asked != self.wanted_net() {
+            return true;
+        }
+        let edges = self.wanted_edges();
+        !edges.is_empty() && net.asked_edges != edges
+    }
+
+    /// Whose control net and whose edges the next request asks for.
+    pub(in crate::editor) fn ask_for_net(&mut self) -> (Option<InstanceId>, Vec<InstanceId>) {
+        let (asked, edges) = (self.wanted_net(), self.wanted_edges());
+        self.clustering.net.asked = asked;
+        self.clustering.net.asked_edges.clone_from(&edges);
+        (asked, edges)
+    }
+
+    /// The edges of the patches of a mesh, as they were measured last; of several instances the first visible one.
+    pub(super) fn net_edges_of(&self, mesh: MeshId) -> &[NetEdge] {
+        let found = self.current_layout_of(mesh).and_then(|layout| {
+            let mut known = self.clustering.net.edges.iter();
+            known.find(|edges| Arc::ptr_eq(&edges.layout, layout))
+        });
+        found.map_or(&[], |found| &found.edges)
     }
 }

@@ -2,7 +2,7 @@
 //! is one undo step.
 
 use super::Editor;
-use crate::cluster::{ClusterGroup, DataLayer, DriverLayer, MuscleLayer};
+use crate::cluster::{ClusterGroup, DataLayer, DriverLayer, MuscleLayer, UnplacedLayer};
 use crate::editor::correctives::free_name;
 
 /// Which layer of each kind is active.
@@ -94,6 +94,25 @@ impl Editor {
         let group = self.active_group().map(usize::from);
         let group = group.and_then(|group| self.cluster_groups().get(group));
         group.map_or(&[], |group| L::of(group))
+    }
+
+    /// The layers of the active group that the model has no place for: the project keeps them.
+    pub fn kept_layers(&self) -> &[UnplacedLayer] {
+        let group = self.active_group().map(usize::from);
+        let group = group.and_then(|group| self.cluster_groups().get(group));
+        group.map_or(&[], |group| &group.unplaced)
+    }
+
+    /// Deletes a layer of the active group that the model has no place for, as one undo step: the project no longer keeps it.
+    pub fn delete_kept_layer(&mut self, layer: usize) {
+        let known = self.kept_layers().get(layer);
+        let Some((name, group)) = known.map(|k| k.name.clone()).zip(self.active_group()) else {
+            return;
+        };
+        let label = format!("Delete kept layer · {name}");
+        self.change_group(group, &label, |group| {
+            group.unplaced.remove(layer);
+        });
     }
 
     /// The active layer of a kind of the active group, and its index.

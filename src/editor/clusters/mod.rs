@@ -37,7 +37,6 @@ pub use drivers::DriverSource;
 pub use group_layers::{ActiveLayers, GroupLayer};
 pub use keys::GroupKeys;
 pub use muscle_site::MuscleSite;
-pub use net::{NetEdge, SPARSE_DEGREES, VERY_SPARSE_DEGREES};
 pub use suggesting::ClusterTarget;
 
 use super::Editor;

@@ -3,27 +3,10 @@
 use super::Editor;
 use crate::cluster::{Interpolation, MeshLayout};
 use crate::document::{InstanceId, MeshId};
+use crate::evaluate::NetEdge;
 use crate::finding::counted;
 use crate::mesh::PointSet;
-use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// The angle between the rotations of the ends of an edge from which its clusters are too sparse, degrees.
-pub const SPARSE_DEGREES: f64 = 60.0;
-/// The angle from which patches bulge visibly, degrees.
-pub const VERY_SPARSE_DEGREES: f64 = 90.0;
-
-/// Above this number of clusters the edges are neither measured nor drawn: at every pose that would delay a frame.
-const MOST_CLUSTERS: usize = 10_000;
-
-/// An edge of the net.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NetEdge {
-    /// The points at its ends, one side of a seam each.
-    pub ends: [u32; 2],
-    /// The angle between the rotations of the skin at its ends, degrees; 0 without a skin.
-    pub degrees: f64,
-}
 
 impl Editor {
     /// The patches of the active object, where they belong to its present clusters; `None` while they are computed.
@@ -31,7 +14,7 @@ impl Editor {
         self.current_layout_of(self.clustered_mesh()?)
     }
 
-    fn current_layout_of(&self, mesh: MeshId) -> Option<&Arc<MeshLayout>> {
+    pub(super) fn current_layout_of(&self, mesh: MeshId) -> Option<&Arc<MeshLayout>> {
         let item = self.document.meshes().get(&mesh)?;
         let layout = self.patch_layout(mesh)?;
         let is_current = item.clusters.acts() && layout.is_of(&item.geometry, &item.clusters);
@@ -98,39 +81,14 @@ impl Editor {
         self.change_clusters(&label, |map| Ok(map.with_points(&points, Some(group))));
     }
 
-    /// The edges of the net of the active object, with how far the skin turns along each in the pose on screen.
-    pub fn net_edges(&self) -> Vec<NetEdge> {
+    /// The edges of the net of the active object, with how far the surface turns along each: in the pose on screen, or in
+    /// that before a drag or the playback under way. None of more than [`MOST_PATCHES`](crate::evaluate::MOST_PATCHES).
+    pub fn net_edges(&self) -> &[NetEdge] {
         let mesh = self.clustered_mesh();
-        mesh.map_or_else(Vec::new, |mesh| self.net_edges_of(mesh))
+        mesh.map_or(&[], |mesh| self.net_edges_of(mesh))
     }
 
-    /// The same of a mesh; of several instances it takes the first visible one. None of a mesh of more than 10 000 clusters.
-    pub(super) fn net_edges_of(&self, mesh: MeshId) -> Vec<NetEdge> {
-        let few = |layout: &&Arc<MeshLayout>| layout.layout().corners.len() <= MOST_CLUSTERS;
-        let Some(layout) = self.current_layout_of(mesh).filter(few) else {
-            return Vec::new();
-        };
-        let surface = layout.surface();
-        let point = |vertex: u32| surface.points_of_vertex(vertex)[0];
-        let triangles = layout.layout().triangles.iter();
-        let sides = triangles.flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]);
-        let edges: BTreeSet<(u32, u32)> = sides.map(|(a, b)| (a.min(b), a.max(b))).collect();
-        let shown = self.shown_instance_of(mesh);
-        let mut rotations = shown.and_then(|id| self.document.point_rotations(id));
-        let edges = edges.into_iter().map(|(a, b)| {
-            let ends = [a, b].map(point);
-            let degrees = rotations.as_mut().map_or(0.0, |rotations| {
-                let [p, q] = ends.map(|end| rotations.at(end));
-                // The quaternion and its opposite are one rotation.
-                let cos = p.dot(q).abs().min(1.0);
-                2.0 * cos.acos().to_degrees()
-            });
-            NetEdge { ends, degrees }
-        });
-        edges.collect()
-    }
-
-    /// Selects the ends of the edges along which the skin turns by more than `degrees` in the pose on screen.
+    /// Selects the ends of the edges along which the surface turns by more than `degrees` in the pose on screen.
     pub fn select_sparse_ends(&mut self, degrees: f64) {
         let edges = self.net_edges();
         let sparse = edges.iter().filter(|edge| edge.degrees > degrees);
@@ -145,7 +103,7 @@ impl Editor {
         self.shown_instance_of(self.clustered_mesh()?)
     }
 
-    fn shown_instance_of(&self, mesh: MeshId) -> Option<InstanceId> {
+    pub(super) fn shown_instance_of(&self, mesh: MeshId) -> Option<InstanceId> {
         let mut instances = self.document.instances().iter();
         let found = instances.find(|(id, i)| i.mesh == mesh && !self.is_instance_hidden(**id));
         found.map(|(&id, _)| id)

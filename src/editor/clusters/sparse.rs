@@ -1,7 +1,8 @@
 //! Where clusters are too sparse for the pose on screen, as problems whose click selects them.
 
-use super::{Editor, NetEdge, SPARSE_DEGREES, VERY_SPARSE_DEGREES};
+use super::Editor;
 use crate::document::{MeshId, MeshItem};
+use crate::evaluate::{NetEdge, SPARSE_DEGREES, VERY_SPARSE_DEGREES};
 use crate::finding::{Finding, Place, counted};
 use std::collections::BTreeSet;
 
@@ -28,7 +29,7 @@ impl Editor {
         let measured = meshes.filter(|(_, item)| item.clusters.acts());
         let findings = measured.filter_map(|(&mesh, item)| {
             let edges = self.net_edges_of(mesh);
-            finding(mesh, item, &edges)
+            finding(mesh, item, edges)
         });
         let findings: Vec<Finding> = findings.collect();
         self.problems.set_of_pose(findings);

@@ -368,11 +368,22 @@ impl DriverEntry {
     pub(super) fn title(&self) -> &str {
         &self.title
     }
+
+    /// The recording that it reads.
+    pub(super) fn recording(&self) -> Option<RecordingId> {
+        let played = self.played.as_ref()?;
+        Some(RecordingId(played.recording))
+    }
 }
 
 impl DataEntry {
     pub(super) fn title(&self) -> &str {
         &self.title
+    }
+
+    /// The recording that it plays.
+    pub(super) fn recording(&self) -> RecordingId {
+        RecordingId(self.played.recording)
     }
 }
 

@@ -5,6 +5,7 @@ use super::cluster_entries::{ClusterEntry, GroupEntry};
 use super::driven::{DataEntry, DriverEntry};
 use super::migrate::from_ron;
 use super::muscles::MuscleEntry;
+use crate::cluster::channel::RecordingId;
 use crate::cluster::{ClusterGroup, UnplacedLayer};
 use crate::document::Document;
 use crate::finding::Finding;
@@ -28,6 +29,15 @@ impl KeptLayer {
         }
     }
 
+    /// The recording that it reads.
+    fn recording(&self) -> Option<RecordingId> {
+        match self {
+            Self::Muscle(_) => None,
+            Self::Driver(entry) => entry.recording(),
+            Self::Data(entry) => Some(entry.recording()),
+        }
+    }
+
     /// The layer, kept as text, and a finding that says so. `why`: a sentence.
     pub(super) fn keep(
         self,
@@ -40,6 +50,7 @@ impl KeptLayer {
         findings.push(Finding::warning(place, said));
         Ok(UnplacedLayer {
             name: name.to_owned(),
+            recording: self.recording(),
             why,
             entry: ron::to_string(&self).map_err(|why| why.to_string())?.into(),
         })

@@ -3,8 +3,7 @@
 use super::Viewport;
 use super::panes::Pane;
 use crate::editor::Editor;
-use crate::editor::clusters::{NetEdge, SPARSE_DEGREES, VERY_SPARSE_DEGREES};
-use crate::evaluate::{ControlNetShape, ViewId};
+use crate::evaluate::{ControlNetShape, SPARSE_DEGREES, VERY_SPARSE_DEGREES, ViewId};
 use crate::math::camera::Camera;
 use crate::view::mode::Mode;
 use crate::view::theme;
@@ -12,36 +11,28 @@ use egui::epaint::CubicBezierShape;
 use egui::{Color32, Pos2, Rect, Shape, Stroke, Ui, Vec2};
 use glam::Vec3;
 
-/// Above this number of edges the net is not drawn: it would cover the surface, and slow down the frame.
-const MOST_EDGES: usize = 20_000;
-
 /// What is left free around a cluster, so that its glyph is seen, points.
 const AROUND: f32 = 7.0;
 
-/// The edges of the net, and the state they were computed for.
+/// The anchors of the net, and the state they were found for.
 #[derive(Default)]
 pub(super) struct Net {
     state: Option<(u64, u64, u64)>,
-    edges: Vec<NetEdge>,
     anchors: Vec<u32>,
 }
 
 impl Net {
-    /// Finds the net again if the model or the pose changed; while a clip plays or a stroke goes on, the angles stay.
+    /// Finds the anchors again if the model or the picture changed.
     fn update(&mut self, editor: &Editor) {
         let state = (
             editor.model_serial(),
             editor.picture_serial(),
             editor.history().revision(),
         );
-        let is_busy = editor.is_playing() || editor.is_painting() || editor.is_posing();
-        let is_same_model = self.state.is_some_and(|known| known.0 == state.0);
-        if self.state == Some(state) || is_busy && is_same_model {
-            return;
+        if self.state != Some(state) {
+            self.state = Some(state);
+            self.anchors = editor.anchors();
         }
-        self.state = Some(state);
-        self.edges = editor.net_edges();
-        self.anchors = editor.anchors();
     }
 }
 
@@ -88,23 +79,21 @@ impl Viewport {
             };
             control_points_ui(&painter, palette, &project, net, faces);
         }
-        if self.net.edges.len() <= MOST_EDGES {
-            let plain = Stroke::new(1.0, palette.overlay.gamma_multiply(0.45));
-            for edge in &self.net.edges {
-                let [a, b] = edge.ends.map(&place);
-                let Some(line) = a.zip(b).and_then(|(a, b)| between(a, b)) else {
-                    continue;
-                };
-                if edge.degrees > VERY_SPARSE_DEGREES {
-                    painter.line_segment(line, Stroke::new(3.5, palette.overlay_halo));
-                    painter.line_segment(line, Stroke::new(2.0, palette.error));
-                } else if edge.degrees > SPARSE_DEGREES {
-                    painter.line_segment(line, Stroke::new(3.5, palette.overlay_halo));
-                    let dashes = Stroke::new(2.0, SPARSE);
-                    painter.extend(Shape::dashed_line(&line, dashes, 5.0, 3.0));
-                } else if curved.is_none() {
-                    painter.line_segment(line, plain);
-                }
+        let plain = Stroke::new(1.0, palette.overlay.gamma_multiply(0.45));
+        for edge in editor.net_edges() {
+            let [a, b] = edge.ends.map(&place);
+            let Some(line) = a.zip(b).and_then(|(a, b)| between(a, b)) else {
+                continue;
+            };
+            if edge.degrees > VERY_SPARSE_DEGREES {
+                painter.line_segment(line, Stroke::new(3.5, palette.overlay_halo));
+                painter.line_segment(line, Stroke::new(2.0, palette.error));
+            } else if edge.degrees > SPARSE_DEGREES {
+                painter.line_segment(line, Stroke::new(3.5, palette.overlay_halo));
+                let dashes = Stroke::new(2.0, SPARSE);
+                painter.extend(Shape::dashed_line(&line, dashes, 5.0, 3.0));
+            } else if curved.is_none() {
+                painter.line_segment(line, plain);
             }
         }
         for &anchor in &self.net.anchors {

@@ -13,6 +13,7 @@ mod drivers;
 mod glyph;
 mod groups;
 mod hand;
+mod kept;
 mod layer_row;
 mod muscle;
 mod muscles;
@@ -42,7 +43,6 @@ pub struct ClustersPanel {
     /// The model that it shows.
     model: u64,
     rename: Option<Rename>,
-    sparse: patches::Sparse,
     summaries: RecordingSummaries,
     /// The binding of the active data that is edited.
     binding: usize,
@@ -116,6 +116,7 @@ impl ClustersPanel {
                 ui.push_id("drivers", |ui| self.drivers_ui(ui, editor, &mut commands));
                 ui.separator();
                 ui.push_id("data", |ui| self.data_ui(ui, editor));
+                kept::kept_ui(ui, editor);
                 self.recordings_ui(ui, editor, &mut commands);
                 ui.separator();
                 self.patches_ui(ui, editor, &mut commands);

@@ -3,7 +3,7 @@
 use super::ClustersPanel;
 use crate::cluster::{Interpolation, PatchSettings};
 use crate::editor::Editor;
-use crate::editor::clusters::{SPARSE_DEGREES, VERY_SPARSE_DEGREES};
+use crate::evaluate::{MOST_PATCHES, SPARSE_DEGREES, VERY_SPARSE_DEGREES};
 use crate::finding::counted;
 use crate::view::commands::Command;
 use crate::view::panels::correctives::fields::{Number, named_ui, pick_ui};
@@ -44,14 +44,6 @@ const SURFACES: [(Interpolation, &str, &str); 5] = [
 /// What of the paper the settings are.
 const PAPER: &str = "The surface between the clusters. The paper (Bukatov et al. 2014) names no kind of patch; it says \
                      \"Bezier patch meshes\".";
-
-/// How many edges turn too far, and the state they were counted for.
-#[derive(Default)]
-pub(super) struct Sparse {
-    state: Option<(u64, u64, u64)>,
-    n_all: usize,
-    n_very: usize,
-}
 
 impl ClustersPanel {
     /// Draws the settings of the patches, then what the layout found.
@@ -95,7 +87,7 @@ impl ClustersPanel {
         if response.on_hover_text(about).changed() {
             editor.set_patch_settings("Smooth across neighbours", settings);
         }
-        self.findings_ui(ui, editor, commands);
+        findings_ui(ui, editor, commands);
     }
 
     /// Draws the tension of strands.
@@ -118,98 +110,86 @@ impl ClustersPanel {
             }
         });
     }
+}
 
-    /// Draws the number of patches and anchors, and warnings.
-    fn findings_ui(&mut self, ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
-        let Some(layout) = editor.current_layout() else {
-            return;
-        };
-        let (n_patches, n_free) = (layout.layout().triangles.len(), layout.layout().free.len());
-        let (n_anchors, n_excluded) = (
-            layout.layout().anchors.len(),
-            layout.layout().excluded.len(),
-        );
-        let dim = theme::palette(ui).text_dim;
-        ui.add_space(4.0);
+/// Draws the number of patches and anchors, and warnings.
+fn findings_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
+    let Some(layout) = editor.current_layout() else {
+        return;
+    };
+    let (n_patches, n_free) = (layout.layout().triangles.len(), layout.layout().free.len());
+    let (n_anchors, n_excluded) = (
+        layout.layout().anchors.len(),
+        layout.layout().excluded.len(),
+    );
+    let dim = theme::palette(ui).text_dim;
+    ui.add_space(4.0);
+    let text = format!(
+        "{}, {}",
+        counted(n_patches, "patch"),
+        counted(n_free, "free vertex")
+    );
+    ui.add(Label::new(RichText::new(text).color(dim)).wrap())
+        .on_hover_text("Triangles between clusters, and the vertices that follow them.");
+    if n_excluded > 0 {
         let text = format!(
-            "{}, {}",
-            counted(n_patches, "patch"),
-            counted(n_free, "free vertex")
+            "{} in parts without a cluster",
+            counted(n_excluded, "vertex")
         );
         ui.add(Label::new(RichText::new(text).color(dim)).wrap())
-            .on_hover_text("Triangles between clusters, and the vertices that follow them.");
-        if n_excluded > 0 {
-            let text = format!(
-                "{} in parts without a cluster",
-                counted(n_excluded, "vertex")
-            );
-            ui.add(Label::new(RichText::new(text).color(dim)).wrap())
-                .on_hover_text("The deformer stack moves them.");
-        }
-        if n_anchors > 0 {
-            ui.horizontal_wrapped(|ui| {
-                let about = "Corners that the patches need and nobody marked, drawn hollow. The deformer stack moves them.";
-                ui.label(counted(n_anchors, "anchor")).on_hover_text(about);
-                let command = Command::PromoteAnchors;
-                let button = Button::new("Promote").small();
-                if ui.add(button).on_hover_text(command.tooltip(ui.ctx())).clicked() {
-                    commands.push(command);
-                }
-            });
-        }
-        self.count_sparse(editor);
-        let warn = |ui: &mut Ui, n: usize, degrees: f64, is_error: bool| {
-            if n == 0 {
-                return false;
-            }
-            let mut asked = false;
-            ui.horizontal_wrapped(|ui| {
-                let turns = if n == 1 { "turns" } else { "turn" };
-                let text = format!("{} {turns} by more than {degrees:.0}°", counted(n, "edge"));
-                let colour = if is_error {
-                    theme::palette(ui).error
-                } else {
-                    theme::palette(ui).text
-                };
-                let about = "In this pose the rotation of the skin differs by that angle between the ends of the edges: \
-                             the clusters are too sparse there. Mark more between them.";
-                ui.label(RichText::new(text).color(colour)).on_hover_text(about);
-                let about = format!("Select the clusters at the ends of edges that turn by more than {degrees:.0}°.");
-                let label = format!("Select ends above {degrees:.0}°");
-                let button = ui.small_button("Select ends");
-                button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &label));
-                asked = button.on_hover_text(about).clicked();
-            });
-            asked
-        };
-        let (sparse, very) = (self.sparse.n_all, self.sparse.n_very);
-        // The second row says all where every such edge is worse.
-        let shown = if sparse > very { sparse } else { 0 };
-        if warn(ui, shown, SPARSE_DEGREES, false) {
-            editor.select_sparse_ends(SPARSE_DEGREES);
-        }
-        if warn(ui, very, VERY_SPARSE_DEGREES, true) {
-            editor.select_sparse_ends(VERY_SPARSE_DEGREES);
-        }
+            .on_hover_text("The deformer stack moves them.");
     }
-
-    /// Counts the sparse edges again if the picture changed, between drags and while no clip plays.
-    fn count_sparse(&mut self, editor: &Editor) {
-        let state = (
-            editor.model_serial(),
-            editor.picture_serial(),
-            editor.history().revision(),
-        );
-        let is_busy = editor.is_playing() || editor.is_painting();
-        if self.sparse.state == Some(state) || is_busy {
-            return;
+    if n_anchors > 0 {
+        ui.horizontal_wrapped(|ui| {
+            let about = "Corners that the patches need and nobody marked, drawn hollow. The deformer stack moves them.";
+            ui.label(counted(n_anchors, "anchor")).on_hover_text(about);
+            let command = Command::PromoteAnchors;
+            let button = Button::new("Promote").small();
+            if ui.add(button).on_hover_text(command.tooltip(ui.ctx())).clicked() {
+                commands.push(command);
+            }
+        });
+    }
+    let warn = |ui: &mut Ui, n: usize, degrees: f64, is_error: bool| {
+        if n == 0 {
+            return false;
         }
-        let edges = editor.net_edges();
-        let above = |degrees: f64| edges.iter().filter(|e| e.degrees > degrees).count();
-        self.sparse = Sparse {
-            state: Some(state),
-            n_all: above(SPARSE_DEGREES),
-            n_very: above(VERY_SPARSE_DEGREES),
-        };
+        let mut asked = false;
+        ui.horizontal_wrapped(|ui| {
+            let turns = if n == 1 { "turns" } else { "turn" };
+            let text = format!("{} {turns} by more than {degrees:.0}°", counted(n, "edge"));
+            let colour = if is_error {
+                theme::palette(ui).error
+            } else {
+                theme::palette(ui).text
+            };
+            let about = "In this pose the surface turns by that angle from one end of the edges to the other: the clusters are \
+                         too sparse there. Mark more between them.";
+            ui.label(RichText::new(text).color(colour)).on_hover_text(about);
+            let about = format!("Select the clusters at the ends of edges that turn by more than {degrees:.0}°.");
+            let label = format!("Select ends above {degrees:.0}°");
+            let button = ui.small_button("Select ends");
+            button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &label));
+            asked = button.on_hover_text(about).clicked();
+        });
+        asked
+    };
+    let above = |degrees: f64| {
+        let edges = editor.net_edges().iter();
+        edges.filter(|edge| edge.degrees > degrees).count()
+    };
+    let (sparse, very) = (above(SPARSE_DEGREES), above(VERY_SPARSE_DEGREES));
+    if n_patches > MOST_PATCHES {
+        let text =
+            format!("Edges of more than {MOST_PATCHES} patches are neither drawn nor measured.");
+        ui.add(Label::new(RichText::new(text).color(dim)).wrap());
+    }
+    // The second row says all where every such edge is worse.
+    let shown = if sparse > very { sparse } else { 0 };
+    if warn(ui, shown, SPARSE_DEGREES, false) {
+        editor.select_sparse_ends(SPARSE_DEGREES);
+    }
+    if warn(ui, very, VERY_SPARSE_DEGREES, true) {
+        editor.select_sparse_ends(VERY_SPARSE_DEGREES);
     }
 }

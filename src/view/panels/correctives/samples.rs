@@ -351,12 +351,12 @@ fn menu_ui(
             (
                 SampleTask::Retarget(one),
                 "Re-target",
-                "Capture this sample again on the present deformer stack and weights: its vertices keep their sculpted shape.",
+                "Recompute this sample for the current deformer stack and weights, so that its vertices keep their sculpted shape.",
             ),
             (
                 SampleTask::Keep(one),
                 "Keep displacements",
-                "Keep the displacements of this sample as they are on the present deformer stack and weights.",
+                "Accept the displacements of this sample as they are on the current deformer stack and weights.",
             ),
         ] {
             if why == Staleness::WeightsLost && task == SampleTask::Retarget(one) {
