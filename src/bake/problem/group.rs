@@ -182,7 +182,9 @@ fn in_unweighted_primitives(geometry: &Mesh, weights: &[WeightRow]) -> Vec<bool>
         let vertices = primitive.vertices.start as usize..primitive.vertices.end as usize;
         let points = &geometry.point_of_vertex[vertices];
         if points.iter().all(|&p| weights[p as usize].is_empty()) {
-            points.iter().for_each(|&p| stays[p as usize] = true);
+            for &p in points {
+                stays[p as usize] = true;
+            }
         }
     }
     stays
