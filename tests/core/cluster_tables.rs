@@ -70,7 +70,7 @@ fn dihedral_error(clustered: &Clustered<'_>, turn: DQuat, posed: &[DVec3]) -> f6
     let angle = |x: &[DVec3], quad: [u32; 4]| {
         let [a, b, c, d] = quad.map(|v| x[v as usize]);
         let (n, m) = ((b - a).cross(c - a), (d - a).cross(b - a));
-        n.cross(m).dot((b - a).normalize()).atan2(n.dot(m))
+        n.cross(m).dot((b - a).normalize_or_zero()).atan2(n.dot(m))
     };
     let (mut sum, mut n) = (0.0, 0);
     for (&(a, b), &c) in opposite
