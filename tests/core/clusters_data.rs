@@ -106,7 +106,7 @@ fn markers_of_a_trc_file_place_clusters_in_the_editor_in_files_and_on_the_comman
     let expected: Vec<_> = expected.map(|(name, p)| (name, vec![p])).collect();
     assert_eq!(bound, expected);
     h.editor.bind_nearest(0);
-    assert!(h.settle_and_notice().contains("Every marker with a value"));
+    assert!(h.settle_and_notice().contains("every marker with a value"));
     h.editor.set_data(0, "sampling", |layer| {
         layer.played.sampling.max_gap = Some(2.0);
     });

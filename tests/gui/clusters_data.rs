@@ -97,7 +97,7 @@ fn a_dropped_recording_is_bound_scrubbed_and_taken_back() {
     window.press_widget(Role::Button, "Unbind load");
     assert_eq!(data(&window).bindings.len(), 1);
     window.press_widget(Role::Button, "Bind nearest markers");
-    assert!(window.says("Every marker with a value"));
+    assert!(window.says("every marker with a value"));
     window.press_widget(Role::Button, "Delete load");
     window.press_widget(Role::Button, "Remove recording");
     assert!(window.document().recordings().is_empty());
