@@ -457,8 +457,7 @@ fn of_mesh(
         findings.push(mesh.about(Finding::info(
             mesh.place(),
             format!(
-                "Its {} stay; if targets are added, their weight channels are rewritten.",
-                counted(n_own, "own morph target")
+                "It keeps its own morph targets ({n_own}); if targets are added, their weight channels are rewritten."
             ),
         )));
     }
