@@ -95,8 +95,8 @@ impl Retargeted {
             };
             let _ = write!(
                 text,
-                " \"{first}\"{others} could not be: the weights from before are not known any more. Sculpt again, or keep the \
-                 displacements."
+                " \"{first}\"{others} could not be re-targeted, because the old weights are not known. Sculpt again, or keep \
+                 the displacements."
             );
         }
         text

@@ -363,6 +363,11 @@ impl MeshItem {
             .collect()
     }
 
+    /// Whether a point has weights in the source.
+    pub fn had_weights(&self, point: u32) -> bool {
+        !self.source_influences.row(point).is_empty()
+    }
+
     /// Points without a valid weight in the source that still follow their first joint, ascending.
     pub fn points_to_fix(&self) -> Vec<u32> {
         let missing = self.invalid.missing.iter().copied();

@@ -6,6 +6,7 @@ use crate::deform::correctives::{CapturedOver, SkinBase, Staleness};
 use crate::skeleton::JointId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// What marks joints that are not in the source.
 const NEW: u64 = 1 << 32;
@@ -72,7 +73,9 @@ impl Document {
                     CapturedOver::Known(base) => base.shares(&item.influences, &item.masks),
                     _ => false,
                 };
-                if is_known {
+                // Where samples were added, removed or sorted, others stand at this index.
+                let known = item.correctives.samples();
+                if is_known || known.iter().any(|sample| Arc::ptr_eq(sample, new)) {
                     continue;
                 }
                 base = base.or_else(|| self.skin_base(mesh));
@@ -85,10 +88,14 @@ impl Document {
         changed
     }
 
-    /// A number that is the joint's in every session: its node in the source, or its place among new ones.
+    /// A number that is the joint's in every session: of its name in the source, which may be exported again with other nodes,
+    /// of its node where it has none, or its place among new ones.
     fn code_of_joint(&self, joint: JointId) -> u64 {
+        let source = self.source_skeleton.joints().get(joint.get());
         match self.skeleton.joint(joint).source_node {
-            Some(node) => u64::from(node),
+            Some(node) => source
+                .filter(|source| !source.name.is_empty())
+                .map_or(u64::from(node), |source| xxh3_64(source.name.as_bytes())),
             None => NEW | u64::from(joint.0).saturating_sub(self.source_skeleton.len() as u64),
         }
     }

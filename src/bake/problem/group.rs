@@ -2,7 +2,7 @@
 
 use super::rows::{MAX_INFLUENCES, WeightRow, limited, normalised};
 use super::sampler::{InstanceFrame, Sampler};
-use crate::document::MeshId;
+use crate::document::{MeshId, MeshItem};
 use crate::mesh::Mesh;
 use glam::DVec3;
 use std::collections::BTreeSet;
@@ -91,7 +91,7 @@ impl Group {
                     item.influences.iter().map(|r| normalised(row(r))).collect();
                 // glTF readers give a point without weights to the first joint, but not those of a primitive that has no weights
                 // at all: such points stay where they are, and nothing is to be corrected.
-                let unweighted = in_unweighted_primitives(&item.geometry, &weights);
+                let unweighted = in_unweighted_primitives(item, &weights);
                 let with_joint = weights.into_iter().zip(unweighted).map(|(row, stays)| {
                     if row.is_empty() && !stays {
                         vec![(0, 1.0)]
@@ -174,14 +174,16 @@ impl Group {
     }
 }
 
-/// The row that an uncorrected file has. Rows that fit keep their bits, so that an unchanged row compares equal.
-/// For each point whether it belongs to a primitive none of whose points has weights.
-fn in_unweighted_primitives(geometry: &Mesh, weights: &[WeightRow]) -> Vec<bool> {
+/// For each point whether it belongs to a primitive that has no weights, now and in the source. One whose weights were removed
+/// gets new ones in the file.
+fn in_unweighted_primitives(item: &MeshItem, weights: &[WeightRow]) -> Vec<bool> {
+    let geometry = &item.geometry;
     let mut stays = vec![false; weights.len()];
     for primitive in &geometry.primitives {
         let vertices = primitive.vertices.start as usize..primitive.vertices.end as usize;
         let points = &geometry.point_of_vertex[vertices];
-        if points.iter().all(|&p| weights[p as usize].is_empty()) {
+        let is_empty = |&p: &u32| weights[p as usize].is_empty() && !item.had_weights(p);
+        if points.iter().all(is_empty) {
             for &p in points {
                 stays[p as usize] = true;
             }
@@ -190,6 +192,7 @@ fn in_unweighted_primitives(geometry: &Mesh, weights: &[WeightRow]) -> Vec<bool>
     stays
 }
 
+/// The row that an uncorrected file has. Rows that fit keep their bits, so that an unchanged row compares equal.
 fn file_row(row: &WeightRow) -> WeightRow {
     if row.len() > MAX_INFLUENCES {
         limited(row.clone())

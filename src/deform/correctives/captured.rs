@@ -139,12 +139,24 @@ impl SkinBase {
             let mut points = chunk
                 .iter()
                 .map(|(i, _)| (c * crate::skinning::CHUNK + i) as u32);
-            points.all(|point| self.of_point(&maps, point) == other.of_point(&maps, point))
+            points.all(|point| {
+                let (a, b) = (self.read_at(&maps, point), other.read_at(&maps, point));
+                is_near(&a, &b) && is_near(&b, &a)
+            })
         })
     }
 
     /// A number for what is read of a point; the order of its influences does not count.
     fn of_point(&self, maps: &[MaskKind], point: u32) -> u64 {
+        let read = self.read_at(maps, point).into_iter();
+        let steps = read.map(|(what, value)| (what, (value * STEPS).round() as u64));
+        steps
+            .filter(|(_, steps)| *steps > 0)
+            .fold(0, |sum, (what, steps)| sum.wrapping_add(mixed(what, steps)))
+    }
+
+    /// The weights and the values of maps at a point, each with a number that says of what.
+    fn read_at(&self, maps: &[MaskKind], point: u32) -> Vec<(u64, f32)> {
         let is_known = (point as usize) < self.influences.len();
         let row = is_known.then(|| self.influences.row(point));
         let weights = row
@@ -158,13 +170,17 @@ impl SkinBase {
         let values = maps
             .iter()
             .map(|&map| (NO_JOINT << 1 | map as u64, self.masks.value(map, point)));
-        let steps = weights
-            .chain(values)
-            .map(|(what, value)| (what, (value * STEPS).round() as u64));
-        steps
-            .filter(|(_, steps)| *steps > 0)
-            .fold(0, |sum, (what, steps)| sum.wrapping_add(mixed(what, steps)))
+        weights.chain(values).collect()
     }
+}
+
+/// Whether every value is nearly the same in `other`, or nearly 0 where that has none.
+fn is_near(values: &[(u64, f32)], other: &[(u64, f32)]) -> bool {
+    values.iter().all(|&(what, value)| {
+        let same = other.iter().filter(|other| other.0 == what);
+        let theirs: f32 = same.map(|other| other.1).sum();
+        (value - theirs).abs() <= 1.0 / STEPS
+    })
 }
 
 /// Marks what is no joint of a file.

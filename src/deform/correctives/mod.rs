@@ -196,7 +196,7 @@ impl Correctives {
     }
 
     /// Whether the weights of the samples are the same in every pose: only what the samples move may differ.
-    fn weighs_as(&self, other: &Self) -> bool {
+    pub fn weighs_as(&self, other: &Self) -> bool {
         let same_set = |(a, b): (&Arc<SampleSet>, &Arc<SampleSet>)| {
             let same_sample = |(a, b): (&Arc<Sample>, &Arc<Sample>)| {
                 Arc::ptr_eq(a, b) || (a.rotations == b.rotations && a.beside == b.beside)

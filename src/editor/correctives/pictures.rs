@@ -71,7 +71,8 @@ impl Rebent {
             Self::All => true,
             Self::Chunks(chunks) => {
                 let mut chunks = chunks.iter();
-                chunks.any(|&c| sample.displacements.chunk(c).is_some())
+                sample.displacements.is_empty()
+                    || chunks.any(|&c| sample.displacements.chunk(c).is_some())
             }
         }
     }

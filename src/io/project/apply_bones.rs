@@ -57,6 +57,8 @@ impl Opening {
             let place = constraints::place(entry);
             if !seen.insert(joint) {
                 self.warn(place, TWICE);
+                let unplaced = constraints::all_kept(entry)?;
+                self.document.keep_unplaced_constraints(unplaced);
                 continue;
             }
             let skeleton = self.document.skeleton();

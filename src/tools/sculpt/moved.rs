@@ -2,6 +2,7 @@
 
 use super::shape::Shape;
 use crate::deform::PointRotations;
+use crate::deform::correctives::CapturedOver;
 use crate::document::{CorrectivesEdit, Document, Edit, SculptFactors, SculptTarget};
 use crate::math::same_bits;
 use crate::psd::Displacements;
@@ -259,7 +260,17 @@ impl Moved {
         let known = &document.meshes().get(&target.mesh)?.correctives;
         let sample = known.sets().get(target.set)?.samples.get(target.sample)?;
         let displacements = sample.displacements.with(changed);
-        let correctives = known.with_displacements(target.set, target.sample, displacements);
+        let mut correctives = known.with_displacements(target.set, target.sample, displacements);
+        // What is on screen is what is sculpted, also over weights that changed since the sample was captured.
+        let item = document.meshes().get(&target.mesh)?;
+        let is_present = match &sample.captured_over {
+            CapturedOver::Known(base) => base.shares(&item.influences, &item.masks),
+            _ => false,
+        };
+        if !is_present {
+            let over = document.captured_now(target.mesh);
+            correctives = correctives.captured_over(target.set, target.sample, over);
+        }
         let edit = CorrectivesEdit::new(document, target.mesh, Arc::new(correctives));
         Some(Edit::Correctives(edit))
     }

@@ -56,7 +56,8 @@ impl PlotKey {
 
     fn is(&self, other: &Self) -> bool {
         let drivers = self.drivers.iter().zip(&other.drivers);
-        Arc::ptr_eq(&self.correctives, &other.correctives)
+        (Arc::ptr_eq(&self.correctives, &other.correctives)
+            || self.correctives.weighs_as(&other.correctives))
             && (self.set, self.driver) == (other.set, other.driver)
             && self.space == other.space
             && self.drivers.len() == other.drivers.len()
