@@ -236,8 +236,9 @@ impl Row {
         }
     }
 
-    /// Compares it with what is found here.
-    fn check(&self, folder: &Path) {
+    /// Compares it with what is found here; what differs.
+    fn misses(&self, folder: &Path) -> Vec<String> {
+        let mut misses = Vec::new();
         let (model, name) = self.joint;
         let path = folder.join(model);
         let bend = Bend::new(path.to_str().unwrap(), name, self.preset);
@@ -245,20 +246,28 @@ impl Row {
             let [before, after] = bend.row(self.axis, 140.0, 140.0);
             let what = format!("{model} {name} {:?} 140: {before:?} {after:?}", self.preset);
             println!("{what}");
-            assert!(before.crossings.abs_diff(crossings[0]) <= 3, "{what}");
-            assert!(after.crossings <= crossings[1], "{what}");
+            if before.crossings.abs_diff(crossings[0]) > 3 || after.crossings > crossings[1] {
+                misses.push(format!("{crossings:?}: {what}"));
+            }
         }
         let own = (self.degrees, self.crossings, self.strain);
         for (degrees, crossings, strain) in self.also.iter().copied().chain([own]) {
             let [before, after] = bend.row(self.axis, degrees, self.degrees);
             let what = format!("{model} {name} {degrees}: {before:?} {after:?}");
             println!("{what}");
-            let near = |found: f64, expected: f64, tolerance: f64| {
-                assert!((found - expected).abs() <= tolerance, "{expected}: {what}");
+            let mut near = |found: f64, expected: f64, tolerance: f64| {
+                let is_near = (found - expected).abs() <= tolerance;
+                if !is_near {
+                    misses.push(format!("{found}, not {expected}: {what}"));
+                }
             };
             near(before.crossings as f64, crossings[0] as f64, 3.0);
-            assert!(after.crossings <= crossings[1], "{what}");
-            assert!(after.volume.abs() <= 0.02 + 1e-9, "{what}");
+            near(
+                after.crossings.saturating_sub(crossings[1]) as f64,
+                0.0,
+                0.0,
+            );
+            near(after.volume, 0.0, 0.02 + 1e-9);
             // The 99th percentile of a region that the oracle chose for the whole range.
             let tolerance = if degrees == self.degrees { 0.02 } else { 0.03 };
             near(before.strain, strain[0], tolerance);
@@ -277,6 +286,7 @@ impl Row {
                 near(after.displacement, expected, 0.05);
             }
         }
+        misses
     }
 }
 
@@ -363,13 +373,14 @@ fn elbows_fingers_knees_and_shoulders_unfold_under_every_method() {
             .displacement(0.87)
             .beyond([54, 0]),
     ];
-    for row in rows {
-        row.check(&assets);
-    }
+    let misses: Vec<String> = rows.iter().flat_map(|row| row.misses(&assets)).collect();
+    assert!(misses.is_empty(), "{misses:#?}");
 }
 
 /// As above, on models that others made. The edges of the knight's elbow are half a radius long, and its mesh is open. At 140
-/// degrees the region of Cesium's knee reaches further here than the oracle's, which had 95 crossings in it.
+/// degrees the region of Cesium's knee reaches further here than the oracle's, which had 95 crossings in it; mannequiny's
+/// elbow under linear blend skinning unfolds, where the oracle's kept 41 crossings (strain .57, dihedral 23.9 degrees) at less
+/// displacement (.98).
 #[test]
 fn knees_and_elbows_of_shared_models_unfold() {
     let Some(shared) = shared_dir("knees_and_elbows_of_shared_models_unfold") else {
@@ -397,13 +408,13 @@ fn knees_and_elbows_of_shared_models_unfold() {
             .beyond([106, 59]),
         Row::new(mannequiny, "lowerarm.l", DVec3::X, 120.0)
             .under(StackPreset::Lbs)
-            .crossings([49, 41])
-            .volume(-38.8)
+            .crossings([49, 0])
+            .volume(-39.4)
             .at(60.0, [0, 0], [0.80, 0.27])
-            .at(90.0, [29, 0], [0.80, 0.32])
-            .strain([0.82, 0.57])
-            .dihedral([21.5, 23.9])
-            .displacement(0.98)
+            .at(90.0, [29, 0], [0.80, 0.29])
+            .strain([0.82, 0.37])
+            .dihedral([21.5, 10.8])
+            .displacement(1.38)
             .beyond([51, 77]),
         Row::new(mannequiny, "lowerarm.l", DVec3::X, 120.0)
             .strain([0.98, 0.40])
@@ -419,9 +430,8 @@ fn knees_and_elbows_of_shared_models_unfold() {
             .displacement(0.37),
     ];
     let models = shared.join("models");
-    for row in rows {
-        row.check(&models);
-    }
+    let misses: Vec<String> = rows.iter().flat_map(|row| row.misses(&models)).collect();
+    assert!(misses.is_empty(), "{misses:#?}");
 }
 
 /// A range in which rigid parts overlap beyond the region stays unresolved, and says so.
