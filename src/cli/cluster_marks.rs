@@ -221,7 +221,7 @@ mod tests {
             "{why}"
         );
         let why = refused(r#"{"meshes": [], "groups": [{"name": "a", "base": "magic"}]}"#);
-        assert!(why.contains("none of stack, lbs, dqs, fixed"), "{why}");
+        assert!(why.contains("not one of stack, lbs, dqs, fixed"), "{why}");
         assert!(serde_json::from_str::<Marks>(r#"{"meshes": [], "more": 1}"#).is_err());
     }
 }
