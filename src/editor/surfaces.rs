@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Surfaces {
     shown: BTreeMap<InstanceId, SurfaceData>,
     generation: u64,
-    /// What was hidden at the latest request: it is no bed of water.
+    /// The objects hidden at the latest request: they are not part of the bed of water.
     hidden: BTreeSet<InstanceId>,
 }
 

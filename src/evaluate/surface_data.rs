@@ -136,8 +136,8 @@ impl SurfaceDataFinder {
 type Standing<'a> = (InstanceId, &'a Arc<Mesh>, &'a [Vec3], bool);
 
 impl Bed {
-    /// Brings the bed to where it stands: all visible objects but those that are water themselves. The field is made again
-    /// only where one of them moved; returns whether it was.
+    /// Updates the bed: all visible objects but water. The height field is rebuilt only if one of them moved; returns whether
+    /// it was.
     fn update(&mut self, evaluator: &Evaluator, document: &Document) -> bool {
         let hidden = &document.session().hidden_instances;
         let instances = document.instances().iter();

@@ -8,7 +8,7 @@ const MOST_CELLS: usize = 512;
 /// Points this far outside of a triangle, as a share of it, are on it: neighbours leave no gap.
 const TOLERANCE: f64 = 1e-6;
 
-/// Surfaces seen from above, y up: at a place the height of the highest face that is not above a point.
+/// Surfaces seen from above, y up: the height of the ground at a point.
 #[derive(Clone, Debug, Default)]
 pub struct HeightField {
     triangles: Vec<[Vec3; 3]>,
@@ -66,9 +66,11 @@ impl HeightField {
         field
     }
 
-    /// The height of the ground at the place of `point`: of the highest face not above it, or where all are, of the lowest
-    /// one; `None` beside the surface. A bridge or a tree over the point is no ground. Faces that look down, as the bottom of a
-    /// closed body, count only where no other is.
+    /// The height of the ground at the place of `point`; `None` beside the surface.
+    ///
+    /// It is that of the highest face not above the point. Where the nearest face above it looks up, the point is inside a solid
+    /// body, such as a bank, and that face is the ground; one that looks down is the underside of a bridge or a crown, and does
+    /// not count. Faces that look down are the ground only where no other is.
     pub fn at(&self, point: Vec3) -> Option<f64> {
         if self.triangles.is_empty() || !point.is_finite() {
             return None;
@@ -78,21 +80,25 @@ impl HeightField {
         let cell = z * self.n_cells[0] + x;
         let listed = self.starts[cell] as usize..self.starts[cell + 1] as usize;
         let y = f64::from(point.y);
-        let mut found: Option<Ground> = None;
+        let mut above: Option<(f64, bool)> = None;
+        let (mut floor, mut underside): (Option<f64>, Option<f64>) = (None, None);
         for &t in &self.listed[listed] {
-            let ground = height(&self.triangles[t as usize], place);
-            let ground = ground.map(|(height, looks_up)| Ground {
-                looks_up,
-                is_above: height > y,
-                height,
-            });
-            if let Some(ground) = ground
-                && found.is_none_or(|known| ground.comes_before(known))
-            {
-                found = Some(ground);
+            let Some((height, looks_up)) = height(&self.triangles[t as usize], place) else {
+                continue;
+            };
+            if height > y {
+                if above.is_none_or(|(nearest, _)| height < nearest) {
+                    above = Some((height, looks_up));
+                }
+            } else {
+                let highest = if looks_up { &mut floor } else { &mut underside };
+                *highest = Some(highest.map_or(height, |known| known.max(height)));
             }
         }
-        found.map(|ground| ground.height)
+        match above {
+            Some((height, true)) => Some(height),
+            _ => floor.or(underside).or(above.map(|(height, _)| height)),
+        }
     }
 
     /// The cell of a place; the nearest one for a place beside the surface.
@@ -103,29 +109,6 @@ impl HeightField {
             (x as usize).min(self.n_cells[0] - 1),
             (z as usize).min(self.n_cells[1] - 1),
         ]
-    }
-}
-
-/// A face at the place of a point.
-#[derive(Clone, Copy)]
-struct Ground {
-    looks_up: bool,
-    is_above: bool,
-    height: f64,
-}
-
-impl Ground {
-    /// Whether this is the ground rather than another face.
-    fn comes_before(self, other: Self) -> bool {
-        if self.looks_up != other.looks_up {
-            self.looks_up
-        } else if self.is_above != other.is_above {
-            other.is_above
-        } else if self.is_above {
-            self.height < other.height
-        } else {
-            self.height > other.height
-        }
     }
 }
 
@@ -240,24 +223,28 @@ mod tests {
         assert_eq!(bed.at(Vec3::new(-1.0, 0.0, 5.0)), None);
         assert_eq!(bed.at(Vec3::NAN), None);
         assert_eq!(HeightField::default().at(Vec3::ZERO), None);
-        // Of two sheets the highest that is not above the point.
         let sheet = |y: f32| field(&grid(|_, _| y)).triangles;
-        let mut both = sheet(1.0);
-        both.extend(sheet(3.0));
-        // The bottom of a body, which looks down.
-        let turned = |[a, b, c]: [Vec3; 3]| [a, c, b];
-        let bottom: Vec<[Vec3; 3]> = sheet(-5.0).into_iter().map(turned).collect();
-        both.extend(&bottom);
-        let both = HeightField::new(both);
-        let at = |y: f32| both.at(Vec3::new(4.2, y, 4.2));
+        let underside = |y: f32| sheet(y).into_iter().map(|[a, b, c]| [a, c, b]);
+        let at = |faces: &HeightField, y: f32| faces.at(Vec3::new(4.2, y, 4.2)).unwrap();
+        // A floor, and a bridge over it.
+        let mut bridged = sheet(1.0);
+        bridged.extend(underside(3.0));
+        bridged.extend(sheet(4.0));
+        let bridged = HeightField::new(bridged);
         assert_eq!(
-            [at(9.0), at(3.0), at(2.0), at(1.0)].map(Option::unwrap),
-            [3.0, 3.0, 1.0, 1.0]
+            [9.0, 4.0, 2.0, 1.0].map(|y| at(&bridged, y)),
+            [4.0, 4.0, 1.0, 1.0]
         );
-        assert_eq!(at(0.0), Some(1.0), "the lowest where all are above");
-        // Where every face looks down it is a bed that was made the other way round.
-        let bottom = HeightField::new(bottom);
-        assert_eq!(bottom.at(Vec3::new(4.2, 0.0, 4.2)), Some(-5.0));
+        assert_eq!(at(&bridged, 0.0), 1.0, "under the floor");
+        // A bank whose underside is below the floor that it stands on.
+        let mut banked = sheet(1.0);
+        banked.extend(underside(0.5));
+        banked.extend(sheet(3.0));
+        let banked = HeightField::new(banked);
+        assert_eq!([9.0, 2.0].map(|y| at(&banked, y)), [3.0, 3.0]);
+        // A bed that was made the other way round.
+        let reversed = HeightField::new(underside(-5.0).collect());
+        assert_eq!([0.0, -6.0].map(|y| at(&reversed, y)), [-5.0, -5.0]);
     }
 
     #[test]
