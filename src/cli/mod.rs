@@ -39,6 +39,7 @@ pub mod named_stack;
 mod picture;
 pub mod pose_args;
 mod psd;
+pub mod psd_args;
 mod psd_edit;
 mod psd_report;
 mod psd_suggest;

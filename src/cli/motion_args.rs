@@ -307,7 +307,7 @@ impl Args for Streams {
                 flag(
                     "stream",
                     "FILE",
-                    "A recording: .csv, .tsv, .trc, .jsonl or .vmclog; --clock and --event after it set its clock",
+                    "A recording: .csv, .tsv, .trc, .jsonl or .vmclog; --clock and --event after it apply to it",
                 )
                 .value_parser(clap::value_parser!(PathBuf))
                 .requires("table"),

@@ -1,6 +1,6 @@
 //! `sinew psd`: corrective samples.
 
-use super::args::PsdArgs;
+use super::psd_args::PsdArgs;
 use super::{Failure, load, psd_edit, psd_report, psd_suggest, scene};
 use std::io::Write;
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! `sinew psd --out`: samples added, mirrored or captured again, written as a project.
 
-use super::args::PsdArgs;
 use super::load::Loaded;
+use super::psd_args::PsdArgs;
 use super::{Failure, load, psd_report, scene};
 use crate::correctives::{self, NewSample, Retargeted, sculpt};
 use crate::deform::Captured;

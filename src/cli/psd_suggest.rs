@@ -1,6 +1,6 @@
 //! `sinew psd --suggest`: proposed corrective samples of a bone.
 
-use super::args::PsdArgs;
+use super::psd_args::PsdArgs;
 use super::{Failure, load, scene};
 use crate::document::{Document, Edit};
 use crate::finding::counted;
