@@ -2,7 +2,7 @@
 //! on the present ones.
 
 use super::{edit_of, skinned_instance};
-use crate::deform::correctives::{CapturedOver, Sample, SampleSet, Staleness};
+use crate::deform::correctives::{Sample, SampleSet, Staleness};
 use crate::deform::{Correctives, capture, sculpted};
 use crate::document::{Document, Edit, MeshId};
 use crate::evaluate::Evaluator;
@@ -71,7 +71,7 @@ impl Retargeted {
     /// "2 samples re-targeted.", and what could not be.
     pub fn summary(&self) -> String {
         let mut text = match self.n_done {
-            0 => "Nothing re-targeted.".to_owned(),
+            0 => "No sample was re-targeted.".to_owned(),
             n => format!("{} re-targeted.", counted(n, "sample")),
         };
         if self.n_flat > 0 {
@@ -143,8 +143,8 @@ pub fn retarget(
             }
             let pose = pose_of(document, correctives, set, sample);
             let on_theirs = with_stacks(&bare, |_| (*sample.captured_on).clone());
-            let (on_theirs, masks) = match &sample.captured_over {
-                CapturedOver::Known(base) if reason == Some(&Staleness::Weights) => {
+            let (on_theirs, masks) = match sample.captured_over.base() {
+                Some(base) if reason == Some(&Staleness::Weights) => {
                     (on_theirs.over_base(mesh, base), base.masks())
                 }
                 _ => (on_theirs, &item.masks),

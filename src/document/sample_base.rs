@@ -69,10 +69,10 @@ impl Document {
                 {
                     continue;
                 }
-                let is_known = match &new.captured_over {
-                    CapturedOver::Known(base) => base.shares(&item.influences, &item.masks),
-                    _ => false,
-                };
+                let is_known = matches!(
+                    &new.captured_over,
+                    CapturedOver::Known(base) if base.shares(&item.influences, &item.masks)
+                );
                 // Where samples were added, removed or sorted, others stand at this index.
                 let known = item.correctives.samples();
                 if is_known || known.iter().any(|sample| Arc::ptr_eq(sample, new)) {
@@ -86,6 +86,34 @@ impl Document {
             }
         }
         changed
+    }
+
+    /// Takes the present weights for those that samples were captured over, where they gave their sculpt in `before`: for a
+    /// change of joints that deforms nothing otherwise.
+    pub(super) fn keep_samples_fitting(&mut self, before: &Self) {
+        let meshes: Vec<MeshId> = self.meshes.keys().copied().collect();
+        for mesh in meshes {
+            let Some((was, now)) = before.skin_base(mesh).zip(self.skin_base(mesh)) else {
+                continue;
+            };
+            let Some(item) = self.meshes.get(&mesh) else {
+                continue;
+            };
+            let mut made = item.correctives.clone();
+            for (s, set) in item.correctives.sets().iter().enumerate() {
+                for (i, sample) in set.samples.iter().enumerate() {
+                    if !sample.has_other_base(&was) && sample.has_other_base(&now) {
+                        let over = CapturedOver::Known(now.clone());
+                        made = Arc::new(made.captured_over(s, i, over));
+                    }
+                }
+            }
+            if !Arc::ptr_eq(&made, &item.correctives)
+                && let Some(item) = self.meshes.get_mut(&mesh)
+            {
+                Arc::make_mut(item).correctives = made;
+            }
+        }
     }
 
     /// A number that is the joint's in every session: of its name in the source, which may be exported again with other nodes,

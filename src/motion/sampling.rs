@@ -57,7 +57,7 @@ impl Ends {
             Self::Hold => "Before the first and after the last sample the nearest one is used.",
             Self::Loop => "The recording repeats: its first sample follows its last.",
             Self::Invalid => {
-                "Before the first and after the last sample there is no value: its displacements fade out."
+                "Outside the recording there is no value, and its displacements fade out."
             }
         }
     }

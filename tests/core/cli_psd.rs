@@ -427,7 +427,7 @@ fn samples_are_mirrored_and_captured_again() {
         .map(|set| &set["name"]);
     assert!(names.eq(["forearm.L", "forearm.R"]), "{report}");
     let said = done(&["psd", both, "--retarget", "--out", both]);
-    assert!(said.starts_with("Nothing re-targeted."), "{said}");
+    assert!(said.starts_with("No sample was re-targeted."), "{said}");
 }
 
 /// Measured on a finger: three samples; crossing triangles 0, 27 and 40 -> 0.

@@ -25,11 +25,13 @@ pub struct SkinBase {
 /// What a sample was captured over.
 #[derive(Clone, Debug, Default)]
 pub enum CapturedOver {
-    /// Nobody wrote it down: it counts as the present state.
+    /// Not known, as for a mesh without weights: it counts as what is there.
     #[default]
     Unknown,
     /// This.
     Known(Arc<SkinBase>),
+    /// An older project does not tell: what was there when it was opened.
+    Assumed(Arc<SkinBase>),
     /// Something of this checksum, in an earlier session.
     Checksum(u64),
 }
@@ -47,11 +49,21 @@ pub enum Staleness {
 }
 
 impl CapturedOver {
+    /// The weights and maps, where they are at hand.
+    pub fn base(&self) -> Option<&Arc<SkinBase>> {
+        match self {
+            Self::Known(base) | Self::Assumed(base) => Some(base),
+            Self::Unknown | Self::Checksum(_) => None,
+        }
+    }
+
     /// Whether it is the same record.
     pub fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Unknown, Self::Unknown) => true,
-            (Self::Known(a), Self::Known(b)) => Arc::ptr_eq(a, b),
+            (Self::Known(a), Self::Known(b)) | (Self::Assumed(a), Self::Assumed(b)) => {
+                Arc::ptr_eq(a, b)
+            }
             (Self::Checksum(a), Self::Checksum(b)) => a == b,
             _ => false,
         }
@@ -63,9 +75,7 @@ impl Staleness {
     pub fn reason(self) -> &'static str {
         match self {
             Self::Stack => "on another deformer stack",
-            Self::Weights | Self::WeightsLost => {
-                "before the weights or painted maps of its vertices changed"
-            }
+            Self::Weights | Self::WeightsLost => "before the skin weights or painted maps changed",
         }
     }
 }
@@ -90,9 +100,9 @@ impl SkinBase {
         &self.masks
     }
 
-    /// Whether the weights count the same joints in the same order.
+    /// Whether the joints of its weights have the same slots in `other`, which may have more.
     pub fn has_joints_of(&self, other: &Self) -> bool {
-        self.joints == other.joints
+        other.joints.starts_with(&self.joints)
     }
 
     /// Whether it shares all weights and maps with a mesh: nothing changed since.

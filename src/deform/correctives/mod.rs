@@ -354,7 +354,7 @@ impl Correctives {
         self.with_sample(set, sample, |sample| sample.captured_over = over)
     }
 
-    /// The sets with a change of a sample that changes no weight.
+    /// The sets with one sample changed in what does not affect the interpolation.
     fn with_sample(&self, set: usize, sample: usize, change: impl FnOnce(&mut Sample)) -> Self {
         let mut correctives = self.clone();
         let slot = correctives.sets.get_mut(set).map(Arc::make_mut);

@@ -10,7 +10,9 @@ impl Sample {
         let (stack, displacements) = (&self.captured_on, &self.displacements);
         match &self.captured_over {
             CapturedOver::Unknown => false,
-            CapturedOver::Known(base) => !base.agrees(now, stack, displacements),
+            CapturedOver::Known(base) | CapturedOver::Assumed(base) => {
+                !base.agrees(now, stack, displacements)
+            }
             CapturedOver::Checksum(sum) => now.checksum(stack, displacements) != *sum,
         }
     }
@@ -23,9 +25,8 @@ impl Sample {
     /// Why it no longer gives its sculpt on a mesh with this stack and these weights and maps; `None`: it does.
     pub fn staleness(&self, stack: &DeformStack, now: &SkinBase) -> Option<Staleness> {
         if self.has_other_base(now) {
-            let known =
-                matches!(&self.captured_over, CapturedOver::Known(base) if base.has_joints_of(now));
-            return Some(if known {
+            let base = self.captured_over.base();
+            return Some(if base.is_some_and(|base| base.has_joints_of(now)) {
                 Staleness::Weights
             } else {
                 Staleness::WeightsLost
@@ -34,10 +35,10 @@ impl Sample {
         self.is_on_other_stack(stack).then_some(Staleness::Stack)
     }
 
-    /// The checksum of what it was captured over, for files; `None` where that is unknown.
+    /// The checksum of what it was captured over; `None` where that is unknown or assumed.
     pub fn base_checksum(&self) -> Option<u64> {
         match &self.captured_over {
-            CapturedOver::Unknown => None,
+            CapturedOver::Unknown | CapturedOver::Assumed(_) => None,
             CapturedOver::Known(base) => {
                 Some(base.checksum(&self.captured_on, &self.displacements))
             }

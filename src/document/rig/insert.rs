@@ -94,6 +94,7 @@ pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<Joi
         )?;
     }
     drop_invalid_inflation_parents(&mut changed)?;
+    changed.keep_samples_fitting(document);
     let mut edit = RigEdit::between(document, &changed);
     edit.inherits = made.iter().map(|&new| (new, joint)).collect();
     Ok((edit, made))

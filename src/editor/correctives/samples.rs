@@ -71,7 +71,8 @@ impl Editor {
             Home::New(_) => None,
         };
         let scales = own.is_some_and(|set| set.scale_with_limb);
-        self.add_sample_with(home, "Add sample", self.shown_correction(scales))
+        let displacements = self.shown_correction(scales);
+        self.add_sample_with(home, "Add sample", displacements, None)
     }
 
     /// Adds a copy of the active sample at the pose on screen, and makes it active: one undo step. Returns whether it
@@ -81,8 +82,8 @@ impl Editor {
         let Some((index, sample)) = self.active_set().zip(self.sample_to_change()) else {
             return false;
         };
-        let displacements = sample.displacements.clone();
-        self.add_sample_with(Home::Known(index), "Duplicate sample", displacements)
+        let (home, displacements) = (Home::Known(index), sample.displacements.clone());
+        self.add_sample_with(home, "Duplicate sample", displacements, Some(&sample))
     }
 
     /// Poses the driver bones as they were when the active sample was captured: one undo step. Drivers of other sets
@@ -388,7 +389,14 @@ impl Editor {
         Some(known.unwrap_or(Home::New(posed)))
     }
 
-    fn add_sample_with(&mut self, home: Home, label: &str, displacements: Displacements) -> bool {
+    /// Adds a sample at the pose on screen. `of`: the sample that it copies, whose displacements are only as good as it.
+    fn add_sample_with(
+        &mut self,
+        home: Home,
+        label: &str,
+        displacements: Displacements,
+        of: Option<&Sample>,
+    ) -> bool {
         let mesh = self.corrected_mesh();
         let item = mesh.and_then(|mesh| Some((mesh, self.document.meshes().get(&mesh)?)));
         let Some(((mesh, item), known)) = item.zip(self.correctives()) else {
@@ -418,13 +426,17 @@ impl Editor {
             rotations(set, &pose, &skeleton),
             wanted_name(set, &pose, &skeleton),
         );
+        let (captured_on, captured_over) = match of {
+            Some(of) => (of.captured_on.clone(), of.captured_over.clone()),
+            None => (item.stack.clone(), self.document.captured_now(mesh)),
+        };
         let sample = Sample {
             name: free_name(&wanted, &known.samples().iter().map(|s| s.name.as_str())),
             rotations,
             beside: beside(known.sets(), index, &pose, &skeleton),
             displacements,
-            captured_on: item.stack.clone(),
-            captured_over: self.document.captured_now(mesh),
+            captured_on,
+            captured_over,
             strength: 1.0,
             muted: false,
         };

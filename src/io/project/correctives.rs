@@ -67,7 +67,7 @@ pub(super) fn collect(
             samples: Vec::new(),
         };
         let samples = set.samples.par_iter();
-        let samples = samples.map(|sample| sample_entry(document, item, sample));
+        let samples = samples.map(|sample| sample_entry(document, (id, item), sample));
         entry.samples = samples.collect::<Result<_, _>>().map_err(|why| {
             let place = place(&entry);
             ProjectError::Damaged { place, why }
@@ -79,7 +79,7 @@ pub(super) fn collect(
 
 fn sample_entry(
     document: &Document,
-    item: &MeshItem,
+    (id, item): (MeshId, &MeshItem),
     sample: &Sample,
 ) -> Result<SampleEntry, String> {
     let mesh = &item.geometry;
@@ -100,6 +100,12 @@ fn sample_entry(
     }
     let is_present =
         Arc::ptr_eq(&sample.captured_on, &item.stack) || sample.captured_on == item.stack;
+    // What was assumed is told once it is no longer there.
+    let sum = sample.base_checksum().or_else(|| {
+        let (base, now) = (sample.captured_over.base()?, document.skin_base(id)?);
+        let is_stale = sample.has_other_base(&now);
+        is_stale.then(|| base.checksum(&sample.captured_on, &sample.displacements))
+    });
     let beside = sample.beside.iter();
     Ok(SampleEntry {
         name: sample.name.clone(),
@@ -108,7 +114,7 @@ fn sample_entry(
             .map(|(joint, q)| (joints::reference(document, *joint), (*q).into()))
             .collect(),
         captured_on: (!is_present).then(|| Stack::from((*sample.captured_on).clone())),
-        captured_over: sample.base_checksum().map(|sum| format!("{sum:016x}")),
+        captured_over: sum.map(|sum| format!("{sum:016x}")),
         strength: sample.strength,
         muted: sample.muted,
         points,
@@ -124,7 +130,7 @@ pub(super) struct Restored {
     pub(super) n_missing: usize,
 }
 
-/// The sets of a mesh with that of an entry, which is off where a driver is missing. `base`: its present weights and painted
+/// The sets of a mesh and that of an entry, which is disabled where a driver is missing. `base`: the mesh's present weights and painted
 /// maps. Fails for a block that cannot be decoded.
 pub(super) fn restore(
     entry: &CorrectiveEntry,
@@ -232,8 +238,9 @@ fn decoded(
             why,
         };
         let (displacements, n_missing) = displacements(sample, mesh).map_err(damaged)?;
-        // What is as it was can be compared from now on.
+        // What is as it was can be compared from now on, and so can what an older project does not tell.
         let over = match (&made.captured_over, base) {
+            (CapturedOver::Unknown, Some(base)) => CapturedOver::Assumed(base.clone()),
             (CapturedOver::Checksum(sum), Some(base))
                 if base.checksum(&made.captured_on, &displacements) == *sum =>
             {

@@ -263,10 +263,10 @@ impl Moved {
         let mut correctives = known.with_displacements(target.set, target.sample, displacements);
         // What is on screen is what is sculpted, also over weights that changed since the sample was captured.
         let item = document.meshes().get(&target.mesh)?;
-        let is_present = match &sample.captured_over {
-            CapturedOver::Known(base) => base.shares(&item.influences, &item.masks),
-            _ => false,
-        };
+        let is_present = matches!(
+            &sample.captured_over,
+            CapturedOver::Known(base) if base.shares(&item.influences, &item.masks)
+        );
         if !is_present {
             let over = document.captured_now(target.mesh);
             correctives = correctives.captured_over(target.set, target.sample, over);

@@ -210,7 +210,7 @@ impl Grid {
 
     /// Finds the inside cells and their connections.
     fn fill(&mut self, surface: &WeldedSurface, task: &Task) -> Result<(), Cancelled> {
-        task.step("Filling the mesh with voxels", 0.1)?;
+        task.step("Voxelizing the mesh", 0.1)?;
         let crossings: Vec<Vec<Crossing>> = (0..3)
             .into_par_iter()
             .map(|axis| self.crossings(surface, axis, task))
@@ -225,7 +225,7 @@ impl Grid {
             let (inside, known) = (*vote & 3, *vote >> 2);
             *vote = u8::from(2 * inside > known);
         }
-        task.step("Filling the mesh with voxels", 0.2)?;
+        task.step("Voxelizing the mesh", 0.2)?;
         self.words = self
             .flags
             .par_chunks(64)
