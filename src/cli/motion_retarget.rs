@@ -1,21 +1,16 @@
 //! `sinew motion --bvh`, `--from`, `--replay`: a motion on a character, as a clip.
 
-use super::motion_args::{MapArg, MotionArgs, ReferenceArg, ScaleArg};
+use super::motion_args::{FeetArg, HeadingArg, MapArg, MotionArgs, ReferenceArg, ScaleArg};
 use super::{Failure, load, scene};
 use crate::document::{ClipId, Document, Edit};
 use crate::export::{ExportOptions, GltfFormat, export_to_file};
-use crate::finding::{counted, trimmed};
-use crate::io::motion_file::{read_bvh, read_vmc};
+use crate::io::motion_source::{MotionSource, read_motion_source};
 use crate::io::{Outputs, project, read_small_text};
-use crate::motion::retarget::{
-    BakeOptions, Baked, Reference, Retarget, RetargetOptions, RetargetReport, Scale,
-};
-use crate::motion::roles::{RoleMap, Roles, by_names, by_structure, find_roles};
-use crate::motion::{Note, Rig, Take};
-use crate::skeleton::JointId;
+use crate::motion::retarget::{BakeOptions, Reference, RetargetOptions, RetargetReport, Scale};
+use crate::motion::roles::RoleMap;
+use crate::rig::{AddedMotion, Character, MotionSettings, RoleSearch};
 use crate::task::Task;
 use serde::Serialize;
-use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -41,13 +36,6 @@ struct Feet {
     slide_after: [f64; 2],
     hip_drop: f64,
     out_of_reach: f64,
-}
-
-/// A motion and what was noted while reading it.
-struct Source {
-    take: Take,
-    name: String,
-    notes: Vec<Note>,
 }
 
 pub(super) fn run(
@@ -77,42 +65,28 @@ pub(super) fn run(
         writeln!(out, "{}", note.placed())?;
     }
     let mut document = loaded.document;
-    let bones = bones(&document);
-    let skeleton = document.skeleton().clone();
-    let rig = Rig::of_skeleton(&skeleton, |j| bones.contains(&j));
-    let [ours, theirs] = roles(args, &source.take.rest, &rig, &mut loaded.outputs)?;
-    let options = RetargetOptions {
-        reference: match args.reference {
-            ReferenceArg::Auto => Reference::Auto,
-            ReferenceArg::Best => Reference::Best,
-            ReferenceArg::Zero => Reference::Zero,
-            ReferenceArg::Frame(frame) => Reference::Frame(frame),
-        },
-        keeps_heading: args.heading == super::motion_args::HeadingArg::Recorded,
-        scale: match args.scale {
-            ScaleArg::Leg => Scale::Leg,
-            ScaleArg::Hip => Scale::Hip,
-            ScaleArg::Fixed(scale) => Scale::Fixed(scale),
-        },
-        travel: args.travel.into(),
-    };
-    let retarget = Retarget::new(&source.take, &ours, &skeleton, &rig, &theirs, &options);
-    let retarget = retarget.map_err(|why| Failure::Input(sentence(&why.to_string())))?;
-    let bake = BakeOptions {
-        locks_feet: args.feet == super::motion_args::FeetArg::Lock,
-        tolerance: args.tolerance,
-    };
+    let character = Character::of(&document);
+    let settings = settings(args, &mut loaded.outputs)?;
+    let take = source.take(settings.positions);
+    let roles = character
+        .roles(&take.rest, &settings)
+        .map_err(|why| match &args.map {
+            MapArg::File(path) => Failure::Input(format!("{}: {why}.", path.display())),
+            _ => Failure::Input(why),
+        })?;
     let name = free_name(&document, &source.name);
-    let baked = retarget
-        .bake(&name, &bake, &Task::new())
+    let added = character
+        .add(&take, &roles, &settings, &name, &Task::new())
         .map_err(Failure::input)?;
     let last = document.clips().keys().next_back();
     let id = ClipId(last.map_or(0, |id| id.0.saturating_add(1)));
-    let clip = Some(Arc::new(baked.clip.clone()));
+    let clip = Some(Arc::new(added.baked.clip.clone()));
     document
         .apply(&mut Edit::Clip { id, clip })
         .map_err(Failure::input)?;
-    print(&retarget, &baked, out)?;
+    for line in added.lines() {
+        writeln!(out, "{line}")?;
+    }
     match (project_to, format) {
         (Some(output), _) => {
             project::save(&document, output.path(), &Task::new()).map_err(Failure::input)?;
@@ -128,7 +102,7 @@ pub(super) fn run(
         (None, None) => {}
     }
     if let Some(report_to) = report_to {
-        let report = report(&retarget, &baked);
+        let report = report(&added);
         let text = serde_json::to_string_pretty(&report).map_err(Failure::input)?;
         report_to.write(text.as_bytes()).map_err(Failure::input)?;
     }
@@ -137,33 +111,10 @@ pub(super) fn run(
 }
 
 /// The motion of `--bvh`, `--from` or `--replay`.
-fn source(args: &MotionArgs, outputs: &mut Outputs) -> Result<Source, Failure> {
-    if let Some(path) = &args.bvh {
+fn source(args: &MotionArgs, outputs: &mut Outputs) -> Result<MotionSource, Failure> {
+    if let Some(path) = args.bvh.as_ref().or(args.replay.as_ref()) {
         outputs.protect(path, "the motion");
-        let bvh = read_bvh(path, &Task::new()).map_err(Failure::input)?;
-        let stem = path
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned());
-        return Ok(Source {
-            take: Take::of_bvh(&bvh, args.positions.into()),
-            name: stem.unwrap_or_default(),
-            notes: bvh.notes,
-        });
-    }
-    if let Some(path) = &args.replay {
-        outputs.protect(path, "the motion");
-        let packets = read_vmc(path, &Task::new()).map_err(Failure::input)?;
-        let take = packets.take_of_body().ok_or_else(|| {
-            Failure::Input(format!("{}: no packet moves a bone.", path.display()))
-        })?;
-        let stem = path
-            .file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned());
-        return Ok(Source {
-            take,
-            name: stem.unwrap_or_default(),
-            notes: packets.recording().notes,
-        });
+        return read_motion_source(path, &Task::new()).map_err(Failure::input);
     }
     let Some(path) = &args.from else {
         return Err(Failure::Usage(
@@ -175,53 +126,47 @@ fn source(args: &MotionArgs, outputs: &mut Outputs) -> Result<Source, Failure> {
     outputs.protect_model(&other.document, "the model of the motion");
     let wanted = args.clip.as_deref().unwrap_or("0");
     let clip = scene::find_clip(&other.document, wanted)?;
-    let bones = bones(&other.document);
-    Ok(Source {
-        take: Take::of_clip(other.document.skeleton(), clip, |j| bones.contains(&j)),
-        name: clip.name.clone(),
-        notes: Vec::new(),
-    })
+    Ok(MotionSource::of_clip(&other.document, clip))
 }
 
-/// The joints that move a skin; all of them where there is none.
-fn bones(document: &Document) -> BTreeSet<usize> {
-    let skins = document.skins().values();
-    let joints: BTreeSet<usize> = skins
-        .flat_map(|skin| skin.joints.iter().map(|joint| joint.get()))
-        .collect();
-    if joints.is_empty() {
-        return document
-            .skeleton()
-            .live_joints()
-            .map(JointId::get)
-            .collect();
-    }
-    joints
-}
-
-/// The roles of the motion and of the character.
-fn roles(
-    args: &MotionArgs,
-    source: &Rig,
-    target: &Rig,
-    outputs: &mut Outputs,
-) -> Result<[Roles; 2], Failure> {
-    let both = |find: &dyn Fn(&Rig) -> Roles| [find(source), find(target)];
-    match &args.map {
-        MapArg::Auto => Ok(both(&find_roles)),
-        MapArg::Names => Ok(both(&by_names)),
-        MapArg::Structure => Ok(both(&|rig| by_structure(rig).unwrap_or_default())),
+/// The settings of the arguments, with the pairs of a map file.
+fn settings(args: &MotionArgs, outputs: &mut Outputs) -> Result<MotionSettings, Failure> {
+    let (search, by_hand) = match &args.map {
+        MapArg::Auto => (RoleSearch::Auto, RoleMap::default()),
+        MapArg::Names => (RoleSearch::Names, RoleMap::default()),
+        MapArg::Structure => (RoleSearch::Structure, RoleMap::default()),
         MapArg::File(path) => {
             outputs.protect(path, "the map");
             let fault = |why: String| Failure::Input(format!("{}: {why}.", path.display()));
             let text = read_small_text(path).map_err(|why| fault(why.to_string()))?;
-            let map: RoleMap = ron::from_str(&text).map_err(|why| fault(why.to_string()))?;
-            let [mut ours, mut theirs] = both(&find_roles);
-            map.apply([source, target], &mut ours, &mut theirs)
-                .map_err(fault)?;
-            Ok([ours, theirs])
+            let map = ron::from_str(&text).map_err(|why| fault(why.to_string()))?;
+            (RoleSearch::Auto, map)
         }
-    }
+    };
+    Ok(MotionSettings {
+        positions: args.positions.into(),
+        search,
+        by_hand,
+        retarget: RetargetOptions {
+            reference: match args.reference {
+                ReferenceArg::Auto => Reference::Auto,
+                ReferenceArg::Best => Reference::Best,
+                ReferenceArg::Zero => Reference::Zero,
+                ReferenceArg::Frame(frame) => Reference::Frame(frame),
+            },
+            keeps_heading: args.heading == HeadingArg::Recorded,
+            scale: match args.scale {
+                ScaleArg::Leg => Scale::Leg,
+                ScaleArg::Hip => Scale::Hip,
+                ScaleArg::Fixed(scale) => Scale::Fixed(scale),
+            },
+            travel: args.travel.into(),
+        },
+        bake: BakeOptions {
+            locks_feet: args.feet == FeetArg::Lock,
+            tolerance: args.tolerance,
+        },
+    })
 }
 
 /// A name that no clip of the document has.
@@ -233,26 +178,19 @@ fn free_name(document: &Document, wanted: &str) -> String {
     names.find(is_free).unwrap_or_default()
 }
 
-/// A fault as a sentence.
-fn sentence(why: &str) -> String {
-    let mut chars = why.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), chars.as_str())
-}
-
-fn report<'a>(retarget: &'a Retarget<'_>, baked: &'a Baked) -> Report<'a> {
-    let times = retarget.times();
+fn report(added: &AddedMotion) -> Report<'_> {
+    let times = &added.times;
+    let feet = &added.baked.feet;
     let secs = |contacts: &Vec<crate::motion::contacts::Contact>| {
         contacts
             .iter()
             .map(|c| [times[c.first], times[c.last]])
             .collect()
     };
-    let feet = &baked.feet;
     Report {
-        clip: &baked.clip.name,
-        frames: retarget.n_frames(),
-        retarget: &retarget.report,
+        clip: &added.baked.clip.name,
+        frames: times.len(),
+        retarget: &added.report,
         feet: Feet {
             held: feet.holds,
             contacts: [secs(&feet.contacts[0]), secs(&feet.contacts[1])],
@@ -261,49 +199,6 @@ fn report<'a>(retarget: &'a Retarget<'_>, baked: &'a Baked) -> Report<'a> {
             hip_drop: feet.hip_drop,
             out_of_reach: feet.out_of_reach,
         },
-        keys: baked.keys,
+        keys: added.baked.keys,
     }
-}
-
-fn print(retarget: &Retarget<'_>, baked: &Baked, out: &mut dyn Write) -> std::io::Result<()> {
-    let report = &retarget.report;
-    writeln!(
-        out,
-        "{} moved, {} up, reference {}, scale {}",
-        counted(report.mapped, "bone"),
-        report.up,
-        report.reference,
-        trimmed(report.scale)
-    )?;
-    for warning in &report.warnings {
-        writeln!(out, "{warning}")?;
-    }
-    let feet = &baked.feet;
-    let n: usize = feet.contacts.iter().map(Vec::len).sum();
-    if feet.holds {
-        writeln!(
-            out,
-            "{} of the feet locked: they slide {} cm/s instead of {}, the hips are lowered by {} cm",
-            counted(n, "contact"),
-            trimmed(feet.slide_after[0] * 100.0),
-            trimmed(feet.slide_before[0] * 100.0),
-            trimmed(feet.hip_drop * 100.0)
-        )?;
-    } else if feet.is_searched {
-        writeln!(
-            out,
-            "{} found: the feet are hardly planted, so they are not locked",
-            counted(n, "contact")
-        )?;
-    }
-    let keys = &baked.keys;
-    writeln!(
-        out,
-        "clip \"{}\": {} s, {} of {} keys, joints within {} % of the height",
-        baked.clip.name,
-        trimmed(retarget.times().last().copied().unwrap_or(0.0)),
-        keys.keys,
-        keys.of,
-        trimmed(keys.worst * 100.0)
-    )
 }

@@ -4,7 +4,7 @@
 //! findings for the Problems panel; an OBJ is converted first ([`obj`]). A project ([`project`]) contains only the user's
 //! changes, which are applied to its freshly imported model. [`gltf_export`] patches the source's own JSON and appends new
 //! data; [`obj`] also writes Wavefront OBJ. [`open_any`] opens any supported file. [`channels`] reads recordings of markers
-//! and devices, [`motion_file`] also BVH.
+//! and devices, [`motion_file`] also BVH, [`motion_source`] motions of other skeletons.
 //!
 //! Invariant: no file, however broken, makes the program panic, hang or use more memory than 64 MiB + 20 x its size.
 //! Invariant: only regular files are read, and no more of them than their kind can need (`read`).
@@ -21,6 +21,7 @@ mod gltf_json;
 mod leftovers;
 mod lock;
 pub mod motion_file;
+pub mod motion_source;
 mod node_constraint;
 pub mod obj;
 
@@ -33,6 +34,7 @@ mod stamp;
 pub mod weights_file;
 
 pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
+pub use motion_source::is_motion;
 pub use obj::read_obj_positions;
 pub use open::{
     MODELS, OpenError, OpenedModel, import_for_project, is_model, is_obj, is_project, is_recording,

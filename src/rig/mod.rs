@@ -5,6 +5,8 @@
 //! does to joints, clips and inverse bind matrices is in [`crate::document::rig`]; this folder adds what needs more than one
 //! step there: weights, roles, and the choice of defaults.
 //!
+//! A motion of another skeleton becomes a clip of a document's [`Character`].
+//!
 //! Invariant: an operation never changes the document; what it returns is one step of undo.
 //! Invariant: a refusal is one sentence that names the joint, and leaves nothing half done.
 
@@ -13,6 +15,7 @@ mod bone;
 mod centre;
 mod done;
 mod layers;
+mod motion;
 mod operation;
 mod parent;
 mod plan;
@@ -23,6 +26,9 @@ mod template;
 mod twist;
 
 pub use done::Done;
+pub use motion::{
+    AddMotionError, AddedMotion, Character, MotionSettings, RoleSearch, skinned_joints,
+};
 pub use operation::Operation;
 pub use report::Report;
 pub use template::Template;

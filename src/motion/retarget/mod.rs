@@ -12,6 +12,7 @@
 //! Invariant: a bone keeps its length; only the hips move.
 
 mod bake;
+mod ghost;
 mod leg;
 mod lock;
 mod mapping;
@@ -22,6 +23,7 @@ mod target;
 mod travel;
 
 pub use bake::{BakeOptions, Baked, KeyReport};
+pub use ghost::Ghost;
 pub use lock::FootLock;
 pub use mapping::Mapping;
 pub use reference::{Reference, ReferencePose};

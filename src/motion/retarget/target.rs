@@ -159,6 +159,21 @@ impl<'a> Retarget<'a> {
         &self.take
     }
 
+    /// Which joints move which.
+    pub(super) fn mapping(&self) -> &Mapping {
+        &self.mapping
+    }
+
+    /// n_joints of the target: the world places at rest.
+    pub(super) fn rest_places(&self) -> &[DVec3] {
+        &self.rest_places
+    }
+
+    /// The place of a point from the middle of the hip joints (metres, with the character's heading) at a frame, world.
+    pub(super) fn on_way(&self, frame: usize, from_middle: DVec3) -> DVec3 {
+        self.start + self.heading * (self.middles[frame] + from_middle - self.start)
+    }
+
     /// The joint of the hips.
     pub fn hips(&self) -> usize {
         self.hips
@@ -204,7 +219,7 @@ impl<'a> Retarget<'a> {
             local.rotation = locals[j];
             if j == self.hips {
                 let turned = rotations[j] * self.rest[j].conjugate() * self.hips_offset;
-                let middle = self.start + self.heading * (self.middles[frame] - self.start);
+                let middle = self.on_way(frame, DVec3::ZERO);
                 let place = space.inverse().transform_point3(middle + turned);
                 if place.is_finite() {
                     hips = place;
