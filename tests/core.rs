@@ -167,6 +167,8 @@ mod metrics;
 mod models;
 #[path = "core/motion_bvh.rs"]
 mod motion_bvh;
+#[path = "core/motion_editor.rs"]
+mod motion_editor;
 #[path = "core/motion_retarget.rs"]
 mod motion_retarget;
 #[path = "core/motion_streams.rs"]

@@ -46,6 +46,8 @@ mod looks;
 mod maps;
 #[path = "gui/motion.rs"]
 mod motion;
+#[path = "gui/motions.rs"]
+mod motions;
 #[path = "gui/names.rs"]
 mod names;
 #[path = "gui/operating.rs"]

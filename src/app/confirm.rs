@@ -113,6 +113,7 @@ impl SinewApp {
                         Some(PathPurpose::ImportSculpt) => {
                             self.editor.change_samples(SampleTask::ImportSculpt(path));
                         }
+                        Some(PathPurpose::AddMotion) => self.editor.add_motion(&path),
                         Some(PathPurpose::AddRecording) => {
                             self.open_panel(PanelKind::Clusters);
                             self.editor.add_recording(&path);

@@ -54,6 +54,11 @@ impl SinewApp {
         let model = dropped
             .iter()
             .position(|path| crate::io::is_model(path) || crate::io::is_project(path));
+        let motion = dropped.iter().find(|path| crate::io::is_motion(path));
+        if let Some(motion) = motion.filter(|_| model.is_none()) {
+            self.editor.add_motion(motion);
+            return;
+        }
         if model.is_none() && dropped.iter().any(|path| crate::io::is_recording(path)) {
             self.add_dropped_recordings(&dropped);
             return;

@@ -10,6 +10,7 @@ use crate::deform::StackChoice;
 use crate::document::LayerStack;
 use crate::document::session::{BrushOptions, SelectKind, TransformKind};
 use crate::editor::exporting::ExportKind;
+use crate::editor::motions::AddingMotion;
 use crate::editor::operations::Adjusting;
 use crate::editor::rigging::RigAdjusting;
 use crate::editor::{OpenRequest, ResetPart, RigKind, SampleTask, Stale};
@@ -41,6 +42,7 @@ impl SinewApp {
                 None => self.ask_path(PathPurpose::Save, ctx),
             },
             Command::SaveAs => self.ask_path(PathPurpose::Save, ctx),
+            Command::AddMotion => self.ask_path(PathPurpose::AddMotion, ctx),
             Command::Export => self.open_export(ExportKind::Model),
             Command::ExportStaticMesh => self.open_export(ExportKind::StaticMesh),
             Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
@@ -275,6 +277,9 @@ impl SinewApp {
                 let is_hidden = self.editor.rig_adjusting();
                 let is_hidden = is_hidden.is_some_and(RigAdjusting::is_hidden);
                 self.editor.hide_rig_operation(!is_hidden);
+                let is_hidden = self.editor.adding_motion();
+                let is_hidden = is_hidden.is_some_and(AddingMotion::is_hidden);
+                self.editor.hide_motion(!is_hidden);
             }
             Command::Operate(kind) => self.editor.begin_operation(kind),
             Command::TransferFrom => {

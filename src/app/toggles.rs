@@ -50,8 +50,10 @@ impl SinewApp {
             Command::Paint(target) => self.editor.paint_target() == target,
             Command::AdjustLast => {
                 let of_bones = self.editor.rig_adjusting();
+                let motion = self.editor.adding_motion();
                 self.editor.adjusting().is_some_and(|a| !a.is_hidden())
                     || of_bones.is_some_and(|a| !a.is_hidden())
+                    || motion.is_some_and(|a| !a.is_hidden())
             }
             Command::UseBrush(kind) => self.brush().kind() == kind,
             Command::UseSculpt(kind) => self.editor.sculpt_kind() == kind,

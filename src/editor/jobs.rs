@@ -21,6 +21,10 @@ pub(super) enum EditorJob {
     ReadWeights,
     /// Reads a file of recorded channels.
     ReadRecording,
+    /// Reads a motion of another skeleton.
+    ReadMotion,
+    /// Puts a motion on the character.
+    AddMotion,
     /// Writes a weights file.
     WriteWeights,
     /// Runs an operation on weights that takes less than a second.
@@ -82,7 +86,11 @@ impl JobKind for EditorJob {
             | Self::SuggestClusters
             | Self::Volume => Priority::Long,
             // Take seconds, and the artist waits for them.
-            Self::Open | Self::ReadWeights | Self::ReadRecording => Priority::Normal,
+            Self::Open
+            | Self::ReadWeights
+            | Self::ReadRecording
+            | Self::ReadMotion
+            | Self::AddMotion => Priority::Normal,
             _ => Priority::Quick,
         }
     }
@@ -128,6 +136,8 @@ impl EditorJob {
             Self::Fix
                 | Self::ReadWeights
                 | Self::ReadRecording
+                | Self::ReadMotion
+                | Self::AddMotion
                 | Self::Operation
                 | Self::SlowOperation
                 | Self::RigOperation
@@ -171,6 +181,8 @@ impl Editor {
                 EditorJob::ComputeExport => self.take_computed_export(),
                 EditorJob::ReadWeights | EditorJob::WriteWeights => self.take_weights_file(),
                 EditorJob::ReadRecording => self.take_recording(),
+                EditorJob::ReadMotion => self.take_motion_source(),
+                EditorJob::AddMotion => self.take_added_motion(),
                 EditorJob::Operation | EditorJob::SlowOperation => self.take_operation(),
                 EditorJob::RigOperation | EditorJob::SlowRigOperation => self.take_rig_operation(),
                 EditorJob::Suggest => self.take_suggestions(),

@@ -32,6 +32,7 @@ mod lengths;
 mod maps;
 mod measuring;
 mod mirrors;
+pub mod motions;
 mod occlusion;
 pub mod operations;
 pub mod playback;
@@ -149,6 +150,7 @@ pub struct Editor {
     recording_watch: clusters::RecordingWatch,
     operations: operations::Operations,
     rigging: rigging::Rigging,
+    motions: motions::Motions,
     mirrors: mirrors::Mirrors,
     symmetries: symmetries::Symmetries,
     suggesting: suggesting::Suggesting,
@@ -235,6 +237,7 @@ impl Editor {
             recording_watch: clusters::RecordingWatch::new(watching),
             operations: operations::Operations::default(),
             rigging: rigging::Rigging::default(),
+            motions: motions::Motions::default(),
             mirrors: mirrors::Mirrors::default(),
             symmetries: symmetries::Symmetries::default(),
             suggesting: suggesting::Suggesting::default(),
@@ -463,6 +466,7 @@ impl Editor {
         self.layouts.clear();
         self.operations.forget_model();
         self.rigging.forget_model();
+        self.motions.forget_model();
         self.suggesting.forget_model();
         self.cluster_suggestions.forget_model();
         self.muscles = clusters::Muscles::default();

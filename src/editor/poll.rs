@@ -67,13 +67,14 @@ impl Evaluation {
 /// One step of a poll; returns whether there was something to do.
 type Step = fn(&mut Editor) -> bool;
 
-const STEPS: [Step; 22] = [
+const STEPS: [Step; 23] = [
     Editor::go_on_with_stroke,
     Editor::take_ended_jobs,
     Editor::take_evaluated,
     Editor::fit_index,
     Editor::follow_edits_of_operation,
     Editor::follow_edits_of_rig,
+    Editor::follow_edits_of_motion,
     Editor::report_layers,
     Editor::frame_new_model,
     Editor::frame_worst_of_export,

@@ -74,6 +74,9 @@ impl PathDialog {
                 "A mesh (.gltf, .glb, .obj) with the vertices of the model, sculpted in the pose on screen."
                     .to_owned()
             }
+            PathPurpose::AddMotion => {
+                "A motion (.bvh, .vmclog), or a model or project whose clips to use (.glb, .gltf, .ron).".to_owned()
+            }
             PathPurpose::AddRecording => {
                 "A table of markers and values over time (.csv, .trc): the first column is the time.".to_owned()
             }
@@ -139,6 +142,7 @@ impl PathDialog {
             PathPurpose::Open => ("Open", "Open"),
             PathPurpose::Save => ("Save project", "Save"),
             PathPurpose::Relink => ("Relink model", "Open"),
+            PathPurpose::AddMotion => ("Import motion", "Import"),
             PathPurpose::AddRecording => ("Add recording", "Add"),
             PathPurpose::RelinkRecording => ("Relink recording", "Relink"),
             PathPurpose::Transfer => ("Transfer weights from", "Transfer"),

@@ -24,6 +24,8 @@ pub(in crate::app) enum PathPurpose {
     ExportWeights,
     /// A mesh that was sculpted in the pose on screen.
     ImportSculpt,
+    /// A motion to put on the character.
+    AddMotion,
     /// A file of recorded channels.
     AddRecording,
     /// Another file of a recording.
@@ -96,6 +98,7 @@ impl PathField {
                 | PathPurpose::Transfer
                 | PathPurpose::ImportWeights
                 | PathPurpose::ImportSculpt
+                | PathPurpose::AddMotion
                 | PathPurpose::AddRecording
                 | PathPurpose::RelinkRecording,
             ) => String::new(),
@@ -242,6 +245,9 @@ impl PathField {
             PathUse::Dialog(PathPurpose::ImportWeights | PathPurpose::ExportWeights) => {
                 ("Weights", &["json"])
             }
+            PathUse::Dialog(PathPurpose::AddMotion) => {
+                ("Motions", &["bvh", "vmclog", "glb", "gltf", "ron"])
+            }
             PathUse::Dialog(PathPurpose::AddRecording | PathPurpose::RelinkRecording) => {
                 ("Recordings", &["csv", "tsv", "trc", "txt"])
             }
@@ -359,6 +365,7 @@ impl PathField {
                 | PathPurpose::Transfer
                 | PathPurpose::ImportWeights
                 | PathPurpose::ImportSculpt
+                | PathPurpose::AddMotion
                 | PathPurpose::AddRecording
                 | PathPurpose::RelinkRecording,
             ) => {

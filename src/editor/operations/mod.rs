@@ -199,6 +199,7 @@ impl Editor {
         }
         self.operations.end();
         self.rigging.end();
+        self.motions.end();
         let waits = operation.is_slow();
         self.operations.adjusting = Some(Adjusting {
             kind,

@@ -224,6 +224,7 @@ impl Editor {
         // The bones stay where a drag has put them until its result is there.
         let shown = self.rigging.moving.take();
         self.rigging.end();
+        self.motions.end();
         self.rigging.moving = shown;
         let waits = tool.is_slow();
         self.rigging.adjusting = Some(RigAdjusting {

@@ -38,6 +38,7 @@ impl Command {
             Self::Save | Self::SaveAs | Self::Export | Self::ExportStaticMesh => {
                 has_model && document.source().is_some()
             }
+            Self::AddMotion => has_model,
             Self::Undo => {
                 editor.history().undo_label().is_some()
                     || editor.is_painting()
@@ -64,7 +65,11 @@ impl Command {
             | Self::UseRigidInterpolation(_)
             | Self::ToggleExported
             | Self::ShowMyPose => has_clip,
-            Self::AdjustLast => editor.adjusting().is_some() || editor.rig_adjusting().is_some(),
+            Self::AdjustLast => {
+                editor.adjusting().is_some()
+                    || editor.rig_adjusting().is_some()
+                    || editor.adding_motion().is_some()
+            }
             Self::Extrude | Self::EditRig(_) | Self::OrientPie | Self::ApplyPie => {
                 has_model && self.why_disabled(editor).is_none()
             }

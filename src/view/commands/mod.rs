@@ -35,6 +35,8 @@ pub enum Command {
     Save,
     /// Save the project to another file.
     SaveAs,
+    /// Ask for a motion to put on the character.
+    AddMotion,
     /// Show the Export page for a model.
     Export,
     /// Show the Export page for a static mesh.

@@ -173,6 +173,7 @@ pub const TABLE: &[Row] = &[
     row(Group::File, Command::Sample("cylinder"), "file.sample_cylinder", "Sample cylinder", "Open the sample cylinder: two bones, the simplest case.").under("Samples"),
     row(Group::File, Command::Save, "file.save", "Save project", "Save your changes as a project. The model file itself stays untouched.").keys(&[Chord::key(Key::S).ctrl()]).part(),
     row(Group::File, Command::SaveAs, "file.save_as", "Save project as…", "Save the project under a new name.").keys(&[Chord::key(Key::S).ctrl().shift()]),
+    row(Group::File, Command::AddMotion, "file.import_motion", "Import motion…", "Put the motion of a BVH file, or a clip of another model, on this character as a clip. You can also drop a BVH file on the window."),
     row(Group::File, Command::Export, "file.export", "Export glTF…", "Export a glTF file with your weights, clips and names. Everything else stays as imported.").keys(&[Chord::key(Key::E).ctrl()]),
     row(Group::File, Command::ExportStaticMesh, "file.export_still", "Export current frame as mesh…", "Export the frame on screen as a mesh without bones: glTF or Wavefront OBJ.").keys(&[Chord::key(Key::E).ctrl().shift()]),
     row(Group::File, Command::Quit, "file.quit", "Quit", "Quit Sinew.").keys(&[Chord::key(Key::Q).ctrl()]).part(),

@@ -11,6 +11,7 @@ mod gpu;
 mod heat_legend;
 mod influence_bar;
 mod menu;
+mod motion_ghost;
 mod muscle_handles;
 mod navigate;
 mod overlays;

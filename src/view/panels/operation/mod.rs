@@ -1,9 +1,11 @@
 //! Adjust last operation: a small window over the lower left of the viewport with the settings, results and failures
-//! of the last operation on weights or bones.
+//! of the last operation on weights or bones, or of an imported motion.
 
 mod automatic;
 mod buttons;
 mod fields;
+mod motion;
+mod motion_bones;
 mod pairs;
 mod report;
 mod rig;
@@ -21,6 +23,8 @@ use egui::{Align2, Context, Id, Rect, ScrollArea, Ui, Vec2, Window};
 
 /// Width of the content, points.
 const WIDTH: f32 = 272.0;
+/// The same for a motion, whose bones are listed in pairs.
+const MOTION_WIDTH: f32 = 380.0;
 /// Height reserved for the legend, points.
 const LEGEND: f32 = 142.0;
 /// Distance from the edges of the viewport, points.
@@ -30,10 +34,17 @@ const MARGIN: f32 = 12.0;
 pub fn operation_ui(ctx: &Context, over: Rect, editor: &mut Editor) {
     let of_bones = editor.rig_adjusting().filter(|a| !a.is_hidden());
     let of_bones = of_bones.map(|adjusting| adjusting.tool().label());
+    let motion = editor.adding_motion().filter(|a| !a.is_hidden());
+    let motion = motion.map(|_| "Import motion");
     let of_weights = editor.adjusting().filter(|a| !a.is_hidden());
     let of_weights = of_weights.map(|adjusting| adjusting.operation().label());
-    let Some(title) = of_bones.or(of_weights) else {
+    let Some(title) = motion.or(of_bones).or(of_weights) else {
         return;
+    };
+    let width = if motion.is_some() {
+        MOTION_WIDTH
+    } else {
+        WIDTH
     };
     let mut is_open = true;
     Window::new(title)
@@ -43,17 +54,19 @@ pub fn operation_ui(ctx: &Context, over: Rect, editor: &mut Editor) {
         .resizable(false)
         .pivot(Align2::LEFT_BOTTOM)
         .default_pos(over.left_bottom() + Vec2::new(TOOL_BAR_WIDTH + LEGEND, -MARGIN))
-        .default_width(WIDTH)
-        .min_width(WIDTH)
+        .default_width(width)
+        .min_width(width)
         .constrain_to(over.shrink(4.0))
         .show(ctx, |ui| {
-            ui.set_width(WIDTH);
+            ui.set_width(width);
             let room = (over.height() - 2.0 * MARGIN - 48.0).max(4.0 * theme::ROW);
             ScrollArea::vertical()
                 .max_height(room)
                 .auto_shrink([false, true])
                 .show(ui, |ui| {
-                    if of_bones.is_some() {
+                    if motion.is_some() {
+                        motion::content_ui(ui, editor);
+                    } else if of_bones.is_some() {
                         rig::content_ui(ui, editor);
                     } else {
                         content_ui(ui, editor);
@@ -61,7 +74,9 @@ pub fn operation_ui(ctx: &Context, over: Rect, editor: &mut Editor) {
                 });
         });
     if !is_open {
-        if of_bones.is_some() {
+        if motion.is_some() {
+            editor.hide_motion(true);
+        } else if of_bones.is_some() {
             editor.hide_rig_operation(true);
         } else {
             editor.hide_operation(true);

@@ -1,0 +1,305 @@
+//! Motions of other skeletons, put on the character as clips: read and retargeted on the lane, adjusted until the next edit.
+//!
+//! Data flow: a file -> [`MotionSource`]s -> one of them with [`MotionSettings`] on the [`Character`] -> one undo step with a
+//! clip, which is replaced when a setting changes.
+//!
+//! Invariant: any other edit, undo or redo keeps the clip and ends the adjustment.
+
+mod bones;
+mod result;
+
+pub use bones::{BonePair, FoundHow};
+
+use super::Editor;
+use super::files::file_name;
+use super::jobs::EditorJob;
+use crate::document::ClipId;
+use crate::evaluate::{JobError, JobHandle};
+use crate::io::motion_source::{MotionSource, MotionSourceError, read_motion_sources};
+use crate::motion::roles::Roles;
+use crate::rig::{AddedMotion, Character, MotionSettings};
+use crate::task::Task;
+use glam::Vec3;
+use result::{Outcome, run};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The message after a cancelled run.
+const CANCELLED: &str = "Cancelled. Nothing changed.";
+
+/// A motion that is put on the character.
+pub struct AddingMotion {
+    sources: Arc<Vec<MotionSource>>,
+    chosen: usize,
+    settings: MotionSettings,
+    character: Arc<Character>,
+    /// The joint names of the motion's skeleton, and the roles of both skeletons, as the latest run found them.
+    found: Option<Found>,
+    /// The history revision as long as nothing else was edited.
+    revision: u64,
+    /// The clip while the newest step of the history is this motion's.
+    applied: Option<ClipId>,
+    result: Option<Arc<AddedMotion>>,
+    job: Option<JobHandle<Outcome>>,
+    /// Whether settings changed since the job started.
+    is_stale: bool,
+    /// The reason that there is no clip.
+    failure: Option<String>,
+    is_hidden: bool,
+    shows_ghost: bool,
+}
+
+/// What a run found before the motion was put on the character.
+#[derive(Clone, Debug)]
+struct Found {
+    names: Vec<String>,
+    roles: [Roles; 2],
+    /// Whether the search went by the shape of one of them.
+    is_by_structure: bool,
+}
+
+/// Motions that are read and adjusted.
+#[derive(Default)]
+pub(super) struct Motions {
+    reading: Option<JobHandle<Result<Vec<MotionSource>, MotionSourceError>>>,
+    adding: Option<AddingMotion>,
+}
+
+impl Motions {
+    /// Drops what belongs to the previous model.
+    pub(super) fn forget_model(&mut self) {
+        if let Some(job) = self.reading.take() {
+            job.task().cancel();
+        }
+        self.end();
+    }
+
+    /// Ends the adjustment.
+    pub(super) fn end(&mut self) {
+        if let Some(job) = self.adding.take().and_then(|adding| adding.job) {
+            job.task().cancel();
+        }
+    }
+}
+
+impl AddingMotion {
+    /// The names of the motions of the file: one, or the clips of a model.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.sources.iter().map(|source| source.name.as_str())
+    }
+
+    /// The motion that is put on the character, by its place in the file.
+    pub fn chosen(&self) -> usize {
+        self.chosen
+    }
+
+    /// Whether it comes from a BVH file, whose position channels have to be interpreted.
+    pub fn is_bvh(&self) -> bool {
+        self.source().is_some_and(MotionSource::is_bvh)
+    }
+
+    /// What was repaired while reading the file.
+    pub fn notes(&self) -> impl Iterator<Item = String> {
+        let notes = self.source().into_iter().flat_map(|source| &source.notes);
+        notes.map(crate::motion::Note::placed)
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &MotionSettings {
+        &self.settings
+    }
+
+    /// The progress of the current run.
+    pub fn task(&self) -> Option<&Task> {
+        self.job.as_ref().map(JobHandle::task)
+    }
+
+    /// Whether the shown result has other settings, or there is no result yet.
+    pub fn is_stale(&self) -> bool {
+        self.is_stale
+    }
+
+    /// What the latest run made.
+    pub fn result(&self) -> Option<&AddedMotion> {
+        self.result.as_deref()
+    }
+
+    /// The reason that there is no clip.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    /// Whether its settings are hidden.
+    pub fn is_hidden(&self) -> bool {
+        self.is_hidden
+    }
+
+    /// Whether the motion's own skeleton is shown beside the character.
+    pub fn shows_ghost(&self) -> bool {
+        self.shows_ghost
+    }
+
+    fn source(&self) -> Option<&MotionSource> {
+        self.sources.get(self.chosen)
+    }
+}
+
+impl Editor {
+    /// Reads a motion (.bvh, .vmclog, or the clips of a model or project) in the background and puts it on the character as a
+    /// clip, which can be adjusted until the next edit.
+    pub fn add_motion(&mut self, path: &Path) {
+        if self.document.skeleton().is_empty() {
+            self.notify("Open a character with bones first: the motion moves them.");
+            return;
+        }
+        if let Some(job) = self.motions.reading.take() {
+            job.task().cancel();
+        }
+        let theirs = path.to_owned();
+        let label = format!("Reading {}", file_name(path));
+        let job = self
+            .lane
+            .submit(EditorJob::ReadMotion, &label, move |task| {
+                read_motion_sources(&theirs, task)
+            });
+        self.motions.reading = Some(job);
+    }
+
+    /// Takes a motion that was read.
+    pub(super) fn take_motion_source(&mut self) {
+        let reading = &mut self.motions.reading;
+        let Some(job) = reading.take_if(|job| job.has_ended()) else {
+            return;
+        };
+        let is_cancelled = job.task().is_cancelled();
+        let sources = match job.into_result() {
+            Ok(Ok(sources)) => sources,
+            Err(JobError::Cancelled) => return self.notify("Reading the motion was cancelled."),
+            Ok(Err(_)) if is_cancelled => return self.notify("Reading the motion was cancelled."),
+            Ok(Err(why)) => {
+                let why = why.to_string();
+                let why = why.trim_end_matches('.');
+                return self.notify_error(format!("{why}."));
+            }
+            Err(error @ JobError::Failed) => return self.notify_error(error.to_string()),
+        };
+        self.finish_tool();
+        if self.is_rig_busy() {
+            return;
+        }
+        self.end_operation();
+        self.end_rig_operation();
+        self.motions.end();
+        self.motions.adding = Some(AddingMotion {
+            sources: Arc::new(sources),
+            chosen: 0,
+            settings: MotionSettings::default(),
+            character: Arc::new(Character::of(&self.document)),
+            found: None,
+            revision: self.history.revision(),
+            applied: None,
+            result: None,
+            job: None,
+            is_stale: true,
+            failure: None,
+            is_hidden: false,
+            shows_ghost: true,
+        });
+        self.run_motion();
+    }
+
+    /// The motion being adjusted.
+    pub fn adding_motion(&self) -> Option<&AddingMotion> {
+        self.motions.adding.as_ref()
+    }
+
+    /// Changes the settings and replaces the clip.
+    pub fn set_motion_settings(&mut self, settings: MotionSettings) {
+        let Some(adding) = &mut self.motions.adding else {
+            return;
+        };
+        if adding.settings != settings {
+            adding.settings = settings;
+            self.run_motion();
+        }
+    }
+
+    /// Takes another motion of the same file, by its place there.
+    pub fn choose_motion(&mut self, chosen: usize) {
+        let Some(adding) = &mut self.motions.adding else {
+            return;
+        };
+        if adding.chosen != chosen && chosen < adding.sources.len() {
+            adding.chosen = chosen;
+            // Its skeleton is another one.
+            adding.settings.by_hand = Default::default();
+            self.run_motion();
+        }
+    }
+
+    /// Runs the retargeting with the current settings.
+    pub fn run_motion(&mut self) {
+        let Some(adding) = &mut self.motions.adding else {
+            return;
+        };
+        if let Some(job) = adding.job.take() {
+            job.task().cancel();
+        }
+        adding.is_stale = false;
+        let (sources, chosen) = (adding.sources.clone(), adding.chosen);
+        let (character, settings) = (adding.character.clone(), adding.settings.clone());
+        let work = move |task: &Task| run(&sources, chosen, &character, &settings, task);
+        adding.job = Some(self.lane.submit(EditorJob::AddMotion, "Retargeting", work));
+    }
+
+    /// Cancels the current run; the previous clip stays.
+    pub fn cancel_motion_run(&mut self) {
+        if let Some(adding) = &mut self.motions.adding
+            && let Some(job) = adding.job.take()
+        {
+            job.task().cancel();
+            adding.is_stale = true;
+            adding.failure = Some(CANCELLED.into());
+        }
+    }
+
+    /// Keeps the clip and ends the adjustment.
+    pub fn end_motion(&mut self) {
+        self.motions.end();
+    }
+
+    /// Takes the clip back and ends the adjustment.
+    pub fn take_back_motion(&mut self) {
+        self.remove_motion_step();
+        self.motions.end();
+    }
+
+    /// Hides or shows the settings, which remain available until the next edit.
+    pub fn hide_motion(&mut self, hide: bool) {
+        if let Some(adding) = &mut self.motions.adding {
+            adding.is_hidden = hide;
+        }
+    }
+
+    /// Shows or hides the motion's own skeleton beside the character.
+    pub fn show_motion_ghost(&mut self, shows: bool) {
+        if let Some(adding) = &mut self.motions.adding {
+            adding.shows_ghost = shows;
+        }
+    }
+
+    /// The bones of the motion's own skeleton at the time on screen, each from its parent's head to its own, world; `None`
+    /// unless it is shown.
+    pub fn motion_ghost(&self) -> Option<Vec<[Vec3; 2]>> {
+        let adding = self.motions.adding.as_ref()?;
+        let result = adding.result.as_ref().filter(|_| adding.shows_ghost)?;
+        let playback = &self.document.session().playback;
+        if adding.applied.is_none() || playback.clip != adding.applied {
+            return None;
+        }
+        let places = result.ghost.at(f64::from(playback.time_secs));
+        let parents = result.ghost.parents.iter().zip(&places);
+        let bones = parents.filter_map(|(parent, head)| Some([*places.get((*parent)?)?, *head]));
+        Some(bones.collect())
+    }
+}

@@ -1,0 +1,166 @@
+//! Which bone of a motion moves which bone of the character.
+
+use super::rows::{about_ui, combo_ui, row_ui};
+use crate::editor::Editor;
+use crate::editor::motions::{BonePair, FoundHow};
+use crate::motion::roles::{Part, Role as BodyRole, Side};
+use crate::rig::RoleSearch;
+use crate::view::theme;
+use egui::{CollapsingHeader, Color32, ComboBox, Grid, RichText, Role, Ui, WidgetInfo};
+use egui_material_icons::icons;
+
+/// Width of a drop-down of bones, points.
+const BONE: f32 = 122.0;
+/// The choice without a bone.
+const NONE: &str = "None";
+
+/// Draws the way bones are matched, and the table of the pairs.
+pub(super) fn bones_ui(ui: &mut Ui, editor: &mut Editor) {
+    let Some(adding) = editor.adding_motion() else {
+        return;
+    };
+    let mut settings = adding.settings().clone();
+    let about = "How the bones of both skeletons are recognised: Automatic goes by the names, and by the shape of the skeleton where the names are not known.";
+    row_ui(ui, "Match bones", about, |ui| {
+        let options = [
+            (RoleSearch::Auto, "Automatic".to_owned(), true),
+            (RoleSearch::Names, "By name".to_owned(), true),
+            (RoleSearch::Structure, "By structure".to_owned(), true),
+        ];
+        combo_ui(ui, "Match bones", &mut settings.search, &options);
+    });
+    let (pairs, spines, names) = (adding.pairs(), adding.spines(), adding.bone_names());
+    editor.set_motion_settings(settings);
+    if pairs.is_empty() {
+        return;
+    }
+    let n_missing = pairs.iter().filter(|pair| is_needed(pair)).count();
+    let n_matched = pairs
+        .iter()
+        .filter(|p| p.found != FoundHow::Missing)
+        .count();
+    let title = match n_missing {
+        0 => format!("Bones ({n_matched} matched)"),
+        n => format!("Bones ({n_matched} matched, {n} missing)"),
+    };
+    let mut chosen = None;
+    CollapsingHeader::new(title)
+        .id_salt("motion bones")
+        .default_open(n_missing > 0)
+        .show_unindented(ui, |ui| {
+            about_ui(ui, "Choose the bones of a part where the match is wrong.");
+            Grid::new("motion bones")
+                .num_columns(4)
+                .spacing([6.0, 2.0])
+                .show(ui, |ui| {
+                    for title in ["", "Part", "Motion", "Character"] {
+                        ui.label(RichText::new(title).color(theme::palette(ui).text_dim));
+                    }
+                    ui.end_row();
+                    for pair in &pairs {
+                        if let Some(bones) = pair_ui(ui, pair, &names) {
+                            chosen = Some((pair.role, bones));
+                        }
+                        ui.end_row();
+                    }
+                });
+            let joined = |names: &[String]| match names {
+                [] => NONE.to_owned(),
+                names => names.join(", "),
+            };
+            let [ours, theirs] = &spines;
+            about_ui(
+                ui,
+                &format!("Spine: {} to {}.", joined(ours), joined(theirs)),
+            );
+            if pairs.iter().any(|pair| pair.found == FoundHow::Hand) {
+                let reset = ui.button("Reset matches");
+                if reset
+                    .on_hover_text("Discard the bones chosen by hand.")
+                    .clicked()
+                {
+                    chosen = None;
+                    editor.reset_pairs();
+                }
+            }
+        });
+    if let Some((role, bones)) = chosen {
+        editor.pair_bones(role, bones);
+    }
+}
+
+/// Whether a pair is missing that a body needs.
+fn is_needed(pair: &BonePair) -> bool {
+    let is_optional = matches!(
+        pair.role.part,
+        Part::Neck | Part::Head | Part::Clavicle | Part::Toe | Part::Hand | Part::Forearm
+    );
+    pair.found == FoundHow::Missing && !is_optional
+}
+
+/// The row of a part: how it was matched, its name, and a drop-down for each of its bones. Returns a new choice.
+fn pair_ui(ui: &mut Ui, pair: &BonePair, names: &[Vec<String>; 2]) -> Option<[String; 2]> {
+    let palette = theme::palette(ui);
+    let (icon, colour, about): (_, Color32, _) = match pair.found {
+        FoundHow::Hand => (icons::ICON_EDIT, palette.text, "Chosen by hand."),
+        FoundHow::Names => (icons::ICON_CHECK, palette.y, "Matched by name."),
+        FoundHow::Structure => (
+            icons::ICON_ACCOUNT_TREE,
+            palette.accent,
+            "Matched by the shape of the skeleton: check it.",
+        ),
+        FoundHow::Missing => (
+            icons::ICON_WARNING,
+            palette.error,
+            "Not matched: this part of the character does not follow the motion.",
+        ),
+    };
+    let label = part_label(pair.role);
+    let mark = ui.label(icon.rich_text().size(14.0).color(colour));
+    mark.on_hover_text(about)
+        .widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("{label}. {about}")));
+    ui.label(&label);
+    let mut bones = pair.bones.clone().map(Option::unwrap_or_default);
+    let before = bones.clone();
+    for (side, whose) in ["motion", "character"].into_iter().enumerate() {
+        let bone = &mut bones[side];
+        let shown = if bone.is_empty() { NONE } else { bone.as_str() };
+        let combo = ComboBox::from_id_salt(("motion bone", pair.role.label(), side))
+            .width(BONE)
+            .truncate()
+            .selected_text(shown)
+            .show_ui(ui, |ui| {
+                ui.selectable_value(bone, String::new(), NONE);
+                for name in &names[side] {
+                    ui.selectable_value(bone, name.clone(), name);
+                }
+            });
+        let about = format!("{label}: bone of the {whose}");
+        combo
+            .response
+            .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, &about));
+    }
+    (bones != before).then_some(bones)
+}
+
+/// The name of a part for artists.
+fn part_label(role: BodyRole) -> String {
+    let part = match role.part {
+        Part::Hips => "Hips",
+        Part::Neck => "Neck",
+        Part::Head => "Head",
+        Part::Clavicle => "Shoulder",
+        Part::Upperarm => "Upper arm",
+        Part::Forearm => "Forearm",
+        Part::Hand => "Hand",
+        Part::Thigh => "Thigh",
+        Part::Shin => "Shin",
+        Part::Foot => "Foot",
+        Part::Toe => "Toe",
+    };
+    match role.side {
+        Side::Middle => part.to_owned(),
+        Side::Left => format!("{part} L"),
+        Side::Right => format!("{part} R"),
+    }
+}
