@@ -32,6 +32,7 @@ mod measuring;
 mod motion;
 pub mod motion_args;
 mod motion_info;
+mod motion_listen;
 mod motion_retarget;
 mod motion_table;
 pub mod named_stack;

@@ -1,7 +1,7 @@
 //! `sinew motion`: recorded motion without a window.
 
 use super::motion_args::{MotionArgs, MotionCommand};
-use super::{Failure, motion_info, motion_retarget, motion_table};
+use super::{Failure, motion_info, motion_listen, motion_retarget, motion_table};
 use crate::io::Outputs;
 use crate::io::motion_file::{MotionFile, read_motion};
 use crate::motion::bvh::BvhPoses;
@@ -14,6 +14,9 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &MotionArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     if let Some(MotionCommand::Info(args)) = &args.command {
         return motion_info::run(args, out);
+    }
+    if let Some(listen) = &args.listen {
+        return motion_listen::run(args, listen, out);
     }
     if let Some(table) = &args.table {
         return motion_table::run(args, table, out);
@@ -29,7 +32,7 @@ pub(crate) fn run(args: &MotionArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         return places(args, file, to);
     }
     Err(Failure::Usage(
-        "motion needs an action: info FILE, --places, --stream with --table, --bvh, --from or --replay."
+        "motion needs an action: info FILE, --places, --stream with --table, --bvh, --from, --replay or --listen."
             .into(),
     ))
 }

@@ -1,5 +1,6 @@
 //! The arguments of `sinew motion`. Clocks and events belong to the stream before them, so their order matters.
 
+use crate::io::live::VMC_PORT;
 use crate::motion::align::ClockEvent;
 use crate::motion::bvh::Positions;
 use crate::motion::retarget::Travel;
@@ -89,6 +90,32 @@ pub struct MotionArgs {
     /// The file for the report of the mapping, the feet and the keys, as JSON.
     #[arg(long, value_name = "R.json", help_heading = RETARGET)]
     pub report: Option<PathBuf>,
+    /// Record live motion: VMC packets over UDP at a port of this computer.
+    #[arg(
+        long,
+        value_name = "vmc[:PORT]",
+        value_parser = parse_listen,
+        requires = "record",
+        conflicts_with_all = ["bvh", "from", "replay", "table", "places"],
+        help_heading = LIVE
+    )]
+    pub listen: Option<ListenArg>,
+    /// Listen on all network interfaces: any computer in your network can then send motion.
+    #[arg(long, requires = "listen", help_heading = LIVE)]
+    pub all_interfaces: bool,
+    /// How long to listen, 0.1 - 1800 seconds.
+    #[arg(
+        long,
+        value_name = "S",
+        default_value = "10",
+        value_parser = parse_seconds,
+        requires = "listen",
+        help_heading = LIVE
+    )]
+    pub seconds: f64,
+    /// The file for what is received, as JSON lines.
+    #[arg(long, value_name = "TAKE.jsonl", requires = "listen", help_heading = LIVE)]
+    pub record: Option<PathBuf>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub streams: Streams,
@@ -111,6 +138,7 @@ pub struct MotionArgs {
 }
 
 const STREAMS: &str = "Streams";
+const LIVE: &str = "Live motion";
 const RETARGET: &str = "A motion on a character";
 
 /// `sinew motion info`
@@ -149,6 +177,13 @@ impl From<PositionsArg> for Positions {
             PositionsArg::Add => Self::Add,
         }
     }
+}
+
+/// `--listen`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListenArg {
+    /// The UDP port; 0: a free one.
+    pub port: u16,
 }
 
 /// `--map`
@@ -381,6 +416,23 @@ impl FromArgMatches for Streams {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
+    }
+}
+
+fn parse_listen(text: &str) -> Result<ListenArg, String> {
+    let port = match text.strip_prefix("vmc") {
+        Some("") => Some(VMC_PORT),
+        Some(port) => port.strip_prefix(':').and_then(|port| port.parse().ok()),
+        None => None,
+    };
+    let port = port.ok_or_else(|| format!("give vmc or vmc:PORT; without PORT it is {VMC_PORT}"));
+    Ok(ListenArg { port: port? })
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.1..=1800.0).contains(&seconds) => Ok(seconds),
+        _ => Err("give seconds, 0.1 - 1800".into()),
     }
 }
 

@@ -4,7 +4,7 @@
 //! findings for the Problems panel; an OBJ is converted first ([`obj`]). A project ([`project`]) contains only the user's
 //! changes, which are applied to its freshly imported model. [`gltf_export`] patches the source's own JSON and appends new
 //! data; [`obj`] also writes Wavefront OBJ. [`open_any`] opens any supported file. [`channels`] reads recordings of markers
-//! and devices, [`motion_file`] also BVH, [`motion_source`] motions of other skeletons.
+//! and devices, [`motion_file`] also BVH, [`motion_source`] motions of other skeletons; [`live`] receives motion over the network.
 //!
 //! Invariant: no file, however broken, makes the program panic, hang or use more memory than 64 MiB + 20 x its size.
 //! Invariant: only regular files are read, and no more of them than their kind can need (`read`).
@@ -19,6 +19,7 @@ pub mod gltf_build;
 pub mod gltf_export;
 mod gltf_json;
 mod leftovers;
+pub mod live;
 mod lock;
 pub mod motion_file;
 pub mod motion_source;

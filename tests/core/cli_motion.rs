@@ -3,7 +3,9 @@
 use crate::cli::{asset, done, fails, text};
 use crate::npy::read_npy;
 use crate::shared::shared_dir;
+use rosc::{OscMessage, OscPacket, OscType};
 use serde_json::Value;
+use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 
 fn folder(test: &str) -> Option<PathBuf> {
@@ -288,4 +290,85 @@ fn a_motion_becomes_a_clip_of_a_character() {
     ];
     fails(&over, 2);
     fails(&["motion", &mannequin, "--bvh", text(&bvh)], 2);
+}
+
+/// An OSC message of the protocol: a bone with a position and a rotation, or a time.
+fn packet(address: &str, name: Option<&str>, values: &[f32]) -> Vec<u8> {
+    let name = name.map(|name| OscType::String(name.into()));
+    let values = values.iter().map(|v| OscType::Float(*v));
+    let message = OscMessage {
+        addr: address.into(),
+        args: name.into_iter().chain(values).collect(),
+    };
+    rosc::encoder::encode(&OscPacket::Message(message)).unwrap()
+}
+
+#[test]
+fn live_motion_is_recorded_and_reads_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let take = folder.path().join("take.jsonl");
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .args(["motion", "--listen", "vmc:0", "--seconds", "4", "--record"])
+        .arg(&take)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
+    let first = lines.next().unwrap().unwrap();
+    let address = first
+        .strip_prefix("Listening on ")
+        .and_then(|rest| rest.split(' ').next())
+        .unwrap();
+    assert!(address.starts_with("127.0.0.1:"), "{first}");
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.connect(address).unwrap();
+    for i in 0..5_u8 {
+        let time = 100.0 + 0.1 * f32::from(i);
+        socket.send(&packet("/VMC/Ext/T", None, &[time])).unwrap();
+        let half = 0.1 * f32::from(i);
+        let pose = [0.1, 0.9, 0.3, half.sin(), 0.0, 0.0, half.cos()];
+        let hips = packet("/VMC/Ext/Bone/Pos", Some("Hips"), &pose);
+        socket.send(&hips).unwrap();
+    }
+    socket.send(b"not a packet").unwrap();
+    let said: Vec<String> = lines.map(Result::unwrap).collect();
+    assert!(child.wait().unwrap().success());
+    assert!(
+        said[0].starts_with("11 packets, 10 messages, 1 malformed (the last: "),
+        "{said:?}"
+    );
+    assert!(said[1].starts_with("2 channels, 0.4 s. Wrote "), "{said:?}");
+    let found: Value =
+        serde_json::from_str(&done(&["motion", "info", text(&take), "--json"])).unwrap();
+    assert_eq!(found["notes"].as_array().map(Vec::len), Some(0), "{found}");
+    let lines = std::fs::read_to_string(&take).unwrap();
+    let last: Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+    // Unity's left hand is at -X: x is mirrored.
+    let of = |key: &str, i: usize| last[key]["Hips"][i].as_f64().unwrap();
+    assert!((of("position", 0) + 0.1).abs() < 1e-6 && (of("position", 1) - 0.9).abs() < 1e-6);
+    assert!(
+        (of("rotation", 0) - f64::from(0.4_f32.sin())).abs() < 1e-6,
+        "{last}"
+    );
+
+    let taken = socket.local_addr().unwrap().port();
+    let port = format!("vmc:{taken}");
+    let why = fails(&["motion", "--listen", &port, "--record", text(&take)], 1);
+    assert!(why.contains(&format!("Port {taken} is in use")), "{why}");
+    let args = [
+        "motion",
+        "--listen",
+        "vmc:0",
+        "--seconds",
+        "0.1",
+        "--record",
+    ];
+    let none = folder.path().join("none.jsonl");
+    let why = fails(&[&args[..], &[text(&none)]].concat(), 1);
+    assert!(
+        why.contains("No motion was received") && !none.exists(),
+        "{why}"
+    );
+    assert!(fails(&["motion", "--listen", "osc", "--record", "a.jsonl"], 2).contains("vmc:PORT"));
+    assert!(fails(&["motion", "--listen", "vmc"], 2).contains("--record"));
 }

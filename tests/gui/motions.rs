@@ -3,6 +3,7 @@
 use crate::clusters::undo_label;
 use crate::window::Window;
 use egui::Role;
+use egui_kittest::kittest::Queryable as _;
 use sinew::motion::retarget::Travel;
 use sinew::view::commands::Command;
 
@@ -19,9 +20,14 @@ fn a_dropped_motion_is_adjusted_and_kept() {
     window.pick("Root motion", "In place");
     let motion = window.editor().adding_motion().expect("adjusted");
     assert_eq!(motion.settings().retarget.travel, Travel::InPlace);
-    window.click(Role::Button, "Bones (19 matched)");
+    window.harness.get_by_label("Bones (19 matched)").click();
+    window.harness.step();
+    window.settle();
     assert!(window.says("Spine: Spine, Chest to "));
     window.picture("motion-bones");
+    window.harness.get_by_label("Bones (19 matched)").click();
+    window.harness.step();
+    window.settle();
     window.click(Role::CheckBox, "Show source skeleton");
     assert!(window.editor().motion_ghost().is_none());
     window.find_and_run(Command::AdjustLast);

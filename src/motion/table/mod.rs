@@ -28,10 +28,12 @@ mod csv;
 mod header;
 mod in_order;
 mod json_lines;
+mod json_lines_out;
 mod number;
 mod trc;
 
 pub use csv::parse_csv;
 pub use json_lines::{MAX_LINE_BYTES, parse_json_lines};
+pub use json_lines_out::write_json_lines;
 pub(crate) use number::{Cell, read_cell};
 pub use trc::parse_trc;

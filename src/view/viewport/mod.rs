@@ -41,6 +41,7 @@ use crate::skeleton::JointId;
 use egui::{Pos2, Rangef, Rect, Response, Sense, Ui};
 use glam::Vec2;
 use gpu::Gpu;
+use motion_ghost::motion_ghost_ui;
 use navigate::Ease;
 use overlays::OcclusionCache;
 use paint::BrushAdjustment;
@@ -211,6 +212,7 @@ impl Viewport {
         for pane in &panes {
             self.muscle_ui(ui, pane, editor);
         }
+        motion_ghost_ui(ui, response.rect, editor);
         self.frame_worst_of_pane(editor);
         self.heat_probe_ui(ui, &response, editor);
         let is_brush = self.mode.has_brush() && !self.transforms_vertices(editor);

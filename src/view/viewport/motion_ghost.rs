@@ -1,26 +1,21 @@
 //! The skeleton of a motion that is put on the character, beside it.
 
-use super::pose::pos;
+use super::pose::{pos, screen};
 use crate::editor::Editor;
-use crate::tools::Screen;
-use crate::view::theme::Palette;
-use egui::{Align2, FontId, Painter, Rect, Stroke};
+use crate::view::theme;
+use egui::{Align2, FontId, Rect, Stroke, Ui};
 
 /// Widths of the lines and of their outline, points.
 const LINE: f32 = 2.0;
 const HALO: f32 = 4.0;
 
 /// Draws the bones as lines with a dot at each head, and says what they are.
-pub(super) fn motion_ghost(
-    painter: &Painter,
-    palette: &Palette,
-    screen: &Screen,
-    rect: Rect,
-    editor: &Editor,
-) {
+pub(super) fn motion_ghost_ui(ui: &Ui, rect: Rect, editor: &Editor) {
     let Some(bones) = editor.motion_ghost() else {
         return;
     };
+    let painter = ui.painter().with_clip_rect(rect);
+    let (palette, screen) = (theme::palette(ui), screen(editor, rect));
     let at = |place| screen.project(place).map(|at| pos(at, rect));
     let bones: Vec<_> = bones
         .into_iter()

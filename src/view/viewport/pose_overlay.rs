@@ -2,7 +2,6 @@
 
 use super::Viewport;
 use super::constraint_lines::constraint_lines;
-use super::motion_ghost::motion_ghost;
 use super::pose::{gizmo, pos, px, screen};
 use crate::document::session::TransformKind;
 use crate::editor::Editor;
@@ -37,7 +36,6 @@ impl Viewport {
         let painter = ui.painter().with_clip_rect(rect);
         let palette = theme::palette(ui);
         let screen = screen(editor, rect);
-        motion_ghost(&painter, palette, &screen, rect, editor);
         if self.mode == Mode::Pose {
             constraint_lines(&painter, palette, &screen, rect, editor);
             self.pins(&painter, palette, &screen, rect, editor);

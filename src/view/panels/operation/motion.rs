@@ -9,7 +9,7 @@ use crate::motion::bvh::Positions;
 use crate::motion::retarget::{Reference, Scale, Travel};
 use crate::rig::MotionSettings;
 use crate::view::theme;
-use egui::{DragValue, RichText, Role, Ui, WidgetInfo};
+use egui::{CollapsingHeader, DragValue, RichText, Role, Ui, WidgetInfo};
 
 /// Draws settings, bones, progress, report and the buttons that keep and take back the clip.
 pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) {
@@ -18,12 +18,18 @@ pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) {
         return;
     };
     let mut settings = adding.settings().clone();
-    fields_ui(ui, &mut settings, adding.is_bvh());
-    let mut ghost = adding.shows_ghost();
-    ui.checkbox(&mut ghost, "Show source skeleton")
-        .on_hover_text(
-            "Draw the skeleton of the motion beside the character while the clip plays.",
-        );
+    let (is_bvh, mut ghost) = (adding.is_bvh(), adding.shows_ghost());
+    fields_ui(ui, &mut settings);
+    ui.horizontal(|ui| {
+        ui.checkbox(&mut settings.bake.locks_feet, "Lock feet")
+            .on_hover_text("Keep feet in place while they are planted.");
+        let about = "Draw the skeleton of the motion beside the character while the clip plays.";
+        ui.checkbox(&mut ghost, "Show source skeleton")
+            .on_hover_text(about);
+    });
+    CollapsingHeader::new("Advanced")
+        .id_salt("motion advanced")
+        .show_unindented(ui, |ui| advanced_ui(ui, &mut settings, is_bvh));
     editor.show_motion_ghost(ghost);
     editor.set_motion_settings(settings);
     bones_ui(ui, editor);
@@ -65,7 +71,7 @@ fn clip_ui(ui: &mut Ui, editor: &mut Editor) {
     editor.choose_motion(chosen);
 }
 
-fn fields_ui(ui: &mut Ui, settings: &mut MotionSettings, is_bvh: bool) {
+fn fields_ui(ui: &mut Ui, settings: &mut MotionSettings) {
     let retarget = &mut settings.retarget;
     let about = "Which way the character faces at the start: as at rest, or as in the recording.";
     row_ui(ui, "Heading", about, |ui| {
@@ -85,7 +91,11 @@ fn fields_ui(ui: &mut Ui, settings: &mut MotionSettings, is_bvh: bool) {
         ];
         combo_ui(ui, "Root motion", &mut retarget.travel, &options);
     });
-    reference_ui(ui, &mut retarget.reference);
+}
+
+/// The settings that are seldom changed.
+fn advanced_ui(ui: &mut Ui, settings: &mut MotionSettings, is_bvh: bool) {
+    reference_ui(ui, &mut settings.retarget.reference);
     if is_bvh {
         let about = "How to read the position channels of the BVH file: Automatic decides joint by joint what keeps the body connected.";
         row_ui(ui, "Positions", about, |ui| {
@@ -112,8 +122,6 @@ fn fields_ui(ui: &mut Ui, settings: &mut MotionSettings, is_bvh: bool) {
             settings.bake.tolerance = percent / 100.0;
         }
     });
-    ui.checkbox(&mut settings.bake.locks_feet, "Lock feet")
-        .on_hover_text("Keep feet in place while they are planted.");
 }
 
 fn scale_ui(ui: &mut Ui, scale: &mut Scale) {
