@@ -11,7 +11,7 @@ use super::verify::{ReadFile, Verified, verify_frames, verify_skin};
 use crate::bake::compare::compare_uncorrected;
 use crate::bake::frames::frames;
 use crate::bake::{BakeMode, BakeOptions, Baked, bake, sample_targets};
-use crate::document::Document;
+use crate::document::{Document, SourceKind};
 use crate::finding::Finding;
 use crate::io::gltf_export::{
     Changes, Destination, Framed, GltfFormat, Written, copy_source, for_file, is_beside,
@@ -55,6 +55,7 @@ pub(super) fn make(
     let document = &*for_file(document);
     let plan = Plan::new(document, options, task)?;
     refuse_outside(document, options)?;
+    refuse_cut_short(document)?;
     let destination = Destination::new(document, options.format, &options.name, is_free)
         .including_outside(options.include_outside)
         .compressed(options.meshopt);
@@ -97,6 +98,24 @@ pub(super) fn refuse_outside(
             uri: uri.to_owned(),
         }),
         None => Ok(()),
+    }
+}
+
+/// Refuses to write a binary file that lacks the end of its data, as an interrupted download does: it opens with what is
+/// left, but a program that reads its copy cannot know that something is missing.
+pub(super) fn refuse_cut_short(document: &Document) -> Result<(), ExportError> {
+    let source = document.source().filter(|s| s.kind == SourceKind::Glb);
+    let own = source.and_then(|source| {
+        let buffer = source.json.get("buffers")?.get(0)?;
+        let is_own = buffer.get("uri").is_none() && buffer.get("extensions").is_none();
+        let wanted = buffer.get("byteLength")?.as_u64().filter(|_| is_own)?;
+        Some((wanted, source.buffers.first()?.len()))
+    });
+    match own {
+        Some((wanted, present)) if wanted > present as u64 => {
+            Err(ExportError::CutShort { wanted, present })
+        }
+        _ => Ok(()),
     }
 }
 
