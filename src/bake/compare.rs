@@ -38,6 +38,8 @@ pub struct Comparison {
     pub rms: f64,
     /// The largest error; `None` without skinned meshes or clips.
     pub worst: Option<InstanceErrors>,
+    /// The largest error of each compared clip.
+    pub by_clip: BTreeMap<ClipId, f64>,
     /// Angles between normals.
     pub normals: Angles,
     /// The number of times compared.
@@ -268,13 +270,16 @@ impl<'s, 'a> Comparer<'s, 'a> {
     /// Keeps the largest error of a time if it is the largest so far.
     fn keep_worst(&self, comparison: &mut Comparison, time: FrameTime, found: &FrameErrors) {
         let (left, clips) = self.left;
-        if let Some((error, d, point)) = found.worst
-            && (comparison.worst.is_none() || error > comparison.max)
-            && let Some(clip) = time.clip
-        {
+        let (Some((error, d, point)), Some(clip)) = (found.worst, time.clip) else {
+            return;
+        };
+        let clip = clips.ids[clip];
+        let of_clip = comparison.by_clip.entry(clip).or_default();
+        *of_clip = of_clip.worse(error);
+        if comparison.worst.is_none() || error > comparison.max {
             comparison.max = error;
             comparison.worst = Some(InstanceErrors {
-                clip: clips.ids[clip],
+                clip,
                 time: time.secs,
                 instance: left.instances[d].id,
                 mesh: left.instances[d].mesh,

@@ -53,6 +53,8 @@ pub(super) struct Verified {
     pub(super) after: Comparison,
     /// A file for any clip, with its helper joints and samples driven through poses outside its clips.
     pub(super) driven: Option<MeasuredErrors>,
+    /// The same without correction.
+    pub(super) undriven: Option<MeasuredErrors>,
     /// A file for any clip against the complete stacks, if these have bulge corrections or smoothing.
     pub(super) whole_stack: Option<MeasuredErrors>,
 }
@@ -87,7 +89,7 @@ pub(super) fn verify_skin(
     };
     let driven = plain.filter(|_| retarget);
     let driven = driven.map(|plain| verify_driving(wanted, file, plain, task));
-    let driven = driven.transpose()?;
+    let (driven, undriven) = driven.transpose()?.unzip();
     let whole_stack = match &part {
         Some(_) => {
             let whole = compare(document, read, &file.clips, chosen, task)?;
@@ -99,6 +101,7 @@ pub(super) fn verify_skin(
         before,
         after,
         driven,
+        undriven,
         whole_stack,
     })
 }
@@ -121,6 +124,7 @@ pub(super) fn verify_frames(
         before,
         after,
         driven: None,
+        undriven: None,
         whole_stack: None,
     })
 }
@@ -139,13 +143,14 @@ fn for_joints_of(read: &Document, clip: &Clip, document: &Document) -> Clip {
     clip
 }
 
-/// Compares a file whose driver block drives its helper joints through poses outside its clips.
+/// Compares a file whose driver block drives its helper joints through poses outside its clips: its errors, and those
+/// without correction.
 fn verify_driving(
     document: &Document,
     file: &ReadFile,
     plain: &ReadFile,
     task: &Task,
-) -> Result<MeasuredErrors, ExportError> {
+) -> Result<(MeasuredErrors, MeasuredErrors), ExportError> {
     let mut training = Arc::new(training_clip(document));
     // Helper joints of the source are driven, too.
     let own = source_drivers(document).and_then(|json| Drivers::of(&json));
@@ -163,5 +168,8 @@ fn verify_driving(
     let clips = BTreeMap::from([(TRAINING_CLIP, training)]);
     let found = compare(document, &driven, &clips, &[], task)?;
     let before = compare_uncorrected(document, &undriven, &clips, &[], task)?;
-    Ok(MeasuredErrors::new(&found, Some(before.max)))
+    Ok((
+        MeasuredErrors::new(&found, Some(before.max)),
+        MeasuredErrors::new(&before, Some(before.max)),
+    ))
 }
