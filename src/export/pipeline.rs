@@ -391,6 +391,7 @@ fn write(
         influences: plan.options.influences,
         write_pose_as_rest: plan.options.write_pose_as_rest,
         node_constraints: plan.options.node_constraints,
+        repair: plan.repairs(document),
     };
     Ok(write_model(document, &changes, destination, task)?)
 }

@@ -1,20 +1,29 @@
 //! What an export says of odd sources is what players show: corrections that are not better, files cut short, repairs, rest
 //! poses without size, models far away, meshes of joints and primitives without vertices.
 
-use crate::bake::corrected;
-use crate::bake_sources::{bend, document, tube};
+use crate::bake::{corrected, with_stack};
+use crate::bake_sources::{bend, document, json_of, tube};
 use crate::cli;
-use crate::export_models::open;
+use crate::export_models::{open, reopen};
 use crate::gltf_builder::Gltf;
-
+use serde_json::{Value, json};
 use sinew::bake::BakeOptions;
+use sinew::deform::DeformStack;
 use sinew::document::Document;
-use sinew::export::{CorrectionReport, Exported, export};
+use sinew::export::{CorrectionReport, ExportOptions, Exported, export};
+use sinew::io::import_bytes;
+use sinew::task::Task;
 
 fn bent() -> Gltf {
     let mut gltf = tube(2);
     bend(&mut gltf, "Bend", "LINEAR");
     gltf
+}
+
+/// A document that is shown as players do.
+fn linear(gltf: Gltf) -> Document {
+    let imported = import_bytes(gltf.glb(), None, None, &Task::new()).unwrap();
+    with_stack(Document::new(imported.parts).unwrap(), &DeformStack::lbs())
 }
 
 fn made(document: &Document) -> (Exported, CorrectionReport) {
@@ -60,4 +69,62 @@ fn a_file_that_is_cut_short_is_not_exported() {
     }
     std::fs::write(&from, &bytes).unwrap();
     cli::done(&["export", &from, "--correct", "none", "--out", &to]);
+}
+
+/// The numbers of an accessor as the file has them.
+fn raw(exported: &Exported, accessor: &Value) -> Vec<f32> {
+    let bytes = &exported.files[0].1;
+    let file = gltf::Gltf::from_slice_without_validation(bytes).unwrap();
+    let accessor = file.accessors().nth(accessor.as_u64().unwrap() as usize);
+    let accessor = accessor.unwrap();
+    let view = accessor.view().unwrap();
+    let start = view.offset() + accessor.offset();
+    let n = accessor.count() * accessor.dimensions().multiplicity();
+    let blob = file.blob.as_deref().unwrap();
+    bytemuck::pod_collect_to_vec(&blob[start..start + 4 * n])
+}
+
+fn accessor_of(json: &Value, sampler: usize, key: &str) -> Value {
+    json["animations"][0]["samplers"][sampler][key].clone()
+}
+
+#[test]
+fn what_was_repaired_on_reading_is_in_the_file_where_its_error_is_measured() {
+    let sound = bent().glb();
+    let (exported, report) = made(&linear(bent()));
+    assert_eq!(exported.files[0].1, sound);
+    assert!(report.nothing_to_do && report.met);
+
+    let mut gltf = bent();
+    let json = gltf.json.clone();
+    let number = |value: &Value| value.as_u64().unwrap() as usize;
+    let sampler = &json["animations"][0]["samplers"][0];
+    gltf.change_f32s(number(&sampler["output"]), |all| {
+        all[4..8].iter_mut().for_each(|x| *x *= 1.5);
+    });
+    gltf.change_f32s(number(&sampler["input"]), |all| all.swap(0, 1));
+    gltf.change_f32s(number(&json["skins"][0]["inverseBindMatrices"]), |all| {
+        all[0] = f32::NAN;
+    });
+    gltf.json["nodes"][1]["rotation"] = json!([0, 0, 0.3, 1.2]);
+    let source = gltf.clone().glb();
+    let document = linear(gltf);
+    let (exported, report) = made(&document);
+    assert!(report.met && report.nothing_to_do, "{report:?}");
+    let json = json_of(&exported);
+    let times = raw(&exported, &accessor_of(&json, 0, "input"));
+    assert!(times.is_sorted(), "{times:?}");
+    for q in raw(&exported, &accessor_of(&json, 0, "output")).chunks(4) {
+        let length = q.iter().map(|x| x * x).sum::<f32>().sqrt();
+        assert!((length - 1.0).abs() < 1e-5, "{q:?}");
+    }
+    let matrices = raw(&exported, &json["skins"][0]["inverseBindMatrices"]);
+    assert!(matrices.iter().all(|x| x.is_finite()), "{matrices:?}");
+    let rotation = json["nodes"][1]["rotation"].as_array().unwrap();
+    let square: f64 = rotation.iter().map(|x| x.as_f64().unwrap().powi(2)).sum();
+    assert!((square - 1.0).abs() < 1e-6, "{rotation:?}");
+    assert!(reopen(&exported).source().unwrap().repairs.is_empty());
+    // Without a claim about its error, the file stays as it is.
+    let plain = export(&document, &ExportOptions::default(), &Task::new()).unwrap();
+    assert_eq!(plain.files[0].1, source);
 }

@@ -75,7 +75,7 @@ pub fn write_frames(
         document,
         None,
         &added,
-        &with_frames,
+        (&with_frames, &source.repairs),
         &mut patch,
         &mut report,
         task,

@@ -8,7 +8,7 @@ use crate::math::Transform;
 use crate::math::polar::largest_entry;
 use crate::skeleton::{JointId, Pose};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Off-diagonal entries below this fraction of the stretch are rounding errors of the decomposition.
 const SHEAR_TOLERANCE: f64 = 1e-6;
@@ -41,6 +41,23 @@ pub(super) fn patch_names(document: &Document, json: &mut Value) {
             } else {
                 entry.insert("name".into(), now.name.as_str().into());
             }
+        }
+    }
+}
+
+/// Writes the rotations at rest of `joints`, which were not of unit length in the source.
+pub(super) fn patch_rotations(document: &Document, joints: &BTreeSet<JointId>, json: &mut Value) {
+    for &joint in joints {
+        let rest = document.rest_pose().locals.get(joint.get());
+        let entry = entry_mut(json, "nodes", node_of(document, joint));
+        if let (Some(rest), Some(entry)) = (rest, entry)
+            && !entry.contains_key("matrix")
+        {
+            let rotation = rest.rotation.to_array().map(|x| x.clamp(-1.0, 1.0));
+            entry.insert(
+                "rotation".into(),
+                rotation.into_iter().map(number).collect(),
+            );
         }
     }
 }
