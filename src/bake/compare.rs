@@ -28,6 +28,9 @@ const LEAST_PEAK: f64 = 1e-5;
 pub struct Comparison {
     /// The diagonal of the bounding box in the rest pose, metres.
     pub diagonal: f64,
+    /// The rounding of positions far from the origin in a player, as a fraction of the diagonal; 0 where it is below all
+    /// tolerances.
+    pub rounding: f64,
     /// The largest error found, as a fraction of the diagonal. Between the times compared there may be a larger one.
     pub max: f64,
     /// The largest error found within the two milliseconds of jumps, which is in no other figure.
@@ -299,6 +302,7 @@ impl<'s, 'a> Comparer<'s, 'a> {
         let mut measured = Vec::with_capacity(times.len());
         let mut comparison = Comparison {
             diagonal: self.diagonal,
+            rounding: self.left.0.rounding(self.diagonal) / self.diagonal,
             n_moments: times.len(),
             ..Comparison::default()
         };

@@ -252,7 +252,8 @@ fn near_miss(found: &CorrectionReport) -> Option<f64> {
     let excess = found.max_percent / found.tolerance_percent;
     let of_solver = found.expected_max_percent / found.tolerance_percent;
     let is_near = (1.0..=MAX_EXCESS).contains(&excess) && of_solver <= MAX_SOLVER_EXCESS;
-    (is_near && !found.met).then_some(excess)
+    let is_rounding = found.rounding_percent > found.tolerance_percent;
+    (is_near && !found.met && !is_rounding).then_some(excess)
 }
 
 /// [`skinned`], baked once with the second options and measured against the first. `plain`: the file without correction,

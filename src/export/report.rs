@@ -48,8 +48,11 @@ pub struct CorrectionReport {
     pub morph_targets: usize,
     /// The additions to each changed mesh.
     pub meshes: Vec<CorrectedMesh>,
-    /// The model's bounding-box diagonal in the rest pose, metres.
+    /// The model's bounding-box diagonal in the rest pose, metres; in the clips where the rest pose has no size.
     pub diagonal: f64,
+    /// The rounding of positions far from the origin in players, percent; 0 where it is below all tolerances. No smaller
+    /// error is aimed at.
+    pub rounding_percent: f64,
     /// The largest error of the same file without correction, as players show it.
     pub before_max_percent: f64,
     /// The largest error with correction; infinite (null in JSON) where a vertex has no finite position.
@@ -259,6 +262,7 @@ impl CorrectionReport {
             morph_targets: meshes.iter().map(|m| m.morph_targets).max().unwrap_or(0),
             meshes,
             diagonal: after.diagonal,
+            rounding_percent: 100.0 * after.rounding,
             before_max_percent: 100.0 * before.max,
             max_percent: 100.0 * after.max,
             jump_max_percent: 100.0 * after.max_in_jumps,
@@ -400,6 +404,21 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
     }
     if correction.lacks_clip {
         findings.insert(0, Finding::warning("correction", LACKS_CLIP));
+    }
+    if correction.rounding_percent > most {
+        let message = format!(
+            "The model is so far from the origin of the scene that players round positions by up to {:.3} % of its \
+             diagonal. The correction aims at that instead of {tolerance} %.",
+            correction.rounding_percent
+        );
+        findings.insert(0, Finding::warning("correction", message));
+    }
+    if let Some(rejected) = correction.rejected_percent {
+        let message = format!(
+            "The file has no correction: the best one that was found has a largest error of {rejected:.4} % of the \
+             diagonal, which is not smaller than without one."
+        );
+        findings.insert(0, Finding::warning("correction", message));
     }
     if correction.max_percent.is_infinite() {
         let message = format!(

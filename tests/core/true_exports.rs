@@ -2,7 +2,7 @@
 //! poses without size, models far away, meshes of joints and primitives without vertices.
 
 use crate::bake::{corrected, with_stack};
-use crate::bake_sources::{bend, document, json_of, tube};
+use crate::bake_sources::{bend, channel, document, json_of, tube};
 use crate::cli;
 use crate::export_models::{open, reopen};
 use crate::gltf_builder::Gltf;
@@ -127,4 +127,42 @@ fn what_was_repaired_on_reading_is_in_the_file_where_its_error_is_measured() {
     // Without a claim about its error, the file stays as it is.
     let plain = export(&document, &ExportOptions::default(), &Task::new()).unwrap();
     assert_eq!(plain.files[0].1, source);
+}
+
+/// A tube that bends while its armature grows from `first` to `last`; at rest it has the size `first`.
+fn appearing(first: f32, last: f32) -> Document {
+    let mut gltf = bent();
+    gltf.json["nodes"][1]["scale"] = json!([first, first, first]);
+    let sizes = [[first; 3], [last; 3]].concat();
+    channel(&mut gltf, 0, 1, "scale", "LINEAR", &[0.0, 0.4], &sizes);
+    document(gltf)
+}
+
+#[test]
+fn a_rest_pose_without_size_takes_its_size_from_the_clips() {
+    for (first, last) in [(0.0, 1.0), (1e-6, 1.0), (0.0, 0.001)] {
+        let (_, report) = made(&appearing(first, last));
+        let size = report.diagonal / f64::from(last);
+        assert!((1.5..2.5).contains(&size), "{first}, {last}: {report:?}");
+        assert!(report.before_max_percent > 0.5, "{report:?}");
+        assert!(report.met && report.morph_targets > 0, "{report:?}");
+    }
+}
+
+#[test]
+fn errors_below_the_rounding_of_positions_are_not_aimed_at() {
+    let mut gltf = bent();
+    gltf.json["nodes"][1]["translation"] = json!([1e7, 0, 0]);
+    let (exported, report) = made(&document(gltf));
+    assert!(report.rounding_percent > 100.0, "{report:?}");
+    assert_eq!((report.morph_targets, report.helper_joints), (0, 0));
+    let findings = &exported.report.findings;
+    assert!(
+        findings
+            .iter()
+            .any(|f| f.message.contains("far from the origin"))
+    );
+    // Beside the origin, rounding is not worth a word.
+    let (_, report) = made(&document(bent()));
+    assert!(report.met && report.rounding_percent == 0.0, "{report:?}");
 }
