@@ -66,6 +66,24 @@ pub struct InstanceErrors {
     pub error: f64,
 }
 
+/// A document as a player shows it.
+#[derive(Clone, Copy)]
+pub struct Shown<'a> {
+    /// The document.
+    pub document: &'a Document,
+    /// Its instance for each instance of the document that it is compared with; `None` if the nodes are the same.
+    pub instances: Option<&'a BTreeMap<InstanceId, InstanceId>>,
+}
+
+impl<'a> From<&'a Document> for Shown<'a> {
+    fn from(document: &'a Document) -> Self {
+        Self {
+            document,
+            instances: None,
+        }
+    }
+}
+
 /// The errors at one time.
 struct FrameErrors {
     counts: BTreeMap<usize, u64>,
@@ -89,7 +107,7 @@ impl FrameErrors {
 /// between its keyframes are measured apart.
 pub fn compare(
     seen: &Document,
-    shown: &Document,
+    shown: Shown<'_>,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
     chosen: &[ClipId],
     task: &Task,
@@ -111,7 +129,7 @@ pub fn compare(
 /// [`compare`] with a file without correction, whose error is too large for its peaks to matter.
 pub fn compare_uncorrected(
     seen: &Document,
-    shown: &Document,
+    shown: Shown<'_>,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
     chosen: &[ClipId],
     task: &Task,
@@ -126,15 +144,18 @@ pub fn compare_uncorrected(
 /// Runs `work` on two documents with the same clips; the error is infinite if their clips do not match.
 fn with_pair(
     seen: &Document,
-    shown: &Document,
+    shown: Shown<'_>,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
     task: &Task,
     work: impl FnOnce(&Comparer<'_, '_>) -> Result<Comparison, Cancelled>,
 ) -> Result<Comparison, Cancelled> {
-    let (left, right) = (Sampler::new(seen, task)?, Sampler::new(shown, task)?);
+    let (left, right) = (
+        Sampler::new(seen, task)?,
+        Sampler::new(shown.document, task)?,
+    );
     let own = Clips::new(seen, clips);
     // A file numbers its clips without gaps.
-    let read: Vec<&Clip> = shown.clips().values().map(AsRef::as_ref).collect();
+    let read: Vec<&Clip> = shown.document.clips().values().map(AsRef::as_ref).collect();
     let theirs = Clips::read(own.ids.clone(), read);
     if theirs.authored.len() != own.ids.len() {
         return Ok(Comparison {
@@ -143,7 +164,8 @@ fn with_pair(
             ..Comparison::default()
         });
     }
-    work(&Comparer::of((&left, &own), (&right, &theirs)))
+    let instances = shown.instances;
+    work(&Comparer::of((&left, &own), (&right, &theirs), instances))
 }
 
 /// Two documents with their clips.
@@ -180,9 +202,13 @@ impl<'s, 'a> Comparer<'s, 'a> {
     fn of(
         (left, left_clips): (&'s Sampler<'a>, &'s Clips<'s>),
         (right, right_clips): (&'s Sampler<'a>, &'s Clips<'s>),
+        instances: Option<&BTreeMap<InstanceId, InstanceId>>,
     ) -> Self {
         let matches = left.instances.iter().map(|drawn| {
-            let wanted = instance_in_file(left, drawn);
+            let known = instances.and_then(|instances| instances.get(&drawn.id));
+            let wanted = known
+                .copied()
+                .unwrap_or_else(|| instance_in_file(left, drawn));
             let mut others = right.instances.iter();
             let other = others.position(|d| instance_in_file(right, d) == wanted)?;
             let (item, theirs) = (

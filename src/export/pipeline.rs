@@ -368,7 +368,7 @@ fn compensated_scale(
         return Ok((None, None));
     }
     let file = ReadFile::of(written, &plan.clips.clips, task)?;
-    let found = compare_uncorrected(document, &file.document, &file.clips, &[], task)?;
+    let found = compare_uncorrected(document, file.shown(), &file.clips, &[], task)?;
     Ok((Some(file.document), scale_finding(document, n, &found)))
 }
 

@@ -4,10 +4,10 @@ use super::driving::Drivers;
 use super::error::ExportError;
 use super::read_back::{document_of, read_parts};
 use super::report::MeasuredErrors;
-use crate::bake::compare::{Comparison, compare, compare_uncorrected};
+use crate::bake::compare::{Comparison, Shown, compare, compare_uncorrected};
 use crate::bake::frames::compare_frames;
 use crate::bake::{BakeMode, BakeOptions, TRAINING_CLIP, driven_part, training_clip};
-use crate::document::{ClipId, Document, Parts};
+use crate::document::{ClipId, Document, InstanceId, Parts};
 use crate::io::gltf_export::{Written, WrittenFrames, source_drivers};
 use crate::skeleton::Clip;
 use crate::task::Task;
@@ -19,6 +19,7 @@ pub(super) struct ReadFile {
     pub(super) parts: Parts,
     pub(super) document: Document,
     pub(super) clips: BTreeMap<ClipId, Arc<Clip>>,
+    instances: Option<BTreeMap<InstanceId, InstanceId>>,
 }
 
 impl ReadFile {
@@ -35,7 +36,21 @@ impl ReadFile {
             document: document_of(parts.clone())?,
             parts,
             clips: there.map(|(id, clip)| (*id, clip.clone())).collect(),
+            instances: written.report.instances.clone(),
         })
+    }
+
+    /// The file as a player shows it.
+    pub(super) fn shown(&self) -> Shown<'_> {
+        self.showing(&self.document)
+    }
+
+    /// `document`, which has the nodes of the file.
+    fn showing<'a>(&'a self, document: &'a Document) -> Shown<'a> {
+        Shown {
+            document,
+            instances: self.instances.as_ref(),
+        }
     }
 
     /// The file with one clip in place of its own.
@@ -74,7 +89,7 @@ pub(super) fn verify_skin(
     let wanted = part.as_ref().unwrap_or(document);
     let read = &file.document;
     let chosen = &options.clips;
-    let mut after = compare(wanted, read, &file.clips, chosen, task)?;
+    let mut after = compare(wanted, file.shown(), &file.clips, chosen, task)?;
     // The reader makes weights valid that players would use as they are.
     if read
         .meshes()
@@ -84,7 +99,7 @@ pub(super) fn verify_skin(
         after.max = f64::INFINITY;
     }
     let before = match plain {
-        Some(plain) => compare_uncorrected(wanted, &plain.document, &plain.clips, chosen, task)?,
+        Some(plain) => compare_uncorrected(wanted, plain.shown(), &plain.clips, chosen, task)?,
         None => after.clone(),
     };
     let driven = plain.filter(|_| retarget);
@@ -92,7 +107,7 @@ pub(super) fn verify_skin(
     let (driven, undriven) = driven.transpose()?.unzip();
     let whole_stack = match &part {
         Some(_) => {
-            let whole = compare(document, read, &file.clips, chosen, task)?;
+            let whole = compare(document, file.shown(), &file.clips, chosen, task)?;
             Some(MeasuredErrors::new(&whole, None))
         }
         None => None,
@@ -117,7 +132,7 @@ pub(super) fn verify_frames(
 ) -> Result<Verified, ExportError> {
     let instances = frames.written.report.instances.clone().unwrap_or_default();
     let after = compare_frames(document, read, &frames.clips, &instances, task)?;
-    let mut before = compare_uncorrected(document, &plain.document, &plain.clips, &[], task)?;
+    let mut before = compare_uncorrected(document, plain.shown(), &plain.clips, &[], task)?;
     // The normals of morph frames are not compared.
     before.normals = after.normals;
     Ok(Verified {
@@ -166,8 +181,8 @@ fn verify_driving(
     let driven = file.playing(driven)?;
     let undriven = plain.playing(for_joints_of(&plain.document, &training, document))?;
     let clips = BTreeMap::from([(TRAINING_CLIP, training)]);
-    let found = compare(document, &driven, &clips, &[], task)?;
-    let before = compare_uncorrected(document, &undriven, &clips, &[], task)?;
+    let found = compare(document, file.showing(&driven), &clips, &[], task)?;
+    let before = compare_uncorrected(document, plain.showing(&undriven), &clips, &[], task)?;
     Ok((
         MeasuredErrors::new(&found, Some(before.max)),
         MeasuredErrors::new(&before, Some(before.max)),

@@ -12,6 +12,7 @@ use sinew::deform::DeformStack;
 use sinew::document::Document;
 use sinew::export::{CorrectionReport, ExportOptions, Exported, export};
 use sinew::io::import_bytes;
+use sinew::skeleton::JointId;
 use sinew::task::Task;
 
 fn bent() -> Gltf {
@@ -165,4 +166,36 @@ fn errors_below_the_rounding_of_positions_are_not_aimed_at() {
     // Beside the origin, rounding is not worth a word.
     let (_, report) = made(&document(bent()));
     assert!(report.met && report.rounding_percent == 0.0, "{report:?}");
+}
+
+#[test]
+fn morph_targets_of_a_mesh_that_a_joint_draws_are_animated_beside_it() {
+    let mut gltf = bent();
+    let identity = [
+        1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1.,
+    ];
+    let mut second = identity;
+    second[13] = -1.0;
+    let matrices = gltf.f32s("MAT4", &[identity, second, identity].concat());
+    gltf.json["skins"][0] = json!({"joints": [1, 2, 0], "inverseBindMatrices": matrices});
+    let document = document(gltf);
+    let (exported, report) = made(&document);
+    assert!(report.met && report.morph_targets > 0, "{report:?}");
+    let json = json_of(&exported);
+    let nodes = json["nodes"].as_array().unwrap();
+    let (last, joint) = (nodes.len() - 1, &nodes[0]);
+    assert!(joint.get("mesh").is_none() && joint.get("skin").is_none());
+    assert_eq!(joint["children"], json!([last]));
+    assert_eq!(
+        (&nodes[last]["mesh"], &nodes[last]["skin"]),
+        (&json!(0), &json!(0))
+    );
+    let channels = json["animations"][0]["channels"].as_array().unwrap();
+    let weights = channels.iter().filter(|c| c["target"]["path"] == "weights");
+    let nodes: Vec<&Value> = weights.map(|c| &c["target"]["node"]).collect();
+    assert_eq!(nodes, [&json!(last)]);
+    let instances = exported.report.instances.clone().unwrap();
+    let read = reopen(&exported);
+    let there = &read.instances()[instances.values().next().unwrap()];
+    assert_eq!(there.joint, JointId(last as u32));
 }

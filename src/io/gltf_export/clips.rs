@@ -145,9 +145,27 @@ struct Targets<'a> {
 
 impl<'a> Targets<'a> {
     fn of(document: &Document, added: &AddedNodes, clip: &'a Clip) -> Self {
+        let is_weights = |channel: &Channel| channel.property == Property::MorphWeights;
+        Self::with(document, added, clip, |channel| {
+            let node = added.meshes.get(&channel.joint).copied();
+            node.filter(|_| is_weights(channel))
+        })
+    }
+
+    /// The targets in the source.
+    fn before(document: &Document, added: &AddedNodes, clip: &'a Clip) -> Self {
+        Self::with(document, added, clip, |_| None)
+    }
+
+    fn with(
+        document: &Document,
+        added: &AddedNodes,
+        clip: &'a Clip,
+        moved: impl Fn(&Channel) -> Option<usize>,
+    ) -> Self {
         let mut targets = Self::default();
         for channel in &clip.channels {
-            let node = added.get(&channel.joint).copied();
+            let node = moved(channel).or_else(|| added.joints.get(&channel.joint).copied());
             let node = node.unwrap_or_else(|| node_of(document, channel.joint));
             let target = (node, channel.property);
             let next = targets.list.len();
@@ -177,7 +195,7 @@ fn prepare(
 ) -> Result<Option<usize>, GltfWriteError> {
     let wanted = Targets::of(document, added, clip);
     let before = source.map_or_else(Targets::default, |(_, source)| {
-        Targets::of(document, added, source)
+        Targets::before(document, added, source)
     });
     let (at, mut animation) = match source {
         None => (each(&patch.json, "animations").count(), Map::new()),

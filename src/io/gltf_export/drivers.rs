@@ -278,7 +278,7 @@ fn helper_of(document: &Document, baked: &Baked, added: &AddedNodes, helper: usi
     let pivot = joint.inverse_bind.inverse().translation.to_array();
     let pivot: Value = pivot.iter().map(|&x| short(x)).collect();
     json!({
-        "node": added.get(&joint.id),
+        "node": added.joints.get(&joint.id),
         "parent": node_of(document, joint.parent),
         "skins": skins,
         "dlb": { "joints": joints, "weights": weights },

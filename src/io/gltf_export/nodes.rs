@@ -16,8 +16,14 @@ const SHEAR_TOLERANCE: f64 = 1e-6;
 /// The result of [`node_of`] for a joint without a node: no list has such an index.
 const NO_NODE: usize = usize::MAX;
 
-/// The nodes that an export adds, by the joint handles that represent them in its clips.
-pub(super) type AddedNodes = BTreeMap<JointId, usize>;
+/// The nodes that an export adds.
+#[derive(Default)]
+pub(super) struct AddedNodes {
+    /// By the joint handles that represent them in its clips.
+    pub(super) joints: BTreeMap<JointId, usize>,
+    /// Nodes that draw the mesh of a joint and get its weights tracks, by the joint.
+    pub(super) meshes: BTreeMap<JointId, usize>,
+}
 
 /// The glTF node of a joint of the document.
 pub(super) fn node_of(document: &Document, joint: JointId) -> usize {

@@ -88,7 +88,7 @@ pub fn write_model(
         &mut report,
         task,
     )?;
-    let mut added = AddedNodes::new();
+    let mut added = AddedNodes::default();
     if let Some((baked, options)) = changes.baked {
         let (patch, report) = (&mut patch, &mut report);
         added = helper_joints::patch_corrections(
