@@ -199,3 +199,30 @@ fn morph_targets_of_a_mesh_that_a_joint_draws_are_animated_beside_it() {
     let there = &read.instances()[instances.values().next().unwrap()];
     assert_eq!(there.joint, JointId(last as u32));
 }
+
+#[test]
+fn a_primitive_without_vertices_gets_no_targets() {
+    let mut gltf = bent();
+    let primitives = gltf.json["meshes"][0]["primitives"].as_array_mut().unwrap();
+    let mut empty = primitives[0].clone();
+    empty["attributes"]
+        .as_object_mut()
+        .unwrap()
+        .shift_remove("POSITION");
+    primitives.insert(0, empty);
+    let (exported, report) = made(&document(gltf));
+    assert!(report.met && report.morph_targets > 0, "{report:?}");
+    let json = json_of(&exported);
+    let primitives = json["meshes"][0]["primitives"].as_array().unwrap();
+    assert_eq!(primitives.len(), 1);
+    assert!(primitives[0]["attributes"].get("POSITION").is_some());
+    for accessor in json["accessors"].as_array().unwrap() {
+        assert!(accessor["count"].as_u64() > Some(0), "{accessor}");
+    }
+    let findings = &exported.report.findings;
+    assert!(
+        findings
+            .iter()
+            .any(|f| f.message.contains("no vertex with a position"))
+    );
+}
