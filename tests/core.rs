@@ -291,6 +291,8 @@ mod still;
 mod suggest;
 #[path = "core/suggest_sweeps.rs"]
 mod suggest_sweeps;
+#[path = "core/true_exports.rs"]
+mod true_exports;
 #[path = "core/two_windows.rs"]
 mod two_windows;
 #[path = "core/views.rs"]

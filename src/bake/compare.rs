@@ -28,6 +28,9 @@ const LEAST_PEAK: f64 = 1e-5;
 pub struct Comparison {
     /// The diagonal of the bounding box in the rest pose, metres.
     pub diagonal: f64,
+    /// The rounding of positions far from the origin in a player, as a fraction of the diagonal; 0 where it is below all
+    /// tolerances.
+    pub rounding: f64,
     /// The largest error found, as a fraction of the diagonal. Between the times compared there may be a larger one.
     pub max: f64,
     /// The largest error found within the two milliseconds of jumps, which is in no other figure.
@@ -38,6 +41,8 @@ pub struct Comparison {
     pub rms: f64,
     /// The largest error; `None` without skinned meshes or clips.
     pub worst: Option<InstanceErrors>,
+    /// The largest error of each compared clip.
+    pub by_clip: BTreeMap<ClipId, f64>,
     /// Angles between normals.
     pub normals: Angles,
     /// The number of times compared.
@@ -59,6 +64,24 @@ pub struct InstanceErrors {
     pub point: u32,
     /// The error as a fraction of the diagonal.
     pub error: f64,
+}
+
+/// A document as a player shows it.
+#[derive(Clone, Copy)]
+pub struct Shown<'a> {
+    /// The document.
+    pub document: &'a Document,
+    /// Its instance for each instance of the document that it is compared with; `None` if the nodes are the same.
+    pub instances: Option<&'a BTreeMap<InstanceId, InstanceId>>,
+}
+
+impl<'a> From<&'a Document> for Shown<'a> {
+    fn from(document: &'a Document) -> Self {
+        Self {
+            document,
+            instances: None,
+        }
+    }
 }
 
 /// The errors at one time.
@@ -84,7 +107,7 @@ impl FrameErrors {
 /// between its keyframes are measured apart.
 pub fn compare(
     seen: &Document,
-    shown: &Document,
+    shown: Shown<'_>,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
     chosen: &[ClipId],
     task: &Task,
@@ -106,7 +129,7 @@ pub fn compare(
 /// [`compare`] with a file without correction, whose error is too large for its peaks to matter.
 pub fn compare_uncorrected(
     seen: &Document,
-    shown: &Document,
+    shown: Shown<'_>,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
     chosen: &[ClipId],
     task: &Task,
@@ -121,15 +144,18 @@ pub fn compare_uncorrected(
 /// Runs `work` on two documents with the same clips; the error is infinite if their clips do not match.
 fn with_pair(
     seen: &Document,
-    shown: &Document,
+    shown: Shown<'_>,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
     task: &Task,
     work: impl FnOnce(&Comparer<'_, '_>) -> Result<Comparison, Cancelled>,
 ) -> Result<Comparison, Cancelled> {
-    let (left, right) = (Sampler::new(seen, task)?, Sampler::new(shown, task)?);
+    let (left, right) = (
+        Sampler::new(seen, task)?,
+        Sampler::new(shown.document, task)?,
+    );
     let own = Clips::new(seen, clips);
     // A file numbers its clips without gaps.
-    let read: Vec<&Clip> = shown.clips().values().map(AsRef::as_ref).collect();
+    let read: Vec<&Clip> = shown.document.clips().values().map(AsRef::as_ref).collect();
     let theirs = Clips::read(own.ids.clone(), read);
     if theirs.authored.len() != own.ids.len() {
         return Ok(Comparison {
@@ -138,7 +164,8 @@ fn with_pair(
             ..Comparison::default()
         });
     }
-    work(&Comparer::of((&left, &own), (&right, &theirs)))
+    let instances = shown.instances;
+    work(&Comparer::of((&left, &own), (&right, &theirs), instances))
 }
 
 /// Two documents with their clips.
@@ -175,9 +202,13 @@ impl<'s, 'a> Comparer<'s, 'a> {
     fn of(
         (left, left_clips): (&'s Sampler<'a>, &'s Clips<'s>),
         (right, right_clips): (&'s Sampler<'a>, &'s Clips<'s>),
+        instances: Option<&BTreeMap<InstanceId, InstanceId>>,
     ) -> Self {
         let matches = left.instances.iter().map(|drawn| {
-            let wanted = instance_in_file(left, drawn);
+            let known = instances.and_then(|instances| instances.get(&drawn.id));
+            let wanted = known
+                .copied()
+                .unwrap_or_else(|| instance_in_file(left, drawn));
             let mut others = right.instances.iter();
             let other = others.position(|d| instance_in_file(right, d) == wanted)?;
             let (item, theirs) = (
@@ -268,13 +299,16 @@ impl<'s, 'a> Comparer<'s, 'a> {
     /// Keeps the largest error of a time if it is the largest so far.
     fn keep_worst(&self, comparison: &mut Comparison, time: FrameTime, found: &FrameErrors) {
         let (left, clips) = self.left;
-        if let Some((error, d, point)) = found.worst
-            && (comparison.worst.is_none() || error > comparison.max)
-            && let Some(clip) = time.clip
-        {
+        let (Some((error, d, point)), Some(clip)) = (found.worst, time.clip) else {
+            return;
+        };
+        let clip = clips.ids[clip];
+        let of_clip = comparison.by_clip.entry(clip).or_default();
+        *of_clip = of_clip.worse(error);
+        if comparison.worst.is_none() || error > comparison.max {
             comparison.max = error;
             comparison.worst = Some(InstanceErrors {
-                clip: clips.ids[clip],
+                clip,
                 time: time.secs,
                 instance: left.instances[d].id,
                 mesh: left.instances[d].mesh,
@@ -294,6 +328,7 @@ impl<'s, 'a> Comparer<'s, 'a> {
         let mut measured = Vec::with_capacity(times.len());
         let mut comparison = Comparison {
             diagonal: self.diagonal,
+            rounding: self.left.0.rounding(self.diagonal) / self.diagonal,
             n_moments: times.len(),
             ..Comparison::default()
         };

@@ -1,5 +1,6 @@
 //! The file a document was imported from, kept so that export can write unchanged what Sinew did not edit.
 
+use super::repairs::Repairs;
 use bytes::Bytes;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -35,6 +36,8 @@ pub struct Source {
     /// The URIs of buffers and images, as in the file, that lead out of the folder of the model. An export includes
     /// their content only if that is chosen.
     pub outside: BTreeSet<String>,
+    /// What was repaired on reading.
+    pub repairs: Repairs,
 }
 
 impl Source {

@@ -45,6 +45,17 @@ pub enum ExportError {
         /// The URI.
         uri: String,
     },
+    /// Data that the model needs is not in its file, which was cut short.
+    #[error(
+        "The model's file is cut short: it should have {wanted} bytes of data, but has only {present}, so that a copy would \
+         lack them, too. Get a complete copy of the file."
+    )]
+    CutShort {
+        /// The length of its buffer, bytes.
+        wanted: u64,
+        /// The bytes present.
+        present: usize,
+    },
     /// A file that the model needs beside it would replace a different file of that name.
     #[error("The model needs the file \"{}\", but a different file of that name exists. Nothing was written.", path.display())]
     Occupied {

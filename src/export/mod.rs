@@ -15,6 +15,7 @@ mod driving;
 mod driving_samples;
 mod error;
 mod frames;
+mod improvement;
 mod invalid_weights;
 mod options;
 mod pipeline;

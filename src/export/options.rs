@@ -1,6 +1,6 @@
 //! Export options and results.
 
-use super::report::CorrectionReport;
+use super::report::{CorrectionReport, left_out_finding};
 use crate::bake::BakeOptions;
 use crate::io::gltf_export::{ExportReport, GltfFormat, Written};
 use bytes::Bytes;
@@ -66,6 +66,15 @@ impl Exported {
             files: written.files,
             report: written.report,
             correction: None,
+        }
+    }
+
+    /// Reports the clips without a correction in a corrected file.
+    pub(super) fn leave_out(&mut self, clips: Vec<String>) {
+        let findings = &mut self.report.findings;
+        findings.splice(0..0, left_out_finding(&clips));
+        if let Some(correction) = &mut self.correction {
+            correction.left_out = clips;
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::error::ExportError;
 use super::frames::{add_frame_findings, corrected_meshes, n_targets};
+use super::improvement::Improvement;
 use super::options::{ExportOptions, Exported};
 use super::plan::Plan;
 use super::preflight::{n_compensating, needs_correction};
@@ -11,7 +12,7 @@ use super::verify::{ReadFile, Verified, verify_frames, verify_skin};
 use crate::bake::compare::compare_uncorrected;
 use crate::bake::frames::frames;
 use crate::bake::{BakeMode, BakeOptions, Baked, bake, sample_targets};
-use crate::document::Document;
+use crate::document::{ClipId, Document, SourceKind};
 use crate::finding::Finding;
 use crate::io::gltf_export::{
     Changes, Destination, Framed, GltfFormat, Written, copy_source, for_file, is_beside,
@@ -35,6 +36,22 @@ pub(super) struct Made {
     pub(super) read: Option<Document>,
 }
 
+impl Made {
+    /// The seconds of the bake and of the verification.
+    fn seconds(&self) -> (f64, f64) {
+        let correction = self.exported.correction.as_ref();
+        correction.map_or((0.0, 0.0), |c| (c.bake_seconds, c.check_seconds))
+    }
+
+    /// Adds those of an earlier attempt.
+    fn add_seconds(&mut self, (bake, check): (f64, f64)) {
+        if let Some(correction) = &mut self.exported.correction {
+            correction.bake_seconds += bake;
+            correction.check_seconds += check;
+        }
+    }
+}
+
 /// Exports the document's model to memory: the model and every file it needs beside it.
 pub fn export(
     document: &Document,
@@ -55,6 +72,7 @@ pub(super) fn make(
     let document = &*for_file(document);
     let plan = Plan::new(document, options, task)?;
     refuse_outside(document, options)?;
+    refuse_cut_short(document)?;
     let destination = Destination::new(document, options.format, &options.name, is_free)
         .including_outside(options.include_outside)
         .compressed(options.meshopt);
@@ -100,8 +118,33 @@ pub(super) fn refuse_outside(
     }
 }
 
+/// Refuses to write a binary file that lacks the end of its data, as an interrupted download does: it opens with what is
+/// left, but a program that reads its copy cannot know that something is missing.
+pub(super) fn refuse_cut_short(document: &Document) -> Result<(), ExportError> {
+    let source = document.source().filter(|s| s.kind == SourceKind::Glb);
+    let own = source.and_then(|source| {
+        let buffer = source.json.get("buffers")?.get(0)?;
+        let is_own = buffer.get("uri").is_none() && buffer.get("extensions").is_none();
+        let wanted = buffer.get("byteLength")?.as_u64().filter(|_| is_own)?;
+        Some((wanted, source.buffers.first()?.len()))
+    });
+    match own {
+        Some((wanted, present)) if wanted > present as u64 => {
+            Err(ExportError::CutShort { wanted, present })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The file without correction, as written and as read again.
+type Plain = (Written, ReadFile);
+
+/// A corrected file with its errors and those without correction; `None` where no point needs correction.
+type Attempt = (Made, Option<Improvement>);
+
 /// A file with helper joints and morph targets. Where it nearly meets the tolerance, as with a larger error between the
-/// times that the solver samples, it is baked once more for a smaller tolerance.
+/// times that the solver samples, it is baked once more for a smaller tolerance. Where it is not better than without
+/// correction, it is baked once more for the clips in which it is, and has no correction if that is not better either.
 fn skinned(
     document: &Document,
     plan: &Plan<'_>,
@@ -110,12 +153,79 @@ fn skinned(
     task: &Task,
 ) -> Result<Made, ExportError> {
     let mut plain = None;
-    let mut within = |options| {
+    let within = |options: &BakeOptions| {
         let options = (correct, options);
         skinned_within(document, plan, options, destination, &mut plain, task)
     };
+    let Found {
+        mut made,
+        is_better,
+        left_out,
+    } = best(correct, within)?;
+    if !left_out.is_empty() {
+        let names = left_out.iter().filter_map(|id| document.clips().get(id));
+        made.exported
+            .leave_out(names.map(|clip| clip.name.clone()).collect());
+    }
+    match plain.filter(|_| !is_better) {
+        Some(plain) => without_correction(document, correct, plain, &made, task),
+        None => Ok(made),
+    }
+}
+
+/// The best of some corrections.
+struct Found {
+    made: Made,
+    /// Whether it is better than none, or none is needed.
+    is_better: bool,
+    /// The clips that it does not correct.
+    left_out: Vec<ClipId>,
+}
+
+/// The best correction. `within`: a correction for some options.
+fn best(
+    correct: &BakeOptions,
+    mut within: impl FnMut(&BakeOptions) -> Result<Attempt, ExportError>,
+) -> Result<Found, ExportError> {
+    let (mut made, improvement) = nearly_met(correct, &mut within)?;
+    let improvement = improvement.filter(|found| !found.is_one());
+    let Some((worse, better)) = improvement.map(|found| (found.worse(), found.better())) else {
+        return Ok(Found {
+            made,
+            is_better: true,
+            left_out: Vec::new(),
+        });
+    };
+    if correct.mode == BakeMode::Clips && !worse.is_empty() && !better.is_empty() {
+        let of_better = BakeOptions {
+            clips: better,
+            ..correct.clone()
+        };
+        let (mut second, improvement) = within(&of_better)?;
+        if improvement.is_some_and(|found| found.is_one_without(&worse)) {
+            second.add_seconds(made.seconds());
+            return Ok(Found {
+                made: second,
+                is_better: true,
+                left_out: worse,
+            });
+        }
+        made.add_seconds(second.seconds());
+    }
+    Ok(Found {
+        made,
+        is_better: false,
+        left_out: Vec::new(),
+    })
+}
+
+/// [`skinned`] without a comparison with the file without correction.
+fn nearly_met(
+    correct: &BakeOptions,
+    within: &mut impl FnMut(&BakeOptions) -> Result<Attempt, ExportError>,
+) -> Result<Attempt, ExportError> {
     let first = within(correct)?;
-    let Some(found) = &first.exported.correction else {
+    let Some(found) = &first.0.exported.correction else {
         return Ok(first);
     };
     let Some(excess) = near_miss(found).filter(|_| correct.mode == BakeMode::Clips) else {
@@ -126,12 +236,11 @@ fn skinned(
         ..correct.clone()
     };
     let mut second = within(&tighter)?;
-    let Some(again) = &mut second.exported.correction else {
+    let Some(again) = &second.0.exported.correction else {
         return Ok(first);
     };
     if again.max_percent < found.max_percent {
-        again.bake_seconds += found.bake_seconds;
-        again.check_seconds += found.check_seconds;
+        second.0.add_seconds(first.0.seconds());
         Ok(second)
     } else {
         Ok(first)
@@ -143,7 +252,8 @@ fn near_miss(found: &CorrectionReport) -> Option<f64> {
     let excess = found.max_percent / found.tolerance_percent;
     let of_solver = found.expected_max_percent / found.tolerance_percent;
     let is_near = (1.0..=MAX_EXCESS).contains(&excess) && of_solver <= MAX_SOLVER_EXCESS;
-    (is_near && !found.met).then_some(excess)
+    let is_rounding = found.rounding_percent > found.tolerance_percent;
+    (is_near && !found.met && !is_rounding).then_some(excess)
 }
 
 /// [`skinned`], baked once with the second options and measured against the first. `plain`: the file without correction,
@@ -153,9 +263,9 @@ fn skinned_within(
     plan: &Plan<'_>,
     (correct, tighter): (&BakeOptions, &BakeOptions),
     destination: &Destination<'_>,
-    plain: &mut Option<ReadFile>,
+    plain: &mut Option<Plain>,
     task: &Task,
-) -> Result<Made, ExportError> {
+) -> Result<Attempt, ExportError> {
     let start = Instant::now();
     let baked = bake(document, &plan.clips.clips, tighter, task)?;
     let bake_seconds = start.elapsed().as_secs_f64();
@@ -168,6 +278,7 @@ fn skinned_within(
         *plain = Some(plain_file(document, plan, destination, task)?);
     }
     let plain = plain.as_ref().filter(|_| baked.is_some());
+    let plain = plain.map(|(_, file)| file);
     let verified = verify_skin(document, correct, &file, plain, task)?;
     let mut correction = report(document, correct, baked.as_ref(), &verified);
     correction.check_seconds = start.elapsed().as_secs_f64();
@@ -175,6 +286,27 @@ fn skinned_within(
     let findings = &mut written.report.findings;
     let jumps = baked.as_ref().map_or(&[][..], |baked| &baked.jumps);
     add_jump_findings(findings, document, jumps);
+    let improvement = plain.map(|_| Improvement::of(&verified, correct.tolerance));
+    let made = finish(document, written, correction, file.document);
+    Ok((made, improvement))
+}
+
+/// The file without correction, in place of a corrected one that is not better.
+fn without_correction(
+    document: &Document,
+    correct: &BakeOptions,
+    (written, file): Plain,
+    corrected: &Made,
+    task: &Task,
+) -> Result<Made, ExportError> {
+    let start = Instant::now();
+    let verified = verify_skin(document, correct, &file, None, task)?;
+    let mut correction = report(document, correct, None, &verified);
+    correction.nothing_to_do = false;
+    if let Some(rejected) = &corrected.exported.correction {
+        correction.reject(rejected);
+    }
+    correction.check_seconds += start.elapsed().as_secs_f64();
     Ok(finish(document, written, correction, file.document))
 }
 
@@ -194,7 +326,7 @@ fn framed(
     plan.clips.add_findings(&mut frames.written.report);
     let start = Instant::now();
     let read = document_of(read_parts(&frames.written.files, task)?)?;
-    let plain = plain_file(document, plan, destination, task)?;
+    let (_, plain) = plain_file(document, plan, destination, task)?;
     let verified = verify_frames(document, &frames, &read, &plain, task)?;
     let mut correction = report(document, correct, None, &verified);
     correction.nothing_to_do = false;
@@ -210,15 +342,17 @@ fn framed(
     Ok(finish(document, frames.written, correction, read))
 }
 
-/// The file of the same clips without correction, read again: what players show without one.
+/// The file of the same clips without correction, and as read again: what players show without one.
 fn plain_file(
     document: &Document,
     plan: &Plan<'_>,
     destination: &Destination<'_>,
     task: &Task,
-) -> Result<ReadFile, ExportError> {
-    let written = write(document, plan, None, destination, task)?;
-    ReadFile::of(&written, &plan.clips.clips, task)
+) -> Result<Plain, ExportError> {
+    let mut written = write(document, plan, None, destination, task)?;
+    plan.clips.add_findings(&mut written.report);
+    let file = ReadFile::of(&written, &plan.clips.clips, task)?;
+    Ok((written, file))
 }
 
 /// What players make of a file without correction whose bones compensate for the scale of their parents: the largest
@@ -234,7 +368,7 @@ fn compensated_scale(
         return Ok((None, None));
     }
     let file = ReadFile::of(written, &plan.clips.clips, task)?;
-    let found = compare_uncorrected(document, &file.document, &file.clips, &[], task)?;
+    let found = compare_uncorrected(document, file.shown(), &file.clips, &[], task)?;
     Ok((Some(file.document), scale_finding(document, n, &found)))
 }
 
@@ -258,6 +392,7 @@ fn write(
         influences: plan.options.influences,
         write_pose_as_rest: plan.options.write_pose_as_rest,
         node_constraints: plan.options.node_constraints,
+        repair: plan.repairs(document),
     };
     Ok(write_model(document, &changes, destination, task)?)
 }
@@ -304,6 +439,7 @@ fn finish(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::gltf_export::ExportReport;
 
     #[test]
     fn only_near_misses_are_baked_again() {
@@ -323,5 +459,51 @@ mod tests {
             assert_eq!(near_miss(&report(unknown, 0.09)), None);
             assert_eq!(near_miss(&report(0.12, unknown)), None);
         }
+    }
+
+    /// An attempt whose errors before and after are these, by clip.
+    fn attempt(clips: &[(f64, f64)]) -> Attempt {
+        let exported = Exported {
+            files: Vec::new(),
+            report: ExportReport::default(),
+            correction: Some(CorrectionReport {
+                tolerance_percent: 0.1,
+                bake_seconds: 1.0,
+                ..CorrectionReport::default()
+            }),
+        };
+        let made = Made {
+            exported,
+            read: None,
+        };
+        (made, Some(Improvement::of_clips(0.001, clips)))
+    }
+
+    /// The best of some attempts, and the clips of each.
+    fn best_of(attempts: &[&[(f64, f64)]]) -> (Found, Vec<Vec<ClipId>>) {
+        let mut asked = Vec::new();
+        let within = |options: &BakeOptions| {
+            asked.push(options.clips.clone());
+            Ok(attempt(attempts[asked.len() - 1]))
+        };
+        let found = best(&BakeOptions::default(), within).unwrap();
+        (found, asked)
+    }
+
+    #[test]
+    fn a_correction_that_makes_a_clip_worse_leaves_it_out_or_is_none() {
+        let (found, asked) = best_of(&[&[(0.05, 0.0005), (0.04, 0.02)]]);
+        assert!(found.is_better && found.left_out.is_empty());
+        assert_eq!(asked.len(), 1);
+        let worse: &[(f64, f64)] = &[(0.05, 0.0005), (0.003, 0.07)];
+        let (found, asked) = best_of(&[worse, &[(0.05, 0.0005), (0.003, 0.003)]]);
+        assert!(found.is_better);
+        assert_eq!(found.left_out, [ClipId(1)]);
+        assert_eq!(asked[1..], [vec![ClipId(0)]]);
+        assert_eq!(found.made.seconds().0, 2.0);
+        let (found, _) = best_of(&[worse, worse]);
+        assert!(!found.is_better && found.left_out.is_empty());
+        let (found, asked) = best_of(&[&[(0.003, 0.07)]]);
+        assert_eq!((found.is_better, asked.len()), (false, 1));
     }
 }

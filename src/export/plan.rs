@@ -68,6 +68,12 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
+    /// Whether the file gets what was repaired on reading: its errors are measured, and players do not repair anything.
+    pub(super) fn repairs(&self, document: &Document) -> bool {
+        let source = document.source().filter(|_| self.options.correct.is_some());
+        source.is_some_and(|source| !source.repairs.is_empty())
+    }
+
     /// Whether a file without correction would differ from the source in anything but its format. Painted maps, stacks
     /// and joint rules have no glTF representation.
     pub(super) fn changes(&self, document: &Document) -> bool {
@@ -76,6 +82,7 @@ impl<'a> Plan<'a> {
         joints.any(|(now, before)| now.name != before.name)
             || document.is_rig_edited()
             || self.clips.differ
+            || self.repairs(document)
             || self.clips.clips.len() != document.source_clips().len()
             || document.constraints() != document.source_constraints()
             || (self.options.node_constraints && !document.constraints().is_empty())

@@ -2,7 +2,8 @@
 
 use crate::bake::{Angles, BakeMode, BakeOptions, Baked, Comparison, InstanceErrors, Jump};
 use crate::document::{ClipId, Document};
-use crate::finding::{Finding, Place, trimmed};
+use crate::finding::{Finding, Place, counted, trimmed};
+use crate::math::Worse;
 use serde::Serialize;
 
 /// The number of morph targets that every player shows at once (glTF 2.0, 3.7.2.2).
@@ -36,14 +37,22 @@ pub struct CorrectionReport {
     pub nothing_to_do: bool,
     /// Whether correction is needed, but no chosen clip has a keyframe: nothing was measured.
     pub lacks_clip: bool,
+    /// The largest error of the best correction that was found, where it was not smaller than without one: the file has
+    /// none then.
+    pub rejected_percent: Option<f64>,
+    /// The clips without a correction, since every one that was found made them worse.
+    pub left_out: Vec<String>,
     /// Number of helper joints added.
     pub helper_joints: usize,
     /// The largest number of morph targets added to a mesh.
     pub morph_targets: usize,
     /// The additions to each changed mesh.
     pub meshes: Vec<CorrectedMesh>,
-    /// The model's bounding-box diagonal in the rest pose, metres.
+    /// The model's bounding-box diagonal in the rest pose, metres; in the clips where the rest pose has no size.
     pub diagonal: f64,
+    /// The rounding of positions far from the origin in players, percent; 0 where it is below all tolerances. No smaller
+    /// error is aimed at.
+    pub rounding_percent: f64,
     /// The largest error of the same file without correction, as players show it.
     pub before_max_percent: f64,
     /// The largest error with correction; infinite (null in JSON) where a vertex has no finite position.
@@ -253,6 +262,7 @@ impl CorrectionReport {
             morph_targets: meshes.iter().map(|m| m.morph_targets).max().unwrap_or(0),
             meshes,
             diagonal: after.diagonal,
+            rounding_percent: 100.0 * after.rounding,
             before_max_percent: 100.0 * before.max,
             max_percent: 100.0 * after.max,
             jump_max_percent: 100.0 * after.max_in_jumps,
@@ -273,6 +283,17 @@ impl CorrectionReport {
         self.driven = Some(driven);
     }
 
+    /// Makes it the report of a file without correction, since `rejected` is not better.
+    pub(super) fn reject(&mut self, rejected: &Self) {
+        self.rejected_percent = Some(rejected.max_percent);
+        (self.bake_seconds, self.check_seconds) = (rejected.bake_seconds, rejected.check_seconds);
+        if let Some(driven) = &rejected.driven {
+            let before = driven.before_max_percent.unwrap_or(f64::INFINITY);
+            self.met &= before <= self.tolerance_percent;
+            self.rejected_percent = Some(rejected.max_percent.worse(driven.max_percent));
+        }
+    }
+
     /// The result as one line.
     pub fn summary(&self) -> String {
         if self.lacks_clip {
@@ -291,6 +312,11 @@ impl CorrectionReport {
         }
         if self.nothing_to_do {
             return format!("No correction is needed: {errors}.");
+        }
+        if let Some(rejected) = self.rejected_percent {
+            return format!(
+                "The file has no correction, as the one that was found is not better (largest error {rejected:.4} %): {errors}."
+            );
         }
         let Some(driven) = &self.driven else {
             return format!(
@@ -379,6 +405,21 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
     if correction.lacks_clip {
         findings.insert(0, Finding::warning("correction", LACKS_CLIP));
     }
+    if correction.rounding_percent > most {
+        let message = format!(
+            "The model is so far from the origin of the scene that players round positions by up to {:.3} % of its \
+             diagonal. The correction aims at that instead of {tolerance} %.",
+            correction.rounding_percent
+        );
+        findings.insert(0, Finding::warning("correction", message));
+    }
+    if let Some(rejected) = correction.rejected_percent {
+        let message = format!(
+            "The file has no correction: the best one that was found has a largest error of {rejected:.4} % of the \
+             diagonal, which is not smaller than without one."
+        );
+        findings.insert(0, Finding::warning("correction", message));
+    }
     if correction.max_percent.is_infinite() {
         let message = format!(
             "The tolerance of {tolerance} % is missed: some vertices have no finite position, or the file has invalid \
@@ -394,6 +435,19 @@ pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &
         );
         findings.insert(0, Finding::warning("correction", message));
     }
+}
+
+/// The finding about the clips `names` of a corrected file, which have no correction.
+pub(super) fn left_out_finding(names: &[String]) -> Option<Finding> {
+    let (first, rest) = names.split_first()?;
+    let who = match rest.len() {
+        0 => format!("Clip \"{first}\" has"),
+        n => format!("Clip \"{first}\" and {} have", counted(n, "more clip")),
+    };
+    let message = format!(
+        "{who} no correction: the one that was found has an error that is not smaller than without it."
+    );
+    Some(Finding::warning("correction", message))
 }
 
 /// The error of a file without correction in which `n` bones no longer compensate for the scale of their parents; `None`

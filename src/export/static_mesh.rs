@@ -2,7 +2,7 @@
 
 use super::error::ExportError;
 use super::options::{ExportOptions, Exported};
-use super::pipeline::refuse_outside;
+use super::pipeline::{refuse_cut_short, refuse_outside};
 use super::read_back::{document_of, read_parts};
 use super::save::{is_free_beside, save_files};
 use crate::bake::frames::place_points;
@@ -93,6 +93,7 @@ fn static_mesh_beside(
     let pose = pose.pose(document).ok_or(ExportError::NoClip)?;
     let shapes = static_shapes(document, pose.at(moment), task)?;
     refuse_outside(document, options)?;
+    refuse_cut_short(document)?;
     let destination = Destination::new(document, options.format, &options.name, is_free)
         .including_outside(options.include_outside);
     let mut written = write_shapes(document, &pose, &shapes, &destination, task)?;

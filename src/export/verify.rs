@@ -4,10 +4,10 @@ use super::driving::Drivers;
 use super::error::ExportError;
 use super::read_back::{document_of, read_parts};
 use super::report::MeasuredErrors;
-use crate::bake::compare::{Comparison, compare, compare_uncorrected};
+use crate::bake::compare::{Comparison, Shown, compare, compare_uncorrected};
 use crate::bake::frames::compare_frames;
 use crate::bake::{BakeMode, BakeOptions, TRAINING_CLIP, driven_part, training_clip};
-use crate::document::{ClipId, Document, Parts};
+use crate::document::{ClipId, Document, InstanceId, Parts};
 use crate::io::gltf_export::{Written, WrittenFrames, source_drivers};
 use crate::skeleton::Clip;
 use crate::task::Task;
@@ -19,6 +19,7 @@ pub(super) struct ReadFile {
     pub(super) parts: Parts,
     pub(super) document: Document,
     pub(super) clips: BTreeMap<ClipId, Arc<Clip>>,
+    instances: Option<BTreeMap<InstanceId, InstanceId>>,
 }
 
 impl ReadFile {
@@ -35,7 +36,21 @@ impl ReadFile {
             document: document_of(parts.clone())?,
             parts,
             clips: there.map(|(id, clip)| (*id, clip.clone())).collect(),
+            instances: written.report.instances.clone(),
         })
+    }
+
+    /// The file as a player shows it.
+    pub(super) fn shown(&self) -> Shown<'_> {
+        self.showing(&self.document)
+    }
+
+    /// `document`, which has the nodes of the file.
+    fn showing<'a>(&'a self, document: &'a Document) -> Shown<'a> {
+        Shown {
+            document,
+            instances: self.instances.as_ref(),
+        }
     }
 
     /// The file with one clip in place of its own.
@@ -53,6 +68,8 @@ pub(super) struct Verified {
     pub(super) after: Comparison,
     /// A file for any clip, with its helper joints and samples driven through poses outside its clips.
     pub(super) driven: Option<MeasuredErrors>,
+    /// The same without correction.
+    pub(super) undriven: Option<MeasuredErrors>,
     /// A file for any clip against the complete stacks, if these have bulge corrections or smoothing.
     pub(super) whole_stack: Option<MeasuredErrors>,
 }
@@ -72,7 +89,7 @@ pub(super) fn verify_skin(
     let wanted = part.as_ref().unwrap_or(document);
     let read = &file.document;
     let chosen = &options.clips;
-    let mut after = compare(wanted, read, &file.clips, chosen, task)?;
+    let mut after = compare(wanted, file.shown(), &file.clips, chosen, task)?;
     // The reader makes weights valid that players would use as they are.
     if read
         .meshes()
@@ -82,15 +99,15 @@ pub(super) fn verify_skin(
         after.max = f64::INFINITY;
     }
     let before = match plain {
-        Some(plain) => compare_uncorrected(wanted, &plain.document, &plain.clips, chosen, task)?,
+        Some(plain) => compare_uncorrected(wanted, plain.shown(), &plain.clips, chosen, task)?,
         None => after.clone(),
     };
     let driven = plain.filter(|_| retarget);
     let driven = driven.map(|plain| verify_driving(wanted, file, plain, task));
-    let driven = driven.transpose()?;
+    let (driven, undriven) = driven.transpose()?.unzip();
     let whole_stack = match &part {
         Some(_) => {
-            let whole = compare(document, read, &file.clips, chosen, task)?;
+            let whole = compare(document, file.shown(), &file.clips, chosen, task)?;
             Some(MeasuredErrors::new(&whole, None))
         }
         None => None,
@@ -99,6 +116,7 @@ pub(super) fn verify_skin(
         before,
         after,
         driven,
+        undriven,
         whole_stack,
     })
 }
@@ -114,13 +132,14 @@ pub(super) fn verify_frames(
 ) -> Result<Verified, ExportError> {
     let instances = frames.written.report.instances.clone().unwrap_or_default();
     let after = compare_frames(document, read, &frames.clips, &instances, task)?;
-    let mut before = compare_uncorrected(document, &plain.document, &plain.clips, &[], task)?;
+    let mut before = compare_uncorrected(document, plain.shown(), &plain.clips, &[], task)?;
     // The normals of morph frames are not compared.
     before.normals = after.normals;
     Ok(Verified {
         before,
         after,
         driven: None,
+        undriven: None,
         whole_stack: None,
     })
 }
@@ -139,13 +158,14 @@ fn for_joints_of(read: &Document, clip: &Clip, document: &Document) -> Clip {
     clip
 }
 
-/// Compares a file whose driver block drives its helper joints through poses outside its clips.
+/// Compares a file whose driver block drives its helper joints through poses outside its clips: its errors, and those
+/// without correction.
 fn verify_driving(
     document: &Document,
     file: &ReadFile,
     plain: &ReadFile,
     task: &Task,
-) -> Result<MeasuredErrors, ExportError> {
+) -> Result<(MeasuredErrors, MeasuredErrors), ExportError> {
     let mut training = Arc::new(training_clip(document));
     // Helper joints of the source are driven, too.
     let own = source_drivers(document).and_then(|json| Drivers::of(&json));
@@ -161,7 +181,10 @@ fn verify_driving(
     let driven = file.playing(driven)?;
     let undriven = plain.playing(for_joints_of(&plain.document, &training, document))?;
     let clips = BTreeMap::from([(TRAINING_CLIP, training)]);
-    let found = compare(document, &driven, &clips, &[], task)?;
-    let before = compare_uncorrected(document, &undriven, &clips, &[], task)?;
-    Ok(MeasuredErrors::new(&found, Some(before.max)))
+    let found = compare(document, file.showing(&driven), &clips, &[], task)?;
+    let before = compare_uncorrected(document, plain.showing(&undriven), &clips, &[], task)?;
+    Ok((
+        MeasuredErrors::new(&found, Some(before.max)),
+        MeasuredErrors::new(&before, Some(before.max)),
+    ))
 }

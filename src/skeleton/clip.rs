@@ -5,6 +5,9 @@ use super::{JointId, RigidInterpolation};
 use glam::DQuat;
 use std::sync::Arc;
 
+/// The deviation of a squared length from 1 that is rounding, as of quaternions in 16 bits or of few digits.
+const UNIT_TOLERANCE: f64 = 2e-3;
+
 /// The property that a channel animates (glTF `path`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Property {
@@ -161,12 +164,12 @@ impl Channel {
             _ if rotation => {
                 let load = |k: usize| {
                     let v = self.key(k);
-                    DQuat::from_xyzw(
+                    unit(DQuat::from_xyzw(
                         f64::from(v[0]),
                         f64::from(v[1]),
                         f64::from(v[2]),
                         f64::from(v[3]),
-                    )
+                    ))
                 };
                 slerp_shortest(load(k0), load(k1), u).write_to_slice(out);
             }
@@ -205,6 +208,16 @@ impl Clip {
             name: name.into(),
             ..Self::default()
         }
+    }
+}
+
+/// A rotation of unit length. The arc between two of different lengths would pass its middle too early or too late, but
+/// rounding is left alone.
+fn unit(q: DQuat) -> DQuat {
+    if (q.length_squared() - 1.0).abs() > UNIT_TOLERANCE {
+        crate::math::transform::normalize_or_identity(q)
+    } else {
+        q
     }
 }
 

@@ -64,6 +64,7 @@ pub(crate) fn strip(n: u32, names: &[&str], path: &Path) -> Document {
             sample: None,
             fingerprint: 0x0123_4567_89ab_cdef,
             converted_from: None,
+            repairs: sinew::document::Repairs::default(),
             kind: SourceKind::Gltf,
             bytes: bytes::Bytes::new(),
             json: serde_json::Value::Null,

@@ -1,12 +1,14 @@
 //! The problem of a bake: the document sampled over its clips, in groups of meshes that share joints.
 
 pub(crate) mod antipodal;
+pub(crate) mod extent;
 pub(crate) mod group;
 pub(crate) mod key_times;
 pub(crate) mod played;
 pub(crate) mod rows;
 pub(crate) mod sampler;
 pub(crate) mod sampling;
+pub(crate) mod size;
 pub(crate) mod training_poses;
 
 use super::retarget::{options_for, skinning_only};
@@ -113,7 +115,9 @@ pub(crate) fn with_problem<T>(
         sampler: &sampler,
         clips: &clips,
         corrected: &corrected,
-        tolerance: options.tolerance * diagonal * (1.0 - rounding),
+        // Players round positions far from the origin, so that no correction can be nearer.
+        tolerance: (options.tolerance * diagonal).max(sampler.rounding(diagonal))
+            * (1.0 - rounding),
         diagonal,
         options,
         task,

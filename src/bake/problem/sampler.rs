@@ -1,5 +1,6 @@
 //! Evaluates a document at frames of its clips: the deformer stacks' result, and the joint matrices that a player has.
 
+use super::extent::Extent;
 pub(crate) use super::played::{Clips, FrameTime};
 use crate::cluster::MeshLayout;
 use crate::deform::{CookedMesh, DeformStack, InstancePlan, SkinningMethod};
@@ -390,35 +391,14 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// The diagonal of the bounding box of everything in the rest pose, metres; 1 for an empty document.
-    pub(crate) fn diagonal(&self) -> f64 {
+    /// The box of all instances in a pose under linear blend skinning, as [`Sampler::diagonal`] measures it.
+    pub(crate) fn linear_extent(&self, pose: &Pose) -> Extent {
         let mut runner = FrameEvaluator::new(self, StackChoice::Linear, false);
-        runner.run(self.document.rest_pose().into(), &[]);
-        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        let mut extend = |p: Vec3| {
-            if p.is_finite() {
-                low = low.min(p);
-                high = high.max(p);
-            }
-        };
-        for plan in &runner.plans {
-            plan.positions().iter().copied().for_each(&mut extend);
-        }
-        let rigid = self.document.instances().values();
-        for instance in rigid.filter(|i| i.skin.is_none()) {
-            let position = self.rest_world[instance.joint.get()];
-            if let Some(item) = self.item(instance.mesh) {
-                for p in &item.geometry.positions {
-                    extend(position.transform_point3(p.as_dvec3()).as_vec3());
-                }
-            }
-        }
-        let size = f64::from((high - low).length());
-        if size.is_finite() && size > 0.0 {
-            size
-        } else {
-            1.0
-        }
+        runner.run(pose.into(), &[]);
+        let plans = runner.plans.iter();
+        plans
+            .flat_map(|plan| plan.positions().iter().copied())
+            .collect()
     }
 }
 

@@ -5,7 +5,8 @@ use super::error::{Fault, ImportError, counted};
 use super::findings::Findings;
 use super::json::{At, List};
 use super::nodes::joint_of_node;
-use crate::document::ClipId;
+use crate::document::repairs::is_unit;
+use crate::document::{ClipId, RepairedKeys, Repairs};
 use crate::finding::Finding;
 use crate::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use crate::task::Task;
@@ -15,8 +16,8 @@ use std::sync::Arc;
 /// The memory of a channel besides its keyframes, bytes.
 const CHANNEL_BYTES: u64 = 160;
 
-/// The times and values of a channel.
-type Keys = (Arc<[f32]>, Arc<[f32]>);
+/// The times and values of a channel, and what was repaired in them.
+type Keys = (Arc<[f32]>, Arc<[f32]>, Option<RepairedKeys>);
 
 /// The number of components per element, and all components of all elements.
 type Numbers = (usize, Arc<[f32]>);
@@ -25,17 +26,19 @@ type Numbers = (usize, Arc<[f32]>);
 #[derive(Default)]
 struct Cache {
     decoded: HashMap<usize, Result<Numbers, Fault>>,
-    /// By input accessor, output accessor and number of components per keyframe.
-    keys: HashMap<(usize, usize, usize), Result<Keys, Fault>>,
+    /// By input accessor, output accessor, number of components per keyframe, and whether these are a rotation.
+    keys: HashMap<(usize, usize, (usize, bool)), Result<Keys, Fault>>,
     /// Time accessors whose problems were reported.
     reported: HashSet<usize>,
 }
 
-/// Reads all animations; clip id = animation index. `n_targets` is each node's number of morph targets.
+/// Reads all animations; clip id = animation index. `n_targets` is each node's number of morph targets; `repairs` gets what
+/// was repaired.
 pub(super) fn read_all(
     data: &Data<'_>,
     n_targets: &[usize],
     task: &Task,
+    repairs: &mut Repairs,
     findings: &mut Findings,
 ) -> Result<BTreeMap<ClipId, Arc<Clip>>, ImportError> {
     let n_clips = data.len("animations");
@@ -44,15 +47,24 @@ pub(super) fn read_all(
     for i in 0..n_clips {
         task.step("Reading clips", 0.7 + 0.1 * i as f32 / n_clips as f32)?;
         let at = data.at("animations", i);
+        let name = at.name(findings);
+        let (channels, repaired) = channels(data, &at, n_targets, &mut cache, findings);
         let clip = Clip {
-            name: at.name(findings),
-            channels: channels(data, &at, n_targets, &mut cache, findings),
+            name,
+            channels,
             ..Clip::default()
         };
-        clips.insert(ClipId(i as u32), Arc::new(clip));
+        let id = ClipId(i as u32);
+        clips.insert(id, Arc::new(clip));
+        if !repaired.is_empty() {
+            repairs.channels.insert(id, repaired);
+        }
     }
     Ok(clips)
 }
+
+/// What was repaired in each channel of a clip.
+type Repaired = HashMap<(JointId, Property), RepairedKeys>;
 
 fn channels(
     data: &Data<'_>,
@@ -60,7 +72,7 @@ fn channels(
     n_targets: &[usize],
     cache: &mut Cache,
     findings: &mut Findings,
-) -> Vec<Channel> {
+) -> (Vec<Channel>, Repaired) {
     let lists = at
         .items("channels")
         .and_then(|channels| Ok((channels, at.items("samplers")?)));
@@ -68,16 +80,17 @@ fn channels(
         Ok(lists) => lists,
         Err(fault) => {
             findings.push(fault.finding("The clip is empty."));
-            return Vec::new();
+            return (Vec::new(), Repaired::new());
         }
     };
     let mut channels: Vec<Channel> = Vec::with_capacity(list.len());
+    let mut repaired = Repaired::new();
     let mut left_out = 0;
     let mut index_of: HashMap<(JointId, Property), usize> = HashMap::new();
     for channel_at in list.iter() {
         let read = channel(data, &channel_at, &samplers, n_targets, cache, findings);
-        let channel = match read {
-            Ok(Some(channel)) => channel,
+        let (channel, how) = match read {
+            Ok(Some(read)) => read,
             Ok(None) => continue,
             Err(fault) => {
                 if left_out == 0 {
@@ -88,6 +101,10 @@ fn channels(
             }
         };
         let key = (channel.joint, channel.property);
+        match how {
+            Some(how) => repaired.insert(key, how),
+            None => repaired.remove(&key),
+        };
         if let Some(&earlier) = index_of.get(&key) {
             findings.push(Finding::warning(
                 &channel_at.place,
@@ -116,10 +133,10 @@ fn channels(
             ),
         ));
     }
-    channels
+    (channels, repaired)
 }
 
-/// Reads one channel; `None` if it animates nothing that Sinew reads.
+/// Reads one channel, with what was repaired in it; `None` if it animates nothing that Sinew reads.
 fn channel(
     data: &Data<'_>,
     at: &At<'_>,
@@ -127,7 +144,7 @@ fn channel(
     n_targets: &[usize],
     cache: &mut Cache,
     findings: &mut Findings,
-) -> Result<Option<Channel>, Fault> {
+) -> Result<Option<(Channel, Option<RepairedKeys>)>, Fault> {
     let target = at.object("target")?.ok_or_else(|| at.lacks("target"))?;
     let property = match target.text("path") {
         Some("translation") => Property::Translation,
@@ -194,32 +211,42 @@ fn channel(
     } else {
         width
     };
-    let (times, values) = cache.keys(data, sampler, components, per_key, findings)?;
-    Ok(Some(Channel {
+    let rotates = property == Property::Rotation && interpolation != Interpolation::CubicSpline;
+    let layout = (components, per_key, rotates);
+    let (times, values, repaired) = cache.keys(data, sampler, layout, findings)?;
+    let channel = Channel {
         joint: joint_of_node(node),
         property,
         interpolation,
         times,
         values,
-    }))
+    };
+    Ok(Some((channel, repaired)))
 }
 
 impl Cache {
-    /// The keyframes of a sampler: `components` components per output element, `per_key` per keyframe.
+    /// The keyframes of a sampler: `components` components per output element, `per_key` per keyframe; `rotates`: whether
+    /// these are quaternions that players do not normalise.
     fn keys(
         &mut self,
         data: &Data<'_>,
         sampler: &At<'_>,
-        components: usize,
-        per_key: usize,
+        (components, per_key, rotates): (usize, usize, bool),
         findings: &mut Findings,
     ) -> Result<Keys, Fault> {
         let (input, times) = self.decode(data, sampler, "input", 1)?;
         let (output, values) = self.decode(data, sampler, "output", components)?;
         let report = self.reported.insert(input);
         self.keys
-            .entry((input, output, per_key))
-            .or_insert_with(|| keys(data, sampler, times, values, per_key, report, findings))
+            .entry((input, output, (per_key, rotates)))
+            .or_insert_with(|| {
+                let all = (times, values);
+                let mut keys = keys(data, sampler, all, per_key, report, findings)?;
+                if rotates && keys.2.is_none() && !keys.1.chunks(4).all(is_unit) {
+                    keys.2 = Some(RepairedKeys::Lengths);
+                }
+                Ok(keys)
+            })
             .clone()
     }
 
@@ -255,8 +282,7 @@ impl Cache {
 fn keys(
     data: &Data<'_>,
     sampler: &At<'_>,
-    times: Arc<[f32]>,
-    values: Arc<[f32]>,
+    (times, values): (Arc<[f32]>, Arc<[f32]>),
     per_key: usize,
     report: bool,
     findings: &mut Findings,
@@ -298,7 +324,7 @@ fn keys(
     let all_finite = (0..n_keys).all(|k| is_finite(&k));
     let sorted = times[..n_keys].is_sorted();
     if all_finite && sorted && n_keys == times.len() && values.len() == n_keys * per_key {
-        return Ok((times, values));
+        return Ok((times, values, None));
     }
     let mut order: Vec<usize> = (0..n_keys).filter(is_finite).collect();
     if order.len() < n_keys {
@@ -337,5 +363,5 @@ fn keys(
         .flat_map(|&k| &values[k * per_key..(k + 1) * per_key])
         .copied()
         .collect();
-    Ok((sorted_times, sorted_values))
+    Ok((sorted_times, sorted_values, Some(RepairedKeys::Keys)))
 }

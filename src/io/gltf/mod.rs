@@ -41,7 +41,7 @@ mod uri;
 pub use error::{Fault, ImportError};
 pub(crate) use uncompress::{PlainAttribute, uncompress};
 
-use crate::document::{Instance, InstanceId, MeshId, Parts, SkinId, Source};
+use crate::document::{Instance, InstanceId, MeshId, Parts, Repairs, SkinId, Source};
 use crate::finding::Finding;
 use crate::io::read::{MAX_MODEL_BYTES, read_file};
 use crate::skeleton::{JointId, Skeleton};
@@ -119,7 +119,12 @@ pub fn import_bytes(
     let (instances, rest_morph_weights) = instances(&data, &tree, &skins, &meshes, &mut findings);
     report_skins(&skins, &tree.skeleton, &instances, &meshes, &mut findings);
     let n_targets = targets_of_nodes(&data);
-    let clips = clip::read_all(&data, &n_targets, task, &mut findings)?;
+    let mut repairs = Repairs {
+        skins: (0..).zip(&skins).filter_map(is_repaired).collect(),
+        rotations: tree.repaired,
+        ..Repairs::default()
+    };
+    let clips = clip::read_all(&data, &n_targets, task, &mut repairs, &mut findings)?;
     let images = image::read_all(&data, &materials, folder, task, &mut findings)?;
     task.step("Reading the file", 0.98)?;
     report_emptiness(&data, meshes.items.len(), instances.len(), &mut findings);
@@ -135,6 +140,7 @@ pub fn import_bytes(
         outside,
         bytes,
         converted_from: None,
+        repairs,
         json: container.json,
     };
     let parts = Parts {
@@ -157,6 +163,12 @@ pub fn import_bytes(
         parts,
         findings: findings.into_list(),
     })
+}
+
+/// The skin of an entry whose inverse bind matrices were repaired.
+fn is_repaired((i, read): (u32, &Option<ReadSkin>)) -> Option<SkinId> {
+    read.as_ref().filter(|read| read.is_repaired())?;
+    Some(SkinId(i))
 }
 
 /// For each mesh, the joint-list entries that are usable in every skin that draws it.

@@ -4,12 +4,13 @@ use super::buffers::Data;
 use super::error::{Fault, counted};
 use super::findings::Findings;
 use super::json::{At, List, or_warn};
+use crate::document::repairs::is_unit;
 use crate::finding::Finding;
 use crate::math::transform::normalize_or_identity;
 use crate::math::{Transform, polar};
 use crate::skeleton::{Joint, JointId, JointRule, Skeleton};
 use glam::{DMat3, DQuat, DVec3};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// The memory of a joint and its bookkeeping, bytes.
 const JOINT_BYTES: u64 = 320;
@@ -23,6 +24,8 @@ pub(super) struct Tree {
     pub(super) skeleton: Skeleton,
     /// Whether the default scene contains each node.
     pub(super) in_scene: Vec<bool>,
+    /// The joints whose rotation was not of unit length.
+    pub(super) repaired: BTreeSet<JointId>,
 }
 
 /// The handle of a node's joint: the reader makes one joint per node, in order. Other modules must not rely on that,
@@ -54,7 +57,17 @@ pub(super) fn read(data: &Data<'_>, findings: &mut Findings) -> Result<Tree, Fau
     let skeleton =
         Skeleton::new(joints).map_err(|error| Fault::new("nodes", format!("The {error}.")))?;
     let in_scene = in_scene(data, &skeleton, findings);
-    Ok(Tree { skeleton, in_scene })
+    let is_repaired = |i: &usize| {
+        let at = data.at("nodes", *i);
+        let rotation = at.vector::<4>("rotation").ok().flatten();
+        at.get("matrix").is_none() && rotation.is_some_and(|q| !is_unit(&q.map(|x| x as f32)))
+    };
+    let repaired = (0..n).filter(is_repaired).map(joint_of_node).collect();
+    Ok(Tree {
+        skeleton,
+        in_scene,
+        repaired,
+    })
 }
 
 /// The parent of each node, found by traversal from the roots: a node with two parents keeps the one nearer to a root,

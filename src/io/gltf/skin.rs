@@ -27,9 +27,16 @@ pub(super) struct ReadSkin {
     not_finite: Vec<usize>,
     /// Entries whose inverse bind matrix has another last row than 0 0 0 1.
     not_affine: Vec<usize>,
+    /// Whether matrices are missing.
+    is_short: bool,
 }
 
 impl ReadSkin {
+    /// Whether the file lacks some of the matrices, or has other ones.
+    pub(super) fn is_repaired(&self) -> bool {
+        self.is_short || !self.is_affine()
+    }
+
     /// Whether all inverse bind matrices were finite and affine.
     pub(super) fn is_affine(&self) -> bool {
         self.not_finite.is_empty() && self.not_affine.is_empty()
@@ -99,6 +106,7 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Findings) -> Result<ReadSki
         matrices: inverse_bind,
         not_finite,
         not_affine,
+        is_short,
     } = inverse_bind(data, at, joints.len(), findings);
     Ok(ReadSkin {
         usable: joints.iter().map(Option::is_some).collect(),
@@ -109,6 +117,7 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Findings) -> Result<ReadSki
         },
         not_finite,
         not_affine,
+        is_short,
     })
 }
 
@@ -137,6 +146,7 @@ struct InverseBind {
     matrices: Vec<DAffine3>,
     not_finite: Vec<usize>,
     not_affine: Vec<usize>,
+    is_short: bool,
 }
 
 /// One matrix per joint: those of the file, or the identity without any (glTF 2.0, 3.7.3.1).
@@ -169,10 +179,12 @@ fn inverse_bind(
         Err(fault) => {
             findings
                 .push(fault.finding("All inverse bind matrices were replaced by the identity."));
+            found.is_short = true;
             return found;
         }
     };
     if read.len() < n_joints {
+        found.is_short = true;
         findings.push(Finding::error(
             at.path(key),
             format!(
@@ -186,6 +198,7 @@ fn inverse_bind(
         matrices,
         not_finite,
         not_affine,
+        ..
     } = &mut found;
     for (slot, (matrix, m)) in matrices.iter_mut().zip(&read).enumerate() {
         let m = m.map(f64::from);

@@ -11,7 +11,7 @@ use super::nodes::{AddedNodes, make_animatable, node_of};
 use super::patch::{NewAccessor, Patch};
 use super::report::ExportReport;
 use crate::bake::Baked;
-use crate::document::{ClipId, Document};
+use crate::document::{ClipId, Document, RepairedKeys, Repairs};
 use crate::finding::Finding;
 use crate::io::gltf_json::{ComponentType, channel as channel_object, path_of, value};
 use crate::skeleton::{Channel, Clip, Interpolation, Property};
@@ -22,12 +22,13 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Writes all changes of clips; `clips` are the clips of the file, which may also animate `added` nodes.
+/// Writes all changes of clips and those that are in `repairs`; `clips` are the clips of the file, which may also animate
+/// `added` nodes.
 pub(super) fn patch_clips(
     document: &Document,
     baked: Option<&Baked>,
     added: &AddedNodes,
-    clips: &BTreeMap<ClipId, Arc<Clip>>,
+    (clips, repairs): (&BTreeMap<ClipId, Arc<Clip>>, &Repairs),
     patch: &mut Patch,
     report: &mut ExportReport,
     task: &Task,
@@ -42,15 +43,19 @@ pub(super) fn patch_clips(
     for (id, clip) in clips {
         task.check()?;
         let source = before.get(id);
-        if source.is_some_and(|source| source == clip) {
+        let repaired = repairs.channels.get(id);
+        if source.is_some_and(|source| source == clip) && repaired.is_none() {
             report.clips.push(*id);
             continue;
         }
-        let source = source.map(|source| (id.0 as usize, source.as_ref()));
+        if let Some(repaired) = repaired {
+            report.repaired(&clip.name, repaired.len());
+        }
+        let source = source.map(|source| (*id, source.as_ref()));
         let animation = prepare(
             (document, baked, added),
             clip,
-            source,
+            (source, repairs),
             patch,
             report,
             &mut jobs,
@@ -65,8 +70,8 @@ pub(super) fn patch_clips(
                 "It has no keyframes, which glTF does not allow: it is not in the file.",
             )),
         }
-        if let (None, Some((i, _))) = (animation, source) {
-            gone.push(i);
+        if let (None, Some((id, _))) = (animation, source) {
+            gone.push(id.0 as usize);
         }
     }
     for &i in &gone {
@@ -140,9 +145,27 @@ struct Targets<'a> {
 
 impl<'a> Targets<'a> {
     fn of(document: &Document, added: &AddedNodes, clip: &'a Clip) -> Self {
+        let is_weights = |channel: &Channel| channel.property == Property::MorphWeights;
+        Self::with(document, added, clip, |channel| {
+            let node = added.meshes.get(&channel.joint).copied();
+            node.filter(|_| is_weights(channel))
+        })
+    }
+
+    /// The targets in the source.
+    fn before(document: &Document, added: &AddedNodes, clip: &'a Clip) -> Self {
+        Self::with(document, added, clip, |_| None)
+    }
+
+    fn with(
+        document: &Document,
+        added: &AddedNodes,
+        clip: &'a Clip,
+        moved: impl Fn(&Channel) -> Option<usize>,
+    ) -> Self {
         let mut targets = Self::default();
         for channel in &clip.channels {
-            let node = added.get(&channel.joint).copied();
+            let node = moved(channel).or_else(|| added.joints.get(&channel.joint).copied());
             let node = node.unwrap_or_else(|| node_of(document, channel.joint));
             let target = (node, channel.property);
             let next = targets.list.len();
@@ -165,18 +188,19 @@ impl<'a> Targets<'a> {
 fn prepare(
     (document, baked, added): (&Document, Option<&Baked>, &AddedNodes),
     clip: &Clip,
-    source: Option<(usize, &Clip)>,
+    (source, repairs): (Option<(ClipId, &Clip)>, &Repairs),
     patch: &mut Patch,
     report: &mut ExportReport,
     jobs: &mut Vec<Job>,
 ) -> Result<Option<usize>, GltfWriteError> {
     let wanted = Targets::of(document, added, clip);
     let before = source.map_or_else(Targets::default, |(_, source)| {
-        Targets::of(document, added, source)
+        Targets::before(document, added, source)
     });
     let (at, mut animation) = match source {
         None => (each(&patch.json, "animations").count(), Map::new()),
-        Some((i, _)) => {
+        Some((id, _)) => {
+            let i = id.0 as usize;
             let entry = entry_mut(&mut patch.json, "animations", i);
             (
                 i,
@@ -209,7 +233,10 @@ fn prepare(
     let first_job = jobs.len();
     for &(target, channel) in &wanted.list {
         let old = before.get(target);
-        if old == Some(channel) {
+        let repaired = source
+            .zip(old)
+            .and_then(|((id, _), old)| repairs.of_channel(id, old.joint, old.property));
+        if old == Some(channel) && repaired.is_none() {
             continue;
         }
         let label = document.skeleton().label(channel.joint);
@@ -239,8 +266,9 @@ fn prepare(
             continue;
         };
         let old_input = index(entry.get("input"));
-        let keep_times =
-            old_input.is_some() && old.is_some_and(|old| old.times[..] == keys.times[..]);
+        let keep_times = repaired != Some(RepairedKeys::Keys)
+            && old_input.is_some()
+            && old.is_some_and(|old| old.times[..] == keys.times[..]);
         if !keep_times {
             entry.shift_remove("input");
         }

@@ -278,7 +278,7 @@ fn helper_of(document: &Document, baked: &Baked, added: &AddedNodes, helper: usi
     let pivot = joint.inverse_bind.inverse().translation.to_array();
     let pivot: Value = pivot.iter().map(|&x| short(x)).collect();
     json!({
-        "node": added.get(&joint.id),
+        "node": added.joints.get(&joint.id),
         "parent": node_of(document, joint.parent),
         "skins": skins,
         "dlb": { "joints": joints, "weights": weights },
@@ -431,6 +431,7 @@ mod tests {
                 path: None,
                 sample: None,
                 converted_from: None,
+                repairs: crate::document::Repairs::default(),
                 fingerprint: 0,
                 kind: SourceKind::Gltf,
                 bytes: bytes::Bytes::new(),

@@ -59,23 +59,25 @@ pub fn write_frames(
         without_tangents,
     } = write_meshes(document, framed, correct, &mut patch, &mut report, task)?;
     free(document, &freed, &mut patch.json);
-    let joints = drop_skins(&mut patch.json);
-    let kept = kept_nodes(&patch.json, &joints);
+    let of_skins = drop_skins(&mut patch.json);
+    let kept = kept_nodes(&patch.json, &of_skins);
     let is_kept = |node: usize| {
         let kept = kept.as_ref().and_then(|kept| kept.get(node));
         kept.copied().unwrap_or(true)
     };
     let tracks = track_joints(document, framed, &freed);
     let with_frames = clips_with_frames(document, clips, framed, &tracks, &is_kept);
-    let added: AddedNodes = freed
-        .iter()
-        .filter_map(|(id, _)| Some((*tracks.get(id)?, *nodes.get(id)?)))
-        .collect();
+    let joints = freed.iter();
+    let joints = joints.filter_map(|(id, _)| Some((*tracks.get(id)?, *nodes.get(id)?)));
+    let added = AddedNodes {
+        joints: joints.collect(),
+        meshes: BTreeMap::new(),
+    };
     patch_clips(
         document,
         None,
         &added,
-        &with_frames,
+        (&with_frames, &source.repairs),
         &mut patch,
         &mut report,
         task,

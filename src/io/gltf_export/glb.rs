@@ -95,6 +95,7 @@ mod tests {
             path: None,
             sample: None,
             converted_from: None,
+            repairs: crate::document::Repairs::default(),
             fingerprint: 0,
             kind: SourceKind::Glb,
             bytes,

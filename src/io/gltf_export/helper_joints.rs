@@ -1,6 +1,7 @@
 //! Writes baked helper joints and morph targets as nodes, joint lists of skins, and targets of primitives.
 
 use super::error::GltfWriteError;
+use super::joint_meshes::move_from_joints;
 use super::json::{entry_mut, index, place, short};
 use super::nodes::{AddedNodes, node_of};
 use super::patch::{NewAccessor, Patch};
@@ -10,7 +11,7 @@ use super::targets::add_targets;
 use crate::bake::{BakeOptions, Baked, HelperJoint};
 use crate::document::{Document, SkinId};
 use crate::io::gltf_json::{ComponentType, members};
-use crate::skeleton::{Channel, Property};
+use crate::skeleton::{Channel, JointId, Property};
 use crate::task::Task;
 use ::gltf::json::Node;
 use ::gltf::json::accessor::Type;
@@ -89,8 +90,8 @@ impl Storage {
     }
 }
 
-/// Writes helper joints, the skins that list them, and morph targets, as `options` say. Returns
-/// the nodes of the helper joints.
+/// Writes helper joints, the skins that list them, and morph targets, as `options` say. Returns the nodes of the helper
+/// joints, and those of meshes that joints drew.
 pub(super) fn patch_corrections(
     document: &Document,
     baked: &Baked,
@@ -100,7 +101,7 @@ pub(super) fn patch_corrections(
     report: &mut ExportReport,
     task: &Task,
 ) -> Result<AddedNodes, GltfWriteError> {
-    let added = add_nodes(document, &baked.joints, patch);
+    let joints_added = add_nodes(document, &baked.joints, patch);
     let old: BTreeMap<SkinId, Option<usize>> = baked
         .skins
         .keys()
@@ -109,7 +110,7 @@ pub(super) fn patch_corrections(
     for (&skin, joints) in &baked.skins {
         let replaces = old.get(&skin).copied().flatten();
         let nodes = joints.iter().filter_map(|&j| baked.joints.get(j));
-        let nodes = nodes.filter_map(|helper| added.get(&helper.id).copied());
+        let nodes = nodes.filter_map(|helper| joints_added.get(&helper.id).copied());
         write_skin(
             document,
             (baked, slots),
@@ -125,11 +126,19 @@ pub(super) fn patch_corrections(
             add_targets(document, mesh, item, baked_mesh, options, patch, report)?;
         }
     }
-    Ok(added)
+    let meshes = move_from_joints(document, baked, patch, report);
+    Ok(AddedNodes {
+        joints: joints_added,
+        meshes,
+    })
 }
 
-fn add_nodes(document: &Document, joints: &[HelperJoint], patch: &mut Patch) -> AddedNodes {
-    let mut added = AddedNodes::new();
+fn add_nodes(
+    document: &Document,
+    joints: &[HelperJoint],
+    patch: &mut Patch,
+) -> BTreeMap<JointId, usize> {
+    let mut added = BTreeMap::new();
     for joint in joints {
         let mut entry = members(&Node {
             name: Some(joint.name.clone()),

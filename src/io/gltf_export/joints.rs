@@ -38,15 +38,16 @@ pub fn for_file(document: &Document) -> Cow<'_, Document> {
 }
 
 /// Writes the changes of joints and skins; `document` is the result of [`for_file`]. The inverse bind matrices of skins
-/// with `baked` helper joints are written with those.
+/// with `baked` helper joints are written with those. `repaired`: skins to write in any case.
 pub(super) fn patch_joints(
     document: &Document,
-    slots: &FileSlots,
+    (slots, repaired): (&FileSlots, &BTreeSet<SkinId>),
     baked: Option<&Baked>,
     patch: &mut Patch,
     report: &mut ExportReport,
 ) {
     if !document.is_rig_edited() {
+        patch_skins(document, (slots, repaired), baked, patch);
         return;
     }
     add_nodes(document, &mut patch.json);
@@ -55,7 +56,8 @@ pub(super) fn patch_joints(
     patch_roots(document, &mut patch.json);
     move_content(document, &mut patch.json);
     add_skins(document, &mut patch.json);
-    patch_skins(document, slots, baked, patch);
+    patch_skins(document, (slots, repaired), baked, patch);
+    patch_skeletons(document, &mut patch.json);
     if !drivers::follow_rig(document, &mut patch.json) {
         report.findings.push(Finding::warning(
             "extras",
@@ -275,10 +277,17 @@ fn add_skins(document: &Document, json: &mut Value) {
     }
 }
 
-fn patch_skins(document: &Document, slots: &FileSlots, baked: Option<&Baked>, patch: &mut Patch) {
+/// Writes skins that were changed or repaired.
+fn patch_skins(
+    document: &Document,
+    (slots, repaired): (&FileSlots, &BTreeSet<SkinId>),
+    baked: Option<&Baked>,
+    patch: &mut Patch,
+) {
     // A removed joint whose matrix was the identity leaves its skin as it was, but not the skin of the file.
     let is_changed = |id: &SkinId, skin: &Arc<Skin>| {
         document.source_skins().get(id) != Some(skin)
+            || repaired.contains(id)
             || slots.of_skin(*id).is_some_and(|slots| !slots.keeps_all())
     };
     let changed: Vec<(SkinId, &Skin)> = document
@@ -320,7 +329,6 @@ fn patch_skins(document: &Document, slots: &FileSlots, baked: Option<&Baked>, pa
         }
         entry.insert("joints".into(), joints.into());
     }
-    patch_skeletons(document, &mut patch.json);
 }
 
 fn put_matrices(matrices: &[DAffine3], replaces: Option<usize>, patch: &mut Patch) -> usize {

@@ -1,10 +1,8 @@
 //! The keyframes of a channel, adapted to the requirements of glTF.
 
+use crate::document::repairs::is_unit;
 use crate::finding::Finding;
 use crate::skeleton::{Channel, Interpolation, Property};
-
-/// The deviation from unit length of rotations that players and the validator accept.
-const UNIT_TOLERANCE: f32 = 5e-4;
 
 /// Keyframes ready to be written.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,10 +56,10 @@ fn separate(times: &mut [f32]) {
 /// Normalises quaternions to unit length. Sampling does the same, so the motion is unchanged.
 fn make_unit(values: &mut [f32]) {
     for q in values.chunks_exact_mut(4) {
-        let length = q.iter().map(|x| x * x).sum::<f32>().sqrt();
-        if (length - 1.0).abs() <= UNIT_TOLERANCE {
+        if is_unit(q) {
             continue;
         }
+        let length = q.iter().map(|x| x * x).sum::<f32>().sqrt();
         if length > 1e-20 {
             for x in q {
                 *x /= length;

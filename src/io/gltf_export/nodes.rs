@@ -8,7 +8,7 @@ use crate::math::Transform;
 use crate::math::polar::largest_entry;
 use crate::skeleton::{JointId, Pose};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Off-diagonal entries below this fraction of the stretch are rounding errors of the decomposition.
 const SHEAR_TOLERANCE: f64 = 1e-6;
@@ -16,8 +16,14 @@ const SHEAR_TOLERANCE: f64 = 1e-6;
 /// The result of [`node_of`] for a joint without a node: no list has such an index.
 const NO_NODE: usize = usize::MAX;
 
-/// The nodes that an export adds, by the joint handles that represent them in its clips.
-pub(super) type AddedNodes = BTreeMap<JointId, usize>;
+/// The nodes that an export adds.
+#[derive(Default)]
+pub(super) struct AddedNodes {
+    /// By the joint handles that represent them in its clips.
+    pub(super) joints: BTreeMap<JointId, usize>,
+    /// Nodes that draw the mesh of a joint and get its weights tracks, by the joint.
+    pub(super) meshes: BTreeMap<JointId, usize>,
+}
 
 /// The glTF node of a joint of the document.
 pub(super) fn node_of(document: &Document, joint: JointId) -> usize {
@@ -41,6 +47,23 @@ pub(super) fn patch_names(document: &Document, json: &mut Value) {
             } else {
                 entry.insert("name".into(), now.name.as_str().into());
             }
+        }
+    }
+}
+
+/// Writes the rotations at rest of `joints`, which were not of unit length in the source.
+pub(super) fn patch_rotations(document: &Document, joints: &BTreeSet<JointId>, json: &mut Value) {
+    for &joint in joints {
+        let rest = document.rest_pose().locals.get(joint.get());
+        let entry = entry_mut(json, "nodes", node_of(document, joint));
+        if let (Some(rest), Some(entry)) = (rest, entry)
+            && !entry.contains_key("matrix")
+        {
+            let rotation = rest.rotation.to_array().map(|x| x.clamp(-1.0, 1.0));
+            entry.insert(
+                "rotation".into(),
+                rotation.into_iter().map(number).collect(),
+            );
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::finding::Finding;
 use crate::io::gltf_json::{value, view};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The storage of the buffer that receives new bytes.
@@ -114,7 +115,7 @@ impl Package {
         let mut patch = package.patch(Policy::Compact);
         patch_joints(
             document,
-            &FileSlots::new(document),
+            (&FileSlots::new(document), &BTreeSet::new()),
             None,
             &mut patch,
             report,

@@ -100,6 +100,39 @@ impl ExportReport {
         }
     }
 
+    /// Adds a finding for a clip of whose channels `n` have keyframes that were repaired on reading.
+    pub(super) fn repaired(&mut self, clip: &str, n: usize) {
+        let channels = counted(n, "channel");
+        self.findings.push(Finding::info(
+            format!("clip \"{clip}\""),
+            format!(
+                "The source has keyframes that are not finite, not in order or not of unit length in {channels}. The file \
+                 has them as they were repaired on opening."
+            ),
+        ));
+    }
+
+    /// Adds findings for `skins` and `joints` whose matrices and rotations at rest were repaired on reading.
+    pub(super) fn repaired_at_rest(&mut self, skins: usize, joints: usize) {
+        let skins = (
+            skins,
+            "skin",
+            "inverse bind matrices that are missing, not finite or not affine",
+        );
+        let joints = (
+            joints,
+            "bone",
+            "rotations at rest that are not of unit length",
+        );
+        for (n, noun, what) in [skins, joints].into_iter().filter(|(n, ..)| *n > 0) {
+            let message = format!(
+                "The source has {what} in {}. The file has them as they were repaired on opening.",
+                counted(n, noun)
+            );
+            self.findings.push(Finding::info("nodes", message));
+        }
+    }
+
     pub(super) fn pinned(&mut self, mesh: MeshId, name: &str, n_points: usize) {
         self.findings.push(Finding::warning(
             mesh_place(mesh, name),

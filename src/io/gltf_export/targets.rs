@@ -10,6 +10,7 @@ use super::report::ExportReport;
 use super::uncompress;
 use crate::bake::{BakeOptions, BakedMesh};
 use crate::document::{Document, MeshId, MeshItem};
+use crate::finding::Finding;
 use crate::io::gltf_json::{ComponentType, Target, accessor, members, type_name, type_of};
 use ::gltf::json::accessor::Type;
 use bytes::Bytes;
@@ -44,7 +45,9 @@ pub(super) fn add_targets(
     let positions: Vec<_> = positions.map(|p| spread(p, geometry.n_points())).collect();
     let normals = baked.targets.iter().map(|t| &t.normals[..]);
     let normals: Vec<_> = normals.map(|n| spread(n, geometry.normals.len())).collect();
-    for primitive in 0..geometry.primitives.len() {
+    let empty = |primitive: &usize| vertices(item, *primitive).is_empty();
+    let (empty, drawn): (Vec<usize>, Vec<usize>) = (0..geometry.primitives.len()).partition(empty);
+    for &primitive in &drawn {
         uncompress::uncompress_once(document, patch, mesh, primitive, report)?;
         let points = points_of(item, primitive);
         let missing = || GltfWriteError::PrimitiveMissing {
@@ -134,7 +137,41 @@ pub(super) fn add_targets(
         patch.require_extension(QUANTIZATION);
     }
     widen_defaults(document, mesh, item, baked, &mut patch.json);
+    if !drawn.is_empty() {
+        remove_primitives(mesh, &empty, patch, report);
+    }
     Ok(())
+}
+
+/// Removes primitives without vertices: all primitives of a mesh must have the same number of targets (glTF 2.0,
+/// 3.7.2.2), and these can have none.
+fn remove_primitives(
+    mesh: MeshId,
+    primitives: &[usize],
+    patch: &mut Patch,
+    report: &mut ExportReport,
+) {
+    for &primitive in primitives.iter().rev() {
+        let list = entry_mut(&mut patch.json, "meshes", mesh.0 as usize)
+            .and_then(|entry| entry.get_mut("primitives")?.as_array_mut());
+        let Some(list) = list.filter(|list| primitive < list.len()) else {
+            continue;
+        };
+        let gone = list.remove(primitive);
+        patch.release(index(gone.get("indices")));
+        let own = gone.get("targets").and_then(Value::as_array);
+        let targets = own.into_iter().flatten();
+        for attributes in gone.get("attributes").into_iter().chain(targets) {
+            for accessor in attributes.as_object().into_iter().flat_map(Map::values) {
+                patch.release(index(Some(accessor)));
+            }
+        }
+        report.findings.push(Finding::info(
+            format!("meshes[{}].primitives[{primitive}]", mesh.0),
+            "It has no vertex with a position, so it shows nothing and cannot get morph targets as the others do; it is \
+             not in the file.",
+        ));
+    }
 }
 
 fn vertices(item: &MeshItem, primitive: usize) -> std::ops::Range<usize> {

@@ -10,7 +10,7 @@ use super::report::ExportReport;
 use super::slots::FileSlots;
 use super::{clips, drivers, helper_joints, joints, node_constraints, nodes, weights};
 use crate::bake::{BakeMode, BakeOptions, Baked};
-use crate::document::{ClipId, Document};
+use crate::document::{ClipId, Document, Repairs};
 use crate::skeleton::Clip;
 use crate::task::Task;
 use std::collections::BTreeMap;
@@ -26,6 +26,8 @@ pub struct Changes<'a> {
     pub influences: usize,
     /// Writes the current pose as the rest pose of the file.
     pub write_pose_as_rest: bool,
+    /// Writes what was repaired on reading, too.
+    pub repair: bool,
     /// Writes constraints as `VRMC_node_constraint` even where the source has none.
     pub node_constraints: bool,
 }
@@ -69,7 +71,14 @@ pub fn write_model(
     let limit = changes.influences.clamp(1, 8);
     let baked = changes.baked.map(|(baked, _)| baked);
     let slots = FileSlots::new(document);
-    joints::patch_joints(document, &slots, baked, &mut patch, &mut report);
+    let none = Repairs::default();
+    let repairs = if changes.repair {
+        &source.repairs
+    } else {
+        &none
+    };
+    let skins = (&slots, &repairs.skins);
+    joints::patch_joints(document, skins, baked, &mut patch, &mut report);
     weights::patch_weights(
         document,
         baked,
@@ -79,7 +88,7 @@ pub fn write_model(
         &mut report,
         task,
     )?;
-    let mut added = AddedNodes::new();
+    let mut added = AddedNodes::default();
     if let Some((baked, options)) = changes.baked {
         let (patch, report) = (&mut patch, &mut report);
         added = helper_joints::patch_corrections(
@@ -93,12 +102,14 @@ pub fn write_model(
         document,
         baked,
         &added,
-        changes.clips,
+        (changes.clips, repairs),
         &mut patch,
         &mut report,
         task,
     )?;
     nodes::patch_names(document, &mut patch.json);
+    report.repaired_at_rest(repairs.skins.len(), repairs.rotations.len());
+    nodes::patch_rotations(document, &repairs.rotations, &mut patch.json);
     if changes.write_pose_as_rest {
         nodes::patch_rest(document, &mut patch.json, &mut report);
     }
