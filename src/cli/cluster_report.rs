@@ -5,7 +5,7 @@ use super::centres;
 use crate::cluster::{Base, CageMesh, CageSource, ControlKey, DataLayer, DriverLayer, MeshLayout};
 use crate::document::{ClipId, Document, MeshId, MeshItem, checks};
 use crate::evaluate::{Evaluator, NetEdge, SPARSE_DEGREES, VERY_SPARSE_DEGREES, net_edges};
-use crate::finding::{Finding, counted};
+use crate::finding::{Finding, Place, counted};
 use crate::mesh::Mesh;
 use crate::skeleton::PoseAt;
 use crate::suggest::ClusterRound;
@@ -142,9 +142,9 @@ struct RecordingReport {
 
 /// A vertex as the file numbers it.
 #[derive(Debug, Serialize)]
-struct Vertex {
-    primitive: usize,
-    vertex: u32,
+pub(super) struct Vertex {
+    pub(super) primitive: usize,
+    pub(super) vertex: u32,
 }
 
 impl Report {
@@ -176,6 +176,12 @@ impl Report {
         let meshes = meshes.collect();
         let mut findings = checks::of_layers(document);
         findings.extend(checks::of_jumps(document, &cooks.layouts));
+        for finding in &mut findings {
+            // Points are numbers of ours, which no other program knows.
+            if matches!(finding.target, Some(Place::Points { .. })) {
+                finding.target = None;
+            }
+        }
         Self {
             meshes,
             recordings: recordings(document),
@@ -421,7 +427,8 @@ fn recordings(document: &Document) -> Vec<RecordingReport> {
     items.collect()
 }
 
-fn vertex_of(mesh: &Mesh, first: &[u32], point: u32) -> Option<Vertex> {
+/// The first vertex of a point, as the file numbers it. `first`: [`Mesh::first_vertex_of_point`].
+pub(super) fn vertex_of(mesh: &Mesh, first: &[u32], point: u32) -> Option<Vertex> {
     let vertex = *first.get(point as usize)?;
     let primitive = mesh.primitive_of_vertex(vertex)?;
     Some(Vertex {

@@ -88,6 +88,30 @@ pub enum CageError {
     },
 }
 
+impl CageError {
+    /// The vertices of the cage that it names.
+    pub fn vertices(&self) -> Vec<u32> {
+        match self {
+            Self::CageVertex { vertex } => vec![*vertex as u32],
+            Self::Index { vertex, .. } => vec![*vertex],
+            Self::Open { a, b } | Self::Orientation { a, b } => vec![*a, *b],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The error without the numbers of vertices, for who can see them.
+    pub fn without_numbers(&self) -> String {
+        match self {
+            Self::CageVertex { .. } => "one of its vertices is not finite".into(),
+            Self::Open { .. } => "it is open at an edge: it must enclose the mesh".into(),
+            Self::Orientation { .. } => {
+                "its triangles at an edge face opposite sides, or are more than two: recalculate its normals".into()
+            }
+            why => why.to_string(),
+        }
+    }
+}
+
 /// A cage on its vertices, ready to be evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cage {

@@ -3,7 +3,7 @@
 //!
 //! Invariant: a point belongs to one group at most; names of groups are distinct.
 
-use super::channel::{BindingKind, check_bindings};
+use super::channel::{BindingError, BindingKind, check_bindings};
 use super::controls::CageControls;
 use super::data::DataLayer;
 use super::drivers::DriverLayer;
@@ -100,7 +100,7 @@ pub enum MapError {
     },
     /// Bindings of data contradict each other.
     #[error("the data: {0}")]
-    Bindings(String),
+    Bindings(BindingError),
     /// What is shown of the surface besides its shape is not valid.
     #[error("{0}")]
     Display(String),
@@ -112,6 +112,26 @@ pub enum MapError {
         /// What is wrong.
         why: String,
     },
+}
+
+impl MapError {
+    /// The point that it is about, if it is about one.
+    pub fn point(&self) -> Option<u32> {
+        match self {
+            Self::TwoGroups(point) | Self::NoGroup { point, .. } => Some(*point),
+            Self::Bindings(BindingError::TwoPlaces { vertex, .. }) => Some(*vertex),
+            _ => None,
+        }
+    }
+
+    /// The error with its vertex called `name`, as "vertex 3 of primitive 1", instead of by its point.
+    pub fn naming(&self, name: &str) -> String {
+        let plain = self.to_string();
+        match self.point() {
+            Some(point) => plain.replacen(&format!("vertex {point}"), name, 1),
+            None => plain,
+        }
+    }
 }
 
 /// The control clusters of a mesh; without any, the deformer stack moves every point.
@@ -572,6 +592,12 @@ mod tests {
         );
         let of = |points| ClusterMap::new(map.groups().to_vec(), points, *map.settings());
         assert_eq!(of(vec![(3, 0), (3, 1)]), Err(MapError::TwoGroups(3)));
+        let why = MapError::TwoGroups(3);
+        assert_eq!(why.point(), Some(3));
+        assert_eq!(
+            why.naming("vertex 8 of primitive 1"),
+            "vertex 8 of primitive 1 is in two groups of clusters"
+        );
         assert_eq!(of(vec![(3, 0), (3, 0)]).unwrap().n_clusters(), 1);
         assert!(matches!(of(vec![(3, 2)]), Err(MapError::NoGroup { .. })));
         let tension = |tension| PatchSettings {

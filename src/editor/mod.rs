@@ -72,7 +72,7 @@ pub use weight_colours::{Heat, HeatOf, WeightView};
 
 use crate::document::{Dirty, Document, Edit, EditError, History, MeshId, WeightedJoints};
 use crate::evaluate::{Lane, Worker};
-use crate::finding::Finding;
+use crate::finding::{Finding, Place};
 use crate::io::project::{Autosaves, Stamps};
 use crate::io::{OpenedModel, Outputs};
 use crate::sentence::shortened;
@@ -96,6 +96,8 @@ pub struct Notice {
     pub text: String,
     /// Whether it reports a failure.
     pub is_error: bool,
+    /// What it is about, which [`Editor::go_to_place`] selects.
+    pub target: Option<Place>,
 }
 
 /// The document, its history, what is on screen, and the threads that work on it.
@@ -422,17 +424,26 @@ impl Editor {
     }
 
     fn notify(&mut self, text: impl Into<String>) {
-        self.notice(&text.into(), false);
+        self.notice(&text.into(), false, None);
+    }
+
+    /// A notice with what it is about, to be shown on request.
+    fn notify_at(&mut self, text: impl Into<String>, target: Place) {
+        self.notice(&text.into(), false, Some(target));
     }
 
     fn notify_error(&mut self, text: impl Into<String>) {
-        self.notice(&text.into(), true);
+        self.notice(&text.into(), true, None);
     }
 
-    fn notice(&mut self, text: &str, is_error: bool) {
+    fn notice(&mut self, text: &str, is_error: bool, target: Option<Place>) {
         let text = shortened(text).into_owned();
-        self.problems.keep_message(&text, is_error);
-        self.notices.push_back(Notice { text, is_error });
+        self.problems.keep_message(&text, is_error, target.as_ref());
+        self.notices.push_back(Notice {
+            text,
+            is_error,
+            target,
+        });
     }
 
     /// Replaces the document and resets the history and the screen.

@@ -140,6 +140,66 @@ fn markers_of_a_trc_file_place_clusters_in_the_editor_in_files_and_on_the_comman
 }
 
 #[test]
+fn what_is_said_of_a_vertex_shows_it() {
+    let water = Water::new();
+    let trc = water.join("plate.trc");
+    std::fs::write(&trc, plate().0).unwrap();
+    let mut h = EditorHarness::on(OpenRequest::Path(water.join("water.glb")));
+    let corners = points(&h, [0, 8, 72]);
+    select(&mut h, &corners);
+    h.editor.mark_selected();
+    add(&mut h, &trc);
+    h.editor.add_data(RECORDING);
+    h.settle();
+    select(&mut h, &corners[1..2]);
+    h.editor.add_binding(0, "A");
+    h.editor.set_binding_places(0, 0, true);
+    h.settle();
+    let mesh = h.editor.clustered_mesh().unwrap();
+    let target = Place::Points {
+        mesh: mesh.0,
+        points: [corners[1]].into(),
+    };
+    let selected = |h: &EditorHarness| -> Vec<u32> {
+        let of = &h.editor.document().session().selected_points;
+        of.get(&mesh).into_iter().flat_map(|p| p.iter()).collect()
+    };
+    // A second position of a vertex is refused: the notice names its object and group, and shows it on request.
+    let name = h.editor.document().meshes()[&mesh].geometry.name.clone();
+    let group = h.editor.cluster_groups()[0].name.clone();
+    select(&mut h, &corners);
+    h.editor.duplicate_group_layer::<DataLayer>(0);
+    let said = h.settle_and_notice();
+    assert!(
+        said.starts_with(&format!("\"{name}\", group \"{group}\": the data: vertex "))
+            && said.contains("two bindings of the kind Position"),
+        "{said}"
+    );
+    assert_eq!(selected(&h), corners, "a refusal selects nothing by itself");
+    let notice = h.notices.last().unwrap().clone();
+    assert_eq!(notice.target.as_ref(), Some(&target));
+    assert_eq!(
+        h.editor.messages().back().unwrap().target.as_ref(),
+        Some(&target)
+    );
+    h.editor.go_to_place(&target);
+    assert_eq!(selected(&h), [corners[1]]);
+
+    // A binding whose vertex left the group is a problem that selects it.
+    h.editor.unmark_selected();
+    h.settle();
+    let problems = h.editor.problems().clone();
+    let mut elsewhere = problems
+        .iter()
+        .filter(|f| f.message.contains("that this group does not have"));
+    let elsewhere = elsewhere.next().expect("a problem");
+    assert_eq!(elsewhere.target.as_ref(), Some(&target));
+    select(&mut h, &corners);
+    assert!(h.editor.go_to(elsewhere));
+    assert_eq!(selected(&h), [corners[1]]);
+}
+
+#[test]
 fn a_file_that_cannot_be_read_is_refused_with_its_line_and_column() {
     let mut h = marked_arm();
     let folder = tempfile::tempdir().unwrap();

@@ -24,6 +24,7 @@ use sinew::deform::{DeformStack, Moved};
 use sinew::document::session::{PoseSpace, TransformKind};
 use sinew::document::{ClipId, Document, Edit, checks};
 use sinew::evaluate::Evaluator;
+use sinew::finding::Place;
 use sinew::io::project::{apply_project, parse, to_project, to_text};
 use sinew::io::{open_any, open_sample};
 use sinew::math::{Axis, Worse};
@@ -327,6 +328,11 @@ fn what_is_not_valid_is_refused_and_what_does_not_act_is_a_problem() {
     let said = |map| -> String {
         let found = checks::of_layers(&with(&document, map));
         assert!(found.iter().all(|f| f.message.len() <= 300));
+        // A click selects the clusters.
+        assert!(found.iter().all(|f| matches!(
+            &f.target,
+            Some(Place::Points { points, .. }) if !points.is_empty()
+        )));
         found.iter().map(ToString::to_string).collect()
     };
     let none = ControlMotion::default;

@@ -105,6 +105,19 @@ fn each_input_of_a_driver_is_chosen_and_the_clip_drawn() {
         window.reach(Role::ComboBox, "Input");
         window.picture(&format!("driver-input-{choice}"));
     }
+    // A vertex that is read is selected and framed by a click on its number.
+    window.pick("Input", "Distance");
+    let editor = window.harness.state_mut().editor_mut();
+    let mesh = editor.clustered_mesh().expect("an object");
+    editor.select_points_of([(mesh, [7].into_iter().collect())]);
+    window.settle();
+    window.press_widget(Role::Button, "From the selected vertex");
+    let editor = window.harness.state_mut().editor_mut();
+    editor.select_points_of([]);
+    window.settle();
+    window.press_widget(Role::Link, "Vertex 7");
+    assert!(window.document().session().selected_points[&mesh].contains(7));
+    window.pick("Input", "Twist");
     window.select(bones[1]);
     window.press_widget(Role::Button, "Use selected bone for bone");
     assert_eq!(
