@@ -88,7 +88,9 @@ impl Acting<'_> {
 fn classes_of(samples: &[Acting<'_>], c: usize, weights: &mut PointWeights) -> Box<PointClasses> {
     let mut is_known = [false; CHUNK];
     let mut classes = Box::new([0; CHUNK]);
-    let chunks = samples.iter().filter_map(|s| s.sample.displacements.chunk(c));
+    let chunks = samples
+        .iter()
+        .filter_map(|s| s.sample.displacements.chunk(c));
     for (i, _) in chunks.flat_map(|chunk| chunk.iter()) {
         if !std::mem::replace(&mut is_known[i], true) {
             classes[i] = weights.class((c * CHUNK + i) as u32);
