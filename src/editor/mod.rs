@@ -147,6 +147,7 @@ pub struct Editor {
     muscles: clusters::Muscles,
     active_layers: clusters::ActiveLayers,
     driver_values: clusters::DriverValues,
+    residual: Option<clusters::KnownResidual>,
     recording_files: clusters::RecordingFiles,
     recording_watch: clusters::RecordingWatch,
     operations: operations::Operations,
@@ -233,6 +234,7 @@ impl Editor {
             muscles: clusters::Muscles::default(),
             active_layers: clusters::ActiveLayers::default(),
             driver_values: clusters::DriverValues::default(),
+            residual: None,
             recording_files: clusters::RecordingFiles::default(),
             recording_watch: clusters::RecordingWatch::new(watching),
             operations: operations::Operations::default(),
@@ -479,6 +481,7 @@ impl Editor {
         self.muscles = clusters::Muscles::default();
         self.active_layers = clusters::ActiveLayers::default();
         self.driver_values = clusters::DriverValues::default();
+        self.residual = None;
         self.recording_files.forget_model();
         self.mirrors.clear();
         // Jobs of the previous model keep the old list.

@@ -75,6 +75,8 @@ fn a_dropped_recording_is_bound_scrubbed_and_taken_back() {
     assert_eq!(before.len(), moved.len());
     window.key(CTRL, Key::Z);
 
+    // One marker fits the middle of its vertices.
+    assert!(window.says("0 m RMS, 1 marker"));
     window.pick("Axis for x", "-Y");
     assert_eq!(data(&window).bindings[0].axes.label(), "-Y, X, Z");
     assert_eq!(undo_label(&window), "Data axes · load");

@@ -8,6 +8,7 @@
 mod control_net;
 mod controls;
 mod data_layers;
+mod data_residual;
 mod driver_values;
 mod drivers;
 mod group_layers;
@@ -24,6 +25,7 @@ mod recordings;
 mod sparse;
 mod suggesting;
 
+pub(super) use data_residual::KnownResidual;
 pub(super) use driver_values::DriverValues;
 pub(super) use muscles::Muscles;
 pub(super) use recording_watch::RecordingWatch;
