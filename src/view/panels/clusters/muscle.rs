@@ -1,6 +1,7 @@
 //! The settings of a muscle: its bone, its shape around and along it, and how it grows with the bend.
 
 use super::ClustersPanel;
+use super::flexion::flexion_ui;
 use crate::cluster::MuscleLayer;
 use crate::cluster::procedural::{
     CurveSettings, EnvelopeShape, MuscleDirection, MuscleSettings, Profile,
@@ -84,6 +85,7 @@ impl ClustersPanel {
         self.amount_ui(ui, editor, index, settings);
         self.along_ui(ui, editor, index, settings);
         self.around_ui(ui, editor, index, settings);
+        flexion_ui(ui, editor, index, settings);
         self.course_ui(ui, editor, index, settings);
         self.strength_ui(ui, editor, muscle);
         let mut keeps = settings.preserve_volume;
