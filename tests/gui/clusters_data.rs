@@ -130,6 +130,7 @@ fn a_refusal_about_a_vertex_shows_it_from_the_notification_and_from_the_messages
         editor.select_points_of([]);
         window.settle();
         if from_messages {
+            window.click(Role::Tab, "Problems");
             window.click(Role::Button, "Messages");
             assert!(window.says("two bindings of the kind Position"));
         } else {

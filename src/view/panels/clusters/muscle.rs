@@ -85,7 +85,6 @@ impl ClustersPanel {
         self.amount_ui(ui, editor, index, settings);
         self.along_ui(ui, editor, index, settings);
         self.around_ui(ui, editor, index, settings);
-        flexion_ui(ui, editor, index, settings);
         self.course_ui(ui, editor, index, settings);
         self.strength_ui(ui, editor, muscle);
         let mut keeps = settings.preserve_volume;
@@ -217,6 +216,7 @@ impl ClustersPanel {
                 editor.turn_muscle_to_bend(index);
             }
         });
+        flexion_ui(ui, editor, index, s);
         let about = "How narrow the muscle is around the bone: the exponent of the cosine of the angle from the flexor \
                      side. 0 is all round.";
         named_ui(ui, "Falloff exponent", about, |ui| {
