@@ -3,6 +3,8 @@
 //!
 //! Invariant: a point belongs to one group at most; names of groups are distinct.
 
+use super::bound_cage::is_slow_to_bind;
+use super::cage_mesh::CageMesh;
 use super::channel::{BindingError, BindingKind, check_bindings};
 use super::controls::CageControls;
 use super::data::DataLayer;
@@ -253,6 +255,36 @@ impl ClusterMap {
                     .iter()
                     .zip(other.clusters.iter())
                     .all(|(a, b)| a.0 == b.0)
+    }
+
+    /// The cages that take long to bind to the clusters of their groups, with the indices of these.
+    pub fn slow_cages(&self) -> Vec<(u16, &Arc<CageMesh>)> {
+        let caged = (0u16..).zip(&self.groups).filter_map(|(index, group)| {
+            let cage = group.cage.as_ref().filter(|_| group.base == Base::Cage)?;
+            Some((index, &cage.mesh))
+        });
+        let mut caged: Vec<_> = caged.collect();
+        if !caged.is_empty() {
+            let counts = self.counts();
+            caged.retain(|(index, mesh)| is_slow_to_bind(mesh, counts[usize::from(*index)]));
+        }
+        caged
+    }
+
+    /// Whether the cages that take long to bind are the same, with the same clusters.
+    pub fn binds_same(&self, other: &Self) -> bool {
+        let (own, others) = (self.slow_cages(), other.slow_cages());
+        let same_clusters = Arc::ptr_eq(&self.clusters, &other.clusters);
+        let points = |map: &Self, index: u16| -> Vec<u32> {
+            let own = map.clusters.iter().filter(|c| c.1 == index);
+            own.map(|c| c.0).collect()
+        };
+        own.len() == others.len()
+            && own.iter().zip(&others).all(|((i, a), (j, b))| {
+                i == j
+                    && (Arc::ptr_eq(a, b) || a == b)
+                    && (same_clusters || points(self, *i) == points(other, *j))
+            })
     }
 
     /// The number of clusters of each group.
