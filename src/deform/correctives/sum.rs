@@ -43,7 +43,8 @@ pub fn sum_of_samples(
     let chunks = (0..n_chunks).into_par_iter().map(|c| {
         let classes = classes.as_ref().map(|classes| &*classes[c]);
         let mut sums = sums_of(&samples, c, classes, &factors);
-        let [plain, scaled] = &mut *sums;
+        let (plain, scaled) = sums.split_at_mut(1);
+        let (plain, scaled) = (&mut plain[0], &scaled[0]);
         for (i, (plain, scaled)) in plain.iter_mut().zip(scaled).enumerate() {
             if *plain == Vec3::ZERO && *scaled == Vec3::ZERO {
                 continue;
@@ -106,8 +107,8 @@ fn sums_of(
     c: usize,
     classes: Option<&PointClasses>,
     factors: &[Vec<f32>],
-) -> Box<[[Vec3; CHUNK]; 2]> {
-    let mut sums = Box::new([[Vec3::ZERO; CHUNK]; 2]);
+) -> Vec<[Vec3; CHUNK]> {
+    let mut sums = vec![[Vec3::ZERO; CHUNK]; 2];
     for (k, sample) in samples.iter().enumerate() {
         let Some(chunk) = sample.sample.displacements.chunk(c) else {
             continue;

@@ -48,6 +48,10 @@ pub(in crate::editor) struct DriverValues {
 /// The caches, and the value in the pose.
 type NowRead = (Evaluator, Result<Inputs, Cancelled>);
 
+/// The input as it was read; `None` where it has no value.
+#[derive(Clone, Copy)]
+struct Reading(Option<f64>);
+
 /// Times, seconds, and the values of the input then.
 type Inputs = Vec<(f64, Option<f64>)>;
 
@@ -107,7 +111,7 @@ impl Editor {
         let moment = self.document.shown_moment();
         let subject = self.driver_subject()?;
         if subject.reads_vertices() {
-            let input = self.vertices_now(&subject, moment.secs)?;
+            let Reading(input) = self.vertices_now(&subject, moment.secs)?;
             let amount = self.driver_reader()?.amount_of(input);
             return Some(DriverValue { input, amount });
         }
@@ -203,7 +207,7 @@ impl Editor {
 
     /// The distance of vertices in the pose on screen. While it is being computed, that of the clip between the times at which
     /// it is known, else the last one. `None`: there is none yet.
-    fn vertices_now(&mut self, subject: &Subject, secs: f64) -> Option<Option<f64>> {
+    fn vertices_now(&mut self, subject: &Subject, secs: f64) -> Option<Reading> {
         let here = Subject {
             clip: None,
             pose: Some(self.document.shown_pose()),
@@ -211,14 +215,14 @@ impl Editor {
         };
         let known = self.driver_values.now.as_ref();
         let last = known.filter(|known| known.of.reads_as(&here));
-        let last = last.and_then(|last| Some(last.inputs.first()?.1));
+        let last = last.and_then(|last| Some(Reading(last.inputs.first()?.1)));
         if known.is_some_and(|known| known.of.is(&here)) {
             return last;
         }
         self.compute_driver_now(here);
         let course = self.driver_values.course.as_ref();
         let course = course.filter(|course| course.of.clip.is_some() && course.of.is(subject));
-        let between = course.map(|course| input_at(&course.inputs, secs));
+        let between = course.map(|course| Reading(input_at(&course.inputs, secs)));
         between.or(last)
     }
 

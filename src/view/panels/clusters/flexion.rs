@@ -11,12 +11,12 @@ const FLIP: f32 = 48.0;
 
 /// Directions of the world, as a model that faces +Z sees them.
 const DIRECTIONS: [(DVec3, &str); 6] = [
-    (DVec3::Z, "front (+Z)"),
-    (DVec3::NEG_Z, "back (-Z)"),
-    (DVec3::Y, "up (+Y)"),
-    (DVec3::NEG_Y, "down (-Y)"),
-    (DVec3::X, "left (+X)"),
-    (DVec3::NEG_X, "right (-X)"),
+    (DVec3::Z, "To the front (+Z)"),
+    (DVec3::NEG_Z, "To the back (-Z)"),
+    (DVec3::Y, "Upwards (+Y)"),
+    (DVec3::NEG_Y, "Downwards (-Y)"),
+    (DVec3::X, "To the left (+X)"),
+    (DVec3::NEG_X, "To the right (-X)"),
 ];
 
 /// Draws which bends count as flexion, and flips them.
@@ -31,14 +31,11 @@ pub(super) fn flexion_ui(
                  bend the joint.";
     named_ui(ui, "Flexion", about, |ui| {
         let toward = editor.muscle_flexion();
-        let one_side = toward.map_or_else(
-            || "To one side".to_owned(),
-            |toward| format!("To the {}", named(toward)),
-        );
+        let one_side = toward.map_or("To one side", named);
         let choices = [
             (
                 true,
-                one_side.as_str(),
+                one_side,
                 "A bend the other way is extension, and counts as none.",
             ),
             (false, "To any side", "A bend to any side counts."),
@@ -74,7 +71,7 @@ mod tests {
 
     #[test]
     fn directions_have_names() {
-        assert_eq!(named(DVec3::new(0.2, 0.1, 0.9)), "front (+Z)");
-        assert_eq!(named(DVec3::new(0.2, -0.9, 0.3)), "down (-Y)");
+        assert_eq!(named(DVec3::new(0.2, 0.1, 0.9)), "To the front (+Z)");
+        assert_eq!(named(DVec3::new(0.2, -0.9, 0.3)), "Downwards (-Y)");
     }
 }

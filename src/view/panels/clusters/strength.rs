@@ -39,7 +39,7 @@ impl ClustersPanel {
             ui.add(Label::new(RichText::new(&text).color(palette.text_dim)).truncate());
         });
         // A bend away from the flexor side counts as none.
-        let first = now.map_or(0.0, |bend| bend.to_degrees()).min(0.0);
+        let first = now.map_or(0.0, f64::to_degrees).min(0.0);
         let angles = (0..=180).step_by(STEP).map(f64::from);
         let angles = (first < 0.0).then_some(first).into_iter().chain(angles);
         let line: Vec<[f64; 2]> = angles
