@@ -90,7 +90,8 @@ impl SinewApp {
             self.toasts.clear();
         }
         while let Some(notice) = self.editor.take_notice() {
-            self.toasts.show_message(notice.text, notice.is_error);
+            self.toasts
+                .show_message_at(notice.text, notice.is_error, notice.target);
         }
         if let Some(text) = self.settings.take_notice() {
             self.toasts

@@ -87,7 +87,9 @@ impl SinewApp {
         if !is_modal {
             panels::operation_ui(&ctx, over, &mut self.editor);
         }
-        self.toasts.show(&ctx, over);
+        if let Some(target) = self.toasts.show(&ctx, over) {
+            self.editor.go_to_place(&target);
+        }
         self.dialogs_ui(&ctx);
         let chosen = self.overlay_ui(&ctx);
         self.commands.extend(chosen);

@@ -68,6 +68,9 @@ pub(super) struct Muscle {
     lower: String,
     amplitude: f64,
     side: [f64; 3],
+    /// The side to which its joint flexes; without one any bend counts.
+    #[serde(default)]
+    flexion: Option<[f64; 3]>,
     #[serde(default)]
     centre: Option<f64>,
     #[serde(default)]
@@ -210,6 +213,7 @@ impl Muscle {
                 centre: self.centre.unwrap_or(default.centre),
                 profile: profile(self.half_width, self.sigma)?,
                 power: self.power.unwrap_or(default.power),
+                flexion: self.flexion.map(Into::into),
                 envelope: self.envelope()?,
                 direction: if self.radial {
                     MuscleDirection::Radial

@@ -4,10 +4,12 @@ use super::Failure;
 use super::cluster_data_json::Data;
 use super::cluster_json_reader::Reader;
 use super::cluster_layer_json::{Driver, GroupLayers, Layers, MeshName, Muscle};
-use crate::cluster::{Base, ClusterGroup, ClusterMap};
+use super::cluster_report::vertex_of;
+use crate::cluster::{Base, ClusterGroup, ClusterMap, MapError};
 use crate::document::{ClustersEdit, Document, Edit, MeshId};
 use crate::io::channels::read_item;
 use crate::io::read::{MAX_SMALL_BYTES, read_text};
+use crate::mesh::Mesh;
 use crate::task::Task;
 use glam::DVec3;
 use std::path::Path;
@@ -67,6 +69,19 @@ fn mesh(document: &Document, wanted: &MeshName) -> Result<MeshId, String> {
     found
         .map(|(&id, _)| id)
         .ok_or_else(|| format!("the model has no {wanted}; it has {n} meshes"))
+}
+
+/// An error whose vertex has the number that it has in the file.
+fn numbered_as_in_file(why: &MapError, mesh: &Mesh) -> String {
+    let first = mesh.first_vertex_of_point();
+    let vertex = why.point().and_then(|point| vertex_of(mesh, &first, point));
+    match vertex {
+        Some(found) => why.naming(&format!(
+            "vertex {} of primitive {}",
+            found.vertex, found.primitive
+        )),
+        None => why.to_string(),
+    }
 }
 
 /// The map of a mesh with a group as the file has it.
@@ -133,6 +148,6 @@ fn with_group(
     }
     let map = map
         .with_group(known, group)
-        .map_err(|why| why.to_string())?;
+        .map_err(|why| numbered_as_in_file(&why, &item.geometry))?;
     Ok(map.with_points(&marked, Some(index as u16)))
 }

@@ -2,10 +2,11 @@
 
 use super::Failure;
 use super::centres;
+use crate::cluster::channel::Recording;
 use crate::cluster::{Base, CageMesh, CageSource, ControlKey, DataLayer, DriverLayer, MeshLayout};
 use crate::document::{ClipId, Document, MeshId, MeshItem, checks};
 use crate::evaluate::{Evaluator, NetEdge, SPARSE_DEGREES, VERY_SPARSE_DEGREES, net_edges};
-use crate::finding::{Finding, counted};
+use crate::finding::{Finding, Place, counted};
 use crate::mesh::Mesh;
 use crate::skeleton::PoseAt;
 use crate::suggest::ClusterRound;
@@ -115,7 +116,25 @@ struct DataReport {
     name: String,
     recording: String,
     muted: bool,
+    /// How its markers fit their vertices at its reference time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fit: Option<FitReport>,
     bindings: Vec<BindingReport>,
+}
+
+/// How markers fit their vertices.
+#[derive(Debug, Serialize)]
+struct FitReport {
+    /// "none", "rigid" or "similarity".
+    kind: &'static str,
+    /// The number of markers that count.
+    markers: usize,
+    /// The root mean square of their distances after the fit, metres.
+    rms: f64,
+    /// The marker that is farthest off.
+    worst: String,
+    /// And how far, metres.
+    largest: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -142,9 +161,9 @@ struct RecordingReport {
 
 /// A vertex as the file numbers it.
 #[derive(Debug, Serialize)]
-struct Vertex {
-    primitive: usize,
-    vertex: u32,
+pub(super) struct Vertex {
+    pub(super) primitive: usize,
+    pub(super) vertex: u32,
 }
 
 impl Report {
@@ -176,6 +195,12 @@ impl Report {
         let meshes = meshes.collect();
         let mut findings = checks::of_layers(document);
         findings.extend(checks::of_jumps(document, &cooks.layouts));
+        for finding in &mut findings {
+            // Points are numbers of ours, which no other program knows.
+            if matches!(finding.target, Some(Place::Points { .. })) {
+                finding.target = None;
+            }
+        }
         Self {
             meshes,
             recordings: recordings(document),
@@ -236,6 +261,14 @@ impl Report {
                     let n = counted(data.bindings.len(), "channel");
                     let from = &data.recording;
                     writeln!(out, "    data \"{}\": {n} of \"{from}\"", data.name)?;
+                    if let Some(fit) = &data.fit {
+                        let n = counted(fit.markers, "marker");
+                        writeln!(
+                            out,
+                            "      fit of {n}: {:.6} m RMS, farthest \"{}\" by {:.6} m",
+                            fit.rms, fit.worst, fit.largest
+                        )?;
+                    }
                 }
             }
             if mesh.clusters > 0 && mesh.excluded > 0 {
@@ -322,7 +355,7 @@ fn mesh_report(
         data: group
             .data
             .iter()
-            .map(|data| data_report(document, data))
+            .map(|data| data_report(document, id, data))
             .collect(),
     });
     let mut report = MeshReport {
@@ -384,7 +417,7 @@ fn driver_report(driver: &DriverLayer) -> DriverReport {
     }
 }
 
-fn data_report(document: &Document, data: &DataLayer) -> DataReport {
+fn data_report(document: &Document, mesh: MeshId, data: &DataLayer) -> DataReport {
     let item = document.recordings().get(&data.played.recording);
     let bindings = data.bindings.iter().map(|binding| BindingReport {
         channel: binding.channel.clone(),
@@ -395,8 +428,25 @@ fn data_report(document: &Document, data: &DataLayer) -> DataReport {
         name: data.name.clone(),
         recording: item.map_or_else(String::new, |item| item.name.clone()),
         muted: data.muted,
+        fit: item.and_then(|item| fit_report(document, mesh, data, item.recording()?)),
         bindings: bindings.collect(),
     }
+}
+
+fn fit_report(
+    document: &Document,
+    mesh: MeshId,
+    data: &DataLayer,
+    recording: &Recording,
+) -> Option<FitReport> {
+    let residual = document.residual_of_data(mesh, data, recording)?;
+    Some(FitReport {
+        kind: data.fit.key(),
+        markers: residual.n_markers,
+        rms: residual.rms,
+        worst: residual.worst,
+        largest: residual.largest,
+    })
 }
 
 fn recordings(document: &Document) -> Vec<RecordingReport> {
@@ -421,7 +471,8 @@ fn recordings(document: &Document) -> Vec<RecordingReport> {
     items.collect()
 }
 
-fn vertex_of(mesh: &Mesh, first: &[u32], point: u32) -> Option<Vertex> {
+/// The first vertex of a point, as the file numbers it. `first`: [`Mesh::first_vertex_of_point`].
+pub(super) fn vertex_of(mesh: &Mesh, first: &[u32], point: u32) -> Option<Vertex> {
     let vertex = *first.get(point as usize)?;
     let primitive = mesh.primitive_of_vertex(vertex)?;
     Some(Vertex {

@@ -5,6 +5,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Points of one unit of parallel work.
 const CHUNK: usize = 64;
@@ -88,6 +89,30 @@ pub enum CageError {
     },
 }
 
+impl CageError {
+    /// The vertices of the cage that it names.
+    pub fn vertices(&self) -> Vec<u32> {
+        match self {
+            Self::CageVertex { vertex } => vec![*vertex as u32],
+            Self::Index { vertex, .. } => vec![*vertex],
+            Self::Open { a, b } | Self::Orientation { a, b } => vec![*a, *b],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The error without the numbers of vertices, for who can see them.
+    pub fn without_numbers(&self) -> String {
+        match self {
+            Self::CageVertex { .. } => "one of its vertices is not finite".into(),
+            Self::Open { .. } => "it is open at an edge: it must enclose the mesh".into(),
+            Self::Orientation { .. } => {
+                "its triangles at an edge face opposite sides, or are more than two: recalculate its normals".into()
+            }
+            why => why.to_string(),
+        }
+    }
+}
+
 /// A cage on its vertices, ready to be evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cage {
@@ -105,6 +130,26 @@ impl Cage {
         points: &[DVec3],
         task: &Task,
     ) -> Result<Self, CageError> {
+        let report = |done| task.step("Binding to the cage", done);
+        Self::reporting(cage, triangles, points, report)
+    }
+
+    /// As [`Cage::new`], for work that reports progress of its own.
+    pub fn quietly(
+        cage: &[DVec3],
+        triangles: &[[u32; 3]],
+        points: &[DVec3],
+        task: &Task,
+    ) -> Result<Self, CageError> {
+        Self::reporting(cage, triangles, points, |_| task.check())
+    }
+
+    fn reporting(
+        cage: &[DVec3],
+        triangles: &[[u32; 3]],
+        points: &[DVec3],
+        report: impl Fn(f32) -> Result<(), Cancelled> + Sync,
+    ) -> Result<Self, CageError> {
         check(cage, triangles)?;
         let (n_cage, n_points) = (cage.len(), points.len());
         if n_cage.saturating_mul(n_points) > MAX_COORDINATES {
@@ -113,13 +158,15 @@ impl Cage {
         let low = cage.iter().copied().fold(DVec3::INFINITY, DVec3::min);
         let high = cage.iter().copied().fold(DVec3::NEG_INFINITY, DVec3::max);
         let extent = (high - low).length();
-        task.step("Binding to the cage", 0.0)?;
+        report(0.0)?;
+        let n_done = AtomicUsize::new(0);
         let mut coordinates = vec![0.0; n_cage * n_points];
         coordinates
             .par_chunks_mut(CHUNK * n_cage)
             .enumerate()
             .try_for_each(|(chunk, rows)| {
-                task.check()?;
+                let n_done = n_done.fetch_add(rows.len() / n_cage, Ordering::Relaxed);
+                report(n_done as f32 / n_points as f32)?;
                 let mut directions = vec![(DVec3::ZERO, 0.0); n_cage];
                 for (i, row) in rows.chunks_mut(n_cage).enumerate() {
                     let vertex = chunk * CHUNK + i;

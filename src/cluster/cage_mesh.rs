@@ -119,6 +119,20 @@ impl CageMesh {
         Self::new(CageSource::Object(name.into()), vertices, triangles)
     }
 
+    /// The points of a mesh that an error of [`CageMesh::of_mesh`] names, ascending.
+    pub fn points_at_fault(mesh: &Mesh, why: &CageError) -> Vec<u32> {
+        let named = why.vertices();
+        if named.is_empty() {
+            return named;
+        }
+        let surface = ClusterSurface::new(mesh);
+        let known = surface.n_vertices() as u32;
+        let known = named.into_iter().filter(|vertex| *vertex < known);
+        let points = known.flat_map(|vertex| surface.points_of_vertex(vertex).to_vec());
+        let points: BTreeSet<u32> = points.collect();
+        points.into_iter().collect()
+    }
+
     /// Where it is from.
     pub fn source(&self) -> &CageSource {
         &self.source

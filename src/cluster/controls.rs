@@ -84,6 +84,9 @@ impl CageControls {
                 motion: self.motion.clone(),
             });
         }
+        if self.motion.is_empty() {
+            return Ok(Self::new(mesh));
+        }
         let (rest, n) = (&self.mesh, self.mesh.vertices().len());
         let cage = Cage::new(
             rest.vertices(),

@@ -3,7 +3,9 @@
 //!
 //! Invariant: a point belongs to one group at most; names of groups are distinct.
 
-use super::channel::{BindingKind, check_bindings};
+use super::bound_cage::is_slow_to_bind;
+use super::cage_mesh::CageMesh;
+use super::channel::{BindingError, BindingKind, check_bindings};
 use super::controls::CageControls;
 use super::data::DataLayer;
 use super::drivers::DriverLayer;
@@ -100,7 +102,7 @@ pub enum MapError {
     },
     /// Bindings of data contradict each other.
     #[error("the data: {0}")]
-    Bindings(String),
+    Bindings(BindingError),
     /// What is shown of the surface besides its shape is not valid.
     #[error("{0}")]
     Display(String),
@@ -112,6 +114,26 @@ pub enum MapError {
         /// What is wrong.
         why: String,
     },
+}
+
+impl MapError {
+    /// The point that it is about, if it is about one.
+    pub fn point(&self) -> Option<u32> {
+        match self {
+            Self::TwoGroups(point) | Self::NoGroup { point, .. } => Some(*point),
+            Self::Bindings(BindingError::TwoPlaces { vertex, .. }) => Some(*vertex),
+            _ => None,
+        }
+    }
+
+    /// The error with its vertex called `name`, as "vertex 3 of primitive 1", instead of by its point.
+    pub fn naming(&self, name: &str) -> String {
+        let plain = self.to_string();
+        match self.point() {
+            Some(point) => plain.replacen(&format!("vertex {point}"), name, 1),
+            None => plain,
+        }
+    }
 }
 
 /// The control clusters of a mesh; without any, the deformer stack moves every point.
@@ -233,6 +255,36 @@ impl ClusterMap {
                     .iter()
                     .zip(other.clusters.iter())
                     .all(|(a, b)| a.0 == b.0)
+    }
+
+    /// The cages that take long to bind to the clusters of their groups, with the indices of these.
+    pub fn slow_cages(&self) -> Vec<(u16, &Arc<CageMesh>)> {
+        let caged = (0u16..).zip(&self.groups).filter_map(|(index, group)| {
+            let cage = group.cage.as_ref().filter(|_| group.base == Base::Cage)?;
+            Some((index, &cage.mesh))
+        });
+        let mut caged: Vec<_> = caged.collect();
+        if !caged.is_empty() {
+            let counts = self.counts();
+            caged.retain(|(index, mesh)| is_slow_to_bind(mesh, counts[usize::from(*index)]));
+        }
+        caged
+    }
+
+    /// Whether the cages that take long to bind are the same, with the same clusters.
+    pub fn binds_same(&self, other: &Self) -> bool {
+        let (own, others) = (self.slow_cages(), other.slow_cages());
+        let same_clusters = Arc::ptr_eq(&self.clusters, &other.clusters);
+        let points = |map: &Self, index: u16| -> Vec<u32> {
+            let own = map.clusters.iter().filter(|c| c.1 == index);
+            own.map(|c| c.0).collect()
+        };
+        own.len() == others.len()
+            && own.iter().zip(&others).all(|((i, a), (j, b))| {
+                i == j
+                    && (Arc::ptr_eq(a, b) || a == b)
+                    && (same_clusters || points(self, *i) == points(other, *j))
+            })
     }
 
     /// The number of clusters of each group.
@@ -572,6 +624,12 @@ mod tests {
         );
         let of = |points| ClusterMap::new(map.groups().to_vec(), points, *map.settings());
         assert_eq!(of(vec![(3, 0), (3, 1)]), Err(MapError::TwoGroups(3)));
+        let why = MapError::TwoGroups(3);
+        assert_eq!(why.point(), Some(3));
+        assert_eq!(
+            why.naming("vertex 8 of primitive 1"),
+            "vertex 8 of primitive 1 is in two groups of clusters"
+        );
         assert_eq!(of(vec![(3, 0), (3, 0)]).unwrap().n_clusters(), 1);
         assert!(matches!(of(vec![(3, 2)]), Err(MapError::NoGroup { .. })));
         let tension = |tension| PatchSettings {

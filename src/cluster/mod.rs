@@ -19,6 +19,7 @@
 mod anchors;
 mod bezier;
 mod blocks;
+mod bound_cage;
 pub mod cage;
 mod cage_mesh;
 pub mod channel;
@@ -62,6 +63,7 @@ pub use crate::motion::{fade, signal};
 pub use anchors::AnchorFits;
 pub use bezier::BezierTriangle;
 pub use blocks::CornerRow;
+pub use bound_cage::{BoundCage, is_slow_to_bind};
 pub use cage_mesh::{CageMesh, CageSource};
 pub use controls::{CageControls, LatticeControls};
 pub(crate) use corner_lanes::CornerLanes;

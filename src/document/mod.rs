@@ -58,6 +58,7 @@ pub use constraint_keys::ConstraintKeys;
 pub use constraints::ConstraintsEdit;
 pub use control_points::ControlFrame;
 pub use correctives_edit::CorrectivesEdit;
+pub use data_fit::FitResidual;
 pub use deformation::{CookedInstance, PosedDocument, SkinnedMesh};
 pub use dirty::Dirty;
 pub use edit::Edit;

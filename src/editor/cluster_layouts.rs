@@ -71,7 +71,7 @@ impl Editor {
         let views: Vec<ViewRequest> = self.views_to_know();
         let is_given_up = |mesh: MeshId, map: &Arc<ClusterMap>| {
             let known = self.layouts.given_up.get(&mesh);
-            known.is_some_and(|known| known.marks_same(map))
+            known.is_some_and(|known| known.marks_same(map) && known.binds_same(map))
         };
         let next = meshes_with_clusters(&self.document, &views)
             .filter_map(|mesh| Some((mesh, self.document.meshes().get(&mesh)?)))
@@ -84,8 +84,9 @@ impl Editor {
         };
         let (geometry, map) = (item.geometry.clone(), item.clusters.clone());
         let label = format!("Patches of {}", self.mesh_label(mesh));
+        let earlier = self.layouts.known.get(&mesh).cloned();
         let job = self.lane.submit(EditorJob::Patches, &label, move |task| {
-            MeshLayout::compute(&geometry, &map, task)
+            MeshLayout::compute_after(earlier.as_deref(), &geometry, &map, task)
         });
         self.layouts.job = Some((mesh, job));
         true
@@ -107,7 +108,7 @@ impl Editor {
                 return;
             }
             Ok(Err(Cancelled)) | Err(JobError::Cancelled) => {
-                ": cancelled; change a cluster to restart.".to_owned()
+                ": cancelled; change a cluster or its cage to restart.".to_owned()
             }
             Err(error @ JobError::Failed) => format!(". {error}"),
         };

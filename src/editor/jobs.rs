@@ -69,6 +69,8 @@ pub(super) enum EditorJob {
     Picture,
     /// Reads the vertices of a driver over a clip.
     DriverInputs,
+    /// Reads the vertices of a driver in the pose on screen.
+    DriverNow,
 }
 
 impl JobKind for EditorJob {
@@ -202,6 +204,7 @@ impl Editor {
                 EditorJob::Estimate => self.exporting.take_estimate(),
                 EditorJob::Picture => self.take_picture(),
                 EditorJob::DriverInputs => self.take_driver_inputs(),
+                EditorJob::DriverNow => self.take_driver_now(),
             }
         }
         took

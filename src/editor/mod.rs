@@ -73,7 +73,7 @@ pub use weight_colours::{Heat, HeatOf, WeightView};
 
 use crate::document::{Dirty, Document, Edit, EditError, History, MeshId, WeightedJoints};
 use crate::evaluate::{Lane, Worker};
-use crate::finding::Finding;
+use crate::finding::{Finding, Place};
 use crate::io::project::{Autosaves, Stamps};
 use crate::io::{OpenedModel, Outputs};
 use crate::sentence::shortened;
@@ -97,6 +97,8 @@ pub struct Notice {
     pub text: String,
     /// Whether it reports a failure.
     pub is_error: bool,
+    /// What it is about, which [`Editor::go_to_place`] selects.
+    pub target: Option<Place>,
 }
 
 /// The document, its history, what is on screen, and the threads that work on it.
@@ -146,6 +148,7 @@ pub struct Editor {
     muscles: clusters::Muscles,
     active_layers: clusters::ActiveLayers,
     driver_values: clusters::DriverValues,
+    residual: Option<clusters::KnownResidual>,
     recording_files: clusters::RecordingFiles,
     recording_watch: clusters::RecordingWatch,
     operations: operations::Operations,
@@ -233,6 +236,7 @@ impl Editor {
             muscles: clusters::Muscles::default(),
             active_layers: clusters::ActiveLayers::default(),
             driver_values: clusters::DriverValues::default(),
+            residual: None,
             recording_files: clusters::RecordingFiles::default(),
             recording_watch: clusters::RecordingWatch::new(watching),
             operations: operations::Operations::default(),
@@ -425,17 +429,26 @@ impl Editor {
     }
 
     fn notify(&mut self, text: impl Into<String>) {
-        self.notice(&text.into(), false);
+        self.notice(&text.into(), false, None);
+    }
+
+    /// A notice with what it is about, to be shown on request.
+    fn notify_at(&mut self, text: impl Into<String>, target: Place) {
+        self.notice(&text.into(), false, Some(target));
     }
 
     fn notify_error(&mut self, text: impl Into<String>) {
-        self.notice(&text.into(), true);
+        self.notice(&text.into(), true, None);
     }
 
-    fn notice(&mut self, text: &str, is_error: bool) {
+    fn notice(&mut self, text: &str, is_error: bool, target: Option<Place>) {
         let text = shortened(text).into_owned();
-        self.problems.keep_message(&text, is_error);
-        self.notices.push_back(Notice { text, is_error });
+        self.problems.keep_message(&text, is_error, target.as_ref());
+        self.notices.push_back(Notice {
+            text,
+            is_error,
+            target,
+        });
     }
 
     /// Replaces the document and resets the history and the screen.
@@ -472,6 +485,7 @@ impl Editor {
         self.muscles = clusters::Muscles::default();
         self.active_layers = clusters::ActiveLayers::default();
         self.driver_values = clusters::DriverValues::default();
+        self.residual = None;
         self.recording_files.forget_model();
         self.mirrors.clear();
         // Jobs of the previous model keep the old list.

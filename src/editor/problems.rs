@@ -31,6 +31,8 @@ pub struct Message {
     pub at: SystemTime,
     /// How many times it was shown in a row.
     pub n_times: usize,
+    /// What it is about, which [`Editor::go_to_place`] selects.
+    pub target: Option<Place>,
 }
 
 /// The checks of the document and their findings.
@@ -104,10 +106,10 @@ impl Problems {
         self.stale = true;
     }
 
-    pub(super) fn keep_message(&mut self, text: &str, is_error: bool) {
+    pub(super) fn keep_message(&mut self, text: &str, is_error: bool, target: Option<&Place>) {
         let at = SystemTime::now();
         match self.messages.back_mut() {
-            Some(last) if last.text == text => {
+            Some(last) if last.text == text && last.target.as_ref() == target => {
                 last.at = at;
                 last.n_times += 1;
             }
@@ -116,6 +118,7 @@ impl Problems {
                 is_error,
                 at,
                 n_times: 1,
+                target: target.cloned(),
             }),
         }
         if self.messages.len() > MAX_MESSAGES {
@@ -352,25 +355,31 @@ impl Editor {
 
     /// Selects and frames the target of `finding`; `false` if it has none in the document.
     pub fn go_to(&mut self, finding: &Finding) -> bool {
-        match &finding.target {
-            Some(Place::Joints(joints)) => {
+        if let Some(target) = &finding.target {
+            self.go_to_place(target);
+        }
+        finding.target.is_some()
+    }
+
+    /// Selects and frames a part of the document.
+    pub fn go_to_place(&mut self, place: &Place) {
+        match place {
+            Place::Joints(joints) => {
                 let joints: Vec<JointId> = joints.iter().copied().map(JointId).collect();
                 self.set_select_kind(SelectKind::Bones);
                 self.select_joints(joints.iter().copied(), joints.first().copied());
                 self.frame_selected();
             }
-            Some(
-                Place::Mesh(mesh) | Place::Samples { mesh, .. } | Place::SampleSet { mesh, .. },
-            ) => {
+            Place::Mesh(mesh) | Place::Samples { mesh, .. } | Place::SampleSet { mesh, .. } => {
                 self.document.session_mut().active_mesh = Some(MeshId(*mesh));
                 self.frame_points_of(MeshId(*mesh), None);
             }
-            Some(Place::Points { mesh, points }) => {
+            Place::Points { mesh, points } => {
                 self.document.session_mut().active_mesh = Some(MeshId(*mesh));
                 self.select_points(MeshId(*mesh), points);
                 self.frame_points_of(MeshId(*mesh), Some(points));
             }
-            Some(Place::Recording(recording)) => {
+            Place::Recording(recording) => {
                 let recording = RecordingId(*recording);
                 self.choose_recording(recording);
                 if let Some((mesh, group)) = self.document.reader_of(recording) {
@@ -380,9 +389,7 @@ impl Editor {
                     self.document.session_mut().active_mesh = Some(mesh);
                 }
             }
-            None => return false,
         }
-        true
     }
 
     /// Frames the given points of a mesh, or all of them.

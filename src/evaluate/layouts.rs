@@ -45,8 +45,14 @@ pub(super) fn find(document: &Document, views: &[ViewRequest], known: &mut Layou
         if has_layout(document, known, mesh) {
             continue;
         }
+        let earlier = known.get(&mesh).cloned();
         if let Some(item) = document.meshes().get(&mesh)
-            && let Ok(layout) = MeshLayout::compute(&item.geometry, &item.clusters, &Task::new())
+            && let Ok(layout) = MeshLayout::compute_after(
+                earlier.as_deref(),
+                &item.geometry,
+                &item.clusters,
+                &Task::new(),
+            )
         {
             known.insert(mesh, Arc::new(layout));
         }

@@ -27,6 +27,13 @@ impl DisplacementChunk {
         points.zip(self.values.iter().copied())
     }
 
+    /// The displacements of all points of a chunk, zeros left out.
+    pub fn of_array(values: &[Vec3; CHUNK]) -> Self {
+        let moved = (0u16..).zip(values).filter(|(_, v)| **v != Vec3::ZERO);
+        let (points, values) = moved.unzip();
+        Self { points, values }
+    }
+
     /// Adds its displacements times a factor to the sums of the points of the chunk.
     pub fn add_to(&self, sums: &mut [Vec3; CHUNK], factor: f32) {
         add_displacements(sums, &self.points, &self.values, factor);
@@ -86,6 +93,19 @@ impl Displacements {
             }
         }
         Self { chunks }
+    }
+
+    /// The displacements of all chunks from the first on.
+    pub fn from_chunks(chunks: Vec<DisplacementChunk>) -> Self {
+        let chunks = chunks.into_iter();
+        let some = |chunk: DisplacementChunk| (!chunk.points.is_empty()).then(|| Arc::new(chunk));
+        let mut made = Self {
+            chunks: chunks.map(some).collect(),
+        };
+        while made.chunks.last().is_some_and(Option::is_none) {
+            made.chunks.pop();
+        }
+        made
     }
 
     /// The displacements of a chunk of points; `None` where none has one.

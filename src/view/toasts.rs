@@ -4,6 +4,7 @@
 //! pointer free.
 
 use super::theme;
+use crate::finding::Place;
 use egui::accesskit::Live;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
@@ -13,7 +14,7 @@ use egui::{
 use egui_material_icons::icons;
 use std::time::{Duration, Instant};
 
-/// Duration of a notification; an error stays until dismissed.
+/// Duration of a notification; an error, and one with something to show, stays until dismissed.
 const STAY: Duration = Duration::from_secs(5);
 /// Maximum number of notifications.
 const MOST: usize = 5;
@@ -28,7 +29,15 @@ struct Toast {
     id: u64,
     text: String,
     is_error: bool,
+    /// What it is about.
+    target: Option<Place>,
     since: Instant,
+}
+
+impl Toast {
+    fn stays(&self) -> bool {
+        self.is_error || self.target.is_some()
+    }
 }
 
 /// The visible notifications, oldest first.
@@ -41,6 +50,16 @@ pub struct Toasts {
 impl Toasts {
     /// Shows a notification. A repeated text extends the visible one.
     pub fn show_message(&mut self, text: impl Into<String>, is_error: bool) {
+        self.show_message_at(text, is_error, None);
+    }
+
+    /// Shows a notification with a button that shows what it is about.
+    pub fn show_message_at(
+        &mut self,
+        text: impl Into<String>,
+        is_error: bool,
+        target: Option<Place>,
+    ) {
         let text = text.into();
         self.shown.retain(|toast| toast.text != text);
         self.n_said += 1;
@@ -48,10 +67,11 @@ impl Toasts {
             id: self.n_said,
             text,
             is_error,
+            target,
             since: Instant::now(),
         });
         if self.shown.len() > MOST {
-            let oldest = self.shown.iter().position(|toast| !toast.is_error);
+            let oldest = self.shown.iter().position(|toast| !toast.stays());
             self.shown.remove(oldest.unwrap_or(0));
         }
     }
@@ -71,28 +91,34 @@ impl Toasts {
         self.shown.is_empty()
     }
 
-    /// Draws the notifications upwards from the lower right of `over`; errors have a dismiss button.
-    pub fn show(&mut self, ctx: &Context, over: Rect) {
+    /// Draws the notifications upwards from the lower right of `over`; those that stay have a dismiss button. Returns what is to
+    /// be shown.
+    pub fn show(&mut self, ctx: &Context, over: Rect) -> Option<Place> {
         self.shown
-            .retain(|toast| toast.is_error || toast.since.elapsed() < STAY);
-        let next = self.shown.iter().filter(|toast| !toast.is_error);
+            .retain(|toast| toast.stays() || toast.since.elapsed() < STAY);
+        let next = self.shown.iter().filter(|toast| !toast.stays());
         if let Some(rest) = next.map(|t| STAY.saturating_sub(t.since.elapsed())).min() {
             ctx.request_repaint_after(rest);
         }
         let width = WIDTH.min(over.width() - 2.0 * MARGIN);
         if width < 80.0 {
-            return;
+            return None;
         }
         let mut bottom = over.bottom() - MARGIN;
-        let mut dismissed = None;
+        let (mut dismissed, mut wanted) = (None, None);
         for toast in self.shown.iter().rev() {
             let height = toast_ui(ctx, toast, Pos2::new(over.right() - MARGIN, bottom), width);
             let top = bottom - height;
-            if toast.is_error {
+            if toast.stays() {
                 let corner = Pos2::new(over.right() - MARGIN, top);
                 if dismiss_ui(ctx, toast.id, corner) {
                     dismissed = Some(toast.id);
                 }
+            }
+            if let Some(target) = &toast.target
+                && show_ui(ctx, toast.id, Pos2::new(over.right() - MARGIN, bottom))
+            {
+                (dismissed, wanted) = (Some(toast.id), Some(target.clone()));
             }
             bottom = top - 6.0;
             if bottom < over.top() + 48.0 {
@@ -103,6 +129,7 @@ impl Toasts {
             self.shown.retain(|toast| toast.id != id);
             ctx.request_repaint();
         }
+        wanted
     }
 }
 
@@ -116,7 +143,12 @@ fn toast_ui(ctx: &Context, toast: &Toast, corner: Pos2, width: f32) -> f32 {
     job.wrap.max_width = width - 2.0 * PADDING - 2.0 * (ICON + PADDING);
     job.wrap.max_rows = 6;
     let galley = ctx.fonts_mut(|fonts| fonts.layout_job(job));
-    let size = Vec2::new(width, galley.size().y.max(ICON) + 2.0 * PADDING);
+    let button = if toast.target.is_some() {
+        theme::ROW + 4.0
+    } else {
+        0.0
+    };
+    let size = Vec2::new(width, galley.size().y.max(ICON) + 2.0 * PADDING + button);
     Area::new(Id::unique(("toast", toast.id)))
         .order(Order::Foreground)
         .fixed_pos(corner - size)
@@ -186,6 +218,21 @@ fn dismiss_ui(ctx: &Context, id: u64, corner: Pos2) -> bool {
             response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Dismiss"));
             response
                 .on_hover_text("Dismiss this message. The Problems panel keeps it under Messages.")
+                .clicked()
+        })
+        .inner
+}
+
+/// The button in the lower right corner of a notification that shows what it is about.
+fn show_ui(ctx: &Context, id: u64, corner: Pos2) -> bool {
+    Area::new(Id::unique(("show", id)))
+        .order(Order::Foreground)
+        .fixed_pos(corner - Vec2::new(64.0, theme::ROW + 4.0))
+        .constrain(false)
+        .fade_in(false)
+        .show(ctx, |ui| {
+            ui.add(Button::new("Show").min_size(Vec2::new(56.0, theme::ROW)))
+                .on_hover_text("Select and frame what the message is about.")
                 .clicked()
         })
         .inner

@@ -4,7 +4,7 @@
 
 use glam::{DQuat, DVec3, Vec3};
 use sinew::deform::correctives::{
-    CapturedOver, Correctives, Driver, Sample, SampleSet, WeightsWork,
+    CapturedOver, Correctives, Driver, Sample, SampleSet, WeightsWork, sum_of_samples,
 };
 use sinew::document::{CorrectivesEdit, Document, Edit};
 use sinew::evaluate::Evaluator;
@@ -13,6 +13,7 @@ use sinew::psd::Displacements;
 use sinew::sample::{SampleKind, sample};
 use sinew::skeleton::{JointId, Pose};
 use sinew::task::Task;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant};
 fn main() {
     weights();
     stage();
+    adding();
     opening();
 }
 
@@ -106,6 +108,66 @@ fn weights() {
         "weights of 64 samples on 4 joints: {:.1?}",
         median(&mut times)
     );
+}
+
+/// What a new sample starts with: the sum of 16 samples of 100 thousand points each, in a pose, with the same weights for all
+/// points and with those of each. Beside it the sum taken point by point.
+fn adding() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = model(folder.path(), SampleKind::Mannequin, 100_000);
+    let n_points = plain.meshes().values().next().unwrap().geometry.n_points() as u32;
+    let joints = [JointId(9), JointId(10)];
+    for weighted in [false, true] {
+        let mut document = plain.clone();
+        let mut made = SampleSet::clone(&set(&plain, &joints, 16, |_| 0..n_points).sets()[0]);
+        made.weighted = weighted;
+        apply(
+            &mut document,
+            Correctives::new(vec![Arc::new(made)]).unwrap(),
+        );
+        let mut pose = Pose::clone(document.rest_pose());
+        for (k, joint) in joints.iter().enumerate() {
+            pose.locals[joint.get()].rotation *= rotation(3 + k);
+        }
+        document.session_mut().playback.clip = None;
+        let posed = Edit::pose_change(document.pose(), &pose);
+        document.apply(&mut posed.unwrap()).unwrap();
+        let instance = *document.instances().keys().next().unwrap();
+        let item = document.meshes().values().next().unwrap();
+        let parts = || {
+            let weights = document.point_weights(instance).unwrap();
+            (weights, document.point_rotations(instance).unwrap())
+        };
+        let (mut by_arrays, mut by_points) = (Vec::new(), Vec::new());
+        for _ in 0..5 {
+            let start = Instant::now();
+            let (mut weights, rotations) = parts();
+            let shown = sum_of_samples(&item.correctives, &mut weights, &rotations, false);
+            by_arrays.push(start.elapsed());
+            let start = Instant::now();
+            let (mut weights, _) = parts();
+            let mut sums: BTreeMap<u32, Vec3> = BTreeMap::new();
+            for (s, sample) in item.correctives.samples().iter().enumerate() {
+                for (point, displacement) in sample.displacements.iter() {
+                    let weight = weights.at(point)[s];
+                    *sums.entry(point).or_default() += displacement * weight as f32;
+                }
+            }
+            let sums = Displacements::new(sums.into_iter().collect());
+            by_points.push(start.elapsed());
+            assert_eq!(shown.n_points(), sums.n_points());
+        }
+        let weights = if weighted {
+            "of each point"
+        } else {
+            "for all points"
+        };
+        println!(
+            "adding a sample to 16 of {n_points} points, weights {weights}: {:.1?}, point by point {:.1?}",
+            median(&mut by_arrays),
+            median(&mut by_points)
+        );
+    }
 }
 
 /// The default stack with and without 16 samples that each move a tenth of 100 thousand points, in turn; and what single

@@ -1,13 +1,15 @@
 //! Recordings and data of cluster groups with the headless editor: files are read in the background, channels are bound, and
 //! each change is one undo step.
 
+use crate::cli::done;
 use crate::cluster_data::Water;
 use crate::clusters_editor::{marked_arm, select, shown, undo_label, undoes};
 use crate::editing::EditorHarness;
 use glam::{DQuat, DVec3, Vec3};
+use serde_json::{Value, json};
 use sinew::cluster::channel::{BindingKind, RecordingId, ScalarDirection};
 use sinew::cluster::procedural::DriverInput;
-use sinew::cluster::{Base, DataLayer, DriverLayer};
+use sinew::cluster::{Base, DataLayer, DriverLayer, Fit};
 use sinew::editor::OpenRequest;
 use sinew::editor::clusters::DriverSource;
 use sinew::finding::{Fix, Place};
@@ -112,6 +114,11 @@ fn markers_of_a_trc_file_place_clusters_in_the_editor_in_files_and_on_the_comman
     });
     h.settle();
 
+    // The rest fits exactly. A vertex that moves away is named, and how far it is.
+    let fit = h.editor.data_residual(0).unwrap();
+    assert_eq!(fit.n_markers, 3);
+    assert!(fit.rms < 1e-6 && fit.largest < 1e-6, "{fit:?}");
+
     let clip = *h.editor.document().clips().keys().next().unwrap();
     h.editor.show_clip(Some(clip));
     let check = |shape: &[Vec3], which: [u32; 3], places: &[DVec3; 3], what: &str| {
@@ -137,6 +144,131 @@ fn markers_of_a_trc_file_place_clusters_in_the_editor_in_files_and_on_the_comman
     again.editor.set_time(2.0);
     again.settle();
     check(&shown(&again), corners, &moved[2], "opened again");
+}
+
+/// The distances of markers from their vertices that the fit leaves, by hand: without a fit the positions as they are.
+#[test]
+fn the_residual_of_a_fit_counts_its_markers_and_names_the_worst() {
+    let water = Water::new();
+    let csv = water.join("plate.csv");
+    let mut text = "time".to_owned();
+    for name in ["A", "B", "C", "D"] {
+        let _ = write!(text, ",{name}.x[mm],{name}.y[mm],{name}.z[mm]");
+    }
+    // At the vertices 0, 8, 72 and 80 of the grid, but for D, 30 mm above; 4 markers, of which D has no value at 1 s.
+    text.push_str("\n0,-2000,0,-2000,2000,0,-2000,-2000,0,2000,2000,30,2000\n");
+    text.push_str("1,-2000,0,-2000,2000,0,-2000,-2000,0,2000,,,\n");
+    text.push_str("2,-2000,0,-2000,2000,0,-2000,-2000,0,2000,2000,30,2000\n");
+    std::fs::write(&csv, text).unwrap();
+    let mut h = EditorHarness::on(OpenRequest::Path(water.join("water.glb")));
+    let corners = points(&h, [0, 8, 72, 80]);
+    select(&mut h, &corners);
+    h.editor.mark_selected();
+    add(&mut h, &csv);
+    h.editor.add_data(RECORDING);
+    h.settle();
+    for (point, marker) in corners.into_iter().zip(["A", "B", "C", "D"]) {
+        select(&mut h, &[point]);
+        h.editor.add_binding(0, marker);
+    }
+    h.editor.set_data(0, "fit", |layer| layer.fit = Fit::None);
+    let fit = h.editor.data_residual(0).unwrap();
+    assert_eq!((fit.n_markers, fit.worst.as_str()), (4, "D"));
+    assert!((fit.largest - 0.03).abs() < 1e-6, "{fit:?}");
+    assert!((fit.rms - 0.015).abs() < 1e-6, "{fit:?}");
+    // Fitted, the corners of the square share what is left: 7.5 mm each, to first order.
+    h.editor.set_data(0, "fit", |layer| layer.fit = Fit::Rigid);
+    let fit = h.editor.data_residual(0).unwrap();
+    assert!((fit.rms - 0.0075).abs() < 1e-4, "{fit:?}");
+    // The markers with a value at the reference time.
+    h.editor.set_data(0, "reference time", |layer| {
+        layer.reference = Some(1.0);
+        layer.played.sampling.max_gap = Some(0.1);
+    });
+    let fit = h.editor.data_residual(0).unwrap();
+    assert_eq!(fit.n_markers, 3);
+    assert!(fit.rms < 1e-6, "{fit:?}");
+    h.editor
+        .set_data(0, "reference time", |layer| layer.reference = None);
+    h.settle();
+    let project = water.join("plate.ron");
+    h.editor.save_as(&project);
+    h.settle();
+    let said = done(&["clusters", project.to_str().unwrap(), "--json"]);
+    let said: Value = serde_json::from_str(&said).unwrap();
+    let found = &said["meshes"][0]["groups"][0]["data"][0]["fit"];
+    assert_eq!(
+        (&found["kind"], &found["markers"]),
+        (&json!("rigid"), &json!(4))
+    );
+    assert!(
+        (found["rms"].as_f64().unwrap() - 0.0075).abs() < 1e-4,
+        "{found}"
+    );
+    assert!(found["largest"].as_f64().unwrap() >= 0.007, "{found}");
+    assert!(found["worst"].is_string());
+    let said = done(&["clusters", project.to_str().unwrap()]);
+    assert!(said.contains("fit of 4 markers: 0.0075"), "{said}");
+}
+
+#[test]
+fn what_is_said_of_a_vertex_shows_it() {
+    let water = Water::new();
+    let trc = water.join("plate.trc");
+    std::fs::write(&trc, plate().0).unwrap();
+    let mut h = EditorHarness::on(OpenRequest::Path(water.join("water.glb")));
+    let corners = points(&h, [0, 8, 72]);
+    select(&mut h, &corners);
+    h.editor.mark_selected();
+    add(&mut h, &trc);
+    h.editor.add_data(RECORDING);
+    h.settle();
+    select(&mut h, &corners[1..2]);
+    h.editor.add_binding(0, "A");
+    h.editor.set_binding_places(0, 0, true);
+    h.settle();
+    let mesh = h.editor.clustered_mesh().unwrap();
+    let target = Place::Points {
+        mesh: mesh.0,
+        points: [corners[1]].into(),
+    };
+    let selected = |h: &EditorHarness| -> Vec<u32> {
+        let of = &h.editor.document().session().selected_points;
+        of.get(&mesh).into_iter().flat_map(|p| p.iter()).collect()
+    };
+    // A second position of a vertex is refused: the notice names its object and group, and shows it on request.
+    let name = h.editor.document().meshes()[&mesh].geometry.name.clone();
+    let group = h.editor.cluster_groups()[0].name.clone();
+    select(&mut h, &corners);
+    h.editor.duplicate_group_layer::<DataLayer>(0);
+    let said = h.settle_and_notice();
+    assert!(
+        said.starts_with(&format!("\"{name}\", group \"{group}\": the data: vertex "))
+            && said.contains("two bindings of the kind Position"),
+        "{said}"
+    );
+    assert_eq!(selected(&h), corners, "a refusal selects nothing by itself");
+    let notice = h.notices.last().unwrap().clone();
+    assert_eq!(notice.target.as_ref(), Some(&target));
+    assert_eq!(
+        h.editor.messages().back().unwrap().target.as_ref(),
+        Some(&target)
+    );
+    h.editor.go_to_place(&target);
+    assert_eq!(selected(&h), [corners[1]]);
+
+    // A binding whose vertex left the group is a problem that selects it.
+    h.editor.unmark_selected();
+    h.settle();
+    let problems = h.editor.problems().clone();
+    let mut elsewhere = problems
+        .iter()
+        .filter(|f| f.message.contains("that this group does not have"));
+    let elsewhere = elsewhere.next().expect("a problem");
+    assert_eq!(elsewhere.target.as_ref(), Some(&target));
+    select(&mut h, &corners);
+    assert!(h.editor.go_to(elsewhere));
+    assert_eq!(selected(&h), [corners[1]]);
 }
 
 #[test]

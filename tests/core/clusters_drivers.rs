@@ -3,16 +3,16 @@
 
 use crate::clusters_editor::{bend_elbow, marked_arm, select, shown, undo_label, undoes};
 use crate::editing::EditorHarness;
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use sinew::cluster::procedural::{
     CurveSettings, DriverInput, DriverPoint, SinkDirection, SinkMask,
 };
 use sinew::cluster::{DriverLayer, GroupPreset};
 use sinew::deform::{DriverReader, PoseInputs};
-use sinew::document::ClipId;
+use sinew::document::{ClipId, Document};
 use sinew::editor::clusters::DriverSource;
 use sinew::evaluate::Evaluator;
-use sinew::skeleton::{JointId, Moment, PoseAt};
+use sinew::skeleton::{JointId, Moment, Pose, PoseAt};
 
 fn driver(h: &EditorHarness) -> DriverLayer {
     h.editor
@@ -234,6 +234,67 @@ fn the_course_over_a_clip_is_what_the_deformer_stack_reads() {
         let value = h.editor.driver_value().unwrap();
         assert!((value.amount - amount).abs() < 1e-9);
     }
+    // Between the times of the course the value is that of the pose itself, once it is read.
+    let secs = 0.5 * (course[20][0] + course[21][0]) + 0.01;
+    h.editor.set_time(secs);
+    h.settle();
+    h.editor.driver_value();
+    h.settle();
+    let value = h.editor.driver_value().unwrap();
+    let pose = document.pose_of_clip(&document.clips()[&clip], secs);
+    let exact = distance(&plain, &pose, ends);
+    assert!((value.input.unwrap() - exact).abs() < 1e-9, "{value:?}");
+}
+
+/// The distance of two vertices as the stack alone has them in a pose.
+fn distance(plain: &Document, pose: &Pose, ends: [DriverPoint; 2]) -> f64 {
+    let mut evaluator = Evaluator::default();
+    let moment = Moment::default();
+    evaluator.evaluate(plain, PoseAt { pose, moment });
+    let instance = *plain.instances().keys().next().unwrap();
+    let positions = evaluator.plan(instance).unwrap().positions();
+    let [a, b] = ends.map(|end| match end {
+        DriverPoint::Vertex(vertex) => positions[vertex as usize].as_dvec3(),
+        DriverPoint::Joint(_) => panic!("a vertex"),
+    });
+    a.distance(b)
+}
+
+#[test]
+fn a_distance_between_vertices_follows_the_pose_while_it_changes() {
+    let (mut h, forearm) = driven_arm(0.0);
+    let mesh = h.editor.clustered_mesh().expect("the arm");
+    let n = h.editor.document().meshes()[&mesh].geometry.n_points() as u32;
+    // At both ends of the arm.
+    let ends = [DriverPoint::Vertex(0), DriverPoint::Vertex(n - 1)];
+    h.editor.set_driver(0, "input", |layer| {
+        layer.settings.input = DriverInput::Distance {
+            a: ends[0],
+            b: ends[1],
+        };
+        layer.settings.to = 2.0;
+    });
+    h.editor.driver_value();
+    h.settle();
+    let mut local = h.editor.document().free_pose().locals[forearm.get()];
+    let first = h.editor.driver_value().expect("it was read").input.unwrap();
+    h.editor.begin_pose_field(forearm, "Rotate");
+    for _ in 0..20 {
+        local.rotation *= DQuat::from_rotation_x(0.05);
+        h.editor.set_pose_field(forearm, local);
+        h.editor.poll(0.0);
+        // There is a value in every frame of the drag.
+        assert!(h.editor.driver_value().is_some());
+    }
+    h.settle();
+    h.editor.driver_value();
+    h.settle();
+    let value = h.editor.driver_value().unwrap().input.unwrap();
+    let pose = h.editor.document().shown_pose();
+    let plain = h.editor.document().clone().without_clusters();
+    assert!((value - distance(&plain, &pose, ends)).abs() < 1e-9);
+    assert!((value - first).abs() > 0.01, "{value} {first}");
+    h.editor.confirm_transform();
 }
 
 #[test]

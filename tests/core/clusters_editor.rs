@@ -10,13 +10,17 @@ use sinew::document::session::{RadiusUnit, SelectKind};
 use sinew::document::{CorrectivesEdit, Edit};
 use sinew::editor::clusters::ClusterTarget;
 use sinew::editor::{OpenRequest, OperationKind, ResetPart, SampleTask};
+use sinew::io::open_sample;
+use sinew::io::project::{apply_project, parse, to_project, to_text};
 use sinew::math::Axis;
 use sinew::mesh::PointSet;
 use sinew::psd::Displacements;
 use sinew::skeleton::JointId;
 use sinew::suggest::TrainingPoses;
+use sinew::task::Task;
 use sinew::tools::PointerKind;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The two fingers under a brush of half the width of one.
@@ -603,6 +607,108 @@ fn a_muscle_is_added_on_the_selected_bone_towards_its_bend() {
     let most = f64::from(most.fold(0.0, f32::max));
     let full = muscle.settings.amplitude;
     assert!(most > 0.3 * full && most < 1.3 * full, "{most} of {full}");
+}
+
+#[test]
+fn a_muscle_bulges_in_flexion_alone_and_can_be_flipped() {
+    let mut h = marked_arm();
+    let forearm = bend_elbow(&mut h, 60.0);
+    let upper = h
+        .editor
+        .document()
+        .skeleton()
+        .joint(forearm)
+        .parent
+        .unwrap();
+    h.editor.select_joint(Some(upper));
+    assert!(h.editor.add_muscle());
+    h.settle();
+    let settings = |h: &EditorHarness| h.editor.active_muscle().unwrap().1.settings.clone();
+    // The side to which the pose bends it.
+    assert_eq!(settings(&h).flexion, Some(settings(&h).side));
+    let bulge = |h: &mut EditorHarness, degrees: f64| -> (f64, f64) {
+        bend_elbow(h, degrees);
+        let bulged = shown(h);
+        h.editor.mute_muscle(0, true);
+        h.settle();
+        let flat = shown(h);
+        h.editor.mute_muscle(0, false);
+        h.settle();
+        let apart = bulged.iter().zip(&flat).map(|(a, b)| a.distance(*b));
+        let most = f64::from(apart.fold(0.0, f32::max));
+        (h.editor.muscle_bend().unwrap().to_degrees(), most)
+    };
+    let (flexed, full) = bulge(&mut h, 60.0);
+    assert!(
+        (flexed - 60.0).abs() < 1e-6 && full > 0.0,
+        "{flexed} {full}"
+    );
+    let (extended, none) = bulge(&mut h, -60.0);
+    assert!((extended + 60.0).abs() < 1e-6, "{extended}");
+    assert_eq!(none, 0.0);
+    undoes(&mut h, |h| h.editor.flip_muscle_flexion(0));
+    assert_eq!(undo_label(&h), "Flexion of muscle");
+    let (flipped, other) = bulge(&mut h, -60.0);
+    assert!(
+        (flipped - 60.0).abs() < 1e-6 && other > 0.5 * full,
+        "{flipped} {other}"
+    );
+    assert_eq!(bulge(&mut h, 60.0).1, 0.0);
+    // Any bend counts.
+    undoes(&mut h, |h| h.editor.set_muscle_flexes(0, false));
+    assert_eq!(settings(&h).flexion, None);
+    assert_eq!(h.editor.muscle_flexion(), None);
+    assert!(bulge(&mut h, 60.0).1 > 0.0 && bulge(&mut h, -60.0).1 > 0.0);
+    // On one side again: that to which the pose bends it now.
+    let toward = settings(&h).side;
+    undoes(&mut h, |h| h.editor.set_muscle_flexes(0, true));
+    let flexion = settings(&h).flexion.unwrap();
+    assert!(flexion.dot(toward) < -0.9, "{flexion} {toward}");
+    // A project keeps it.
+    let document = h.editor.document().clone();
+    let text = to_text(&to_project(&document, Some(Path::new("/p/arm.ron"))).unwrap()).unwrap();
+    let plain = open_sample("arm", &Task::new()).unwrap().document;
+    let (again, findings) = apply_project(plain, parse(&text).unwrap()).unwrap();
+    assert_eq!(findings, []);
+    let mesh = h.editor.clustered_mesh().unwrap();
+    assert_eq!(
+        again.meshes()[&mesh].clusters,
+        document.meshes()[&mesh].clusters
+    );
+}
+
+#[test]
+fn a_muscle_takes_its_flexion_from_clips_and_from_the_rest_pose() {
+    // At rest, with clips that bend the elbow.
+    let mut h = marked_arm();
+    let forearm = bend_elbow(&mut h, 0.0);
+    let upper = h
+        .editor
+        .document()
+        .skeleton()
+        .joint(forearm)
+        .parent
+        .unwrap();
+    h.editor.select_joint(Some(upper));
+    assert!(h.editor.add_muscle());
+    let clip = *h.editor.document().clips().keys().next().expect("a clip");
+    h.editor.show_clip(Some(clip));
+    let item = h.editor.document().clips()[&clip].clone();
+    let (start, end) = (f64::from(item.start_secs()), f64::from(item.end_secs()));
+    let mut most = 0.0f64;
+    for i in 0..24 {
+        h.editor
+            .set_time(start + (end - start) * f64::from(i) / 23.0);
+        h.settle();
+        let bend = h.editor.muscle_bend().unwrap();
+        if bend.abs() > most.abs() {
+            most = bend;
+        }
+    }
+    assert!(
+        most > 0.3,
+        "the largest bend of the clip is a flexion: {most}"
+    );
 }
 
 impl EditorHarness {

@@ -18,12 +18,13 @@ use sinew::bake::{BakeMode, BakeOptions};
 use sinew::cluster::lattice::{LatticeSettings, Outside};
 use sinew::cluster::{
     Base, CageControls, CageMesh, CageSource, ClusterGroup, ClusterMap, ControlMotion, GroupPreset,
-    LatticeControls, MapError, PatchSettings,
+    LatticeControls, MapError, MeshLayout, PatchSettings, is_slow_to_bind,
 };
 use sinew::deform::{DeformStack, Moved};
 use sinew::document::session::{PoseSpace, TransformKind};
 use sinew::document::{ClipId, Document, Edit, checks};
 use sinew::evaluate::Evaluator;
+use sinew::finding::Place;
 use sinew::io::project::{apply_project, parse, to_project, to_text};
 use sinew::io::{open_any, open_sample};
 use sinew::math::{Axis, Worse};
@@ -327,6 +328,11 @@ fn what_is_not_valid_is_refused_and_what_does_not_act_is_a_problem() {
     let said = |map| -> String {
         let found = checks::of_layers(&with(&document, map));
         assert!(found.iter().all(|f| f.message.len() <= 300));
+        // A click selects the clusters.
+        assert!(found.iter().all(|f| matches!(
+            &f.target,
+            Some(Place::Points { points, .. }) if !points.is_empty()
+        )));
         found.iter().map(ToString::to_string).collect()
     };
     let none = ControlMotion::default;
@@ -361,6 +367,70 @@ fn what_is_not_valid_is_refused_and_what_does_not_act_is_a_problem() {
         found.contains("Its group is driven by a Cage, and has none"),
         "{found}"
     );
+}
+
+/// A fine cage around many clusters is bound with their patches, where the artist sees progress and can cancel, and never within
+/// an evaluation.
+#[test]
+fn a_cage_that_takes_long_to_bind_comes_with_the_patches() {
+    let document = tube(120);
+    let half = DVec3::new(2.0, 0.5, 0.5);
+    let fine = |margin: f64| CageMesh::around([-half * margin, half * margin], 8).unwrap();
+    let points = every(&document, 2);
+    assert!(
+        is_slow_to_bind(&fine(1.0), points.len()),
+        "{}",
+        points.len()
+    );
+    assert!(!is_slow_to_bind(&box_cage(), points.len()));
+    let lifted = |mesh: CageMesh| {
+        let controls = 0..mesh.vertices().len() as u32;
+        let motion = still(controls.map(|control| (control, Vec3::Y * 0.1)).collect());
+        by_cage(points.clone(), mesh, motion)
+    };
+    let geometry = document.meshes()[&MESH].geometry.clone();
+    let map = lifted(fine(1.0));
+    let task = Task::new();
+    let layout = MeshLayout::compute(&geometry, &map, &task).unwrap();
+    assert_eq!(task.label(), "Binding to the cage");
+    assert!(task.fraction() > 0.5, "{}", task.fraction());
+    assert_eq!(layout.cages().len(), 1);
+    // Displacements leave it as it is; another cage or other clusters do not, and then only the cage is bound again.
+    assert!(layout.is_of(
+        &geometry,
+        &by_cage(points.clone(), fine(1.0), still(vec![]))
+    ));
+    let wide = lifted(fine(1.5));
+    assert!(!layout.is_of(&geometry, &wide));
+    let coarse = lifted(box_cage());
+    assert!(!layout.is_of(&geometry, &coarse));
+    let again = MeshLayout::compute_after(Some(&layout), &geometry, &wide, &task).unwrap();
+    assert!(std::ptr::eq(layout.surface(), again.surface()));
+    assert!(again.is_of(&geometry, &wide));
+    let none = MeshLayout::compute_after(Some(&again), &geometry, &coarse, &task).unwrap();
+    assert!(none.cages().is_empty() && none.is_of(&geometry, &coarse));
+    let cancelled = Task::new();
+    cancelled.cancel();
+    let ended = MeshLayout::compute_after(Some(&layout), &geometry, &wide, &cancelled);
+    assert!(ended.is_err());
+
+    // With the layout of the other cage the group follows the stack until its own is there.
+    let pose = bent(&document, 40.0);
+    let shape_by = |map: &ClusterMap, layout: Option<&Arc<MeshLayout>>| -> Vec<Vec3> {
+        let document = with(&document, map.clone());
+        let mut evaluator = Evaluator::default();
+        if let Some(layout) = layout {
+            evaluator.set_layouts([(MESH, layout.clone())].into());
+        }
+        evaluator.evaluate(&document, &pose);
+        evaluator.plan(SKINNED).unwrap().positions().to_vec()
+    };
+    let (own, other) = (Arc::new(again), Arc::new(layout));
+    let shown = shape_by(&wide, Some(&own));
+    assert_eq!(bits(&shown), bits(&shape_by(&wide, None)));
+    let stack = shape_by(&with_group(points.clone(), |_| {}), None);
+    assert!((apart(&shown, &stack) - 0.1).abs() < 0.02);
+    assert_eq!(bits(&shape_by(&wide, Some(&other))), bits(&stack));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::models::tube;
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use sinew::correctives;
 use sinew::deform::correctives::{
-    Correctives, Driver, PointWeights, Sample, SampleSet, WeightsWork,
+    Correctives, Driver, PointWeights, Sample, SampleSet, WeightsWork, sum_of_samples,
 };
 use sinew::deform::{DeformStack, ScaleMode, SkinningMethod, StackPreset, Variant, capture};
 use sinew::document::checks;
@@ -368,6 +368,53 @@ fn a_vertex_of_a_weighted_set_follows_the_joints_that_move_it() {
     // A tip point follows the sample of the end more than the plain distances say.
     let tip = points.clone().find(|&p| weight(p, 2) == 1.0).unwrap();
     assert!(weights.at(tip)[1] > found[1], "{found:?}");
+}
+
+/// What a new sample starts with is what all samples add at each point, also where points weigh the drivers.
+#[test]
+fn the_sum_of_all_samples_is_that_of_each_point() {
+    let plain = tube(40);
+    let bent = DQuat::from_rotation_z(1.2);
+    let mut document = plain.clone();
+    for (pose, size) in [
+        (posed(&plain, bent, DQuat::IDENTITY), 0.1),
+        (
+            posed(&plain, DQuat::IDENTITY, DQuat::from_rotation_z(1.0)),
+            0.07,
+        ),
+    ] {
+        document = with_sample(&document, &pose, &[1, 2], &sculpt(&plain, &pose, size));
+    }
+    for mut document in [weighted(&document), document] {
+        let both = posed(&document, bent, DQuat::from_rotation_z(0.7));
+        document.session_mut().playback.clip = None;
+        let mut to_both = Edit::pose_change(document.pose(), &both).unwrap();
+        document.apply(&mut to_both).unwrap();
+        let correctives = document.meshes()[&MESH].correctives.clone();
+        let sum = || {
+            let mut weights = document.point_weights(SKINNED).unwrap();
+            let rotations = document.point_rotations(SKINNED).unwrap();
+            sum_of_samples(&correctives, &mut weights, &rotations, false)
+        };
+        let found = sum();
+        let mut weights = document.point_weights(SKINNED).unwrap();
+        for point in 0..document.meshes()[&MESH].geometry.n_points() as u32 {
+            let own = correctives.samples().iter().enumerate();
+            let weights = weights.at(point);
+            let own = own.map(|(s, sample)| {
+                let displacement = sample.displacements.get(point).unwrap_or_default();
+                displacement * (weights[s] * f64::from(sample.strength)) as f32
+            });
+            let off = found.get(point).unwrap_or_default() - own.sum::<Vec3>();
+            assert!(off.length() < 1e-6, "{point}: {off}");
+        }
+        assert!(found.n_points() > 20);
+        let one = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build()
+            .unwrap();
+        assert_eq!(one.install(sum), found);
+    }
 }
 
 /// New weights of displaced points change their classes: an update is what an evaluation from the start is.

@@ -247,6 +247,23 @@ fn a_muscle_is_added_in_the_panel_and_dragged_on_the_surface() {
     window.press_widget(Role::Button, "Add muscle");
     assert_eq!(undo_label(&window), "Add muscle · Muscle");
     assert!(window.says("Strength of the muscle: "));
+    assert!(window.says("\u{b0} of flexion"));
+    let flexion = window.editor().muscles()[0]
+        .settings
+        .flexion
+        .expect("a side");
+    window.press_widget(Role::Button, "Flip flexion");
+    assert_eq!(undo_label(&window), "Flexion of muscle");
+    assert_eq!(
+        window.editor().muscles()[0].settings.flexion,
+        Some(-flexion)
+    );
+    assert!(window.says("\u{b0} of extension"));
+    window.pick("Flexion", "To any side");
+    assert!(window.says("\u{b0} of bend"));
+    window.key(CTRL, Key::Z);
+    window.key(CTRL, Key::Z);
+    assert!(window.says("\u{b0} of flexion"));
     window.picture("muscle-added");
     for (handle, step) in [
         ("Place of the muscle", "Place of muscle"),

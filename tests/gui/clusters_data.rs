@@ -75,6 +75,8 @@ fn a_dropped_recording_is_bound_scrubbed_and_taken_back() {
     assert_eq!(before.len(), moved.len());
     window.key(CTRL, Key::Z);
 
+    // One marker fits the middle of its vertices.
+    assert!(window.says("0 m RMS, 1 marker"));
     window.pick("Axis for x", "-Y");
     assert_eq!(data(&window).bindings[0].axes.label(), "-Y, X, Z");
     assert_eq!(undo_label(&window), "Data axes · load");
@@ -103,6 +105,42 @@ fn a_dropped_recording_is_bound_scrubbed_and_taken_back() {
     assert!(window.document().recordings().is_empty());
     window.key(CTRL, Key::Z);
     assert_eq!(window.document().recordings().len(), 1);
+}
+
+#[test]
+fn a_refusal_about_a_vertex_shows_it_from_the_notification_and_from_the_messages() {
+    let mut window = with_clusters_on_a_bone();
+    let path = recording(&window);
+    window.drop_file(&path);
+    window.press_widget(Role::Button, "Add data");
+    window.press_widget(Role::Button, "load");
+    let editor = window.harness.state_mut().editor_mut();
+    let mesh = editor.clustered_mesh().expect("an object");
+    let cluster = editor.clusters().expect("clusters").clusters()[0].0;
+    editor.select_points_of([(mesh, [cluster].into_iter().collect())]);
+    editor.add_binding(0, "wrist");
+    editor.set_binding_places(0, 0, true);
+    window.settle();
+    let selected = |window: &Window| -> Vec<u32> {
+        let of = &window.document().session().selected_points;
+        of.get(&mesh).into_iter().flat_map(|p| p.iter()).collect()
+    };
+    for from_messages in [false, true] {
+        let editor = window.harness.state_mut().editor_mut();
+        editor.select_points_of([]);
+        window.settle();
+        if from_messages {
+            window.click(Role::Tab, "Problems");
+            window.click(Role::Button, "Messages");
+            assert!(window.says("two bindings of the kind Position"));
+        } else {
+            window.press_widget(Role::Button, "Duplicate data");
+            assert!(window.says("two bindings of the kind Position"));
+            window.picture("refused-vertex");
+        }
+        window.click(Role::Button, "Show");
+        assert_eq!(selected(&window), [cluster], "{from_messages}");
+    }
 }
 
 #[test]

@@ -3,8 +3,11 @@
 use crate::clusters::{clustering, undo_label, with_clusters_on_a_bone};
 use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, PointerButton, Role, Vec2};
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sinew::cluster::DriverLayer;
-use sinew::cluster::procedural::{DriverInput, Normalisation, SinkDirection, SinkMask};
+use sinew::cluster::procedural::{
+    DriverInput, DriverPoint, Normalisation, SinkDirection, SinkMask,
+};
 
 fn driver(window: &Window) -> DriverLayer {
     let active = window.editor().active_group_layer::<DriverLayer>();
@@ -105,6 +108,19 @@ fn each_input_of_a_driver_is_chosen_and_the_clip_drawn() {
         window.reach(Role::ComboBox, "Input");
         window.picture(&format!("driver-input-{choice}"));
     }
+    // A vertex that is read is selected and framed by a click on its number.
+    window.pick("Input", "Distance");
+    let editor = window.harness.state_mut().editor_mut();
+    let mesh = editor.clustered_mesh().expect("an object");
+    editor.select_points_of([(mesh, [7].into_iter().collect())]);
+    window.settle();
+    window.press_widget(Role::Button, "From the selected vertex");
+    let editor = window.harness.state_mut().editor_mut();
+    editor.select_points_of([]);
+    window.settle();
+    window.press_widget(Role::Link, "Vertex 7");
+    assert!(window.document().session().selected_points[&mesh].contains(7));
+    window.pick("Input", "Twist");
     window.select(bones[1]);
     window.press_widget(Role::Button, "Use selected bone for bone");
     assert_eq!(
@@ -127,4 +143,118 @@ fn each_input_of_a_driver_is_chosen_and_the_clip_drawn() {
     window.settle();
     assert!(window.says("Amount of the driver over the clip"));
     window.picture("driver-clip");
+}
+
+/// Whether a number with this unit stands beside *Now*, and how far the clusters are moved.
+fn now(window: &Window, unit: &str) -> String {
+    let found = window.harness.query_all_by_label_contains(", moves by ");
+    let texts = found.filter_map(|node| {
+        node.accesskit_node()
+            .label()
+            .or(node.accesskit_node().value())
+    });
+    let texts: Vec<String> = texts.filter(|text| !text.starts_with("Amount")).collect();
+    let [text] = &texts[..] else {
+        panic!("{texts:?}");
+    };
+    let value = text.split(", moves by ").next().unwrap_or_default();
+    assert!(value.ends_with(unit), "{text}");
+    assert!(window.says("Now"));
+    assert!(
+        window.says(&format!("the input: {text}")) || window.says(&format!("the clip: {text}"))
+    );
+    text.clone()
+}
+
+#[test]
+fn each_kind_of_driver_shows_its_value_while_posing_and_playing() {
+    let mut window = with_clusters_on_a_bone();
+    let path = window.folder.path().join("load.csv");
+    std::fs::write(&path, "time,load[N]\n0,0\n1,100\n2,200\n").expect("a file");
+    window.drop_file(&path);
+    let bones = window.bones();
+    window.select(bones[1]);
+    window.press_widget(Role::Button, "Add driver");
+    let clip = *window.document().clips().keys().next().expect("a clip");
+    let end = |b| DriverInput::Distance {
+        a: DriverPoint::Joint(bones[0].0),
+        b,
+    };
+    // The vertex farthest from the first bone's head.
+    let head = window.editor().world()[bones[0].get()]
+        .translation
+        .as_vec3();
+    let positions = window.positions();
+    let far = positions.iter().enumerate();
+    let far = far.max_by(|a, b| a.1.distance(head).total_cmp(&b.1.distance(head)));
+    let far = far.map_or(0, |(point, _)| point as u32);
+    for (choice, unit, follows_pose) in [
+        ("Swing", "\u{b0}", true),
+        ("Joint angle", "\u{b0}", true),
+        ("Angle between bones", "\u{b0}", true),
+        ("Twist", "\u{b0}", false),
+        ("Distance", " m", true),
+        ("Vertices", " m", true),
+        ("Time", " s", false),
+        ("Channel", " N", false),
+        ("Constant", "", false),
+    ] {
+        window.harness.state_mut().editor_mut().show_clip(None);
+        window.settle();
+        let input = match choice {
+            "Vertices" => Some(end(DriverPoint::Vertex(far))),
+            "Distance" => Some(end(DriverPoint::Joint(bones[2].0))),
+            "Angle between bones" => Some(DriverInput::BoneAngle {
+                a: bones[0].0,
+                b: bones[1].0,
+            }),
+            _ => None,
+        };
+        if choice != "Vertices" {
+            window.pick("Input", choice);
+        }
+        if let Some(input) = input {
+            let editor = window.harness.state_mut().editor_mut();
+            editor.set_driver(0, "input", |layer| layer.settings.input = input);
+            window.settle();
+            window.settle();
+        }
+        let before = now(&window, unit);
+        // A drag of the bone, before it ends.
+        let mut local = window.document().free_pose().locals[bones[1].get()];
+        window
+            .harness
+            .state_mut()
+            .editor_mut()
+            .begin_pose_field(bones[1], "Rotate");
+        local.rotation *= glam::DQuat::from_rotation_x(-0.4);
+        window
+            .harness
+            .state_mut()
+            .editor_mut()
+            .set_pose_field(bones[1], local);
+        window.settle();
+        window.settle();
+        let posed = now(&window, unit);
+        assert_eq!(posed != before, follows_pose, "{choice}: {before}, {posed}");
+        window.harness.state_mut().editor_mut().cancel_transform();
+        window.settle();
+        // The clip, at two of its times.
+        window
+            .harness
+            .state_mut()
+            .editor_mut()
+            .show_clip(Some(clip));
+        let mut shown = [0.2, 0.9].map(|secs| {
+            window.harness.state_mut().editor_mut().set_time(secs);
+            window.settle();
+            window.settle();
+            now(&window, unit)
+        });
+        shown.sort();
+        let follows_clip = follows_pose || ["Time", "Channel"].contains(&choice);
+        // Whether the clip twists the bone does not matter here.
+        let is_known = choice == "Twist" || (shown[0] != shown[1]) == follows_clip;
+        assert!(is_known, "{choice}: {shown:?}");
+    }
 }

@@ -179,20 +179,43 @@ impl Binding {
     }
 }
 
+/// Why bindings are refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BindingError {
+    /// What is not valid in one.
+    #[error("{0}")]
+    Invalid(String),
+    /// Two absolute bindings put a vertex somewhere.
+    #[error(
+        "vertex {vertex} has two bindings of the kind Position, of \"{first}\" and \"{second}\""
+    )]
+    TwoPlaces {
+        /// The point of the vertex.
+        vertex: u32,
+        /// The channel of the first.
+        first: String,
+        /// The channel of the second.
+        second: String,
+    },
+}
+
 /// An error that names what is not valid in a binding, or a vertex that two absolute bindings put somewhere.
-pub fn check_bindings<'a>(bindings: impl IntoIterator<Item = &'a Binding>) -> Result<(), String> {
+pub fn check_bindings<'a>(
+    bindings: impl IntoIterator<Item = &'a Binding>,
+) -> Result<(), BindingError> {
     let mut owners: BTreeMap<u32, &str> = BTreeMap::new();
     for binding in bindings {
-        binding.check()?;
+        binding.check().map_err(BindingError::Invalid)?;
         if binding.kind != BindingKind::Absolute {
             continue;
         }
         for vertex in &binding.clusters {
             if let Some(other) = owners.insert(*vertex, &binding.channel) {
-                return Err(format!(
-                    "vertex {vertex} has two bindings of the kind Position, of \"{other}\" and \"{}\"",
-                    binding.channel
-                ));
+                return Err(BindingError::TwoPlaces {
+                    vertex: *vertex,
+                    first: other.to_owned(),
+                    second: binding.channel.clone(),
+                });
             }
         }
     }
@@ -255,7 +278,7 @@ mod tests {
         };
         let both = [absolute("a", &[7]), gauge(0.0), absolute("b", &[7])];
         assert_eq!(
-            check_bindings(&both).unwrap_err(),
+            check_bindings(&both).unwrap_err().to_string(),
             "vertex 7 has two bindings of the kind Position, of \"a\" and \"b\""
         );
         assert_eq!(check_bindings(&both[..2]), Ok(()));

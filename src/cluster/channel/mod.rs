@@ -17,7 +17,7 @@ pub use crate::motion::{
     Sampling, ScalarTrack, Track,
 };
 pub use axis_map::{AxisMap, SignedAxis};
-pub use binding::{Binding, BindingKind, ScalarDirection, check_bindings};
+pub use binding::{Binding, BindingError, BindingKind, ScalarDirection, check_bindings};
 pub use item::{Played, RecordingId, RecordingItem, Recordings};
 pub use jumps::{Jump, find_jumps};
 

@@ -27,6 +27,9 @@ pub struct MuscleSettings {
     pub power: f64,
     /// beta, the side of the bone on which the muscle lies (the flexor's), object space at bind.
     pub side: DVec3,
+    /// The side to which the joint flexes, object space at bind: a bend to it counts as positive, one away from it as negative.
+    /// `None`: any bend counts.
+    pub flexion: Option<DVec3>,
     /// E.
     pub envelope: EnvelopeSettings,
     /// n.
@@ -77,6 +80,7 @@ impl MuscleSettings {
             profile: Profile::default(),
             power: 1.5,
             side,
+            flexion: None,
             envelope: EnvelopeSettings::default(),
             direction: MuscleDirection::default(),
             preserve_volume: false,
@@ -90,6 +94,9 @@ impl MuscleSettings {
         self.profile.check()?;
         within("the power of the muscle", self.power, 0.0, 16.0)?;
         direction("the side of the muscle", self.side)?;
+        if let Some(flexion) = self.flexion {
+            direction("the side to which the joint of the muscle flexes", flexion)?;
+        }
         self.envelope.check()
     }
 }

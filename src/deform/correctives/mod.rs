@@ -15,6 +15,7 @@ mod held;
 mod rotation;
 mod sample;
 mod stale;
+mod sum;
 mod vertices;
 mod weighted;
 
@@ -22,6 +23,7 @@ pub use captured::{CapturedOver, SkinBase, Staleness};
 pub use fault::Fault;
 pub(super) use rotation::{BlendedRotation, inverse_stretch};
 pub use sample::{Driver, Sample, SampleSet};
+pub use sum::sum_of_samples;
 pub use vertices::SampleVertices;
 pub use weighted::PointWeights;
 pub(super) use weighted::{PointClasses, Weighing};

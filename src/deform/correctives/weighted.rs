@@ -181,24 +181,37 @@ impl PointWeights {
 
     /// n_samples: the weight of each at a point, before its strength.
     pub fn at(&mut self, point: u32) -> &[f64] {
-        let Self {
-            weighing,
-            influences,
-            weights,
-            drivers,
-            skeleton,
-            locals,
-        } = self;
-        let class = weighing
-            .as_mut()
-            .map_or(0, |weighing| weighing.class(influences.row(point)));
-        weights.entry(class).or_insert_with(|| {
+        let class = self.class(point);
+        self.of_class(class)
+    }
+
+    /// Whether points differ: some set weighs its drivers by the skin weights of each.
+    pub(super) fn is_weighted(&self) -> bool {
+        self.weighing.is_some()
+    }
+
+    /// The number of classes so far, at least one.
+    pub(super) fn n_classes(&self) -> usize {
+        self.weighing.as_ref().map_or(1, Weighing::n_classes)
+    }
+
+    /// The class of a point.
+    pub(super) fn class(&mut self, point: u32) -> u16 {
+        let row = self.influences.row(point);
+        let weighing = self.weighing.as_mut();
+        weighing.map_or(0, |weighing| weighing.class(row))
+    }
+
+    /// n_samples: the weight of each for a class, before its strength.
+    pub(super) fn of_class(&mut self, class: u16) -> &[f64] {
+        self.weights.entry(class).or_insert_with(|| {
             let mut work = WeightsWork::default();
-            let weighing = weighing.as_ref();
+            let weighing = self.weighing.as_ref();
             weighing.map_or_else(Vec::new, |weighing| {
-                weighing
-                    .weights(class, drivers.as_deref(), skeleton, locals, &mut work)
-                    .to_vec()
+                let drivers = self.drivers.as_deref();
+                let weights =
+                    weighing.weights(class, drivers, &self.skeleton, &self.locals, &mut work);
+                weights.to_vec()
             })
         })
     }

@@ -3,7 +3,7 @@
 use crate::cluster::channel::{BindingKind, Recording, find_jumps};
 use crate::cluster::{DataLayer, MeshLayout};
 use crate::document::{Document, MeshId};
-use crate::finding::{Finding, counted};
+use crate::finding::{Finding, Place, counted};
 use glam::DVec3;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn of_data(
         let jumps = find_jumps(places, edge);
         if let Some(jump) = jumps.first() {
             let time = recording.times.get(jump.frame).copied().unwrap_or(0.0);
-            findings.push(Finding::warning(
+            let finding = Finding::warning(
                 format!("data \"{}\"", data.name),
                 format!(
                     "The channel \"{}\" jumps {}, first by {:.3} m at {time} s, more than {:.3} m: were two markers swapped?",
@@ -68,7 +68,11 @@ fn of_data(
                     jump.distance,
                     jump.limit
                 ),
-            ));
+            );
+            findings.push(finding.at(Place::Points {
+                mesh: mesh.0,
+                points: binding.clusters.clone().into(),
+            }));
         }
     }
     findings

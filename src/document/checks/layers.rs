@@ -9,6 +9,7 @@ use crate::cluster::{Base, ClusterGroup, DataLayer, DriverLayer};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::{Finding, Fix, Place, counted};
 use glam::DVec3;
+use std::collections::BTreeSet;
 
 /// Markers that are farther off their vertices than this fraction of the extent of those do not fit.
 const MAX_MISFIT: f64 = 0.2;
@@ -41,30 +42,35 @@ pub fn of_layers(document: &Document) -> Vec<Finding> {
         }
     }
     for (&id, item) in document.meshes() {
-        findings.extend(of_controls(item));
+        findings.extend(of_controls(id, item));
         for group in item.clusters.groups() {
             let place = |layer: &str| format!("layer \"{layer}\" of the group \"{}\"", group.name);
-            let at = || bind_points(item, &group.name);
+            let own = || points_of(item, &group.name);
+            let warning = |layer: &str, why: String| {
+                let finding = Finding::warning(place(layer), why);
+                finding.at(at_points(id, own()))
+            };
             for muscle in group.muscles.iter().filter(|muscle| !muscle.muted) {
-                let why = sites::of_muscle(document, id, muscle, &at());
-                findings.extend(why.map(|why| Finding::warning(place(&muscle.name), why)));
+                let why = sites::of_muscle(document, id, muscle, &bind_points(item, &own()));
+                findings.extend(why.map(|why| warning(&muscle.name, why)));
             }
             for driver in group.drivers.iter().filter(|driver| !driver.muted) {
                 let why = sites::of_driver(document, id, driver);
-                findings.extend(why.map(|why| Finding::warning(place(&driver.name), why)));
+                findings.extend(why.map(|why| warning(&driver.name, why)));
             }
             for driver in &group.drivers {
                 for why in of_driver(document, driver) {
-                    findings.push(Finding::warning(place(&driver.name), why));
+                    findings.push(warning(&driver.name, why));
                 }
             }
             for kept in &group.unplaced {
                 let why = format!("{} The project keeps it, and it does not act.", kept.why);
-                findings.push(Finding::warning(place(&kept.name), why));
+                findings.push(warning(&kept.name, why));
             }
             for data in &group.data {
-                for why in of_data(document, (id, item), group, data) {
-                    findings.push(Finding::warning(place(&data.name), why));
+                for (why, points) in of_data(document, (id, item), group, data) {
+                    let finding = Finding::warning(place(&data.name), why);
+                    findings.push(finding.at(at_points(id, points)));
                 }
             }
         }
@@ -72,12 +78,25 @@ pub fn of_layers(document: &Document) -> Vec<Finding> {
     findings
 }
 
-/// The clusters of a group at bind.
-fn bind_points(item: &MeshItem, group: &str) -> Vec<BindPoint> {
+fn at_points(mesh: MeshId, points: Vec<u32>) -> Place {
+    Place::Points {
+        mesh: mesh.0,
+        points: points.into(),
+    }
+}
+
+/// The clusters of a group.
+fn points_of(item: &MeshItem, group: &str) -> Vec<u32> {
     let group = item.clusters.group_named(group);
     let own = item.clusters.clusters().iter();
     let own = own.filter(|cluster| Some(cluster.1) == group);
-    let places = own.filter_map(|cluster| item.geometry.positions.get(cluster.0 as usize));
+    own.map(|cluster| cluster.0).collect()
+}
+
+/// Clusters at bind.
+fn bind_points(item: &MeshItem, clusters: &[u32]) -> Vec<BindPoint> {
+    let places = clusters.iter();
+    let places = places.filter_map(|point| item.geometry.positions.get(*point as usize));
     let points = places.map(|position| BindPoint {
         position: position.as_dvec3(),
         // Whether a muscle can be evaluated depends on neither.
@@ -112,50 +131,55 @@ fn of_driver(document: &Document, driver: &DriverLayer) -> Vec<String> {
         .collect()
 }
 
+/// What is wrong with data, and the points that it is about.
 fn of_data(
     document: &Document,
     (id, mesh): (MeshId, &MeshItem),
     group: &ClusterGroup,
     data: &DataLayer,
-) -> Vec<String> {
+) -> Vec<(String, Vec<u32>)> {
     let item = document.recordings().get(&data.played.recording);
     let Some((item, recording)) = item.and_then(|item| Some((item, item.recording()?))) else {
         return Vec::new();
     };
-    let mut found: Vec<String> = fit_problem(document, id, data, recording)
-        .into_iter()
-        .collect();
+    let markers = data.bindings.iter();
+    let markers = markers.filter(|binding| !matches!(binding.kind, BindingKind::Scalar { .. }));
+    let bound: BTreeSet<u32> = markers.flat_map(|b| b.clusters.iter().copied()).collect();
+    let misfit = fit_problem(document, id, data, recording);
+    let misfit = misfit.map(|why| (why, bound.into_iter().collect()));
+    let mut found: Vec<(String, Vec<u32>)> = misfit.into_iter().collect();
     let own = mesh.clusters.group_named(&group.name);
     for binding in &data.bindings {
         let name = &binding.channel;
         let sampling = data.played.sampling;
         if matches!(binding.kind, BindingKind::Scalar { .. }) {
             let channel = scalar(recording, name, sampling);
-            found.extend(of_channel(item, name, "scalar", channel.as_ref()));
+            let why = of_channel(item, name, "scalar", channel.as_ref());
+            found.extend(why.map(|why| (why, binding.clusters.clone())));
         } else {
             let channel = recording.marker(name, sampling).and_then(Result::ok);
-            found.extend(of_channel(item, name, "marker", channel.as_ref()));
+            let why = of_channel(item, name, "marker", channel.as_ref());
+            found.extend(why.map(|why| (why, binding.clusters.clone())));
             let reference = data.reference_time(recording);
             if channel.is_some_and(|channel| channel.at(reference).is_none()) {
-                found.push(format!(
+                let why = format!(
                     "The marker \"{name}\" has no value at the reference time, {reference} s, and moves nothing."
-                ));
+                );
+                found.push((why, binding.clusters.clone()));
             }
         }
         let bound = binding.clusters.iter();
         let elsewhere = bound.filter(|point| mesh.clusters.group_of(**point) != own);
-        let n = elsewhere.count();
-        if n > 0 {
-            let n = counted(n, "vertex");
-            found.push(format!(
-                "\"{name}\" is bound to {n} that this group does not have."
-            ));
+        let elsewhere: Vec<u32> = elsewhere.copied().collect();
+        if !elsewhere.is_empty() {
+            let n = counted(elsewhere.len(), "vertex");
+            let why = format!("\"{name}\" is bound to {n} that this group does not have.");
+            found.push((why, elsewhere));
         }
     }
     if group.base == Base::Data && !group.data.iter().any(DataLayer::places) {
-        found.push(
-            "No marker is the position of a cluster of this group, which is driven by Data.".into(),
-        );
+        let why = "No marker is the position of a cluster of this group, which is driven by Data.";
+        found.push((why.into(), points_of(mesh, &group.name)));
     }
     found
 }

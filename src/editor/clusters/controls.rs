@@ -6,6 +6,7 @@ use crate::cluster::{
     Base, CageControls, CageMesh, CageSource, ClusterGroup, ControlMotion, LatticeControls,
 };
 use crate::document::{ControlFrame, MeshId};
+use crate::finding::Place;
 use crate::tools::{Region, ScreenView, SelectOp};
 use glam::{DVec3, Vec2, Vec3};
 use std::collections::BTreeSet;
@@ -188,7 +189,8 @@ impl Editor {
     pub fn use_cage(&mut self, group: u16, object: &str) {
         match self.cage_of(group, object) {
             Ok(mesh) => self.change_cage(group, &format!("Cage from {object}"), mesh),
-            Err(why) => self.notify(why),
+            Err((why, Some(target))) => self.notify_at(why, target),
+            Err((why, None)) => self.notify(why),
         }
     }
 
@@ -220,7 +222,8 @@ impl Editor {
         group
     }
 
-    fn cage_of(&self, group: u16, object: &str) -> Result<CageMesh, String> {
+    /// The cage that an object is; else why it is none, with the vertices that are at fault.
+    fn cage_of(&self, group: u16, object: &str) -> Result<CageMesh, (String, Option<Place>)> {
         let own = self.clustered_mesh();
         let mut others = self.document.instances().iter();
         let found = others.find_map(|(_, drawn)| {
@@ -229,7 +232,7 @@ impl Editor {
             is_it.then_some((drawn, item))
         });
         let (drawn, item) =
-            found.ok_or_else(|| format!("There is no other object \"{object}\"."))?;
+            found.ok_or_else(|| (format!("There is no other object \"{object}\"."), None))?;
         let rest = self
             .document
             .rest_pose()
@@ -237,7 +240,7 @@ impl Editor {
         let frame = self
             .clustered_instance()
             .and_then(|instance| self.document.control_frame(instance, group, &rest));
-        let frame = frame.ok_or(NO_CLUSTERS)?;
+        let frame = frame.ok_or_else(|| (NO_CLUSTERS.to_owned(), None))?;
         let place = |point: u32| {
             let at = item.geometry.positions[point as usize].as_dvec3();
             let world = self
@@ -246,8 +249,15 @@ impl Editor {
                 .transform_point3(at);
             frame.rest_of(world)
         };
-        CageMesh::of_mesh(object, &item.geometry, place)
-            .map_err(|why| format!("\"{object}\" cannot be the cage: {why}."))
+        CageMesh::of_mesh(object, &item.geometry, place).map_err(|why| {
+            let points = CageMesh::points_at_fault(&item.geometry, &why);
+            let target = (!points.is_empty()).then(|| Place::Points {
+                mesh: drawn.mesh.0,
+                points: points.into(),
+            });
+            let why = why.without_numbers();
+            (format!("\"{object}\" cannot be the cage: {why}."), target)
+        })
     }
 
     /// The active group with its mesh and index, if it has a lattice or a cage.

@@ -1,7 +1,8 @@
 //! What the active driver reads: in the pose on screen, and over the clip.
 //!
 //! Bones, time and channels are read at once. The vertices of a distance are where the deformer stack puts them before the
-//! clusters act: they are computed on the job lane.
+//! clusters act: they are computed on the job lane, one pose after the other while the artist poses or plays. Until the pose on
+//! screen is there, what was read last stands for it.
 
 use super::Editor;
 use crate::cluster::DriverLayer;
@@ -36,8 +37,20 @@ pub(in crate::editor) struct DriverValues {
     reader: Option<KnownReader>,
     course: Option<Course>,
     job: Option<(Subject, JobHandle<Result<Inputs, Cancelled>>)>,
+    /// Of vertices in one pose.
+    now: Option<Course>,
+    now_job: Option<(Subject, JobHandle<NowRead>)>,
+    /// Has the caches of the last pose.
+    evaluator: Evaluator,
     size: Option<(Document, MeshId, f64)>,
 }
+
+/// The caches, and the value in the pose.
+type NowRead = (Evaluator, Result<Inputs, Cancelled>);
+
+/// The input as it was read; `None` where it has no value.
+#[derive(Clone, Copy)]
+struct Reading(Option<f64>);
 
 /// Times, seconds, and the values of the input then.
 type Inputs = Vec<(f64, Option<f64>)>;
@@ -77,6 +90,11 @@ impl Subject {
             && self.document.bends_the_same(&other.document)
     }
 
+    /// Whether it is the same input of the same object, in whatever pose.
+    fn reads_as(&self, other: &Self) -> bool {
+        self.mesh == other.mesh && self.input == other.input
+    }
+
     fn reads_vertices(&self) -> bool {
         matches!(
             self.input,
@@ -93,8 +111,7 @@ impl Editor {
         let moment = self.document.shown_moment();
         let subject = self.driver_subject()?;
         if subject.reads_vertices() {
-            let inputs = self.driver_inputs(subject)?;
-            let input = input_at(inputs, moment.secs);
+            let Reading(input) = self.vertices_now(&subject, moment.secs)?;
             let amount = self.driver_reader()?.amount_of(input);
             return Some(DriverValue { input, amount });
         }
@@ -174,6 +191,65 @@ impl Editor {
         }
     }
 
+    /// Takes the vertices of a distance in one pose.
+    pub(in crate::editor) fn take_driver_now(&mut self) {
+        let values = &mut self.driver_values;
+        let Some((of, job)) = values.now_job.take_if(|(_, job)| job.has_ended()) else {
+            return;
+        };
+        if let Ok((evaluator, inputs)) = job.into_result() {
+            values.evaluator = evaluator;
+            if let Ok(inputs) = inputs {
+                values.now = Some(Course { of, inputs });
+            }
+        }
+    }
+
+    /// The distance of vertices in the pose on screen. While it is being computed, that of the clip between the times at which
+    /// it is known, else the last one. `None`: there is none yet.
+    fn vertices_now(&mut self, subject: &Subject, secs: f64) -> Option<Reading> {
+        let here = Subject {
+            clip: None,
+            pose: Some(self.document.shown_pose()),
+            ..subject.clone()
+        };
+        let known = self.driver_values.now.as_ref();
+        let last = known.filter(|known| known.of.reads_as(&here));
+        let last = last.and_then(|last| Some(Reading(last.inputs.first()?.1)));
+        if known.is_some_and(|known| known.of.is(&here)) {
+            return last;
+        }
+        self.compute_driver_now(here);
+        let course = self.driver_values.course.as_ref();
+        let course = course.filter(|course| course.of.clip.is_some() && course.of.is(subject));
+        let between = course.map(|course| Reading(input_at(&course.inputs, secs)));
+        between.or(last)
+    }
+
+    /// Starts to read the vertices in one pose, after the pose that is being read.
+    fn compute_driver_now(&mut self, here: Subject) {
+        if let Some((running, job)) = &self.driver_values.now_job {
+            if !running.reads_as(&here) {
+                job.task().cancel();
+            }
+            return;
+        }
+        let cooks = SlowCooks {
+            centres: self.centres.known(),
+            layouts: self.layouts.known(),
+        };
+        let mut evaluator = std::mem::take(&mut self.driver_values.evaluator);
+        let of = here.clone();
+        let work = move |task: &Task| {
+            let inputs = inputs_of_vertices(&of, &mut evaluator, cooks, task);
+            (evaluator, inputs)
+        };
+        let job = self
+            .lane
+            .submit(EditorJob::DriverNow, "Reading vertices", work);
+        self.driver_values.now_job = Some((here, job));
+    }
+
     /// Makes the reader of the active driver.
     fn read_driver(&mut self) {
         let layer = self.active_group_layer::<DriverLayer>();
@@ -245,7 +321,8 @@ impl Editor {
             layouts: self.layouts.known(),
         };
         let of = subject.clone();
-        let work = move |task: &Task| inputs_of_vertices(&of, cooks, task);
+        let work =
+            move |task: &Task| inputs_of_vertices(&of, &mut Evaluator::default(), cooks, task);
         let job = self
             .lane
             .submit(EditorJob::DriverInputs, "Reading vertices", work);
@@ -285,6 +362,7 @@ fn inputs_over(subject: &Subject) -> Inputs {
 
 fn inputs_of_vertices(
     subject: &Subject,
+    evaluator: &mut Evaluator,
     cooks: SlowCooks,
     task: &Task,
 ) -> Result<Inputs, Cancelled> {
@@ -293,7 +371,6 @@ fn inputs_of_vertices(
     let Some(instance) = first_instance(&document, subject.mesh) else {
         return Ok(Inputs::new());
     };
-    let mut evaluator = Evaluator::default();
     evaluator.set_cooks(cooks);
     let mut inputs = Inputs::new();
     for (secs, pose) in poses(subject, VERTEX_TIMES) {

@@ -7,6 +7,7 @@ use crate::cluster::procedural::{
     DriverInput, DriverPoint, DriverSettings, Normalisation, SinkSettings,
 };
 use crate::cluster::{DriverLayer, bone_axis};
+use crate::finding::Place;
 use crate::skeleton::{JointId, Moment};
 use glam::{DQuat, DVec3, Vec3};
 use std::f64::consts::FRAC_PI_2;
@@ -205,6 +206,20 @@ impl Editor {
             .iter()
             .all(|&point| twins.twins(first).any(|twin| twin == point));
         is_one.then_some(first)
+    }
+
+    /// Selects and frames a vertex of the object that a driver reads.
+    pub fn show_driver_vertex(&mut self, point: u32) {
+        if let Some((mesh, item)) = self.clustered_item() {
+            let topology = item.geometry.topology();
+            let mut points: Vec<u32> = topology.twins(point).chain([point]).collect();
+            points.sort_unstable();
+            points.dedup();
+            self.go_to_place(&Place::Points {
+                mesh: mesh.0,
+                points: points.into(),
+            });
+        }
     }
 
     /// Gives a driver an input of another kind, on the bones that it reads, with a range for it.

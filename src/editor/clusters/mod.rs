@@ -8,6 +8,7 @@
 mod control_net;
 mod controls;
 mod data_layers;
+mod data_residual;
 mod driver_values;
 mod drivers;
 mod group_layers;
@@ -24,6 +25,7 @@ mod recordings;
 mod sparse;
 mod suggesting;
 
+pub(super) use data_residual::KnownResidual;
 pub(super) use driver_values::DriverValues;
 pub(super) use muscles::Muscles;
 pub(super) use recording_watch::RecordingWatch;
@@ -42,6 +44,7 @@ pub use suggesting::ClusterTarget;
 use super::Editor;
 use crate::cluster::{ClusterMap, MapError, PatchSettings};
 use crate::document::{ClustersEdit, Edit, MeshId, MeshItem};
+use crate::finding::Place;
 use crate::tools::PointerEvent;
 use std::sync::Arc;
 
@@ -113,7 +116,16 @@ impl Editor {
         let changed = match change(&item.clusters) {
             Ok(changed) => changed,
             Err(why) => {
-                self.notify(sentence(&why));
+                let Some(point) = why.point() else {
+                    self.notify(sentence(&why));
+                    return false;
+                };
+                let target = Place::Points {
+                    mesh: mesh.0,
+                    points: [point].into(),
+                };
+                let text = about_vertex(item, &why, point);
+                self.notify_at(text, target);
                 return false;
             }
         };
@@ -129,6 +141,15 @@ impl Editor {
             }
         }
     }
+}
+
+/// An error about a vertex, with its object and group.
+fn about_vertex(item: &MeshItem, why: &MapError, point: u32) -> String {
+    let map = &item.clusters;
+    let group = map.group_of(point).map(usize::from);
+    let group = group.and_then(|group| map.groups().get(group));
+    let of = group.map_or_else(String::new, |group| format!(", group \"{}\"", group.name));
+    format!("\"{}\"{of}: {why}.", item.geometry.name)
 }
 
 /// An error as a sentence.

@@ -26,6 +26,9 @@ const CLIPS: usize = 8;
 /// The sine of the angle to the bone below which a direction has no side.
 const STRAIGHT: f64 = 1e-3;
 
+/// The sine of the angle between the bones below which a limb counts as modelled straight.
+const MODELLED_BENT: f64 = 0.01;
+
 /// A smaller bend says nothing about the side, radians.
 const NO_BEND: f64 = 0.09;
 
@@ -41,6 +44,8 @@ pub struct MuscleSite {
     /// The side across the bone to which the second bone points in the rest pose, bind space, unit: limbs are modelled
     /// slightly bent, towards the flexor. Any side where they are straight.
     pub modelled: DVec3,
+    /// Whether the limb is modelled bent.
+    pub is_modelled_bent: bool,
     joints: [JointId; 2],
     /// Bind space -> the space of the first joint.
     to_joint: DAffine3,
@@ -121,16 +126,39 @@ impl Editor {
         self.site_of(joints)
     }
 
-    /// The bend of the active muscle's joint in the pose on screen, radians from the rest pose; `None` without one.
+    /// The bend of the active muscle's joint in the pose on screen, radians from the rest pose, below 0 away from the side to
+    /// which it flexes; `None` without one.
     pub fn muscle_bend(&mut self) -> Option<f64> {
-        let flexion = self.muscle_site()?.flexion;
+        let side = self.active_muscle()?.1.settings.flexion;
+        let site = self.muscle_site()?;
+        let flexion = side.map_or(site.flexion, |side| {
+            site.flexion.toward_side(site.to_joint.matrix3 * side)
+        });
         let bend = flexion.bend(&self.world);
         bend.is_finite().then_some(bend)
     }
 
+    /// The side to which the joint of the active muscle flexes, as a direction of the world in the rest pose, unit; `None`
+    /// without a muscle, or where any bend of its joint counts.
+    pub fn muscle_flexion(&mut self) -> Option<DVec3> {
+        let side = self.active_muscle()?.1.settings.flexion?;
+        let rest = self.document.rest_pose();
+        let rest = rest.world_matrices(self.document.skeleton());
+        let site = self.muscle_site()?;
+        let posed = site.posed(&rest)?;
+        (posed.matrix3 * site.across(side)).try_normalize()
+    }
+
     /// The side to which the joint of a bone bends, bind space, unit: in the pose on screen, else where clips bend it
-    /// most, else in the rest pose.
+    /// most, else in the rest pose; any side where it is straight in all of them.
     pub(super) fn flexor_side(&mut self, joints: [JointId; 2]) -> Option<DVec3> {
+        let found = self.found_flexor_side(joints);
+        let site = self.site_of(joints)?;
+        Some(found.unwrap_or(site.modelled))
+    }
+
+    /// The same; `None` where the joint is straight in all of them.
+    pub(super) fn found_flexor_side(&mut self, joints: [JointId; 2]) -> Option<DVec3> {
         let world = self.world.clone();
         let site = self.site_of(joints)?.clone();
         let skeleton = self.document.skeleton();
@@ -157,7 +185,7 @@ impl Editor {
             }
         }
         let found = most.map(|(_, side)| side);
-        Some(found.unwrap_or(site.modelled))
+        found.or(site.is_modelled_bent.then_some(site.modelled))
     }
 
     /// The place of a bone of the active object, measured again if the model below its clusters changed.
@@ -222,11 +250,15 @@ fn measure(document: &Document, mesh: MeshId, joints: [JointId; 2]) -> Option<Mu
         radius: radius.filter(|r| *r > 0.0).unwrap_or(THIN * length),
         flexion: Flexion::new(joints, skeleton, &rest_world),
         modelled: DVec3::ZERO,
+        is_modelled_bent: false,
         joints,
         to_joint,
         limb: limb.collect(),
     };
     let toward = site.flexion.toward(&rest_world).unwrap_or(DVec3::ZERO);
-    site.modelled = site.across(to_joint.matrix3.inverse() * toward);
+    let toward = to_joint.matrix3.inverse() * toward;
+    site.modelled = site.across(toward);
+    let across = toward - site.along() * toward.dot(site.along());
+    site.is_modelled_bent = across.length() > MODELLED_BENT * toward.length();
     Some(site)
 }

@@ -8,6 +8,9 @@ use crate::skeleton::JointId;
 use glam::DVec3;
 use std::collections::BTreeMap;
 
+/// The name of the undo step that changes which bends count.
+const FLEXION: &str = "Flexion of muscle";
+
 /// Where the active muscle lies.
 #[derive(Default)]
 pub(in crate::editor) struct Muscles {
@@ -143,6 +146,7 @@ impl Editor {
         self.change_muscle(muscle, &label, |layer| {
             [layer.upper, layer.lower] = joints;
             layer.settings.side = fresh.side;
+            layer.settings.flexion = layer.settings.flexion.and(fresh.flexion);
             match before.zip(after) {
                 Some((before, after)) => layer.settings.amplitude *= after / before,
                 None => layer.settings.amplitude = fresh.amplitude,
@@ -163,8 +167,30 @@ impl Editor {
             return;
         };
         if let Some(side) = self.flexor_side([known.upper, known.lower]) {
-            self.set_muscle(muscle, "Side of muscle", |settings| settings.side = side);
+            self.set_muscle(muscle, "Side of muscle", |settings| {
+                settings.side = side;
+                settings.flexion = settings.flexion.map(|_| side);
+            });
         }
+    }
+
+    /// Counts bends of a muscle's joint to one side alone as flexion, that to which it bends, or those to all sides.
+    pub fn set_muscle_flexes(&mut self, muscle: usize, to_one_side: bool) {
+        let Some(known) = self.muscles().get(muscle).cloned() else {
+            return;
+        };
+        let side = self.found_flexor_side([known.upper, known.lower]);
+        let side = side.unwrap_or(known.settings.side);
+        self.set_muscle(muscle, FLEXION, |settings| {
+            settings.flexion = to_one_side.then_some(side);
+        });
+    }
+
+    /// Counts bends of a muscle's joint to the other side as flexion.
+    pub fn flip_muscle_flexion(&mut self, muscle: usize) {
+        self.set_muscle(muscle, FLEXION, |settings| {
+            settings.flexion = settings.flexion.map(|side| -side);
+        });
     }
 
     /// Changes the settings of a muscle of the active group, as one undo step or as part of the open one. What is out of
@@ -210,7 +236,10 @@ impl Editor {
     fn settings_on(&mut self, joints: [JointId; 2]) -> Option<MuscleSettings> {
         let side = self.flexor_side(joints)?;
         let radius = self.site_of(joints)?.radius;
-        Some(MuscleSettings::for_limb(radius, side))
+        Some(MuscleSettings {
+            flexion: self.found_flexor_side(joints),
+            ..MuscleSettings::for_limb(radius, side)
+        })
     }
 
     /// The bone from a joint to that of its children in the skin that has the most joints below it; for a joint without

@@ -3,18 +3,14 @@
 use super::drivers::{self, is_posed, pose_drivers};
 use super::free_name;
 use crate::correctives;
-use crate::deform::correctives::{Driver, Sample, SampleSet, Staleness};
+use crate::deform::correctives::{Driver, Sample, SampleSet, Staleness, sum_of_samples};
 use crate::document::MeshId;
 use crate::document::session::ActiveSample;
 use crate::editor::Editor;
 use crate::psd::Displacements;
 use crate::skeleton::{JointId, Pose};
-use glam::{DQuat, Vec3};
-use std::collections::BTreeMap;
+use glam::DQuat;
 use std::sync::Arc;
-
-/// A sample with a smaller weight does not count.
-const NO_WEIGHT: f64 = 1e-6;
 
 /// What was muted before a sample was shown alone.
 pub(super) struct BeforeSolo {
@@ -282,35 +278,12 @@ impl Editor {
                 rotations,
             ))
         });
-        let Some((correctives, mut weights, rotations)) = parts else {
-            return Displacements::default();
-        };
-        // The second one: of the samples that scale with the limb.
-        let mut sums: BTreeMap<u32, [Vec3; 2]> = BTreeMap::new();
-        let samples = correctives.samples().iter().zip(correctives.scaled());
-        for (s, (sample, is_scaled)) in samples.enumerate().filter(|(_, (s, _))| s.acts()) {
-            for (point, displacement) in sample.displacements.iter() {
-                let weight = weights.at(point)[s];
-                if weight.abs() > NO_WEIGHT {
-                    let factor = (weight * f64::from(sample.strength)) as f32;
-                    let sum = sums.entry(point).or_default();
-                    sum[usize::from(is_scaled)] += displacement * factor;
-                }
-            }
-        }
-        let shown = sums.into_iter().map(|(point, [plain, scaled])| {
-            let Some([stretch, inverse]) = rotations.stretch_at(point) else {
-                return (point, plain + scaled);
-            };
-            let (plain, scaled) = (plain.as_dvec3(), scaled.as_dvec3());
-            let shown = if scales {
-                inverse * plain + scaled
-            } else {
-                plain + stretch * scaled
-            };
-            (point, shown.as_vec3())
-        });
-        Displacements::new(shown.collect())
+        parts.map_or_else(
+            Displacements::default,
+            |(correctives, mut weights, rotations)| {
+                sum_of_samples(correctives, &mut weights, &rotations, scales)
+            },
+        )
     }
 
     /// The active sample; without one it says so.

@@ -245,7 +245,7 @@ impl Layers<'_> {
             ..ClusterGroup::new(group.name.clone(), 0)
         };
         let mesh = self.mesh;
-        let valid = |with: ClusterGroup| check_group(&with).map_err(|why| why_not(&why));
+        let valid = |with: ClusterGroup| check_group(&with).map_err(|why| why_not(&why, mesh));
         let mut unplaced = Vec::new();
         for entry in entry.muscles {
             let found = muscles::restore(entry.clone(), self.joints, findings);
@@ -309,17 +309,27 @@ impl Layers<'_> {
             return Err(NO_RECORDING.to_owned());
         }
         let checked = check_bindings(self.bindings.iter().chain(&data.bindings));
-        checked.map_err(|why| format!("It is not valid: {why}."))
+        checked.map_err(|why| why_not(&MapError::Bindings(why), self.mesh))
     }
 }
 
-/// Why a layer is left out, a sentence without its name.
-fn why_not(why: &MapError) -> String {
+/// Why a layer is left out, a sentence without its name; its vertex has the number that it has in the model's file.
+fn why_not(why: &MapError, mesh: &Mesh) -> String {
     match why {
         MapError::Layer { why, .. } | MapError::Muscle { why, .. } => {
             format!("It is not valid: {why}.")
         }
-        why => format!("It is not valid: {why}."),
+        why => {
+            let keys = why.point().map(|point| keys::of_points(mesh, vec![point]));
+            let why = match keys.as_deref() {
+                Some([key]) => why.naming(&format!(
+                    "vertex {} of primitive {}",
+                    key.vertex, key.primitive
+                )),
+                _ => why.to_string(),
+            };
+            format!("It is not valid: {why}.")
+        }
     }
 }
 

@@ -25,6 +25,9 @@ pub(super) struct MuscleEntry {
     power: f64,
     /// Object space at bind.
     side: (f64, f64, f64),
+    /// Object space at bind; none: any bend counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    flexion: Option<(f64, f64, f64)>,
     /// Radians from bind.
     start: f64,
     end: f64,
@@ -75,6 +78,7 @@ pub(super) fn collect(document: &Document, muscle: &MuscleLayer) -> MuscleEntry 
         },
         power: settings.power,
         side: settings.side.into(),
+        flexion: settings.flexion.map(Into::into),
         start: settings.envelope.start,
         end: settings.envelope.end,
         envelope: match &settings.envelope.shape {
@@ -132,6 +136,7 @@ pub(super) fn restore(
             },
             power: entry.power,
             side: entry.side.into(),
+            flexion: entry.flexion.map(Into::into),
             envelope: EnvelopeSettings {
                 start: entry.start,
                 end: entry.end,

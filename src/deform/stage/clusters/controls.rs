@@ -5,7 +5,7 @@ use super::corners::Corners;
 use crate::cluster::cage::Cage;
 use crate::cluster::controls::dense;
 use crate::cluster::lattice::{Lattice, LatticeSettings};
-use crate::cluster::{Base, CageMesh, ClusterGroup, ClusterMap, ControlMotion};
+use crate::cluster::{Base, CageMesh, ClusterGroup, ClusterMap, ControlMotion, is_slow_to_bind};
 use crate::deform::stage::run::Run;
 use crate::task::Task;
 use glam::DVec3;
@@ -52,7 +52,7 @@ enum Bound {
     /// Each is one.
     Clusters,
     Lattice(Lattice),
-    Cage(Cage),
+    Cage(Arc<Cage>),
 }
 
 impl Rest {
@@ -82,8 +82,17 @@ impl Rest {
                 Some(Bound::Lattice(lattice))
             }
             Self::Cage(mesh) => {
+                let own = || corners.iter().map(|corner| corner.0);
+                let mut known = of.cages.iter();
+                if let Some(known) = known.find(|known| known.is_of(mesh, own())) {
+                    return Some(Bound::Cage(known.cage()?.clone()));
+                }
+                // The layout that is being computed has it.
+                if is_slow_to_bind(mesh, corners.len()) {
+                    return None;
+                }
                 let cage = Cage::new(mesh.vertices(), mesh.triangles(), &points(), &Task::new());
-                Some(Bound::Cage(cage.ok()?))
+                Some(Bound::Cage(Arc::new(cage.ok()?)))
             }
         }
     }

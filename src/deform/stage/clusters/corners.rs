@@ -1,7 +1,8 @@
 //! The corners of the patches at bind: clusters and anchors with the mesh around them.
 
-use crate::cluster::{Base, ClusterMap, ClusterSurface, MeshLayout, Stencil};
+use crate::cluster::{Base, BoundCage, ClusterMap, ClusterSurface, MeshLayout, Stencil};
 use glam::{DVec3, Vec3};
+use std::sync::Arc;
 
 /// The corners of the patches of a mesh in its morphed bind shape, in which the mesh has the size of the world.
 pub(super) struct Corners {
@@ -13,6 +14,8 @@ pub(super) struct Corners {
     pub(super) points: Vec<(u32, Option<u16>)>,
     /// The bind position of each corner without morph targets, mesh space.
     pub(super) rest: Vec<DVec3>,
+    /// The cages that take long to bind.
+    pub(super) cages: Arc<[BoundCage]>,
     /// The mesh around each corner.
     pub(super) stencils: Vec<Stencil>,
 }
@@ -30,6 +33,7 @@ impl Corners {
         let rest = rest.map(|&vertex| of_file.positions[vertex as usize]);
         Self {
             points: layout.groups(map),
+            cages: layout.cages().clone(),
             rest: rest.collect(),
             stencils: Stencil::of(&surface, &layout.layout().corners),
             surface,

@@ -26,6 +26,8 @@ pub(super) struct Muscles {
 /// A muscle on the corners of its group.
 struct OnCorners {
     joints: [JointId; 2],
+    /// That of [`crate::cluster::procedural::MuscleSettings::flexion`].
+    side: Option<DVec3>,
     flexion: Flexion,
     corners: Vec<u32>,
     muscle: Muscle,
@@ -110,7 +112,7 @@ impl Muscles {
             self.skeleton = Identity::of(Some(input.skeleton));
             self.rest_world = Identity::of(Some(input.rest_world));
             for muscle in &mut self.layers {
-                muscle.flexion = Flexion::new(muscle.joints, input.skeleton, input.rest_world);
+                muscle.flexion = flexion(run, muscle.joints, muscle.side);
             }
         }
         let mut any = false;
@@ -146,12 +148,26 @@ impl OnCorners {
         let muscle = Muscle::new(&layer.settings, bone, points).ok()?;
         Some(Self {
             joints: [layer.upper, layer.lower],
-            flexion: layer.flexion(run.input.skeleton, run.input.rest_world),
+            side: layer.settings.flexion,
+            flexion: flexion(run, [layer.upper, layer.lower], layer.settings.flexion),
             corners,
             full: muscle.full().to_vec(),
             muscle,
             strength: None,
         })
+    }
+}
+
+/// The bend of two joints, positive to a side at bind where there is one.
+fn flexion(run: &Run<'_>, joints: [JointId; 2], side: Option<DVec3>) -> Flexion {
+    let flexion = Flexion::new(joints, run.input.skeleton, run.input.rest_world);
+    let to_joint = run.input.skin.and_then(|skin| {
+        let slot = skin.joints.iter().position(|&other| other == joints[0])?;
+        Some(skin.inverse_bind.get(slot)?.matrix3)
+    });
+    match side.zip(to_joint) {
+        Some((side, to_joint)) => flexion.toward_side(to_joint * side),
+        None => flexion,
     }
 }
 

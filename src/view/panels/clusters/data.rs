@@ -1,14 +1,17 @@
 //! The recorded data of the active group: the list of its layers, and how the active one reads its recording.
 
 use super::driver_input::recording_ui;
+use super::driver_response::length_text;
 use super::layer_row::{LayerRow, dim_ui, order_ui};
 use super::{ClustersPanel, Renamed};
 use crate::cluster::{DataLayer, Fit};
+use crate::document::FitResidual;
 use crate::editor::Editor;
+use crate::finding::counted;
 use crate::view::panels::correctives::fields::{Number, named_ui, pick_ui};
 use crate::view::panels::correctives::heading_ui;
 use crate::view::theme;
-use egui::{Button, Role, Ui, Vec2, WidgetInfo};
+use egui::{Button, Label, RichText, Role, Ui, Vec2, WidgetInfo};
 use egui_material_icons::icons;
 
 /// The width of the two fields of a row, points.
@@ -92,6 +95,9 @@ impl ClustersPanel {
                 editor.set_data(index, "fit", |layer| layer.fit = fit);
             }
         });
+        if let Some(residual) = editor.data_residual(index) {
+            residual_ui(ui, &residual);
+        }
         let about = "While a channel has no value, how long its last one holds, and how long it takes to fade out then.";
         named_ui(ui, "On signal loss", about, |ui| {
             ui.spacing_mut().interact_size.x = HALF;
@@ -154,6 +160,28 @@ impl ClustersPanel {
                     });
                 }
             }
+        });
+    }
+}
+
+/// Draws how far the markers are from their vertices after the fit.
+fn residual_ui(ui: &mut Ui, residual: &FitResidual) {
+    let about = "How far the markers are from their vertices at the reference time, after the fit: the root mean square of all \
+                 that have a value there, and the one that is farthest off.";
+    let text = format!(
+        "{} RMS, {}",
+        length_text(residual.rms),
+        counted(residual.n_markers, "marker")
+    );
+    named_ui(ui, "Residual", about, |ui| {
+        let label = Label::new(RichText::new(text).color(theme::palette(ui).text_dim));
+        ui.add(label.truncate()).on_hover_text(about);
+    });
+    if residual.n_markers > 1 {
+        let text = format!("{}, {} off", residual.worst, length_text(residual.largest));
+        named_ui(ui, "Farthest", about, |ui| {
+            let label = Label::new(RichText::new(text).color(theme::palette(ui).text_dim));
+            ui.add(label.truncate()).on_hover_text(about);
         });
     }
 }

@@ -321,7 +321,11 @@ fn point_ui(
             DriverPoint::Vertex(vertex) => {
                 ui.allocate_ui(egui::vec2(width, 20.0), |ui| {
                     ui.set_min_width(width);
-                    ui.label(format!("Vertex {vertex}"));
+                    let about = "Select and frame this vertex.";
+                    let link = ui.link(format!("Vertex {vertex}")).on_hover_text(about);
+                    if link.clicked() {
+                        editor.show_driver_vertex(vertex);
+                    }
                 });
             }
         }

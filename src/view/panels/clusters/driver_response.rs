@@ -224,7 +224,7 @@ fn value_text(value: Option<DriverValue>, unit: &ShownUnit) -> String {
 }
 
 /// A length in metres, or in millimetres where it is small.
-fn length_text(metres: f64) -> String {
+pub(super) fn length_text(metres: f64) -> String {
     if metres.abs() >= 0.1 || metres == 0.0 {
         format!("{} m", trimmed((metres * 1000.0).round() / 1000.0))
     } else {

@@ -10,6 +10,7 @@ mod driver_input;
 mod driver_response;
 mod driver_sink;
 mod drivers;
+mod flexion;
 mod glyph;
 mod groups;
 mod hand;

@@ -1,6 +1,7 @@
 //! The settings of a muscle: its bone, its shape around and along it, and how it grows with the bend.
 
 use super::ClustersPanel;
+use super::flexion::flexion_ui;
 use crate::cluster::MuscleLayer;
 use crate::cluster::procedural::{
     CurveSettings, EnvelopeShape, MuscleDirection, MuscleSettings, Profile,
@@ -215,6 +216,7 @@ impl ClustersPanel {
                 editor.turn_muscle_to_bend(index);
             }
         });
+        flexion_ui(ui, editor, index, s);
         let about = "How narrow the muscle is around the bone: the exponent of the cosine of the angle from the flexor \
                      side. 0 is all round.";
         named_ui(ui, "Falloff exponent", about, |ui| {

@@ -25,14 +25,23 @@ impl ClustersPanel {
             || "The joint of the muscle is not on screen.".to_owned(),
             |bend| {
                 let percent = 100.0 * envelope.at(bend);
-                format!("{percent:.0} % at a bend of {:.0}\u{b0}", bend.to_degrees())
+                let way = match muscle.settings.flexion {
+                    Some(_) if bend.to_degrees() < -0.5 => "of extension",
+                    Some(_) => "of flexion",
+                    None => "of bend",
+                };
+                let degrees = bend.abs().to_degrees();
+                format!("{percent:.0} % at {degrees:.0}\u{b0} {way}")
             },
         );
         ui.horizontal(|ui| {
             ui.label("Strength");
             ui.add(Label::new(RichText::new(&text).color(palette.text_dim)).truncate());
         });
+        // A bend away from the flexor side counts as none.
+        let first = now.map_or(0.0, f64::to_degrees).min(0.0);
         let angles = (0..=180).step_by(STEP).map(f64::from);
+        let angles = (first < 0.0).then_some(first).into_iter().chain(angles);
         let line: Vec<[f64; 2]> = angles
             .map(|degrees| [degrees, 100.0 * envelope.at(degrees.to_radians())])
             .collect();

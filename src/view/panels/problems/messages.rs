@@ -6,6 +6,9 @@ use egui::{RichText, ScrollArea, Ui};
 use egui_material_icons::icons;
 use std::time::{Duration, SystemTime};
 
+/// What the button of a message with a place does.
+const SHOW: &str = "Select and frame what the message is about.";
+
 /// Draws the buttons of the log.
 pub(super) fn head_ui(ui: &mut Ui, editor: &mut Editor) {
     let any = !editor.messages().is_empty();
@@ -18,13 +21,14 @@ pub(super) fn head_ui(ui: &mut Ui, editor: &mut Editor) {
 }
 
 /// Draws the messages, newest first.
-pub(super) fn messages_ui(ui: &mut Ui, editor: &Editor) {
+pub(super) fn messages_ui(ui: &mut Ui, editor: &mut Editor) {
     let palette = theme::palette(ui);
     if editor.messages().is_empty() {
         ui.label(RichText::new("No messages yet.").color(palette.text_dim));
         return;
     }
     let now = SystemTime::now();
+    let mut go_to = None;
     ScrollArea::vertical()
         .id_salt("messages")
         .auto_shrink([false, false])
@@ -49,9 +53,17 @@ pub(super) fn messages_ui(ui: &mut Ui, editor: &Editor) {
                     )
                     .on_hover_text(format!("{} UTC", clock(message.at)));
                     ui.label(&message.text);
+                    if let Some(target) = &message.target
+                        && ui.small_button("Show").on_hover_text(SHOW).clicked()
+                    {
+                        go_to = Some(target.clone());
+                    }
                 });
             }
         });
+    if let Some(target) = go_to {
+        editor.go_to_place(&target);
+    }
 }
 
 /// The age in age_text.
