@@ -15,7 +15,7 @@ pub(crate) fn run(args: &MotionArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     if let Some(MotionCommand::Info(args)) = &args.command {
         return motion_info::run(args, out);
     }
-    if let Some(listen) = &args.listen {
+    if let Some(listen) = args.listen {
         return motion_listen::run(args, listen, out);
     }
     if let Some(table) = &args.table {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 pub(super) fn run(
     args: &MotionArgs,
-    listen: &ListenArg,
+    listen: ListenArg,
     out: &mut dyn Write,
 ) -> Result<ExitCode, Failure> {
     let Some(to) = &args.record else {
@@ -62,22 +62,21 @@ pub(super) fn run(
         }
     }
     let counts = source.counts();
-    let mut said = format!(
-        "{}, {}",
+    let mut said = vec![
         counted(counts.received, "packet"),
-        counted(counts.messages, "message")
-    );
+        counted(counts.messages, "message"),
+    ];
     if let Some(why) = counts.last_malformed.filter(|_| counts.malformed > 0) {
-        said += &format!(", {} malformed (the last: {why})", counts.malformed);
+        said.push(format!("{} malformed (the last: {why})", counts.malformed));
     }
     if counts.ignored > 0 {
-        said += &format!(", {} not read", counts.ignored);
+        said.push(format!("{} not read", counts.ignored));
     }
     if listener.n_dropped() > 0 {
         let n = counted(listener.n_dropped(), "packet");
-        said += &format!(", {n} dropped, because too many came");
+        said.push(format!("{n} dropped, because too many came"));
     }
-    writeln!(out, "{said}")?;
+    writeln!(out, "{}", said.join(", "))?;
     let recording = source.recording();
     if recording.times.is_empty() {
         return Err(Failure::Input(format!(

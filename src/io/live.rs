@@ -139,10 +139,9 @@ impl Queue {
         let mut buffer = vec![0; MAX_PACKET_BYTES + 1];
         let (mut second, mut n_in_second) = (0, 0);
         while !ends.load(Ordering::Relaxed) {
-            let n_bytes = match socket.recv(&mut buffer) {
-                Ok(n_bytes) => n_bytes,
-                // Nothing came, or what was sent elsewhere did not arrive there.
-                Err(_) => continue,
+            // Else nothing came, or what was sent elsewhere did not arrive there.
+            let Ok(n_bytes) = socket.recv(&mut buffer) else {
+                continue;
             };
             let arrival = start.elapsed();
             if second != arrival.as_secs() {

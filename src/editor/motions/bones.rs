@@ -2,7 +2,7 @@
 
 use super::{AddingMotion, Editor};
 use crate::motion::Rig;
-use crate::motion::roles::{Part, Role, SIDES};
+use crate::motion::roles::{Part, Role, RoleMap, SIDES};
 
 /// A part of the body, the bones that both skeletons have there, and how they were found.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,7 +119,7 @@ impl Editor {
     /// Forgets the pairs by hand.
     pub fn reset_pairs(&mut self) {
         if let Some(mut settings) = self.adding_motion().map(|a| a.settings().clone()) {
-            settings.by_hand = Default::default();
+            settings.by_hand = RoleMap::default();
             self.set_motion_settings(settings);
         }
     }

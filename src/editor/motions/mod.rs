@@ -16,7 +16,7 @@ use super::jobs::EditorJob;
 use crate::document::ClipId;
 use crate::evaluate::{JobError, JobHandle};
 use crate::io::motion_source::{MotionSource, MotionSourceError, read_motion_sources};
-use crate::motion::roles::Roles;
+use crate::motion::roles::{RoleMap, Roles};
 use crate::rig::{AddedMotion, Character, MotionSettings};
 use crate::task::Task;
 use glam::Vec3;
@@ -232,7 +232,7 @@ impl Editor {
         if adding.chosen != chosen && chosen < adding.sources.len() {
             adding.chosen = chosen;
             // Its skeleton is another one.
-            adding.settings.by_hand = Default::default();
+            adding.settings.by_hand = RoleMap::default();
             self.run_motion();
         }
     }
@@ -297,7 +297,7 @@ impl Editor {
         if adding.applied.is_none() || playback.clip != adding.applied {
             return None;
         }
-        let places = result.ghost.at(f64::from(playback.time_secs));
+        let places = result.ghost.at(playback.time_secs);
         let parents = result.ghost.parents.iter().zip(&places);
         let bones = parents.filter_map(|(parent, head)| Some([*places.get((*parent)?)?, *head]));
         Some(bones.collect())

@@ -97,7 +97,7 @@ impl Editor {
 
     /// Puts the clip in place of the one before.
     fn show_added(&mut self, mut added: AddedMotion, is_first: bool) {
-        let playback = self.document.session().playback.clone();
+        let playback = self.document.session().playback;
         let before = self.motions.adding.as_ref().and_then(|a| a.applied);
         self.remove_motion_step();
         let name = self.free_name(&added.baked.clip.name);

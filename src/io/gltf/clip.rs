@@ -19,6 +19,9 @@ const CHANNEL_BYTES: u64 = 160;
 /// The times and values of a channel, and what was repaired in them.
 type Keys = (Arc<[f32]>, Arc<[f32]>, Option<RepairedKeys>);
 
+/// Input accessor, output accessor, number of components per keyframe, and whether these are a rotation.
+type KeySource = (usize, usize, (usize, bool));
+
 /// The number of components per element, and all components of all elements.
 type Numbers = (usize, Arc<[f32]>);
 
@@ -26,8 +29,7 @@ type Numbers = (usize, Arc<[f32]>);
 #[derive(Default)]
 struct Cache {
     decoded: HashMap<usize, Result<Numbers, Fault>>,
-    /// By input accessor, output accessor, number of components per keyframe, and whether these are a rotation.
-    keys: HashMap<(usize, usize, (usize, bool)), Result<Keys, Fault>>,
+    keys: HashMap<KeySource, Result<Keys, Fault>>,
     /// Time accessors whose problems were reported.
     reported: HashSet<usize>,
 }

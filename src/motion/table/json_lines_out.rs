@@ -26,7 +26,7 @@ struct Line<'a> {
     space: Option<&'static str>,
 }
 
-impl<'a> Line<'a> {
+impl Line<'_> {
     fn at(t: f64) -> Self {
         Self {
             t,
