@@ -289,6 +289,7 @@ const CALLS: &[&str] = &[
     "motion in.gltf --bvh m.bvh --out @glb",
     "motion in.gltf --bvh m.bvh --out @ron",
     "motion in.gltf --bvh m.bvh --out x.glb --report @json",
+    "motion in.gltf --listen vmc:0 --record @jsonl",
     "rig in.gltf --rename forearm Elbow --out @glb",
     "rig in.gltf --rename forearm Elbow --out @gltf",
     "rig in.gltf --rename forearm Elbow --out @ron",
