@@ -15,7 +15,7 @@ pub(super) struct Improvement {
     max: (f64, f64),
     /// By clip: before and after.
     clips: BTreeMap<ClipId, (f64, f64)>,
-    /// The same in poses outside the clips, where a file is driven through them.
+    /// The same in poses outside the clips, where a file is driven through them, percent.
     driven: Option<(f64, f64)>,
 }
 
@@ -38,11 +38,12 @@ impl Improvement {
     }
 
     /// Whether the file is to be exported: no clip is off by more than the tolerance and as much as without a correction,
-    /// and the largest error is smaller than without one.
+    /// and the largest error is smaller than without one. One that is driven may also be as good as the tolerance.
     pub(super) fn is_one(&self) -> bool {
         if let Some((before, after)) = self.driven {
             let in_clips = self.clips.is_empty() || self.max.1 <= self.tolerance;
-            return after < before && (in_clips || self.max.1 < self.max.0);
+            let is_driven = after <= 100.0 * self.tolerance || after < before;
+            return is_driven && (in_clips || self.max.1 < self.max.0);
         }
         self.max.1 < self.max.0 && self.worse().is_empty()
     }
