@@ -139,6 +139,7 @@ mod tests {
         };
         assert!(driven(5.0, 0.1, &[]).is_one());
         assert!(driven(5.0, 0.1, &[(0.0, 0.0)]).is_one());
+        assert!(driven(0.05, 0.06, &[]).is_one(), "within the tolerance");
         assert!(!driven(5.0, 6.0, &[(0.05, 0.0001)]).is_one());
         assert!(!driven(5.0, 0.1, &[(0.01, 0.02)]).is_one());
     }

@@ -555,11 +555,11 @@ fn each_input_is_noticed_by_itself() {
                 base = with_clusters(base);
             }
             let before = fresh(&base);
+            let mut plan = Plan::default();
+            plan.run(&base);
             for (k, (name, change)) in CHANGES.iter().enumerate() {
                 let mut changed = base.clone();
                 change(&mut changed);
-                let mut plan = Plan::default();
-                plan.run(&base);
                 plan.run(&changed);
                 let expected = fresh(&changed);
                 assert!(plan.bits() == expected, "{name} under {stack:?}");

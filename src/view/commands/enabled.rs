@@ -38,7 +38,6 @@ impl Command {
             Self::Save | Self::SaveAs | Self::Export | Self::ExportStaticMesh => {
                 has_model && document.source().is_some()
             }
-            Self::AddMotion => has_model,
             Self::Undo => {
                 editor.history().undo_label().is_some()
                     || editor.is_painting()
