@@ -174,7 +174,9 @@ fn in_unit_rotations(clips: &BTreeMap<ClipId, Arc<Clip>>) -> BTreeMap<ClipId, Ar
             let mut values = channel.values.to_vec();
             for q in values.chunks_exact_mut(4).filter(|q| !is_unit(q)) {
                 let length = q.iter().map(|x| x * x).sum::<f32>().sqrt();
-                q.iter_mut().for_each(|x| *x /= length);
+                for x in q {
+                    *x /= length;
+                }
             }
             channel.values = values.into();
         }
