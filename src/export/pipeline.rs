@@ -20,6 +20,7 @@ use crate::io::gltf_export::{
 };
 use crate::math::Worse;
 use crate::task::Task;
+use serde_json::Value;
 use std::time::Instant;
 
 /// A file whose largest error exceeds the tolerance by up to this factor is baked once more, if the solver itself came
@@ -122,18 +123,23 @@ pub(super) fn refuse_outside(
 /// left, but a program that reads its copy cannot know that something is missing.
 pub(super) fn refuse_cut_short(document: &Document) -> Result<(), ExportError> {
     let source = document.source().filter(|s| s.kind == SourceKind::Glb);
-    let own = source.and_then(|source| {
+    let missing = source.and_then(|source| {
         let buffer = source.json.get("buffers")?.get(0)?;
         let is_own = buffer.get("uri").is_none() && buffer.get("extensions").is_none();
         let wanted = buffer.get("byteLength")?.as_u64().filter(|_| is_own)?;
-        Some((wanted, source.buffers.first()?.len()))
+        let present = source.buffers.first()?.len();
+        let number = |view: &Value, key: &str| view.get(key).and_then(Value::as_u64);
+        let is_cut = |view: &Value| {
+            let start = number(view, "byteOffset").unwrap_or(0);
+            let end = start.saturating_add(number(view, "byteLength").unwrap_or(0));
+            number(view, "buffer") == Some(0) && end > present as u64
+        };
+        // Where only padding is missing, nothing is lost.
+        let views = source.json.get("bufferViews")?.as_array()?;
+        let is_short = wanted > present as u64 && views.iter().any(is_cut);
+        is_short.then_some(ExportError::CutShort { wanted, present })
     });
-    match own {
-        Some((wanted, present)) if wanted > present as u64 => {
-            Err(ExportError::CutShort { wanted, present })
-        }
-        _ => Ok(()),
-    }
+    missing.map_or(Ok(()), Err)
 }
 
 /// The file without correction, as written and as read again.

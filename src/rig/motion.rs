@@ -65,7 +65,7 @@ pub struct AddedMotion {
 /// Why a motion is not put on a character.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AddMotionError {
-    /// The pairs by hand name a role or a joint that does not exist.
+    /// A pair chosen by hand names a role or a joint that does not exist.
     #[error("{}", sentence(.0))]
     Map(String),
     /// The roles or the settings do not fit.

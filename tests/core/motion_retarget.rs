@@ -355,3 +355,46 @@ fn what_is_no_biped_is_said() {
     let why = check_roles(&take.rest, &roles).unwrap_err().to_string();
     assert_eq!(why, "no legs were found: map thigh, shin and foot");
 }
+
+/// Where the travel is left out, a body walks on a floor that moves: its legs are those of the whole walk.
+#[test]
+fn feet_rest_on_the_floor_of_the_whole_walk() {
+    let Some(folder) = shared_dir("foot lock in place") else {
+        return;
+    };
+    let (source, name) = PAIRS[0];
+    let bvh = read(&folder.join("motion/bvh").join(source).with_extension("bvh"));
+    let take = Take::of_bvh(&bvh, Positions::Auto);
+    let (skeleton, is_bone) = target(&folder, name);
+    let rig = Rig::of_skeleton(&skeleton, |j| is_bone[j]);
+    let (ours, theirs) = (find_roles(&take.rest), find_roles(&rig));
+    let poses = |travel: Travel| {
+        let options = RetargetOptions {
+            travel,
+            keeps_heading: true,
+            ..RetargetOptions::default()
+        };
+        let retarget = Retarget::new(&take, &ours, &skeleton, &rig, &theirs, &options).unwrap();
+        let (poses, feet) = retarget.poses(true, &Task::new()).unwrap();
+        (poses, feet, retarget.hips())
+    };
+    let (whole, feet, hips) = poses(Travel::Full);
+    assert!(feet.holds);
+    for travel in [Travel::InPlace, Travel::Vertical] {
+        let (kept, feet_of_kept, _) = poses(travel);
+        assert_eq!(feet_of_kept.contacts, feet.contacts);
+        let mut farthest = 0.0_f64;
+        for (a, b) in whole.iter().zip(&kept) {
+            let shift = b.places[hips] - a.places[hips];
+            assert!(shift.y.abs() < 1e-9);
+            farthest = farthest.max(shift.length());
+            // Joints above the hips stay.
+            let below = (0..rig.len()).filter(|j| rig.is_below(*j, hips));
+            for j in below {
+                let off = b.places[j] - a.places[j] - shift;
+                assert!(off.length() < 1e-6, "{travel:?}: {off}");
+            }
+        }
+        assert!(farthest > 1.0, "{farthest}");
+    }
+}

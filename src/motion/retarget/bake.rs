@@ -73,7 +73,10 @@ impl Retarget<'_> {
         }
         let mut feet = FootLock::default();
         if locks_feet {
+            // Without its travel a body walks on a floor that moves: feet rest on that.
+            self.with_whole_travel(&mut poses, true);
             feet = lock(self, &mut poses, &ContactLimits::default());
+            self.with_whole_travel(&mut poses, false);
         }
         Ok((poses, feet))
     }

@@ -4,7 +4,7 @@ use super::leg::Leg;
 use super::reference::{choose, left_of, thighs, up_axis, yaw_between};
 use super::spine::{SpineJoint, blend, spine};
 use super::travel::{heights, hip_middle, middles};
-use super::{Mapping, RetargetError, RetargetOptions, RetargetReport};
+use super::{Mapping, RetargetError, RetargetOptions, RetargetReport, Travel};
 use crate::motion::rig::{Rig, rest_rotations};
 use crate::motion::roles::{Part, Role, Roles, Side, check_roles};
 use crate::motion::take::Take;
@@ -47,6 +47,8 @@ pub struct Retarget<'a> {
     hips_offset: DVec3,
     /// n_frames: the middle of the hip joints.
     middles: Vec<DVec3>,
+    /// n_frames: from where it would be with the whole travel to there; empty with the whole travel.
+    shifts: Vec<DVec3>,
     /// Turns the result back to the recorded heading, about `start`.
     heading: DQuat,
     start: DVec3,
@@ -107,13 +109,15 @@ impl<'a> Retarget<'a> {
             .map(|f| hip_middle(take.places(Some(f)), &mapping, 0).unwrap_or_default())
             .collect();
         let rest_middle = hip_middle(&target.places, &mapping, 1).unwrap_or_default();
-        let middles = middles(
-            &sizes,
-            options.travel,
-            rest_middle,
-            &source_middles,
-            &take.times,
-        );
+        let with = |travel| middles(&sizes, travel, rest_middle, &source_middles, &take.times);
+        let middles = with(options.travel);
+        let shifts = match options.travel {
+            Travel::Full => Vec::new(),
+            Travel::InPlace | Travel::Vertical => {
+                let kept = middles.iter().zip(with(Travel::Full));
+                kept.map(|(kept, full)| *kept - full).collect()
+            }
+        };
         let heading = if options.keeps_heading {
             yaw.conjugate()
         } else {
@@ -138,6 +142,7 @@ impl<'a> Retarget<'a> {
             mapping,
             hips_offset: target.places[hips] - rest_middle,
             middles,
+            shifts,
             heading,
             start: rest_middle,
             report,
@@ -261,6 +266,15 @@ impl<'a> Retarget<'a> {
         let moved = self.hips_space.inverse() * by;
         if moved.is_finite() {
             pose.hips += moved;
+        }
+    }
+
+    /// Gives poses of all frames the whole travel, or takes what is not kept of it away again.
+    pub(super) fn with_whole_travel(&self, poses: &mut [RetargetPose], whole: bool) {
+        for (pose, shift) in poses.iter_mut().zip(&self.shifts) {
+            let shift = self.heading * *shift;
+            self.move_hips(pose, if whole { -shift } else { shift });
+            self.place(pose);
         }
     }
 

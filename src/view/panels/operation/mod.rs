@@ -41,19 +41,20 @@ pub fn operation_ui(ctx: &Context, over: Rect, editor: &mut Editor) {
     let Some(title) = motion.or(of_bones).or(of_weights) else {
         return;
     };
-    let width = if motion.is_some() {
-        MOTION_WIDTH
+    // A motion leaves the middle to the character; the legend of weights is not needed then.
+    let (id, width, beside) = if motion.is_some() {
+        ("motion", MOTION_WIDTH, MARGIN)
     } else {
-        WIDTH
+        ("operation", WIDTH, LEGEND)
     };
     let mut is_open = true;
     Window::new(title)
-        .id(Id::unique("operation"))
+        .id(Id::unique(id))
         .open(&mut is_open)
         .collapsible(true)
         .resizable(false)
         .pivot(Align2::LEFT_BOTTOM)
-        .default_pos(over.left_bottom() + Vec2::new(TOOL_BAR_WIDTH + LEGEND, -MARGIN))
+        .default_pos(over.left_bottom() + Vec2::new(TOOL_BAR_WIDTH + beside, -MARGIN))
         .default_width(width)
         .min_width(width)
         .constrain_to(over.shrink(4.0))

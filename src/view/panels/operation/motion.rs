@@ -73,7 +73,7 @@ fn clip_ui(ui: &mut Ui, editor: &mut Editor) {
 
 fn fields_ui(ui: &mut Ui, settings: &mut MotionSettings) {
     let retarget = &mut settings.retarget;
-    let about = "Which way the character faces at the start: as at rest, or as in the recording.";
+    let about = "The direction that the character faces at the start: that of its rest pose, or the recorded one.";
     row_ui(ui, "Heading", about, |ui| {
         let options = [
             (false, "As the character".to_owned(), true),
@@ -107,7 +107,7 @@ fn advanced_ui(ui: &mut Ui, settings: &mut MotionSettings, is_bvh: bool) {
             combo_ui(ui, "Positions", &mut settings.positions, &options);
         });
     }
-    let about = "How far joints may deviate to save keyframes, in percent of the character's height. 0 keeps all keyframes.";
+    let about = "The largest error of a joint when keyframes are removed, in percent of the character's height. 0 keeps all keyframes.";
     row_ui(ui, "Tolerance", about, |ui| {
         let mut percent = settings.bake.tolerance * 100.0;
         let field = DragValue::new(&mut percent)
@@ -152,7 +152,7 @@ fn scale_ui(ui: &mut Ui, scale: &mut Scale) {
                 .range(1e-4..=1e4)
                 .speed(0.001)
                 .update_while_editing(false);
-            let about = "Metres of the character in a unit of the motion.";
+            let about = "The length in metres of one unit of the motion.";
             let response = ui.add(field).on_hover_text(about);
             response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Scale factor"));
         }
