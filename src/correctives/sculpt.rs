@@ -138,7 +138,7 @@ pub fn of_positions<'p>(
     let distance = |id: &InstanceId| {
         let plan = posed.plan(*id);
         plan.map_or(f32::INFINITY, |plan| {
-            centre(plan.base_positions()).distance(centre(positions))
+            centre(&plan.base_positions()).distance(centre(positions))
         })
     };
     let one = like
@@ -172,8 +172,9 @@ pub fn of_positions<'p>(
             places.collect::<Vec<Vec3>>()
         });
         // A mesh without seams has as many points as vertices: the nearer order is meant.
+        let base = plan.base_positions();
         let distance = |places: &Vec<Vec3>| {
-            let pairs = places.iter().zip(plan.base_positions());
+            let pairs = places.iter().zip(&*base);
             pairs
                 .map(|(a, b)| f64::from(a.distance_squared(*b)))
                 .sum::<f64>()
@@ -268,7 +269,7 @@ fn difference(
     places: impl Iterator<Item = Vec3>,
 ) -> Captured {
     let base = plan.base_positions();
-    let tolerance = UNMOVED * diagonal(base);
+    let tolerance = UNMOVED * diagonal(&base);
     let places = (0..).zip(base.iter().zip(places));
     let moved = places.filter_map(|(point, (from, place))| {
         (place.distance(*from) > tolerance).then_some((point, place))
@@ -307,7 +308,7 @@ fn served(
         let distance = |id: &&InstanceId| {
             let plans = posed.plan(**id).zip(other.plan(like));
             let centres =
-                plans.map(|(a, b)| centre(a.base_positions()).distance(centre(b.positions())));
+                plans.map(|(a, b)| centre(&a.base_positions()).distance(centre(b.positions())));
             centres.unwrap_or(f32::INFINITY)
         };
         let nearest = || {

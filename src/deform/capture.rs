@@ -127,7 +127,7 @@ fn frame(
     point: u32,
 ) -> Option<PointFrame> {
     let (c, i) = (point as usize / CHUNK, point as usize % CHUNK);
-    let from = plan.base_positions().get(point as usize)?;
+    let from = plan.base_position(point)?;
     let rotation = BlendedRotation {
         method: stack.method,
         blend: stack.blend,
@@ -136,7 +136,7 @@ fn frame(
         palette: plan.palette(),
     };
     Some(PointFrame {
-        from: *from,
+        from,
         rotation: rotation.at(i),
         stretch: rotation.stretch_at(i),
     })

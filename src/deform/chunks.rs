@@ -14,7 +14,10 @@ pub(super) const FEW_CHUNKS: usize = 4;
 pub(super) fn for_chunks<T: Send>(items: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
     // A vector of a zero-sized type allocates nothing.
     let mut states = vec![(); items.len().div_ceil(CHUNK)];
-    for_chunks_with(items, &mut states, |c, chunk, ()| work(c * CHUNK, chunk));
+    let mut others = states.clone();
+    for_chunks_with(items, (&mut states, &mut others), |c, chunk, _| {
+        work(c * CHUNK, chunk);
+    });
 }
 
 /// As [`for_chunks`], with each chunk on a thread by itself: where a few chunks side by side have most of the work.
@@ -29,20 +32,22 @@ pub(super) fn for_uneven_chunks<T: Send>(items: &mut [T], work: impl Fn(usize, &
     }
 }
 
-/// Calls `work(index, chunk, state)` for chunks of [`CHUNK`] items, each with its entry of `states`; chunks without one
+/// Calls `work(index, chunk, states)` for chunks of [`CHUNK`] items, each with its entries of `states`; chunks without any
 /// are left out. Uses several threads where there are many items. Allocates nothing.
-pub(super) fn for_chunks_with<T: Send, S: Send>(
+pub(super) fn for_chunks_with<T: Send, A: Send, B: Send>(
     items: &mut [T],
-    states: &mut [S],
-    work: impl Fn(usize, &mut [T], &mut S) + Sync,
+    states: (&mut [A], &mut [B]),
+    work: impl Fn(usize, &mut [T], (&mut A, &mut B)) + Sync,
 ) {
     if items.len() < SERIAL_POINTS {
+        let states = states.0.iter_mut().zip(states.1);
         let chunks = items.chunks_mut(CHUNK).zip(states).enumerate();
-        chunks.for_each(|(c, (chunk, state))| work(c, chunk, state));
+        chunks.for_each(|(c, (chunk, states))| work(c, chunk, states));
     } else {
+        let states = states.0.par_iter_mut().zip(states.1);
         let chunks = items.par_chunks_mut(CHUNK).zip(states);
         // Two chunks at a time amortise the scheduling.
         let chunks = chunks.with_min_len(2).enumerate();
-        chunks.for_each(|(c, (chunk, state))| work(c, chunk, state));
+        chunks.for_each(|(c, (chunk, states))| work(c, chunk, states));
     }
 }

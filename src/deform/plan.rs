@@ -102,8 +102,13 @@ impl InstancePlan {
 
     /// As [`InstancePlan::positions`], before the corrective samples (stage 7): the shape on which they are sculpted. Not up to
     /// date in a plan [`InstancePlan::for_shapes`].
-    pub fn base_positions(&self) -> &[Vec3] {
+    pub fn base_positions(&self) -> Cow<'_, [Vec3]> {
         self.stages.base_shape()
+    }
+
+    /// A point of [`InstancePlan::base_positions`]; `None` beyond the last one.
+    pub fn base_position(&self, point: u32) -> Option<Vec3> {
+        self.stages.base_position(point as usize)
     }
 
     /// The patches between control clusters, and the frames of their corners in the latest run, world space; `None` where

@@ -330,9 +330,10 @@ pub(super) fn proposal(
             .map(move |&point| (point, place))
     });
     let plan = poser.evaluator().plan(skin.instance);
-    let base = plan.map_or(&[][..], |plan| plan.base_positions());
+    let base = plan.map_or_else(Default::default, |plan| plan.base_positions());
     // What the present samples move stays with the sample that replaces them.
-    let kept = (0..).zip(base.iter().zip(poser.shape(skin.instance)));
+    let posed = poser.shape(skin.instance);
+    let kept = (0..).zip(base.iter().zip(&*posed));
     let kept = kept.filter_map(|(point, (base, place))| (place != base).then_some((point, *place)));
     let sculpted: BTreeMap<u32, Vec3> = kept.chain(sculpted).collect();
     let sculpted: Vec<_> = sculpted.into_iter().collect();
@@ -357,7 +358,7 @@ pub(super) fn proposal(
         after: shape.after,
         is_recommended: shape.after.crossings == 0,
         notes,
-        pictures: pictures(poser.shape(skin.instance), &sculpted, axis, item),
+        pictures: pictures(&posed, &sculpted, axis, item),
         settings: *settings,
     }
 }

@@ -7,6 +7,7 @@ use crate::relax::{Bending, BoneAxes, Neighbourhood, NeighbourhoodError, Posed};
 use crate::skeleton::{JointId, Pose, Skeleton};
 use crate::task::Task;
 use glam::{DAffine3, DQuat, DVec3, IVec3, Vec3};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -88,10 +89,10 @@ impl JointSkin {
         let mut poser = Poser::new(document, OutlineOf::ThisStack);
         poser.evaluate(document.rest_pose());
         let plan = poser.evaluator.plan(instance);
-        let rest = plan.map_or(&[][..], |plan| plan.base_positions());
+        let rest = plan.map_or_else(Default::default, |plan| plan.base_positions());
         task.check()?;
 
-        let (weld, first) = weld(rest, item);
+        let (weld, first) = weld(&rest, item);
         let of_row = |&point: &u32| {
             let row = item.influences.row(point).iter();
             let (own, all) = row.fold((0.0, 0.0), |(own, all), (slot, weight)| {
@@ -206,16 +207,16 @@ impl<'a> Poser<'a> {
     }
 
     /// The shape of an instance in the latest pose; empty where it was not deformed.
-    pub fn shape(&self, instance: InstanceId) -> &[Vec3] {
+    pub fn shape(&self, instance: InstanceId) -> Cow<'_, [Vec3]> {
         self.shape_in(ViewId::OWN, instance)
     }
 
-    fn shape_in(&self, view: ViewId, instance: InstanceId) -> &[Vec3] {
+    fn shape_in(&self, view: ViewId, instance: InstanceId) -> Cow<'_, [Vec3]> {
         let plan = self.evaluator.plan_in(view, instance);
         let on_samples = self.on_samples && view == ViewId::OWN;
-        plan.map_or(&[], |plan| {
+        plan.map_or_else(Default::default, |plan| {
             if on_samples {
-                plan.positions()
+                Cow::Borrowed(plan.positions())
             } else {
                 plan.base_positions()
             }

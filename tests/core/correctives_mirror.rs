@@ -107,11 +107,11 @@ impl Body {
                 .filter(|(slot, _)| drivers.contains(&skin.joints[usize::from(*slot)]));
             own.map(|(_, w)| w).sum::<f32>()
         };
-        let base = (0..).zip(plan.base_positions());
+        let base = (0..).zip(plan.base_positions().into_owned());
         let moved = base.filter_map(|(point, place)| {
             let w = weight(point);
             let bump = Vec3::new(0.3 + place.y, 0.2, place.x - 0.4) * 0.05 * w;
-            (w > 0.05).then(|| (point, *place + bump))
+            (w > 0.05).then(|| (point, place + bump))
         });
         let moved: Vec<(u32, Vec3)> = moved.collect();
         let captured = capture(plan, &item.stack, &item.masks, &moved);

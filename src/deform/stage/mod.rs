@@ -7,7 +7,7 @@
 //!
 //! Stages 2 to 5 run in one pass ([`skinning_pass`]), in which a chunk of 1024 points goes through all four before the
 //! next one does: the points stay in the first-level cache, and stages 4 and 5 load and store a point once for both.
-//! Each of the four has its own key all the same.
+//! Each of the four has its own key all the same. So has stage 7, which runs in that pass, too, unless stage 6 lies between.
 //!
 //! Where control clusters follow, [`sparse_skinning`] runs stages 2 to 5 in its place, of the points that are read.
 //!
@@ -31,6 +31,7 @@ mod morph_targets;
 mod node_motion;
 mod normals;
 mod pose_space;
+mod pose_space_stage;
 mod posed_skin;
 mod projection;
 mod run;

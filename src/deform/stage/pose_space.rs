@@ -1,37 +1,38 @@
 //! Stage 7: pose space deformation, `v' = F + R d`, or `F + R A d` in sets that scale with the limb ([`Correctives`]).
+//!
+//! Here is what moves a chunk of points. It runs in the pass of stages 2 to 5 ([`super::skinning_pass`]), so that a chunk
+//! without displacements costs nothing, or as a stage of its own where another one lies between
+//! ([`super::pose_space_stage`]).
 
-use super::changed::Changed;
 use super::key::{Identity, LastKey, refill};
-use super::run::{Run, Stage};
-use crate::deform::chunks::{FEW_CHUNKS, for_uneven_chunks};
+use super::run::Run;
 use crate::deform::correctives::{
     BlendedRotation, Correctives, Driver, PointClasses, Sample, Weighing, WeightsWork,
 };
 use crate::deform::{DeformInput, MaskKind, SkinningMethod};
-use crate::math::same_bits;
 use crate::psd::DisplacementChunk;
 use crate::skinning::{CHUNK, Rows};
 use glam::{DMat3, Vec3};
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// A sample with a smaller weight than this moves nothing: below the rounding of positions.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// The corrected shape of an instance with a skin, world space.
+/// The corrective samples of an instance with a skin, weighed in the pose of a run.
 #[derive(Default)]
-pub(super) struct PoseSpaceStage {
+pub(super) struct PoseSpace {
     key: LastKey<Key>,
     correctives: Identity<Correctives>,
+    /// One a chunk: whether some sample, with a weight or without, displaces points of it.
+    displaces: Vec<bool>,
     /// One a chunk: the painted map that the rotation of [`SkinningMethod::Blend`] follows.
     masks: Vec<Identity<[f32; CHUNK]>>,
     work: WeightsWork,
     /// The drivers in the skin of the instance, where it is not the first one of the mesh.
     drivers: Vec<Driver>,
     weighted: Option<Weighted>,
-    /// One a chunk: whether it has to be displaced again.
+    /// One a chunk: whether its displacements or what carries them changed in the latest run.
     stale: Vec<bool>,
-    shape: Vec<Vec3>,
 }
 
 /// The classes of points whose samples have weights of their own.
@@ -57,19 +58,43 @@ struct Key {
     stretched: Vec<bool>,
 }
 
-impl Stage for PoseSpaceStage {
-    fn acts(run: &Run<'_>) -> bool {
+/// The samples that act, with the bits of their factors.
+fn active<'a>(
+    correctives: &'a Correctives,
+    weights: &'a [f64],
+) -> impl Iterator<Item = (u32, u32)> + 'a {
+    let samples = correctives.samples().iter().zip(weights);
+    (0..).zip(samples).filter_map(|(s, (sample, &weight))| {
+        let factor = factor(sample, weight);
+        (factor != 0.0).then(|| (s, factor.to_bits()))
+    })
+}
+
+/// Weight times strength of a sample; 0 where it moves nothing.
+fn factor(sample: &Sample, weight: f64) -> f32 {
+    if sample.acts() && weight.abs() > NEGLIGIBLE {
+        weight as f32 * sample.strength
+    } else {
+        0.0
+    }
+}
+
+impl PoseSpace {
+    /// Whether samples are part of the stack.
+    pub(super) fn acts(run: &Run<'_>) -> bool {
         let input = run.input;
         input.skin.is_some() && input.correctives.is_some_and(|c| c.acts())
     }
 
-    fn run(&mut self, run: &Run<'_>, before: &[Vec3], changed: Changed) -> Changed {
+    /// Takes samples and painted maps over, and weighs the samples in the pose. Returns whether each point with a
+    /// displacement may move otherwise than before; else only those of stale chunks do.
+    pub(super) fn update(&mut self, run: &Run<'_>, n_points: usize) -> bool {
         let input = run.input;
         let Some(correctives) = input.correctives else {
-            return changed;
+            return false;
         };
         self.stale.clear();
-        self.stale.resize(before.len().div_ceil(CHUNK), false);
+        self.stale.resize(n_points.div_ceil(CHUNK), false);
         self.drivers.clear();
         if let Some((home, skin)) = input.home.zip(input.skin) {
             let own = correctives.drivers().map(|(_, driver)| {
@@ -96,51 +121,19 @@ impl Stage for PoseSpaceStage {
         });
         let other_samples = self.take_correctives(correctives);
         self.take_masks(input);
-        let changes = run.skin.changes();
-        if new_key || other_samples || changes.palette || changed == Changed::All {
-            self.run_all(run, correctives, before);
-            return Changed::All;
-        }
-        for &c in &changes.chunks {
-            if let Some(stale) = self.stale.get_mut(c) {
-                *stale = true;
-            }
-        }
-        if let Changed::Points(points) = &changed {
-            for &point in points {
-                self.stale[point as usize / CHUNK] = true;
-            }
-        }
-        Changed::points(self.run_stale(run, correctives, before))
+        new_key || other_samples
     }
 
-    fn shape(&self) -> &[Vec3] {
-        &self.shape
+    /// Whether the displacements of a chunk, or what carries them, changed in the latest run.
+    pub(super) fn is_stale(&self, chunk: usize) -> bool {
+        self.stale.get(chunk) == Some(&true)
     }
-}
 
-/// The samples that act, with the bits of their factors.
-fn active<'a>(
-    correctives: &'a Correctives,
-    weights: &'a [f64],
-) -> impl Iterator<Item = (u32, u32)> + 'a {
-    let samples = correctives.samples().iter().zip(weights);
-    (0..).zip(samples).filter_map(|(s, (sample, &weight))| {
-        let factor = factor(sample, weight);
-        (factor != 0.0).then(|| (s, factor.to_bits()))
-    })
-}
-
-/// Weight times strength of a sample; 0 where it moves nothing.
-fn factor(sample: &Sample, weight: f64) -> f32 {
-    if sample.acts() && weight.abs() > NEGLIGIBLE {
-        weight as f32 * sample.strength
-    } else {
-        0.0
+    /// Whether some sample, with a weight or without, displaces points of a chunk.
+    pub(super) fn displaces(&self, chunk: usize) -> bool {
+        self.displaces.get(chunk) == Some(&true)
     }
-}
 
-impl PoseSpaceStage {
     /// Brings the classes of points up to date, and the weights of the samples for each. Marks chunks whose classes
     /// changed.
     fn weigh(&mut self, run: &Run<'_>, correctives: &Arc<Correctives>) {
@@ -219,22 +212,30 @@ impl PoseSpaceStage {
     /// Takes the samples over, and marks the chunks whose displacements changed. Returns whether others than before may
     /// have.
     fn take_correctives(&mut self, correctives: &Arc<Correctives>) -> bool {
-        if self.correctives.is(Some(correctives)) {
+        let (n_chunks, now) = (self.stale.len(), correctives.samples());
+        let displaces = |c| now.iter().any(|s| s.displacements.chunk(c).is_some());
+        let same_chunks = self.displaces.len() == n_chunks;
+        if self.correctives.is(Some(correctives)) && same_chunks {
             return false;
         }
         let before = std::mem::replace(&mut self.correctives, Identity::of(Some(correctives)));
-        let (Some(before), now) = (before.value(), correctives.samples()) else {
+        let before = before.value().map(|before| before.samples());
+        let before = before.filter(|before| before.len() == now.len() && same_chunks);
+        let Some(before) = before else {
+            self.displaces.clear();
+            self.displaces.extend((0..n_chunks).map(displaces));
             return true;
         };
-        if before.samples().len() != now.len() {
-            return true;
-        }
-        for (a, b) in before.samples().iter().zip(now) {
+        for (a, b) in before.iter().zip(now) {
             if Arc::ptr_eq(a, b) {
                 continue;
             }
             for (c, stale) in self.stale.iter_mut().enumerate() {
-                *stale |= match (a.displacements.chunk(c), b.displacements.chunk(c)) {
+                let (a, b) = (a.displacements.chunk(c), b.displacements.chunk(c));
+                if a.is_some() != b.is_some() {
+                    self.displaces[c] = displaces(c);
+                }
+                *stale |= match (a, b) {
                     (Some(a), Some(b)) => !Arc::ptr_eq(a, b),
                     (a, b) => a.is_some() != b.is_some(),
                 };
@@ -256,124 +257,69 @@ impl PoseSpaceStage {
         }
     }
 
-    fn run_all(&mut self, run: &Run<'_>, correctives: &Correctives, before: &[Vec3]) {
-        self.shape.resize(before.len(), Vec3::ZERO);
-        let Some(key) = self.key.known() else {
+    /// Adds the displacements of the active samples to a chunk of points. Allocates nothing; a chunk without any costs
+    /// nothing.
+    pub(super) fn displace(&self, run: &Run<'_>, index: usize, shape: &mut [Vec3]) {
+        let (Some(key), Some(correctives)) = (self.key.known(), self.correctives.value()) else {
             return;
         };
+        if !self.displaces(index) {
+            return;
+        }
         let weighted = self.weighted.as_ref();
-        for_uneven_chunks(&mut self.shape, |first, out| {
-            let before = &before[first..first + out.len()];
-            displace(
-                run,
-                correctives,
-                (key, weighted),
-                first / CHUNK,
-                before,
-                out,
-            );
-        });
-    }
-
-    /// The stale chunks; the points that moved, ascending.
-    fn run_stale(&mut self, run: &Run<'_>, correctives: &Correctives, before: &[Vec3]) -> Vec<u32> {
-        let Some(key) = self.key.known() else {
-            return Vec::new();
+        let classes = weighted.and_then(|w| Some((w, w.chunks.get(index)?.as_ref()?)));
+        let chunk_of = |&(s, factor): &(u32, u32)| {
+            let displacements = correctives.samples()[s as usize]
+                .displacements
+                .chunk(index)?;
+            Some((s as usize, displacements, f32::from_bits(factor)))
         };
-        let (stale, weighted) = (&self.stale, self.weighted.as_ref());
-        let work = |(c, out): (usize, &mut [Vec3])| {
-            let mut old = [Vec3::ZERO; CHUNK];
-            let old = &mut old[..out.len()];
-            old.copy_from_slice(out);
-            let before = &before[c * CHUNK..c * CHUNK + out.len()];
-            displace(run, correctives, (key, weighted), c, before, out);
-            let points = old.iter().zip(&*out).enumerate();
-            let moved = points.filter(|(_, (a, b))| !same_bits(**a, **b));
-            moved
-                .map(|(i, _)| (c * CHUNK + i) as u32)
-                .collect::<Vec<u32>>()
+        let Some(chunk) = run.skin.chunks().get(index) else {
+            return;
         };
-        let is_stale = |(c, _): &(usize, &mut [Vec3])| stale[*c];
-        if stale.iter().filter(|stale| **stale).count() > FEW_CHUNKS {
-            let chunks = self.shape.par_chunks_mut(CHUNK).enumerate();
-            let parts: Vec<Vec<u32>> = chunks.filter(is_stale).map(work).collect();
-            parts.concat()
-        } else {
-            let chunks = self.shape.chunks_mut(CHUNK).enumerate();
-            chunks.filter(is_stale).flat_map(work).collect()
+        if classes.is_none() && key.active.iter().find_map(chunk_of).is_none() {
+            return;
         }
-    }
-}
-
-/// The shape `before` of a chunk of points with the displacements of the active samples. Allocates nothing; a chunk
-/// without any costs a look at each sample.
-fn displace(
-    run: &Run<'_>,
-    correctives: &Correctives,
-    (key, weighted): (&Key, Option<&Weighted>),
-    index: usize,
-    before: &[Vec3],
-    out: &mut [Vec3],
-) {
-    out.copy_from_slice(before);
-    let classes = weighted.and_then(|w| Some((w, w.chunks.get(index)?.as_ref()?)));
-    let chunk_of = |&(s, factor): &(u32, u32)| {
-        let displacements = correctives.samples()[s as usize]
-            .displacements
-            .chunk(index)?;
-        Some((s as usize, displacements, f32::from_bits(factor)))
-    };
-    let Some(chunk) = run.skin.chunks().get(index) else {
-        return;
-    };
-    if classes.is_none() && key.active.iter().find_map(chunk_of).is_none() {
-        return;
-    }
-    let is_stretched = |s: usize| key.stretched.get(s) == Some(&true);
-    let mut plain = [Vec3::ZERO; CHUNK];
-    let mut stretched = [Vec3::ZERO; CHUNK];
-    match classes {
-        None => {
-            for (s, displacements, factor) in key.active.iter().filter_map(chunk_of) {
-                let sums = if is_stretched(s) {
-                    &mut stretched
-                } else {
-                    &mut plain
-                };
-                displacements.add_to(sums, factor);
-            }
-        }
-        Some((weighted, (_, classes))) => {
+        // The samples whose displacements stretch, or those of which do not.
+        let add = |stretched: bool, sums: &mut [Vec3; CHUNK]| {
+            let counts = |s: usize| (key.stretched.get(s) == Some(&true)) == stretched;
+            let Some((weighted, (_, classes))) = classes else {
+                let active = key.active.iter().filter_map(chunk_of);
+                for (_, displacements, factor) in active.filter(|(s, ..)| counts(*s)) {
+                    displacements.add_to(sums, factor);
+                }
+                return;
+            };
             let samples = correctives.samples();
-            for (s, sample) in samples.iter().enumerate().filter(|(_, s)| s.acts()) {
+            let active = samples.iter().enumerate();
+            for (s, sample) in active.filter(|(s, sample)| sample.acts() && counts(*s)) {
                 let moved = sample.displacements.chunk(index);
-                let sums = if is_stretched(s) {
-                    &mut stretched
-                } else {
-                    &mut plain
-                };
                 for (i, displacement) in moved.into_iter().flat_map(|chunk| chunk.iter()) {
                     let class = usize::from(classes[i]);
                     sums[i] += displacement * weighted.factors[class * samples.len() + s];
                 }
             }
-        }
-    }
-    let stack = run.input.stack;
-    let rotation = BlendedRotation {
-        method: stack.method,
-        blend: stack.blend,
-        mask: run.input.masks.chunk(MaskKind::Blend, index),
-        chunk,
-        palette: run.skin.palette(),
-    };
-    if !key.stretched.is_empty() {
-        for (i, (sum, stretched)) in plain.iter_mut().zip(stretched).enumerate() {
-            if stretched != Vec3::ZERO {
-                let stretch = rotation.stretch_at(i).unwrap_or(DMat3::IDENTITY);
-                *sum += (stretch * stretched.as_dvec3()).as_vec3();
+        };
+        let stack = run.input.stack;
+        let rotation = BlendedRotation {
+            method: stack.method,
+            blend: stack.blend,
+            mask: run.input.masks.chunk(MaskKind::Blend, index),
+            chunk,
+            palette: run.skin.palette(),
+        };
+        let mut sums = [Vec3::ZERO; CHUNK];
+        add(false, &mut sums);
+        if !key.stretched.is_empty() {
+            let mut stretched = [Vec3::ZERO; CHUNK];
+            add(true, &mut stretched);
+            for (i, (sum, stretched)) in sums.iter_mut().zip(stretched).enumerate() {
+                if stretched != Vec3::ZERO {
+                    let stretch = rotation.stretch_at(i).unwrap_or(DMat3::IDENTITY);
+                    *sum += (stretch * stretched.as_dvec3()).as_vec3();
+                }
             }
         }
+        rotation.add_to(shape, &sums[..shape.len()]);
     }
-    rotation.add_to(out, &plain[..before.len()]);
 }

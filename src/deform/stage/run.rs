@@ -66,6 +66,16 @@ pub(super) trait Stage: Send + Sync {
     /// Its shape after the latest run, n_points.
     fn shape(&self) -> &[Vec3];
 
+    /// As [`Stage::shape`], without the displacements of corrective samples where the stage adds those itself.
+    fn base_shape(&self) -> Cow<'_, [Vec3]> {
+        Cow::Borrowed(self.shape())
+    }
+
+    /// A point of [`Stage::base_shape`]; `None` beyond the last one.
+    fn base_position(&self, point: usize) -> Option<Vec3> {
+        self.shape().get(point).copied()
+    }
+
     /// The values that those known at some clusters (points) make on the patches between them, n_points; NaN elsewhere.
     fn scalars(&self, known: &[(u32, f64)]) -> Option<Vec<f32>> {
         let _ = known;

@@ -4,7 +4,7 @@ use super::changed::Changed;
 use super::clusters::ClusterStage;
 use super::corrective_smooth::SmoothStage;
 use super::node_motion::NodeStage;
-use super::pose_space::PoseSpaceStage;
+use super::pose_space_stage::PoseSpaceStage;
 use super::run::{Run, Stage};
 use super::skinning_pass::SkinningPass;
 use super::sparse_skinning::SparseSkinning;
@@ -76,7 +76,7 @@ impl Stages {
 
     /// The shape of the last stage that acts; empty before the first run.
     pub(in crate::deform) fn shape(&self) -> &[Vec3] {
-        shape_of(&self.table)
+        last_of(&self.table).map_or(&[], |stage| stage.shape())
     }
 
     /// The patches between control clusters in the latest run.
@@ -92,13 +92,22 @@ impl Stages {
     }
 
     /// The shape before stage 7, on which samples are sculpted; empty before the first run.
-    pub(in crate::deform) fn base_shape(&self) -> &[Vec3] {
-        shape_of(self.table.get(..STAGES_BEFORE_SAMPLES).unwrap_or_default())
+    pub(in crate::deform) fn base_shape(&self) -> Cow<'_, [Vec3]> {
+        last_of(self.before_samples()).map_or(Cow::Borrowed(&[]), |stage| stage.base_shape())
+    }
+
+    /// A point of [`Stages::base_shape`]; `None` beyond the last one.
+    pub(in crate::deform) fn base_position(&self, point: usize) -> Option<Vec3> {
+        last_of(self.before_samples())?.base_position(point)
+    }
+
+    fn before_samples(&self) -> &[Line] {
+        self.table.get(..STAGES_BEFORE_SAMPLES).unwrap_or_default()
     }
 }
 
-/// The shape of the last line that acts.
-fn shape_of(table: &[Line]) -> &[Vec3] {
-    let acting = table.iter().rev().find_map(|line| line.stage.as_ref());
-    acting.map_or(&[], |stage| stage.shape())
+/// The last stage that acts.
+fn last_of(table: &[Line]) -> Option<&dyn Stage> {
+    let mut acting = table.iter().rev();
+    acting.find_map(|line| line.stage.as_deref())
 }
