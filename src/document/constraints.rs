@@ -1,6 +1,6 @@
 //! The constraints of joints: where poses meet them, and the edit of a joint's list.
 
-use super::{Dirty, Document, EditError};
+use super::{Dirty, Document, EditError, UnplacedConstraint};
 use crate::skeleton::constraint::{Closing, Constraint, Constraints, Evaluator, Order};
 use crate::skeleton::{JointId, Pose, Skeleton};
 use std::collections::BTreeMap;
@@ -42,17 +42,25 @@ impl Document {
         self.evaluator.as_ref().map_or(&[], |e| e.closing())
     }
 
-    /// Constraints of the project that the model has no joint for, or that their joint cannot have, as entries of the project:
-    /// they are saved again.
-    pub fn unplaced_constraints(&self) -> &[Arc<str>] {
+    /// Constraints of the project that the model has no joint for, or that their joint cannot have.
+    pub fn unplaced_constraints(&self) -> &Arc<Vec<UnplacedConstraint>> {
         &self.unplaced_constraints
     }
 
     /// Keeps further constraints, see [`Document::unplaced_constraints`].
-    pub fn keep_unplaced_constraints(&mut self, entries: Vec<Arc<str>>) {
-        if !entries.is_empty() {
-            Arc::make_mut(&mut self.unplaced_constraints).extend(entries);
+    pub fn keep_unplaced_constraints(&mut self, further: Vec<UnplacedConstraint>) {
+        if !further.is_empty() {
+            Arc::make_mut(&mut self.unplaced_constraints).extend(further);
         }
+    }
+
+    pub(super) fn swap_unplaced_constraints(
+        &mut self,
+        list: &mut Arc<Vec<UnplacedConstraint>>,
+        dirty: &mut Dirty,
+    ) {
+        std::mem::swap(&mut self.unplaced_constraints, list);
+        dirty.joints = true;
     }
 
     /// Applies the constraints to a pose that has none yet: the pose of a clip, or the artist's.

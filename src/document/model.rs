@@ -3,7 +3,7 @@
 use super::session::Playback;
 use super::{
     ClipId, Image, Instance, InstanceId, Material, MeshId, MeshItem, Parts, Session, Skin, SkinId,
-    Source,
+    Source, UnplacedConstraint,
 };
 use crate::cluster::channel::Recordings;
 use crate::finding::Finding;
@@ -39,7 +39,7 @@ pub struct Document {
     pub(super) images: Arc<Vec<Option<Arc<Image>>>>,
     pub(super) unplaced_samples: Arc<Vec<Arc<str>>>,
     pub(super) unplaced_clusters: Arc<Vec<Arc<str>>>,
-    pub(super) unplaced_constraints: Arc<Vec<Arc<str>>>,
+    pub(super) unplaced_constraints: Arc<Vec<UnplacedConstraint>>,
     session: Session,
 }
 
@@ -326,6 +326,7 @@ impl Document {
             && (Arc::ptr_eq(&self.recordings, &other.recordings)
                 || self.recordings == other.recordings)
             && self.constraints == other.constraints
+            && self.unplaced_constraints == other.unplaced_constraints
             && self.pose == other.pose
             && self.rest_pose == other.rest_pose
             && self.locked == other.locked

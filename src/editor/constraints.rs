@@ -8,6 +8,7 @@ use crate::skeleton::constraint::{Constraint, Rule, Space};
 use crate::skeleton::{JointId, Skeleton};
 use glam::DVec3;
 use std::f64::consts::PI;
+use std::sync::Arc;
 
 /// An axis of the bone that a direction this near is, as the sine of the angle between the two.
 const NEAR_AXIS: f64 = 1e-3;
@@ -184,6 +185,21 @@ impl Editor {
             let label = format!("Remove {}", self.constraint_name(joint, index));
             list.remove(index);
             self.set_constraints(joint, list, &label);
+        }
+    }
+
+    /// Deletes a constraint that the project keeps without a place in the model, by its index.
+    pub fn delete_kept_constraint(&mut self, index: usize) {
+        let mut left = Vec::clone(self.document.unplaced_constraints());
+        if index >= left.len() {
+            return;
+        }
+        let kept = left.remove(index);
+        let label = format!("Delete kept {} of {}", kept.rule, kept.bone);
+        self.finish_tool();
+        let edit = Edit::UnplacedConstraints(Arc::new(left));
+        if let Err(error) = self.apply(edit, &label) {
+            self.notify_error(sentence(&error.to_string()));
         }
     }
 

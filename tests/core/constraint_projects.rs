@@ -182,3 +182,48 @@ fn constraints_come_back_with_their_bone() {
     assert!(!findings.is_empty());
     assert_eq!(text_of(&opened), elsewhere);
 }
+
+/// Where the node of a bone is another bone's in a changed model, that one does not get the constraints, and no constraint
+/// follows it: they wait in the project, among the problems, until they are deleted.
+#[test]
+fn another_bone_with_the_number_gets_no_constraints() {
+    let source = model(&[]);
+    let mut edited = source.clone();
+    let limit = Rule::LimitAngles([[-0.5, 0.5]; 3]);
+    constrain(&mut edited, JointId(4), &[copies(JointId(5))]);
+    constrain(&mut edited, JointId(5), &[limit.clone()]);
+    // As if node 5 had been called Finger when the project was saved.
+    let text = text_of(&edited)
+        .replace("(5, \"Joint 4\")", "(5, \"Finger\")")
+        .replace("name: \"Joint 4\"", "name: \"Finger\"");
+    let project = project::parse(&text).unwrap();
+    let (mut opened, findings) = apply_project(source.clone(), project).unwrap();
+    assert!(opened.constraints().is_empty());
+    let said: Vec<_> = findings.iter().map(|f| f.message.as_str()).collect();
+    let why = "the model has no bone “Finger”, number 5 is “Joint 4” now";
+    assert_eq!(
+        said,
+        [
+            format!("“Copy Rotation” does not act: {why}. The project keeps it."),
+            format!("“Limit Rotation” does not act: {why}. The project keeps it."),
+        ]
+    );
+    assert_eq!(text_of(&opened), text);
+    // Its own constraints do not mix with those that wait.
+    constrain(&mut opened, JointId(5), &[copies(JointId(2))]);
+    let both = text_of(&opened);
+    let (again, _) = apply_project(source, project::parse(&both).unwrap()).unwrap();
+    assert!(again.same_content(&opened));
+    assert_eq!(again.constraints_of(JointId(5)).len(), 1);
+    assert_eq!(text_of(&again), both);
+    // Deleted and taken back.
+    let before = opened.clone();
+    let left = opened.unplaced_constraints()[1..].to_vec();
+    let mut edit = Edit::UnplacedConstraints(Arc::new(left));
+    opened.apply(&mut edit).unwrap();
+    let left = opened.unplaced_constraints();
+    assert_eq!((left.len(), left[0].rule), (1, "Limit Rotation"));
+    assert!(!text_of(&opened).contains("CopyRotation(source: (5"));
+    opened.apply(&mut edit).unwrap();
+    assert!(opened.same_content(&before));
+}

@@ -683,6 +683,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             Edit::Clip { .. }
             | Edit::JointName { .. }
             | Edit::Locks(_)
+            | Edit::UnplacedConstraints(_)
             | Edit::Recording { .. } => false,
         };
         let asked = match &edit {

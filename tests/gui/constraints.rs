@@ -3,9 +3,12 @@
 use crate::window::{CTRL, Window, is_menu_item};
 use egui::{Key, Modifiers, PointerButton, Rect, Role, Vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use sinew::document::{Edit, UnplacedConstraint};
 use sinew::editor::constraints::ConstraintKind;
 use sinew::skeleton::JointId;
 use sinew::skeleton::constraint::{Rule, Space};
+use sinew::view::panels::problems_title;
+use std::sync::Arc;
 
 /// The mannequin with a bone active that has three bones above it.
 fn selected() -> (Window, JointId) {
@@ -227,4 +230,40 @@ fn a_cycle_is_refused_in_words() {
     let document = window.document();
     assert_eq!(document.constraints_of(joint).len(), 1);
     assert!(document.constraints_of(parent).is_empty());
+}
+
+/// What the project keeps without a place in the model is listed in Properties and among the problems, and deleted in both.
+#[test]
+fn kept_constraints_are_listed_and_deleted() {
+    let (mut window, _) = selected();
+    let kept = |rule| UnplacedConstraint {
+        rule,
+        bone: "Gone".into(),
+        joint: None,
+        why: "the model has no bone “Gone”".into(),
+        entry: "(joint:99,name:\"Gone\",position:0,constraint:(rule:CopyScale(source:(1,\"x\"))))"
+            .into(),
+    };
+    let list = vec![kept("Copy Scale"), kept("Limit Rotation")];
+    let edit = Edit::UnplacedConstraints(Arc::new(list));
+    let editor = window.harness.state_mut().editor_mut();
+    editor.apply(edit, "Keep").expect("it is kept");
+    window.settle();
+    show(&mut window, Role::Button, "Delete Limit Rotation of Gone");
+    window.picture("constraints-kept");
+    press(&mut window, "Delete Limit Rotation of Gone");
+    assert_eq!(undo_label(&window), "Delete kept Limit Rotation of Gone");
+    let rules = |window: &Window| -> Vec<&str> {
+        let kept = window.document().unplaced_constraints().iter();
+        kept.map(|kept| kept.rule).collect()
+    };
+    assert_eq!(rules(&window), ["Copy Scale"]);
+    let title = problems_title(window.editor());
+    window.click(Role::Tab, &title);
+    assert!(window.says("“Copy Scale” does not act: the model has no bone “Gone”"));
+    window.click(Role::Button, "Fix: Delete");
+    assert!(rules(&window).is_empty());
+    assert!(!window.says("“Copy Scale” does not act"));
+    window.key(CTRL, Key::Z);
+    assert_eq!(rules(&window), ["Copy Scale"]);
 }

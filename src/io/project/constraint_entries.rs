@@ -91,6 +91,24 @@ pub(super) enum RuleOfConstraint {
     },
 }
 
+impl RuleOfConstraint {
+    /// The name of the rule, as of [`crate::skeleton::constraint::Rule`].
+    pub(super) fn label(&self) -> &'static str {
+        match self {
+            Self::CopyRotation { .. } => "Copy Rotation",
+            Self::CopyLocation { .. } => "Copy Location",
+            Self::CopyScale { .. } => "Copy Scale",
+            Self::Aim { up: None, .. } => "Damped Track",
+            Self::Aim { up: Some(_), .. } => "Track To",
+            Self::TwistShare { .. } => "Twist Share",
+            Self::LimitRotation { .. } => "Limit Rotation",
+            Self::LimitSwingAndTwist { .. } => "Limit Swing and Twist",
+            Self::TwoBoneIk { .. } => "Two-Bone IK",
+            Self::ChainIk { .. } => "Inverse Kinematics",
+        }
+    }
+}
+
 /// An axis of a joint that aims, and where it points in the world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
