@@ -145,6 +145,8 @@ mod import_models;
 mod import_traps;
 #[path = "core/independent_reader.rs"]
 mod independent_reader;
+#[path = "core/influence_keys.rs"]
+mod influence_keys;
 #[path = "core/influence_table.rs"]
 mod influence_table;
 #[path = "core/inputs.rs"]

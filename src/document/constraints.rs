@@ -2,7 +2,7 @@
 
 use super::{Dirty, Document, EditError, UnplacedConstraint};
 use crate::skeleton::constraint::{Closing, Constraint, Constraints, Evaluator, Order};
-use crate::skeleton::{JointId, Pose, Skeleton};
+use crate::skeleton::{JointId, Pose, Property, Skeleton};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -72,10 +72,38 @@ impl Document {
         }
     }
 
+    /// Whether a clip animates the influence of a constraint of `joint`.
+    pub fn keys_influence(&self, joint: JointId, constraint: &Constraint) -> bool {
+        constraint.keyed_as.is_some_and(|number| {
+            let property = Property::Influence(number);
+            let mut clips = self.clips.values();
+            clips.any(|clip| clip.channel_of(joint, property).is_some())
+        })
+    }
+
+    /// A number for the influence of a constraint of `joint` that neither a constraint of it nor a channel has.
+    pub fn free_influence_number(&self, joint: JointId) -> Option<u16> {
+        let list = self.constraints_of(joint).iter();
+        let channels = self.clips.values().flat_map(|clip| &clip.channels);
+        let keyed = channels.filter_map(|c| match c.property {
+            Property::Influence(number) if c.joint == joint => Some(number),
+            _ => None,
+        });
+        let taken = list.filter_map(|c| c.keyed_as).chain(keyed).max();
+        taken.map_or(Some(1), |last| last.checked_add(1))
+    }
+
     /// The document without constraints: as a player has it that knows only keyframes.
     #[must_use]
     pub fn without_constraints(mut self) -> Self {
         self.set_constraints(Arc::default());
+        for clip in self
+            .clips
+            .values_mut()
+            .filter(|clip| clip.keys_influences())
+        {
+            Arc::make_mut(clip).remove_influences();
+        }
         self
     }
 

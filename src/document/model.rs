@@ -234,6 +234,12 @@ impl Document {
         let playback = &self.session.playback;
         match playback.clip.and_then(|id| self.clips.get(&id)) {
             Some(clip) if !playback.unkeyed => Arc::new(self.keyed_pose(clip, playback.time_secs)),
+            // A pose that is not keyed yet stays in the clip.
+            Some(clip) if clip.keys_influences() => {
+                let mut pose = Pose::clone(&self.pose);
+                clip.apply_influences(playback.time_secs, &mut pose);
+                Arc::new(pose)
+            }
             _ => self.pose.clone(),
         }
     }

@@ -7,12 +7,12 @@ use crate::rig_operations::apply;
 use glam::DVec3;
 use serde_json::json;
 use sinew::document::rig::{self, Keep, Reparent, WeightRecipient};
-use sinew::document::{ConstraintsEdit, Document, Edit, Source};
+use sinew::document::{ClipId, ConstraintsEdit, Document, Edit, Source};
 use sinew::finding::Finding;
 use sinew::io::import_bytes;
 use sinew::io::project::{self, apply_project, to_project};
-use sinew::skeleton::JointId;
-use sinew::skeleton::constraint::{Constraint, Rule};
+use sinew::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
+use sinew::skeleton::{Clip, JointId, Property};
 use sinew::task::Task;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -159,6 +159,66 @@ fn a_constraint_that_does_not_fit_leaves_the_others() {
         // In its place between the others.
         assert_eq!(text_of(&opened), text);
     }
+}
+
+/// The axes that a constraint copies, and those about which it is reversed.
+#[test]
+fn projects_keep_the_axes_of_copies() {
+    let source = model(&[]);
+    let mut edited = source.clone();
+    let rotation = Rule::CopyRotation {
+        source: JointId(2),
+        space: Space::World,
+        keeps_offset: false,
+        axes: CopiedAxes {
+            copied: [true, false, true],
+            inverted: [false, false, true],
+        },
+    };
+    let location = Rule::CopyLocation {
+        source: JointId(2),
+        keeps_offset: true,
+        axes: [false, true, false],
+    };
+    let scale = Rule::CopyScale {
+        source: JointId(2),
+        axes: [true, true, false],
+    };
+    constrain(&mut edited, JointId(4), &[rotation, location, scale]);
+    assert_opens_again(&source, &edited);
+    // Older versions of the format do not have them.
+    let older = text_of(&edited).replacen("version: 11", "version: 10", 1);
+    let said = project::parse(&older).unwrap_err().to_string();
+    assert!(said.contains("\"axes\""), "{said}");
+}
+
+#[test]
+fn projects_keep_the_keyframes_of_influences() {
+    let source = model(&[]);
+    let mut edited = source.clone();
+    constrain(&mut edited, JointId(4), &[copies(JointId(2))]);
+    let number = edited.free_influence_number(JointId(4));
+    assert_eq!(number, Some(1));
+    let list = vec![Constraint {
+        keyed_as: number,
+        ..Constraint::new(copies(JointId(2)))
+    }];
+    let edit = edited.constraints_edit(JointId(4), list).unwrap();
+    edited.apply(&mut Edit::Constraints(edit)).unwrap();
+    let mut clip = Clip::named("Follow");
+    for (time, value) in [(0.0, 0.0), (0.5, 1.0)] {
+        clip.set_key(JointId(4), Property::Influence(1), time, &[value], 0.0);
+    }
+    let clip = Some(Arc::new(clip));
+    let id = ClipId(0);
+    edited.apply(&mut Edit::Clip { id, clip }).unwrap();
+    assert_eq!(edited.free_influence_number(JointId(4)), Some(2));
+    assert_opens_again(&source, &edited);
+    // Older versions of the format do not have them.
+    let older = text_of(&edited).replacen("version: 11", "version: 10", 1);
+    let older = older.replacen("keyed_as: 1", "muted: false", 1);
+    let said = project::parse(&older).unwrap_err().to_string();
+    assert!(said.contains("property \"Influence\""), "{said}");
 }
 
 /// A project opened on a model without a bone, saved, and opened on the model with it has all constraints again.

@@ -3,6 +3,7 @@
 use crate::window::{CTRL, Window, is_menu_item};
 use egui::{Key, Modifiers, PointerButton, Rect, Role, Vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use glam::DVec3;
 use sinew::document::{Edit, UnplacedConstraint};
 use sinew::editor::constraints::ConstraintKind;
 use sinew::skeleton::JointId;
@@ -158,14 +159,24 @@ fn every_kind_has_its_settings() {
     let fields: [(ConstraintKind, &[(Role, &str)]); 9] = [
         (
             ConstraintKind::CopyRotation,
-            &[(Role::CheckBox, "World space")],
+            &[
+                (Role::CheckBox, "World space"),
+                (Role::CheckBox, "Axis X"),
+                (Role::CheckBox, "Invert Z"),
+            ],
         ),
         (
             ConstraintKind::CopyLocation,
-            &[(Role::CheckBox, "Keep offset")],
+            &[(Role::CheckBox, "Keep offset"), (Role::CheckBox, "Axis Y")],
         ),
-        (ConstraintKind::CopyScale, &[(Role::ComboBox, "Target")]),
-        (ConstraintKind::Aim, &[(Role::ComboBox, "Track axis")]),
+        (
+            ConstraintKind::CopyScale,
+            &[(Role::ComboBox, "Target"), (Role::CheckBox, "Axis Z")],
+        ),
+        (
+            ConstraintKind::Aim,
+            &[(Role::ComboBox, "Track axis"), (Role::ComboBox, "Up axis")],
+        ),
         (
             ConstraintKind::TwistShare,
             &[
@@ -213,6 +224,72 @@ fn every_kind_has_its_settings() {
         }
         window.settle();
     }
+}
+
+#[test]
+fn axes_and_up_are_chosen() {
+    let (mut window, joint) = selected();
+    add(&mut window, ConstraintKind::CopyRotation);
+    for name in ["Axis X of Copy Rotation", "Invert Z of Copy Rotation"] {
+        show(&mut window, Role::CheckBox, name);
+        window.click(Role::CheckBox, name);
+    }
+    let rule = |window: &Window, i: usize| window.document().constraints_of(joint)[i].rule.clone();
+    let Rule::CopyRotation { axes, .. } = rule(&window, 0) else {
+        panic!("{:?}", rule(&window, 0))
+    };
+    assert_eq!(axes.copied, [false, true, true]);
+    assert_eq!(axes.inverted, [false, false, true]);
+    add(&mut window, ConstraintKind::Aim);
+    choose(&mut window, "Track axis of Damped Track", "-Y");
+    choose(&mut window, "Up axis of Damped Track", "+Z");
+    choose(&mut window, "Up direction of Track To", "+X");
+    // Across the new axis it is another one.
+    choose(&mut window, "Track axis of Track To", "+Z");
+    window.picture("constraints-up");
+    let Rule::Aim {
+        axis, up: Some(up), ..
+    } = rule(&window, 1)
+    else {
+        panic!("{:?}", rule(&window, 1))
+    };
+    assert_eq!((axis, up.direction), (DVec3::Z, DVec3::X));
+    assert!(up.axis.dot(axis).abs() < 1e-12);
+    choose(&mut window, "Up axis of Track To", "None");
+    assert_eq!(labels(&window, joint), ["Copy Rotation", "Damped Track"]);
+}
+
+/// The button beside the influence inserts and deletes its keyframes.
+#[test]
+fn the_influence_is_keyed_beside_its_field() {
+    let (mut window, joint) = selected();
+    add(&mut window, ConstraintKind::LimitRotation);
+    let before = window.document().clone();
+    press(
+        &mut window,
+        "Insert keyframe of influence of Limit Rotation",
+    );
+    let bone = window.document().skeleton().label(joint);
+    assert_eq!(
+        undo_label(&window),
+        format!("Insert keyframe for influence of Limit Rotation of {bone}")
+    );
+    let n_keyed = |window: &Window| {
+        let clips = window.document().clips().values();
+        clips.filter(|clip| clip.keys_influences()).count()
+    };
+    assert_eq!(n_keyed(&window), 1);
+    show(&mut window, Role::Button, "Add constraint");
+    window.picture("constraints-keyed");
+    press(
+        &mut window,
+        "Delete keyframe of influence of Limit Rotation",
+    );
+    assert_eq!(n_keyed(&window), 0);
+    for _ in 0..2 {
+        window.key(CTRL, Key::Z);
+    }
+    assert!(window.document().same_content(&before));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::apply::{Opening, TWICE};
 use super::constraint_entries::ConstraintsEntry;
 use super::joints::{self, JointKey, JointRef};
-use super::v10::{JointPose, Renamed, RuleEntry, TransformEntry};
+use super::v11::{JointPose, Renamed, RuleEntry, TransformEntry};
 use super::{ProjectError, constraints, rules, transforms};
 use crate::document::{Edit, checks};
 use crate::skeleton::{JointId, Pose};

@@ -10,7 +10,7 @@ use crate::document::{Document, UnplacedConstraint};
 use crate::finding::Finding;
 use crate::skeleton::constraint::aim::Up;
 use crate::skeleton::constraint::limit::Cone;
-use crate::skeleton::constraint::{Constraint, Rule, Space};
+use crate::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
 use crate::skeleton::{JointId, Skeleton};
 use glam::DVec3;
 use std::collections::BTreeSet;
@@ -56,6 +56,7 @@ fn entry_of(document: &Document, joint: JointId) -> ConstraintsEntry {
                 rule: written(document, &constraint.rule),
                 influence: constraint.influence,
                 muted: constraint.is_muted,
+                keyed_as: constraint.keyed_as,
             })
             .collect(),
     }
@@ -68,20 +69,26 @@ fn written(document: &Document, rule: &Rule) -> RuleOfConstraint {
             source,
             space,
             keeps_offset,
+            axes,
         } => RuleOfConstraint::CopyRotation {
             source: reference(source),
             world: space == Space::World,
             keep_offset: keeps_offset,
+            axes: axes.copied.into(),
+            inverted: axes.inverted.into(),
         },
         Rule::CopyLocation {
             source,
             keeps_offset,
+            axes,
         } => RuleOfConstraint::CopyLocation {
             source: reference(source),
             keep_offset: keeps_offset,
+            axes: axes.into(),
         },
-        Rule::CopyScale { source } => RuleOfConstraint::CopyScale {
+        Rule::CopyScale { source, axes } => RuleOfConstraint::CopyScale {
             source: reference(source),
+            axes: axes.into(),
         },
         Rule::Aim { target, axis, up } => RuleOfConstraint::Aim {
             target: reference(target),
@@ -144,6 +151,7 @@ pub(super) fn restore(
                 rule,
                 influence: constraint.influence,
                 is_muted: constraint.muted,
+                keyed_as: constraint.keyed_as,
             };
             made.check(joint, skeleton).map(|()| made)
         });
@@ -212,20 +220,29 @@ fn read(
             source,
             world,
             keep_offset,
+            axes,
+            inverted,
         } => Rule::CopyRotation {
             source: find(source)?,
             space: if *world { Space::World } else { Space::Local },
             keeps_offset: *keep_offset,
+            axes: CopiedAxes {
+                copied: (*axes).into(),
+                inverted: (*inverted).into(),
+            },
         },
         RuleOfConstraint::CopyLocation {
             source,
             keep_offset,
+            axes,
         } => Rule::CopyLocation {
             source: find(source)?,
             keeps_offset: *keep_offset,
+            axes: (*axes).into(),
         },
-        RuleOfConstraint::CopyScale { source } => Rule::CopyScale {
+        RuleOfConstraint::CopyScale { source, axes } => Rule::CopyScale {
             source: find(source)?,
+            axes: (*axes).into(),
         },
         RuleOfConstraint::Aim { target, axis, up } => Rule::Aim {
             target: find(target)?,

@@ -9,6 +9,7 @@
 mod act;
 pub mod aim;
 mod apply;
+mod axes;
 mod bake;
 mod bend;
 mod cycles;
@@ -22,7 +23,8 @@ pub mod reach;
 pub mod swing_twist;
 
 pub use act::ChangedPart;
-pub use bake::{BakedKeys, bake, keys_at, set_channels};
+pub use axes::CopiedAxes;
+pub use bake::{BakedKeys, bake, hold_until, keys_at, set_channels};
 pub use cycles::{Closing, Cycle};
 pub use evaluate::Evaluator;
 pub use keys::BakeTolerance;

@@ -4,6 +4,7 @@ mod bone;
 mod brush;
 mod clip;
 mod cluster;
+mod constraint_fields;
 mod constraint_settings;
 mod constraints;
 mod curve;
