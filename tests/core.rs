@@ -91,6 +91,8 @@ mod compensating_joints;
 mod constraint_editing;
 #[path = "core/constraint_keys.rs"]
 mod constraint_keys;
+#[path = "core/constraint_mirroring.rs"]
+mod constraint_mirroring;
 #[path = "core/constraint_projects.rs"]
 mod constraint_projects;
 #[path = "core/constraints.rs"]

@@ -28,6 +28,7 @@ mod insert;
 mod larger;
 mod local;
 pub mod measure;
+mod mirror_constraints;
 mod move_joint;
 mod nodes;
 mod orient;

@@ -18,6 +18,7 @@ mod graph;
 mod keys;
 mod kind;
 pub mod limit;
+mod mirrored;
 mod order;
 pub mod reach;
 pub mod swing_twist;
@@ -29,6 +30,7 @@ pub use cycles::{Closing, Cycle};
 pub use evaluate::Evaluator;
 pub use keys::BakeTolerance;
 pub use kind::{Constraint, Constraints, MOST_SOFTNESS, Rule, Space};
+pub use mirrored::OtherSide;
 pub use order::Order;
 pub use swing_twist::{swing, twist, twist_angle, twist_share};
 
