@@ -11,6 +11,7 @@
 //! Invariant: keyframes are local transforms, not offsets from the rest pose: changing a rest transform leaves clips
 //! alone.
 
+mod add_constraint;
 mod bind_skin;
 mod clusters;
 mod constraints;
@@ -46,6 +47,7 @@ mod spread;
 mod symmetrize;
 mod twist;
 
+pub use add_constraint::add_constraint;
 pub use bind_skin::{complete_weights, joints_to_bind, meshes_without_skin, with_skin};
 use edit::AtRest;
 pub use edit::RigEdit;
