@@ -5,6 +5,7 @@ use crate::skinning::Random;
 use glam::{DMat3, DQuat, DVec3};
 use sinew::document::{ConstraintsEdit, Document, Edit, Parts, rig};
 use sinew::math::Transform;
+use sinew::math::transform::normalize_or_identity;
 use sinew::skeleton::constraint::aim::Up;
 use sinew::skeleton::constraint::limit::Cone;
 use sinew::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
@@ -63,7 +64,7 @@ fn left_arm(is_behavior: bool) -> Document {
     let there = mirror * DMat3::from_quat(rest.rotation) * axes;
     let rest = Transform {
         translation: mirror * rest.translation,
-        rotation: DQuat::from_mat3(&there).normalize(),
+        rotation: normalize_or_identity(DQuat::from_mat3(&there)),
         ..Transform::IDENTITY
     };
     joints.push(Joint::new("marker.r", Some(JointId(0)), rest));

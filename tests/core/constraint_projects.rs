@@ -251,7 +251,7 @@ fn another_bone_with_the_number_gets_no_constraints() {
     let mut edited = source.clone();
     let limit = Rule::LimitAngles([[-0.5, 0.5]; 3]);
     constrain(&mut edited, JointId(4), &[copies(JointId(5))]);
-    constrain(&mut edited, JointId(5), &[limit.clone()]);
+    constrain(&mut edited, JointId(5), &[limit]);
     // As if node 5 had been called Finger when the project was saved.
     let text = text_of(&edited)
         .replace("(5, \"Joint 4\")", "(5, \"Finger\")")

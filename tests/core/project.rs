@@ -674,8 +674,8 @@ fn a_playback_beyond_its_bounds_comes_back_within_them() {
 fn broken_and_newer_files_are_one_sentence() {
     let parse = |text: &str| project::parse(text).unwrap_err().to_string();
     assert_eq!(
-        parse("(version: 11, wings: [(3, Feather(\"x\"))])"),
-        "The project was saved by a newer Sinew (its format is 11, this one knows up to 10); update Sinew to open it."
+        parse("(version: 12, wings: [(3, Feather(\"x\"))])"),
+        "The project was saved by a newer Sinew (its format is 12, this one knows up to 11); update Sinew to open it."
     );
     assert!(parse("(version: 0)").contains("version 0 of the format does not exist"));
     let text = text_of(&three());

@@ -56,7 +56,7 @@ pub(super) fn patch_constraints(
         let Some(entry) = entry_mut(&mut patch.json, "nodes", node) else {
             continue;
         };
-        let acts = list.iter().any(|c| c.acts());
+        let acts = list.iter().any(Constraint::acts);
         // One that cannot be read would overwrite the keyframes of what the artist made.
         let is_unread = source.is_none()
             && entry

@@ -11,6 +11,10 @@ use crate::view::theme;
 use egui::{Button, Frame, RichText, Role, Slider, Ui, WidgetInfo};
 use egui_material_icons::{MaterialIcon, icons};
 
+/// The width of what stands beside the slider of an influence, and the least width of the slider, points.
+const BESIDE_SLIDER: f32 = 88.0;
+const LEAST_SLIDER: f32 = 40.0;
+
 /// What a button of a constraint does.
 enum Action {
     Remove,
@@ -205,6 +209,9 @@ fn influence_ui(
     row_ui(ui, ("Influence", about), |ui, about| {
         let shown = editor.shown_influence(subject.joint, index);
         let mut influence = shown;
+        // The number and the key stand beside it.
+        let width = ui.available_width() - BESIDE_SLIDER;
+        ui.spacing_mut().slider_width = width.clamp(LEAST_SLIDER, ui.spacing().slider_width);
         let slider = Slider::new(&mut influence, 0.0..=1.0).max_decimals(3);
         let response = ui.add(slider).on_hover_text(about);
         let name = subject.name_of("Influence");
