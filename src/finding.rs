@@ -59,6 +59,8 @@ pub enum Place {
     },
     /// A recording.
     Recording(u32),
+    /// A constraint that the project keeps without a place in the model: its index.
+    KeptConstraint(u32),
 }
 
 /// A one-click fix for a [`Finding`]. It applies to the [`Place`] of the finding.
@@ -81,6 +83,8 @@ pub enum Fix {
     Relink,
     /// Reads the file of a recording again.
     Reload,
+    /// Deletes a constraint that the project keeps.
+    DeleteConstraint,
 }
 
 /// A one-click fix for a [`Finding`] about corrective samples, or about a set of them.
@@ -111,6 +115,7 @@ impl Fix {
             Self::Samples(fix) => fix.label().into(),
             Self::Relink => "Relink\u{2026}".into(),
             Self::Reload => "Reload".into(),
+            Self::DeleteConstraint => "Delete".into(),
         }
     }
 
@@ -137,6 +142,7 @@ impl Fix {
             Self::Samples(fix) => fix.about().into(),
             Self::Relink => "Choose the file of this recording. Its layers find their channels by name.".into(),
             Self::Reload => "Read the file of this recording again. You can undo this.".into(),
+            Self::DeleteConstraint => "Delete this constraint from the project. You can undo this.".into(),
         }
     }
 }

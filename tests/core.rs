@@ -91,6 +91,8 @@ mod compensating_joints;
 mod constraint_editing;
 #[path = "core/constraint_keys.rs"]
 mod constraint_keys;
+#[path = "core/constraint_mirroring.rs"]
+mod constraint_mirroring;
 #[path = "core/constraint_projects.rs"]
 mod constraint_projects;
 #[path = "core/constraints.rs"]
@@ -145,6 +147,8 @@ mod import_models;
 mod import_traps;
 #[path = "core/independent_reader.rs"]
 mod independent_reader;
+#[path = "core/influence_keys.rs"]
+mod influence_keys;
 #[path = "core/influence_table.rs"]
 mod influence_table;
 #[path = "core/inputs.rs"]

@@ -16,6 +16,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<ExitCode, Fai
     findings.extend(checks::of_compensation(&loaded.document));
     findings.extend(checks::of_rig(&loaded.document));
     findings.extend(checks::of_constraints(&loaded.document));
+    findings.extend(checks::of_kept_constraints(&loaded.document));
     let mut meshes = loaded.document.meshes().values();
     if meshes.any(|item| item.clusters.data().next().is_some()) {
         let layouts = centres::find([&loaded.document]).layouts;

@@ -20,6 +20,7 @@ mod cluster_report;
 mod cluster_suggest;
 mod clusters;
 mod compare;
+mod constraint_args;
 mod export;
 #[cfg(feature = "render")]
 mod heat;

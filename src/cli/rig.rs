@@ -2,7 +2,7 @@
 
 use super::rig_args::{RigArgs, RigStep};
 use super::written::{self, USUAL, Writing};
-use super::{Failure, load, scene};
+use super::{Failure, constraint_args, load, scene};
 use crate::document::rig::{Axis, Intent};
 use crate::document::{Document, Edit};
 use crate::io::is_project;
@@ -173,6 +173,15 @@ fn operation(
             name: value(1).to_owned(),
         },
         "centre" => Operation::Centre { joint: joint(0)? },
+        "constraint" => {
+            let of = joint(0)?;
+            let find = |name: &str| bone(document, name);
+            let made = constraint_args::parse(value(1), document.skeleton(), of, find);
+            Operation::Constrain {
+                joint: of,
+                constraint: Box::new(made.map_err(|why| wrong(&why))?),
+            }
+        }
         "template" => Operation::Template(
             Template::ALL
                 .into_iter()
@@ -197,8 +206,13 @@ fn operation(
 
 /// The bone of a name, of `#NODE`, or of a name that several have and a number: "name.001" is the second one.
 fn joint(document: &Document, step: &RigStep, wanted: &str) -> Result<JointId, Failure> {
+    let found = bone(document, wanted);
+    found.map_err(|why| Failure::Usage(format!("{}: {why}.", step.line())))
+}
+
+/// As [`joint`]; the error is the end of a sentence.
+fn bone(document: &Document, wanted: &str) -> Result<JointId, String> {
     let skeleton = document.skeleton();
-    let wrong = |why: String| Failure::Usage(format!("{}: {why}.", step.line()));
     let of_node = |node: &str| {
         let joint = skeleton.joint_of_node(node.parse().ok()?)?;
         skeleton.is_live(joint).then_some(joint)
@@ -215,18 +229,18 @@ fn joint(document: &Document, step: &RigStep, wanted: &str) -> Result<JointId, F
     let named = scene::named_joints(document, wanted);
     match &named[..] {
         [joint] => Ok(*joint),
-        [] => by_number().ok_or_else(|| wrong(format!("there is no bone “{wanted}”"))),
+        [] => by_number().ok_or_else(|| format!("there is no bone “{wanted}”")),
         several => {
             let names = several.iter().enumerate().take(4);
             let names = names.filter_map(|(n, &j)| match skeleton.joint(j).source_node {
                 Some(node) => Some(format!("#{node}")),
                 None => (n > 0).then(|| format!("{wanted}.{n:03}")),
             });
-            Err(wrong(format!(
+            Err(format!(
                 "{} bones are named “{wanted}”; give one by its node or number: {}",
                 several.len(),
                 names.collect::<Vec<_>>().join(", ")
-            )))
+            ))
         }
     }
 }

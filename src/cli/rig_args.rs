@@ -54,7 +54,7 @@ impl RigStep {
     }
 }
 
-const FLAGS: [Flag; 15] = [
+const FLAGS: [Flag; 16] = [
     (
         "insert",
         "BONE N",
@@ -111,6 +111,13 @@ const FLAGS: [Flag; 15] = [
         "centre",
         "BONE",
         "Move the head of a bone into the middle of the limb around it; its children keep their positions",
+    ),
+    (
+        "constraint",
+        "BONE TYPE[:TARGET[:OPTIONS]]",
+        "Add a constraint to a bone, after those that it has: copy-rotation, copy-location, copy-scale, damped-track, \
+         twist-share, two-bone-ik or ik with a target, limit-rotation or limit-swing without; options are separated by \
+         commas, as copy-rotation:forearm:axes=x,influence=0.5",
     ),
     (
         "template",

@@ -1,8 +1,8 @@
 //! The constraints of joints: where poses meet them, and the edit of a joint's list.
 
-use super::{Dirty, Document, EditError};
+use super::{Dirty, Document, EditError, UnplacedConstraint};
 use crate::skeleton::constraint::{Closing, Constraint, Constraints, Evaluator, Order};
-use crate::skeleton::{JointId, Pose, Skeleton};
+use crate::skeleton::{JointId, Pose, Property, Skeleton};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -42,17 +42,25 @@ impl Document {
         self.evaluator.as_ref().map_or(&[], |e| e.closing())
     }
 
-    /// Constraints of the project that the model has no joint for, or that their joint cannot have, as entries of the project:
-    /// they are saved again.
-    pub fn unplaced_constraints(&self) -> &[Arc<str>] {
+    /// Constraints of the project that the model has no joint for, or that their joint cannot have.
+    pub fn unplaced_constraints(&self) -> &Arc<Vec<UnplacedConstraint>> {
         &self.unplaced_constraints
     }
 
     /// Keeps further constraints, see [`Document::unplaced_constraints`].
-    pub fn keep_unplaced_constraints(&mut self, entries: Vec<Arc<str>>) {
-        if !entries.is_empty() {
-            Arc::make_mut(&mut self.unplaced_constraints).extend(entries);
+    pub fn keep_unplaced_constraints(&mut self, further: Vec<UnplacedConstraint>) {
+        if !further.is_empty() {
+            Arc::make_mut(&mut self.unplaced_constraints).extend(further);
         }
+    }
+
+    pub(super) fn swap_unplaced_constraints(
+        &mut self,
+        list: &mut Arc<Vec<UnplacedConstraint>>,
+        dirty: &mut Dirty,
+    ) {
+        std::mem::swap(&mut self.unplaced_constraints, list);
+        dirty.joints = true;
     }
 
     /// Applies the constraints to a pose that has none yet: the pose of a clip, or the artist's.
@@ -64,10 +72,38 @@ impl Document {
         }
     }
 
+    /// Whether a clip animates the influence of a constraint of `joint`.
+    pub fn keys_influence(&self, joint: JointId, constraint: &Constraint) -> bool {
+        constraint.keyed_as.is_some_and(|number| {
+            let property = Property::Influence(number);
+            let mut clips = self.clips.values();
+            clips.any(|clip| clip.channel_of(joint, property).is_some())
+        })
+    }
+
+    /// A number for the influence of a constraint of `joint` that neither a constraint of it nor a channel has.
+    pub fn free_influence_number(&self, joint: JointId) -> Option<u16> {
+        let list = self.constraints_of(joint).iter();
+        let channels = self.clips.values().flat_map(|clip| &clip.channels);
+        let keyed = channels.filter_map(|c| match c.property {
+            Property::Influence(number) if c.joint == joint => Some(number),
+            _ => None,
+        });
+        let taken = list.filter_map(|c| c.keyed_as).chain(keyed).max();
+        taken.map_or(Some(1), |last| last.checked_add(1))
+    }
+
     /// The document without constraints: as a player has it that knows only keyframes.
     #[must_use]
     pub fn without_constraints(mut self) -> Self {
         self.set_constraints(Arc::default());
+        for clip in self
+            .clips
+            .values_mut()
+            .filter(|clip| clip.keys_influences())
+        {
+            Arc::make_mut(clip).remove_influences();
+        }
         self
     }
 

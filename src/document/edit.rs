@@ -13,7 +13,7 @@ use super::layers::LayersEdit;
 use super::mask_edit::MaskEdit;
 use super::mask_of::MaskOf;
 use super::rig::RigEdit;
-use super::{ClipId, Document, MeshId};
+use super::{ClipId, Document, MeshId, UnplacedConstraint};
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::deform::DeformStack;
 use crate::math::Transform;
@@ -87,6 +87,8 @@ pub enum Edit {
     },
     /// New constraints for a joint.
     Constraints(ConstraintsEdit),
+    /// Other constraints that the project keeps without a place in the model.
+    UnplacedConstraints(Arc<Vec<UnplacedConstraint>>),
     /// A new set of locked joints.
     Locks(Arc<BTreeSet<JointId>>),
     /// A new rig: other joints, with everything that follows from them.
@@ -165,6 +167,7 @@ impl Document {
                 dirty.pose = true;
             }
             Edit::Constraints(edit) => edit.swap(self, &mut dirty),
+            Edit::UnplacedConstraints(list) => self.swap_unplaced_constraints(list, &mut dirty),
             Edit::Locks(locked) => {
                 std::mem::swap(&mut self.locked, locked);
                 dirty.joints = true;
@@ -288,6 +291,7 @@ impl Edit {
                     })
             }
             Self::Constraints(edit) => edit.check(document),
+            Self::UnplacedConstraints(_) => Ok(()),
             Self::Locks(locked) => locked.iter().try_for_each(|&j| has_joint(j)),
             Self::Rig(edit) => edit.check(document),
         }
@@ -348,7 +352,8 @@ impl Edit {
                 None
             }
             (Self::Constraints(a), Self::Constraints(b)) if a.joint == b.joint => None,
-            (Self::Locks(_), Self::Locks(_)) => None,
+            (Self::Locks(_), Self::Locks(_))
+            | (Self::UnplacedConstraints(_), Self::UnplacedConstraints(_)) => None,
             // Of two layer stacks the earlier one is the state before both.
             (Self::Layers(a), Self::Layers(b)) if a.mesh == b.mesh => None,
             (_, later) => Some(later),
@@ -400,6 +405,7 @@ impl Edit {
                 document.meshes.get(mesh).map(|item| &item.stack) == Some(stack)
             }
             Self::Constraints(edit) => document.constraints_of(edit.joint) == edit.list,
+            Self::UnplacedConstraints(list) => document.unplaced_constraints == *list,
             Self::Locks(locked) => document.locked == *locked,
             Self::Correctives(edit) => {
                 let item = document.meshes.get(&edit.mesh);
@@ -493,6 +499,7 @@ impl Edit {
             }
             Self::JointName { name, .. } => name.capacity(),
             Self::Constraints(edit) => edit.heap_bytes(),
+            Self::UnplacedConstraints(list) => list.iter().map(|kept| kept.entry.len() + 64).sum(),
             Self::Locks(locked) => locked.len() * 16,
             Self::Rig(edit) => edit.heap_bytes(),
         }

@@ -52,6 +52,8 @@ pub fn fix(
         Fix::Relink => ("Relink recording", "relinked"),
         // The editor reads it.
         Fix::Reload => ("Reload recording", "read again"),
+        // It changes no points: the editor deletes it.
+        Fix::DeleteConstraint => ("Delete kept constraint", "changed"),
     };
     task.step(label, 0.0)?;
     let Some(item) = document.meshes().get(&mesh) else {
@@ -65,7 +67,7 @@ pub fn fix(
     let points: Vec<u32> = points.iter().copied().filter(|&p| p < n_points).collect();
     let locked = document.skin_locks(mesh);
     let rows = match fix {
-        Fix::Samples(_) | Fix::Relink | Fix::Reload => Vec::new(),
+        Fix::Samples(_) | Fix::Relink | Fix::Reload | Fix::DeleteConstraint => Vec::new(),
         Fix::Weld => welded(item, &points, &locked, task)?,
         Fix::CopyNearest => {
             let nearest = NearestValid::new(item);

@@ -49,6 +49,7 @@ pub mod session;
 pub mod source;
 pub mod subject;
 pub mod transfer_source;
+mod unplaced_constraints;
 pub mod validity;
 mod weighted;
 
@@ -77,4 +78,5 @@ pub use repairs::{RepairedKeys, Repairs};
 pub use sculpt_target::{SculptFactors, SculptTarget};
 pub use session::Session;
 pub use source::{Source, SourceKind};
+pub use unplaced_constraints::UnplacedConstraint;
 pub use weighted::WeightedJoints;

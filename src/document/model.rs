@@ -3,7 +3,7 @@
 use super::session::Playback;
 use super::{
     ClipId, Image, Instance, InstanceId, Material, MeshId, MeshItem, Parts, Session, Skin, SkinId,
-    Source,
+    Source, UnplacedConstraint,
 };
 use crate::cluster::channel::Recordings;
 use crate::finding::Finding;
@@ -39,7 +39,7 @@ pub struct Document {
     pub(super) images: Arc<Vec<Option<Arc<Image>>>>,
     pub(super) unplaced_samples: Arc<Vec<Arc<str>>>,
     pub(super) unplaced_clusters: Arc<Vec<Arc<str>>>,
-    pub(super) unplaced_constraints: Arc<Vec<Arc<str>>>,
+    pub(super) unplaced_constraints: Arc<Vec<UnplacedConstraint>>,
     session: Session,
 }
 
@@ -234,6 +234,12 @@ impl Document {
         let playback = &self.session.playback;
         match playback.clip.and_then(|id| self.clips.get(&id)) {
             Some(clip) if !playback.unkeyed => Arc::new(self.keyed_pose(clip, playback.time_secs)),
+            // A pose that is not keyed yet stays in the clip.
+            Some(clip) if clip.keys_influences() => {
+                let mut pose = Pose::clone(&self.pose);
+                clip.apply_influences(playback.time_secs, &mut pose);
+                Arc::new(pose)
+            }
             _ => self.pose.clone(),
         }
     }
@@ -326,6 +332,7 @@ impl Document {
             && (Arc::ptr_eq(&self.recordings, &other.recordings)
                 || self.recordings == other.recordings)
             && self.constraints == other.constraints
+            && self.unplaced_constraints == other.unplaced_constraints
             && self.pose == other.pose
             && self.rest_pose == other.rest_pose
             && self.locked == other.locked

@@ -75,7 +75,7 @@ fn baked(document: &Document, task: &Task) -> Result<(Vec<Edit>, String), Cancel
     edits.extend(Edit::pose_change(document.pose(), &shown));
     for (&joint, list) in document.constraints().iter() {
         let mut list = list.clone();
-        for constraint in list.iter_mut().filter(|c| c.influence > 0.0) {
+        for constraint in list.iter_mut().filter(|c| c.acts()) {
             constraint.is_muted = true;
         }
         if list != document.constraints_of(joint) {

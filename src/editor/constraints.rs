@@ -3,14 +3,18 @@
 use super::Editor;
 use crate::document::Edit;
 use crate::sentence::sentence;
+use crate::skeleton::bone_segments::automatic_tail;
 use crate::skeleton::constraint::limit::Cone;
-use crate::skeleton::constraint::{Constraint, Rule, Space};
+use crate::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
 use crate::skeleton::{JointId, Skeleton};
 use glam::DVec3;
 use std::f64::consts::PI;
+use std::sync::Arc;
 
 /// An axis of the bone that a direction this near is, as the sine of the angle between the two.
 const NEAR_AXIS: f64 = 1e-3;
+/// A unit direction whose part across an axis is shorter lies along it.
+const NEAR_ALONG: f64 = 0.2;
 /// The bones of a new chain, where there are as many.
 const USUAL_BONES: usize = 3;
 /// The fewest bones of a chain.
@@ -100,18 +104,23 @@ impl ConstraintKind {
 
     /// A rule of this kind that follows `other` and, where it limits, allows everything. `along`: the direction of the bone
     /// in its own space, unit; `n_above`: the bones above it.
-    fn rule(self, other: JointId, along: DVec3, n_above: usize) -> Rule {
+    pub fn rule(self, other: JointId, along: DVec3, n_above: usize) -> Rule {
         match self {
             Self::CopyRotation => Rule::CopyRotation {
                 source: other,
                 space: Space::Local,
                 keeps_offset: true,
+                axes: CopiedAxes::ALL,
             },
             Self::CopyLocation => Rule::CopyLocation {
                 source: other,
                 keeps_offset: true,
+                axes: [true; 3],
             },
-            Self::CopyScale => Rule::CopyScale { source: other },
+            Self::CopyScale => Rule::CopyScale {
+                source: other,
+                axes: [true; 3],
+            },
             Self::Aim => Rule::Aim {
                 target: other,
                 axis: along,
@@ -182,8 +191,34 @@ impl Editor {
         let mut list = self.document.constraints_of(joint).to_vec();
         if index < list.len() {
             let label = format!("Remove {}", self.constraint_name(joint, index));
-            list.remove(index);
-            self.set_constraints(joint, list, &label);
+            let removed = list.remove(index);
+            let keyed = removed.keyed_as;
+            let keyed = keyed.filter(|_| self.document.keys_influence(joint, &removed));
+            let Some(number) = keyed else {
+                self.set_constraints(joint, list, &label);
+                return;
+            };
+            self.finish_tool();
+            self.history.begin(&self.document, &label);
+            if self.set_constraints(joint, list, &label) {
+                self.delete_influence(joint, number, &label);
+            }
+            self.history.commit(&self.document);
+        }
+    }
+
+    /// Deletes a constraint that the project keeps without a place in the model, by its index.
+    pub fn delete_kept_constraint(&mut self, index: usize) {
+        let mut left = Vec::clone(self.document.unplaced_constraints());
+        if index >= left.len() {
+            return;
+        }
+        let kept = left.remove(index);
+        let label = format!("Delete kept {} of {}", kept.rule, kept.bone);
+        self.finish_tool();
+        let edit = Edit::UnplacedConstraints(Arc::new(left));
+        if let Err(error) = self.apply(edit, &label) {
+            self.notify_error(sentence(&error.to_string()));
         }
     }
 
@@ -231,7 +266,7 @@ impl Editor {
         let mut found = Vec::new();
         for &joint in &session.selected_joints {
             let list = self.document.constraints_of(joint).iter();
-            let acting = list.filter(|c| !c.is_muted && c.influence > 0.0);
+            let acting = list.filter(|c| c.acts());
             for other in acting.flat_map(|c| c.rule.sources()) {
                 let pair = [joint, other];
                 let is_hidden = pair.iter().any(|j| session.hidden_joints.contains(j));
@@ -295,10 +330,22 @@ fn unrelated(skeleton: &Skeleton, joint: JointId) -> Option<JointId> {
         .or_else(|| other_joints(skeleton, joint).next())
 }
 
-/// A direction across a bone: an axis of it where the bone lies along one.
-fn side_of(along: DVec3) -> DVec3 {
+/// A direction across a bone, unit: an axis of it where the bone lies along one.
+pub fn side_of(along: DVec3) -> DVec3 {
     let across = DVec3::AXES.into_iter().find(|axis| axis.dot(along) == 0.0);
     across.unwrap_or_else(|| along.any_orthonormal_vector())
+}
+
+/// The axis along the bone of a joint, in the joint's own space: one of its axes where the bone lies along one.
+pub fn axis_of_bone(skeleton: &Skeleton, joint: JointId) -> DVec3 {
+    let tail = skeleton.joint(joint).rule.tail;
+    axis_along(tail.unwrap_or_else(|| automatic_tail(skeleton, joint)))
+}
+
+/// The part of a direction across the unit `axis`, unit; `None` where it lies along.
+pub fn across(direction: DVec3, axis: DVec3) -> Option<DVec3> {
+    let part = direction.reject_from_normalized(axis);
+    part.try_normalize().filter(|_| part.length() > NEAR_ALONG)
 }
 
 /// The axis of a bone nearest to `end`, where that is one of its axes; else the direction; X where there is none.

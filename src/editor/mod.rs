@@ -25,6 +25,7 @@ pub mod display;
 pub mod exporting;
 mod files;
 mod heat_maps;
+pub mod influence_keys;
 pub mod influence_table;
 mod jobs;
 mod layers;

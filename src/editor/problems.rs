@@ -5,7 +5,7 @@ use super::{Editor, FileJob};
 use crate::cluster::channel::RecordingId;
 use crate::correctives;
 use crate::document::MeshId;
-use crate::document::checks::{ModelChecks, ModelReport};
+use crate::document::checks::{ModelChecks, ModelReport, of_kept_constraint};
 use crate::document::fixes::{self, Fixed};
 use crate::document::session::SelectKind;
 use crate::evaluate::{JobError, JobHandle};
@@ -241,6 +241,14 @@ impl Editor {
             }
             return;
         }
+        if let Some(Place::KeptConstraint(index)) = &finding.target {
+            let kept = self.document.unplaced_constraints().get(*index as usize);
+            // Another one may have its index by now.
+            if kept.is_some_and(|kept| of_kept_constraint(*index, kept) == *finding) {
+                self.delete_kept_constraint(*index as usize);
+            }
+            return;
+        }
         let (mesh, points) = match &finding.target {
             Some(Place::Points { mesh, points }) => (mesh, points.clone()),
             Some(Place::Samples { mesh, samples }) => (mesh, samples.clone()),
@@ -378,6 +386,15 @@ impl Editor {
                 self.document.session_mut().active_mesh = Some(MeshId(*mesh));
                 self.select_points(MeshId(*mesh), points);
                 self.frame_points_of(MeshId(*mesh), Some(points));
+            }
+            Place::KeptConstraint(index) => {
+                let kept = self.document.unplaced_constraints().get(*index as usize);
+                let joint = kept.and_then(|kept| kept.joint);
+                if let Some(joint) = joint.filter(|&j| self.document.skeleton().is_live(j)) {
+                    self.set_select_kind(SelectKind::Bones);
+                    self.select_joints([joint], Some(joint));
+                    self.frame_selected();
+                }
             }
             Place::Recording(recording) => {
                 let recording = RecordingId(*recording);

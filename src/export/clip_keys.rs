@@ -6,7 +6,7 @@ use crate::document::{ClipId, ConstraintKeys, Document};
 use crate::finding::{Finding, counted};
 use crate::io::gltf_export::ExportReport;
 use crate::mesh::Mesh;
-use crate::skeleton::constraint::{BakedKeys, set_channels};
+use crate::skeleton::constraint::{BakedKeys, hold_until, set_channels};
 use crate::skeleton::screw::Tolerance;
 use crate::skeleton::{Clip, JointId, Pose, RigidInterpolation};
 use crate::task::{Cancelled, Task};
@@ -109,13 +109,19 @@ impl WrittenClips {
         mut made: Arc<Clip>,
         task: &Task,
     ) -> Result<(), Cancelled> {
+        let end = made.end_secs();
+        if made.keys_influences() {
+            Arc::make_mut(&mut made).remove_influences();
+        }
         if let Some(constrained) = constrained {
             let BakedKeys { channels, worst } = constrained.baked(clip, task)?;
             self.worst = self.worst.max(worst);
             self.n_constrained += channels.iter().map(|c| c.times.len()).sum::<usize>();
             self.constrained.extend(channels.iter().map(|c| c.joint));
-            if !channels.is_empty() {
-                set_channels(Arc::make_mut(&mut made), channels);
+            if let Some(first) = channels.first().map(|c| (c.joint, c.property)) {
+                let made = Arc::make_mut(&mut made);
+                set_channels(made, channels);
+                hold_until(made, first, end);
             }
         }
         self.differ |= document.source_clips().get(&id) != Some(&made);

@@ -385,6 +385,9 @@ impl Builder {
         let mut samplers = Vec::new();
         let mut channels = Vec::new();
         for track in &clip.channels {
+            let Some(path) = path_of(track.property) else {
+                continue;
+            };
             let bits: Vec<u32> = track.times.iter().map(|t| t.to_bits()).collect();
             let input = if let Some(&known) = self.times.get(&bits) {
                 known
@@ -401,7 +404,7 @@ impl Builder {
             let kind = match track.property {
                 Property::Translation | Property::Scale => Type::Vec3,
                 Property::Rotation => Type::Vec4,
-                Property::MorphWeights => Type::Scalar,
+                Property::MorphWeights | Property::Influence(_) => Type::Scalar,
             };
             let output = self.floats(kind, &track.values, None);
             let interpolation = match track.interpolation {
@@ -409,7 +412,6 @@ impl Builder {
                 Interpolation::Linear => animation::Interpolation::Linear,
                 Interpolation::CubicSpline => animation::Interpolation::CubicSpline,
             };
-            let path = path_of(track.property);
             channels.push(channel(samplers.len(), track.joint.get(), path));
             samplers.push(animation::Sampler {
                 input: at(input),

@@ -166,14 +166,15 @@ pub(super) fn channel(
     }
 }
 
-/// The path of a channel's target.
-pub(super) fn path_of(property: Property) -> animation::Property {
-    match property {
+/// The path of a channel's target; `None` for what glTF does not animate.
+pub(super) fn path_of(property: Property) -> Option<animation::Property> {
+    Some(match property {
         Property::Translation => animation::Property::Translation,
         Property::Rotation => animation::Property::Rotation,
         Property::Scale => animation::Property::Scale,
         Property::MorphWeights => animation::Property::MorphTargetWeights,
-    }
+        Property::Influence(_) => return None,
+    })
 }
 
 /// The component type with the glTF code `code`.

@@ -111,7 +111,7 @@ fn motion_note(document: &Document, mesh: MeshId, bones: &[JointId]) -> Option<S
     let mut channels = document.clips().values().flat_map(|clip| &clip.channels);
     let is_moved = |joint: JointId| chain.contains(&joint);
     channels
-        .any(|c| c.property != crate::skeleton::Property::MorphWeights && is_moved(c.joint))
+        .any(|c| c.property.moves_joint() && is_moved(c.joint))
         .then(|| {
             format!(
                 "“{}” follows its bones now: keyframes of its node no longer move it.",

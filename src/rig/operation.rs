@@ -10,6 +10,7 @@ use crate::document::rig::{
     self, Axis, Children, Extrude, Insert, Intent, KEY_TOLERANCE, Keep, Move, Orient, Reparent,
     RigError, SecondAxis, WeightRecipient,
 };
+use crate::skeleton::constraint::Constraint;
 use crate::skeleton::orientation::world_of;
 use crate::skeleton::{JointId, Pose};
 use crate::task::Task;
@@ -111,6 +112,13 @@ pub enum Operation {
         /// The joint.
         joint: JointId,
     },
+    /// Adds a constraint to a joint, after those that it has.
+    Constrain {
+        /// The joint.
+        joint: JointId,
+        /// The constraint.
+        constraint: Box<Constraint>,
+    },
     /// Adds the bones of a template to a model without bones.
     Template(Template),
     /// Binds the meshes to their joints, with new weights; those without a skin get one.
@@ -137,6 +145,7 @@ impl Operation {
             Self::FreezeScale { .. } => "Freeze scale",
             Self::Rename { .. } => "Rename bone",
             Self::Centre { .. } => "Centre in limb",
+            Self::Constrain { .. } => "Add constraint",
             Self::Template(_) => "Add skeleton",
             Self::Bind(_) => "Bind",
             Self::PoseAsRest(_) => "Use pose as rest pose",
@@ -221,6 +230,9 @@ impl Operation {
             &Self::FreezeScale { joint } => rig::freeze_scale(document, joint).map(Done::of),
             Self::Rename { joint, name } => rename(document, *joint, name),
             &Self::Centre { joint } => centre::run(document, joint),
+            Self::Constrain { joint, constraint } => {
+                rig::add_constraint(document, *joint, constraint).map(Done::of)
+            }
             &Self::Template(kind) => template::run(document, kind),
             Self::Bind(method) => bind::run(document, *method, task),
             Self::PoseAsRest(pose) => {

@@ -128,6 +128,16 @@ fn notes(document: &Document, found: &Symmetrized) -> Vec<String> {
             some(&found.not_turned)
         ));
     }
+    if !found.constrained.is_empty() {
+        let n = counted(found.constrained.len(), "bone");
+        notes.push(format!("Constraints mirrored to {n}."));
+    }
+    if !found.not_constrained.is_empty() {
+        notes.push(format!(
+            "Constraints left out, because what they follow has no counterpart, or would follow them itself: {}.",
+            some(&found.not_constrained)
+        ));
+    }
     if !found.created.is_empty() && !document.clips().is_empty() {
         notes.push(
             "The new bones have no keyframes, so they do not move by themselves in the clips."

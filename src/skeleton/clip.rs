@@ -19,6 +19,9 @@ pub enum Property {
     Scale,
     /// The morph weights of the joint's mesh: one value per target and keyframe.
     MorphWeights,
+    /// The influence of a constraint of the joint, by its number: one value per keyframe, 0 - 1. glTF has none: an export
+    /// makes keyframes of what the constraint does.
+    Influence(u16),
 }
 
 /// Interpolation between keyframes (glTF 2.0, appendix C).
@@ -78,16 +81,31 @@ impl Property {
             Self::Translation | Self::Scale => 3,
             Self::Rotation => 4,
             Self::MorphWeights => n_targets,
+            Self::Influence(_) => 1,
         }
     }
 
-    /// The value of glTF's `path`.
+    /// Whether it is a part of the joint's local transform.
+    pub fn moves_joint(self) -> bool {
+        match self {
+            Self::Translation | Self::Rotation | Self::Scale => true,
+            Self::MorphWeights | Self::Influence(_) => false,
+        }
+    }
+
+    /// Whether glTF has it.
+    pub fn is_of_gltf(self) -> bool {
+        !matches!(self, Self::Influence(_))
+    }
+
+    /// The value of glTF's `path`; that of an influence is none of glTF's.
     pub fn gltf_path(self) -> &'static str {
         match self {
             Self::Translation => "translation",
             Self::Rotation => "rotation",
             Self::Scale => "scale",
             Self::MorphWeights => "weights",
+            Self::Influence(_) => "influence",
         }
     }
 }
@@ -200,6 +218,16 @@ impl Clip {
             .filter_map(|c| c.times.last())
             .copied()
             .fold(0.0, f32::max)
+    }
+
+    /// Whether it has keyframes for the influence of a constraint.
+    pub fn keys_influences(&self) -> bool {
+        self.channels.iter().any(|c| !c.property.is_of_gltf())
+    }
+
+    /// Removes the keyframes of influences.
+    pub fn remove_influences(&mut self) {
+        self.channels.retain(|c| c.property.is_of_gltf());
     }
 
     /// A clip without keyframes.

@@ -13,6 +13,10 @@ impl Clip {
             value.clear();
             value.resize(channel.width(), 0.0);
             channel.sample(time_secs, &mut value);
+            if let Property::Influence(number) = channel.property {
+                pose.set_influence(channel.joint, number, value[0]);
+                continue;
+            }
             let local = &mut pose.locals[channel.joint.get()];
             match channel.property {
                 Property::Translation => local.translation = DVec3::from_slice(&value),
@@ -24,10 +28,22 @@ impl Clip {
                         *w = *v as f32;
                     }
                 }
+                Property::Influence(_) => {}
             }
         }
         for track in ScrewTrack::all(self) {
             track.apply(time_secs, &mut pose.locals[track.joint.get()]);
+        }
+    }
+
+    /// Overwrites the influences of constraints in `pose` that this clip animates.
+    pub fn apply_influences(&self, time_secs: f64, pose: &mut Pose) {
+        for channel in &self.channels {
+            if let Property::Influence(number) = channel.property {
+                let mut value = [0.0];
+                channel.sample(time_secs, &mut value);
+                pose.set_influence(channel.joint, number, value[0]);
+            }
         }
     }
 }

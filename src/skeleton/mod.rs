@@ -34,7 +34,7 @@ pub use clip_edit::KeyIndex;
 pub use clip_keys::KeyMark;
 pub use joint::{Joint, JointId, JointRule, Skeleton, SkeletonError};
 pub use moment::{ClipId, Moment, PoseAt};
-pub use pose::Pose;
+pub use pose::{KeyedInfluence, Pose};
 pub use range_of_motion::RangeOfMotion;
 pub use reframe::{Frame, Reframe, Stretch};
 pub use rigid_interpolation::RigidInterpolation;

@@ -4,6 +4,17 @@ use super::{JointId, RigidInterpolation, Skeleton};
 use crate::math::{DualQuat, Transform};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
+/// An influence that a clip animates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KeyedInfluence {
+    /// The joint that has the constraint.
+    pub joint: JointId,
+    /// The number of the constraint: [`super::Property::Influence`].
+    pub number: u16,
+    /// 0 - 1.
+    pub value: f64,
+}
+
 /// The local transform of every joint, and the morph weights of the joints that draw a mesh.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pose {
@@ -11,14 +22,41 @@ pub struct Pose {
     pub locals: Vec<Transform>,
     /// n_joints; empty for a joint whose mesh has no morph targets.
     pub morph_weights: Vec<Vec<f32>>,
+    /// The influences of constraints that the pose's clip animates; the others are their own.
+    pub influences: Vec<KeyedInfluence>,
 }
 
 impl Pose {
+    /// The influence of a constraint of `joint` that a clip animates.
+    pub fn influence(&self, joint: JointId, number: u16) -> Option<f64> {
+        let mut all = self.influences.iter();
+        let found = all.find(|i| i.joint == joint && i.number == number);
+        found.map(|i| i.value)
+    }
+
+    /// Sets the influence of a constraint of `joint`, clamped to 0 - 1; a value that is no number leaves it.
+    pub fn set_influence(&mut self, joint: JointId, number: u16, value: f64) {
+        if value.is_nan() {
+            return;
+        }
+        let value = value.clamp(0.0, 1.0);
+        let mut all = self.influences.iter_mut();
+        match all.find(|i| i.joint == joint && i.number == number) {
+            Some(known) => known.value = value,
+            None => self.influences.push(KeyedInfluence {
+                joint,
+                number,
+                value,
+            }),
+        }
+    }
+
     /// The skeleton's rest transforms, without morphs.
     pub fn rest(skeleton: &Skeleton) -> Self {
         Self {
             locals: skeleton.joints().iter().map(|joint| joint.rest).collect(),
             morph_weights: vec![Vec::new(); skeleton.len()],
+            influences: Vec::new(),
         }
     }
 

@@ -186,7 +186,7 @@ impl Resampled {
             match property {
                 Property::Rotation => local.rotation.to_array().into(),
                 Property::Scale => local.scale().to_array().into(),
-                Property::Translation | Property::MorphWeights => {
+                Property::Translation | Property::MorphWeights | Property::Influence(_) => {
                     local.translation.to_array().into()
                 }
             }

@@ -94,7 +94,7 @@ impl<'a> ScrewTrack<'a> {
             let slot = match channel.property {
                 Property::Rotation => 0,
                 Property::Translation => 1,
-                Property::Scale | Property::MorphWeights => continue,
+                Property::Scale | Property::MorphWeights | Property::Influence(_) => continue,
             };
             // Of duplicates the last wins.
             rigid.entry(channel.joint).or_insert_with(|| {

@@ -122,7 +122,7 @@ fn stack_flags_beside_marks_become_the_stack_of_the_project() {
     let (project, _) = arm.marked(11, &["--method", "lbs"]);
     let saved = std::fs::read_to_string(&project).unwrap();
     assert!(saved.contains("method: Lbs"), "{saved}");
-    assert!(saved.starts_with("(\n    version: 10,"));
+    assert!(saved.starts_with("(\n    version: 11,"));
 }
 
 #[test]

@@ -226,6 +226,36 @@ fn wrong_use_and_refusals_are_sentences() {
         (&["--symmetrize", "forearm"], 1, "has no side in its name"),
         (&["--rename", "forearm", " "], 1, "needs a name"),
         (
+            &["--constraint", "wrist", "glue:forearm"],
+            2,
+            "a type is copy-rotation, copy-location",
+        ),
+        (
+            &["--constraint", "wrist", "copy-rotation"],
+            2,
+            "it needs a target",
+        ),
+        (
+            &["--constraint", "wrist", "copy-rotation:elbow:axes=x"],
+            2,
+            "there is no bone “elbow”",
+        ),
+        (
+            &["--constraint", "wrist", "copy-rotation:forearm:axes=q"],
+            2,
+            "axes are letters of xyz",
+        ),
+        (
+            &["--constraint", "wrist", "twist-share:forearm:factor=2"],
+            1,
+            "out of its range",
+        ),
+        (
+            &["--constraint", "forearm", "damped-track:wrist"],
+            1,
+            "dependency cycle",
+        ),
+        (
             &["--bind", "glue"],
             2,
             "use heat, voxel, biharmonic or rigid",
@@ -246,6 +276,52 @@ fn wrong_use_and_refusals_are_sentences() {
         assert!(why.contains(sentence), "{flags:?}: {why}");
         check_sentence(why.trim_end(), "arm");
         assert!(why.chars().count() <= 310, "{why}");
+    }
+}
+
+/// Constraints are added in the order given, each with its report; a project keeps them.
+#[test]
+fn constraints_are_added_and_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let ron = folder.path().join("c.ron");
+    let arm = asset("arm");
+    let args = [
+        "rig",
+        &arm,
+        "--constraint",
+        "forearm",
+        "copy-rotation:upper_arm:axes=xz,invert=z,influence=0.5",
+        "--constraint",
+        "forearm",
+        "limit-rotation:x=-10..20",
+        "--out",
+        text(&ron),
+    ];
+    let said = done(&args);
+    assert!(
+        said.contains("\nAdd constraint: 1 bone changed; the mesh at rest does not move"),
+        "{said}"
+    );
+    let json = report(&[&args[..], &["--json"]].concat());
+    let steps = json["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), 2);
+    assert_eq!(steps[0]["operation"], "Add constraint");
+    assert_eq!(steps[0]["bones"], 1);
+    assert_eq!(
+        steps[1]["flag"],
+        "--constraint forearm limit-rotation:x=-10..20"
+    );
+    let most = steps[0]["clips"].as_array().unwrap().iter();
+    let most = most.filter_map(|clip| clip["percent"].as_f64());
+    assert!(most.fold(0.0, f64::max) > 0.1, "{}", steps[0]);
+    let saved = std::fs::read_to_string(&ron).unwrap();
+    for part in [
+        "axes: (true, false, true)",
+        "inverted: (false, false, true)",
+        "influence: 0.5",
+        "LimitRotation",
+    ] {
+        assert!(saved.contains(part), "{part} in\n{saved}");
     }
 }
 

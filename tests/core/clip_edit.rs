@@ -17,6 +17,7 @@ fn rest() -> Pose {
     Pose {
         locals: vec![Transform::IDENTITY; 2],
         morph_weights: vec![vec![0.0; N_TARGETS]; 2],
+        influences: Vec::new(),
     }
 }
 

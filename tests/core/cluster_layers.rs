@@ -397,7 +397,7 @@ fn a_project_keeps_every_kind_of_driver() {
     assert!(read.same_content(&document));
     assert_eq!(to_text(&to_project(&read, None).unwrap()).unwrap(), text);
     // Version 7 had no drivers: it says so.
-    let older = text.replacen("version: 10", "version: 7", 1);
+    let older = text.replacen("version: 11", "version: 7", 1);
     let said = parse(&older).unwrap_err().to_string();
     assert!(said.contains("\"drivers\""), "{said}");
 }

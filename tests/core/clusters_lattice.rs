@@ -488,7 +488,7 @@ fn a_project_keeps_lattices_and_cages_and_names_damage() {
     let said = fails("triangles: [(0, ", "triangles: [(88, ");
     assert!(said.contains("names vertex 88"), "{said}");
     // An older version has neither.
-    let said = parse(&text.replacen("version: 10", "version: 8", 1));
+    let said = parse(&text.replacen("version: 11", "version: 8", 1));
     assert!(said.is_err());
 }
 

@@ -7,12 +7,12 @@ use crate::rig_operations::apply;
 use glam::DVec3;
 use serde_json::json;
 use sinew::document::rig::{self, Keep, Reparent, WeightRecipient};
-use sinew::document::{ConstraintsEdit, Document, Edit, Source};
+use sinew::document::{ClipId, ConstraintsEdit, Document, Edit, Source};
 use sinew::finding::Finding;
 use sinew::io::import_bytes;
 use sinew::io::project::{self, apply_project, to_project};
-use sinew::skeleton::JointId;
-use sinew::skeleton::constraint::{Constraint, Rule};
+use sinew::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
+use sinew::skeleton::{Clip, JointId, Property};
 use sinew::task::Task;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -161,6 +161,66 @@ fn a_constraint_that_does_not_fit_leaves_the_others() {
     }
 }
 
+/// The axes that a constraint copies, and those about which it is reversed.
+#[test]
+fn projects_keep_the_axes_of_copies() {
+    let source = model(&[]);
+    let mut edited = source.clone();
+    let rotation = Rule::CopyRotation {
+        source: JointId(2),
+        space: Space::World,
+        keeps_offset: false,
+        axes: CopiedAxes {
+            copied: [true, false, true],
+            inverted: [false, false, true],
+        },
+    };
+    let location = Rule::CopyLocation {
+        source: JointId(2),
+        keeps_offset: true,
+        axes: [false, true, false],
+    };
+    let scale = Rule::CopyScale {
+        source: JointId(2),
+        axes: [true, true, false],
+    };
+    constrain(&mut edited, JointId(4), &[rotation, location, scale]);
+    assert_opens_again(&source, &edited);
+    // Older versions of the format do not have them.
+    let older = text_of(&edited).replacen("version: 11", "version: 10", 1);
+    let said = project::parse(&older).unwrap_err().to_string();
+    assert!(said.contains("\"axes\""), "{said}");
+}
+
+#[test]
+fn projects_keep_the_keyframes_of_influences() {
+    let source = model(&[]);
+    let mut edited = source.clone();
+    constrain(&mut edited, JointId(4), &[copies(JointId(2))]);
+    let number = edited.free_influence_number(JointId(4));
+    assert_eq!(number, Some(1));
+    let list = vec![Constraint {
+        keyed_as: number,
+        ..Constraint::new(copies(JointId(2)))
+    }];
+    let edit = edited.constraints_edit(JointId(4), list).unwrap();
+    edited.apply(&mut Edit::Constraints(edit)).unwrap();
+    let mut clip = Clip::named("Follow");
+    for (time, value) in [(0.0, 0.0), (0.5, 1.0)] {
+        clip.set_key(JointId(4), Property::Influence(1), time, &[value], 0.0);
+    }
+    let clip = Some(Arc::new(clip));
+    let id = ClipId(0);
+    edited.apply(&mut Edit::Clip { id, clip }).unwrap();
+    assert_eq!(edited.free_influence_number(JointId(4)), Some(2));
+    assert_opens_again(&source, &edited);
+    // Older versions of the format do not have them.
+    let older = text_of(&edited).replacen("version: 11", "version: 10", 1);
+    let older = older.replacen("keyed_as: 1", "muted: false", 1);
+    let said = project::parse(&older).unwrap_err().to_string();
+    assert!(said.contains("property \"Influence\""), "{said}");
+}
+
 /// A project opened on a model without a bone, saved, and opened on the model with it has all constraints again.
 #[test]
 fn constraints_come_back_with_their_bone() {
@@ -181,4 +241,49 @@ fn constraints_come_back_with_their_bone() {
     assert_eq!(opened.constraints_of(JointId(4)).len(), 1);
     assert!(!findings.is_empty());
     assert_eq!(text_of(&opened), elsewhere);
+}
+
+/// Where the node of a bone is another bone's in a changed model, that one does not get the constraints, and no constraint
+/// follows it: they wait in the project, among the problems, until they are deleted.
+#[test]
+fn another_bone_with_the_number_gets_no_constraints() {
+    let source = model(&[]);
+    let mut edited = source.clone();
+    let limit = Rule::LimitAngles([[-0.5, 0.5]; 3]);
+    constrain(&mut edited, JointId(4), &[copies(JointId(5))]);
+    constrain(&mut edited, JointId(5), &[limit]);
+    // As if node 5 had been called Finger when the project was saved.
+    let text = text_of(&edited)
+        .replace("(5, \"Joint 4\")", "(5, \"Finger\")")
+        .replace("name: \"Joint 4\"", "name: \"Finger\"");
+    let project = project::parse(&text).unwrap();
+    let (mut opened, findings) = apply_project(source.clone(), project).unwrap();
+    assert!(opened.constraints().is_empty());
+    let said: Vec<_> = findings.iter().map(|f| f.message.as_str()).collect();
+    let why = "the model has no bone “Finger”, number 5 is “Joint 4” now";
+    assert_eq!(
+        said,
+        [
+            format!("“Copy Rotation” does not act: {why}. The project keeps it."),
+            format!("“Limit Rotation” does not act: {why}. The project keeps it."),
+        ]
+    );
+    assert_eq!(text_of(&opened), text);
+    // Its own constraints do not mix with those that wait.
+    constrain(&mut opened, JointId(5), &[copies(JointId(2))]);
+    let both = text_of(&opened);
+    let (again, _) = apply_project(source, project::parse(&both).unwrap()).unwrap();
+    assert!(again.same_content(&opened));
+    assert_eq!(again.constraints_of(JointId(5)).len(), 1);
+    assert_eq!(text_of(&again), both);
+    // Deleted and taken back.
+    let before = opened.clone();
+    let left = opened.unplaced_constraints()[1..].to_vec();
+    let mut edit = Edit::UnplacedConstraints(Arc::new(left));
+    opened.apply(&mut edit).unwrap();
+    let left = opened.unplaced_constraints();
+    assert_eq!((left.len(), left[0].rule), (1, "Limit Rotation"));
+    assert!(!text_of(&opened).contains("CopyRotation(source: (5"));
+    opened.apply(&mut edit).unwrap();
+    assert!(opened.same_content(&before));
 }

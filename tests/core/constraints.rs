@@ -7,7 +7,7 @@ use sinew::document::rig::{self, Insert, RigError, WeightRecipient};
 use sinew::document::{ClipId, ConstraintsEdit, Document, Edit, EditError, History, InstanceId};
 use sinew::evaluate::Evaluator;
 use sinew::skeleton::constraint::limit::Cone;
-use sinew::skeleton::constraint::{Constraint, Rule, Space};
+use sinew::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
 use sinew::skeleton::{Clip, Frame, JointId, Pose, Property};
 use sinew::task::Task;
 use std::collections::BTreeMap;
@@ -27,6 +27,7 @@ pub(crate) fn copies(source: JointId) -> Rule {
         source,
         space: Space::Local,
         keeps_offset: true,
+        axes: CopiedAxes::ALL,
     }
 }
 
@@ -218,10 +219,12 @@ fn an_evaluation_allocates_nothing() {
         source: target,
         space,
         keeps_offset: true,
+        axes: CopiedAxes::ALL,
     };
     let place = Rule::CopyLocation {
         source: target,
         keeps_offset: true,
+        axes: [true; 3],
     };
     let cone = Rule::LimitCone(Cone {
         axis: DVec3::X,
@@ -306,12 +309,19 @@ fn the_rig_keeps_its_constraints_sound() {
     // Copied axis by axis, the axes of both bones turn alike, or not at all.
     for (rule, turned_alike) in [
         (copies(END), true),
-        (Rule::CopyScale { source: END }, true),
+        (
+            Rule::CopyScale {
+                source: END,
+                axes: [true; 3],
+            },
+            true,
+        ),
         (
             Rule::CopyRotation {
                 source: END,
                 space: Space::World,
                 keeps_offset: true,
+                axes: CopiedAxes::ALL,
             },
             false,
         ),
@@ -339,6 +349,7 @@ fn the_rig_keeps_its_constraints_sound() {
         source: END,
         space: Space::World,
         keeps_offset: true,
+        axes: CopiedAxes::ALL,
     };
     constrain(&mut limited, PROP, &[half, limit]);
     let before = limited.clone();

@@ -11,7 +11,7 @@ use sinew::document::{
 use sinew::evaluate::{Evaluator, InstanceUpdate, Request, ViewRequest, Worker};
 use sinew::finding::Severity;
 use sinew::math::Transform;
-use sinew::skeleton::constraint::{Constraint, Rule, Space};
+use sinew::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
 use sinew::skeleton::{Clip, JointId, JointRule, Moment};
 use sinew::skinning::Rows;
 use std::sync::Arc;
@@ -89,6 +89,7 @@ pub(crate) fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
                     source: JointId(source % joint),
                     space: Space::Local,
                     keeps_offset: true,
+                    axes: CopiedAxes::ALL,
                 }
             };
             let constraint = Constraint {
@@ -683,6 +684,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             Edit::Clip { .. }
             | Edit::JointName { .. }
             | Edit::Locks(_)
+            | Edit::UnplacedConstraints(_)
             | Edit::Recording { .. } => false,
         };
         let asked = match &edit {

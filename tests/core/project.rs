@@ -334,7 +334,7 @@ fn unknown_words_are_refused_by_name() {
     // The words of a version are those that it had: the same place in an older file.
     for older in [1, 2, 3, 4, 5] {
         let broken = text
-            .replace("version: 10", &format!("version: {older}"))
+            .replace("version: 11", &format!("version: {older}"))
             .replace("method: Dqs", "method: Foo");
         let said = project::parse(&broken).unwrap_err().to_string();
         assert!(said.contains("skinning method \"Foo\""), "{said}");
@@ -345,7 +345,7 @@ fn unknown_words_are_refused_by_name() {
 fn an_untouched_model_is_a_short_project() {
     let text = text_of(&three());
     let expected = r#"(
-    version: 10,
+    version: 11,
     app: "0.1.0",
     model: File(
         path: "strip.gltf",
@@ -674,8 +674,8 @@ fn a_playback_beyond_its_bounds_comes_back_within_them() {
 fn broken_and_newer_files_are_one_sentence() {
     let parse = |text: &str| project::parse(text).unwrap_err().to_string();
     assert_eq!(
-        parse("(version: 11, wings: [(3, Feather(\"x\"))])"),
-        "The project was saved by a newer Sinew (its format is 11, this one knows up to 10); update Sinew to open it."
+        parse("(version: 12, wings: [(3, Feather(\"x\"))])"),
+        "The project was saved by a newer Sinew (its format is 12, this one knows up to 11); update Sinew to open it."
     );
     assert!(parse("(version: 0)").contains("version 0 of the format does not exist"));
     let text = text_of(&three());

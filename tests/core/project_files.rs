@@ -625,7 +625,7 @@ fn every_version_is_saved_and_opens_again() {
     for version in 1..=10 {
         let before = frozen(&format!("project-v{version}.ron"));
         let text = to_text(&to_project(&before, None).unwrap()).unwrap();
-        assert!(text.starts_with("(\n    version: 10,"), "{text}");
+        assert!(text.starts_with("(\n    version: 11,"), "{text}");
         let model = in_repository("tests/data/strip.gltf");
         let import = || {
             import_for_project(ModelSource::File(&model), &Task::new())

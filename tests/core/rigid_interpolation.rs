@@ -102,6 +102,7 @@ fn locals_at(clip: &Clip, time: f64, n_joints: usize) -> Vec<Transform> {
     let mut pose = Pose {
         locals: vec![Transform::IDENTITY; n_joints],
         morph_weights: vec![Vec::new(); n_joints],
+        influences: Vec::new(),
     };
     clip.apply(time, &mut pose);
     pose.locals

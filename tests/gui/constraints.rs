@@ -3,9 +3,13 @@
 use crate::window::{CTRL, Window, is_menu_item};
 use egui::{Key, Modifiers, PointerButton, Rect, Role, Vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use glam::DVec3;
+use sinew::document::{Edit, UnplacedConstraint};
 use sinew::editor::constraints::ConstraintKind;
 use sinew::skeleton::JointId;
 use sinew::skeleton::constraint::{Rule, Space};
+use sinew::view::panels::problems_title;
+use std::sync::Arc;
 
 /// The mannequin with a bone active that has three bones above it.
 fn selected() -> (Window, JointId) {
@@ -155,14 +159,24 @@ fn every_kind_has_its_settings() {
     let fields: [(ConstraintKind, &[(Role, &str)]); 9] = [
         (
             ConstraintKind::CopyRotation,
-            &[(Role::CheckBox, "World space")],
+            &[
+                (Role::CheckBox, "World space"),
+                (Role::CheckBox, "Axis X"),
+                (Role::CheckBox, "Invert Z"),
+            ],
         ),
         (
             ConstraintKind::CopyLocation,
-            &[(Role::CheckBox, "Keep offset")],
+            &[(Role::CheckBox, "Keep offset"), (Role::CheckBox, "Axis Y")],
         ),
-        (ConstraintKind::CopyScale, &[(Role::ComboBox, "Target")]),
-        (ConstraintKind::Aim, &[(Role::ComboBox, "Track axis")]),
+        (
+            ConstraintKind::CopyScale,
+            &[(Role::ComboBox, "Target"), (Role::CheckBox, "Axis Z")],
+        ),
+        (
+            ConstraintKind::Aim,
+            &[(Role::ComboBox, "Track axis"), (Role::ComboBox, "Up axis")],
+        ),
         (
             ConstraintKind::TwistShare,
             &[
@@ -213,6 +227,72 @@ fn every_kind_has_its_settings() {
 }
 
 #[test]
+fn axes_and_up_are_chosen() {
+    let (mut window, joint) = selected();
+    add(&mut window, ConstraintKind::CopyRotation);
+    for name in ["Axis X of Copy Rotation", "Invert Z of Copy Rotation"] {
+        show(&mut window, Role::CheckBox, name);
+        window.click(Role::CheckBox, name);
+    }
+    let rule = |window: &Window, i: usize| window.document().constraints_of(joint)[i].rule.clone();
+    let Rule::CopyRotation { axes, .. } = rule(&window, 0) else {
+        panic!("{:?}", rule(&window, 0))
+    };
+    assert_eq!(axes.copied, [false, true, true]);
+    assert_eq!(axes.inverted, [false, false, true]);
+    add(&mut window, ConstraintKind::Aim);
+    choose(&mut window, "Track axis of Damped Track", "-Y");
+    choose(&mut window, "Up axis of Damped Track", "+Z");
+    choose(&mut window, "Up direction of Track To", "+X");
+    // Across the new axis it is another one.
+    choose(&mut window, "Track axis of Track To", "+Z");
+    window.picture("constraints-up");
+    let Rule::Aim {
+        axis, up: Some(up), ..
+    } = rule(&window, 1)
+    else {
+        panic!("{:?}", rule(&window, 1))
+    };
+    assert_eq!((axis, up.direction), (DVec3::Z, DVec3::X));
+    assert!(up.axis.dot(axis).abs() < 1e-12);
+    choose(&mut window, "Up axis of Track To", "None");
+    assert_eq!(labels(&window, joint), ["Copy Rotation", "Damped Track"]);
+}
+
+/// The button beside the influence inserts and deletes its keyframes.
+#[test]
+fn the_influence_is_keyed_beside_its_field() {
+    let (mut window, joint) = selected();
+    add(&mut window, ConstraintKind::LimitRotation);
+    let before = window.document().clone();
+    press(
+        &mut window,
+        "Insert keyframe of influence of Limit Rotation",
+    );
+    let bone = window.document().skeleton().label(joint);
+    assert_eq!(
+        undo_label(&window),
+        format!("Insert keyframe for influence of Limit Rotation of {bone}")
+    );
+    let n_keyed = |window: &Window| {
+        let clips = window.document().clips().values();
+        clips.filter(|clip| clip.keys_influences()).count()
+    };
+    assert_eq!(n_keyed(&window), 1);
+    show(&mut window, Role::Button, "Add constraint");
+    window.picture("constraints-keyed");
+    press(
+        &mut window,
+        "Delete keyframe of influence of Limit Rotation",
+    );
+    assert_eq!(n_keyed(&window), 0);
+    for _ in 0..2 {
+        window.key(CTRL, Key::Z);
+    }
+    assert!(window.document().same_content(&before));
+}
+
+#[test]
 fn a_cycle_is_refused_in_words() {
     let (mut window, joint) = selected();
     let skeleton = window.document().skeleton().clone();
@@ -227,4 +307,40 @@ fn a_cycle_is_refused_in_words() {
     let document = window.document();
     assert_eq!(document.constraints_of(joint).len(), 1);
     assert!(document.constraints_of(parent).is_empty());
+}
+
+/// What the project keeps without a place in the model is listed in Properties and among the problems, and deleted in both.
+#[test]
+fn kept_constraints_are_listed_and_deleted() {
+    let (mut window, _) = selected();
+    let kept = |rule| UnplacedConstraint {
+        rule,
+        bone: "Gone".into(),
+        joint: None,
+        why: "the model has no bone “Gone”".into(),
+        entry: "(joint:99,name:\"Gone\",position:0,constraint:(rule:CopyScale(source:(1,\"x\"))))"
+            .into(),
+    };
+    let list = vec![kept("Copy Scale"), kept("Limit Rotation")];
+    let edit = Edit::UnplacedConstraints(Arc::new(list));
+    let editor = window.harness.state_mut().editor_mut();
+    editor.apply(edit, "Keep").expect("it is kept");
+    window.settle();
+    show(&mut window, Role::Button, "Delete Limit Rotation of Gone");
+    window.picture("constraints-kept");
+    press(&mut window, "Delete Limit Rotation of Gone");
+    assert_eq!(undo_label(&window), "Delete kept Limit Rotation of Gone");
+    let rules = |window: &Window| -> Vec<&str> {
+        let kept = window.document().unplaced_constraints().iter();
+        kept.map(|kept| kept.rule).collect()
+    };
+    assert_eq!(rules(&window), ["Copy Scale"]);
+    let title = problems_title(window.editor());
+    window.click(Role::Tab, &title);
+    assert!(window.says("“Copy Scale” does not act: the model has no bone “Gone”"));
+    window.click(Role::Button, "Fix: Delete");
+    assert!(rules(&window).is_empty());
+    assert!(!window.says("“Copy Scale” does not act"));
+    window.key(CTRL, Key::Z);
+    assert_eq!(rules(&window), ["Copy Scale"]);
 }

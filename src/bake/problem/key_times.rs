@@ -203,6 +203,7 @@ mod tests {
         let rest = Pose {
             locals: vec![Transform::IDENTITY],
             morph_weights: vec![Vec::new()],
+            influences: Vec::new(),
         };
         key_times(&clip, &rest, &BTreeSet::from([0]))
     }

@@ -20,7 +20,7 @@ mod weights;
 
 pub use bones::Badges;
 pub use compensation::of_compensation;
-pub use constraints::of_constraints;
+pub use constraints::{of_constraints, of_kept_constraint, of_kept_constraints};
 pub use correctives::{of_correctives, sets_that_are_off};
 pub use jumps::of_jumps;
 pub use layers::of_layers;
@@ -125,6 +125,7 @@ impl ModelChecks {
         report.findings.extend(of_correctives(document));
         report.findings.extend(of_layers(document));
         report.findings.extend(of_constraints(document));
+        report.findings.extend(of_kept_constraints(document));
         self.lay_out(document, task)?;
         report.findings.extend(of_jumps(document, &self.layouts));
         report

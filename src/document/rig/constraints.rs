@@ -34,6 +34,12 @@ pub(super) fn follow_frames(
             let is_same = |other: DQuat| turn.dot(other).abs() > 1.0 - SAME_TURN;
             let other = copies.flatten().filter(|&source| !is_same(turn_of(source)));
             let skeleton = &document.skeleton;
+            if turned.copies_some_axes() && !is_same(DQuat::IDENTITY) {
+                return Err(RigError::LimitsAxes {
+                    joint: skeleton.label(joint),
+                    rule: turned.label(),
+                });
+            }
             constraint.rule = match (turned, other) {
                 (turned, Some(source)) => {
                     return Err(RigError::CopiesAxes {
@@ -100,12 +106,13 @@ pub(super) fn check_rest(
             && a.translation.distance(b.translation) <= 1e-9 * (1.0 + a.translation.length())
     };
     for (&joint, list) in document.constraints.iter() {
-        for constraint in list.iter().filter(|c| !c.is_muted && c.influence > 0.0) {
+        for constraint in list.iter().filter(|c| c.acts()) {
             let rule = &constraint.rule;
             let read = rule.reads_rest_of(joint, skeleton);
             let is_touched = read.iter().any(|j| changed.contains(j));
             let bent = || skeleton.ancestors(joint).take(rule.n_bones());
             let stays = constraint.influence >= 1.0
+                && constraint.keyed_as.is_none()
                 && rule.repeats_itself()
                 && std::iter::once(joint).chain(bent()).all(is_met);
             if is_touched && !stays {

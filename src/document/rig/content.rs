@@ -116,8 +116,7 @@ pub(super) fn to_root(document: &mut Document, joint: JointId) -> Result<(), Ske
     if is_there || has_camera_or_light(document, joint) {
         return Ok(());
     }
-    let moves =
-        |c: &crate::skeleton::Channel| c.joint == joint && c.property != Property::MorphWeights;
+    let moves = |c: &crate::skeleton::Channel| c.joint == joint && c.property.moves_joint();
     let mut clips = document.clips.values();
     let is_needed = !document.skeleton.children(joint).is_empty()
         || clips.any(|clip| clip.channels.iter().any(moves));

@@ -202,9 +202,9 @@ pub enum RigError {
         /// Its name.
         rule: &'static str,
     },
-    /// A constraint limits angles about axes that would turn.
+    /// A constraint limits angles about axes that would turn, or copies about them.
     #[error(
-        "“{joint}” has limits about its axes ({rule}): remove that constraint first, and add it again about the new axes."
+        "“{joint}” has a constraint about its own axes ({rule}): remove that constraint first, and add it again about the new axes."
     )]
     LimitsAxes {
         /// The joint.

@@ -137,8 +137,7 @@ fn reframed(
     keys: Keys,
     tolerances: &mut BTreeMap<JointId, Resampling>,
 ) -> Option<Clip> {
-    let is_moved =
-        |c: &Channel| c.property != Property::MorphWeights && maps.contains_key(&c.joint);
+    let is_moved = |c: &Channel| c.property.moves_joint() && maps.contains_key(&c.joint);
     // Turned by a constraint, a joint whose head moves needs keyframes of its place.
     let is_turned = |joint: JointId| {
         let evaluator = before.evaluator();
@@ -214,7 +213,7 @@ fn stretch_for(document: &Document, joint: JointId, own: Frame) -> Result<Stretc
     if rest.has_shear() {
         let is_animated = document.clips.values().any(|clip| {
             let mut channels = clip.channels.iter();
-            channels.any(|c| c.joint == joint && c.property != Property::MorphWeights)
+            channels.any(|c| c.joint == joint && c.property.moves_joint())
         });
         return if is_animated && !own.is_quarter_turn() {
             Err(RigError::StretchedAtRest {

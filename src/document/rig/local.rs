@@ -117,7 +117,7 @@ impl Similarity {
                 moved.to_array().into()
             }),
             Property::Scale => channel.mapped(|v, _| v.iter().map(|v| v * self.scale).collect()),
-            Property::MorphWeights => channel.clone(),
+            Property::MorphWeights | Property::Influence(_) => channel.clone(),
         }
     }
 }

@@ -46,8 +46,10 @@ pub fn report(document: &Document, edit: &RigEdit) -> RigReport {
     let before = document.skeleton.joints();
     let now = after.skeleton.joints();
     let pairs = now.iter().zip(before);
-    let differs = pairs.filter(|(a, b)| {
+    let pairs = (0..).map(JointId).zip(pairs);
+    let differs = pairs.filter(|(joint, (a, b))| {
         (a.parent, a.rest, a.removed, &a.name) != (b.parent, b.rest, b.removed, &b.name)
+            || after.constraints_of(*joint) != document.constraints_of(*joint)
     });
     let off = Compared::new(document, &after);
     RigReport {

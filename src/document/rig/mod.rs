@@ -11,6 +11,7 @@
 //! Invariant: keyframes are local transforms, not offsets from the rest pose: changing a rest transform leaves clips
 //! alone.
 
+mod add_constraint;
 mod bind_skin;
 mod clusters;
 mod constraints;
@@ -28,6 +29,7 @@ mod insert;
 mod larger;
 mod local;
 pub mod measure;
+mod mirror_constraints;
 mod move_joint;
 mod nodes;
 mod orient;
@@ -45,6 +47,7 @@ mod spread;
 mod symmetrize;
 mod twist;
 
+pub use add_constraint::add_constraint;
 pub use bind_skin::{complete_weights, joints_to_bind, meshes_without_skin, with_skin};
 use edit::AtRest;
 pub use edit::RigEdit;

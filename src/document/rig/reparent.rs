@@ -304,7 +304,7 @@ fn strays(keyed: &Resampled, rest: &Transform, property: Property) -> bool {
             let apart = (local.scale() - rest.scale()).abs().max_element();
             apart > CONSTANT_TOLERANCE * rest.scale().abs().max_element()
         }
-        Property::MorphWeights => false,
+        Property::MorphWeights | Property::Influence(_) => false,
     })
 }
 

@@ -119,6 +119,16 @@ impl Sides {
         *self.partners.get(joint.get())?
     }
 
+    /// M, of world directions.
+    pub(super) fn directions(&self) -> DMat3 {
+        self.reflection.matrix3
+    }
+
+    /// F, of the axes of joints.
+    pub(super) fn axes(&self) -> DMat3 {
+        self.axes
+    }
+
     /// The mirrored world transform.
     pub(super) fn mirrored(&self, world: DAffine3) -> DAffine3 {
         let mut made = self.reflection * world;

@@ -5,7 +5,10 @@ use super::local::{Splitter, inverse, signs};
 use super::reparent::{Keep, Reparent, set_parent};
 use super::rotation::{angle_of, proper};
 use super::sides::Sides;
-use super::{KEY_TOLERANCE, RigEdit, RigError, check_live, joints_of, measure, set_joints};
+use super::{
+    KEY_TOLERANCE, RigEdit, RigError, check_live, joints_of, measure, mirror_constraints,
+    set_joints,
+};
 use crate::document::Document;
 use crate::finding::counted;
 use crate::skeleton::mirror::{are_opposite, flipped_name};
@@ -30,6 +33,10 @@ pub struct Symmetrized {
     pub left_out: Vec<JointId>,
     /// Joints whose axes are of the other handedness: they are moved and not turned.
     pub not_turned: Vec<JointId>,
+    /// Joints that have the mirrored constraints of their counterpart now.
+    pub constrained: Vec<JointId>,
+    /// Joints with constraints that cannot be mirrored: what they follow has no counterpart, or would follow them itself.
+    pub not_constrained: Vec<JointId>,
     /// How many pairs of the model follow the way of mirroring that was used, of how many.
     pub pairs: (usize, usize),
     /// Whether the axes of both sides are negatives of each other (Maya's *Behavior*); otherwise only x is (Blender's).
@@ -40,7 +47,7 @@ pub struct Symmetrized {
 /// creates those that are missing, without weights. W' = M W F with the reflection M in the model's plane, and
 /// F = diag(-1, 1, 1) or -I, whichever the model's pairs follow.
 ///
-/// Turns and changes of parents keep every motion; moves are new pivots, which change the clips.
+/// The counterparts get the mirrored constraints in place of their own. Turns and changes of parents keep every motion; moves are new pivots, which change the clips.
 ///
 /// Fails for a joint of the middle, where nothing would change, and where a counterpart would need shear. Source: Blender's
 /// *Symmetrize* and Maya's *Mirror Joints*.
@@ -69,9 +76,18 @@ pub fn symmetrize(document: &Document, joint: JointId) -> Result<(RigEdit, Symme
         .iter()
         .filter_map(|&source| Some((source, way.partner(source)?)))
         .collect();
+    let replaced = mirror_constraints::take_replaced(&mut changed, &existing);
     mirror_hierarchy(&mut changed, &skeleton, &sources, &way, &mut done)?;
     match_existing(&mut changed, &existing, &way, &mut done)?;
-    if done.created.is_empty() && done.matched.is_empty() && done.reparented.is_empty() {
+    let made = done.created.iter().map(|&(made, source)| (source, made));
+    let pairs: Vec<(JointId, JointId)> = existing.iter().copied().chain(made).collect();
+    let not_turned = &done.not_turned;
+    let mirrored = mirror_constraints::mirror(&mut changed, &pairs, &replaced, &way, not_turned);
+    done.constrained = mirrored.constrained;
+    done.not_constrained = mirrored.left_out;
+    let is_symmetric =
+        done.created.is_empty() && done.matched.is_empty() && done.reparented.is_empty();
+    if is_symmetric && done.constrained.is_empty() {
         let n = done.left_out.len() + done.not_turned.len();
         if n > 0 {
             return Err(RigError::Value(format!(

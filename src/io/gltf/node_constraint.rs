@@ -9,7 +9,7 @@ use super::json::At;
 use super::nodes::joint_of_node;
 use crate::io::node_constraint::{AIM_AXES, KINDS, NAME, ROLL_AXES, VERSION};
 use crate::skeleton::Skeleton;
-use crate::skeleton::constraint::{Constraint, Constraints, Rule, Space};
+use crate::skeleton::constraint::{Constraint, Constraints, CopiedAxes, Rule, Space};
 
 /// The consequence of a constraint that cannot be read.
 const KEPT: &str = "It does not act; the file keeps it as it is.";
@@ -103,6 +103,7 @@ fn read(
                 source,
                 space: Space::Local,
                 keeps_offset: true,
+                axes: CopiedAxes::ALL,
             };
             (rule, weight)
         }

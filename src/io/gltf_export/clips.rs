@@ -164,7 +164,7 @@ impl<'a> Targets<'a> {
         moved: impl Fn(&Channel) -> Option<usize>,
     ) -> Self {
         let mut targets = Self::default();
-        for channel in &clip.channels {
+        for channel in clip.channels.iter().filter(|c| c.property.is_of_gltf()) {
             let node = moved(channel).or_else(|| added.joints.get(&channel.joint).copied());
             let node = node.unwrap_or_else(|| node_of(document, channel.joint));
             let target = (node, channel.property);
@@ -245,6 +245,9 @@ fn prepare(
             continue;
         };
         let (node, property) = target;
+        let Some(path) = path_of(property) else {
+            continue;
+        };
         let rest = document.rest_pose().locals.get(channel.joint.get());
         if property != Property::MorphWeights
             && rest.is_some_and(|rest| !make_animatable(&mut patch.json, node, rest))
@@ -258,7 +261,6 @@ fn prepare(
             own_sampler(&mut channels, c, &mut samplers)
         } else {
             samplers.push(json!({}));
-            let path = path_of(property);
             channels.push(value(&channel_object(samplers.len() - 1, node, path)));
             samplers.len() - 1
         };
@@ -331,7 +333,7 @@ impl Job {
         let (kind, width) = match self.keys.property {
             Property::Translation | Property::Scale => (Type::Vec3, 3),
             Property::Rotation => (Type::Vec4, 4),
-            Property::MorphWeights => (Type::Scalar, 1),
+            Property::MorphWeights | Property::Influence(_) => (Type::Scalar, 1),
         };
         let (component, normalized, bytes) = self.storage.encode(&self.keys.values);
         let output = patch.put_shared(NewAccessor {

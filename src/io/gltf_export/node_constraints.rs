@@ -11,7 +11,7 @@ use crate::document::Document;
 use crate::finding::{Finding, counted};
 use crate::io::node_constraint::{AIM_AXES, NAME, VERSION, VRM};
 use crate::skeleton::JointId;
-use crate::skeleton::constraint::{Constraint, Rule, Space};
+use crate::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
 use glam::DVec3;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -56,7 +56,7 @@ pub(super) fn patch_constraints(
         let Some(entry) = entry_mut(&mut patch.json, "nodes", node) else {
             continue;
         };
-        let acts = list.iter().any(|c| !c.is_muted && c.influence > 0.0);
+        let acts = list.iter().any(Constraint::acts);
         // One that cannot be read would overwrite the keyframes of what the artist made.
         let is_unread = source.is_none()
             && entry
@@ -102,7 +102,7 @@ pub(super) fn patch_constraints(
 fn bent_joints(document: &Document) -> BTreeSet<JointId> {
     let skeleton = document.skeleton();
     let reaches = document.constraints().iter().flat_map(|(&joint, list)| {
-        let acting = list.iter().filter(|c| !c.is_muted && c.influence > 0.0);
+        let acting = list.iter().filter(|c| c.acts());
         acting.flat_map(move |c| skeleton.ancestors(joint).take(c.rule.n_bones()))
     });
     reaches.collect()
@@ -120,7 +120,7 @@ fn late_sources(document: &Document, json: &Value) -> Option<Finding> {
     let skeleton = document.skeleton();
     let acting = |joint: JointId| {
         let mut list = document.constraints_of(joint).iter();
-        list.find(|c| !c.is_muted && c.influence > 0.0)
+        list.find(|c| c.acts())
     };
     let late = document.constraints().keys().filter_map(|&joint| {
         let rule = &acting(joint).filter(|_| is_written(joint))?.rule;
@@ -174,12 +174,16 @@ fn use_extension(json: &mut Value) {
     }
 }
 
-/// The constraint of a node; `None` where the extension cannot express the list: several that act, a negative share or
+/// The constraint of a node; `None` where the extension cannot express the list: several that act, an influence with keyframes, some axes of a rotation, a
+/// negative share or
 /// another axis than the node's, limits, IK, places and scales.
 fn expressed(document: &Document, joint: JointId, list: &[Constraint]) -> Option<Value> {
-    let mut acting = list.iter().filter(|c| !c.is_muted && c.influence > 0.0);
+    let mut acting = list.iter().filter(|c| c.acts());
     let constraint = acting.next()?;
     if acting.next().is_some() {
+        return None;
+    }
+    if document.keys_influence(joint, constraint) {
         return None;
     }
     let source = constraint.rule.sources().next()?;
@@ -190,6 +194,7 @@ fn expressed(document: &Document, joint: JointId, list: &[Constraint]) -> Option
     let made = match constraint.rule {
         Rule::CopyRotation {
             space: Space::Local,
+            axes: CopiedAxes::ALL,
             ..
         } => json!({"rotation": {"source": node, "weight": number(weight)}}),
         Rule::Aim { axis, up: None, .. } => {

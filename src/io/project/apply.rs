@@ -6,7 +6,7 @@ use super::recording_entries::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;
 use super::session::{self, Session};
 use super::types::all_finite;
-use super::v10::{
+use super::v11::{
     ClipEntry, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named, Project, SkinJoint, StackEntry,
 };
 use super::{ProjectError, clips, correctives, layers, masks, points, recordings, rig, rows};

@@ -3,7 +3,7 @@
 use super::apply::{Opening, TWICE};
 use super::constraint_entries::ConstraintsEntry;
 use super::joints::{self, JointKey, JointRef};
-use super::v10::{JointPose, Renamed, RuleEntry, TransformEntry};
+use super::v11::{JointPose, Renamed, RuleEntry, TransformEntry};
 use super::{ProjectError, constraints, rules, transforms};
 use crate::document::{Edit, checks};
 use crate::skeleton::{JointId, Pose};
@@ -32,7 +32,11 @@ impl Opening {
         let mut cleared = BTreeMap::new();
         // New bones have none.
         for entry in (entries.iter()).filter(|entry| matches!(entry.joint, JointKey::Node(_))) {
-            if let Some(joint) = self.joint(entry.joint, &entry.name) {
+            // What names another bone is reported with its constraints.
+            let found = self
+                .joints
+                .find_named(entry.joint, Some(&entry.name), &mut self.findings);
+            if let Ok(joint) = found {
                 cleared.insert(joint, Vec::new());
             }
         }
@@ -49,18 +53,29 @@ impl Opening {
     ) -> Result<(), ProjectError> {
         let (mut seen, mut lists) = (BTreeSet::new(), BTreeMap::new());
         for entry in entries {
-            let Some(joint) = self.joint(entry.joint, &entry.name) else {
-                let unplaced = constraints::all_kept(entry)?;
-                self.document.keep_unplaced_constraints(unplaced);
-                continue;
-            };
+            let found = self
+                .joints
+                .find_named(entry.joint, Some(&entry.name), &mut self.findings);
             let place = constraints::place(entry);
-            if !seen.insert(joint) {
-                self.warn(place, TWICE);
-                let unplaced = constraints::all_kept(entry)?;
-                self.document.keep_unplaced_constraints(unplaced);
-                continue;
-            }
+            let joint = match found {
+                Ok(joint) if seen.insert(joint) => joint,
+                Ok(_) => {
+                    self.warn(place, TWICE);
+                    let why = "its bone has another list of constraints";
+                    let unplaced = constraints::all_kept(entry, why)?;
+                    self.document.keep_unplaced_constraints(unplaced);
+                    continue;
+                }
+                Err(why) => {
+                    if entry.list.is_empty() {
+                        let why = format!("The project deletes constraints of it, but {why}.");
+                        self.warn(place, why);
+                    }
+                    let unplaced = constraints::all_kept(entry, &why)?;
+                    self.document.keep_unplaced_constraints(unplaced);
+                    continue;
+                }
+            };
             let skeleton = self.document.skeleton();
             if !skeleton.is_live(joint) {
                 self.warn(place, "The bone is removed; its constraints are skipped.");
@@ -75,6 +90,8 @@ impl Opening {
         if !lists.is_empty() {
             self.document.restore_constraints(lists);
         }
+        self.findings
+            .extend(checks::of_kept_constraints(&self.document));
         if self.document.constraint_cycles().len() > n_cycles {
             self.findings.extend(checks::of_constraints(&self.document));
         }

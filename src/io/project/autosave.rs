@@ -3,7 +3,7 @@
 //! A window locks a file beside each autosave that it wrote or restored. The system releases the lock when the program
 //! ends in any way, so that other windows offer what a crash left, and leave alone what a living window still writes.
 
-use super::v10::{ModelRef, Project, VERSION};
+use super::v11::{ModelRef, Project, VERSION};
 use super::{ProjectError, collect, file, migrate, paths, to_project};
 use crate::document::Document;
 use crate::io::lock::{FileLock, is_held_elsewhere};

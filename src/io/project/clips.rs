@@ -3,7 +3,7 @@
 use super::ProjectError;
 use super::block;
 use super::joints::{self, Joints};
-use super::v10::{ChannelEntry, ClipEntry, KeyBlock, Named};
+use super::v11::{ChannelEntry, ClipEntry, KeyBlock, Named};
 use crate::document::{ClipId, Document};
 use crate::finding::Finding;
 use crate::skeleton::{Channel, Clip};

@@ -1,7 +1,7 @@
 //! The differences from the source: document -> project.
 
 use super::stack::Stack;
-use super::v10::{
+use super::v11::{
     JointPose, ModelRef, Named, Project, Renamed, StackEntry, TransformEntry, VERSION,
 };
 use super::{

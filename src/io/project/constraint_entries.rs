@@ -34,6 +34,9 @@ pub(super) struct ConstraintEntry {
     pub(super) influence: f64,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) muted: bool,
+    /// The number by which channels of clips animate its influence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) keyed_as: Option<u16>,
 }
 
 /// How a joint follows others. Angles are radians; axes are in the joint's own space.
@@ -46,13 +49,25 @@ pub(super) enum RuleOfConstraint {
         #[serde(default, skip_serializing_if = "is_default")]
         world: bool,
         keep_offset: bool,
+        /// Whether it is copied about x, y and z.
+        #[serde(default = "all_axes", skip_serializing_if = "is_all_axes")]
+        axes: (bool, bool, bool),
+        /// About which of them it is reversed.
+        #[serde(default, skip_serializing_if = "is_default")]
+        inverted: (bool, bool, bool),
     },
     CopyLocation {
         source: JointRef,
         keep_offset: bool,
+        /// Whether it is copied along x, y and z.
+        #[serde(default = "all_axes", skip_serializing_if = "is_all_axes")]
+        axes: (bool, bool, bool),
     },
     CopyScale {
         source: JointRef,
+        /// Whether it is copied along x, y and z.
+        #[serde(default = "all_axes", skip_serializing_if = "is_all_axes")]
+        axes: (bool, bool, bool),
     },
     Aim {
         target: JointRef,
@@ -91,6 +106,24 @@ pub(super) enum RuleOfConstraint {
     },
 }
 
+impl RuleOfConstraint {
+    /// The name of the rule, as of [`crate::skeleton::constraint::Rule`].
+    pub(super) fn label(&self) -> &'static str {
+        match self {
+            Self::CopyRotation { .. } => "Copy Rotation",
+            Self::CopyLocation { .. } => "Copy Location",
+            Self::CopyScale { .. } => "Copy Scale",
+            Self::Aim { up: None, .. } => "Damped Track",
+            Self::Aim { up: Some(_), .. } => "Track To",
+            Self::TwistShare { .. } => "Twist Share",
+            Self::LimitRotation { .. } => "Limit Rotation",
+            Self::LimitSwingAndTwist { .. } => "Limit Swing and Twist",
+            Self::TwoBoneIk { .. } => "Two-Bone IK",
+            Self::ChainIk { .. } => "Inverse Kinematics",
+        }
+    }
+}
+
 /// An axis of a joint that aims, and where it points in the world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -99,8 +132,21 @@ pub(super) struct UpEntry {
     pub(super) direction: (f64, f64, f64),
 }
 
-fn all() -> f64 {
+/// The influence that is omitted.
+pub(super) fn all() -> f64 {
     1.0
+}
+
+fn all_axes() -> (bool, bool, bool) {
+    (true, true, true)
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that serde expects"
+)]
+fn is_all_axes(axes: &(bool, bool, bool)) -> bool {
+    *axes == all_axes()
 }
 
 #[expect(

@@ -6,15 +6,14 @@ use super::constraint_entries::{
 };
 use super::joints::{self, JointKey, Joints};
 use super::migrate::from_ron;
-use crate::document::Document;
+use crate::document::{Document, UnplacedConstraint};
 use crate::finding::Finding;
 use crate::skeleton::constraint::aim::Up;
 use crate::skeleton::constraint::limit::Cone;
-use crate::skeleton::constraint::{Constraint, Rule, Space};
+use crate::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
 use crate::skeleton::{JointId, Skeleton};
 use glam::DVec3;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// The joints whose list of constraints is not the source's, and constraints that wait for a joint which can have them.
 pub(super) fn collect(document: &Document) -> Result<Vec<ConstraintsEntry>, ProjectError> {
@@ -24,11 +23,15 @@ pub(super) fn collect(document: &Document) -> Result<Vec<ConstraintsEntry>, Proj
         .into_iter()
         .filter(|joint| document.skeleton().is_live(*joint) && now.get(joint) != before.get(joint));
     let mut entries: Vec<ConstraintsEntry> = changed.map(|j| entry_of(document, j)).collect();
-    for kept in document.unplaced_constraints() {
-        let kept: KeptConstraint = from_ron(kept)?;
-        let known = entries.iter().position(|entry| entry.joint == kept.joint);
+    for kept in document.unplaced_constraints().iter() {
+        let kept: KeptConstraint = from_ron(&kept.entry)?;
+        let is_of = |entry: &ConstraintsEntry| entry.joint == kept.joint && entry.name == kept.name;
+        let known = entries.iter().position(is_of);
         let index = known.unwrap_or_else(|| {
-            let has_key = |joint: &JointId| joints::key(document, *joint) == kept.joint;
+            let has_key = |joint: &JointId| {
+                joints::key(document, *joint) == kept.joint
+                    && joints::name(document, *joint) == kept.name
+            };
             let mut joints = document.skeleton().live_joints();
             let entry = joints.find(has_key).map(|joint| entry_of(document, joint));
             entries.push(entry.unwrap_or_else(|| ConstraintsEntry {
@@ -53,6 +56,7 @@ fn entry_of(document: &Document, joint: JointId) -> ConstraintsEntry {
                 rule: written(document, &constraint.rule),
                 influence: constraint.influence,
                 muted: constraint.is_muted,
+                keyed_as: constraint.keyed_as,
             })
             .collect(),
     }
@@ -65,20 +69,26 @@ fn written(document: &Document, rule: &Rule) -> RuleOfConstraint {
             source,
             space,
             keeps_offset,
+            axes,
         } => RuleOfConstraint::CopyRotation {
             source: reference(source),
             world: space == Space::World,
             keep_offset: keeps_offset,
+            axes: axes.copied.into(),
+            inverted: axes.inverted.into(),
         },
         Rule::CopyLocation {
             source,
             keeps_offset,
+            axes,
         } => RuleOfConstraint::CopyLocation {
             source: reference(source),
             keep_offset: keeps_offset,
+            axes: axes.into(),
         },
-        Rule::CopyScale { source } => RuleOfConstraint::CopyScale {
+        Rule::CopyScale { source, axes } => RuleOfConstraint::CopyScale {
             source: reference(source),
+            axes: axes.into(),
         },
         Rule::Aim { target, axis, up } => RuleOfConstraint::Aim {
             target: reference(target),
@@ -127,66 +137,69 @@ fn written(document: &Document, rule: &Rule) -> RuleOfConstraint {
 }
 
 /// The constraints of `entry` in this model, for a joint of its skeleton. Those that the joint cannot have, or that follow a
-/// joint which the model does not have, come second, as text to be saved again, with a finding each.
+/// joint which the model does not have, come second.
 pub(super) fn restore(
     entry: &ConstraintsEntry,
     (joint, key, skeleton): (JointId, JointKey, &Skeleton),
     joints: &mut Joints,
     findings: &mut Vec<Finding>,
-) -> Result<(Vec<Constraint>, Vec<Arc<str>>), ProjectError> {
+) -> Result<(Vec<Constraint>, Vec<UnplacedConstraint>), ProjectError> {
     let (mut list, mut unplaced) = (Vec::new(), Vec::new());
     for (position, constraint) in entry.list.iter().enumerate() {
-        let why = match read(&constraint.rule, joints, findings) {
-            Some(rule) => {
-                let made = Constraint {
-                    rule,
-                    influence: constraint.influence,
-                    is_muted: constraint.muted,
-                };
-                let label = made.rule.label();
-                match made.check(joint, skeleton) {
-                    Ok(()) => {
-                        list.push(made);
-                        continue;
-                    }
-                    Err(why) => format!("“{label}” does not act: {why}."),
-                }
+        let made = read(&constraint.rule, joints, findings).and_then(|rule| {
+            let made = Constraint {
+                rule,
+                influence: constraint.influence,
+                is_muted: constraint.muted,
+                keyed_as: constraint.keyed_as,
+            };
+            made.check(joint, skeleton).map(|()| made)
+        });
+        match made {
+            Ok(made) => list.push(made),
+            Err(why) => {
+                unplaced.push(kept(entry, key, position, (Some(joint), why))?);
             }
-            None => "One of them follows a bone that the model does not have.".into(),
-        };
-        findings.push(Finding::warning(
-            place(entry),
-            format!("{why} The project keeps it."),
-        ));
-        unplaced.push(kept(entry, key, position)?);
+        }
     }
     Ok((list, unplaced))
 }
 
-/// All constraints of an entry as text, to be saved again.
-pub(super) fn all_kept(entry: &ConstraintsEntry) -> Result<Vec<Arc<str>>, ProjectError> {
+/// All constraints of an entry, to be saved again. `why`: the end of a sentence.
+pub(super) fn all_kept(
+    entry: &ConstraintsEntry,
+    why: &str,
+) -> Result<Vec<UnplacedConstraint>, ProjectError> {
     let all = 0..entry.list.len();
-    all.map(|position| kept(entry, entry.joint, position))
+    all.map(|position| kept(entry, entry.joint, position, (None, why.to_owned())))
         .collect()
 }
 
-/// A constraint of an entry as text, to be saved again for the joint with a key.
+/// A constraint of an entry, to be saved again for the joint with a key.
 fn kept(
     entry: &ConstraintsEntry,
     key: JointKey,
     position: usize,
-) -> Result<Arc<str>, ProjectError> {
+    (joint, why): (Option<JointId>, String),
+) -> Result<UnplacedConstraint, ProjectError> {
+    let constraint = &entry.list[position];
     let kept = KeptConstraint {
         joint: key,
         name: entry.name.clone(),
         position,
-        constraint: entry.list[position].clone(),
+        constraint: constraint.clone(),
     };
     let text = ron::to_string(&kept).map_err(|error| ProjectError::Damaged {
         place: place(entry),
         why: error.to_string(),
     })?;
-    Ok(text.into())
+    Ok(UnplacedConstraint {
+        rule: constraint.rule.label(),
+        bone: entry.name.clone(),
+        joint,
+        why,
+        entry: text.into(),
+    })
 }
 
 /// The place of an entry in messages.
@@ -194,28 +207,42 @@ pub(super) fn place(entry: &ConstraintsEntry) -> String {
     format!("constraints of bone {} \"{}\"", entry.joint, entry.name)
 }
 
-fn read(rule: &RuleOfConstraint, joints: &mut Joints, findings: &mut Vec<Finding>) -> Option<Rule> {
-    let mut find = |joint| joints.find_joint(joint, findings);
+/// The rule of an entry. Fails with the end of a sentence where the model has no joint that it follows.
+fn read(
+    rule: &RuleOfConstraint,
+    joints: &mut Joints,
+    findings: &mut Vec<Finding>,
+) -> Result<Rule, String> {
+    let mut find = |joint| joints.find_named_joint(joint, findings);
     let vector = |v: (f64, f64, f64)| DVec3::from(v);
-    Some(match rule {
+    Ok(match rule {
         RuleOfConstraint::CopyRotation {
             source,
             world,
             keep_offset,
+            axes,
+            inverted,
         } => Rule::CopyRotation {
             source: find(source)?,
             space: if *world { Space::World } else { Space::Local },
             keeps_offset: *keep_offset,
+            axes: CopiedAxes {
+                copied: (*axes).into(),
+                inverted: (*inverted).into(),
+            },
         },
         RuleOfConstraint::CopyLocation {
             source,
             keep_offset,
+            axes,
         } => Rule::CopyLocation {
             source: find(source)?,
             keeps_offset: *keep_offset,
+            axes: (*axes).into(),
         },
-        RuleOfConstraint::CopyScale { source } => Rule::CopyScale {
+        RuleOfConstraint::CopyScale { source, axes } => Rule::CopyScale {
             source: find(source)?,
+            axes: (*axes).into(),
         },
         RuleOfConstraint::Aim { target, axis, up } => Rule::Aim {
             target: find(target)?,

@@ -1,6 +1,6 @@
 //! Why a project cannot be saved or opened, as messages for the user.
 
-use super::v10::VERSION;
+use super::v11::VERSION;
 use crate::io::atomic::{WriteError, reason};
 use crate::task::Cancelled;
 use std::io;

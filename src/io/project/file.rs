@@ -1,7 +1,7 @@
 //! Saving and opening project files.
 
 use super::apply::apply_within;
-use super::v10::{ModelRef, Project};
+use super::v11::{ModelRef, Project};
 use super::{ProjectError, collect, migrate, paths, recordings, to_project};
 use crate::document::Document;
 use crate::finding::Finding;

@@ -90,6 +90,15 @@ impl Joints {
     ) -> Option<JointId> {
         self.find(*key, name.as_deref(), findings)
     }
+
+    /// [`Names::find_named`] for a reference.
+    pub(super) fn find_named_joint(
+        &mut self,
+        JointRef(key, name): &JointRef,
+        findings: &mut Vec<Finding>,
+    ) -> Result<JointId, String> {
+        self.find_named(*key, name.as_deref(), findings)
+    }
 }
 
 /// The key of `joint`.

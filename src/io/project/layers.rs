@@ -4,7 +4,7 @@
 //! stored: it is computed from them.
 
 use super::ProjectError;
-use super::v10::{LayerEntry, MeshWeights, MirrorEntry, SkinJoint};
+use super::v11::{LayerEntry, MeshWeights, MirrorEntry, SkinJoint};
 use super::{joints, masks, rows};
 use crate::document::layers::{MirrorEffect, MirrorJoints};
 use crate::document::{Document, Layer, LayerId, LayerStack, MeshId, MeshItem};

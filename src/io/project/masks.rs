@@ -7,7 +7,7 @@
 use super::ProjectError;
 use super::block;
 use super::keys::{self, Key, SPAN};
-use super::v10::{MaskBlock, MaskValue, MeshMask};
+use super::v11::{MaskBlock, MaskValue, MeshMask};
 use crate::deform::{MaskKind, PointMask};
 use crate::document::{MeshId, MeshItem};
 use crate::mesh::Mesh;

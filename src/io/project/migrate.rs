@@ -8,8 +8,8 @@
 //! to the new types, and read that version in [`parse`]. Types that do not change are used from the newer module.
 //! Freeze a test file of the version that is replaced.
 
-use super::v10::{Project, VERSION};
-use super::{ProjectError, v1, v2, v3, v4, v5, v6, v7, v8, v9};
+use super::v11::{Project, VERSION};
+use super::{ProjectError, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10};
 use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
 use serde::Deserialize;
@@ -30,6 +30,7 @@ pub fn parse(text: &str) -> Result<Project, ProjectError> {
         7 => from_7(from_ron(text)?),
         8 => from_8(from_ron(text)?),
         9 => from_9(from_ron(text)?),
+        10 => from_10(from_ron(text)?),
         VERSION => from_ron(text)?,
         found if found > VERSION => return Err(ProjectError::Newer { found }),
         found => {
@@ -93,6 +94,10 @@ fn from_8(project: v8::Project) -> Project {
 }
 
 fn from_9(project: v9::Project) -> Project {
+    from_10(project.into())
+}
+
+fn from_10(project: v10::Project) -> Project {
     project.into()
 }
 

@@ -4,7 +4,7 @@
 //! atomically. [`open`] reads the text -> converts old versions -> imports the model that the project refers to ->
 //! [`apply_project`] applies it as edits. [`Autosaves`] saves the same data in a folder of its own.
 //!
-//! `v1` to `v10` are the versions of the format; each holds the types that differ from the next version, and the
+//! `v1` to `v11` are the versions of the format; each holds the types that differ from the next version, and the
 //! conversion to it. Each of the other modules converts one part between the newest version and the document.
 //!
 //! A project stores only differences from the source. Points are identified by (mesh, primitive, lowest vertex index
@@ -60,6 +60,7 @@ mod types;
 mod unplaced;
 mod v1;
 mod v10;
+mod v11;
 mod v2;
 mod v3;
 mod v4;
@@ -77,4 +78,4 @@ pub use file::{
     ModelSource, Opened, Stamps, open, open_text, open_with_source, save, save_unless_changed,
 };
 pub use migrate::{parse, to_text};
-pub use v10::{ModelRef, Project};
+pub use v11::{ModelRef, Project};

@@ -72,17 +72,9 @@ impl<K: NamedBy, T: Copy> Names<K, T> {
             return Some(*thing);
         }
         let name = name.unwrap_or_default();
-        let by_name = self.by_name.get(name).copied().flatten();
-        let moved = by_name.and_then(|moved| Some((moved, self.by_key.get(&moved)?.1)));
         let described = key.described();
-        let (found, message) = match (moved, there) {
-            (Some((moved, thing)), _) => (
-                Some(thing),
-                format!(
-                    "It was {described} and is now {}; the project's edits moved with it.",
-                    moved.described()
-                ),
-            ),
+        let (found, message) = match (self.moved(name), there) {
+            (Some((moved, thing)), _) => (Some(thing), has_moved(&described, moved)),
             (_, Some((there, thing))) => {
                 let mut described = described;
                 described[..1].make_ascii_uppercase();
@@ -98,6 +90,54 @@ impl<K: NamedBy, T: Copy> Names<K, T> {
                 "The model no longer has it; the project's edits of it are skipped.".to_owned(),
             ),
         };
+        self.report((key, name), message, findings);
+        found
+    }
+
+    /// As [`Self::find`], without the item that has the `key` and another name: it can be another one. `Err`: the end of a
+    /// sentence that says so.
+    pub(super) fn find_named(
+        &mut self,
+        key: K,
+        name: Option<&str>,
+        findings: &mut Vec<Finding>,
+    ) -> Result<T, String> {
+        let there = self.by_key.get(&key);
+        if let Some((there, thing)) = there
+            && name.is_none_or(|name| there == name)
+        {
+            return Ok(*thing);
+        }
+        let (kind, name) = (self.kind, name.unwrap_or_default());
+        if let Some((moved, thing)) = self.moved(name) {
+            let message = has_moved(&key.described(), moved);
+            self.report((key, name), message, findings);
+            return Ok(thing);
+        }
+        let described = if name.is_empty() {
+            format!("{kind} without a name at {}", key.described())
+        } else {
+            format!("{kind} “{name}”")
+        };
+        Err(match there {
+            Some((there, _)) if !there.is_empty() => {
+                format!(
+                    "the model has no {described}, {} is “{there}” now",
+                    key.described()
+                )
+            }
+            _ => format!("the model has no {described}"),
+        })
+    }
+
+    /// The only item with a name, and its key.
+    fn moved(&self, name: &str) -> Option<(K, T)> {
+        let key = self.by_name.get(name).copied().flatten()?;
+        Some((key, self.by_key.get(&key)?.1))
+    }
+
+    /// Adds a finding about an item, once.
+    fn report(&mut self, (key, name): (K, &str), message: String, findings: &mut Vec<Finding>) {
         if self.reported.insert((key, name.to_owned())) {
             let place = if name.is_empty() {
                 format!(
@@ -110,13 +150,35 @@ impl<K: NamedBy, T: Copy> Names<K, T> {
             };
             findings.push(Finding::warning(place, message));
         }
-        found
     }
+}
+
+fn has_moved(described: &str, to: impl NamedBy) -> String {
+    format!(
+        "It was {described} and is now {}; the project's edits moved with it.",
+        to.described()
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_item_with_another_name_is_another_one() {
+        let things = [(0u32, "Hips", 0), (1, "Arm", 1), (2, "Hand", 2)];
+        let things = things.map(|(key, name, thing)| (key, name.to_owned(), thing));
+        let mut names = Names::new("bone", things);
+        let mut findings = Vec::new();
+        let mut find = |key, name: &str| names.find_named(key, Some(name), &mut findings);
+        assert_eq!(find(1, "Arm"), Ok(1));
+        assert_eq!(find(9, "Hand"), Ok(2));
+        let why = find(1, "Tail").unwrap_err();
+        assert_eq!(why, "the model has no bone “Tail”, number 1 is “Arm” now");
+        assert_eq!(find(9, "Tail").unwrap_err(), "the model has no bone “Tail”");
+        assert_eq!(names.find_named(1, None, &mut findings), Ok(1));
+        assert_eq!(findings.len(), 1, "{findings:?}");
+    }
 
     #[test]
     fn what_moved_is_found_by_its_only_name_and_reported_once() {

@@ -4,7 +4,7 @@
 //! a bit per vertex, encoded. A point is restored to the set if one of its vertices is in it.
 
 use super::block;
-use super::v10::{MeshPoints, PointBits, PointRuns};
+use super::v11::{MeshPoints, PointBits, PointRuns};
 use crate::document::{Document, MeshId};
 use crate::mesh::{Mesh, PointSet};
 

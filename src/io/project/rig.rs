@@ -3,7 +3,7 @@
 use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
 use super::transforms;
-use super::v10::{InstanceEntry, JointEntry, Parent, SkinEntry, SkinSlot, TransformEntry};
+use super::v11::{InstanceEntry, JointEntry, Parent, SkinEntry, SkinSlot, TransformEntry};
 use crate::document::rig::RestoredRig;
 use crate::document::{Document, InstanceId, Skin, SkinId};
 use crate::finding::Finding;

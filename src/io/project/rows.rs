@@ -10,7 +10,7 @@ use super::ProjectError;
 use super::block;
 use super::joints;
 use super::keys::{self, Key, SPAN};
-use super::v10::{MeshWeights, Row, RowBlock, SkinJoint};
+use super::v11::{MeshWeights, Row, RowBlock, SkinJoint};
 use crate::document::{Document, MeshId, MeshItem, validity};
 use crate::mesh::Mesh;
 use crate::skinning::influences::CHUNK;

@@ -1,7 +1,7 @@
 //! The values of joints that the user overrides <-> the project format.
 
 use super::joints::{self, Joints};
-use super::v10::RuleEntry;
+use super::v11::RuleEntry;
 use crate::document::Document;
 use crate::finding::Finding;
 use crate::skeleton::{JointId, JointRule};

@@ -1,6 +1,6 @@
 //! Local transforms of joints <-> the project format.
 
-use super::v10::TransformEntry;
+use super::v11::TransformEntry;
 use crate::io::pose_file::MAX_NUMBER;
 use crate::math::Transform;
 use glam::{DMat3, DQuat, DVec3};

@@ -76,11 +76,43 @@ enums! {
     #[derive(Default)]
     RigidInterpolation = skeleton::RigidInterpolation { #[default] Components, Screw, ScrewDlb }
 
-    /// What a channel animates.
-    Property = skeleton::Property { Translation, Rotation, Scale, MorphWeights }
-
     /// The interpolation of a channel.
     Interpolation = skeleton::Interpolation { Step, Linear, CubicSpline }
+}
+
+/// What a channel animates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) enum Property {
+    Translation,
+    Rotation,
+    Scale,
+    MorphWeights,
+    /// The influence of a constraint, by its number.
+    Influence(u16),
+}
+
+impl From<skeleton::Property> for Property {
+    fn from(live: skeleton::Property) -> Self {
+        match live {
+            skeleton::Property::Translation => Self::Translation,
+            skeleton::Property::Rotation => Self::Rotation,
+            skeleton::Property::Scale => Self::Scale,
+            skeleton::Property::MorphWeights => Self::MorphWeights,
+            skeleton::Property::Influence(number) => Self::Influence(number),
+        }
+    }
+}
+
+impl From<Property> for skeleton::Property {
+    fn from(value: Property) -> Self {
+        match value {
+            Property::Translation => Self::Translation,
+            Property::Rotation => Self::Rotation,
+            Property::Scale => Self::Scale,
+            Property::MorphWeights => Self::MorphWeights,
+            Property::Influence(number) => Self::Influence(number),
+        }
+    }
 }
 
 /// Whether a field can be omitted because it has its type's default.

@@ -1,15 +1,16 @@
 //! Version 4 of the format, without corrective samples.
 
 // Everything else is as in version 5.
-pub(super) use super::v10::{
-    ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed,
-    RuleEntry, StackEntry,
+pub(super) use super::v10::ClipEntry;
+pub(super) use super::v11::{
+    JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed, RuleEntry,
+    StackEntry,
 };
 
 use super::joints::JointRef;
 use super::session::Session;
 use super::v5;
-use super::v10::{InstanceEntry, JointEntry, SkinEntry};
+use super::v11::{InstanceEntry, JointEntry, SkinEntry};
 use serde::Deserialize;
 
 /// A project of version 4.

@@ -1,9 +1,10 @@
 //! Version 5 of the format, without weighted sample sets.
 
 // Everything else is as in version 6.
-pub(super) use super::v10::{
-    ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed,
-    RuleEntry, StackEntry,
+pub(super) use super::v10::ClipEntry;
+pub(super) use super::v11::{
+    JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed, RuleEntry,
+    StackEntry,
 };
 
 use super::joints::JointRef;
@@ -11,7 +12,7 @@ use super::sample_entries::{self, DriverEntry, SampleEntry};
 use super::session::Session;
 use super::types::Kernel;
 use super::v6;
-use super::v10::{InstanceEntry, JointEntry, SkinEntry};
+use super::v11::{InstanceEntry, JointEntry, SkinEntry};
 use serde::Deserialize;
 
 /// A project of version 5.

@@ -1,16 +1,17 @@
 //! Version 6 of the format, without control clusters.
 
-// Everything else is as in version 10.
-pub(super) use super::v10::{
-    ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed,
-    RuleEntry, StackEntry,
+// Everything else is as in version 11.
+pub(super) use super::v10::ClipEntry;
+pub(super) use super::v11::{
+    JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed, RuleEntry,
+    StackEntry,
 };
 
 use super::joints::JointRef;
 use super::sample_entries::CorrectiveEntry;
 use super::session::Session;
 use super::v7;
-use super::v10::{InstanceEntry, JointEntry, SkinEntry};
+use super::v11::{InstanceEntry, JointEntry, SkinEntry};
 use serde::Deserialize;
 
 /// A project of version 6.

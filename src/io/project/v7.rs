@@ -1,9 +1,10 @@
 //! Version 7 of the format, whose groups of control clusters have no layers besides muscles.
 
-// Everything else is as in version 10.
-pub(super) use super::v10::{
-    ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed,
-    RuleEntry, StackEntry,
+// Everything else is as in version 11.
+pub(super) use super::v10::ClipEntry;
+pub(super) use super::v11::{
+    JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef, Named, Renamed, RuleEntry,
+    StackEntry,
 };
 
 use super::cluster_entries::{ClusterGlyph, PatchSettings, PointBlock};
@@ -13,7 +14,7 @@ use super::points_of_primitives::PrimitivePoints;
 use super::sample_entries::CorrectiveEntry;
 use super::session::Session;
 use super::v8;
-use super::v10::{InstanceEntry, JointEntry, SkinEntry};
+use super::v11::{InstanceEntry, JointEntry, SkinEntry};
 use serde::Deserialize;
 
 /// A project of version 7.

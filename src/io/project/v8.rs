@@ -10,10 +10,11 @@ use super::recording_entries::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;
 use super::session::Session;
 use super::v9;
-// Everything else is as in version 10.
-use super::v10::{
-    ClipEntry, InstanceEntry, JointEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights,
-    ModelRef, Named, Renamed, RuleEntry, SkinEntry, StackEntry,
+// Everything else is as in version 11.
+use super::v10::ClipEntry;
+use super::v11::{
+    InstanceEntry, JointEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef,
+    Named, Renamed, RuleEntry, SkinEntry, StackEntry,
 };
 use serde::Deserialize;
 

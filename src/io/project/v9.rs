@@ -5,10 +5,11 @@ use super::joints::JointRef;
 use super::recording_entries::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;
 use super::session::Session;
-// Everything else is as in version 10.
-use super::v10::{
-    self, ClipEntry, InstanceEntry, JointEntry, JointPose, LayerEntry, MeshMask, MeshPoints,
-    MeshWeights, ModelRef, Named, Renamed, RuleEntry, SkinEntry, StackEntry,
+// Everything else is as in version 11.
+use super::v10::{self, ClipEntry};
+use super::v11::{
+    InstanceEntry, JointEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, ModelRef,
+    Named, Renamed, RuleEntry, SkinEntry, StackEntry,
 };
 use serde::Deserialize;
 
@@ -65,7 +66,7 @@ pub(super) struct Project {
 impl From<Project> for v10::Project {
     fn from(old: Project) -> Self {
         Self {
-            version: v10::VERSION,
+            version: 10,
             app: old.app,
             model: old.model,
             recovers: old.recovers,

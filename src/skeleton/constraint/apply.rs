@@ -2,54 +2,80 @@
 
 use super::act::Act;
 use super::aim::aim;
-use super::kind::{Constraint, Rule, Space};
+use super::kind::{Rule, Space};
 use super::limit::limit_euler;
 use super::swing_twist::twist_angle;
 use crate::math::transform::normalize_or_identity;
 use crate::skeleton::orientation::{orientation, parent_world_of, world_of};
 use crate::skeleton::slerp::slerp_shortest;
 use crate::skeleton::{JointId, Pose, Skeleton};
-use glam::{DAffine3, DMat3, DQuat, DVec3};
+use glam::{BVec3, DAffine3, DMat3, DQuat, DVec3};
 use std::f64::consts::TAU;
 
 /// A scale of 0 counts as this.
 const LEAST_SCALE: f64 = 1e-9;
 
-/// Applies a constraint of one joint, which is no reach. `rest_world`: the world transforms of all joints in the rest pose.
-pub(super) fn apply(skeleton: &Skeleton, rest_world: &[DAffine3], pose: &mut Pose, act: &Act) {
+/// Applies a constraint of one joint, which is no reach, with an influence that begins at the rest rotation or at the
+/// present one. `rest_world`: the world transforms of all joints in the rest pose.
+pub(super) fn apply(
+    skeleton: &Skeleton,
+    rest_world: &[DAffine3],
+    pose: &mut Pose,
+    act: &Act,
+    (influence, from_rest): (f64, bool),
+) {
     let joint = act.joint;
-    let Constraint {
-        rule, influence, ..
-    } = &act.constraint;
+    let rule = &act.constraint.rule;
     let rest_of = |joint: JointId| skeleton.joint(joint).rest;
     let rest = rest_of(joint);
     let now = pose.locals[joint.get()];
     let parent = || parent_world_of(skeleton, pose, joint);
     let local = |joint: JointId| (rest_of(joint), &pose.locals[joint.get()]);
+    // Where an influence below 1 begins, for the first constraint that gives a rotation.
+    let mut at_rest = rest.rotation;
     let rotation = match *rule {
         Rule::CopyRotation {
             source,
             space: Space::Local,
+            axes,
             ..
         } => {
             let (was, is) = local(source);
-            rest.rotation * (was.rotation.conjugate() * is.rotation)
+            let own = rest.rotation.conjugate() * now.rotation;
+            let turn = was.rotation.conjugate() * is.rotation;
+            if !axes.is_all() {
+                at_rest = rest.rotation * axes.rotation(own, DQuat::IDENTITY);
+            }
+            rest.rotation * axes.rotation(own, turn)
         }
         Rule::CopyRotation {
             source,
             keeps_offset,
+            axes,
             ..
         } => {
             let is = orientation(world_of(skeleton, pose, source).matrix3);
-            let above = orientation(parent().matrix3).transpose();
-            let turned = if keeps_offset {
+            let above = orientation(parent().matrix3);
+            let into = above.transpose();
+            // What is turned in the world: the joint at rest, or its axes as they are.
+            let (turn, base) = if keeps_offset {
                 let was = orientation(rest_world[source.get()].matrix3);
                 let own = orientation(rest_world[joint.get()].matrix3);
-                above * is * was.transpose() * own
+                (is * was.transpose(), own)
             } else {
-                above * is
+                (is, DMat3::IDENTITY)
             };
-            proper(turned)
+            if axes.is_all() {
+                proper(into * turn * base)
+            } else {
+                let own = |local: DQuat| proper(above * DMat3::from_quat(local) * base.transpose());
+                let turned = |other: DQuat| {
+                    let turned = axes.rotation(own(now.rotation), other);
+                    proper(into * DMat3::from_quat(turned) * base)
+                };
+                at_rest = turned(own(rest.rotation));
+                turned(proper(turn))
+            }
         }
         Rule::TwistShare {
             source,
@@ -92,6 +118,7 @@ pub(super) fn apply(skeleton: &Skeleton, rest_world: &[DAffine3], pose: &mut Pos
         Rule::CopyLocation {
             source,
             keeps_offset,
+            axes,
         } => {
             let place = |j: JointId| rest_world[j.get()].translation;
             let offset = if keeps_offset {
@@ -103,14 +130,16 @@ pub(super) fn apply(skeleton: &Skeleton, rest_world: &[DAffine3], pose: &mut Pos
             let above = above.map_or(DAffine3::IDENTITY, |parent| {
                 world_of(skeleton, pose, parent)
             });
-            let there = world_of(skeleton, pose, source).translation + offset;
+            let copied = world_of(skeleton, pose, source).translation + offset;
+            let here = above.transform_point3(now.translation);
+            let there = DVec3::select(BVec3::from_array(axes), copied, here);
             let wanted = above.inverse().transform_point3(there);
             if wanted.is_finite() {
-                pose.locals[joint.get()].translation = now.translation.lerp(wanted, *influence);
+                pose.locals[joint.get()].translation = now.translation.lerp(wanted, influence);
             }
             return;
         }
-        Rule::CopyScale { source } => {
+        Rule::CopyScale { source, axes } => {
             let (was, is) = local(source);
             let floor = |s: DVec3| {
                 s.map(|s| {
@@ -122,18 +151,15 @@ pub(super) fn apply(skeleton: &Skeleton, rest_world: &[DAffine3], pose: &mut Pos
                 })
             };
             let ratio = floor(is.scale()) / floor(was.scale());
-            let factor = ratio.map(|r| r.abs().powf(*influence).copysign(r));
+            let factor = ratio.map(|r| r.abs().powf(influence).copysign(r));
+            let factor = DVec3::select(BVec3::from_array(axes), factor, DVec3::ONE);
             pose.locals[joint.get()].stretch = now.stretch * DMat3::from_diagonal(factor);
             return;
         }
         Rule::ReachTwoBones { .. } | Rule::ReachChain { .. } => return,
     };
-    let from = if act.from_rest {
-        rest.rotation
-    } else {
-        now.rotation
-    };
-    pose.locals[joint.get()].rotation = slerp_shortest(from, rotation, *influence);
+    let from = if from_rest { at_rest } else { now.rotation };
+    pose.locals[joint.get()].rotation = slerp_shortest(from, rotation, influence);
 }
 
 /// The rotation of an orthonormal matrix; of one that mirrors, with x negated.

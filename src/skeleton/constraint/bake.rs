@@ -103,8 +103,14 @@ pub fn set_channels(clip: &mut Clip, channels: Vec<Channel>) {
             .min(clip.channels.len());
         clip.channels.insert(at, channel);
     }
-    if let Some((joint, property)) = first
-        && clip.end_secs() < end
+    if let Some((joint, property)) = first {
+        hold_until(clip, (joint, property), end);
+    }
+}
+
+/// Lets a clip end at `end`, seconds, where it would end earlier: a channel holds its last value.
+pub fn hold_until(clip: &mut Clip, (joint, property): (JointId, Property), end: f32) {
+    if clip.end_secs() < end
         && let Some(c) = clip.channel_of(joint, property)
     {
         let channel = &mut clip.channels[c];

@@ -13,8 +13,8 @@ use glam::{DQuat, DVec3};
 const MOST_PASSES: usize = 12;
 const GAIN: f64 = 0.9;
 
-/// Rotates the joints of a reach by its influence; those whose rotation would not be finite stay.
-pub(super) fn reach(skeleton: &Skeleton, pose: &mut Pose, act: &Act) {
+/// Rotates the joints of a reach by an influence; those whose rotation would not be finite stay.
+pub(super) fn reach(skeleton: &Skeleton, pose: &mut Pose, act: &Act, influence: f64) {
     let joints = &act.bent[..];
     let place = |pose: &Pose, joint: JointId| world_of(skeleton, pose, joint).translation;
     let mut before = [DQuat::IDENTITY; MOST_BONES + 1];
@@ -48,7 +48,7 @@ pub(super) fn reach(skeleton: &Skeleton, pose: &mut Pose, act: &Act) {
     }
     for (joint, before) in joints.iter().zip(before) {
         let local = &mut pose.locals[joint.get()];
-        let rotation = slerp_shortest(before, local.rotation, act.constraint.influence);
+        let rotation = slerp_shortest(before, local.rotation, influence);
         local.rotation = if rotation.is_finite() {
             rotation
         } else {

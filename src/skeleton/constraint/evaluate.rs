@@ -66,12 +66,7 @@ impl Evaluator {
                 let acts_on = bent.len() == n_bones + 1 && n_bones <= MOST_BONES;
                 let follows = constraint.rule.sources().all(|j| skeleton.is_live(j));
                 let is_open = !closes.contains(&(joint, i));
-                if acts_on
-                    && follows
-                    && is_open
-                    && !constraint.is_muted
-                    && constraint.influence > 0.0
-                {
+                if acts_on && follows && is_open && constraint.acts() {
                     let earlier = acts.iter().rev().take_while(|act| act.joint == joint);
                     let mut parts = earlier.map(Act::part);
                     let is_first = parts.all(|part| part != ChangedPart::Rotation);
@@ -163,17 +158,32 @@ impl Evaluator {
     }
 
     /// Applies all constraints to a pose, each after all that it depends on; those of one joint in the order of its list,
-    /// reaches last. A result that is not finite is left out. Allocates nothing.
+    /// reaches last. Influences that the pose has from its clip replace those of the constraints. A result that is not finite is left out. Allocates nothing.
     pub fn apply(&self, pose: &mut Pose) {
         if pose.locals.len() < self.skeleton.len() {
             return;
         }
         for act in &self.acts {
+            let constraint = &act.constraint;
+            let keyed = constraint.keyed_as;
+            let keyed = keyed.and_then(|number| pose.influence(act.joint, number));
+            let influence = keyed.unwrap_or(constraint.influence);
+            if influence <= 0.0 {
+                continue;
+            }
             if act.bent.len() > 1 {
-                reach(&self.skeleton, pose, act);
+                reach(&self.skeleton, pose, act, influence);
             } else {
                 let was = pose.locals[act.joint.get()];
-                apply(&self.skeleton, &self.rest_world, pose, act);
+                // While it is switched on and off, the joint's own keyframes are what it leaves and comes back to.
+                let from_rest = act.from_rest && keyed.is_none();
+                apply(
+                    &self.skeleton,
+                    &self.rest_world,
+                    pose,
+                    act,
+                    (influence, from_rest),
+                );
                 if !pose.locals[act.joint.get()].is_finite() {
                     pose.locals[act.joint.get()] = was;
                 }
@@ -187,7 +197,7 @@ mod tests {
     use super::*;
     use crate::math::Transform;
     use crate::skeleton::Joint;
-    use crate::skeleton::constraint::{Constraint, Rule, Space};
+    use crate::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
     use crate::skeleton::orientation::world_of;
     use glam::{DMat3, DQuat, DVec3};
     use std::f64::consts::TAU;
@@ -243,6 +253,7 @@ mod tests {
             source: JointId(1),
             space: Space::Local,
             keeps_offset: true,
+            axes: CopiedAxes::ALL,
         });
         let all = [(JointId(2), vec![reach]), (JointId(3), vec![copy])];
         let evaluator = Evaluator::new(&skeleton, &all.into_iter().collect()).unwrap();
@@ -275,6 +286,7 @@ mod tests {
             source: JointId(2),
             space: Space::Local,
             keeps_offset: true,
+            axes: CopiedAxes::ALL,
         };
         let turned = applied(&[(4, copy, 0.5)], &pose);
         assert!(turned.locals[4].rotation.abs_diff_eq(half, 1e-12));
@@ -332,10 +344,14 @@ mod tests {
         let location = Rule::CopyLocation {
             source: JointId(3),
             keeps_offset: false,
+            axes: [true; 3],
         };
         let made = applied(&[(4, location, 1.0)], &pose);
         assert!(place(&made, 4).distance(place(&made, 3)) < 1e-12);
-        let scale = Rule::CopyScale { source: JointId(3) };
+        let scale = Rule::CopyScale {
+            source: JointId(3),
+            axes: [true; 3],
+        };
         let made = applied(&[(4, scale, 0.5)], &pose);
         assert!((made.locals[4].scale().x - 2.0).abs() < 1e-12);
         for keeps_offset in [false, true] {
@@ -343,6 +359,7 @@ mod tests {
                 source: JointId(3),
                 space: Space::World,
                 keeps_offset,
+                axes: CopiedAxes::ALL,
             };
             let made = applied(&[(4, rotation, 1.0)], &pose);
             let world = world_of(&arm(), &made, JointId(4)).matrix3;
@@ -389,13 +406,18 @@ mod tests {
             source: JointId(2),
             space: Space::Local,
             keeps_offset: true,
+            axes: CopiedAxes::ALL,
         };
         let place = Rule::CopyLocation {
             source: JointId(3),
             keeps_offset: true,
+            axes: [true; 3],
         };
         let alone = applied(&[(4, copy.clone(), 0.5)], &pose);
-        let scale = Rule::CopyScale { source: JointId(3) };
+        let scale = Rule::CopyScale {
+            source: JointId(3),
+            axes: [true; 3],
+        };
         let below = applied(&[(4, place, 1.0), (4, scale, 1.0), (4, copy, 0.5)], &pose);
         assert_eq!(alone.locals[4].rotation, below.locals[4].rotation);
         let half = DQuat::from_rotation_x(0.5);
@@ -478,6 +500,88 @@ mod tests {
         }
     }
 
+    /// METHODS-rigging 4, *… axes*, *Copy location / scale*: what is not copied stays the joint's own, also with half of the
+    /// influence.
+    #[test]
+    fn some_axes_are_copied_and_the_others_are_the_joints() {
+        let mut pose = Pose::rest(&arm());
+        pose.locals[2].rotation = DQuat::from_rotation_x(1.0);
+        pose.locals[4].rotation = DQuat::from_rotation_z(0.5);
+        let x = CopiedAxes {
+            copied: [true, false, false],
+            ..CopiedAxes::ALL
+        };
+        for (influence, angle) in [(1.0, 1.0), (0.5, 0.5)] {
+            for (space, keeps_offset) in [(Space::Local, true), (Space::World, true)] {
+                let copy = Rule::CopyRotation {
+                    source: JointId(2),
+                    space,
+                    keeps_offset,
+                    axes: x,
+                };
+                let made = applied(&[(4, copy, influence)], &pose);
+                let expected = DQuat::from_rotation_z(0.5) * DQuat::from_rotation_x(angle);
+                let turned = made.locals[4].rotation;
+                assert!(turned.abs_diff_eq(expected, 1e-12), "{space:?}: {turned}");
+            }
+        }
+        let location = Rule::CopyLocation {
+            source: JointId(3),
+            keeps_offset: false,
+            axes: [false, true, false],
+        };
+        let before = place(&pose, 4);
+        let made = applied(&[(4, location, 1.0)], &pose);
+        let expected = DVec3::new(before.x, place(&pose, 3).y, before.z);
+        assert!(place(&made, 4).distance(expected) < 1e-12);
+        pose.locals[3].stretch = DMat3::from_diagonal(DVec3::splat(3.0));
+        let scale = Rule::CopyScale {
+            source: JointId(3),
+            axes: [true, false, true],
+        };
+        let made = applied(&[(4, scale, 1.0)], &pose);
+        let expected = DVec3::new(3.0, 1.0, 3.0);
+        assert!(made.locals[4].scale().abs_diff_eq(expected, 1e-12));
+    }
+
+    /// An influence that the pose has from its clip is blended with the joint's own rotation.
+    #[test]
+    fn an_influence_of_the_pose_replaces_that_of_the_constraint() {
+        let skeleton = Arc::new(arm());
+        let copy = Constraint {
+            influence: 0.0,
+            keyed_as: Some(3),
+            ..Constraint::new(Rule::CopyRotation {
+                source: JointId(2),
+                space: Space::Local,
+                keeps_offset: true,
+                axes: CopiedAxes::ALL,
+            })
+        };
+        let all = Constraints::from([(JointId(4), vec![copy])]);
+        let evaluator = Evaluator::new(&skeleton, &all).unwrap();
+        let mut pose = Pose::rest(&skeleton);
+        pose.locals[2].rotation = DQuat::from_rotation_x(1.0);
+        pose.locals[4].rotation = DQuat::from_rotation_x(0.4);
+        for (keyed, angle) in [
+            (None, 0.4),
+            (Some(0.0), 0.4),
+            (Some(0.5), 0.7),
+            (Some(1.0), 1.0),
+        ] {
+            let mut pose = pose.clone();
+            // That of another constraint.
+            pose.set_influence(JointId(4), 2, 1.0);
+            if let Some(value) = keyed {
+                pose.set_influence(JointId(4), 3, value);
+            }
+            evaluator.apply(&mut pose);
+            let expected = DQuat::from_rotation_x(angle);
+            let turned = pose.locals[4].rotation;
+            assert!(turned.abs_diff_eq(expected, 1e-12), "{keyed:?}: {turned}");
+        }
+    }
+
     #[test]
     fn limits_act_after_what_stands_before_them() {
         let mut pose = Pose::rest(&arm());
@@ -486,6 +590,7 @@ mod tests {
             source: JointId(2),
             space: Space::Local,
             keeps_offset: true,
+            axes: CopiedAxes::ALL,
         };
         let limit = Rule::LimitAngles([[-0.2, 0.2], [0.0, 0.0], [0.0, 0.0]]);
         let made = applied(&[(4, copy.clone(), 1.0), (4, limit.clone(), 1.0)], &pose);

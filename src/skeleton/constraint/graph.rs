@@ -57,7 +57,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Of all constraints that act: not muted, with an influence above 0.
+    /// Of all constraints that act: not muted, with an influence above 0 or an animated one.
     pub(super) fn new(skeleton: &Skeleton, constraints: &Constraints) -> Self {
         let (mut steps, mut edges) = (Vec::new(), Vec::new());
         // The chain of each reach, and what copies the local transform of a source.
@@ -72,7 +72,7 @@ impl Graph {
         }
         for (&joint, list) in constraints.iter().filter(|(j, _)| skeleton.is_live(**j)) {
             for (i, constraint) in list.iter().enumerate() {
-                if constraint.is_muted || constraint.influence <= 0.0 {
+                if !constraint.acts() {
                     continue;
                 }
                 let of = Some((joint, i));
@@ -95,7 +95,7 @@ impl Graph {
                         space: Space::Local,
                         ..
                     }
-                    | Rule::CopyScale { source }
+                    | Rule::CopyScale { source, .. }
                     | Rule::TwistShare { source, .. } => {
                         let copy = follows(Step::Local(source), own, source);
                         copies.extend(copy.map(|edge| (joint, edge)));

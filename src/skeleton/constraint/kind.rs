@@ -1,5 +1,6 @@
 //! Constraints of joints: the rules, and the list of each joint.
 
+use super::axes::CopiedAxes;
 use super::limit::Cone;
 use super::reach::MOST_BONES;
 use crate::skeleton::{JointId, Skeleton};
@@ -33,6 +34,8 @@ pub enum Rule {
         space: Space,
         /// In world space, whether the offset between the two rest rotations is kept.
         keeps_offset: bool,
+        /// About which axes: of the joint at rest, or of the world.
+        axes: CopiedAxes,
     },
     /// The source's place in the world.
     CopyLocation {
@@ -40,11 +43,15 @@ pub enum Rule {
         source: JointId,
         /// Whether the difference of both rest places is kept.
         keeps_offset: bool,
+        /// Whether it is copied along x, y and z of the world.
+        axes: [bool; 3],
     },
     /// How the source's scale differs from its rest scale.
     CopyScale {
         /// The joint that is copied.
         source: JointId,
+        /// Whether it is copied along x, y and z of the joints.
+        axes: [bool; 3],
     },
     /// An axis points at another joint.
     Aim {
@@ -110,7 +117,7 @@ impl Rule {
         let (first, second) = match *self {
             Self::CopyRotation { source, .. }
             | Self::CopyLocation { source, .. }
-            | Self::CopyScale { source }
+            | Self::CopyScale { source, .. }
             | Self::TwistShare { source, .. } => (Some(source), None),
             Self::Aim { target, .. } | Self::ReachChain { target, .. } => (Some(target), None),
             Self::ReachTwoBones { target, pole, .. } => (Some(target), pole),
@@ -125,7 +132,7 @@ impl Rule {
         match &mut self {
             Self::CopyRotation { source: of, .. }
             | Self::CopyLocation { source: of, .. }
-            | Self::CopyScale { source: of }
+            | Self::CopyScale { source: of, .. }
             | Self::TwistShare { source: of, .. }
             | Self::Aim { target: of, .. }
             | Self::ReachChain { target: of, .. }
@@ -158,11 +165,20 @@ impl Rule {
         }
     }
 
+    /// Whether it copies about or along some axes of the joint's own alone, which must stay where they are.
+    pub fn copies_some_axes(&self) -> bool {
+        match self {
+            Self::CopyRotation { axes, .. } => self.copies_axes() && !axes.is_all(),
+            Self::CopyScale { axes, .. } => *axes != [true; 3],
+            _ => false,
+        }
+    }
+
     /// Whether it gives the same motion about another rest pose, in full and where that rest pose has it already.
     pub fn repeats_itself(&self) -> bool {
         match self {
-            Self::CopyRotation { .. }
-            | Self::CopyLocation { .. }
+            Self::CopyRotation { axes, .. } => axes.is_all(),
+            Self::CopyLocation { .. }
             | Self::Aim { up: Some(_), .. }
             | Self::ReachTwoBones { .. }
             | Self::ReachChain { .. } => true,
@@ -184,17 +200,19 @@ impl Rule {
                 source,
                 space: Space::World,
                 keeps_offset: true,
+                ..
             }
             | Self::CopyLocation {
                 source,
                 keeps_offset: true,
+                ..
             } => above(joint).chain(above(source)).collect(),
             Self::CopyRotation {
                 source,
                 space: Space::Local,
                 ..
             }
-            | Self::CopyScale { source }
+            | Self::CopyScale { source, .. }
             | Self::TwistShare { source, .. } => [joint, source].into(),
             _ => own.collect(),
         }
@@ -291,6 +309,9 @@ pub struct Constraint {
     pub influence: f64,
     /// Whether it is switched off.
     pub is_muted: bool,
+    /// The number by which channels of clips animate its influence ([`crate::skeleton::Property::Influence`]); `None` until
+    /// one does.
+    pub keyed_as: Option<u16>,
 }
 
 impl Constraint {
@@ -300,7 +321,13 @@ impl Constraint {
             rule,
             influence: 1.0,
             is_muted: false,
+            keyed_as: None,
         }
+    }
+
+    /// Whether it changes poses: it is not muted, and its influence is above 0 or can be animated.
+    pub fn acts(&self) -> bool {
+        !self.is_muted && (self.influence > 0.0 || self.keyed_as.is_some())
     }
 
     /// Checks that `joint` of `skeleton` can have it; the error is the end of a sentence.

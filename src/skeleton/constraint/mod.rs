@@ -9,6 +9,7 @@
 mod act;
 pub mod aim;
 mod apply;
+mod axes;
 mod bake;
 mod bend;
 mod cycles;
@@ -17,16 +18,19 @@ mod graph;
 mod keys;
 mod kind;
 pub mod limit;
+mod mirrored;
 mod order;
 pub mod reach;
 pub mod swing_twist;
 
 pub use act::ChangedPart;
-pub use bake::{BakedKeys, bake, keys_at, set_channels};
+pub use axes::CopiedAxes;
+pub use bake::{BakedKeys, bake, hold_until, keys_at, set_channels};
 pub use cycles::{Closing, Cycle};
 pub use evaluate::Evaluator;
 pub use keys::BakeTolerance;
 pub use kind::{Constraint, Constraints, MOST_SOFTNESS, Rule, Space};
+pub use mirrored::OtherSide;
 pub use order::Order;
 pub use swing_twist::{swing, twist, twist_angle, twist_share};
 

@@ -41,7 +41,7 @@ impl Order {
 mod tests {
     use super::*;
     use crate::math::Transform;
-    use crate::skeleton::constraint::{Constraint, Rule, Space};
+    use crate::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
     use crate::skeleton::{Joint, JointId};
     use glam::DVec3;
 
@@ -96,6 +96,7 @@ mod tests {
                 source,
                 space: Space::Local,
                 keeps_offset: true,
+                axes: CopiedAxes::ALL,
             };
             (JointId(joint), vec![Constraint::new(rule)])
         };
@@ -133,6 +134,7 @@ mod tests {
         let copy = Constraint::new(Rule::CopyLocation {
             source: JointId(2),
             keeps_offset: true,
+            axes: [true; 3],
         });
         let constraints =
             Constraints::from([(JointId(2), vec![reach(3)]), (JointId(3), vec![copy])]);

@@ -169,7 +169,7 @@ pub(super) fn order_ui<L: GroupLayer>(ui: &mut Ui, editor: &mut Editor) {
 }
 
 /// A button with an icon alone; whether it was clicked.
-pub(super) fn icon_ui(
+pub(in crate::view::panels) fn icon_ui(
     ui: &mut Ui,
     icon: MaterialIcon,
     label: &str,
@@ -190,7 +190,7 @@ pub(super) fn icon_ui(
 }
 
 /// A dim text that wraps.
-pub(super) fn dim_ui(ui: &mut Ui, text: &str) {
+pub(in crate::view::panels) fn dim_ui(ui: &mut Ui, text: &str) {
     let dim = theme::palette(ui).text_dim;
     ui.add(Label::new(RichText::new(text).color(dim)).wrap());
 }

@@ -15,7 +15,7 @@ mod glyph;
 mod groups;
 mod hand;
 mod kept;
-mod layer_row;
+pub(in crate::view::panels) mod layer_row;
 mod muscle;
 mod muscles;
 mod patches;

@@ -1,54 +1,19 @@
 //! The settings of one constraint, by its rule.
 
+use super::constraint_fields::{AXES, Subject, axes_ui, axis_ui, check_ui, row_ui, up_ui};
 use super::step_drag::follow_drag;
 use crate::editor::Editor;
-use crate::editor::constraints::{FEWEST_BONES, other_joints};
+use crate::editor::constraints::{FEWEST_BONES, other_joints, side_of};
 use crate::skeleton::JointId;
 use crate::skeleton::constraint::reach::MOST_BONES;
 use crate::skeleton::constraint::{MOST_SOFTNESS, Rule, Space};
-use crate::view::theme;
-use egui::{Align, ComboBox, DragValue, Layout, RichText, Role, Ui, Vec2, WidgetInfo};
-use glam::DVec3;
-
-/// Width of the labels of rows, points.
-const LABEL: f32 = 84.0;
+use egui::{ComboBox, DragValue, Role, Ui, WidgetInfo};
 
 /// A rule with changed settings, and the label of its undo step.
 pub(super) struct Change {
     pub(super) rule: Rule,
     pub(super) label: String,
 }
-
-/// The constraint whose settings are drawn.
-pub(super) struct Subject<'a> {
-    pub(super) joint: JointId,
-    /// Its name in the bone's list.
-    pub(super) name: &'a str,
-    /// Its words in undo steps: its name and its bone.
-    pub(super) words: &'a str,
-}
-
-impl Subject<'_> {
-    /// The accessible name of a field.
-    pub(super) fn name_of(&self, field: &str) -> String {
-        format!("{field} of {}", self.name)
-    }
-
-    /// The label of the undo step that changes a field.
-    pub(super) fn change_of(&self, field: &str) -> String {
-        format!("Change {} of {}", field.to_lowercase(), self.words)
-    }
-}
-
-/// The axes of a bone, by name.
-const AXES: [(&str, DVec3); 6] = [
-    ("+X", DVec3::X),
-    ("-X", DVec3::NEG_X),
-    ("+Y", DVec3::Y),
-    ("-Y", DVec3::NEG_Y),
-    ("+Z", DVec3::Z),
-    ("-Z", DVec3::NEG_Z),
-];
 
 /// What the numbers of a field are.
 struct Field<'a> {
@@ -103,8 +68,14 @@ pub(super) fn settings_ui(
             source,
             space,
             keeps_offset,
+            axes,
         } => {
             target_ui(ui, editor, source);
+            let about = "The axes about which the rotation is copied. Of one axis the twist is copied, of two the Euler angles \
+                in XYZ order; the other angles stay those of the bone.";
+            axes_ui(ui, subject, &mut axes.copied, ("Axis", about));
+            let about = "The axes about which the copied rotation is reversed.";
+            axes_ui(ui, subject, &mut axes.inverted, ("Invert", about));
             let mut world = *space == Space::World;
             let about = "Copy the rotation in world space. Otherwise the rotation from the rest pose is copied, in local space.";
             check_ui(ui, subject, &mut world, ("World space", about));
@@ -116,15 +87,23 @@ pub(super) fn settings_ui(
         Rule::CopyLocation {
             source,
             keeps_offset,
+            axes,
         } => {
             target_ui(ui, editor, source);
+            let about = "The world axes along which the location is copied.";
+            axes_ui(ui, subject, axes, ("Axis", about));
             offset_ui(ui, subject, keeps_offset);
         }
-        Rule::CopyScale { source } => target_ui(ui, editor, source),
-        Rule::Aim { target, axis, .. } => {
+        Rule::CopyScale { source, axes } => {
+            target_ui(ui, editor, source);
+            let about = "The axes along which the scale is copied.";
+            axes_ui(ui, subject, axes, ("Axis", about));
+        }
+        Rule::Aim { target, axis, up } => {
             target_ui(ui, editor, target);
             let about = "The axis of this bone that is pointed at the target.";
             axis_ui(ui, subject, axis, ("Track axis", about));
+            up_ui(ui, subject, *axis, up);
         }
         Rule::TwistShare {
             source,
@@ -149,6 +128,12 @@ pub(super) fn settings_ui(
             }
         }
         Rule::LimitCone(cone) => {
+            let about = "The axis of the cone and of the twist, in the space of this bone at rest.";
+            let before = cone.axis;
+            axis_ui(ui, subject, &mut cone.axis, ("Axis", about));
+            if cone.axis != before {
+                cone.side = side_of(cone.axis);
+            }
             let axes = [cone.side, cone.axis.cross(cone.side)];
             let letters = axes.map(|axis| AXES.iter().find(|(_, known)| *known == axis));
             let names = match letters {
@@ -235,35 +220,9 @@ fn pole_ui(ui: &mut Ui, editor: &Editor, subject: &Subject<'_>, pole: &mut Optio
     });
 }
 
-fn axis_ui(ui: &mut Ui, subject: &Subject<'_>, axis: &mut DVec3, (field, about): (&str, &str)) {
-    row_ui(ui, (field, about), |ui, about| {
-        let known = AXES.iter().find(|(_, known)| known == axis);
-        let shown = known.map_or("Along the bone", |(name, _)| name);
-        let response = ComboBox::from_id_salt("Axis")
-            .selected_text(shown)
-            .show_ui(ui, |ui| {
-                for (name, direction) in AXES {
-                    ui.selectable_value(axis, direction, name);
-                }
-            })
-            .response
-            .on_hover_text(about);
-        let name = subject.name_of(field);
-        response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, &name));
-    });
-}
-
 fn offset_ui(ui: &mut Ui, subject: &Subject<'_>, keeps_offset: &mut bool) {
     let about = "Keep the offset from the target that the bone has in the rest pose.";
     check_ui(ui, subject, keeps_offset, ("Keep offset", about));
-}
-
-fn check_ui(ui: &mut Ui, subject: &Subject<'_>, is_on: &mut bool, (field, about): (&str, &str)) {
-    row_ui(ui, ("", ""), |ui, _| {
-        let response = ui.checkbox(is_on, field).on_hover_text(about);
-        let name = subject.name_of(field);
-        response.widget_info(|| WidgetInfo::selected(Role::CheckBox, true, *is_on, &name));
-    });
 }
 
 /// Draws the two ends of a range of angles in one row; moving one past the other takes it along.
@@ -329,24 +288,4 @@ fn value_ui(
     if response.changed() && !is_rounding {
         *value = number / field.factor;
     }
-}
-
-/// Draws a label, and a field beside it, in line with those of the other rows.
-pub(super) fn row_ui(
-    ui: &mut Ui,
-    (name, about): (&str, &str),
-    field_ui: impl FnOnce(&mut Ui, &str),
-) {
-    ui.horizontal(|ui| {
-        let size = Vec2::new(LABEL, ui.spacing().interact_size.y);
-        let dim = theme::palette(ui).text_dim;
-        ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
-            ui.set_min_width(LABEL);
-            let response = ui.label(RichText::new(name).color(dim));
-            if !about.is_empty() {
-                response.on_hover_text(about);
-            }
-        });
-        field_ui(ui, about);
-    });
 }

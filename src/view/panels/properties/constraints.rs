@@ -1,13 +1,19 @@
 //! The constraints of the active bone: a block for each, in the order in which they act.
 
-use super::constraint_settings::{Change, Subject, row_ui, settings_ui};
+use super::constraint_fields::{Subject, row_ui};
+use super::constraint_settings::{Change, settings_ui};
 use super::step_drag::follow_drag;
 use crate::editor::Editor;
 use crate::editor::constraints::{ConstraintKind, constraint_names};
+use crate::editor::influence_keys::InfluenceKeys;
 use crate::skeleton::constraint::Constraint;
 use crate::view::theme;
 use egui::{Button, Frame, RichText, Role, Slider, Ui, WidgetInfo};
 use egui_material_icons::{MaterialIcon, icons};
+
+/// The width of what stands beside the slider of an influence, and the least width of the slider, points.
+const BESIDE_SLIDER: f32 = 88.0;
+const LEAST_SLIDER: f32 = 40.0;
 
 /// What a button of a constraint does.
 enum Action {
@@ -148,6 +154,45 @@ fn constraint_ui(
     }
 }
 
+/// Draws the button that inserts a keyframe of the influence, or deletes the one at the current time.
+fn key_ui(ui: &mut Ui, editor: &mut Editor, subject: &Subject<'_>, index: usize) {
+    let keys = editor.influence_keys(subject.joint, index);
+    let (icon, does, about) = match keys {
+        InfluenceKeys::Here => (
+            icons::ICON_KEY_OFF,
+            "Delete keyframe",
+            "Delete the keyframe of the influence at the current time.",
+        ),
+        InfluenceKeys::Elsewhere => (
+            icons::ICON_KEY,
+            "Insert keyframe",
+            "The clip has keyframes of the influence, and a change adds one. Insert one at the current time.",
+        ),
+        InfluenceKeys::None => (
+            icons::ICON_KEY,
+            "Insert keyframe",
+            "Insert a keyframe of the influence at the current time. With keyframes, the constraint is blended with the \
+             keyframes of the bone instead of its rest pose.",
+        ),
+    };
+    let palette = theme::palette(ui);
+    let colour = match keys {
+        InfluenceKeys::None => palette.text_dim,
+        InfluenceKeys::Elsewhere | InfluenceKeys::Here => palette.accent,
+    };
+    let field = Button::new(icon.rich_text().size(14.0).color(colour)).frame(false);
+    let response = ui.add(field).on_hover_text(about);
+    let label = format!("{does} of {}", subject.name_of("influence"));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
+    if response.clicked() {
+        if keys == InfluenceKeys::Here {
+            editor.delete_influence_key(subject.joint, index);
+        } else {
+            editor.key_influence(subject.joint, index);
+        }
+    }
+}
+
 fn influence_ui(
     ui: &mut Ui,
     editor: &mut Editor,
@@ -162,7 +207,11 @@ fn influence_ui(
         "How strongly the constraint acts: 0 is off, 1 is in full."
     };
     row_ui(ui, ("Influence", about), |ui, about| {
-        let mut influence = constraint.influence;
+        let shown = editor.shown_influence(subject.joint, index);
+        let mut influence = shown;
+        // The number and the key stand beside it.
+        let width = ui.available_width() - BESIDE_SLIDER;
+        ui.spacing_mut().slider_width = width.clamp(LEAST_SLIDER, ui.spacing().slider_width);
         let slider = Slider::new(&mut influence, 0.0..=1.0).max_decimals(3);
         let response = ui.add(slider).on_hover_text(about);
         let name = subject.name_of("Influence");
@@ -170,11 +219,10 @@ fn influence_ui(
         let label = subject.change_of("influence");
         follow_drag(ui, editor, &response, &label);
         // A slider rounds what it draws; that is no change.
-        let is_rounding = (influence - constraint.influence).abs() <= 5e-4;
+        let is_rounding = (influence - shown).abs() <= 5e-4;
         if response.changed() && !is_rounding {
-            editor.change_constraint(subject.joint, index, &label, |constraint| {
-                constraint.influence = influence.clamp(0.0, 1.0);
-            });
+            editor.set_influence(subject.joint, index, influence, &label);
         }
+        key_ui(ui, editor, subject, index);
     });
 }

@@ -4,10 +4,12 @@ mod bone;
 mod brush;
 mod clip;
 mod cluster;
+mod constraint_fields;
 mod constraint_settings;
 mod constraints;
 mod curve;
 mod deformation;
+mod kept_constraints;
 mod morphs;
 mod object;
 mod points;
@@ -51,9 +53,12 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Com
         section_ui(ui, "Rest pose", |ui| rig::rest_ui(ui, editor));
     }
     section_ui(ui, "Bone", |ui| bone::bone_ui(ui, editor));
-    if constraints::has_bone(editor) {
+    if constraints::has_bone(editor) || kept_constraints::any(editor) {
         section_ui(ui, "Constraints", |ui| {
-            constraints::constraints_ui(ui, editor);
+            if constraints::has_bone(editor) {
+                constraints::constraints_ui(ui, editor);
+            }
+            kept_constraints::kept_ui(ui, editor);
         });
     }
     step_drag::end_drag(ui, editor);
