@@ -65,7 +65,6 @@ impl SurfaceIndex {
             self.bvh.insert(bounds(triangles[t as usize], positions), t);
         }
     }
-
     /// Finds triangles for which `may_hold` is true of the centre and half diagonal of boxes around them: a superset.
     pub fn visit(&self, may_hold: impl Fn(Vec3, f32) -> bool, mut found: impl FnMut(u32)) {
         let asks = |node: &BvhNode| {
@@ -80,29 +79,6 @@ impl SurfaceIndex {
             found(triangle);
         }
     }
-
-    /// Collects the triangles whose boxes meet the box from `low` to `high`, with their boxes. Returns whether that was all of
-    /// them: it stops where there are more than `most`.
-    pub fn meeting(
-        &self,
-        [low, high]: [Vec3; 2],
-        most: usize,
-        triangles: &[[u32; 3]],
-        positions: &[Vec3],
-        found: &mut Vec<(u32, [Vec3; 2])>,
-    ) -> bool {
-        let wanted = Aabb::new(vector(low), vector(high));
-        found.clear();
-        for triangle in self.bvh.intersect_aabb(&wanted) {
-            if found.len() == most {
-                return false;
-            }
-            let [a, b, c] = corners(triangles[triangle as usize], positions);
-            found.push((triangle, [a.min(b).min(c), a.max(b).max(c)]));
-        }
-        true
-    }
-
     /// The nearest triangle hit by `ray`, from either side; of equals the lowest. Triangles that are not `shown` are ignored.
     pub fn cast_ray(
         &self,
@@ -118,6 +94,18 @@ impl SurfaceIndex {
         })?;
         let hit = intersect(ray, corners(triangles[triangle as usize], positions))?;
         Some(SurfaceHit { triangle, ..hit })
+    }
+
+    /// The distance of `point` from a triangle.
+    pub fn distance(
+        &self,
+        point: Vec3,
+        triangle: u32,
+        triangles: &[[u32; 3]],
+        positions: &[Vec3],
+    ) -> f32 {
+        let corners = corners(triangles[triangle as usize], positions);
+        closest_on_triangle(point, corners).1.sqrt()
     }
 
     /// The closest point of the surface within `reach` of `point`. Only triangles that are `wanted` count; degenerate ones
@@ -138,13 +126,19 @@ impl SurfaceIndex {
         };
         let from_triangle = |leaf: u32, _| {
             wanted(leaf).then(|| {
-                let found = closest_of(point, leaf, triangles, positions);
-                (found.square, found)
+                let corners = corners(triangles[leaf as usize], positions);
+                let (barycentric, square) = closest_on_triangle(point, corners);
+                (square, barycentric)
             })
         };
         let reach = (reach * reach).min(f32::MAX);
-        let (_, (_, found)) = self.bvh.find_best(reach, from_box, from_triangle)?;
-        Some(found)
+        let (triangle, (square, barycentric)) =
+            self.bvh.find_best(reach, from_box, from_triangle)?;
+        Some(ClosestPosition {
+            triangle,
+            barycentric,
+            distance: square.sqrt(),
+        })
     }
 }
 
@@ -198,31 +192,8 @@ pub struct ClosestPosition {
     pub triangle: u32,
     /// Weights of its corners, sum 1.
     pub barycentric: Vec3,
-    /// The square of its distance from the query point.
-    pub square: f32,
-}
-
-impl ClosestPosition {
     /// Its distance from the query point.
-    pub fn distance(&self) -> f32 {
-        self.square.sqrt()
-    }
-}
-
-/// The position on a triangle that is closest to a point; on a degenerate one, on its edges.
-pub fn closest_of(
-    point: Vec3,
-    triangle: u32,
-    triangles: &[[u32; 3]],
-    positions: &[Vec3],
-) -> ClosestPosition {
-    let corners = corners(triangles[triangle as usize], positions);
-    let (barycentric, square) = closest_on_triangle(point, corners);
-    ClosestPosition {
-        triangle,
-        barycentric,
-        square,
-    }
+    pub distance: f32,
 }
 
 /// Barycentric coordinates of the point of a triangle closest to `p` (Ericson 2005, 5.1.5), and the square of its distance.
@@ -427,14 +398,14 @@ mod tests {
             let all = triangles
                 .iter()
                 .map(|&t| closest_on_triangle(p, corners(t, &positions)).1.sqrt());
-            assert_eq!(found.distance(), all.fold(f32::MAX, f32::min));
+            assert_eq!(found.distance, all.fold(f32::MAX, f32::min));
             let [a, b, c] = corners(triangles[found.triangle as usize], &positions);
             let w = found.barycentric;
             let place = a * w.x + b * w.y + c * w.z;
-            assert!((p.distance(place) - found.distance()).abs() < 1e-4);
+            assert!((p.distance(place) - found.distance).abs() < 1e-4);
             assert!(
                 index
-                    .closest(p, found.distance() * 0.9, &triangles, &positions, |_| true)
+                    .closest(p, found.distance * 0.9, &triangles, &positions, |_| true)
                     .is_none()
             );
         }

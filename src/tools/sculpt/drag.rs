@@ -1,7 +1,6 @@
 //! Grab and Slide: the points of the press follow the pointer.
 
 use super::brushes::POINTS_PER_TASK;
-use super::closest::Query;
 use super::stroke::{Grabbed, Stroke};
 use crate::document::session::SculptKind;
 use crate::math::Camera;
@@ -10,7 +9,6 @@ use crate::tools::strokes::Stroke as _;
 use crate::tools::{PointerEvent, Reach, ToolAction, ToolContext};
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
-use std::iter::repeat;
 
 impl Stroke {
     /// Moves the points of the press to the newest position of the pointer.
@@ -59,23 +57,22 @@ impl Stroke {
         let points = grabbed.points.iter().map(|reached| reached.0);
         begun.moved.reach(points, &begun.shape, false);
         let (shape, moved) = (&begun.shape, &begun.moved);
+        // Neighbours slide to neighbouring triangles: each search starts at what the one before it found.
         let of_run = |(points, triangles): (&[(u32, f32)], &mut [Option<u32>])| {
-            let start = |point: u32| shape.start[point as usize];
-            let pulled = points.iter().map(|&(point, effect)| Query {
-                point,
-                place: start(point) + movement * effect,
-            });
-            let mut queries: Vec<Query> = pulled.collect();
-            if slides {
-                let search = shape.closest_search();
-                let found = search.map(|mut search| search.find(&queries, triangles));
-                let found = found.unwrap_or_default().into_iter().chain(repeat(None));
-                for (query, found) in queries.iter_mut().zip(found) {
-                    query.place = found.unwrap_or(start(query.point));
+            let mut before = None;
+            let of_point = |(&(point, effect), triangle): (&(u32, f32), &mut Option<u32>)| {
+                let start = shape.start[point as usize];
+                let mut place = start + movement * effect;
+                if slides {
+                    let found = shape.closest(place, point, [*triangle, before]);
+                    *triangle = found.map(|found| found.0);
+                    before = *triangle;
+                    place = found.map_or(start, |found| found.1);
                 }
-            }
-            let offset = |q: &Query| moved.displacement(q.point, q.place - start(q.point));
-            queries.iter().map(offset).collect::<Vec<Vec3>>()
+                moved.displacement(point, place - start)
+            };
+            let points = points.iter().zip(triangles);
+            points.map(of_point).collect::<Vec<Vec3>>()
         };
         let points = grabbed.points.par_chunks(POINTS_PER_TASK);
         let triangles = grabbed.triangles.par_chunks_mut(POINTS_PER_TASK);

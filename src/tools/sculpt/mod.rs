@@ -12,7 +12,6 @@
 //! Invariant: the cost of a dab depends on the points it reaches, not on the size of the mesh.
 
 mod brushes;
-mod closest;
 mod drag;
 mod moved;
 mod shape;

@@ -1,8 +1,8 @@
 //! The surface of a stroke: as it was at the press, and as the stroke has moved it.
 
-use super::closest::ClosestSearch;
 use crate::document::MeshItem;
 use crate::math::Ray;
+use crate::mesh::spatial::walk;
 use crate::mesh::{Mesh, PointSet, SurfaceHit, SurfaceIndex};
 use crate::skinning::CHUNK;
 use crate::tools::SurfaceView;
@@ -107,16 +107,44 @@ impl Shape {
         corners.map(|(&p, share)| self.now(p) * share).sum()
     }
 
-    /// A search for closest positions on the surface at the press; `None` before it is indexed.
-    pub(super) fn closest_search(&self) -> Option<ClosestSearch<'_>> {
-        let index = self.index.as_deref()?;
-        let mesh = &self.item.geometry;
-        Some(ClosestSearch::new(
-            mesh,
-            &self.start,
-            index,
-            self.negligible,
-        ))
+    /// The closest position on the surface at the press, on the island of `point`, with its triangle. `known`: triangles
+    /// that may be near, such as that of the call before. The position is no farther than the point itself, and than those
+    /// triangles: only what is nearer is searched.
+    pub(super) fn closest(
+        &self,
+        place: Vec3,
+        point: u32,
+        known: [Option<u32>; 2],
+    ) -> Option<(u32, Vec3)> {
+        let mesh = self.geometry();
+        let triangles = &mesh.topology().triangles;
+        let islands = mesh.topology().islands(mesh.n_points());
+        let island = islands[point as usize];
+        let is_own = |t: u32| islands[triangles[t as usize][0] as usize] == island;
+        let index = self.index.as_ref()?;
+        let mut reach = self.start[point as usize].distance(place);
+        // From the nearest known triangle it is a few steps to one that is mostly as near as the surface: the search has little
+        // left to look at.
+        let square = |t: &u32| {
+            let corner = triangles[*t as usize][0];
+            self.start[corner as usize].distance_squared(place)
+        };
+        let known = known.into_iter().flatten().filter(|&t| is_own(t));
+        let nearest = known.min_by(|a, b| square(a).total_cmp(&square(b)));
+        if let Some(nearest) = nearest {
+            let faces = |point: u32| mesh.topology().faces(point);
+            let under = walk(place, nearest, triangles, &self.start, faces);
+            reach = reach.min(index.distance(place, under, triangles, &self.start));
+        }
+        // A little more, for rounding.
+        let reach = reach * 1.001 + self.negligible;
+        let found = index.closest(place, reach, triangles, &self.start, is_own)?;
+        let corners = triangles[found.triangle as usize].iter();
+        let corners = corners.zip(found.barycentric.to_array());
+        let place = corners
+            .map(|(&p, share)| self.start[p as usize] * share)
+            .sum();
+        Some((found.triangle, place))
     }
 
     /// The normal of a point at the press, unit: the mean of its faces by area, across seams. Zero where it has none.
