@@ -1,8 +1,8 @@
 //! Stage 7: pose space deformation, `v' = F + R d`, or `F + R A d` in sets that scale with the limb ([`Correctives`]).
 //!
-//! Here is what moves a chunk of points. It runs in the pass of stages 2 to 5 ([`super::skinning_pass`]), so that a chunk
-//! without displacements costs nothing, or as a stage of its own where another one lies between
-//! ([`super::pose_space_stage`]).
+//! [`PoseSpace`] weighs the samples in the pose and displaces one chunk of points at a time. It runs in the pass of stages 2
+//! to 5 ([`super::skinning_pass`]), where a chunk without displacements costs nothing, or as a stage of its own where another
+//! one lies between ([`super::pose_space_stage`]).
 
 use super::key::{Identity, LastKey, refill};
 use super::run::Run;

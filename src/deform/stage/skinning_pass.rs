@@ -239,7 +239,7 @@ impl ChunkPass<'_> {
             .collect()
     }
 
-    /// Moves the points of a chunk by the stages that are stale, and keeps in `base` where stage 7 finds them. Allocates
+    /// Moves the points of a chunk by the stages that are stale, and keeps their positions before stage 7 in `base`. Allocates
     /// nothing but that; a point depends on no other.
     fn run(
         &self,

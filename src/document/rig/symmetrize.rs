@@ -47,7 +47,8 @@ pub struct Symmetrized {
 /// creates those that are missing, without weights. W' = M W F with the reflection M in the model's plane, and
 /// F = diag(-1, 1, 1) or -I, whichever the model's pairs follow.
 ///
-/// The counterparts get the mirrored constraints in place of their own. Turns and changes of parents keep every motion; moves are new pivots, which change the clips.
+/// Mirrored constraints replace those of the counterparts. New axes and parents keep every motion; moves are new pivots, which
+/// change the clips.
 ///
 /// Fails for a joint of the middle, where nothing would change, and where a counterpart would need shear. Source: Blender's
 /// *Symmetrize* and Maya's *Mirror Joints*.

@@ -71,8 +71,8 @@ pub(super) fn settings_ui(
             axes,
         } => {
             target_ui(ui, editor, source);
-            let about = "The axes about which the rotation is copied. Of one axis the twist is copied, of two the Euler angles \
-                in XYZ order; the other angles stay those of the bone.";
+            let about = "The axes about which the rotation is copied. With one axis, the twist about it is copied; with two, the \
+                Euler angles in XYZ order. The bone keeps its other angles.";
             axes_ui(ui, subject, &mut axes.copied, ("Axis", about));
             let about = "The axes about which the copied rotation is reversed.";
             axes_ui(ui, subject, &mut axes.inverted, ("Invert", about));

@@ -166,7 +166,7 @@ fn key_ui(ui: &mut Ui, editor: &mut Editor, subject: &Subject<'_>, index: usize)
         InfluenceKeys::Elsewhere => (
             icons::ICON_KEY,
             "Insert keyframe",
-            "The clip has keyframes of the influence, and a change adds one. Insert one at the current time.",
+            "Insert a keyframe of the influence at the current time. Moving the slider inserts one, too.",
         ),
         InfluenceKeys::None => (
             icons::ICON_KEY,
