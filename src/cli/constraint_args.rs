@@ -194,7 +194,7 @@ fn degrees(text: &str) -> Result<f64, String> {
 
 /// "-10..20"
 fn range(text: &str) -> Result<[f64; 2], String> {
-    let why = || "a range is MIN..MAX in degrees, as -10..20".to_owned();
+    let why = || "write a range as MIN..MAX in degrees, such as -10..20".to_owned();
     let (low, high) = text.split_once("..").ok_or_else(why)?;
     match (degrees(low), degrees(high)) {
         (Ok(low), Ok(high)) => Ok([low, high]),
@@ -207,7 +207,7 @@ fn letters(text: &str) -> Result<[bool; 3], String> {
     let mut axes = [false; 3];
     for letter in text.chars() {
         let index = "xyz".find(letter.to_ascii_lowercase());
-        axes[index.ok_or("axes are letters of xyz, as xz")?] = true;
+        axes[index.ok_or("write the axes as letters, such as xz")?] = true;
     }
     Ok(axes)
 }
@@ -302,13 +302,13 @@ mod tests {
             ),
             (
                 "copy-rotation:target:axes=w",
-                "axes=w: axes are letters of xyz",
+                "axes=w: write the axes as letters",
             ),
             (
                 "damped-track:target:axis=y,up=y",
                 "up=y: the up axis must not",
             ),
-            ("limit-rotation:x=5", "x=5: a range is MIN..MAX"),
+            ("limit-rotation:x=5", "x=5: write a range as MIN..MAX"),
             ("twist-share:rig:fore:factor=2", "out of its range"),
             ("ik:target:bones=9", "it bends 9 bones"),
             ("copy-location:rig:hand", "a bone cannot follow itself"),

@@ -243,7 +243,7 @@ fn wrong_use_and_refusals_are_sentences() {
         (
             &["--constraint", "wrist", "copy-rotation:forearm:axes=q"],
             2,
-            "axes are letters of xyz",
+            "write the axes as letters",
         ),
         (
             &["--constraint", "wrist", "twist-share:forearm:factor=2"],

@@ -260,7 +260,7 @@ fn another_bone_with_the_number_gets_no_constraints() {
     let (mut opened, findings) = apply_project(source.clone(), project).unwrap();
     assert!(opened.constraints().is_empty());
     let said: Vec<_> = findings.iter().map(|f| f.message.as_str()).collect();
-    let why = "the model has no bone “Finger”, number 5 is “Joint 4” now";
+    let why = "the model has no bone “Finger” (number 5 is “Joint 4” now)";
     assert_eq!(
         said,
         [

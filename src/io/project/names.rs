@@ -122,7 +122,7 @@ impl<K: NamedBy, T: Copy> Names<K, T> {
         Err(match there {
             Some((there, _)) if !there.is_empty() => {
                 format!(
-                    "the model has no {described}, {} is “{there}” now",
+                    "the model has no {described} ({} is “{there}” now)",
                     key.described()
                 )
             }
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(find(1, "Arm"), Ok(1));
         assert_eq!(find(9, "Hand"), Ok(2));
         let why = find(1, "Tail").unwrap_err();
-        assert_eq!(why, "the model has no bone “Tail”, number 1 is “Arm” now");
+        assert_eq!(why, "the model has no bone “Tail” (number 1 is “Arm” now)");
         assert_eq!(find(9, "Tail").unwrap_err(), "the model has no bone “Tail”");
         assert_eq!(names.find_named(1, None, &mut findings), Ok(1));
         assert_eq!(findings.len(), 1, "{findings:?}");

@@ -20,7 +20,7 @@ pub(super) fn kept_ui(ui: &mut Ui, editor: &mut Editor) {
     heading_ui(ui, "Kept constraints", "");
     dim_ui(
         ui,
-        "These constraints have no place in the model: they do not act, and the project keeps them.",
+        "The project has these constraints, but the model has no bone for them, or they cannot act on it.",
     );
     for (index, kept) in kept.iter().enumerate() {
         let name = format!("{} of {}", kept.rule, kept.bone);
