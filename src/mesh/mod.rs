@@ -18,6 +18,7 @@ pub mod point_tree;
 pub mod rings;
 pub mod shore;
 pub mod spatial;
+pub mod surface_walk;
 pub mod symmetry;
 pub mod topology;
 
@@ -26,6 +27,7 @@ pub use point_set::PointSet;
 pub use point_tree::PointTree;
 pub use rings::Rings;
 pub use spatial::{ClosestPosition, SurfaceHit, SurfaceIndex};
+pub use surface_walk::SurfaceWalk;
 pub use symmetry::{FoundBy, Symmetry, SymmetryCounts};
 pub use topology::Topology;
 

@@ -96,18 +96,6 @@ impl SurfaceIndex {
         Some(SurfaceHit { triangle, ..hit })
     }
 
-    /// The distance of `point` from a triangle.
-    pub fn distance(
-        &self,
-        point: Vec3,
-        triangle: u32,
-        triangles: &[[u32; 3]],
-        positions: &[Vec3],
-    ) -> f32 {
-        let corners = corners(triangles[triangle as usize], positions);
-        closest_on_triangle(point, corners).1.sqrt()
-    }
-
     /// The closest point of the surface within `reach` of `point`. Only triangles that are `wanted` count; degenerate ones
     /// count as their edges.
     pub fn closest(
@@ -142,49 +130,6 @@ impl SurfaceIndex {
     }
 }
 
-/// From a triangle over its neighbours to one that `point` projects into, or to where the walk meets an open edge or a
-/// crease (the visibility walk of Devillers et al. 2002). Mostly the nearest triangle, not always. `faces`: the triangles at
-/// a vertex.
-pub fn walk<'a>(
-    point: Vec3,
-    from: u32,
-    triangles: &[[u32; 3]],
-    positions: &[Vec3],
-    faces: impl Fn(u32) -> &'a [u32],
-) -> u32 {
-    let (mut at, mut before) = (from, u32::MAX);
-    for _ in 0..MOST_STEPS {
-        let [p, q, r] = triangles[at as usize];
-        let [a, b, c] = corners([p, q, r], positions);
-        let (ab, ac, ap) = (b - a, c - a, point - a);
-        let normal = ab.cross(ac);
-        // Barycentric coordinates times one positive number.
-        let v = ap.cross(ac).dot(normal);
-        let w = ab.cross(ap).dot(normal);
-        let u = normal.length_squared() - v - w;
-        let (least, edge) = if u <= v && u <= w {
-            (u, [q, r])
-        } else if v <= w {
-            (v, [p, r])
-        } else {
-            (w, [p, q])
-        };
-        if least >= 0.0 {
-            return at;
-        }
-        let beyond = |&face: &u32| face != at && triangles[face as usize].contains(&edge[1]);
-        let next = faces(edge[0]).iter().copied().find(beyond);
-        match next.filter(|&next| next != before) {
-            Some(next) => (before, at) = (at, next),
-            None => return at,
-        }
-    }
-    at
-}
-
-/// The largest number of triangles of a [`walk`].
-const MOST_STEPS: usize = 64;
-
 /// A point on a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClosestPosition {
@@ -197,7 +142,7 @@ pub struct ClosestPosition {
 }
 
 /// Barycentric coordinates of the point of a triangle closest to `p` (Ericson 2005, 5.1.5), and the square of its distance.
-fn closest_on_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> (Vec3, f32) {
+pub(super) fn closest_on_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> (Vec3, f32) {
     let on_edge = |a: Vec3, b: Vec3| {
         let ab = b - a;
         let t = (p - a).dot(ab) / ab.length_squared();
@@ -262,7 +207,7 @@ fn vector(v: Vec3) -> Vector {
     Vector::new(v.x, v.y, v.z)
 }
 
-fn corners(triangle: [u32; 3], positions: &[Vec3]) -> [Vec3; 3] {
+pub(super) fn corners(triangle: [u32; 3], positions: &[Vec3]) -> [Vec3; 3] {
     triangle.map(|p| positions[p as usize])
 }
 
@@ -319,30 +264,6 @@ mod tests {
             ]
         });
         (triangles.collect(), positions)
-    }
-
-    #[test]
-    fn a_walk_ends_at_the_triangle_over_or_beside_which_the_point_is() {
-        let (triangles, positions) = strip(30);
-        let index = SurfaceIndex::new(&triangles, &positions);
-        let at = |point: u32| {
-            let has = |t: &u32| triangles[*t as usize].contains(&point);
-            (0..60).filter(has).collect()
-        };
-        let faces: Vec<Vec<u32>> = (0..positions.len() as u32).map(at).collect();
-        let walk = |place: Vec3, from: u32| {
-            walk(place, from, &triangles, &positions, |point| {
-                &faces[point as usize]
-            })
-        };
-        for place in [Vec3::new(20.3, 0.2, 1.0), Vec3::new(20.8, 0.7, -1.0)] {
-            let closest = index.closest(place, 100.0, &triangles, &positions, |_| true);
-            assert_eq!(walk(place, 4), closest.unwrap().triangle);
-            assert_eq!(walk(place, 57), closest.unwrap().triangle);
-        }
-        // Beside the strip it ends somewhere.
-        assert!(walk(Vec3::new(20.3, -4.0, 0.0), 4) < 60);
-        assert!(walk(Vec3::NAN, 4) < 60);
     }
 
     #[test]

@@ -244,6 +244,35 @@ fn every_brush_does_what_it_says_and_erase_takes_all_back() {
 }
 
 #[test]
+fn slide_keeps_vertices_on_the_surface_and_comes_back() {
+    let mut h = bent_arm(StackPreset::Default);
+    h.editor.use_sculpt(SculptKind::Slide);
+    let before = shown(&h);
+    let item = h.editor.document().meshes().values().next().unwrap();
+    let triangles = item.geometry.topology().triangles.clone();
+    let index = sinew::mesh::SurfaceIndex::new(&triangles, &before);
+    let place = elbow(&h);
+    let (_, at) = vertex_near(&mut h, place);
+    let way = [0.0, 0.03, 0.08, 0.15].map(|x| at + Vec2::new(x, 0.6 * x));
+    stroke(&mut h, &way, |_| {});
+    let after = shown(&h);
+    let mut n_moved = 0;
+    for (a, b) in after.iter().zip(&before) {
+        n_moved += usize::from(a.distance(*b) > 0.005);
+        let closest = index.closest(*a, f32::MAX, &triangles, &before, |_| true);
+        let off = closest.unwrap().distance;
+        assert!(off < 1e-5 * diagonal(&before), "{a}: {off}");
+    }
+    assert!(n_moved > 5, "{n_moved}");
+    // A drag that comes back moves nothing.
+    h.editor.undo();
+    h.settle();
+    let back: Vec<Vec2> = way.iter().chain(way.iter().rev()).copied().collect();
+    stroke(&mut h, &back, |_| {});
+    assert!(sculpted(&h).is_empty(), "{}", sculpted(&h).n_points());
+}
+
+#[test]
 fn shift_smooths_and_relax_ends_at_rest() {
     let mut h = bent_arm(StackPreset::Default);
     effect(&mut h, SculptKind::Inflate, false);

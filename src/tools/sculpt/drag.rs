@@ -57,16 +57,19 @@ impl Stroke {
         let points = grabbed.points.iter().map(|reached| reached.0);
         begun.moved.reach(points, &begun.shape, false);
         let (shape, moved) = (&begun.shape, &begun.moved);
-        // Neighbours slide to neighbouring triangles: each search starts at what the one before it found.
+        let topology = shape.geometry().topology();
         let of_run = |(points, triangles): (&[(u32, f32)], &mut [Option<u32>])| {
-            let mut before = None;
+            let mut before: Option<(u32, Option<u32>)> = None;
             let of_point = |(&(point, effect), triangle): (&(u32, f32), &mut Option<u32>)| {
                 let start = shape.start[point as usize];
                 let mut place = start + movement * effect;
                 if slides {
-                    let found = shape.closest(place, point, [*triangle, before]);
+                    // Neighbours slide to neighbouring triangles.
+                    let beside =
+                        before.filter(|(last, _)| topology.neighbours(point).contains(last));
+                    let found = shape.slide(place, point, [*triangle, beside.and_then(|b| b.1)]);
                     *triangle = found.map(|found| found.0);
-                    before = *triangle;
+                    before = Some((point, *triangle));
                     place = found.map_or(start, |found| found.1);
                 }
                 moved.displacement(point, place - start)

@@ -2,8 +2,7 @@
 
 use crate::document::MeshItem;
 use crate::math::Ray;
-use crate::mesh::spatial::walk;
-use crate::mesh::{Mesh, PointSet, SurfaceHit, SurfaceIndex};
+use crate::mesh::{Mesh, PointSet, SurfaceHit, SurfaceIndex, SurfaceWalk};
 use crate::skinning::CHUNK;
 use crate::tools::SurfaceView;
 use glam::{DVec3, Vec3};
@@ -78,7 +77,7 @@ impl Shape {
         chunk[point % CHUNK] = (self.start[point].as_dvec3() + offset).as_vec3();
     }
 
-    fn geometry(&self) -> &Mesh {
+    pub(super) fn geometry(&self) -> &Mesh {
         &self.item.geometry
     }
 
@@ -107,39 +106,35 @@ impl Shape {
         corners.map(|(&p, share)| self.now(p) * share).sum()
     }
 
-    /// The closest position on the surface at the press, on the island of `point`, with its triangle. `known`: triangles
-    /// that may be near, such as that of the call before. The position is no farther than the point itself, and than those
-    /// triangles: only what is nearer is searched.
-    pub(super) fn closest(
+    /// Where `point` slides to on the surface at the press when it is dragged to `place`, with the triangle there: the closest
+    /// position around it. `near`: triangles to start from, of which the nearest is taken, such as that of the last call.
+    /// `None`: the point has no triangle.
+    pub(super) fn slide(
         &self,
         place: Vec3,
         point: u32,
-        known: [Option<u32>; 2],
+        near: [Option<u32>; 2],
     ) -> Option<(u32, Vec3)> {
-        let mesh = self.geometry();
-        let triangles = &mesh.topology().triangles;
-        let islands = mesh.topology().islands(mesh.n_points());
-        let island = islands[point as usize];
-        let is_own = |t: u32| islands[triangles[t as usize][0] as usize] == island;
-        let index = self.index.as_ref()?;
-        let mut reach = self.start[point as usize].distance(place);
-        // From the nearest known triangle it is a few steps to one that is mostly as near as the surface: the search has little
-        // left to look at.
+        let topology = self.geometry().topology();
+        let walk = SurfaceWalk::new(topology, &self.start);
         let square = |t: &u32| {
-            let corner = triangles[*t as usize][0];
+            let corner = topology.triangles[*t as usize][0];
             self.start[corner as usize].distance_squared(place)
         };
-        let known = known.into_iter().flatten().filter(|&t| is_own(t));
-        let nearest = known.min_by(|a, b| square(a).total_cmp(&square(b)));
-        if let Some(nearest) = nearest {
-            let faces = |point: u32| mesh.topology().faces(point);
-            let under = walk(place, nearest, triangles, &self.start, faces);
-            reach = reach.min(index.distance(place, under, triangles, &self.start));
-        }
-        // A little more, for rounding.
-        let reach = reach * 1.001 + self.negligible;
-        let found = index.closest(place, reach, triangles, &self.start, is_own)?;
-        let corners = triangles[found.triangle as usize].iter();
+        let near = near.into_iter().flatten();
+        let near = near.min_by(|a, b| square(a).total_cmp(&square(b)));
+        let found = near.map(|near| walk.closest(place, near));
+        // The point itself is never closer than where it slides to: a drag that comes back ends where it began.
+        let farthest = self.start[point as usize].distance(place) + self.negligible;
+        let found = match found.filter(|found| found.distance <= farthest) {
+            Some(found) => found,
+            None => {
+                let mut own = std::iter::once(point).chain(topology.twins(point));
+                let own = own.find_map(|at| topology.faces(at).first().copied())?;
+                walk.closest(place, own)
+            }
+        };
+        let corners = topology.triangles[found.triangle as usize].iter();
         let corners = corners.zip(found.barycentric.to_array());
         let place = corners
             .map(|(&p, share)| self.start[p as usize] * share)
