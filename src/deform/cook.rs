@@ -33,44 +33,34 @@ impl CookedMesh {
             self.order = order.to_vec();
             self.sources.clear();
         }
-        let order = &self.order;
-        let known = &self.sources;
-        let cooked = |i: usize, rows: &Arc<Rows>| match known.get(i) {
-            Some(source) if Arc::ptr_eq(source, rows) => self.chunks[i].clone(),
-            source => {
-                let before = source.map(|source| (&**source, &*self.chunks[i]));
-                Arc::new(CookedChunk::cook_after(before, rows, order))
-            }
+        let (order, chunks) = (&self.order, influences.chunks());
+        let is_changed = |&i: &usize| match self.sources.get(i) {
+            Some(source) => !Arc::ptr_eq(source, &chunks[i]),
+            None => true,
         };
-        let n_changed = influences
-            .chunks()
-            .iter()
-            .enumerate()
-            .filter(|(i, rows)| {
-                !known
-                    .get(*i)
-                    .is_some_and(|source| Arc::ptr_eq(source, rows))
-            })
-            .count();
-        if n_changed == 0 && self.chunks.len() == influences.chunks().len() {
-            return;
-        }
-        self.chunks = if n_changed > FEW_CHUNKS {
-            influences
-                .chunks()
-                .par_iter()
-                .enumerate()
-                .map(|(i, rows)| cooked(i, rows))
-                .collect()
+        let changed: Vec<usize> = (0..chunks.len()).filter(is_changed).collect();
+        let of_chunk = |&i: &usize| {
+            let before = self.sources.get(i).zip(self.chunks.get(i));
+            let before = before.map(|(source, cooked)| (&**source, &**cooked));
+            Arc::new(CookedChunk::cook_after(before, &chunks[i], order))
+        };
+        let cooked: Vec<Arc<CookedChunk>> = if changed.len() > FEW_CHUNKS {
+            changed.par_iter().map(of_chunk).collect()
         } else {
-            influences
-                .chunks()
-                .iter()
-                .enumerate()
-                .map(|(i, rows)| cooked(i, rows))
-                .collect()
+            changed.iter().map(of_chunk).collect()
         };
-        self.sources = influences.chunks().to_vec();
+        self.sources.truncate(chunks.len());
+        self.chunks.truncate(self.sources.len());
+        for (i, cooked) in changed.into_iter().zip(cooked) {
+            // Ascending: what is not replaced is appended.
+            if i < self.chunks.len() {
+                self.sources[i] = chunks[i].clone();
+                self.chunks[i] = cooked;
+            } else {
+                self.sources.push(chunks[i].clone());
+                self.chunks.push(cooked);
+            }
+        }
     }
 
     /// The cooked chunks.

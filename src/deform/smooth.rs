@@ -182,24 +182,28 @@ impl Smoother {
         }
         from.resize(n_points, Vec3A::ZERO);
         to.resize(n_points, Vec3A::ZERO);
-        for_chunks(from, |first, out| {
-            for (out, &p) in out.iter_mut().zip(&shape[first..]) {
-                *out = p.into();
-            }
-        });
-        for seam in rings.seams() {
-            let mean = seam_mean(seam, shape);
-            for &point in seam {
-                from[point as usize] = mean;
-            }
-        }
-        for _ in 0..settings.iterations {
-            let shape = from.as_slice();
-            for_chunks(to, |first, out| {
-                for (i, out) in out.iter_mut().enumerate() {
-                    *out = step(rings, shape, settings.factor, (first + i) as u32);
+        let mut n_left = settings.iterations;
+        if n_left > 0 && rings.seams().next().is_none() {
+            // Without seams the first iteration reads the shape itself: memory is what an iteration waits for.
+            iterate(rings, |q| shape[q as usize].into(), settings.factor, to);
+            std::mem::swap(&mut from, &mut to);
+            n_left -= 1;
+        } else {
+            for_chunks(from, |first, out| {
+                for (out, &p) in out.iter_mut().zip(&shape[first..]) {
+                    *out = p.into();
                 }
             });
+            for seam in rings.seams() {
+                let mean = seam_mean(seam, shape);
+                for &point in seam {
+                    from[point as usize] = mean;
+                }
+            }
+        }
+        for _ in 0..n_left {
+            let shape = from.as_slice();
+            iterate(rings, |q| shape[q as usize], settings.factor, to);
             std::mem::swap(&mut from, &mut to);
         }
     }
@@ -229,7 +233,7 @@ impl Smoother {
                 fill(
                     values,
                     &points[..end_of(2 * n_iterations - pass)],
-                    |point| step(rings, shape, settings.factor, point),
+                    |point| step(rings, |q| shape[q as usize], settings.factor, point),
                 );
             }
             for (&point, &value) in points.iter().zip(values.iter()) {
@@ -331,15 +335,23 @@ impl Around {
     }
 }
 
-/// A point after one iteration of the umbrella Laplacian.
+/// One iteration of the umbrella Laplacian over all points; `at`: a point before it.
+fn iterate(rings: &Rings, at: impl Fn(u32) -> Vec3A + Sync, factor: f32, to: &mut [Vec3A]) {
+    for_chunks(to, |first, out| {
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = step(rings, &at, factor, (first + i) as u32);
+        }
+    });
+}
+
+/// A point after one iteration of the umbrella Laplacian; `at`: a point before it.
 #[inline]
-fn step(rings: &Rings, shape: &[Vec3A], factor: f32, point: u32) -> Vec3A {
-    let here = shape[point as usize];
+fn step(rings: &Rings, at: impl Fn(u32) -> Vec3A, factor: f32, point: u32) -> Vec3A {
+    let here = at(point);
     let neighbours = rings.averaged(point);
     if neighbours.is_empty() {
         return here;
     }
-    let at = |q: u32| shape[q as usize];
     let sum = match *neighbours {
         // Most points have six; three independent sums are quicker than a chain.
         [a, b, c, d, e, f] => (at(a) + at(b)) + (at(c) + at(d)) + (at(e) + at(f)),

@@ -1,6 +1,7 @@
 //! Influence rows in the layout of the kernels.
 
 use super::influences::{CHUNK, Rows};
+use std::ops::Range;
 
 /// Points in one block: the lanes of the kernels.
 pub(crate) const LANES: usize = 8;
@@ -18,13 +19,29 @@ pub struct CookedChunk {
     joints: Vec<[u16; LANES]>,
     /// n_slots; 0 where a point has no influence.
     weights: Vec<[f32; LANES]>,
-    /// The distinct (pivot, other joint) pairs of its points, ascending.
-    pairs: Vec<[u16; 2]>,
-    /// The distinct joints of its points, ascending.
-    distinct: Vec<u16>,
+    /// The distinct (pivot, other joint) pairs of its points.
+    pairs: Counted<[u16; 2]>,
+    /// The distinct joints of its points; none is above `max_joint`.
+    distinct: Counted<u16>,
     /// Points without influences, ascending: no joint moves them.
     unmoved: Vec<u16>,
     max_joint: u16,
+}
+
+/// Distinct items, and in how many blocks each occurs: an edit of a few blocks need not read the others.
+#[derive(Clone, Debug, PartialEq)]
+struct Counted<T> {
+    /// Ascending.
+    items: Vec<T>,
+    /// n_items.
+    n_blocks: Vec<u16>,
+}
+
+/// The distinct pairs and joints of a block.
+#[derive(Default)]
+struct OfBlock {
+    pairs: Vec<[u16; 2]>,
+    joints: Vec<u16>,
 }
 
 impl CookedChunk {
@@ -33,13 +50,6 @@ impl CookedChunk {
     /// `rows`: at most [`CHUNK`], weights >= 0; `ranks`: one for each joint of the skin ([`super::SkinBind::ranks`]).
     /// Rows beyond [`CHUNK`] are left out; [`super::SkinInput::new`] then reports the length.
     pub fn cook(rows: &Rows, ranks: &[u32]) -> Self {
-        Self::cook_after(None, rows, ranks)
-    }
-
-    /// As [`CookedChunk::cook`]; takes blocks whose rows are the same from `before`: earlier rows of the chunk and what
-    /// was cooked from them with the same ranks.
-    pub fn cook_after(before: Option<(&Rows, &Self)>, rows: &Rows, ranks: &[u32]) -> Self {
-        let before = before.filter(|(old, _)| old.len() == rows.len());
         let n_points = rows.len().min(CHUNK);
         let n_blocks = n_points.div_ceil(LANES);
         let mut cooked = Self {
@@ -47,49 +57,119 @@ impl CookedChunk {
             starts: Vec::with_capacity(n_blocks + 1),
             joints: Vec::with_capacity(n_blocks * 4),
             weights: Vec::with_capacity(n_blocks * 4),
-            pairs: Vec::new(),
-            distinct: Vec::new(),
+            pairs: Counted::default(),
+            distinct: Counted::default(),
             unmoved: Vec::new(),
             max_joint: 0,
         };
+        let (mut pairs, mut joints) = (Vec::new(), Vec::new());
+        let (mut own, mut sorted) = (OfBlock::default(), Vec::new());
         cooked.starts.push(0);
-        let rank = |joint: u16| ranks.get(joint as usize).copied().unwrap_or(u32::MAX);
-        let mut sorted: Vec<(u16, f32)> = Vec::new();
         for block in 0..n_blocks {
-            let first_slot = cooked.joints.len();
-            let mut points = block * LANES..n_points.min((block + 1) * LANES);
-            let same = before.filter(|(old, _)| points.all(|p| old.row(p) == rows.row(p)));
-            if let Some((_, known)) = same {
-                cooked.push_block(known, block);
-                cooked.starts.push(cooked.joints.len() as u32);
-                continue;
-            }
-            for lane in 0..LANES {
-                let point = block * LANES + lane;
-                sorted.clear();
-                if point < n_points {
-                    sorted.extend(rows.row(point).iter().filter(|&(_, w)| w > 0.0));
-                    if sorted.is_empty() {
-                        cooked.unmoved.push(point as u16);
-                    }
-                }
-                sorted.sort_by(|a, b| b.1.total_cmp(&a.1).then(rank(a.0).cmp(&rank(b.0))));
-                cooked.push_lane(first_slot, lane, &sorted);
-            }
-            cooked.starts.push(cooked.joints.len() as u32);
+            cooked.push_block(rows, ranks, block, &mut sorted);
+            own.find(&cooked, block);
+            pairs.extend_from_slice(&own.pairs);
+            joints.extend_from_slice(&own.joints);
         }
-        cooked.pairs.sort_unstable();
-        cooked.pairs.dedup();
-        cooked.distinct.sort_unstable();
-        cooked.distinct.dedup();
-        cooked.max_joint = cooked.distinct.last().copied().unwrap_or(0);
-        for list in [&mut cooked.distinct, &mut cooked.unmoved] {
-            list.shrink_to_fit();
-        }
-        cooked.joints.shrink_to_fit();
-        cooked.weights.shrink_to_fit();
-        cooked.pairs.shrink_to_fit();
+        cooked.pairs = Counted::of(pairs);
+        cooked.distinct = Counted::of(joints);
+        cooked.finish();
         cooked
+    }
+
+    /// As [`CookedChunk::cook`], in time proportional to the blocks whose rows changed. `before`: earlier rows of the chunk
+    /// and what was cooked from them with the same ranks.
+    pub fn cook_after(before: Option<(&Rows, &Self)>, rows: &Rows, ranks: &[u32]) -> Self {
+        let Some((old, known)) = before.filter(|(old, _)| old.len() == rows.len()) else {
+            return Self::cook(rows, ranks);
+        };
+        let n_points = known.n_points;
+        let n_blocks = n_points.div_ceil(LANES);
+        let of_block = |block: usize| block * LANES..n_points.min((block + 1) * LANES);
+        let is_changed = |block: &usize| !old.same_rows(rows, of_block(*block));
+        let changed: Vec<usize> = (0..n_blocks).filter(is_changed).collect();
+        if changed.len() > n_blocks / 2 {
+            return Self::cook(rows, ranks);
+        }
+        let mut cooked = Self {
+            n_points,
+            starts: Vec::with_capacity(n_blocks + 1),
+            joints: Vec::with_capacity(known.joints.len() + LANES),
+            weights: Vec::with_capacity(known.weights.len() + LANES),
+            pairs: known.pairs.clone(),
+            distinct: known.distinct.clone(),
+            unmoved: Vec::with_capacity(known.unmoved.len()),
+            max_joint: 0,
+        };
+        let (mut own, mut sorted) = (OfBlock::default(), Vec::new());
+        cooked.starts.push(0);
+        let mut next = 0;
+        for &block in &changed {
+            cooked.push_known(known, next..block);
+            cooked.push_block(rows, ranks, block, &mut sorted);
+            own.find(known, block);
+            own.pairs.iter().for_each(|&pair| cooked.pairs.remove(pair));
+            own.joints
+                .iter()
+                .for_each(|&joint| cooked.distinct.remove(joint));
+            own.find(&cooked, block);
+            own.pairs.iter().for_each(|&pair| cooked.pairs.add(pair));
+            own.joints
+                .iter()
+                .for_each(|&joint| cooked.distinct.add(joint));
+            next = block + 1;
+        }
+        cooked.push_known(known, next..n_blocks);
+        cooked.finish();
+        cooked
+    }
+
+    fn finish(&mut self) {
+        self.max_joint = self.distinct.items.last().copied().unwrap_or(0);
+        self.unmoved.shrink_to_fit();
+        self.joints.shrink_to_fit();
+        self.weights.shrink_to_fit();
+    }
+
+    /// Adds the next block, from its rows. `sorted`: a buffer.
+    fn push_block(
+        &mut self,
+        rows: &Rows,
+        ranks: &[u32],
+        block: usize,
+        sorted: &mut Vec<(u16, f32)>,
+    ) {
+        let rank = |joint: u16| ranks.get(joint as usize).copied().unwrap_or(u32::MAX);
+        let first_slot = self.joints.len();
+        for lane in 0..LANES {
+            let point = block * LANES + lane;
+            sorted.clear();
+            if point < self.n_points {
+                sorted.extend(rows.row(point).iter().filter(|&(_, w)| w > 0.0));
+                if sorted.is_empty() {
+                    self.unmoved.push(point as u16);
+                }
+            }
+            sorted.sort_by(|a, b| b.1.total_cmp(&a.1).then(rank(a.0).cmp(&rank(b.0))));
+            self.push_lane(first_slot, lane, sorted);
+        }
+        self.starts.push(self.joints.len() as u32);
+    }
+
+    /// Adds blocks of an earlier state of this chunk.
+    fn push_known(&mut self, known: &Self, blocks: Range<usize>) {
+        let (first, end) = (known.starts[blocks.start], known.starts[blocks.end]);
+        let slots = first as usize..end as usize;
+        let moved_to = self.joints.len() as u32;
+        let starts = &known.starts[blocks.start + 1..=blocks.end];
+        self.starts
+            .extend(starts.iter().map(|start| start - first + moved_to));
+        self.joints.extend_from_slice(&known.joints[slots.clone()]);
+        self.weights.extend_from_slice(&known.weights[slots]);
+        let points = (blocks.start * LANES) as u16..(blocks.end * LANES) as u16;
+        let at = |point: u16| known.unmoved.partition_point(|&p| p < point);
+        self.unmoved
+            .extend_from_slice(&known.unmoved[at(points.start)..at(points.end)]);
     }
 
     /// Writes one point's influences into its lane; a lane without any reads joint 0 with weight 1.
@@ -111,35 +191,6 @@ impl CookedChunk {
         for (i, &(joint, weight)) in influences.iter().enumerate() {
             self.joints[first_slot + i][lane] = joint;
             self.weights[first_slot + i][lane] = weight;
-            self.note(i, pivot, joint);
-        }
-    }
-
-    /// Adds the block of an earlier state of this chunk.
-    fn push_block(&mut self, known: &Self, block: usize) {
-        let (joints, weights) = known.block(block);
-        self.joints.extend_from_slice(joints);
-        self.weights.extend_from_slice(weights);
-        for lane in 0..LANES.min(known.n_points - block * LANES) {
-            let point = (block * LANES + lane) as u16;
-            if known.unmoved.binary_search(&point).is_ok() {
-                self.unmoved.push(point);
-                continue;
-            }
-            let slots = joints.iter().zip(weights).enumerate();
-            for (i, (joint, _)) in slots.take_while(|(_, (_, w))| w[lane] > 0.0) {
-                self.note(i, joints[0][lane], joint[lane]);
-            }
-        }
-    }
-
-    /// Notes influence `i` of a point. Neighbours mostly have the same pairs: those are skipped before the sort.
-    fn note(&mut self, i: usize, pivot: u16, joint: u16) {
-        if i > 0 && !self.pairs.ends_with(&[[pivot, joint]]) {
-            self.pairs.push([pivot, joint]);
-        }
-        if !self.distinct.ends_with(&[joint]) {
-            self.distinct.push(joint);
         }
     }
 
@@ -150,7 +201,7 @@ impl CookedChunk {
 
     /// The joints that move its points, ascending, each once.
     pub fn joints(&self) -> &[u16] {
-        &self.distinct
+        &self.distinct.items
     }
 
     /// The points (counted in the chunk) that no joint moves.
@@ -179,13 +230,14 @@ impl CookedChunk {
         self.starts.capacity() * 4
             + self.joints.capacity() * size_of::<[u16; LANES]>()
             + self.weights.capacity() * size_of::<[f32; LANES]>()
-            + self.pairs.capacity() * 4
-            + (self.distinct.capacity() + self.unmoved.capacity()) * 2
+            + self.pairs.items.capacity() * 4
+            + (self.pairs.n_blocks.capacity() + self.distinct.n_blocks.capacity()) * 2
+            + (self.distinct.items.capacity() + self.unmoved.capacity()) * 2
     }
 
     /// The distinct (pivot, other joint) pairs.
     pub(crate) fn pairs(&self) -> &[[u16; 2]] {
-        &self.pairs
+        &self.pairs.items
     }
 
     /// No joint index in any block is above this.
@@ -198,6 +250,80 @@ impl CookedChunk {
     pub(crate) fn block(&self, block: usize) -> (&[[u16; LANES]], &[[f32; LANES]]) {
         let range = self.starts[block] as usize..self.starts[block + 1] as usize;
         (&self.joints[range.clone()], &self.weights[range])
+    }
+}
+
+impl<T> Default for Counted<T> {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            n_blocks: Vec::new(),
+        }
+    }
+}
+
+impl<T: Copy + Ord> Counted<T> {
+    /// Of the items of all blocks.
+    fn of(mut all: Vec<T>) -> Self {
+        all.sort_unstable();
+        let groups = all.chunk_by(|a, b| a == b);
+        let (items, n_blocks) = groups.map(|group| (group[0], group.len() as u16)).unzip();
+        Self { items, n_blocks }
+    }
+
+    /// Counts a block that has the item.
+    fn add(&mut self, item: T) {
+        match self.items.binary_search(&item) {
+            Ok(at) => self.n_blocks[at] += 1,
+            Err(at) => {
+                self.items.insert(at, item);
+                self.n_blocks.insert(at, 1);
+            }
+        }
+    }
+
+    /// Takes back what a block with the item counted.
+    fn remove(&mut self, item: T) {
+        let Ok(at) = self.items.binary_search(&item) else {
+            return;
+        };
+        self.n_blocks[at] -= 1;
+        if self.n_blocks[at] == 0 {
+            self.items.remove(at);
+            self.n_blocks.remove(at);
+        }
+    }
+}
+
+impl OfBlock {
+    /// Reads a block of a chunk.
+    fn find(&mut self, chunk: &CookedChunk, block: usize) {
+        self.pairs.clear();
+        self.joints.clear();
+        let (joints, weights) = chunk.block(block);
+        let n_lanes = LANES.min(chunk.n_points - block * LANES);
+        for lane in 0..n_lanes {
+            let point = (block * LANES + lane) as u16;
+            // It reads joint 0 with weight 1.
+            if chunk.unmoved.binary_search(&point).is_ok() {
+                continue;
+            }
+            let pivot = joints[0][lane];
+            add_new(&mut self.joints, pivot);
+            for (joint, weight) in joints.iter().zip(weights).skip(1) {
+                if weight[lane] > 0.0 {
+                    add_new(&mut self.pairs, [pivot, joint[lane]]);
+                    add_new(&mut self.joints, joint[lane]);
+                }
+            }
+        }
+    }
+}
+
+/// Adds an item unless it is there. Most are the last one's.
+fn add_new<T: Copy + PartialEq>(items: &mut Vec<T>, item: T) {
+    if !items.iter().rev().any(|&known| known == item) {
+        items.push(item);
     }
 }
 
@@ -256,6 +382,13 @@ mod tests {
             let changed: Rows = (0..203).map(changed).collect();
             let after = CookedChunk::cook_after(Some((&rows, &before)), &changed, &ranks);
             assert_eq!(after, CookedChunk::cook(&changed, &ranks));
+            // And back again.
+            let back = CookedChunk::cook_after(Some((&changed, &after)), &rows, &ranks);
+            assert_eq!(back, before);
         }
+        // Most rows.
+        let changed: Rows = (0..203).map(|p| row(p + 1)).collect();
+        let after = CookedChunk::cook_after(Some((&rows, &before)), &changed, &ranks);
+        assert_eq!(after, CookedChunk::cook(&changed, &ranks));
     }
 }

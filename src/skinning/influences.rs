@@ -4,6 +4,7 @@
 //! caches compare pointers of chunks.
 
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Points in one chunk; also the unit of parallel and incremental skinning.
@@ -93,6 +94,24 @@ impl Rows {
             joints: &self.joints[range.clone()],
             weights: &self.weights[range],
         }
+    }
+
+    /// Whether these rows are equal to those of `other`.
+    pub fn same_rows(&self, other: &Self, rows: Range<usize>) -> bool {
+        let start = |all: &Self| rows.start.checked_sub(1).map_or(0, |last| all.ends[last]);
+        let (own, theirs) = (start(self), start(other));
+        let lengths = self.ends[rows.clone()]
+            .iter()
+            .zip(&other.ends[rows.clone()]);
+        let (mut end, mut same) = (own, true);
+        for (&a, &b) in lengths {
+            same &= a - own == b - theirs;
+            end = a;
+        }
+        let n = (end - own) as usize;
+        let (own, theirs) = (own as usize, theirs as usize);
+        same && self.joints[own..own + n] == other.joints[theirs..theirs + n]
+            && self.weights[own..own + n] == other.weights[theirs..theirs + n]
     }
 
     /// The number of rows.

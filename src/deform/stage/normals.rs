@@ -2,7 +2,7 @@
 
 use super::changed::Changed;
 use crate::deform::normal_transport::{blocks_of, transport_blocks, transport_normals};
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, PointSet};
 use glam::Vec3;
 
 /// The normals of an instance, world space.
@@ -39,13 +39,13 @@ impl Normals {
             Changed::Points(points) => points,
         };
         let topology = mesh.topology();
-        let mut blocks: Vec<u32> = points
+        // Neighbours share most of their blocks: bits sort them and keep each once.
+        let blocks: PointSet = points
             .iter()
             .flat_map(|&p| topology.neighbours(p).iter().copied().chain([p]))
             .flat_map(|p| blocks_of(topology.normals_of_point(p)))
             .collect();
-        blocks.sort_unstable();
-        blocks.dedup();
+        let blocks: Vec<u32> = blocks.iter().collect();
         ChangedNormals::Some(transport_blocks(mesh, shape, &blocks, &mut self.normals))
     }
 
