@@ -154,9 +154,14 @@ fn each_kind_of_input_gets_bones_and_a_range() {
                 assert!(axis.distance(DVec3::X) < 1e-6, "as it is bent: {axis}");
                 assert!((value.input.unwrap().to_degrees() - 60.0).abs() < 1e-6);
             }
-            DriverInput::BoneAngle { a, b } => assert!(a == forearm.0 && b != a),
+            // What the bend of the elbow changes.
+            DriverInput::BoneAngle { a, b } => {
+                assert!(a == forearm.0 && b != a);
+                assert!((value.input.unwrap().to_degrees() - 60.0).abs() < 1.0);
+            }
             DriverInput::Distance { .. } => {
                 assert!((now.settings.to - 0.5 * now.settings.from).abs() < 1e-12);
+                assert!(value.input.unwrap() < 0.95 * now.settings.from);
             }
             _ => {}
         }

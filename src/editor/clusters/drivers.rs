@@ -236,7 +236,11 @@ impl Editor {
         }
         let read = known.joints();
         let group = self.active_group().unwrap_or_default();
-        let first = read.first().copied();
+        let skeleton = self.document.skeleton();
+        let parent = |joint: JointId| skeleton.joint(joint).parent;
+        // Of a bone and its parent, the bone is what bends.
+        let bends = |joint: &&JointId| parent(**joint).is_some_and(|parent| read.contains(&parent));
+        let first = read.iter().find(bends).or(read.first()).copied();
         let first = first.or_else(|| self.joints_to_drive(group).map(|joints| joints[0]));
         let first = first.or_else(|| self.driver_joints().first().copied());
         if source.reads_pose() && first.is_none() {
@@ -246,10 +250,16 @@ impl Editor {
             return;
         }
         let first = first.unwrap_or(JointId(0));
-        let second = read.iter().copied().find(|joint| *joint != first);
-        let second = second.unwrap_or_else(|| self.next_joint(first));
+        let is_beside =
+            |joint: JointId| parent(joint) == Some(first) || parent(first) == Some(joint);
+        let mut others = read.iter().filter(|joint| **joint != first);
+        let second = others.find(|joint| !is_beside(**joint));
+        let pair = second.map_or_else(
+            || self.pair_bent_by(source, first),
+            |&second| [first, second],
+        );
         let axis = self.driver_axis(first).unwrap_or(DVec3::X);
-        let input = source.on([first, second], axis);
+        let input = source.on(pair, axis);
         let [from, to] = match source {
             DriverSource::Distance => self.range_of_distance(&input),
             _ if input.is_angle() => [0.0, FRAC_PI_2],
@@ -370,6 +380,19 @@ impl Editor {
         }
         let child = skeleton.children(joint).first().copied();
         child.or(skeleton.joint(joint).parent).unwrap_or(joint)
+    }
+
+    /// Two joints whose angle or distance changes when `joint` bends: of angles the joint and its parent, of distances the
+    /// two on either side of it. From a joint to its own child neither does.
+    fn pair_bent_by(&self, source: DriverSource, joint: JointId) -> [JointId; 2] {
+        let skeleton = self.document.skeleton();
+        let next = self.next_joint(joint);
+        let known = (joint.get() < skeleton.len()).then(|| skeleton.joint(joint).parent);
+        match (source, known.flatten()) {
+            (DriverSource::BoneAngle, Some(parent)) => [joint, parent],
+            (DriverSource::Distance, Some(parent)) if next != parent => [parent, next],
+            _ => [joint, next],
+        }
     }
 
     /// From the distance in the rest pose to half of it.
