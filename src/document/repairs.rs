@@ -17,6 +17,8 @@ pub enum RepairedKeys {
     Lengths,
     /// The number or the order of the keyframes.
     Keys,
+    /// Nothing but that other channels of the clip have the same target, which players blend or choose from.
+    Duplicates,
 }
 
 /// What was repaired in a source.

@@ -185,7 +185,12 @@ fn morph_targets_of_a_mesh_that_a_joint_draws_are_animated_beside_it() {
     let nodes = json["nodes"].as_array().unwrap();
     let (last, joint) = (nodes.len() - 1, &nodes[0]);
     assert!(joint.get("mesh").is_none() && joint.get("skin").is_none());
-    assert_eq!(joint["children"], json!([last]));
+    assert!(
+        joint.get("children").is_none(),
+        "a skinned mesh is drawn by a root: {joint}"
+    );
+    let roots = json["scenes"][0]["nodes"].as_array().unwrap();
+    assert_eq!(roots.last(), Some(&json!(last)));
     assert_eq!(
         (&nodes[last]["mesh"], &nodes[last]["skin"]),
         (&json!(0), &json!(0))
@@ -198,6 +203,44 @@ fn morph_targets_of_a_mesh_that_a_joint_draws_are_animated_beside_it() {
     let read = reopen(&exported);
     let there = &read.instances()[instances.values().next().unwrap()];
     assert_eq!(there.joint, JointId(last as u32));
+}
+
+#[test]
+fn one_of_several_channels_with_a_target_is_written() {
+    let mut gltf = bent();
+    // Players blend the two, or play one of them.
+    let still = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    let clip = 0;
+    let first = gltf.json["animations"][clip]["channels"][0].clone();
+    let node = first["target"]["node"].as_u64().unwrap() as usize;
+    channel(
+        &mut gltf,
+        clip,
+        node,
+        "rotation",
+        "LINEAR",
+        &[0.0, 1.0],
+        &still,
+    );
+    let channels = gltf.json["animations"][clip]["channels"]
+        .as_array_mut()
+        .unwrap();
+    channels.rotate_right(1);
+    let (exported, report) = made(&linear(gltf));
+    assert!(report.met, "{report:?}");
+    let json = json_of(&exported);
+    let channels = json["animations"][clip]["channels"].as_array().unwrap();
+    let targets = channels.iter().filter(|c| c["target"] == first["target"]);
+    assert_eq!(targets.count(), 1, "{channels:?}");
+    let read = reopen(&exported);
+    assert!(read.source().unwrap().repairs.is_empty());
+    // The last one of the source: the bend.
+    let bend = read.clips().values().next().unwrap();
+    let turning = bend
+        .channels
+        .iter()
+        .find(|c| c.joint == JointId(node as u32));
+    assert_eq!(turning.unwrap().times.len(), 3);
 }
 
 #[test]

@@ -170,7 +170,9 @@ impl Residuals {
         eigenvectors(&gram, t)
     }
 
-    /// Bases of `first`, `first` + 1, ... up to `max` displacements, until one leaves at most `target_error`.
+    /// Bases of `first` and more displacements, up to `most`, until one leaves at most `target_error`: one more at a time, of
+    /// many an eighth more, since a fit takes time with the cube of their number. Ends where [`MOST_STALLED`] in sequence
+    /// hardly help: what is left then, such as the flip of a spinning joint, needs more than displacements.
     pub(crate) fn bases(
         &self,
         first: usize,
@@ -181,13 +183,22 @@ impl Residuals {
         let principal = self.principal();
         let most = most.min(principal.len());
         let mut found: Vec<Basis> = Vec::new();
-        for k in first.min(most).max(1)..=most {
+        let (mut k, mut least, mut n_stalled) = (first.min(most).max(1), f64::INFINITY, 0);
+        while k <= most && n_stalled < MOST_STALLED {
             let basis = self.fit(&principal[..k], task)?;
             let done = basis.max_error <= target_error;
+            // A comparison that NaN fails.
+            if basis.max_error < STALLED_SHARE * least {
+                (least, n_stalled) = (basis.max_error, 0);
+            } else {
+                n_stalled += 1;
+            }
             found.push(basis);
             if done {
                 break;
             }
+            let next = if k < ONE_BY_ONE { k + 1 } else { k + k / 8 };
+            k = if k < most { next.min(most) } else { next };
         }
         Ok(found)
     }
@@ -336,6 +347,13 @@ impl Residuals {
         errors
     }
 }
+
+/// Up to this many displacements bases grow one by one.
+const ONE_BY_ONE: usize = 16;
+
+/// Bases in sequence that leave more than this share of the least error before them are the last, after so many.
+const STALLED_SHARE: f64 = 0.98;
+const MOST_STALLED: usize = 6;
 
 /// Pairs that are summed together: their sums of six numbers stay in registers.
 const LANES: usize = 4;
@@ -497,6 +515,29 @@ mod tests {
             bases.len()
         );
         assert!(bases[1].max_error < 1e-4, "{}", bases[1].max_error);
+    }
+
+    #[test]
+    fn the_search_ends_where_more_displacements_do_not_help() {
+        // Residuals of no pattern: each basis leaves nearly as much as the one before.
+        let noise = |i: usize| (((i * i * 7919 + i * 104729) % 10007) as f32 / 5000.0) - 1.0;
+        let (n, t) = (300, 60);
+        let residual = |i: usize| [noise(3 * i), noise(3 * i + 1), noise(3 * i + 2)];
+        let residuals = Residuals {
+            t,
+            a: vec![DMat3::IDENTITY.to_cols_array().map(|x| x as f32); n * t],
+            r: (0..n * t).map(residual).collect(),
+        };
+        let ks = |most| -> Vec<usize> {
+            let bases = residuals.bases(1, most, 1e-9, &Task::new()).unwrap();
+            bases.iter().map(|basis| basis.k).collect()
+        };
+        assert!(ks(60).len() < 12, "{:?}", ks(60));
+        // Many at a time, and the most of them is tried.
+        let residuals = made(40, 12);
+        let bases = residuals.bases(17, 30, 0.0, &Task::new()).unwrap();
+        let found: Vec<usize> = bases.iter().map(|basis| basis.k).collect();
+        assert_eq!(found.first(), Some(&12), "{found:?}");
     }
 
     #[test]

@@ -118,6 +118,7 @@ fn channels(
                 ),
             ));
             channels[earlier] = channel;
+            repaired.entry(key).or_insert(RepairedKeys::Duplicates);
         } else {
             index_of.insert(key, channels.len());
             channels.push(channel);

@@ -19,7 +19,7 @@ use crate::task::Task;
 use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Writes all changes of clips and those that are in `repairs`; `clips` are the clips of the file, which may also animate
@@ -224,6 +224,8 @@ fn prepare(
     channels.retain(|channel| {
         target_of(channel).is_none_or(|t| wanted.get(t).is_some() || before.get(t).is_none())
     });
+    // glTF allows one channel a target; the last of several is the one that was read.
+    keep_last(&mut channels);
     let found: HashMap<Target, usize> = channels
         .iter()
         .enumerate()
@@ -309,6 +311,17 @@ fn prepare(
     animation.insert("samplers".into(), samplers.into());
     place(&mut patch.json, "animations", Some(at), animation);
     Ok((!is_empty).then_some(at))
+}
+
+/// Removes all channels of a target but the last one.
+fn keep_last(channels: &mut Vec<Value>) {
+    let mut seen = HashSet::new();
+    let mut kept: Vec<bool> = channels
+        .iter()
+        .rev()
+        .map(|channel| target_of(channel).is_none_or(|target| seen.insert(target)))
+        .collect();
+    channels.retain(|_| kept.pop().unwrap_or(true));
 }
 
 impl Job {

@@ -1,11 +1,12 @@
 //! Meshes that joints draw. three.js makes a bone of the node of a joint and finds no morph targets there to animate, so
-//! a mesh that gets some moves to a child of the node. The child stays where the node is, and a skinned mesh does not
-//! depend on its node (glTF 2.0, 3.7.3.3).
+//! a mesh that gets some moves to a new node: a rigid one to a child, which stays where the node is, and a skinned one to a
+//! root of the scene, since it does not depend on its node (glTF 2.0, 3.7.3.3).
 
 use super::json::{entry_mut, place};
 use super::nodes::node_of;
 use super::patch::Patch;
 use super::report::ExportReport;
+use super::shapes::add_root;
 use crate::bake::Baked;
 use crate::document::{Document, Instance, InstanceId};
 use crate::finding::Finding;
@@ -36,8 +37,8 @@ pub(super) fn move_from_joints(
             moved.insert(instance.joint, node);
             report.findings.push(Finding::info(
                 format!("bone \"{}\"", document.skeleton().label(instance.joint)),
-                "It draws a mesh that gets morph targets. The mesh is drawn by a new child of it, because three.js plays \
-                 no weights of a node that is a joint.",
+                "It draws a mesh that gets morph targets. A new node draws the mesh, because three.js plays no weights of \
+                 a node that is a joint.",
             ));
         }
     }
@@ -52,22 +53,26 @@ pub(super) fn move_from_joints(
     moved
 }
 
-/// Moves the mesh of a node to a new child; its index.
+/// Moves the mesh of a node to a new node; its index.
 fn move_mesh(node: usize, patch: &mut Patch) -> Option<usize> {
     let entry = entry_mut(&mut patch.json, "nodes", node)?;
     entry.get("mesh")?;
-    let mut child = Map::new();
+    let mut new = Map::new();
     if let Some(name) = entry.get("name").and_then(Value::as_str) {
-        child.insert("name".into(), format!("{name} mesh").into());
+        new.insert("name".into(), format!("{name} mesh").into());
     }
     for key in OF_MESH {
-        child.extend(entry.shift_remove_entry(key));
+        new.extend(entry.shift_remove_entry(key));
     }
-    let child = place(&mut patch.json, "nodes", None, child);
+    let is_skinned = new.contains_key("skin");
+    let new = place(&mut patch.json, "nodes", None, new);
+    if is_skinned && add_root(&mut patch.json, new, node) {
+        return Some(new);
+    }
     let entry = entry_mut(&mut patch.json, "nodes", node)?;
     let children = entry.entry("children").or_insert_with(|| json!([]));
-    children.as_array_mut()?.push(child.into());
-    Some(child)
+    children.as_array_mut()?.push(new.into());
+    Some(new)
 }
 
 #[cfg(test)]
@@ -76,21 +81,36 @@ mod tests {
     use crate::io::gltf_export::allocator::Allocator;
 
     #[test]
-    fn a_child_takes_the_mesh_and_its_weights() {
-        let nodes = json!([
-            {"name": "Head", "mesh": 0, "skin": 1, "weights": [0.5], "children": [1], "translation": [0, 1, 0]},
-            {}
-        ]);
-        let mut patch = Patch::new(json!({ "nodes": nodes }), Allocator::default());
-        assert_eq!(move_mesh(0, &mut patch), Some(2));
+    fn a_child_takes_a_rigid_mesh_and_a_root_of_the_scene_a_skinned_one() {
+        let head = json!({"name": "Head", "mesh": 0, "weights": [0.5], "children": [1], "translation": [0, 1, 0]});
+        let nodes = json!([head, {}, {"mesh": 0, "skin": 1, "weights": [0.5]}]);
+        let scenes = json!([{"nodes": [0, 2]}, {"nodes": [0]}]);
+        let json = json!({ "nodes": nodes, "scenes": scenes });
+        let mut patch = Patch::new(json, Allocator::default());
+        assert_eq!(move_mesh(0, &mut patch), Some(3));
         assert_eq!(move_mesh(1, &mut patch), None);
+        assert_eq!(move_mesh(2, &mut patch), Some(4));
         assert_eq!(
             patch.json["nodes"],
             json!([
-                {"name": "Head", "children": [1, 2], "translation": [0, 1, 0]},
+                {"name": "Head", "children": [1, 3], "translation": [0, 1, 0]},
                 {},
-                {"name": "Head mesh", "mesh": 0, "skin": 1, "weights": [0.5]}
+                {},
+                {"name": "Head mesh", "mesh": 0, "weights": [0.5]},
+                {"mesh": 0, "skin": 1, "weights": [0.5]}
             ])
         );
+        assert_eq!(
+            patch.json["scenes"],
+            json!([{"nodes": [0, 2, 4]}, {"nodes": [0]}])
+        );
+    }
+
+    #[test]
+    fn a_skinned_mesh_of_no_scene_stays_below_its_joint() {
+        let json = json!({ "nodes": [{"mesh": 0, "skin": 1}] });
+        let mut patch = Patch::new(json, Allocator::default());
+        assert_eq!(move_mesh(0, &mut patch), Some(1));
+        assert_eq!(patch.json["nodes"][0], json!({"children": [1]}));
     }
 }

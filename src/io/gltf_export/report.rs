@@ -106,8 +106,8 @@ impl ExportReport {
         self.findings.push(Finding::info(
             format!("clip \"{clip}\""),
             format!(
-                "The source has keyframes that are not finite, not in order or not of unit length in {channels}. The file \
-                 has them as they were repaired on opening."
+                "The source has keyframes that are not finite, not in order or not of unit length, or several channels for \
+                 one target, in {channels}. The file has them as they were repaired on opening."
             ),
         ));
     }

@@ -369,19 +369,27 @@ pub(super) fn free(document: &Document, freed: &[(InstanceId, usize)], json: &mu
             new.name = name.map(str::to_owned);
         }
         let new = place(json, "nodes", None, members(&new));
-        let nodes: Vec<Value> = each(json, "nodes").cloned().collect();
-        for scene in 0..each(json, "scenes").count() {
-            let Some(roots) = entry_mut(json, "scenes", scene)
-                .and_then(|scene| scene.get_mut("nodes"))
-                .and_then(Value::as_array_mut)
-            else {
-                continue;
-            };
-            if reaches(&nodes, roots, node) {
-                roots.push(new.into());
-            }
+        add_root(json, new, node);
+    }
+}
+
+/// Makes `new` a root node of every scene that contains `node`; returns whether there is any.
+pub(super) fn add_root(json: &mut Value, new: usize, node: usize) -> bool {
+    let nodes: Vec<Value> = each(json, "nodes").cloned().collect();
+    let mut is_added = false;
+    for scene in 0..each(json, "scenes").count() {
+        let Some(roots) = entry_mut(json, "scenes", scene)
+            .and_then(|scene| scene.get_mut("nodes"))
+            .and_then(Value::as_array_mut)
+        else {
+            continue;
+        };
+        if reaches(&nodes, roots, node) {
+            roots.push(new.into());
+            is_added = true;
         }
     }
+    is_added
 }
 
 /// Whether `node` is one of `roots` or their descendants.
