@@ -21,6 +21,9 @@ pub(super) struct HeatKey {
     colours: BTreeMap<JointId, [u8; 3]>,
 }
 
+/// The view that frames a selection is this many times as large as the selection, so that its ends and what is around are seen.
+const MARGIN: f32 = 1.2;
+
 impl Editor {
     /// Undoes the newest step, or cancels the current stroke.
     pub fn undo(&mut self) {
@@ -120,6 +123,7 @@ impl Editor {
             self.frame_all();
         } else {
             self.frame_points(&selected);
+            self.camera_mut().distance *= MARGIN;
         }
     }
 

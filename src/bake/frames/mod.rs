@@ -1,12 +1,13 @@
 //! Clips as shapes: one morph target for each needed frame, with linear interpolation between them.
 //!
 //! Data flow: the keyframes of each clip and the middles between them -> the shape of every skinned instance, in the
-//! space of its node -> the fewest frames between which linear interpolation stays within the tolerance (greedily the
+//! space of its node, and more where these bend (`refine`) -> the fewest frames between which linear interpolation stays within the tolerance (greedily the
 //! farthest next one) -> targets, shared by equal shapes.
 
 mod compare;
 mod driven_times;
 mod estimate;
+mod refine;
 mod samples;
 
 pub use compare::compare_frames;
@@ -21,6 +22,7 @@ use crate::math::Worse;
 use crate::skeleton::{Channel, Clip, JointId};
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, Vec3};
+use refine::{join, times_between};
 use samples::{Samples, kept, off, times_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,6 +31,11 @@ use std::sync::Arc;
 const INTERPOLATION_SHARE: f64 = 0.9;
 /// Shapes nearer than this fraction of the tolerance share a target.
 const SHARING_SHARE: f64 = 0.05;
+
+/// Between sampled times the shapes bend by no more than about this fraction of the tolerance; as often as intervals are
+/// halved for that.
+const BETWEEN_SHARE: f64 = 0.05;
+const MOST_HALVINGS: usize = 6;
 
 /// The largest memory of shapes, bytes.
 const MAX_BYTES: usize = 2_000_000_000;
@@ -240,6 +247,35 @@ impl Finder<'_, '_> {
         Ok(samples)
     }
 
+    /// The shapes of each instance at `times` of a clip, and at times between them where they bend: as many as fit into
+    /// memory beside `held` bytes.
+    fn course(
+        &self,
+        c: usize,
+        times: &[f64],
+        framed: &[FramedInstance],
+        held: usize,
+    ) -> Result<Vec<Samples>, FramesError> {
+        let n_points: usize = framed.iter().map(|f| f.base.positions.len()).sum();
+        let bytes = |n_times: usize| held + n_times * n_points * size_of::<Vec3>();
+        afford(bytes(times.len()))?;
+        let mut samples = self.samples(c, times, framed)?;
+        let mut n_times = times.len();
+        // A half is off by a quarter.
+        let bent = 4.0 * BETWEEN_SHARE * self.tolerance;
+        for _ in 0..MOST_HALVINGS {
+            let more = times_between(&samples, bent, self.task)?;
+            n_times += more.len();
+            if more.is_empty() || afford(bytes(n_times)).is_err() {
+                break;
+            }
+            for (samples, more) in samples.iter_mut().zip(self.samples(c, &more, framed)?) {
+                join(samples, more);
+            }
+        }
+        Ok(samples)
+    }
+
     /// The selected samples and the target of each; `new`: the samples of new targets.
     fn keys(
         &self,
@@ -266,10 +302,8 @@ impl Finder<'_, '_> {
         if times.is_empty() {
             return Ok(());
         }
-        let n_points: usize = framed.iter().map(|f| f.base.positions.len()).sum();
         let held: usize = framed.iter().map(FramedInstance::n_bytes).sum();
-        afford(held + times.len() * n_points * size_of::<Vec3>())?;
-        let samples = self.samples(c, times, framed)?;
+        let mut samples = self.course(c, times, framed, held)?;
         // By instance: the sample of each new target.
         let mut new: Vec<Vec<usize>> = vec![Vec::new(); framed.len()];
         for ((instance, sample), new) in framed.iter_mut().zip(&samples).zip(&mut new) {
@@ -281,6 +315,8 @@ impl Finder<'_, '_> {
                 instance.tracks.insert(self.clips.ids[c], keys.collect());
             }
         }
+        let times = samples.first_mut().map(|s| std::mem::take(&mut s.times));
+        let times = times.unwrap_or_default();
         drop(samples);
         // Normals of the new targets.
         let wanted: BTreeSet<usize> = new.iter().flatten().copied().collect();

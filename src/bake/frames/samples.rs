@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 
 /// The shapes of one instance along a clip.
+#[derive(Default)]
 pub(super) struct Samples {
     pub(super) times: Vec<f64>,
     /// n_times x n_points, node space.
