@@ -23,9 +23,9 @@ pub(super) fn times_between(
     for i in 1..times.len().saturating_sub(1) {
         task.check()?;
         let off = samples.iter().map(|samples| off_line(samples, i));
-        // A comparison that NaN fails: there is nothing to follow.
-        let bends = off.fold(0.0, f64::worse) > tolerance;
-        if !bends {
+        let off = off.fold(0.0, f64::worse);
+        // What is not finite has no course to follow.
+        if !off.is_finite() || off <= tolerance {
             continue;
         }
         for pair in times[i - 1..=i + 1].windows(2) {
