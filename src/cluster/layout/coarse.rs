@@ -1,6 +1,7 @@
 //! The coarse mesh while it is decimated: faces in slots, and the faces of each vertex.
 
 use super::super::surface::ClusterSurface;
+use super::stars::Stars;
 use glam::DVec3;
 
 /// No face, no vertex.
@@ -13,7 +14,7 @@ pub(super) struct CoarseMesh<'a> {
     /// The corners of each slot; [`NONE`] where it is empty.
     pub(super) faces: Vec<[u32; 3]>,
     /// n_vertices: the slots of each vertex's faces.
-    of_vertex: Vec<Vec<u32>>,
+    stars: Stars,
     /// Twice the area of the face in each slot: every removal asks for those of all faces around it.
     doubled_areas: Vec<f64>,
 }
@@ -27,22 +28,17 @@ impl<'a> CoarseMesh<'a> {
             .copied()
             .filter(|t| included[t[0] as usize])
             .collect();
-        let mut counts = vec![0u32; surface.n_vertices()];
-        for &v in faces.iter().flatten() {
-            counts[v as usize] += 1;
-        }
-        let with_space = |n: u32| Vec::with_capacity(n as usize + usize::from(n > 0));
-        let mut of_vertex: Vec<Vec<u32>> = counts.into_iter().map(with_space).collect();
+        let mut stars = Stars::new(surface.n_vertices());
         for (slot, face) in (0u32..).zip(&faces) {
             for &v in face {
-                of_vertex[v as usize].push(slot);
+                stars.push(v, slot);
             }
         }
         let mut mesh = Self {
             surface,
             doubled_areas: Vec::new(),
             faces,
-            of_vertex,
+            stars,
         };
         let areas = mesh.faces.iter().map(|&face| mesh.cross(face).length());
         mesh.doubled_areas = areas.collect();
@@ -51,7 +47,7 @@ impl<'a> CoarseMesh<'a> {
 
     /// The slots of a vertex's faces.
     pub(super) fn faces_of(&self, vertex: u32) -> &[u32] {
-        &self.of_vertex[vertex as usize]
+        self.stars.of(vertex)
     }
 
     /// Whether two vertices share a face.
@@ -122,10 +118,7 @@ impl<'a> CoarseMesh<'a> {
     pub(super) fn replace(&mut self, old: &[u32], triangles: &[[u32; 3]]) {
         for &slot in old {
             for v in self.faces[slot as usize] {
-                let list = &mut self.of_vertex[v as usize];
-                if let Some(i) = list.iter().position(|&f| f == slot) {
-                    list.swap_remove(i);
-                }
+                self.stars.remove(v, slot);
             }
             self.faces[slot as usize] = [NONE; 3];
         }
@@ -133,7 +126,7 @@ impl<'a> CoarseMesh<'a> {
             self.faces[slot as usize] = triangle;
             self.doubled_areas[slot as usize] = self.cross(triangle).length();
             for v in triangle {
-                self.of_vertex[v as usize].push(slot);
+                self.stars.push(v, slot);
             }
         }
     }

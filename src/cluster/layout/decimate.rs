@@ -3,11 +3,10 @@
 use super::coarse::{CoarseMesh, NONE};
 use super::ears::Ears;
 use super::located::Located;
+use super::queue::Queue;
 use super::ring::Ring;
 use crate::task::{Cancelled, Task};
 use glam::DVec2;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// Passes, ever more permissive: the least agreement of new faces with the surface, and the largest ring.
 const PASSES: [(f64, usize); 4] = [(0.3, 10), (0.0, 16), (-0.5, 40), (-2.0, usize::MAX)];
@@ -37,17 +36,13 @@ pub(super) fn decimate(
     let is_free = |s: &&State| matches!(s, State::Free { .. });
     let total = states.iter().filter(is_free).count();
     let mut remover = Remover::default();
-    // An entry of the heap is out of date if its vertex was pushed again.
-    let mut stamps = vec![0u32; states.len()];
+    let mut queue = Queue::default();
     let (mut n_removed, mut n_popped) = (0, 0);
     for (least, most) in PASSES {
-        let mut heap = BinaryHeap::with_capacity(total - n_removed);
-        for v in 0..states.len() as u32 {
-            if let Some(key) = key(mesh, states, v) {
-                heap.push(Reverse((key, v, stamps[v as usize])));
-            }
-        }
-        while let Some(Reverse((_, v, stamp))) = heap.pop() {
+        let vertices = 0..states.len() as u32;
+        let keys = vertices.filter_map(|v| Some((v, key(mesh, states, v)?)));
+        queue.fill(states.len(), keys);
+        while let Some(v) = queue.pop() {
             n_popped += 1;
             if n_popped % PERIOD == 0 {
                 task.check()?;
@@ -55,24 +50,19 @@ pub(super) fn decimate(
                     task.step("Laying out patches", n_removed as f32 / total as f32)?;
                 }
             }
-            if stamps[v as usize] != stamp || !remover.remove(mesh, located, v, least, most) {
+            if !remover.remove(mesh, located, v, least, most) {
                 continue;
             }
             states[v as usize] = State::Removed;
             n_removed += 1;
             for &p in &remover.ring.vertices {
                 if let Some(key) = key(mesh, states, p) {
-                    stamps[p as usize] += 1;
-                    heap.push(Reverse((key, p, stamps[p as usize])));
+                    queue.set(p, key);
                 }
             }
         }
         if n_removed == total {
             break;
-        }
-        // What is left in this pass must not meet entries of the next.
-        for stamp in &mut stamps {
-            *stamp += 1;
         }
     }
     task.check()

@@ -94,7 +94,8 @@ impl Ears {
             }
             let (score, i) = best?;
             let ear = self.ear(i);
-            if self.left.iter().all(|&p| !hole.is_inside(p, ear)) {
+            // Asked of the best alone: it takes long.
+            if !hole.closes_edge(ear) && self.left.iter().all(|&p| !hole.is_inside(p, ear)) {
                 return Some(i);
             }
             ceiling = (score, i);
@@ -124,10 +125,16 @@ impl Hole<'_> {
         self.mesh.agreement(self.corners(ear), Some(self.removed))
     }
 
-    /// The quality of an ear, 0 - 0.5, less for turned ones; minus infinity if it is not admissible.
+    /// Whether an ear would make an edge that exists.
+    fn closes_edge(&self, ear: [usize; 3]) -> bool {
+        let [from, _, to] = self.corners(ear);
+        self.mesh.has_edge(from, to)
+    }
+
+    /// The quality of an ear, 0 - 0.5, less for turned ones; minus infinity if it has no area in the plane.
     fn score(&self, ear: [usize; 3]) -> f64 {
         let corners = self.corners(ear);
-        if self.area(ear) <= SMALLEST || self.mesh.has_edge(corners[0], corners[2]) {
+        if self.area(ear) <= SMALLEST {
             return f64::NEG_INFINITY;
         }
         let [a, b, c] = corners.map(|v| self.mesh.surface.positions[v as usize]);

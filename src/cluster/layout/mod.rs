@@ -12,7 +12,9 @@ mod decimate;
 mod ears;
 mod flips;
 mod located;
+mod queue;
 mod ring;
+mod stars;
 
 use super::surface::ClusterSurface;
 use crate::math::DisjointSets;
