@@ -17,10 +17,10 @@ pub(super) struct Block {
     /// The points of the mesh.
     pub(super) points: [u32; LANES],
     /// Barycentric coordinates of the first and second corner.
-    pub(super) u: Row8,
-    pub(super) v: Row8,
+    pub(super) u: [f32; LANES],
+    pub(super) v: [f32; LANES],
     /// From the patch to the vertex at bind, metres: x, y, z.
-    pub(super) offset: [Row8; 3],
+    pub(super) offset: [[f32; LANES]; 3],
     /// The number in the group of the patch of each lane.
     pub(super) lanes: [u8; LANES],
     /// The group.
@@ -59,9 +59,9 @@ impl Block {
         let lanes: [OnPatch; LANES] = std::array::from_fn(|lane| points[lane.min(last)]);
         Self {
             points: lanes.map(|on| on.1),
-            u: Row8(lanes.map(|on| on.2[0] as f32)),
-            v: Row8(lanes.map(|on| on.2[1] as f32)),
-            offset: [Row8::default(); 3],
+            u: lanes.map(|on| on.2[0] as f32),
+            v: lanes.map(|on| on.2[1] as f32),
+            offset: [[0.0; LANES]; 3],
             lanes: lanes.map(|on| (on.0 as usize % LANES) as u8),
             group: lanes[0].0 / LANES as u32,
             is_uniform: lanes.iter().all(|on| on.0 == lanes[0].0),
@@ -84,19 +84,19 @@ impl Block {
 
     /// The barycentric coordinates of a lane.
     pub(super) fn barycentric(&self, lane: usize) -> [f64; 3] {
-        let (u, v) = (f64::from(self.u.0[lane]), f64::from(self.v.0[lane]));
+        let (u, v) = (f64::from(self.u[lane]), f64::from(self.v[lane]));
         [u, v, 1.0 - u - v]
     }
 
     /// The offset of a lane, metres.
     pub(super) fn offset(&self, lane: usize) -> DVec3 {
-        DVec3::from_array(self.offset.map(|axis| f64::from(axis.0[lane])))
+        DVec3::from_array(self.offset.map(|axis| f64::from(axis[lane])))
     }
 
     /// Sets the offset of a lane.
     pub(super) fn set_offset(&mut self, lane: usize, offset: DVec3) {
         for (axis, value) in self.offset.iter_mut().zip(offset.to_array()) {
-            axis.0[lane] = value as f32;
+            axis[lane] = value as f32;
         }
     }
 }

@@ -16,6 +16,10 @@ use glam::Vec3;
 /// The prefetch distance, blocks: as in `skinning::kernels`, the prefetch of the hardware stops at every page.
 const AHEAD: usize = 12;
 
+/// The prefetch distance of the points that are written, blocks: those of a patch lie in several rows of the mesh. By then the
+/// block that names them was prefetched.
+const POINTS_AHEAD: usize = 6;
+
 /// Cubic patches at a pose.
 #[derive(Clone, Copy)]
 pub(super) struct Cubic<'a> {
@@ -81,8 +85,14 @@ impl<B: Iterator<Item = u32>> Kernel for Run<'_, B> {
         for index in self.blocks {
             let block = &cubic.blocks[index as usize];
             prefetch(simd, cubic.blocks, index as usize + AHEAD);
+            if let Some(later) = cubic.blocks.get(index as usize + POINTS_AHEAD) {
+                for point in later.points {
+                    simd.prefetch(self.out, point.wrapping_sub(self.start) as usize);
+                }
+            }
             if block.group != current {
                 current = block.group;
+                prefetch_groups(simd, &cubic, current as usize);
                 let group = &cubic.groups[current as usize];
                 if cubic.by_normal {
                     cubics.take::<S, true>(simd, group, cubic.rows);
@@ -121,7 +131,7 @@ fn place<S: Simd, const UNIFORM: bool>(simd: S, cubics: &Cubics, block: &Block) 
         numbers: simd.lane_numbers(block.lanes),
         first: usize::from(block.lanes[0]) % LANES,
     };
-    let (u, v) = (simd.from_lanes(&block.u.0), simd.from_lanes(&block.v.0));
+    let (u, v) = (simd.from_lanes(&block.u), simd.from_lanes(&block.v));
     let mut s = [simd.splat(0.0); 3];
     for k in 0..3 {
         let c = &cubics.place[k];
@@ -143,9 +153,9 @@ fn place<S: Simd, const UNIFORM: bool>(simd: S, cubics: &Cubics, block: &Block) 
     }
     let [x, y, z] = &block.offset;
     let e = [
-        simd.mul(simd.from_lanes(&x.0), lanes.of(&cubics.mirror)),
-        simd.from_lanes(&y.0),
-        simd.from_lanes(&z.0),
+        simd.mul(simd.from_lanes(x), lanes.of(&cubics.mirror)),
+        simd.from_lanes(y),
+        simd.from_lanes(z),
     ];
     // R e = e + 2 / |q|^2 q x (q x e + w e): no square root.
     let axis = [q[0], q[1], q[2]];
@@ -187,9 +197,28 @@ impl<S: Simd, const UNIFORM: bool> Lanes<S, UNIFORM> {
 fn prefetch<S: Simd>(simd: S, blocks: &[Block], index: usize) {
     if let Some(block) = blocks.get(index) {
         simd.prefetch(&block.points, 0);
-        simd.prefetch(&block.v.0, 0);
+        simd.prefetch(&block.v, 0);
         simd.prefetch(&block.offset, 1);
         simd.prefetch(&block.lanes, 0);
+    }
+}
+
+/// Prefetches the corners of the group after `group`, and all of the one after that.
+#[inline(always)]
+fn prefetch_groups<S: Simd>(simd: S, cubic: &Cubic<'_>, group: usize) {
+    if let Some(next) = cubic.groups.get(group + 1) {
+        for corners in &next.corners {
+            for &corner in corners {
+                simd.prefetch(cubic.rows, corner as usize);
+            }
+        }
+    }
+    if let Some(later) = cubic.groups.get(group + 2) {
+        simd.prefetch(&later.corners, 0);
+        simd.prefetch(&later.corners, 2);
+        for edges in &later.edges {
+            simd.prefetch(edges, 0);
+        }
     }
 }
 

@@ -14,8 +14,12 @@ use crate::skinning::cooked::LANES;
 use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 
-/// Points of a tile. A tile is evaluated at a time, with all blocks that have points in it: a block across two tiles twice.
-const TILE: usize = 16_384;
+/// Points of a tile, least and most. A tile is evaluated at a time, with all blocks that have points in it: a block across two
+/// tiles twice, so that a large mesh, whose patches are long runs of points, has large tiles.
+const TILE: [usize; 2] = [16_384, 65_536];
+
+/// About as many tiles has a mesh of neither few nor very many points: for this many threads.
+const TILES: usize = 16;
 
 /// Corners handed to a thread at a time.
 const CORNERS_PER_TASK: usize = 4096;
@@ -41,6 +45,8 @@ pub struct Patches {
     /// The points on patches and strands.
     is_free: PointSet,
     n_points: usize,
+    /// Points of a tile.
+    tile: usize,
     /// The patches of each corner, and the blocks of each tile.
     of_corner: Rows,
     of_tile: Rows,
@@ -136,8 +142,10 @@ impl Patches {
             })
         });
         let on_strand: Vec<Strand> = on_strand.collect();
-        let n_tiles = surface.n_points().div_ceil(TILE);
-        let tile = |point: u32| point / TILE as u32;
+        let in_tile = (surface.n_points() / TILES).next_power_of_two();
+        let in_tile = in_tile.clamp(TILE[0], TILE[1]);
+        let n_tiles = surface.n_points().div_ceil(in_tile);
+        let tile = |point: u32| point / in_tile as u32;
         let numbered = (0u32..).zip(&blocks);
         let mut of_tile: Vec<(u32, u32)> = numbered
             .clone()
@@ -168,6 +176,7 @@ impl Patches {
             is_free: free.chain(on_strand.iter().map(|s| s.point)).collect(),
             points_of_patch: points,
             n_points: surface.n_points(),
+            tile: in_tile,
             of_corner: Rows::new(n_corners, of_corner),
             of_tile: Rows::new(n_tiles, of_tile.into_iter()),
             strands_of_corner: Rows::new(n_corners, strand_corners),
@@ -491,10 +500,11 @@ impl Patches {
 
     /// Writes the points of all patches, or of those that are flagged, and in the first case of all strands.
     fn evaluate_tiles(&self, corners: Posed<'_>, flags: Option<&[bool]>, out: &mut [Vec3]) {
-        out.par_chunks_mut(TILE)
+        // Of no patches at all: one tile, and none of its blocks.
+        out.par_chunks_mut(self.tile.max(1))
             .enumerate()
             .for_each(|(tile, out)| {
-                let start = (tile * TILE) as u32;
+                let start = (tile * self.tile) as u32;
                 let blocks = self.of_tile.row(tile as u32).iter().copied();
                 if let Some(flags) = flags {
                     let blocks = blocks.filter(|&b| {
