@@ -15,7 +15,7 @@ struct Star {
 /// The stars of all vertices. Decimation walks over the mesh in the order of areas, in which nearly every star is far from the
 /// last: each is one line of memory.
 pub(super) struct Stars {
-    stars: Vec<Star>,
+    of_vertex: Vec<Star>,
     many: Vec<Vec<u32>>,
     /// Lists of [`Stars::many`] that no star uses.
     unused: Vec<u32>,
@@ -29,7 +29,7 @@ impl Stars {
             few: [0; FEW],
         };
         Self {
-            stars: vec![none; n_vertices],
+            of_vertex: vec![none; n_vertices],
             many: Vec::new(),
             unused: Vec::new(),
         }
@@ -37,7 +37,7 @@ impl Stars {
 
     /// The slots of a vertex's faces.
     pub(super) fn of(&self, vertex: u32) -> &[u32] {
-        let star = &self.stars[vertex as usize];
+        let star = &self.of_vertex[vertex as usize];
         match star.few.get(..star.n_faces as usize) {
             Some(few) => few,
             None => &self.many[star.few[0] as usize],
@@ -46,7 +46,7 @@ impl Stars {
 
     /// Adds a face at the end.
     pub(super) fn push(&mut self, vertex: u32, slot: u32) {
-        let star = &mut self.stars[vertex as usize];
+        let star = &mut self.of_vertex[vertex as usize];
         let n = star.n_faces as usize;
         star.n_faces += 1;
         if n < FEW {
@@ -69,7 +69,7 @@ impl Stars {
         let Some(i) = self.of(vertex).iter().position(|&face| face == slot) else {
             return;
         };
-        let star = &mut self.stars[vertex as usize];
+        let star = &mut self.of_vertex[vertex as usize];
         star.n_faces -= 1;
         let n = star.n_faces as usize;
         if n < FEW {
