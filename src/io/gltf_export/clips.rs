@@ -224,8 +224,15 @@ fn prepare(
     channels.retain(|channel| {
         target_of(channel).is_none_or(|t| wanted.get(t).is_some() || before.get(t).is_none())
     });
-    // glTF allows one channel a target; the last of several is the one that was read.
-    keep_last(&mut channels);
+    // glTF allows one channel a target; of several that could be read, the last was.
+    let is_repaired = |target: Target| {
+        let source = source.zip(before.get(target));
+        source.is_some_and(|((id, _), old)| {
+            let repaired = repairs.of_channel(id, old.joint, old.property);
+            repaired.is_some()
+        })
+    };
+    keep_last(&mut channels, is_repaired);
     let found: HashMap<Target, usize> = channels
         .iter()
         .enumerate()
@@ -313,13 +320,14 @@ fn prepare(
     Ok((!is_empty).then_some(at))
 }
 
-/// Removes all channels of a target but the last one.
-fn keep_last(channels: &mut Vec<Value>) {
+/// Removes all channels of a target but the last one, of targets for which `applies`: an unreadable channel is none.
+fn keep_last(channels: &mut Vec<Value>, applies: impl Fn(Target) -> bool) {
     let mut seen = HashSet::new();
+    let mut is_kept = |target| seen.insert(target) || !applies(target);
     let mut kept: Vec<bool> = channels
         .iter()
         .rev()
-        .map(|channel| target_of(channel).is_none_or(|target| seen.insert(target)))
+        .map(|channel| target_of(channel).is_none_or(&mut is_kept))
         .collect();
     channels.retain(|_| kept.pop().unwrap_or(true));
 }
