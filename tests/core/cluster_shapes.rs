@@ -85,16 +85,6 @@ pub(crate) fn marked(n: usize, vertices: impl IntoIterator<Item = usize>) -> Vec
 
 /// The first `n` vertices from `first` on, each the farthest from those before along the edges; of equals the first.
 pub(crate) fn farthest(surface: &ClusterSurface, first: usize, n: usize) -> Vec<usize> {
-    farthest_among(surface, |_| true, first, n)
-}
-
-/// The same among some vertices.
-pub(crate) fn farthest_among(
-    surface: &ClusterSurface,
-    is_among: impl Fn(usize) -> bool,
-    first: usize,
-    n: usize,
-) -> Vec<usize> {
     let mut rings = vec![Vec::new(); surface.n_vertices()];
     for &[a, b, c] in &surface.triangles {
         for (i, j) in [(a, b), (b, c), (c, a)].map(|(i, j)| (i as usize, j as usize)) {
@@ -123,8 +113,8 @@ pub(crate) fn farthest_among(
                 }
             }
         }
-        let among = (0..far.len()).rev().filter(|&v| is_among(v));
-        next = among
+        let others = (0..far.len()).rev();
+        next = others
             .max_by(|&a, &b| far[a].total_cmp(&far[b]))
             .unwrap_or(first);
     }
