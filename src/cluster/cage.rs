@@ -70,6 +70,9 @@ pub enum CageError {
         /// The second vertex.
         b: u32,
     },
+    /// The displacements of its vertices cannot be those of another cage.
+    #[error("{0}")]
+    Displacements(String),
     /// There are more vertices than a cage of control points may have.
     #[error("the cage has {n_vertices} vertices, more than 1000: use a coarser one")]
     TooFine {

@@ -5,13 +5,17 @@
 //! deformer stack and turns with the skin, as what is added by hand. So a lattice deforms a posed limb as it does the limb at
 //! rest, as one that is parented to the bone does in other tools, and at rest it adds nothing in any pose.
 
-use super::cage::{Cage, MAX_COORDINATES};
+use super::bound_cage::is_slow_to_bind;
+use super::cage::{Cage, CageError, MAX_COORDINATES};
 use super::cage_mesh::CageMesh;
 use super::lattice::LatticeSettings;
 use super::motion::ControlMotion;
 use crate::task::Task;
 use glam::DVec3;
 use std::sync::Arc;
+
+/// Vertices of a cage times those of its successor times keyframes that are displaced while the window waits: some 30 ms.
+const DISPLACED_AT_ONCE: usize = 1 << 24;
 
 /// The lattice of a group.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,34 +81,47 @@ impl CageControls {
 
     /// With another cage at rest, whose vertices are displaced as their places are in this one; as they were where only places
     /// differ.
-    pub fn with_mesh(&self, mesh: CageMesh) -> Result<Self, String> {
-        if mesh.triangles() == self.mesh.triangles() {
-            return Ok(Self {
-                mesh: Arc::new(mesh),
-                motion: self.motion.clone(),
-            });
-        }
-        if self.motion.is_empty() {
-            return Ok(Self::new(mesh));
+    pub fn with_mesh(&self, mesh: CageMesh, task: &Task) -> Result<Self, CageError> {
+        if !self.displaces_anew(&mesh) {
+            let mut replaced = Self::new(mesh);
+            replaced.motion = self.motion.clone();
+            return Ok(replaced);
         }
         let (rest, n) = (&self.mesh, self.mesh.vertices().len());
-        let cage = Cage::new(
-            rest.vertices(),
-            rest.triangles(),
-            mesh.vertices(),
-            &Task::new(),
-        );
-        let cage = cage.map_err(|why| why.to_string())?;
+        let cage = Cage::new(rest.vertices(), rest.triangles(), mesh.vertices(), task)?;
         let motion = self.motion.mapped(|offsets| {
+            // The others are dropped with it.
+            if task.is_cancelled() {
+                return Vec::new();
+            }
             let mut moved = vec![DVec3::ZERO; mesh.vertices().len()];
             let dense = dense(offsets.iter().map(|&(c, d)| (c, d.as_dvec3())), n);
             cage.add(&dense, &mut moved);
             (0u32..).zip(moved.iter().map(|d| d.as_vec3())).collect()
         });
+        task.check()?;
         Ok(Self {
             mesh: Arc::new(mesh),
-            motion: motion.map_err(|why| why.to_string())?,
+            motion: motion.map_err(|why| CageError::Displacements(why.to_string()))?,
         })
+    }
+
+    /// Whether [`CageControls::with_mesh`] takes too long for the window to wait for it.
+    pub fn is_slow_to_replace(&self, mesh: &CageMesh) -> bool {
+        let pairs = self
+            .mesh
+            .vertices()
+            .len()
+            .saturating_mul(mesh.vertices().len());
+        let keys: usize = self.motion.clips().map(|(_, keys)| keys.len()).sum();
+        self.displaces_anew(mesh)
+            && (is_slow_to_bind(&self.mesh, mesh.vertices().len())
+                || keys.saturating_mul(pairs) > DISPLACED_AT_ONCE)
+    }
+
+    /// Whether the vertices of another cage are displaced by the places that they have in this one.
+    fn displaces_anew(&self, mesh: &CageMesh) -> bool {
+        mesh.triangles() != self.mesh.triangles() && !self.motion.is_empty()
     }
 
     /// An error in words where a vertex that does not exist is displaced.

@@ -39,6 +39,8 @@ pub(super) enum EditorJob {
     Suggest,
     /// Suggests control clusters.
     SuggestClusters,
+    /// Replaces the cage of a group of clusters.
+    ReplaceCage,
     /// Computes the centres of rotation of a mesh.
     Centres,
     /// Lays out the patches between the control clusters of a mesh.
@@ -92,7 +94,8 @@ impl JobKind for EditorJob {
             | Self::ReadWeights
             | Self::ReadRecording
             | Self::ReadMotion
-            | Self::AddMotion => Priority::Normal,
+            | Self::AddMotion
+            | Self::ReplaceCage => Priority::Normal,
             _ => Priority::Quick,
         }
     }
@@ -145,6 +148,7 @@ impl EditorJob {
                 | Self::RigOperation
                 | Self::SlowRigOperation
                 | Self::MirrorLayer
+                | Self::ReplaceCage
         )
     }
 }
@@ -189,6 +193,7 @@ impl Editor {
                 EditorJob::RigOperation | EditorJob::SlowRigOperation => self.take_rig_operation(),
                 EditorJob::Suggest => self.take_suggestions(),
                 EditorJob::SuggestClusters => self.take_suggested_clusters(),
+                EditorJob::ReplaceCage => self.take_replaced_cage(),
                 EditorJob::Centres => self.take_centres(),
                 EditorJob::Patches => self.take_layout(),
                 EditorJob::MirrorTable => self.take_mirror_table(),

@@ -483,6 +483,7 @@ impl Editor {
         self.motions.forget_model();
         self.suggesting.forget_model();
         self.cluster_suggestions.forget_model();
+        self.clustering.forget_model();
         self.muscles = clusters::Muscles::default();
         self.active_layers = clusters::ActiveLayers::default();
         self.driver_values = clusters::DriverValues::default();

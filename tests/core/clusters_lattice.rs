@@ -15,6 +15,7 @@ use glam::{DAffine3, DMat3, DVec3, Vec3};
 use serde_json::{Value, json};
 use sinew::bake::static_shapes::{StaticPose, static_shapes};
 use sinew::bake::{BakeMode, BakeOptions};
+use sinew::cluster::cage::CageError;
 use sinew::cluster::lattice::{LatticeSettings, Outside};
 use sinew::cluster::{
     Base, CageControls, CageMesh, CageSource, ClusterGroup, ClusterMap, ControlMotion, GroupPreset,
@@ -691,6 +692,67 @@ fn counts_and_the_outside_change_as_steps_and_the_shape_stays() {
     h.editor.use_cage(0, "nothing");
     h.settle();
     assert!(h.last_notice().contains("no other object \"nothing\""));
+}
+
+/// Where it takes long to find how the vertices of a new cage are displaced, a job does it, with Cancel; the old cage stays until
+/// it has ended.
+#[test]
+fn a_cage_is_replaced_in_the_background_and_can_be_cancelled() {
+    let mut h = editor(Base::Cage);
+    // A cage at rest has nothing to hand over.
+    h.editor.set_cage_segments(0, 8);
+    assert_eq!(h.editor.coming_cage(0), None);
+    assert_eq!(group(&h).cage.unwrap().mesh.vertices().len(), 386);
+    let clip = *h.editor.document().clips().keys().next().unwrap();
+    h.editor.show_clip(Some(clip));
+    h.editor.select_all();
+    move_by(&mut h, Axis::Z, "0.1");
+    for i in 0..240u8 {
+        h.editor.set_time(0.01 * f64::from(i));
+        h.editor.key_clusters();
+    }
+    h.settle();
+    let (before, n) = (group(&h), h.editor.history().n_undo());
+    let old = before.cage.clone().unwrap();
+    assert_eq!(old.motion.keys(clip).len(), 240);
+
+    h.editor.set_cage_segments(0, 7);
+    assert_eq!(group(&h), before);
+    let coming = CageSource::Box { segments: 7 };
+    assert_eq!(h.editor.coming_cage(0), Some(&coming));
+    let (label, _) = h.editor.running().expect("a job in the status bar");
+    assert_eq!(label, "Box cage");
+    h.editor.cancel_running();
+    h.settle();
+    assert_eq!(h.editor.coming_cage(0), None);
+    assert_eq!(group(&h), before);
+    assert_eq!(h.editor.history().n_undo(), n);
+
+    // Of two the later one comes.
+    h.editor.set_cage_segments(0, 6);
+    h.editor.set_cage_segments(0, 7);
+    h.settle();
+    assert_eq!(undo_label(&h), "Box cage");
+    assert_eq!(h.editor.history().n_undo(), n + 1);
+    let new = group(&h).cage.unwrap();
+    assert_eq!(new.mesh.source(), &coming);
+    let expected = old.with_mesh(CageMesh::clone(&new.mesh), &Task::new());
+    assert_eq!(expected.as_ref(), Ok(&*new));
+    let cancelled = Task::new();
+    cancelled.cancel();
+    let ended = old.with_mesh(CageMesh::clone(&new.mesh), &cancelled);
+    assert!(matches!(ended, Err(CageError::Cancelled(_))));
+    h.editor.undo();
+    h.settle();
+    assert_eq!(group(&h), before);
+
+    // What the artist does meanwhile stays.
+    h.editor.set_cage_segments(0, 7);
+    h.editor.set_group_base(0, Base::Lattice);
+    h.settle();
+    assert_eq!(group(&h).base, Base::Lattice);
+    assert_eq!(group(&h).cage, before.cage);
+    assert!(h.last_notice().starts_with("The group changed while"));
 }
 
 #[test]

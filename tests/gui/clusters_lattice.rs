@@ -5,8 +5,16 @@ use crate::clusters::undo_label;
 use crate::clusters_hand::with_base;
 use crate::window::Window;
 use egui::{Key, Modifiers, PointerButton, Pos2, Role, Vec2};
+use egui_kittest::kittest::Queryable as _;
+use sinew::app::Folders;
 use sinew::cluster::{Base, ControlMotion};
+use sinew::document::session::SelectKind;
 use sinew::editor::clusters::ControlPoints;
+use sinew::io::gltf_build;
+use sinew::mesh::PointSet;
+use sinew::sample::{SampleKind, sample};
+use sinew::view::frame::Workspace;
+use std::sync::Arc;
 
 fn points(window: &Window) -> ControlPoints {
     window.editor().control_points().expect("control points")
@@ -143,4 +151,44 @@ fn a_box_selects_the_points_of_a_cage_alone() {
     window.settle();
     assert_eq!(undo_label(&window), "Scale 26 control points");
     window.picture("cage-scaled");
+}
+
+/// A fine cage around many clusters takes seconds to bind: the status bar shows how far it is, and its Cancel ends it.
+#[test]
+fn cancel_ends_the_binding_of_a_fine_cage() {
+    let folder = tempfile::tempdir().expect("a folder for files");
+    let path = folder.path().join("cylinder.glb");
+    let model = sample(SampleKind::Cylinder, 40_000);
+    std::fs::write(&path, gltf_build::to_glb(&model)).expect("a file");
+    let mut window = Window::with_folders(Some(&path), Folders::default());
+    window.click(Role::Tab, Workspace::Clusters.label());
+    let editor = window.harness.state_mut().editor_mut();
+    let mesh = editor.clustered_mesh().expect("an object");
+    let n_points = editor.document().meshes()[&mesh].geometry.n_points();
+    editor.set_select_kind(SelectKind::Points);
+    editor.select_points_of([(mesh, PointSet::full(n_points))]);
+    editor.mark_selected();
+    editor.set_group_base(0, Base::Cage);
+    window.settle();
+    let coarse = window.editor().patch_layout(mesh).cloned();
+
+    let editor = window.harness.state_mut().editor_mut();
+    editor.set_cage_segments(0, 8);
+    window.wait_until("the cage is being bound", |window| {
+        window.says("Binding to the cage")
+    });
+    let cancel = window.harness.get_by_role_and_label(Role::Button, "Cancel");
+    cancel.click();
+    window.wait("the end of the job", |app| app.editor().running().is_none());
+    window.settle();
+    assert!(window.says("cancelled; change a cluster or its cage to restart."));
+    let after = window.editor().patch_layout(mesh).cloned();
+    assert!(after.is_some(), "the previous patches are shown");
+    assert!(coarse.zip(after).is_some_and(|(a, b)| Arc::ptr_eq(&a, &b)));
+    // A coarse cage is bound again.
+    let editor = window.harness.state_mut().editor_mut();
+    editor.set_cage_segments(0, 1);
+    window.settle();
+    let bound = window.editor().current_layout().expect("patches");
+    assert_eq!(bound.cages().len(), 1);
 }

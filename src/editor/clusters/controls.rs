@@ -304,25 +304,7 @@ impl Editor {
         }
     }
 
-    fn change_cage(&mut self, group: u16, label: &str, mesh: CageMesh) {
-        let Some(known) = self.cluster_groups().get(usize::from(group)).cloned() else {
-            return;
-        };
-        let cage = match &known.cage {
-            Some(cage) => cage.with_mesh(mesh),
-            None => Ok(CageControls::new(mesh)),
-        };
-        match cage {
-            Ok(cage) => {
-                let mut changed = ClusterGroup::clone(&known);
-                changed.cage = Some(Arc::new(cage));
-                self.replace_group(group, changed, label);
-            }
-            Err(why) => self.notify(super::sentence(&why)),
-        }
-    }
-
-    fn replace_group(&mut self, at: u16, group: ClusterGroup, label: &str) {
+    pub(super) fn replace_group(&mut self, at: u16, group: ClusterGroup, label: &str) {
         self.change_clusters(label, |map| map.with_group(Some(at), group));
     }
 }

@@ -5,22 +5,18 @@
 //! screen is there, what was read last stands for it.
 
 use super::Editor;
+use super::driver_subject::{
+    Inputs, Subject, TIMES, input_at, inputs_of, inputs_of_vertices, inputs_over, times,
+};
 use crate::cluster::DriverLayer;
 use crate::cluster::channel::Recordings;
-use crate::cluster::procedural::{DriverInput, DriverPoint};
-use crate::deform::{DriverReader, InstancePlan, PoseInputs};
-use crate::document::{Document, InstanceId, MeshId};
+use crate::cluster::procedural::DriverInput;
+use crate::deform::DriverReader;
 use crate::editor::jobs::EditorJob;
 use crate::evaluate::{Evaluator, JobHandle, SlowCooks};
-use crate::skeleton::{Clip, Moment, Pose, PoseAt};
+use crate::skeleton::Moment;
 use crate::task::{Cancelled, Task};
-use glam::{DAffine3, Vec3};
 use std::sync::Arc;
-
-/// The number of times of a clip at which a driver is read.
-const TIMES: usize = 129;
-/// The number where vertices are computed.
-const VERTEX_TIMES: usize = 49;
 
 /// What a driver reads, and the amount that it makes of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +38,6 @@ pub(in crate::editor) struct DriverValues {
     now_job: Option<(Subject, JobHandle<NowRead>)>,
     /// Has the caches of the last pose.
     evaluator: Evaluator,
-    size: Option<(Document, MeshId, f64)>,
 }
 
 /// The caches, and the value in the pose.
@@ -52,56 +47,15 @@ type NowRead = (Evaluator, Result<Inputs, Cancelled>);
 #[derive(Clone, Copy)]
 struct Reading(Option<f64>);
 
-/// Times, seconds, and the values of the input then.
-type Inputs = Vec<(f64, Option<f64>)>;
-
 struct KnownReader {
     layer: DriverLayer,
     recordings: Arc<Recordings>,
     reader: Option<DriverReader>,
 }
 
-/// What a course is read from.
-#[derive(Clone)]
-struct Subject {
-    document: Document,
-    mesh: MeshId,
-    input: DriverInput,
-    /// The clip that is played over, else the pose on screen.
-    clip: Option<Arc<Clip>>,
-    pose: Option<Arc<Pose>>,
-}
-
 struct Course {
     of: Subject,
     inputs: Inputs,
-}
-
-impl Subject {
-    fn is(&self, other: &Self) -> bool {
-        let same_clip = match (&self.clip, &other.clip) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            (a, b) => a.is_none() && b.is_none(),
-        };
-        same_clip
-            && self.mesh == other.mesh
-            && self.input == other.input
-            && self.pose == other.pose
-            && self.document.bends_the_same(&other.document)
-    }
-
-    /// Whether it is the same input of the same object, in whatever pose.
-    fn reads_as(&self, other: &Self) -> bool {
-        self.mesh == other.mesh && self.input == other.input
-    }
-
-    fn reads_vertices(&self) -> bool {
-        matches!(
-            self.input,
-            DriverInput::Distance { a, b }
-                if [a, b].iter().any(|point| matches!(point, DriverPoint::Vertex(_)))
-        )
-    }
 }
 
 impl Editor {
@@ -160,24 +114,6 @@ impl Editor {
     pub fn driver_response(&mut self, input: f64) -> Option<f64> {
         self.read_driver();
         Some(self.driver_reader()?.amount_of(Some(input)))
-    }
-
-    /// The size of the object: the diagonal of its box at bind, metres of the world.
-    pub fn object_size(&mut self) -> f64 {
-        let Some(mesh) = self.clustered_mesh() else {
-            return 1.0;
-        };
-        let known = self.driver_values.size.as_ref();
-        let known = known
-            .filter(|(document, of, _)| *of == mesh && document.bends_the_same(&self.document));
-        if let Some((_, _, size)) = known {
-            return *size;
-        }
-        let size = size_of_object(&self.document, mesh);
-        let size = size.filter(|size| *size > 0.0 && size.is_finite());
-        let size = size.unwrap_or(1.0);
-        self.driver_values.size = Some((self.document.clone(), mesh, size));
-        size
     }
 
     /// Takes the vertices of a distance that were computed.
@@ -328,120 +264,4 @@ impl Editor {
             .submit(EditorJob::DriverInputs, "Reading vertices", work);
         self.driver_values.job = Some((subject, job));
     }
-}
-
-/// Even times of a clip, its ends among them, seconds.
-fn times(clip: &Clip, n: usize) -> impl Iterator<Item = f64> {
-    let (start, end) = (f64::from(clip.start_secs()), f64::from(clip.end_secs()));
-    (0..n).map(move |i| start + (end - start) * i as f64 / (n - 1) as f64)
-}
-
-/// The poses of a subject, and their times.
-fn poses(subject: &Subject, n: usize) -> Vec<(f64, Arc<Pose>)> {
-    match (&subject.clip, &subject.pose) {
-        (Some(clip), _) => times(clip, n)
-            .map(|secs| (secs, Arc::new(subject.document.pose_of_clip(clip, secs))))
-            .collect(),
-        (None, Some(pose)) => vec![(0.0, pose.clone())],
-        (None, None) => Vec::new(),
-    }
-}
-
-fn inputs_over(subject: &Subject) -> Inputs {
-    let document = &subject.document;
-    let rest_world = document.rest_pose().world_matrices(document.skeleton());
-    let poses = poses(subject, TIMES).into_iter();
-    let inputs = poses.map(|(secs, pose)| {
-        let world = pose.world_matrices(document.skeleton());
-        let moment = Moment { clip: None, secs };
-        let at = inputs_of(document, (&rest_world, &world), &pose, &[], moment);
-        (secs, subject.input.value(&at))
-    });
-    inputs.collect()
-}
-
-fn inputs_of_vertices(
-    subject: &Subject,
-    evaluator: &mut Evaluator,
-    cooks: SlowCooks,
-    task: &Task,
-) -> Result<Inputs, Cancelled> {
-    let document = subject.document.clone().without_clusters();
-    let rest_world = document.rest_pose().world_matrices(document.skeleton());
-    let Some(instance) = first_instance(&document, subject.mesh) else {
-        return Ok(Inputs::new());
-    };
-    evaluator.set_cooks(cooks);
-    let mut inputs = Inputs::new();
-    for (secs, pose) in poses(subject, VERTEX_TIMES) {
-        task.check()?;
-        let moment = Moment { clip: None, secs };
-        evaluator.evaluate(
-            &document,
-            PoseAt {
-                pose: &pose,
-                moment,
-            },
-        );
-        let plan = evaluator.plan(instance);
-        let positions = plan.map_or(&[][..], InstancePlan::positions);
-        let at = inputs_of(
-            &document,
-            (&rest_world, evaluator.world()),
-            &pose,
-            positions,
-            moment,
-        );
-        inputs.push((secs, subject.input.value(&at)));
-    }
-    Ok(inputs)
-}
-
-fn inputs_of<'a>(
-    document: &'a Document,
-    (rest_world, world): (&'a [DAffine3], &'a [DAffine3]),
-    pose: &'a Pose,
-    positions: &'a [Vec3],
-    moment: Moment,
-) -> PoseInputs<'a> {
-    PoseInputs {
-        skeleton: document.skeleton(),
-        rest_world,
-        locals: &pose.locals,
-        world,
-        positions,
-        moment,
-    }
-}
-
-/// The value between the two times around one.
-fn input_at(inputs: &[(f64, Option<f64>)], secs: f64) -> Option<f64> {
-    let after = inputs.partition_point(|(at, _)| *at <= secs);
-    let (from, a) = *inputs.get(after.saturating_sub(1))?;
-    let Some(&(to, b)) = inputs.get(after) else {
-        return a;
-    };
-    let t = ((secs - from) / (to - from)).clamp(0.0, 1.0);
-    Some(a? + (b? - a?) * t)
-}
-
-fn first_instance(document: &Document, mesh: MeshId) -> Option<InstanceId> {
-    let mut instances = document.instances().iter();
-    instances.find(|(_, i)| i.mesh == mesh).map(|(&id, _)| id)
-}
-
-fn size_of_object(document: &Document, mesh: MeshId) -> Option<f64> {
-    let positions = document.meshes().get(&mesh)?.geometry.positions.iter();
-    let (low, high) = positions.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| {
-        (low.min(*p), high.max(*p))
-    });
-    let unit = match crate::correctives::skinned_instance(document, mesh) {
-        Some(instance) => document.point_rotations(instance)?.unit_scale(),
-        None => {
-            let node = document.instances()[&first_instance(document, mesh)?].joint;
-            let rest = document.rest_pose().world_matrices(document.skeleton());
-            rest.get(node.get())?.matrix3.determinant().abs().cbrt()
-        }
-    };
-    Some(f64::from((high - low).length()) * unit)
 }

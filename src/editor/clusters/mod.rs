@@ -5,10 +5,12 @@
 //!
 //! Invariant: a change that is refused leaves the document as it was and says why in one sentence.
 
+mod cage_replacement;
 mod control_net;
 mod controls;
 mod data_layers;
 mod data_residual;
+mod driver_subject;
 mod driver_values;
 mod drivers;
 mod group_layers;
@@ -20,6 +22,7 @@ mod marks;
 mod muscle_site;
 mod muscles;
 mod net;
+mod object_size;
 mod recording_watch;
 mod recordings;
 mod sparse;
@@ -56,6 +59,17 @@ pub(super) struct Clustering {
     /// The keyframe of a group that is dragged.
     key_drag: Option<keys::GroupKeyDrag>,
     pub(super) net: control_net::ShownNet,
+    size: object_size::ObjectSize,
+    /// The cage that is being replaced.
+    replacement: cage_replacement::CageReplacement,
+}
+
+impl Clustering {
+    /// Drops what belongs to a model, for another one.
+    pub(super) fn forget_model(&mut self) {
+        self.replacement = cage_replacement::CageReplacement::default();
+        self.size = object_size::ObjectSize::default();
+    }
 }
 
 impl Editor {

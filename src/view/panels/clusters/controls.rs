@@ -83,14 +83,15 @@ impl ClustersPanel {
     ) {
         let about = "The mesh of the cage: a box around the clusters, or a copy of another object in the rest pose, which \
                      must be closed. A new mesh takes over the shape.";
-        let source = cage.mesh.source();
+        let source = editor.coming_cage(index).cloned();
+        let source = source.unwrap_or_else(|| cage.mesh.source().clone());
         let mut names = editor.cage_objects();
-        if let CageSource::Object(name) = source
+        if let CageSource::Object(name) = &source
             && !names.contains(name)
         {
             names.insert(0, name.clone());
         }
-        let shown = match source {
+        let shown = match &source {
             CageSource::Box { .. } => 0,
             CageSource::Object(name) => 1 + names.iter().position(|n| n == name).unwrap_or(0),
         };
@@ -107,7 +108,7 @@ impl ClustersPanel {
                 None => {}
             }
         });
-        if let CageSource::Box { segments } = *source {
+        if let CageSource::Box { segments } = source {
             let about = "Into how many parts each edge of the box is divided, 1 to 8. The shape stays nearly.";
             named_ui(ui, "Segments", about, |ui| {
                 ui.spacing_mut().interact_size.x = THIRD;
