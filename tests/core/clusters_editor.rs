@@ -609,20 +609,20 @@ fn a_muscle_is_added_on_the_selected_bone_towards_its_bend() {
     assert!(most > 0.3 * full && most < 1.3 * full, "{most} of {full}");
 }
 
-#[test]
-fn a_muscle_bulges_in_flexion_alone_and_can_be_flipped() {
+/// The marked arm with its elbow bent, and a muscle on the upper arm that was added in this pose.
+fn arm_with_muscle(degrees: f64) -> EditorHarness {
     let mut h = marked_arm();
-    let forearm = bend_elbow(&mut h, 60.0);
-    let upper = h
-        .editor
-        .document()
-        .skeleton()
-        .joint(forearm)
-        .parent
-        .unwrap();
-    h.editor.select_joint(Some(upper));
+    let forearm = bend_elbow(&mut h, degrees);
+    let upper = h.editor.document().skeleton().joint(forearm).parent;
+    h.editor.select_joint(upper);
     assert!(h.editor.add_muscle());
     h.settle();
+    h
+}
+
+#[test]
+fn a_muscle_bulges_in_flexion_alone_and_can_be_flipped() {
+    let mut h = arm_with_muscle(60.0);
     let settings = |h: &EditorHarness| h.editor.active_muscle().unwrap().1.settings.clone();
     // The side to which the pose bends it.
     assert_eq!(settings(&h).flexion, Some(settings(&h).side));
@@ -680,17 +680,7 @@ fn a_muscle_bulges_in_flexion_alone_and_can_be_flipped() {
 #[test]
 fn a_muscle_takes_its_flexion_from_clips_and_from_the_rest_pose() {
     // At rest, with clips that bend the elbow.
-    let mut h = marked_arm();
-    let forearm = bend_elbow(&mut h, 0.0);
-    let upper = h
-        .editor
-        .document()
-        .skeleton()
-        .joint(forearm)
-        .parent
-        .unwrap();
-    h.editor.select_joint(Some(upper));
-    assert!(h.editor.add_muscle());
+    let mut h = arm_with_muscle(0.0);
     let clip = *h.editor.document().clips().keys().next().expect("a clip");
     h.editor.show_clip(Some(clip));
     let item = h.editor.document().clips()[&clip].clone();

@@ -38,7 +38,11 @@ pub(super) fn flexion_ui(
                 one_side,
                 "A bend the other way is extension, and counts as none.",
             ),
-            (false, "To any side", "A bend to any side counts."),
+            (
+                false,
+                "To any side",
+                "The muscle bulges whichever way the joint bends.",
+            ),
         ];
         let width = (ui.available_width() - FLIP).max(40.0);
         let shown = settings.flexion.is_some();
@@ -47,7 +51,8 @@ pub(super) fn flexion_ui(
         if let Some(to_one_side) = chosen {
             editor.set_muscle_flexes(index, to_one_side);
         }
-        let about = "Let the muscle bulge as the joint bends to the other side.";
+        let about =
+            "Swap flexion and extension: the muscle then bulges as the joint bends the other way.";
         let button = ui.add_enabled(shown, Button::new("Flip"));
         button.widget_info(|| WidgetInfo::labeled(Role::Button, shown, "Flip flexion"));
         let button = button.on_hover_text(about).on_disabled_hover_text(about);
