@@ -63,6 +63,8 @@ mod cluster_limb;
 mod cluster_patches;
 #[path = "core/cluster_shapes.rs"]
 mod cluster_shapes;
+#[path = "core/cluster_suggested.rs"]
+mod cluster_suggested;
 #[path = "core/cluster_tables.rs"]
 mod cluster_tables;
 #[path = "core/clustered.rs"]
