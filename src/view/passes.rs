@@ -25,6 +25,7 @@ use three_d::{
 /// The accent colour of the interface.
 const ACCENT: [f32; 3] = hex(0xE8A33D);
 const X_AXIS: [f32; 3] = hex(0xE0525B);
+const Y_AXIS: [f32; 3] = hex(0x7FB238);
 const Z_AXIS: [f32; 3] = hex(0x4C8BE0);
 /// The curvature, relative to the scene size, that [`Shading::Form`] shows at half strength.
 const BUMP: f32 = 0.035;
@@ -103,7 +104,7 @@ impl Passes {
         }
         self.draw_points(&frame, scene);
         if frame.options.show_grid {
-            self.draw_grid(&frame, &Grid::under(scene.camera, scene.ground));
+            self.draw_grid(&frame, &Grid::new(scene.camera, scene.ground));
         }
         if frame.options.show_bones && !scene.bones.is_empty() {
             self.draw_bones(&frame, scene.bones);
@@ -297,6 +298,12 @@ impl Passes {
         let program = &self.programs.grid;
         program.use_uniform("clip_from_world", matrix(frame.clip_from_world));
         program.use_uniform("origin", vector3(grid.origin));
+        let [across, along] = grid.axes;
+        program.use_uniform("across", vector3(across));
+        program.use_uniform("along", vector3(along));
+        program.use_uniform("behind", if grid.behind { 1.0f32 } else { 0.0 });
+        let at = [across, along].map(|axis| grid.origin.dot(axis));
+        program.use_uniform("origin_place", vector2(at.into()));
         program.use_uniform("extent", grid.extent);
         program.use_uniform("centre", vector2(grid.centre));
         program.use_uniform("cell", grid.cell);
@@ -305,8 +312,8 @@ impl Passes {
         program.use_uniform("width_px", frame.pixels_per_point);
         use_color(program, "line_srgb", frame.scenery.grid);
         program.use_uniform("strength", frame.scenery.grid_strength);
-        use_color(program, "x_axis_srgb", X_AXIS);
-        use_color(program, "z_axis_srgb", Z_AXIS);
+        use_color(program, "across_srgb", axis_color(across));
+        use_color(program, "along_srgb", axis_color(along));
         program.use_vertex_attribute("position", &self.square);
         program.draw_arrays(BLENDED, frame.viewport, 6);
     }
@@ -547,6 +554,15 @@ fn use_ramp(program: &Program, stops: &Stops, [ground, stripe]: [[f32; 3]; 2]) {
 
 fn use_color(program: &Program, name: &str, srgb: [f32; 3]) {
     program.use_uniform(name, vector3(srgb.into()));
+}
+
+/// The colour of the line along an axis of the world.
+fn axis_color(axis: Vec3) -> [f32; 3] {
+    match axis {
+        Vec3::X => X_AXIS,
+        Vec3::Y => Y_AXIS,
+        _ => Z_AXIS,
+    }
 }
 
 /// The linear values of an sRGB colour.

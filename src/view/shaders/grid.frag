@@ -1,4 +1,4 @@
-uniform vec3 origin;
+uniform vec2 origin_place;
 uniform vec2 centre;
 uniform float cell;
 uniform float blend;
@@ -6,8 +6,8 @@ uniform float fade_radius;
 uniform float width_px;
 uniform vec3 line_srgb;
 uniform float strength;
-uniform vec3 x_axis_srgb;
-uniform vec3 z_axis_srgb;
+uniform vec3 across_srgb;
+uniform vec3 along_srgb;
 
 in vec2 place;
 
@@ -36,12 +36,12 @@ void main() {
     cover *= strength;
 
     vec3 srgb = line_srgb;
-    float on_x = axis(place.y + origin.z, pixel.y);
-    float on_z = axis(place.x + origin.x, pixel.x);
-    srgb = mix(srgb, z_axis_srgb, on_z);
-    srgb = mix(srgb, x_axis_srgb, on_x);
-    cover = max(cover, 0.85 * max(on_x, on_z));
+    float on_across = axis(place.y + origin_place.y, pixel.y);
+    float on_along = axis(place.x + origin_place.x, pixel.x);
+    srgb = mix(srgb, along_srgb, on_along);
+    srgb = mix(srgb, across_srgb, on_across);
+    cover = max(cover, 0.85 * max(on_across, on_along));
 
-    float fade = 1.0 - smoothstep(0.0, 1.0, length(place + origin.xz - centre) / fade_radius);
+    float fade = 1.0 - smoothstep(0.0, 1.0, length(place + origin_place - centre) / fade_radius);
     color = vec4(srgb, cover * fade * fade);
 }
