@@ -169,6 +169,8 @@ mod malformed;
 mod maps;
 #[path = "core/metrics.rs"]
 mod metrics;
+#[path = "core/mirrored_joints.rs"]
+mod mirrored_joints;
 #[path = "core/models.rs"]
 mod models;
 #[path = "core/motion_bvh.rs"]

@@ -12,16 +12,28 @@ const EXTRA_TIMES: usize = 24;
 pub(super) struct ComparedTimes {
     /// [`compared_times`], and the last time before each step.
     pub(super) outside_jumps: Vec<f64>,
-    /// Times within the two milliseconds in which tracks pass from one side of a jump to the other.
+    /// Times within the two milliseconds in which tracks pass from one side of a jump to the other; the jump itself has a
+    /// keyframe where the source has one.
     pub(super) in_jumps: Vec<f64>,
 }
 
 impl ComparedTimes {
     pub(super) fn of(clip: &Clip) -> Self {
         let keys = keys_of(clip);
+        let is_within = |i: &usize| {
+            let around = [keys.get(i.wrapping_sub(1)), keys.get(*i), keys.get(i + 1)];
+            let [Some(&before), Some(&time), Some(&after)] = around else {
+                return false;
+            };
+            is_jump(before, time) && is_jump(time, after)
+        };
+        let in_jumps = (0..keys.len()).filter(is_within).map(|i| keys[i]);
+        let in_jumps: Vec<f64> = in_jumps.collect();
+        let mut outside_jumps = compared_times(clip);
+        outside_jumps.retain(|time| !in_jumps.contains(time));
         let mut times = Self {
-            outside_jumps: compared_times(clip),
-            in_jumps: Vec::new(),
+            outside_jumps,
+            in_jumps,
         };
         for pair in keys.windows(2).filter(|pair| is_jump(pair[0], pair[1])) {
             let at = |share: f64| pair[0] + share * (pair[1] - pair[0]);
@@ -109,12 +121,15 @@ mod tests {
                 joint: JointId(0),
                 property: Property::Translation,
                 interpolation: Interpolation::Linear,
-                times: [0.0, 1.0, 1.002].into(),
-                values: [0.0; 9].into(),
+                times: [0.0, 1.0, 1.001, 1.002].into(),
+                values: [0.0; 12].into(),
             }],
             ..Clip::default()
         };
-        let times = compared_times(&clip);
+        let found = ComparedTimes::of(&clip);
+        let jump = f64::from(1.001f32);
+        assert!(found.in_jumps.contains(&jump) && !found.outside_jumps.contains(&jump));
+        let times = found.outside_jumps;
         assert!(times.contains(&0.5) && times.contains(&f64::from(1.002f32)));
         assert!(times.iter().all(|t| *t <= 1.0 || *t >= 1.0019));
     }

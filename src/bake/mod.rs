@@ -30,6 +30,7 @@ pub mod static_shapes;
 pub use compare::{Comparison, InstanceErrors};
 pub use estimate::{Estimate, estimate};
 pub use normal_angles::Angles;
+pub use problem::antipodal::JumpCause;
 pub use problem::training_poses::{TRAINING_CLIP, training_clip};
 pub use retarget::{SkinFrames, driven_part};
 pub use sample_targets::sample_targets;
@@ -187,22 +188,23 @@ pub struct Baked {
     pub samples: BTreeMap<MeshId, Vec<usize>>,
     /// All clips of the file.
     pub clips: BTreeMap<ClipId, Arc<Clip>>,
-    /// Antipodal flips, by clip and time.
+    /// Jumps of the skin, by clip and time.
     pub jumps: Vec<Jump>,
     /// The largest error at the sampled times, as a fraction of the diagonal.
     pub expected: f64,
 }
 
-/// An antipodal flip: the relative rotation of two joints passes 180 degrees, where dual quaternion skinning jumps.
-/// The file jumps within two milliseconds.
+/// A jump that dual quaternion skinning makes in a steady motion. The file jumps within two milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jump {
     /// Its clip.
     pub clip: ClipId,
     /// Its time, seconds.
     pub time: f64,
-    /// The joints.
+    /// The joints that jump against each other; of a flat one, it comes first.
     pub joints: (JointId, JointId),
+    /// Its cause.
+    pub cause: JumpCause,
 }
 
 impl Baked {

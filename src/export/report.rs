@@ -1,6 +1,8 @@
 //! The report of a corrected file: measured errors, sizes and findings.
 
-use crate::bake::{Angles, BakeMode, BakeOptions, Baked, Comparison, InstanceErrors, Jump};
+use crate::bake::{
+    Angles, BakeMode, BakeOptions, Baked, Comparison, InstanceErrors, Jump, JumpCause,
+};
 use crate::document::{ClipId, Document};
 use crate::finding::{Finding, Place, counted, trimmed};
 use crate::math::Worse;
@@ -486,15 +488,20 @@ pub(super) fn add_jump_findings(findings: &mut Vec<Finding>, document: &Document
             1 => " It jumps once more.".to_owned(),
             n => format!(" It jumps {n} more times."),
         };
-        findings.push(Finding::warning(
-                format!("clip \"{name}\""),
-                format!(
-                    "The skin jumps at {:.3} s: {} and {} rotate by 180 degrees relative to each other there, and dual quaternions \
-                     switch to the other direction. The file reproduces the jump within 2 ms.{more}",
-                    first.time,
-                    label(first.joints.0),
-                    label(first.joints.1),
-                ),
-            ));
+        let (joint, other) = (label(first.joints.0), label(first.joints.1));
+        let why = match first.cause {
+            JumpCause::Antipodal => format!(
+                "{joint} and {other} rotate by 180 degrees relative to each other there, and dual quaternions switch to the \
+                 other direction."
+            ),
+            JumpCause::Flat => format!(
+                "{joint} is flat there, as a scale passes through 0, and its rotation relative to {other} jumps."
+            ),
+        };
+        let message = format!(
+            "The skin jumps at {:.3} s: {why} The file reproduces the jump within 2 ms.{more}",
+            first.time
+        );
+        findings.push(Finding::warning(format!("clip \"{name}\""), message));
     }
 }

@@ -1,12 +1,18 @@
 //! Rotation and stretch of a 3x3 matrix.
 
 use glam::{DMat3, DVec3};
+use std::cmp::Ordering;
+
+/// A determinant of smaller size, as a fraction of the cube of the largest |entry|, is 0 but for the rounding of the matrix
+/// products before it.
+const FLAT: f64 = 1e-13;
 
 /// The rotation `q` and stretch `p` of `a`, with `a = q * p`.
 ///
 /// `q` is always a proper rotation (orthonormal, determinant +1). For `det a >= 0`, `p` is symmetric and positive
 /// semidefinite; for `det a < 0` the reflection along x stays in `p`: `(q, p') = polar(a * d)`, `p = p' * d`,
-/// `d = diag(-1, 1, 1)`. A singular `a` gets one of its valid rotations. Both are the identity if `a` is not finite.
+/// `d = diag(-1, 1, 1)`. A singular `a` gets one of its valid rotations; one that is flat in one direction
+/// ([`handedness`]) always the same. Both are the identity if `a` is not finite.
 ///
 /// Source: Higham 1986, eq. 3.3 (scaled Newton iteration); singular value decomposition by one-sided Jacobi rotations
 /// where it would not converge.
@@ -22,7 +28,7 @@ pub fn polar(a: DMat3) -> (DMat3, DMat3) {
     let unit = a.to_cols_array().map(|v| v / largest);
     let unit = DMat3::from_cols_array(&unit);
     let mirror = DMat3::from_diagonal(DVec3::new(-1.0, 1.0, 1.0));
-    let mirrored = unit.determinant() < 0.0;
+    let mirrored = handedness(unit) == Ordering::Less;
     let proper = if mirrored { unit * mirror } else { unit };
     let q = rotation_of_proper(proper);
     let p = q.transpose() * proper;
@@ -52,6 +58,21 @@ pub fn largest_entry(a: DMat3) -> f64 {
     a.to_cols_array()
         .iter()
         .fold(0.0, |largest, v| largest.max(v.abs()))
+}
+
+/// Whether `a` keeps the orientation of space (`Greater`), mirrors it (`Less`), or is flat but for rounding (`Equal`), as one
+/// that is not finite.
+pub fn handedness(a: DMat3) -> Ordering {
+    let largest = largest_entry(a);
+    if !largest.is_finite() || largest == 0.0 {
+        return Ordering::Equal;
+    }
+    let unit = a.to_cols_array().map(|v| v / largest);
+    let determinant = DMat3::from_cols_array(&unit).determinant();
+    if determinant.abs() < FLAT {
+        return Ordering::Equal;
+    }
+    determinant.total_cmp(&0.0)
 }
 
 /// The deviation of `a` from orthonormal: the largest entry of |a^T a - 1|.
@@ -188,6 +209,23 @@ mod tests {
         }
         let mirrored = DMat3::from_diagonal(DVec3::new(-1.0, 1.0, 1.0));
         assert_eq!(polar(mirrored), (DMat3::IDENTITY, mirrored));
+    }
+
+    #[test]
+    fn a_flat_matrix_keeps_its_rotation_whatever_rounding_makes_of_it() {
+        let r = DMat3::from_quat(DQuat::from_rotation_y(0.7) * DQuat::from_rotation_x(2.0));
+        for flat in [DVec3::X, DVec3::Y, DVec3::Z] {
+            let rounded = |of: f64| r * DMat3::from_diagonal(DVec3::ONE - flat * (1.0 - of));
+            for rounding in [0.0, 1e-16, -1e-16, 3e-15, -3e-15] {
+                assert_eq!(handedness(rounded(rounding)), Ordering::Equal);
+                check(rounded(rounding), 1e-14);
+                let (q, _) = polar(rounded(rounding));
+                assert!(q.abs_diff_eq(r, 1e-13), "{flat}: {rounding}");
+            }
+            assert_eq!(handedness(rounded(-1e-6)), Ordering::Less);
+            assert_eq!(handedness(rounded(1e-6) * 1e-200), Ordering::Greater);
+        }
+        assert_eq!(handedness(DMat3::IDENTITY * f64::NAN), Ordering::Equal);
     }
 
     #[test]

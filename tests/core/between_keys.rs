@@ -20,16 +20,16 @@ const CLIP: ClipId = ClipId(0);
 const RATE: f32 = 30.0;
 
 /// A document of a tube with its corrected file.
-struct Corrected {
-    document: Document,
-    exported: Exported,
-    report: CorrectionReport,
+pub(crate) struct Corrected {
+    pub(crate) document: Document,
+    pub(crate) exported: Exported,
+    pub(crate) report: CorrectionReport,
     /// The file read again, deformed as players do.
-    read: Document,
+    pub(crate) read: Document,
 }
 
 impl Corrected {
-    fn new(gltf: Gltf, stack: &DeformStack) -> Self {
+    pub(crate) fn new(gltf: Gltf, stack: &DeformStack) -> Self {
         let imported = import_bytes(gltf.glb(), None, None, &Task::new()).unwrap();
         let document = with_stack(Document::new(imported.parts).unwrap(), stack);
         let (exported, report) = corrected(&document, BakeOptions::default());
@@ -43,7 +43,7 @@ impl Corrected {
     }
 
     /// The largest distance of a vertex in the file from the same vertex of the document, percent of the diagonal.
-    fn error_at(&self, time: f64) -> f64 {
+    pub(crate) fn error_at(&self, time: f64) -> f64 {
         let still = StaticPose {
             clip: Some(CLIP),
             time,
@@ -63,7 +63,7 @@ impl Corrected {
     }
 
     /// The largest error at `n` even times of the clip that lie in no jump of the file.
-    fn largest(&self, n: usize) -> f64 {
+    pub(crate) fn largest(&self, n: usize) -> f64 {
         let clip = &self.document.clips()[&CLIP];
         let (start, end) = (f64::from(clip.start_secs()), f64::from(clip.end_secs()));
         let times = (0..n).map(|i| start + (end - start) * i as f64 / (n - 1) as f64);
@@ -80,7 +80,7 @@ impl Corrected {
     }
 
     /// The intervals in which linear tracks of the file pass from one side of a jump to the other.
-    fn jumps(&self) -> Vec<(f64, f64)> {
+    pub(crate) fn jumps(&self) -> Vec<(f64, f64)> {
         let channels = self.read.clips()[&CLIP].channels.iter();
         let linear = channels.filter(|c| c.interpolation == Interpolation::Linear);
         let mut keys: Vec<f32> = linear.flat_map(|c| c.times.iter().copied()).collect();

@@ -36,6 +36,7 @@ pub(crate) fn add(
         clip: problem.clips.ids[flip.clip],
         time: flip.time,
         joints: flip.joints,
+        cause: flip.cause,
     }));
     let skeleton = problem.sampler.document.skeleton();
     let mut tracks: Vec<Vec<Channel>> = vec![Vec::new(); problem.clips.ids.len()];

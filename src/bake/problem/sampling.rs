@@ -30,7 +30,7 @@ pub(crate) struct Sampling {
     pub(crate) stepped: Vec<bool>,
     /// Training frames by farthest-point sampling of the linear skinning residuals, the farthest first.
     pub(crate) training: Vec<FrameTime>,
-    /// Antipodal flips; `keys` has a keyframe on both sides of each.
+    /// Jumps of the skin; `keys` has a keyframe on both sides of each.
     pub(crate) flips: Vec<Flip>,
 }
 
@@ -112,7 +112,7 @@ impl Group {
             .map(|part| part.witnesses(SIGNATURE_POINTS / n_parts.max(1)))
             .collect();
         let chosen = self.instances();
-        // With frames skipped, flips between them cannot be bracketed.
+        // A forecast skips frames, between which jumps cannot be bracketed; its keyframes are not written.
         let pairs = if step == 1 {
             antipodal::pairs(sampler, self)
         } else {
@@ -136,10 +136,10 @@ impl Group {
                     signature.extend(errors.map(|e| Some(e).filter(known).unwrap_or_default()));
                 }
             }
-            (signature, antipodal::pair_rotations(&pairs, &frame))
+            (signature, antipodal::pair_motions(&pairs, &frame))
         };
         let looked = sampler.sample(clips, &times, SampleRequest::own(&chosen), task, look)?;
-        let (signatures, turned): (Vec<_>, Vec<_>) = looked.into_iter().unzip();
+        let (signatures, moved): (Vec<_>, Vec<_>) = looked.into_iter().unzip();
         for (part, worst) in self.meshes.iter_mut().zip(&worst) {
             for (p, bits) in worst.iter().enumerate() {
                 let off = f32::from_bits(bits.load(Ordering::Relaxed));
@@ -157,7 +157,7 @@ impl Group {
         }
         let training = order.into_iter().map(|i| times[i]).collect();
         let mut flips = if self.is_off() {
-            antipodal::find(sampler, clips, &chosen, &pairs, &times, &turned, task)?
+            antipodal::find(sampler, clips, &chosen, &pairs, &times, &moved, task)?
         } else {
             Vec::new()
         };

@@ -6,6 +6,7 @@
 
 use crate::bake::problem::rows::WeightRow;
 use crate::bake::problem::sampler::{Frame, FrameTime, Sampler};
+use crate::math::dual_quaternion::quat_from_rotation;
 use crate::math::{polar, transform::normalize_or_identity};
 use crate::skeleton::JointId;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
@@ -134,17 +135,15 @@ impl Helper {
         let inverse_bind = DAffine3::from_translation(-pivot) * joint_set_of.inverse_bind[slot];
         let still = regularisation.still;
         let reach = (regularisation.reach)(&inverse_bind);
-        let local = |motion: &DAffine3| {
-            let (rotation, stretch) = polar(motion.matrix3);
+        let local = |motion: &DAffine3, axes: DQuat| {
+            let (rotation, scale) = decomposed(motion.matrix3, axes);
             LocalTransform {
-                rotation: quantised(crate::math::dual_quaternion::quat_from_rotation(rotation)),
+                rotation: quantised(rotation),
                 translation: motion.transform_point3(pivot).as_vec3().as_dvec3(),
-                scale: DVec3::new(stretch.x_axis.x, stretch.y_axis.y, stretch.z_axis.z)
-                    .as_vec3()
-                    .as_dvec3(),
+                scale: scale.as_vec3().as_dvec3(),
             }
         };
-        let mut at_rest = local(&rest);
+        let mut at_rest = local(&rest, DQuat::IDENTITY);
         // The middle of its range lies within tolerance of all of them.
         let positions = clips.iter().flatten().chain([&rest]);
         let positions = positions.map(|motion| motion.transform_point3(pivot));
@@ -161,7 +160,9 @@ impl Helper {
         }
         let clips = clips.iter().zip(keys).zip(stepped);
         let tracks = clips.map(|((motions, times), &stepped)| {
-            let locals: Vec<LocalTransform> = motions.iter().map(local).collect();
+            let axes = steady_axes(motions.iter().map(|motion| motion.matrix3), &rest.matrix3);
+            let pairs = motions.iter().zip(axes);
+            let locals: Vec<LocalTransform> = pairs.map(|(m, axes)| local(m, axes)).collect();
             let mut track = Track::new(times, &locals, &at_rest, still, reach);
             track.stepped = stepped;
             track
@@ -279,6 +280,49 @@ pub(crate) fn quantised(q: DQuat) -> DQuat {
     DQuat::from_xyzw(short(q.x), short(q.y), short(q.z), short(q.w))
 }
 
+/// The rotation and the scale along its axes of a matrix, for a player; shear is left out. `axes`: a half turn about one of
+/// the axes, or the identity, which the rotation takes and the scale undoes with two reversed signs.
+fn decomposed(matrix: DMat3, axes: DQuat) -> (DQuat, DVec3) {
+    let (rotation, stretch) = polar(matrix);
+    let scale = DVec3::new(stretch.x_axis.x, stretch.y_axis.y, stretch.z_axis.z);
+    let turned = DMat3::from_quat(axes);
+    let signs = DVec3::new(turned.x_axis.x, turned.y_axis.y, turned.z_axis.z);
+    (quat_from_rotation(rotation) * axes, scale * signs)
+}
+
+/// The half turns for [`decomposed`] with which the rotations along a track follow each other steadily.
+///
+/// The rotation of a motion that begins to mirror turns round ([`polar()`] keeps the reflection along x), and linear
+/// interpolation of keyframes would turn it on the way; with the axes of the keyframe before, only a scale passes through
+/// 0. A motion that does not mirror has none until one has mirrored before it.
+fn steady_axes(motions: impl Iterator<Item = DMat3>, rest: &DMat3) -> Vec<DQuat> {
+    let mut is_plain = rest.determinant() >= 0.0;
+    let mut before = quat_from_rotation(polar(*rest).0);
+    let axes = motions.map(|motion| {
+        let mirrors = motion.determinant() < 0.0;
+        let rotation = quat_from_rotation(polar(motion).0);
+        let axes = if is_plain && !mirrors {
+            DQuat::IDENTITY
+        } else {
+            nearest_axes(rotation.conjugate() * before)
+        };
+        is_plain = !mirrors && axes == DQuat::IDENTITY;
+        before = rotation * axes;
+        axes
+    });
+    axes.collect()
+}
+
+/// Of the identity and the half turns about the axes, the one nearest to a rotation.
+fn nearest_axes(rotation: DQuat) -> DQuat {
+    let half_turns = [[0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]];
+    let half_turns = half_turns.map(|q| DQuat::from_array(q.map(f64::from)));
+    let near = |a: &DQuat| a.dot(rotation).abs();
+    let nearest = half_turns.into_iter();
+    let nearest = nearest.reduce(|a, b| if near(&b) > near(&a) { b } else { a });
+    nearest.unwrap_or(DQuat::IDENTITY)
+}
+
 /// The pivot: the point of the parent's space with the least variance of position, `min sum |(A_t - mean A) c + b_t -
 /// mean b|^2`.
 fn pivot<'a>(motions: impl Iterator<Item = &'a DAffine3> + Clone) -> DVec3 {
@@ -323,6 +367,39 @@ mod tests {
             "{}",
             pivot(motions.iter())
         );
+    }
+
+    #[test]
+    fn a_scale_passes_through_zero_without_a_turn() {
+        // The helper's axes are not those of the scale.
+        for direction in [DVec3::X, DVec3::Y, DVec3::Z, DVec3::new(0.1, 0.9, -0.2)] {
+            let v = direction.normalize();
+            let along_v = DMat3::from_cols(v * v.x, v * v.y, v * v.z);
+            let turn = |t: f64| DMat3::from_rotation_x(0.5 * t);
+            let motion = |t: f64| turn(t) * (DMat3::IDENTITY - along_v * (2.0 * t));
+            let times = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 0.7, 0.3, 0.1];
+            let motions = times.map(motion);
+            let axes = steady_axes(motions.into_iter(), &DMat3::IDENTITY);
+            let locals = motions.iter().zip(axes);
+            let locals: Vec<_> = locals.map(|(m, axes)| decomposed(*m, axes)).collect();
+            for (pair, times) in locals.windows(2).zip(times.windows(2)) {
+                let [(a, _), (b, _)] = [pair[0], pair[1]];
+                assert!(angle(a, b) < 1.3, "{v}: {} between {times:?}", angle(a, b));
+            }
+            if direction.max_element() == 1.0 {
+                let of = |(rotation, scale): &(DQuat, DVec3)| {
+                    DMat3::from_quat(*rotation) * DMat3::from_diagonal(*scale)
+                };
+                let matrices = locals.iter().map(of).zip(motions);
+                assert!(matrices.clone().all(|(a, b)| a.abs_diff_eq(b, 1e-12)));
+                let turns = locals.iter().zip(times);
+                assert!(
+                    turns
+                        .clone()
+                        .all(|((r, _), t)| angle(*r, quat_from_rotation(turn(t))) < 1e-6)
+                );
+            }
+        }
     }
 
     #[test]

@@ -119,7 +119,7 @@ pub(crate) struct Solution {
     /// The scale from bind space to the world.
     pub(crate) unit_scale: f64,
     pub(crate) bytes: f64,
-    /// Antipodal flips.
+    /// Jumps of the skin.
     pub(crate) flips: Vec<Flip>,
 }
 
