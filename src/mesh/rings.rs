@@ -97,6 +97,18 @@ impl Rings {
         &self.neighbours[range.start as usize..range.end as usize]
     }
 
+    /// The neighbours of all points, one point after the other, and where those of a point start.
+    #[inline]
+    pub(crate) fn row_start(&self, point: u32) -> (&[u32], usize) {
+        (&self.neighbours, self.starts[point as usize] as usize)
+    }
+
+    /// The directions of all neighbours, as long as the list of [`Rings::row_start`].
+    #[inline]
+    pub(crate) fn all_directions(&self) -> &[[i16; 2]] {
+        &self.directions
+    }
+
     /// The neighbours whose mean a point moves towards.
     #[inline]
     pub fn averaged(&self, point: u32) -> &[u32] {

@@ -5,22 +5,25 @@
 //! the tangent frame of each point, is added to the smoothed pose in its frame. The points of a seam move as one; open
 //! edges are smoothed along themselves ([`Rings`]).
 
+// The bodies must end up inside of what is compiled for AVX2, whatever the optimiser thinks of their size.
+#![allow(clippy::inline_always)]
+
+mod frames;
+mod iterations;
+
+use self::frames::{Frames, LANES, block_of, dot, lanes};
+use self::iterations::{AHEAD, Iterations, seam_mean, step};
 use super::chunks::for_chunks;
+use super::mask::MaskChunk;
 use super::{CorrectiveSmooth, MaskKind, Masks};
 use crate::math::same_bits;
 use crate::mesh::{Mesh, Rings};
 use crate::skinning::influences::CHUNK;
+use crate::skinning::{Backend, Kernel, Simd, dispatch};
 use glam::{Vec3, Vec3A};
-use wide::f32x8;
 
 /// Above this share of points to recompute, all are: collecting their rings then costs more than it saves.
 const MAX_SHARE: f32 = 0.4;
-
-/// Points whose tangent frames are computed at once.
-const LANES: usize = 8;
-
-/// Eight vectors.
-type Lanes = [f32x8; 3];
 
 /// The detail of a bind shape and the buffers of the iterations. Allocates nothing from the second run on.
 #[derive(Default)]
@@ -29,8 +32,7 @@ pub struct Smoother {
     details: Vec<Vec3>,
     /// n_points: the smoothed pose of the latest run.
     smoothed: Vec<Vec3A>,
-    /// n_points: the second buffer of the iterations.
-    other: Vec<Vec3A>,
+    iterations: Iterations,
     around: Around,
 }
 
@@ -59,7 +61,8 @@ impl Smoother {
     /// `rest`: n_points, the morphed, inflated bind shape: the result of the stack if no joint rotated.
     pub fn set_rest(&mut self, mesh: &Mesh, settings: &CorrectiveSmooth, rest: &[Vec3]) {
         let rings = mesh.rings();
-        self.smooth(rings, settings, rest);
+        self.iterations
+            .smooth(rings, settings, rest, &mut self.smoothed);
         let smoothed = &self.smoothed;
         self.details.resize(rest.len(), Vec3::ZERO);
         for_chunks(&mut self.details, |first, out| {
@@ -94,17 +97,23 @@ impl Smoother {
         out: &mut [Vec3],
     ) {
         let rings = mesh.rings();
-        self.smooth(rings, settings, input);
+        self.iterations
+            .smooth(rings, settings, input, &mut self.smoothed);
         let this = &*self;
+        let backend = Backend::detect();
         for_chunks(out, |first, out| {
             let mask = masks.chunk(MaskKind::Smooth, first / CHUNK);
-            for (block, out) in out.chunks_mut(LANES).enumerate() {
-                let start = block * LANES;
-                let points = block_of(first + start);
-                let painted = |i: usize| mask.map_or(MaskKind::UNPAINTED, |m| m[start + i]);
-                let strength = |i: usize| settings.strength * painted(i);
-                this.mix(rings, &points[..out.len()], strength, input, out);
-            }
+            let strength = settings.strength;
+            let mixed = Mixed {
+                smoother: this,
+                rings,
+                mask,
+                strength,
+                input,
+                first,
+                out,
+            };
+            dispatch(backend, mixed);
         });
     }
 
@@ -172,42 +181,6 @@ impl Smoother {
         Some(&self.around.outputs)
     }
 
-    /// Writes the smoothed `shape` to `smoothed`.
-    fn smooth(&mut self, rings: &Rings, settings: &CorrectiveSmooth, shape: &[Vec3]) {
-        let n_points = shape.len();
-        let (mut from, mut to) = (&mut self.other, &mut self.smoothed);
-        // The last iteration must write to `smoothed`.
-        if settings.iterations.is_multiple_of(2) {
-            std::mem::swap(&mut from, &mut to);
-        }
-        from.resize(n_points, Vec3A::ZERO);
-        to.resize(n_points, Vec3A::ZERO);
-        let mut n_left = settings.iterations;
-        if n_left > 0 && rings.seams().next().is_none() {
-            // Without seams the first iteration reads the shape itself: memory is what an iteration waits for.
-            iterate(rings, |q| shape[q as usize].into(), settings.factor, to);
-            std::mem::swap(&mut from, &mut to);
-            n_left -= 1;
-        } else {
-            for_chunks(from, |first, out| {
-                for (out, &p) in out.iter_mut().zip(&shape[first..]) {
-                    *out = p.into();
-                }
-            });
-            for seam in rings.seams() {
-                let mean = seam_mean(seam, shape);
-                for &point in seam {
-                    from[point as usize] = mean;
-                }
-            }
-        }
-        for _ in 0..n_left {
-            let shape = from.as_slice();
-            iterate(rings, |q| shape[q as usize], settings.factor, to);
-            std::mem::swap(&mut from, &mut to);
-        }
-    }
-
     /// Writes the smoothed `shape` around changed points to `smoothed`.
     ///
     /// Each iteration reads one ring more than it writes: the first one reads `iterations` rings beyond those that the
@@ -222,7 +195,7 @@ impl Smoother {
         } = &mut self.around;
         let Some(&all) = ends.last() else { return };
         let end_of = |ring: usize| ends.get(ring).copied().unwrap_or(all);
-        let buffer = &mut self.other;
+        let buffer = self.iterations.buffer(shape.len());
         fill(values, &points[..all], |point| match rings.seam(point) {
             Some(seam) => seam_mean(seam, shape),
             None => shape[point as usize].into(),
@@ -247,7 +220,7 @@ impl Smoother {
 
     /// Writes at most eight points of the smoothed pose with the detail of the bind shape, interpolated from `input` by
     /// their strengths. Where the surface has collapsed there is no tangent frame, and a point stays as in `input`.
-    #[inline]
+    #[inline(always)]
     fn mix(
         &self,
         rings: &Rings,
@@ -283,6 +256,36 @@ impl Smoother {
             } else {
                 from + (corrected - from) * strength
             };
+        }
+    }
+}
+
+/// A chunk of the result.
+struct Mixed<'a> {
+    smoother: &'a Smoother,
+    rings: &'a Rings,
+    mask: Option<&'a MaskChunk>,
+    strength: f32,
+    input: &'a [Vec3],
+    first: usize,
+    out: &'a mut [Vec3],
+}
+
+impl Kernel for Mixed<'_> {
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let Self { rings, input, .. } = self;
+        for (block, out) in self.out.chunks_mut(LANES).enumerate() {
+            let start = block * LANES;
+            let points = block_of(self.first + start);
+            for &point in &points[..out.len()] {
+                let (neighbours, start) = rings.row_start(point);
+                simd.prefetch(neighbours, start + AHEAD);
+                simd.prefetch(rings.all_directions(), start + AHEAD);
+            }
+            let painted = |i: usize| self.mask.map_or(MaskKind::UNPAINTED, |m| m[start + i]);
+            let strength = |i: usize| self.strength * painted(i);
+            (self.smoother).mix(rings, &points[..out.len()], strength, input, out);
         }
     }
 }
@@ -333,126 +336,6 @@ impl Around {
             }
         }
     }
-}
-
-/// One iteration of the umbrella Laplacian over all points; `at`: a point before it.
-fn iterate(rings: &Rings, at: impl Fn(u32) -> Vec3A + Sync, factor: f32, to: &mut [Vec3A]) {
-    for_chunks(to, |first, out| {
-        for (i, out) in out.iter_mut().enumerate() {
-            *out = step(rings, &at, factor, (first + i) as u32);
-        }
-    });
-}
-
-/// A point after one iteration of the umbrella Laplacian; `at`: a point before it.
-#[inline]
-fn step(rings: &Rings, at: impl Fn(u32) -> Vec3A, factor: f32, point: u32) -> Vec3A {
-    let here = at(point);
-    let neighbours = rings.averaged(point);
-    if neighbours.is_empty() {
-        return here;
-    }
-    let sum = match *neighbours {
-        // Most points have six; three independent sums are quicker than a chain.
-        [a, b, c, d, e, f] => (at(a) + at(b)) + (at(c) + at(d)) + (at(e) + at(f)),
-        _ => neighbours.iter().map(|&q| at(q)).sum(),
-    };
-    here + (sum / neighbours.len() as f32 - here) * factor
-}
-
-/// The tangent frames of a surface at eight points, orthonormal.
-struct Frames {
-    tangent: Lanes,
-    bitangent: Lanes,
-    normal: Lanes,
-    /// Whether there is one: not where the edges around the point are collinear.
-    exists: [bool; LANES],
-}
-
-impl Frames {
-    /// The frames of `shape` at `points`, at most eight.
-    ///
-    /// The two weighted sums of edges are the images of the axes of the bind frame under the linear map that the edges
-    /// give. Their cross product is the normal; the tangent follows from the rotation of the polar decomposition of that
-    /// map in the plane, so that no single edge decides it. The frame does not depend on the length of the sums, so the
-    /// unit of directions needs no division.
-    #[inline]
-    fn new(rings: &Rings, shape: &[Vec3A], points: &[u32]) -> Self {
-        let mut sums = [[Vec3A::ZERO; LANES]; 2];
-        for (i, &point) in points.iter().enumerate() {
-            let here = shape[point as usize];
-            let (mut x, mut y) = (Vec3A::ZERO, Vec3A::ZERO);
-            for (q, cos, sin) in rings.directions(point) {
-                let edge = shape[q as usize] - here;
-                x += edge * cos;
-                y += edge * sin;
-            }
-            (sums[0][i], sums[1][i]) = (x, y);
-        }
-        let [x, y] = sums.map(|sum| lanes(LANES, |i| sum[i]));
-        let normal = cross(x, y);
-        let area = dot(normal, normal).sqrt();
-        let normal = scaled(normal, f32x8::ONE / area);
-        let turned = cross(normal, y);
-        let tangent: Lanes = std::array::from_fn(|k| x[k] - turned[k]);
-        let length = dot(tangent, tangent).sqrt();
-        let tangent = scaled(tangent, f32x8::ONE / length);
-        let stretch = (dot(x, x) + dot(y, y)).to_array();
-        let (area, length) = (area.to_array(), length.to_array());
-        Self {
-            tangent,
-            bitangent: cross(normal, tangent),
-            normal,
-            // NaN counts as no frame.
-            exists: std::array::from_fn(|i| {
-                area[i] > 1e-6 * stretch[i]
-                    && area[i] >= f32::MIN_POSITIVE
-                    && area[i].is_finite()
-                    && length[i] >= f32::MIN_POSITIVE
-                    && length[i].is_finite()
-            }),
-        }
-    }
-}
-
-/// Eight points from `start`.
-fn block_of(start: usize) -> [u32; LANES] {
-    std::array::from_fn(|i| (start + i) as u32)
-}
-
-/// `n` vectors side by side; the others are 0.
-#[inline]
-fn lanes(n: usize, vector: impl Fn(usize) -> Vec3A) -> Lanes {
-    let mut all = [Vec3A::ZERO; LANES];
-    for (i, own) in all.iter_mut().take(n).enumerate() {
-        *own = vector(i);
-    }
-    let axis = |k: usize| f32x8::from(all.map(|v| v[k]));
-    [axis(0), axis(1), axis(2)]
-}
-
-#[inline]
-fn dot(a: Lanes, b: Lanes) -> f32x8 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-#[inline]
-fn cross(a: Lanes, b: Lanes) -> Lanes {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
-}
-
-#[inline]
-fn scaled(a: Lanes, by: f32x8) -> Lanes {
-    a.map(|a| a * by)
-}
-
-fn seam_mean(seam: &[u32], shape: &[Vec3]) -> Vec3A {
-    let sum: Vec3A = seam.iter().map(|&p| Vec3A::from(shape[p as usize])).sum();
-    sum / seam.len() as f32
 }
 
 /// Fills `values` with `value` of each of `points`, on several threads when there are many.
