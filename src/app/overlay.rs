@@ -119,7 +119,7 @@ fn interface_ui(ui: &mut Ui, settings: &mut Settings) -> Option<Command> {
                 }
             });
             ui.end_row();
-            ui.strong("Scale");
+            ui.strong("UI scale");
             ui.horizontal(|ui| {
                 for (command, text) in [
                     (Command::SmallerInterface, "Smaller"),

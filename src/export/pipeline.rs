@@ -23,13 +23,15 @@ use crate::task::Task;
 use serde_json::Value;
 use std::time::Instant;
 
-/// A file whose largest error exceeds the tolerance by up to this factor is baked once more, if the solver itself came
+/// A file whose largest error exceeds the tolerance by up to this factor is baked again, if the solver itself came
 /// within the second factor of the tolerance at the times that it samples.
 const MAX_EXCESS: f64 = 1.5;
 const MAX_SOLVER_EXCESS: f64 = 1.1;
 
-/// The second tolerance as a fraction of the one that would do if errors were proportional to it.
+/// The next tolerance as a fraction of the one that would do if errors were proportional to it.
 const TIGHTER: f64 = 0.95;
+/// A file is baked at most so often.
+const MAX_BAKES: usize = 3;
 
 /// An export, and the file as read back for verification.
 pub(super) struct Made {
@@ -149,7 +151,7 @@ type Plain = (Written, ReadFile);
 type Attempt = (Made, Option<Improvement>);
 
 /// A file with helper joints and morph targets. Where it nearly meets the tolerance, as with a larger error between the
-/// times that the solver samples, it is baked once more for a smaller tolerance. Where it is not better than without
+/// times that the solver samples, it is baked again for a smaller tolerance, up to twice. Where it is not better than without
 /// correction, it is baked once more for the clips in which it is, and has no correction if that is not better either.
 fn skinned(
     document: &Document,
@@ -230,30 +232,36 @@ fn nearly_met(
     correct: &BakeOptions,
     within: &mut impl FnMut(&BakeOptions) -> Result<Attempt, ExportError>,
 ) -> Result<Attempt, ExportError> {
-    let first = within(correct)?;
-    let Some(found) = &first.0.exported.correction else {
-        return Ok(first);
-    };
-    let Some(excess) = near_miss(found).filter(|_| correct.mode == BakeMode::Clips) else {
-        return Ok(first);
-    };
-    let tighter = BakeOptions {
-        tolerance: correct.tolerance * TIGHTER / excess,
-        ..correct.clone()
-    };
-    let mut second = within(&tighter)?;
-    let Some(again) = &second.0.exported.correction else {
-        return Ok(first);
-    };
-    if again.max_percent < found.max_percent {
-        second.0.add_seconds(first.0.seconds());
-        Ok(second)
-    } else {
-        Ok(first)
+    let mut best = within(correct)?;
+    let mut excess = excess_of(&best.0);
+    let mut tolerance = correct.tolerance;
+    for _ in 1..MAX_BAKES {
+        let Some(of_latest) = excess.filter(|_| correct.mode == BakeMode::Clips) else {
+            break;
+        };
+        tolerance *= TIGHTER / of_latest;
+        let tighter = BakeOptions {
+            tolerance,
+            ..correct.clone()
+        };
+        let mut latest = within(&tighter)?;
+        excess = excess_of(&latest.0);
+        let largest = |made: &Made| made.exported.correction.as_ref().map(|c| c.max_percent);
+        let pair = largest(&latest.0).zip(largest(&best.0));
+        if pair.is_some_and(|(latest, best)| latest < best) {
+            std::mem::swap(&mut best, &mut latest);
+        }
+        best.0.add_seconds(latest.0.seconds());
     }
+    Ok(best)
 }
 
-/// The factor by which a file exceeds the tolerance, if a second bake can be expected to meet it.
+/// [`near_miss`] of a corrected file.
+fn excess_of(made: &Made) -> Option<f64> {
+    made.exported.correction.as_ref().and_then(near_miss)
+}
+
+/// The factor by which a file exceeds the tolerance, if another bake can be expected to meet it.
 fn near_miss(found: &CorrectionReport) -> Option<f64> {
     let excess = found.max_percent / found.tolerance_percent;
     let of_solver = found.expected_max_percent / found.tolerance_percent;
@@ -494,6 +502,33 @@ mod tests {
         };
         let found = best(&BakeOptions::default(), within).unwrap();
         (found, asked)
+    }
+
+    #[test]
+    fn near_misses_are_baked_for_ever_smaller_tolerances() {
+        let bakes = |errors: &[f64]| {
+            let mut tolerances = Vec::new();
+            let mut within = |options: &BakeOptions| {
+                tolerances.push(options.tolerance);
+                let mut attempt = attempt(&[]);
+                if let Some(correction) = &mut attempt.0.exported.correction {
+                    correction.max_percent = errors[tolerances.len() - 1];
+                    correction.met = correction.max_percent <= 0.1;
+                }
+                Ok(attempt)
+            };
+            let found = nearly_met(&BakeOptions::default(), &mut within).unwrap();
+            let correction = found.0.exported.correction.unwrap();
+            (correction.max_percent, tolerances, correction.bake_seconds)
+        };
+        let (max, tolerances, seconds) = bakes(&[0.12, 0.101, 0.099]);
+        assert_eq!((max, tolerances.len(), seconds), (0.099, 3, 3.0));
+        assert!(tolerances.is_sorted_by(|a, b| a > b));
+        // The best one is kept, and the last try is the last.
+        let (max, tolerances, seconds) = bakes(&[0.104, 0.102, 0.103, 0.09]);
+        assert_eq!((max, tolerances.len(), seconds), (0.102, 3, 3.0));
+        assert_eq!(bakes(&[0.104, 0.2, 0.09]).1.len(), 2);
+        assert_eq!(bakes(&[0.1]).1.len(), 1);
     }
 
     #[test]
