@@ -85,6 +85,8 @@ pub enum Fix {
     Reload,
     /// Deletes a constraint that the project keeps.
     DeleteConstraint,
+    /// Finds the logical parents of the joints.
+    InferParents,
 }
 
 /// A one-click fix for a [`Finding`] about corrective samples, or about a set of them.
@@ -116,6 +118,7 @@ impl Fix {
             Self::Relink => "Relink\u{2026}".into(),
             Self::Reload => "Reload".into(),
             Self::DeleteConstraint => "Delete".into(),
+            Self::InferParents => "Infer logical parents".into(),
         }
     }
 
@@ -142,6 +145,7 @@ impl Fix {
             Self::Samples(fix) => fix.about().into(),
             Self::Relink => "Choose the file of this recording. Its layers find their channels by name.".into(),
             Self::Reload => "Read the file of this recording again. You can undo this.".into(),
+            Self::InferParents => "Find which bone each of these follows along its limb. Nothing moves.".into(),
             Self::DeleteConstraint => "Delete this constraint from the project. You can undo this.".into(),
         }
     }

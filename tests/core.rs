@@ -163,6 +163,8 @@ mod layering;
 mod layers;
 #[path = "core/lengths.rs"]
 mod lengths;
+#[path = "core/logical_parents.rs"]
+mod logical_parents;
 #[path = "core/malformed.rs"]
 mod malformed;
 #[path = "core/maps.rs"]

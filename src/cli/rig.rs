@@ -198,6 +198,14 @@ fn operation(
             "rigid" => Automatic::Rigid,
             _ => return Err(wrong("use heat, voxel, biharmonic or rigid")),
         }),
+        "infer-parents" => Operation::InferParents,
+        "logical-parent" => Operation::LogicalParent {
+            joint: joint(0)?,
+            parent: match value(1) {
+                "none" => None,
+                _ => Some(joint(1)?),
+            },
+        },
         "pose-as-rest" => Operation::PoseAsRest(pose()?),
         "intent" => return Err(wrong("it must follow a --move")),
         _ => return Err(wrong("see --help for its values")),

@@ -54,7 +54,7 @@ impl RigStep {
     }
 }
 
-const FLAGS: [Flag; 16] = [
+const FLAGS: [Flag; 18] = [
     (
         "insert",
         "BONE N",
@@ -133,6 +133,16 @@ const FLAGS: [Flag; 16] = [
         "pose-as-rest",
         "",
         "Make the pose the rest pose (a project's, or that of the pose flags); clips stay",
+    ),
+    (
+        "infer-parents",
+        "",
+        "Find which bone each bone follows along its limb where all hang from one node, as hand tracking writes them",
+    ),
+    (
+        "logical-parent",
+        "BONE PARENT|none",
+        "Set the bone that a bone follows along its limb; its place in the file stays",
     ),
 ];
 

@@ -52,7 +52,11 @@ impl PointRotations {
             stack: stack.clone(),
             masks: masks.clone(),
             influences: influences.clone(),
-            order: joint_order(skin.joints.iter().map(|&joint| skeleton.rank(joint))),
+            order: joint_order(
+                skin.joints
+                    .iter()
+                    .map(|&joint| skeleton.logical_rank(joint)),
+            ),
             palette,
             chunks: vec![OnceLock::new(); influences.chunks().len()],
         }

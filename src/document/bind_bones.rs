@@ -11,7 +11,7 @@ impl Document {
         let rest = self.rest_pose().world_matrices(skeleton);
         let bound = vec![true; skin.joints.len()];
         let bind = SkinBind::new(skeleton, &skin.joints, &skin.inverse_bind, &bound, &rest);
-        let leaves = SkinBones::leaves(&bind);
+        let leaves = SkinBones::leaves(&bind, skeleton);
         Some(SkinBones::new(&bind, skeleton, &LeafPoints::new(&leaves)))
     }
 }

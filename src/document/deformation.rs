@@ -160,7 +160,7 @@ impl Document {
     /// For each joint of a skin its index in the skin's joints sorted parents first: the order in which [`CookedMesh`]
     /// stores influences.
     pub fn joint_order(&self, skin: &Skin) -> Vec<u32> {
-        joint_order(skin.joints.iter().map(|&j| self.skeleton().rank(j)))
+        joint_order(skin.joints.iter().map(|&j| self.skeleton().logical_rank(j)))
     }
 
     /// The meshes that a skin moves, each once, in order of id.

@@ -54,6 +54,8 @@ pub fn fix(
         Fix::Reload => ("Reload recording", "read again"),
         // It changes no points: the editor deletes it.
         Fix::DeleteConstraint => ("Delete kept constraint", "changed"),
+        // An operation on the rig.
+        Fix::InferParents => ("Infer logical parents", "changed"),
     };
     task.step(label, 0.0)?;
     let Some(item) = document.meshes().get(&mesh) else {
@@ -67,7 +69,9 @@ pub fn fix(
     let points: Vec<u32> = points.iter().copied().filter(|&p| p < n_points).collect();
     let locked = document.skin_locks(mesh);
     let rows = match fix {
-        Fix::Samples(_) | Fix::Relink | Fix::Reload | Fix::DeleteConstraint => Vec::new(),
+        Fix::Samples(_) | Fix::Relink | Fix::Reload | Fix::DeleteConstraint | Fix::InferParents => {
+            Vec::new()
+        }
         Fix::Weld => welded(item, &points, &locked, task)?,
         Fix::CopyNearest => {
             let nearest = NearestValid::new(item);

@@ -1,6 +1,7 @@
 //! The problems of the document, updated in the background, and their fixes.
 
 use super::jobs::EditorJob;
+use super::rigging::RigKind;
 use super::{Editor, FileJob};
 use crate::cluster::channel::RecordingId;
 use crate::correctives;
@@ -248,6 +249,9 @@ impl Editor {
                 self.delete_kept_constraint(*index as usize);
             }
             return;
+        }
+        if fix == Fix::InferParents {
+            return self.begin_rig(RigKind::InferParents);
         }
         let (mesh, points) = match &finding.target {
             Some(Place::Points { mesh, points }) => (mesh, points.clone()),

@@ -125,6 +125,15 @@ pub enum Operation {
     Bind(Automatic),
     /// Makes a pose the rest pose; clips stay.
     PoseAsRest(Arc<Pose>),
+    /// Finds the logical parents of rigs whose joints all hang from one node.
+    InferParents,
+    /// Sets the logical parent of a joint.
+    LogicalParent {
+        /// The joint.
+        joint: JointId,
+        /// The joint above it along the limb; `None`: its parent.
+        parent: Option<JointId>,
+    },
 }
 
 impl Operation {
@@ -149,6 +158,8 @@ impl Operation {
             Self::Template(_) => "Add skeleton",
             Self::Bind(_) => "Bind",
             Self::PoseAsRest(_) => "Use pose as rest pose",
+            Self::InferParents => "Infer logical parents",
+            Self::LogicalParent { .. } => "Set logical parent",
         }
     }
 
@@ -235,6 +246,10 @@ impl Operation {
             }
             &Self::Template(kind) => template::run(document, kind),
             Self::Bind(method) => bind::run(document, *method, task),
+            Self::InferParents => rig::infer_logical_parents(document).map(Done::of),
+            &Self::LogicalParent { joint, parent } => {
+                rig::set_logical_parent(document, joint, parent).map(Done::of)
+            }
             Self::PoseAsRest(pose) => {
                 let mut done = Done::of(rig::pose_as_rest(document, pose)?);
                 done.notes.extend(layers::of_new_rest(document, pose));

@@ -1,6 +1,7 @@
 //! Bones as segments.
 
-use super::{JointId, Skeleton};
+use super::orientation::world_of;
+use super::{JointId, Pose, Skeleton};
 use glam::{DAffine3, DVec3, Vec3};
 
 /// The segment from a joint to one of its children, or to a virtual tail where it has none. World space, metres.
@@ -67,7 +68,7 @@ pub fn bones_of_rig(
     let mut moves = vec![false; skeleton.len()];
     for joint in joints().filter(|&j| weighted(j)) {
         moves[joint.get()] = true;
-        for above in skeleton.ancestors(joint) {
+        for above in skeleton.logical_ancestors(joint) {
             if std::mem::replace(&mut moves[above.get()], true) {
                 break;
             }
@@ -101,7 +102,13 @@ pub fn bones_of_rig(
             );
             continue;
         }
-        let children = || skeleton.children(joint).iter().copied().filter(shown);
+        let children = || {
+            skeleton
+                .logical_children(joint)
+                .iter()
+                .copied()
+                .filter(shown)
+        };
         let n_children = children().count();
         let leads_on = children().any(|child| moves[child.get()]);
         if leads_on || n_children == 1 || (n_children > 0 && !moves[joint.get()]) {
@@ -111,18 +118,19 @@ pub fn bones_of_rig(
             }
             continue;
         }
-        let parent = skeleton
-            .joint(joint)
-            .parent
-            .filter(shown)
-            .and_then(position);
+        let parent = skeleton.logical_parent(joint);
+        let parent = parent.filter(shown).and_then(position);
         let length = match parent {
             Some(parent) if weighted(joint) => head.distance(parent) * 0.5,
             _ => 0.0,
         };
-        let rest = &skeleton.joint(joint).rest;
-        // In the rest pose the parent's bone points along the joint's own translation.
-        let along_in_joint = rest.rotation.inverse() * rest.translation;
+        let along_in_joint = if skeleton.joint(joint).rule.logical_parent.is_some() {
+            from_logical_parent(skeleton, joint)
+        } else {
+            let rest = &skeleton.joint(joint).rest;
+            // In the rest pose the parent's bone points along the joint's own translation.
+            rest.rotation.inverse() * rest.translation
+        };
         let along = world_from_joint[joint.get()].transform_vector3(along_in_joint);
         bone_to(
             head + along.as_vec3().normalize_or_zero() * length,
@@ -132,7 +140,7 @@ pub fn bones_of_rig(
     }
     // Where all joints are at one position, the distances from the parent nodes set the scale.
     let way_from_above = joints().filter_map(|joint| {
-        let parent = skeleton.joint(joint).parent.and_then(position)?;
+        let parent = skeleton.logical_parent(joint).and_then(position)?;
         Some(position(joint)?.distance(parent))
     });
     let measure = way_from_above.fold(0.0, f32::max);
@@ -142,6 +150,9 @@ pub fn bones_of_rig(
 /// The default tail of `joint` in its rest space: the mean position of its children; for a leaf, an extension by half
 /// of its parent's bone.
 pub fn automatic_tail(skeleton: &Skeleton, joint: JointId) -> DVec3 {
+    if skeleton.has_logical_parents() {
+        return logical_tail(skeleton, joint);
+    }
     let children = skeleton.children(joint);
     if !children.is_empty() {
         let positions = children.iter().map(|&c| skeleton.joint(c).rest.translation);
@@ -154,6 +165,37 @@ pub fn automatic_tail(skeleton: &Skeleton, joint: JointId) -> DVec3 {
     } else {
         DVec3::ZERO
     }
+}
+
+/// As [`automatic_tail`], along logical parents.
+fn logical_tail(skeleton: &Skeleton, joint: JointId) -> DVec3 {
+    let rest = Pose::rest(skeleton);
+    let children = skeleton.logical_children(joint);
+    let tail = if children.is_empty() {
+        from_logical_parent(skeleton, joint) * 0.5
+    } else {
+        let places = children
+            .iter()
+            .map(|&c| world_of(skeleton, &rest, c).translation);
+        let mean = places.sum::<DVec3>() / children.len() as f64;
+        world_of(skeleton, &rest, joint)
+            .inverse()
+            .transform_point3(mean)
+    };
+    if tail.is_finite() { tail } else { DVec3::ZERO }
+}
+
+/// The way from the logical parent to `joint` in its rest space; zero for a root.
+fn from_logical_parent(skeleton: &Skeleton, joint: JointId) -> DVec3 {
+    let rest = Pose::rest(skeleton);
+    let world = world_of(skeleton, &rest, joint);
+    let way = skeleton
+        .logical_parent(joint)
+        .map_or(DVec3::ZERO, |parent| {
+            let from = world_of(skeleton, &rest, parent).translation;
+            world.matrix3.inverse() * (world.translation - from)
+        });
+    if way.is_finite() { way } else { DVec3::ZERO }
 }
 
 /// Limits half widths to near that of the mean bone, so that long bones are not thick and short ones stay visible.

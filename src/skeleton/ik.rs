@@ -122,7 +122,7 @@ impl Chain {
         let rest = Pose::rest(skeleton);
         let position = |joint| world_of(skeleton, &rest, joint).translation;
         let mut below = position(end);
-        let mut found = skeleton.ancestors(end).filter(|&joint| {
+        let mut found = skeleton.logical_ancestors(end).filter(|&joint| {
             let at = position(joint);
             let counts = is_bone(joint)
                 && !is_helper(&skeleton.joint(joint).name)
@@ -251,6 +251,11 @@ impl Chain {
     /// no rotation helps. `gap`: the distance before; returns the distance after.
     fn reduce_gap(&self, skeleton: &Skeleton, pose: &mut Pose, target: DVec3, mut gap: f64) -> f64 {
         const STEPS: usize = 60;
+        let carries = |above, below| skeleton.ancestors(below).any(|j| j == above);
+        if !carries(self.root, self.mid) || !carries(self.mid, self.end) {
+            // The steps change locals of the root and the mid joint alone.
+            return gap;
+        }
         /// Step of the finite differences, radians.
         const SMALL: f64 = 1e-6;
         let axes = [DVec3::X, DVec3::Y, DVec3::Z];
@@ -361,11 +366,44 @@ impl BendSide {
     }
 }
 
-/// Rotates `joint` of `pose` in world space about its own position.
+/// Rotates `joint` of `pose` in world space about its own position. Joints that follow it along the limb without being its
+/// descendants are carried along.
 pub fn rotate_in_world(skeleton: &Skeleton, pose: &mut Pose, joint: JointId, rotation: DQuat) {
+    if skeleton.has_logical_parents() {
+        let about = world_of(skeleton, pose, joint).translation;
+        carry(skeleton, pose, [joint, joint], (about, rotation));
+    }
+    turn(skeleton, pose, joint, rotation);
+}
+
+fn turn(skeleton: &Skeleton, pose: &mut Pose, joint: JointId, rotation: DQuat) {
     let parent = orientation(parent_world_of(skeleton, pose, joint).matrix3);
     let local = &mut pose.locals[joint.get()];
     local.rotation = rotation_in_space(parent, rotation) * local.rotation;
+}
+
+/// Turns the logical descendants of `joint` about a place of the world, except those that the hierarchy turns with `top`.
+fn carry(
+    skeleton: &Skeleton,
+    pose: &mut Pose,
+    [top, joint]: [JointId; 2],
+    (about, rotation): (DVec3, DQuat),
+) {
+    let follows = |j: JointId| j == top || skeleton.logical_ancestors(j).any(|above| above == top);
+    for &child in skeleton.logical_children(joint) {
+        if !skeleton.ancestors(child).any(follows) {
+            let at = world_of(skeleton, pose, child).translation;
+            let above = parent_world_of(skeleton, pose, child);
+            let place = above
+                .inverse()
+                .transform_point3(about + rotation * (at - about));
+            if place.is_finite() {
+                pose.locals[child.get()].translation = place;
+                turn(skeleton, pose, child, rotation);
+            }
+        }
+        carry(skeleton, pose, [top, child], (about, rotation));
+    }
 }
 
 /// Whether a joint is a twist or roll joint, which only supports another one.

@@ -61,6 +61,10 @@ pub struct JointRule {
     /// The joint whose inflation this one's position follows in the inflated bind shape, where constraints drive it;
     /// `None`: its parent. It must precede this joint in [`Skeleton::order`].
     pub inflation_parent: Option<JointId>,
+    /// The joint that this one follows along the limb, where the file hangs it from another node: exporters of hand tracking
+    /// hang all joints from one. `None`: its parent. Bones, tails, pairs of joints and inverse kinematics use it; the
+    /// transforms do not.
+    pub logical_parent: Option<JointId>,
 }
 
 impl JointRule {
@@ -76,6 +80,20 @@ impl JointRule {
             if skeleton.rank(parent) >= skeleton.rank(joint) {
                 return Err(format!(
                     "its position cannot follow \"{}\", which comes after it",
+                    skeleton.label(parent)
+                ));
+            }
+        }
+        if let Some(parent) = self.logical_parent {
+            if !skeleton.is_live(parent) {
+                return Err(format!(
+                    "there is no bone {} above it on the limb",
+                    parent.0
+                ));
+            }
+            if parent == joint || skeleton.logical_ancestors(parent).any(|j| j == joint) {
+                return Err(format!(
+                    "its logical parent \"{}\" is the bone itself or follows it",
                     skeleton.label(parent)
                 ));
             }
@@ -138,6 +156,17 @@ pub struct Skeleton {
     children: Vec<JointId>,
     /// (node of the file, joint), ascending.
     of_node: Vec<(u32, JointId)>,
+    /// Where a joint has a logical parent.
+    logical: Option<LogicalTree>,
+}
+
+/// The tree of the logical parents ([`JointRule::logical_parent`]), where it is not that of the parents.
+#[derive(Clone, Debug, PartialEq)]
+struct LogicalTree {
+    /// n_joints: the children of each, ascending.
+    children: Vec<Vec<JointId>>,
+    /// n_joints: as [`Skeleton::rank`].
+    rank: Vec<u32>,
 }
 
 impl Skeleton {
@@ -211,6 +240,7 @@ impl Skeleton {
                 node: pair[0].0,
             });
         }
+        let logical = LogicalTree::new(&joints, &order, &rank);
         Ok(Self {
             joints,
             order,
@@ -218,6 +248,7 @@ impl Skeleton {
             child_starts,
             children,
             of_node,
+            logical,
         })
     }
 
@@ -297,6 +328,41 @@ impl Skeleton {
         std::iter::successors(self.joint(joint).parent, |&j| self.joint(j).parent)
     }
 
+    /// The joint above `joint` along the limb: its parent, unless its rule names another one.
+    pub fn logical_parent(&self, joint: JointId) -> Option<JointId> {
+        let joint = self.joint(joint);
+        let named = joint.rule.logical_parent.filter(|&p| self.is_live(p));
+        named.or(joint.parent)
+    }
+
+    /// The joints of which `joint` is the logical parent, ascending.
+    pub fn logical_children(&self, joint: JointId) -> &[JointId] {
+        match &self.logical {
+            Some(tree) => &tree.children[joint.get()],
+            None => self.children(joint),
+        }
+    }
+
+    /// The logical parent of `joint`, that of the parent ... up to the root.
+    pub fn logical_ancestors(&self, joint: JointId) -> impl Iterator<Item = JointId> + '_ {
+        // A cycle, which no edit makes, ends too.
+        std::iter::successors(self.logical_parent(joint), |&j| self.logical_parent(j))
+            .take(self.joints.len())
+    }
+
+    /// Position of `joint` in an order in which logical parents come before their children; `u32::MAX` for a removed joint.
+    pub fn logical_rank(&self, joint: JointId) -> u32 {
+        match &self.logical {
+            Some(tree) => tree.rank[joint.get()],
+            None => self.rank(joint),
+        }
+    }
+
+    /// Whether a joint has a logical parent of its own.
+    pub fn has_logical_parents(&self) -> bool {
+        self.logical.is_some()
+    }
+
     /// Whether both have the same hierarchy, rest transforms and rules: everything but names.
     pub fn moves_like(&self, other: &Self) -> bool {
         self.joints.len() == other.joints.len()
@@ -314,6 +380,45 @@ impl Skeleton {
             Some(j) if !j.name.is_empty() => j.name.clone(),
             _ => format!("Bone {}", joint.0),
         }
+    }
+}
+
+impl LogicalTree {
+    /// The tree; `None` where no joint has a logical parent of its own. `order`, `rank`: those of the skeleton.
+    fn new(joints: &[Joint], order: &[u32], rank: &[u32]) -> Option<Self> {
+        let is_live = |j: &JointId| joints.get(j.get()).is_some_and(|j| !j.removed);
+        let named = |joint: &Joint| joint.rule.logical_parent.filter(is_live);
+        if !joints.iter().any(|joint| named(joint).is_some()) {
+            return None;
+        }
+        let mut children = vec![Vec::new(); joints.len()];
+        let mut roots = Vec::new();
+        for (j, joint) in joints.iter().enumerate().filter(|(_, j)| !j.removed) {
+            match named(joint).or(joint.parent) {
+                Some(parent) => children[parent.get()].push(JointId(j as u32)),
+                None => roots.push(j as u32),
+            }
+        }
+        let key = |j: u32| std::cmp::Reverse((rank[j as usize], j));
+        let mut ready: std::collections::BinaryHeap<_> = roots.into_iter().map(key).collect();
+        let mut logical = vec![u32::MAX; joints.len()];
+        let mut n = 0;
+        while let Some(std::cmp::Reverse((_, j))) = ready.pop() {
+            logical[j as usize] = n;
+            n += 1;
+            ready.extend(children[j as usize].iter().map(|c| key(c.0)));
+        }
+        // Joints of a cycle, which no edit makes, come last.
+        for &j in order {
+            if logical[j as usize] == u32::MAX {
+                logical[j as usize] = n;
+                n += 1;
+            }
+        }
+        Some(Self {
+            children,
+            rank: logical,
+        })
     }
 }
 
@@ -376,6 +481,39 @@ mod tests {
             skeleton.ancestors(JointId(1)).collect::<Vec<_>>(),
             [JointId(0), JointId(2)]
         );
+    }
+
+    #[test]
+    fn logical_parents_make_a_tree_of_their_own_and_no_cycles() {
+        let mut joints = vec![joint(None), joint(Some(0)), joint(Some(0)), joint(Some(0))];
+        let flat = Skeleton::new(joints.clone()).unwrap();
+        assert!(!flat.has_logical_parents());
+        assert_eq!(flat.logical_children(JointId(0)), flat.children(JointId(0)));
+        let follows = |j: u32| JointRule {
+            logical_parent: Some(JointId(j)),
+            ..JointRule::default()
+        };
+        joints[1].rule = follows(3);
+        joints[2].rule = follows(1);
+        let skeleton = Skeleton::new(joints).unwrap();
+        assert!(skeleton.has_logical_parents());
+        let above: Vec<u32> = skeleton
+            .logical_ancestors(JointId(2))
+            .map(|j| j.0)
+            .collect();
+        assert_eq!(above, [1, 3, 0]);
+        assert_eq!(skeleton.logical_children(JointId(3)), [JointId(1)]);
+        let ranks = [0, 3, 1, 2].map(|j| skeleton.logical_rank(JointId(j)));
+        assert!(ranks.is_sorted(), "{ranks:?}");
+        assert_eq!(skeleton.joint(JointId(1)).parent, Some(JointId(0)));
+        for (j, rule, right) in [
+            (3, follows(2), false),
+            (3, follows(3), false),
+            (2, follows(3), true),
+            (2, follows(9), false),
+        ] {
+            assert_eq!(rule.check(JointId(j), &skeleton).is_ok(), right);
+        }
     }
 
     #[test]

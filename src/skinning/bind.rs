@@ -186,7 +186,7 @@ impl SkinBind {
             .iter()
             .map(|j| {
                 if j.get() < skeleton.len() {
-                    skeleton.rank(*j)
+                    skeleton.logical_rank(*j)
                 } else {
                     u32::MAX
                 }

@@ -27,8 +27,10 @@ pub struct SkinBones {
     primary: Vec<End>,
     /// n_joints: the node of each joint of the skin.
     nodes: Vec<u32>,
-    /// n_nodes: the node above, `u32::MAX` for none.
+    /// n_nodes: the node above along the limb, `u32::MAX` for none.
     parents: Vec<u32>,
+    /// Whether each node above comes before the node: not where joints have logical parents.
+    parents_first: bool,
     /// n_nodes: the bind position, scaled bind space.
     origins: Vec<DVec3>,
     /// n_joints: topological rank.
@@ -66,14 +68,16 @@ impl SkinBones {
     /// The virtual tails of leaves are ours: the bones of Kim & Han end at a child.
     pub fn new(bind: &SkinBind, skeleton: &Skeleton, leaf_points: &LeafPoints) -> Self {
         let n_joints = bind.n_joints();
-        let (joints, parents, origins) = bind.tree();
+        let (joints, parents, origins) = bind.tree(skeleton);
         let (size, same_place) = measures(&origins);
+        let parents_first = (0..).zip(&parents).all(|(n, &p)| p == u32::MAX || p < n);
         let mut bones = Self {
             segments: Vec::new(),
             starts: vec![0],
             primary: Vec::new(),
             nodes: (0..n_joints).map(|k| bind.node_of(k)).collect(),
             parents,
+            parents_first,
             origins,
             ranks: bind.ranks().to_vec(),
             bind_rotations: (0..n_joints)
@@ -131,20 +135,23 @@ impl SkinBones {
     }
 
     /// For each joint of the skin whether it is a leaf, which needs [`LeafPoints`].
-    pub fn leaves(bind: &SkinBind) -> Vec<bool> {
-        let (joints, parents, origins) = bind.tree();
+    pub fn leaves(bind: &SkinBind, skeleton: &Skeleton) -> Vec<bool> {
+        let (joints, parents, origins) = bind.tree(skeleton);
         let (_, same_place) = measures(&origins);
-        let mut leaf = vec![true; joints.len()];
-        for &p in &parents {
+        let mut children: Vec<Vec<u32>> = vec![Vec::new(); joints.len()];
+        for (node, &p) in parents.iter().enumerate() {
             if p != u32::MAX {
-                leaf[p as usize] = false;
+                children[p as usize].push(node as u32);
             }
         }
         // A chain of coincident joints ends like a leaf.
         (0..bind.n_joints())
             .map(|k| match bind.node_of(k) {
                 u32::MAX => false,
-                node => leaf[node as usize] || bind.extent_below(node) <= same_place,
+                node => {
+                    children[node as usize].is_empty()
+                        || extent_below(&children, &origins, node) <= same_place
+                }
             })
             .collect()
     }
@@ -323,12 +330,16 @@ impl SkinBones {
     }
 
     fn is_at_or_above(&self, above: u32, mut node: u32) -> bool {
-        while node != u32::MAX {
+        // A cycle of logical parents, which no edit makes, ends too.
+        for _ in 0..=self.parents.len() {
+            if node == u32::MAX {
+                return false;
+            }
             if node == above {
                 return true;
             }
-            // Parents come first: no further ancestor can be it.
-            if node < above {
+            // Where parents come first no further ancestor can be it.
+            if self.parents_first && node < above {
                 return false;
             }
             node = self.parents.get(node as usize).copied().unwrap_or(u32::MAX);
@@ -389,32 +400,47 @@ fn measures(origins: &[DVec3]) -> (f64, f64) {
 }
 
 impl SkinBind {
-    /// The node tree of the skin, parents first: of each node the joint of the skeleton, the parent (`u32::MAX`: none)
-    /// and the bind position.
-    fn tree(&self) -> (Vec<JointId>, Vec<u32>, Vec<DVec3>) {
+    /// The node tree of the skin: of each node the joint of the skeleton, the node above along the limb (`u32::MAX`: none)
+    /// and the bind position. Parents first, where no joint has a logical parent.
+    fn tree(&self, skeleton: &Skeleton) -> (Vec<JointId>, Vec<u32>, Vec<DVec3>) {
         let nodes = self.nodes();
+        let mut parents: Vec<u32> = nodes.iter().map(|n| n.parent.unwrap_or(u32::MAX)).collect();
+        if skeleton.has_logical_parents() {
+            let mut node_of = vec![u32::MAX; skeleton.len()];
+            for (n, node) in nodes.iter().enumerate() {
+                node_of[node.joint.get()] = n as u32;
+            }
+            for (node, parent) in nodes.iter().zip(&mut parents) {
+                let mut above = skeleton.logical_ancestors(node.joint);
+                if skeleton.joint(node.joint).rule.logical_parent.is_some() {
+                    let found =
+                        above.find_map(|j| Some(node_of[j.get()]).filter(|&n| n != u32::MAX));
+                    *parent = found.unwrap_or(u32::MAX);
+                }
+            }
+        }
         (
             nodes.iter().map(|n| n.joint).collect(),
-            nodes.iter().map(|n| n.parent.unwrap_or(u32::MAX)).collect(),
+            parents,
             nodes.iter().map(|n| n.origin).collect(),
         )
     }
+}
 
-    /// The largest distance of a descendant of `node` from it.
-    fn extent_below(&self, node: u32) -> f64 {
-        let nodes = self.nodes();
-        let at = nodes[node as usize].origin;
-        let mut below = vec![false; nodes.len()];
-        below[node as usize] = true;
-        let mut extent: f64 = 0.0;
-        for (n, item) in nodes.iter().enumerate().skip(node as usize + 1) {
-            if item.parent.is_some_and(|p| below[p as usize]) {
-                below[n] = true;
-                extent = extent.max(item.origin.distance(at));
-            }
-        }
-        extent
+/// The largest distance of a descendant of `node` from it.
+fn extent_below(children: &[Vec<u32>], origins: &[DVec3], node: u32) -> f64 {
+    let at = origins[node as usize];
+    let mut open = children[node as usize].clone();
+    let mut extent: f64 = 0.0;
+    // A cycle of logical parents, which no edit makes, ends too.
+    for _ in 0..children.len() {
+        let Some(below) = open.pop() else {
+            break;
+        };
+        extent = extent.max(origins[below as usize].distance(at));
+        open.extend(&children[below as usize]);
     }
+    extent
 }
 
 /// The rotation of a frame without its scale and shear; identity where it has none.

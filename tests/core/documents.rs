@@ -76,6 +76,7 @@ pub(crate) fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
                 tail: tail.map(DVec3::from),
                 compensates_scale,
                 inflation_parent: (follows_root && joint == 2).then_some(JointId(0)),
+                ..JointRule::default()
             },
         },
     );

@@ -254,6 +254,7 @@ fn maps_and_rules_come_back_from_projects_and_autosaves_and_leave_exports_alone(
         tail: Some(DVec3::new(0.0, 0.2, 0.1)),
         compensates_scale: true,
         inflation_parent: None,
+        ..JointRule::default()
     };
     h.editor.set_joint_rule(forearm, rule, "Set end of bone");
     h.settle();

@@ -239,8 +239,7 @@ proptest! {
         let rule = JointRule {
             tail: rule.0.map(|transform| transform.translation),
             compensates_scale: rule.1,
-            inflation_parent: rule.2.then_some(JointId(0)),
-        };
+            inflation_parent: rule.2.then_some(JointId(0)), ..JointRule::default() };
         edit(&mut edited, Edit::JointRule { joint: JointId(2), rule });
         if let Some(stack) = stack.map(Arc::new) {
             edit(&mut edited, Edit::Stack { mesh: MeshId(0), stack });
@@ -395,6 +394,7 @@ fn the_file_reads_well() {
         tail: Some(DVec3::new(0.0, 0.5, 0.0)),
         compensates_scale: true,
         inflation_parent: Some(JointId(0)),
+        ..JointRule::default()
     };
     let joint = JointId(2);
     edit(&mut document, Edit::JointRule { joint, rule });

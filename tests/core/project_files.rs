@@ -182,6 +182,7 @@ fn version_2_opens() {
         tail: Some(DVec3::new(0.0, 0.5, 0.25)),
         compensates_scale: true,
         inflation_parent: Some(JointId(0)),
+        ..JointRule::default()
     };
     assert_eq!(document.skeleton().joint(JointId(1)).rule, rule);
     let brush = &document.session().brush;

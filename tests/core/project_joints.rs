@@ -133,6 +133,7 @@ fn what_the_artist_makes_of_new_joints_comes_back() {
         tail: Some(DVec3::new(0.0, 0.5, 0.25)),
         compensates_scale: true,
         inflation_parent: Some(JointId(0)),
+        logical_parent: Some(JointId(2)),
     };
     let joint = thumb;
     edit(&mut document, Edit::JointRule { joint, rule });

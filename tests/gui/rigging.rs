@@ -293,3 +293,26 @@ fn a_model_without_bones_offers_skeletons() {
     window.settle();
     assert_eq!(n_bones(&window), 0);
 }
+
+#[test]
+fn a_logical_parent_is_chosen_and_taken_back() {
+    let mut window = Window::sized("arm.glb", [1366.0, 1400.0], 1.0);
+    let skeleton = window.document().skeleton().clone();
+    let named = |name: &str| {
+        let mut joints = skeleton.live_joints();
+        joints.find(|&j| skeleton.joint(j).name == name).unwrap()
+    };
+    let (upper, hand) = (named("upper_arm"), named("hand"));
+    window.select(hand);
+    window.click(Role::DisclosureTriangle, "Deform rules");
+    window.click(Role::ComboBox, "Logical parent");
+    window.click(Role::Button, "upper_arm");
+    let rule = |w: &Window| w.document().skeleton().joint(hand).rule.logical_parent;
+    assert_eq!(rule(&window), Some(upper));
+    let label = window.editor().history().undo_label();
+    assert_eq!(label, Some("Set logical parent to upper_arm"));
+    window.run(Command::Undo);
+    assert_eq!(rule(&window), None);
+    // The arm's bones follow one another: there is nothing to infer.
+    assert!(!Command::EditRig(RigKind::InferParents).is_enabled(window.editor()));
+}

@@ -272,7 +272,7 @@ mod tests {
             &vec![true; n_joints],
             &rest,
         );
-        let leaves = SkinBones::leaves(&bind);
+        let leaves = SkinBones::leaves(&bind, skeleton);
         let bones = SkinBones::new(&bind, skeleton, &LeafPoints::new(&leaves));
         let order: Vec<u32> = (0..n_joints as u32).collect();
         let mut influences = item.influences.clone();

@@ -140,7 +140,7 @@ impl PosedSkin {
             bound,
             input.rest_world,
         );
-        let leaves = SkinBones::leaves(&bind);
+        let leaves = SkinBones::leaves(&bind, input.skeleton);
         let mut points = LeafPoints::new(&leaves);
         for (mesh, influences) in skin.meshes {
             points.add(&leaves, &mesh.positions, influences.iter());

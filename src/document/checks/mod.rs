@@ -122,6 +122,7 @@ impl ModelChecks {
         report
             .findings
             .extend(bones::findings(document, &report.badges));
+        report.findings.extend(rig::of_flat_rigs(document));
         report.findings.extend(of_correctives(document));
         report.findings.extend(of_layers(document));
         report.findings.extend(of_constraints(document));

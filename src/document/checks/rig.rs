@@ -1,9 +1,9 @@
 //! Problems of the rig: bones and skins that rigging tools and players treat differently.
 
 use super::bones::{badges, findings, grouped};
-use crate::document::rig::{asymmetries, main_child, spread_at_rest};
+use crate::document::rig::{asymmetries, flat_joints, main_child, spread_at_rest};
 use crate::document::{Document, MeshId};
-use crate::finding::{Finding, Place, counted};
+use crate::finding::{Finding, Fix, Place, counted};
 use crate::mesh::limb_centre::{INSIDE, limb_centre};
 use crate::mesh::spatial::SurfaceIndex;
 use crate::skeleton::{JointId, Property};
@@ -15,8 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const SPREAD: f64 = 1e-3;
 /// The largest deviation of the scales along the axes from their mean, as a fraction of it, that counts as uniform.
 const EVEN: f64 = 1e-3;
-/// From so many bones on, a rig whose bones all hang from one node is flat.
-const FLAT: usize = 5;
 /// Joints with less weight than this in a mesh, as a number of points, need not lie inside of it.
 const LITTLE: f64 = 2.0;
 
@@ -215,25 +213,27 @@ fn of_sides(document: &Document) -> Vec<Finding> {
     ]
 }
 
-/// Skins whose bones all hang from one node, so that the hierarchy says nothing about limbs.
-fn of_flat_rigs(document: &Document) -> Vec<Finding> {
+/// Skins whose bones all hang from one node while nothing says which bone follows which.
+pub(super) fn of_flat_rigs(document: &Document) -> Vec<Finding> {
     let skeleton = document.skeleton();
     let skins = document.skins().iter();
     let flat = skins.filter_map(|(id, skin)| {
-        let live: Vec<JointId> = skin.joints.iter().copied().filter(|&j| skeleton.is_live(j)).collect();
-        let above = skeleton.joint(*live.last()?).parent?;
-        let below = live.iter().filter(|&&j| skeleton.joint(j).parent == Some(above)).count();
-        let is_flat = live.len() >= FLAT && below + 1 >= live.len();
-        is_flat.then(|| {
-            Finding::info(
-                format!("skin {} \"{}\"", id.0, skin.name),
-                format!(
-                    "All {} hang from “{}”: bones do not follow one another, so compensation, IK and mirroring find no limbs.",
-                    counted(live.len(), "bone"),
-                    skeleton.label(above)
-                ),
-            )
-        })
+        let flat = flat_joints(document, skin)?;
+        let is_known = |j: &JointId| skeleton.joint(*j).rule.logical_parent.is_some();
+        if flat.iter().any(is_known) {
+            return None;
+        }
+        let above = skeleton.joint(*flat.last()?).parent?;
+        let mut joints: Vec<u32> = flat.iter().map(|j| j.0).collect();
+        joints.sort_unstable();
+        let message = format!(
+            "All {} hang from “{}”: bones do not follow one another, so compensation, IK and mirroring find no limbs.",
+            counted(flat.len(), "bone"),
+            skeleton.label(above)
+        );
+        let place = format!("skin {} \"{}\"", id.0, skin.name);
+        let finding = Finding::info(place, message).at(Place::Joints(joints.into()));
+        Some(finding.fixed_by(Some(Fix::InferParents)))
     });
     flat.collect()
 }

@@ -68,8 +68,12 @@ pub fn report(document: &Document, edit: &RigEdit) -> RigReport {
             .live_joints()
             .filter(|j| {
                 let old = before.get(j.get());
-                now[j.get()].rule.inflation_parent.is_none()
-                    && old.is_some_and(|old| old.rule.inflation_parent.is_some())
+                let now = now[j.get()].rule;
+                let lost = |a: Option<JointId>, b: Option<JointId>| a.is_some() && b.is_none();
+                old.is_some_and(|old| {
+                    lost(old.rule.inflation_parent, now.inflation_parent)
+                        || lost(old.rule.logical_parent, now.logical_parent)
+                })
             })
             .collect(),
     }

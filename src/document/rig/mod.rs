@@ -28,6 +28,7 @@ mod half;
 mod insert;
 mod larger;
 mod local;
+mod logical_parents;
 pub mod measure;
 mod mirror_constraints;
 mod move_joint;
@@ -57,6 +58,7 @@ pub use frames::change_frames;
 pub use freeze_scale::freeze_scale;
 pub use half::half;
 pub use insert::{Insert, insert};
+pub use logical_parents::{flat_joints, infer_logical_parents, set_logical_parent};
 pub use measure::{RigReport, report};
 pub use move_joint::{Children, Intent, Move, move_joint};
 pub use orient::{Axis, Orient, SecondAxis, main_child, orient, rotation_of_axes};
@@ -76,7 +78,7 @@ pub use twist::{Twist, TwistOf, twist};
 pub const KEY_TOLERANCE: f64 = 1e-4;
 
 use super::Document;
-use crate::skeleton::{Joint, JointId, Pose, Skeleton, SkeletonError};
+use crate::skeleton::{Joint, JointId, JointRule, Pose, Skeleton, SkeletonError};
 use std::sync::Arc;
 
 /// Replaces the joints of a scratch copy. Precondition: the parents are a forest. The rest pose follows; new joints are
@@ -96,24 +98,35 @@ fn set_joints(document: &mut Document, joints: Vec<Joint>) -> Result<(), Skeleto
     Ok(())
 }
 
-/// Takes away the inflation parents that a change of the tree made invalid ([`JointRule::check`]).
+/// Takes away the inflation and logical parents that a change of the tree made invalid ([`JointRule::check`]).
 ///
 /// [`JointRule::check`]: crate::skeleton::JointRule::check
 fn drop_invalid_inflation_parents(document: &mut Document) -> Result<(), SkeletonError> {
-    let skeleton = document.skeleton.clone();
-    let is_invalid = |j: &JointId| {
-        let rule = skeleton.joint(*j).rule;
-        rule.inflation_parent.is_some() && rule.check(*j, &skeleton).is_err()
-    };
-    let invalid: Vec<JointId> = skeleton.live_joints().filter(is_invalid).collect();
-    if invalid.is_empty() {
-        return Ok(());
+    loop {
+        let skeleton = document.skeleton.clone();
+        let is_invalid = |j: &JointId| {
+            let rule = skeleton.joint(*j).rule;
+            let names = rule.inflation_parent.is_some() || rule.logical_parent.is_some();
+            names && rule.check(*j, &skeleton).is_err()
+        };
+        let mut live = skeleton.live_joints();
+        // Without one of a cycle the others are valid.
+        let Some(joint) = live.find(is_invalid) else {
+            return Ok(());
+        };
+        let mut joints = joints_of(document);
+        let rule = &mut joints[joint.get()].rule;
+        let without = JointRule {
+            logical_parent: None,
+            ..*rule
+        };
+        if rule.logical_parent.is_none() || without.check(joint, &skeleton).is_err() {
+            rule.inflation_parent = None;
+        } else {
+            *rule = without;
+        }
+        set_joints(document, joints)?;
     }
-    let mut joints = joints_of(document);
-    for joint in invalid {
-        joints[joint.get()].rule.inflation_parent = None;
-    }
-    set_joints(document, joints)
 }
 
 /// A copy of the joints, to change.

@@ -150,11 +150,15 @@ fn remove_joint(
         Arc::make_mut(&mut document.locked).remove(&joint);
     }
     let mut joints = joints_of(document);
+    let above = joints[joint.get()].rule.logical_parent;
     joints[joint.get()].removed = true;
     Arc::make_mut(&mut document.pose).locals[joint.get()] = joints[joint.get()].rest;
     for entry in &mut joints {
         if entry.rule.inflation_parent == Some(joint) {
             entry.rule.inflation_parent = None;
+        }
+        if entry.rule.logical_parent == Some(joint) {
+            entry.rule.logical_parent = above;
         }
     }
     set_joints(document, joints)?;
@@ -218,7 +222,11 @@ fn redistribute_weights(
             skin: other.name.clone(),
         });
     }
-    let above = || skeleton.ancestors(joint).find(|&j| shared(j).is_some());
+    let above = || {
+        skeleton
+            .logical_ancestors(joint)
+            .find(|&j| shared(j).is_some())
+    };
     let child = || {
         let mut children = skeleton.children(joint).iter().copied();
         children.find(|&j| shared(j).is_some())

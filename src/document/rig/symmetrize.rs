@@ -67,7 +67,8 @@ pub fn symmetrize(document: &Document, joint: JointId) -> Result<(RigEdit, Symme
     };
     // A joint of the other side that is a descendant is a counterpart, not a source.
     let is_source = |&j: &JointId| {
-        let is_below = j == joint || skeleton.ancestors(j).any(|a| a == joint);
+        let mut above = skeleton.ancestors(j).chain(skeleton.logical_ancestors(j));
+        let is_below = j == joint || above.any(|a| a == joint);
         is_below && !are_opposite(&skeleton.joint(j).name, &skeleton.joint(joint).name)
     };
     let mut sources: Vec<JointId> = skeleton.live_joints().filter(is_source).collect();
@@ -82,6 +83,7 @@ pub fn symmetrize(document: &Document, joint: JointId) -> Result<(RigEdit, Symme
     match_existing(&mut changed, &existing, &way, &mut done)?;
     let made = done.created.iter().map(|&(made, source)| (source, made));
     let pairs: Vec<(JointId, JointId)> = existing.iter().copied().chain(made).collect();
+    mirror_logical_parents(&mut changed, &pairs, &way)?;
     let not_turned = &done.not_turned;
     let mirrored = mirror_constraints::mirror(&mut changed, &pairs, &replaced, &way, not_turned);
     done.constrained = mirrored.constrained;
@@ -105,6 +107,29 @@ pub fn symmetrize(document: &Document, joint: JointId) -> Result<(RigEdit, Symme
     let mut edit = RigEdit::between(document, &changed);
     edit.inherits.clone_from(&done.created);
     Ok((edit, done))
+}
+
+/// Gives the counterparts the mirrored logical parents of their sources, where they are valid.
+fn mirror_logical_parents(
+    changed: &mut Document,
+    pairs: &[(JointId, JointId)],
+    way: &Sides,
+) -> Result<(), RigError> {
+    for &(source, target) in pairs {
+        let Some(above) = changed.skeleton.joint(source).rule.logical_parent else {
+            continue;
+        };
+        let made = pairs.iter().find(|pair| pair.0 == above).map(|pair| pair.1);
+        // One of the middle is above both sides.
+        let there = made.or_else(|| way.partner(above)).unwrap_or(above);
+        let mut joints = joints_of(changed);
+        let rule = &mut joints[target.get()].rule;
+        rule.logical_parent = Some(there);
+        if rule.check(target, &changed.skeleton).is_ok() {
+            set_joints(changed, joints)?;
+        }
+    }
+    Ok(())
 }
 
 /// Turns and moves the counterparts that exist.

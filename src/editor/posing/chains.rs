@@ -28,7 +28,8 @@ impl ChainEnd {
     pub(super) fn keep(&self, skeleton: &Skeleton, start: &Pose, rest: &Pose, pose: &mut Pose) {
         let end = self.chain.end;
         let moved = skeleton
-            .ancestors(end)
+            .logical_ancestors(end)
+            .chain(skeleton.ancestors(end))
             .any(|j| pose.locals[j.get()] != start.locals[j.get()]);
         if moved {
             self.chain

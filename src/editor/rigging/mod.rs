@@ -17,7 +17,7 @@ pub use tool::{RigKind, RigTool};
 use super::Editor;
 use super::jobs::EditorJob;
 use crate::document::Document;
-use crate::document::rig::{Intent, joints_to_bind};
+use crate::document::rig::{Intent, flat_joints, joints_to_bind};
 use crate::evaluate::JobHandle;
 use crate::rig::Report;
 use crate::skeleton::JointId;
@@ -109,6 +109,12 @@ impl Rigging {
     }
 }
 
+/// Whether all joints of a skin hang from one node.
+fn has_flat_skin(document: &Document) -> bool {
+    let mut skins = document.skins().values();
+    skins.any(|skin| flat_joints(document, skin).is_some())
+}
+
 impl Editor {
     /// The operation on bones being adjusted.
     pub fn rig_adjusting(&self) -> Option<&RigAdjusting> {
@@ -165,7 +171,12 @@ impl Editor {
             {
                 Some("The current pose is already the rest pose: pose a bone first.")
             }
-            RigKind::Template(_) | RigKind::Bind | RigKind::PoseAsRest => None,
+            RigKind::InferParents if !has_flat_skin(document) => {
+                Some("The bones of every skin already follow one another.")
+            }
+            RigKind::Template(_) | RigKind::Bind | RigKind::PoseAsRest | RigKind::InferParents => {
+                None
+            }
             _ if chosen.is_empty() => Some("Select a bone first."),
             RigKind::SetParent
                 if chosen.len() < 2 || active.is_none_or(|joint| !chosen.contains(&joint)) =>
@@ -207,6 +218,7 @@ impl Editor {
             (RigKind::Centre, _) => RigTool::Centre,
             (RigKind::Template(template), _) => RigTool::Template(template),
             (RigKind::Bind, _) => RigTool::Bind(known.method),
+            (RigKind::InferParents, _) => RigTool::InferParents,
             (RigKind::PoseAsRest, _) => RigTool::PoseAsRest(self.document.current_pose()),
         };
         let joints = self.joints_to_pose().into_iter().collect();

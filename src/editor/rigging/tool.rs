@@ -41,6 +41,8 @@ pub enum RigKind {
     Bind,
     /// Makes the pose the rest pose.
     PoseAsRest,
+    /// Finds the logical parents of flat rigs.
+    InferParents,
 }
 
 /// An operation on bones with its settings.
@@ -100,6 +102,8 @@ pub enum RigTool {
     Bind(Automatic),
     /// Makes a pose the rest pose.
     PoseAsRest(Arc<Pose>),
+    /// Finds the logical parents of flat rigs.
+    InferParents,
 }
 
 impl RigTool {
@@ -117,7 +121,7 @@ impl RigTool {
     pub(super) fn is_about_bones(&self) -> bool {
         !matches!(
             self,
-            Self::Template(_) | Self::Bind(_) | Self::PoseAsRest(_)
+            Self::Template(_) | Self::Bind(_) | Self::PoseAsRest(_) | Self::InferParents
         )
     }
 
@@ -178,6 +182,7 @@ impl RigTool {
             &Self::Template(template) => Operation::Template(template),
             &Self::Bind(method) => Operation::Bind(method),
             Self::PoseAsRest(pose) => Operation::PoseAsRest(pose.clone()),
+            Self::InferParents => Operation::InferParents,
         }
     }
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 impl Opening {
     pub(super) fn rules(&mut self, entries: &[RuleEntry]) {
         let mut seen = BTreeSet::new();
+        let mut rules = Vec::new();
         for entry in entries {
             let Some(joint) = self.joint(entry.joint, &entry.name) else {
                 continue;
@@ -23,6 +24,15 @@ impl Opening {
                 continue;
             }
             let rule = rules::restore(entry, &mut self.joints, &mut self.findings);
+            rules.push((place, joint, rule));
+        }
+        // A logical parent may be valid only after those of other joints.
+        while !rules.is_empty() {
+            let skeleton = self.document.skeleton();
+            let next = rules
+                .iter()
+                .position(|(_, j, rule)| rule.check(*j, skeleton).is_ok());
+            let (place, joint, rule) = rules.remove(next.unwrap_or(0));
             self.apply(&place, Edit::JointRule { joint, rule });
         }
     }

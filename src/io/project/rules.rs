@@ -1,6 +1,6 @@
 //! The values of joints that the user overrides <-> the project format.
 
-use super::joints::{self, Joints};
+use super::joints::{self, JointRef, Joints};
 use super::v11::RuleEntry;
 use crate::document::Document;
 use crate::finding::Finding;
@@ -24,6 +24,10 @@ pub(super) fn collect(document: &Document) -> Vec<RuleEntry> {
                 .rule
                 .inflation_parent
                 .map(|parent| joints::reference(document, parent)),
+            logical_parent: now
+                .rule
+                .logical_parent
+                .map(|parent| joints::reference(document, parent)),
         })
         .collect()
 }
@@ -34,10 +38,14 @@ pub(super) fn restore(
     joints: &mut Joints,
     findings: &mut Vec<Finding>,
 ) -> JointRule {
-    let parent = entry.inflation_parent.as_ref();
+    let mut find = |parent: &Option<JointRef>| {
+        let parent = parent.as_ref();
+        parent.and_then(|parent| joints.find_joint(parent, findings))
+    };
     JointRule {
         tail: entry.tail.map(Into::into),
         compensates_scale: entry.compensates_scale,
-        inflation_parent: parent.and_then(|parent| joints.find_joint(parent, findings)),
+        inflation_parent: find(&entry.inflation_parent),
+        logical_parent: find(&entry.logical_parent),
     }
 }

@@ -441,6 +441,9 @@ pub(super) struct RuleEntry {
     /// The joint whose inflation moves this one, instead of its parent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) inflation_parent: Option<JointRef>,
+    /// The joint above this one along the limb, instead of its parent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) logical_parent: Option<JointRef>,
 }
 
 /// A joint's new name.

@@ -292,6 +292,7 @@ pub const TABLE: &[Row] = &[
     row(Group::Bones, Command::EditRig(RigKind::Centre), "rig.centre", "Centre in limb", "Move the heads of the selected bones to the middle of the limb around them. Their children stay in place."),
     row(Group::Bones, Command::ApplyPie, "rig.apply", "Apply…", "Use the pose as rest pose, or freeze the scale of the selected bones.").keys(&[Chord::key(Key::A).ctrl()]).only_in(&[Mode::Pose, Mode::Rig]).part(),
     row(Group::Bones, Command::EditRig(RigKind::PoseAsRest), "rig.pose_as_rest", "Use pose as rest pose", "Make the current pose the rest pose. All clips play as before."),
+    row(Group::Bones, Command::EditRig(RigKind::InferParents), "rig.infer_parents", "Infer logical parents", "Find which bone each bone follows along its limb where all bones hang from one node. Nothing moves."),
     row(Group::Bones, Command::EditRig(RigKind::FreezeScale), "rig.freeze_scale", "Freeze scale", "Apply the scale of the selected bones: it becomes 1, and nothing changes size."),
     row(Group::Bones, Command::EditRig(RigKind::Template(Template::Humanoid)), "rig.humanoid", "Humanoid skeleton", "Add a human skeleton to a model without bones, fitted to its bounds and centred in its limbs. Adjust the bones, then bind.").under("Add skeleton").part(),
     row(Group::Bones, Command::EditRig(RigKind::Template(Template::Quadruped)), "rig.quadruped", "Quadruped skeleton", "Add a four-legged skeleton to a model without bones. Adjust the bones, then bind.").under("Add skeleton"),

@@ -180,7 +180,7 @@ impl Tree {
         let above: Vec<Option<usize>> = (0..n)
             .map(|k| {
                 let joint = Some(subject.joints[k]).filter(|_| is_node(k))?;
-                subject.skeleton.ancestors(joint).find_map(slot)
+                subject.skeleton.logical_ancestors(joint).find_map(slot)
             })
             .collect();
         let mut children = vec![Vec::new(); n];

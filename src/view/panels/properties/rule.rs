@@ -22,6 +22,7 @@ pub(super) fn rule_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
         .id_salt("rules")
         .default_open(is_ruled)
         .show_unindented(ui, |ui| {
+            logical_ui(ui, editor, joint);
             end_ui(ui, editor, joint);
             compensates_ui(ui, editor, joint);
             inflation_ui(ui, editor, joint);
@@ -131,6 +132,58 @@ fn compensates_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
             ..rule
         };
         editor.set_joint_rule(joint, rule, label);
+    }
+}
+
+/// Draws the bone that this one follows along its limb.
+fn logical_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
+    let skeleton = editor.document().skeleton().clone();
+    let rule = skeleton.joint(joint).rule;
+    let parent = skeleton.joint(joint).parent;
+    let parent_label = match parent {
+        Some(parent) => format!("Parent ({})", skeleton.label(parent)),
+        None => "No joint".to_owned(),
+    };
+    let known = rule.logical_parent;
+    let shown = known.map_or_else(|| parent_label.clone(), |joint| skeleton.label(joint));
+    let mut chosen = known;
+    let dim = theme::palette(ui).text_dim;
+    let about = "The bone that this one follows along its limb, if all bones hang from one node. Bones, tails, bulge \
+                 compensation, IK and mirroring use it. Nothing moves.";
+    let label = ui
+        .label(RichText::new("Logical parent").color(dim))
+        .on_hover_text(about);
+    ComboBox::from_id_salt("logical parent")
+        .width(ui.available_width())
+        .truncate()
+        .selected_text(shown)
+        .show_ui(ui, |ui| {
+            ui.selectable_value(&mut chosen, None, parent_label);
+            // What follows the bone cannot be above it.
+            let free = |&other: &JointId| {
+                Some(other) != parent
+                    && other != joint
+                    && skeleton
+                        .logical_ancestors(other)
+                        .all(|above| above != joint)
+            };
+            for other in skeleton.live_joints().filter(free) {
+                ui.selectable_value(&mut chosen, Some(other), skeleton.label(other));
+            }
+        })
+        .response
+        .labelled_by(label.id)
+        .on_hover_text(about);
+    if chosen != known {
+        let label = match chosen {
+            Some(other) => format!("Set logical parent to {}", skeleton.label(other)),
+            None => "Reset logical parent".to_owned(),
+        };
+        let rule = JointRule {
+            logical_parent: chosen,
+            ..rule
+        };
+        editor.set_joint_rule(joint, rule, &label);
     }
 }
 
