@@ -157,6 +157,8 @@ mod influence_table;
 mod inputs;
 #[path = "core/invalid_weights.rs"]
 mod invalid_weights;
+#[path = "core/joint_limits.rs"]
+mod joint_limits;
 #[path = "core/layering.rs"]
 mod layering;
 #[path = "core/layers.rs"]

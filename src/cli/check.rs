@@ -15,6 +15,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<ExitCode, Fai
     findings.extend(checks::of_layers(&loaded.document));
     findings.extend(checks::of_compensation(&loaded.document));
     findings.extend(checks::of_rig(&loaded.document));
+    findings.extend(checks::of_joint_limits(&loaded.document));
     findings.extend(checks::of_constraints(&loaded.document));
     findings.extend(checks::of_kept_constraints(&loaded.document));
     let mut meshes = loaded.document.meshes().values();

@@ -1,5 +1,6 @@
 //! Two-bone inverse kinematics.
 
+use super::joint_limits::hold;
 use super::orientation::{orientation, parent_world_of, rotation_in_space, world_of};
 use super::{JointId, Pose, Skeleton};
 use glam::{DMat3, DQuat, DVec3};
@@ -8,6 +9,8 @@ use glam::{DMat3, DQuat, DVec3};
 const NOTHING: f64 = 1e-9;
 /// A chain whose bend angle has a sine below this has no bend plane of its own.
 pub(super) const STRAIGHT: f64 = 5e-3;
+/// A chain whose limits keep it from its target bends so often from what they left.
+const LIMITED_ROUNDS: usize = 16;
 
 /// The positions of a chain's joints in one space: shoulder, elbow, wrist.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -167,6 +170,25 @@ impl Chain {
         });
         if gap > 1e-9 * (1.0 + target.length()) {
             gap = self.reduce_gap(skeleton, pose, target, gap);
+        }
+        for _ in 0..LIMITED_ROUNDS {
+            let is_outside = [self.root, self.mid].map(|j| hold(skeleton, pose, j));
+            if is_outside == [false; 2] {
+                break;
+            }
+            let before = pose.clone();
+            let held = self.positions(skeleton, pose).end.distance(target);
+            let (next, _) = self.bend(skeleton, pose, target, |_, _| None);
+            for joint in [self.root, self.mid] {
+                hold(skeleton, pose, joint);
+            }
+            gap = self.positions(skeleton, pose).end.distance(target);
+            // What does not bring the end closer is not done.
+            if next.is_nan() || gap >= held || gap.is_nan() {
+                *pose = before;
+                gap = held;
+                break;
+            }
         }
         if let Some(wanted) = end_orientation {
             let now = orientation(world_of(skeleton, pose, self.end).matrix3);

@@ -1,5 +1,6 @@
 //! The joint hierarchy (glTF nodes).
 
+use super::joint_limits::JointLimits;
 use crate::math::Transform;
 use glam::DVec3;
 
@@ -65,6 +66,8 @@ pub struct JointRule {
     /// hang all joints from one. `None`: its parent. Bones, tails, pairs of joints and inverse kinematics use it; the
     /// transforms do not.
     pub logical_parent: Option<JointId>,
+    /// How far the joint rotates; `None`: freely.
+    pub limits: Option<JointLimits>,
 }
 
 impl JointRule {
@@ -83,6 +86,9 @@ impl JointRule {
                     skeleton.label(parent)
                 ));
             }
+        }
+        if self.limits.is_some_and(|limits| !limits.is_valid()) {
+            return Err("one of its limits is no range of angles".into());
         }
         if let Some(parent) = self.logical_parent {
             if !skeleton.is_live(parent) {

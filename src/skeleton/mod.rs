@@ -17,6 +17,7 @@ mod clip_pose;
 pub mod constraint;
 pub mod ik;
 pub mod joint;
+pub mod joint_limits;
 pub mod mirror;
 pub mod moment;
 pub mod orientation;

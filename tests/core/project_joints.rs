@@ -12,6 +12,7 @@ use sinew::finding::{Finding, Severity};
 use sinew::io::import_for_project;
 use sinew::io::project::{ModelSource, ProjectError, apply_project, parse, to_project, to_text};
 use sinew::math::Transform;
+use sinew::skeleton::joint_limits::JointLimits;
 use sinew::skeleton::{Channel, Clip, Interpolation, JointId, JointRule, Property};
 use sinew::task::Task;
 use std::path::Path;
@@ -134,6 +135,7 @@ fn what_the_artist_makes_of_new_joints_comes_back() {
         compensates_scale: true,
         inflation_parent: Some(JointId(0)),
         logical_parent: Some(JointId(2)),
+        limits: Some(JointLimits([[-0.5, 1.25], [0.0; 2], JointLimits::FREE])),
     };
     let joint = thumb;
     edit(&mut document, Edit::JointRule { joint, rule });

@@ -316,3 +316,40 @@ fn a_logical_parent_is_chosen_and_taken_back() {
     // The arm's bones follow one another: there is nothing to infer.
     assert!(!Command::EditRig(RigKind::InferParents).is_enabled(window.editor()));
 }
+
+#[test]
+fn limits_of_a_bone_hold_the_gizmo() {
+    let mut window = Window::sized("arm.glb", [1366.0, 1400.0], 1.0);
+    let skeleton = window.document().skeleton().clone();
+    let mut joints = skeleton.live_joints();
+    let fore = joints
+        .find(|&j| skeleton.joint(j).name == "forearm")
+        .unwrap();
+    window.find_and_run(Command::SetMode(Mode::Pose));
+    window.select(fore);
+    window.click(Role::DisclosureTriangle, "Deform rules");
+    for axis in ["Limit X", "Limit Y", "Limit Z"] {
+        window.click(Role::CheckBox, axis);
+    }
+    let rule = window.document().skeleton().joint(fore).rule;
+    let limits = rule.limits.expect("limits");
+    assert_eq!(
+        window.editor().history().undo_label(),
+        Some("Set bone limits")
+    );
+    // R 150 Enter.
+    let rect = window.viewport();
+    window
+        .harness
+        .event(egui::Event::PointerMoved(rect.center()));
+    for key in [Key::R, Key::Num1, Key::Num5, Key::Num0, Key::Enter] {
+        window.key(NONE, key);
+    }
+    let rest = skeleton.joint(fore).rest;
+    let local = window.document().pose().locals[fore.get()];
+    assert!(
+        local.rotation.angle_between(rest.rotation) > 0.5,
+        "it turned"
+    );
+    assert_eq!(limits.excess(local.rotation, &rest), 0.0);
+}

@@ -11,6 +11,7 @@ mod compensation;
 mod constraints;
 mod controls;
 mod correctives;
+mod joint_limits;
 mod jumps;
 mod layers;
 mod rig;
@@ -22,6 +23,7 @@ pub use bones::Badges;
 pub use compensation::of_compensation;
 pub use constraints::{of_constraints, of_kept_constraint, of_kept_constraints};
 pub use correctives::{of_correctives, sets_that_are_off};
+pub use joint_limits::of_joint_limits;
 pub use jumps::of_jumps;
 pub use layers::of_layers;
 pub use rig::of_rig;
@@ -123,6 +125,7 @@ impl ModelChecks {
             .findings
             .extend(bones::findings(document, &report.badges));
         report.findings.extend(rig::of_flat_rigs(document));
+        report.findings.extend(of_joint_limits(document));
         report.findings.extend(of_correctives(document));
         report.findings.extend(of_layers(document));
         report.findings.extend(of_constraints(document));

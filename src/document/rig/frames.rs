@@ -87,6 +87,8 @@ pub(super) fn apply_frames(
         let own = frame(Some(joint));
         if own != Frame::IDENTITY {
             let inverse = own.to_affine().inverse();
+            let limits = entry.rule.limits;
+            entry.rule.limits = limits.and_then(|limits| limits.turned(own.rotation));
             entry.rule.tail = entry.rule.tail.map(|tail| inverse.transform_point3(tail));
         }
         let local = &mut pose.locals[joint.get()];

@@ -73,6 +73,7 @@ pub fn report(document: &Document, edit: &RigEdit) -> RigReport {
                 old.is_some_and(|old| {
                     lost(old.rule.inflation_parent, now.inflation_parent)
                         || lost(old.rule.logical_parent, now.logical_parent)
+                        || (old.rule.limits.is_some() && now.limits.is_none())
                 })
             })
             .collect(),

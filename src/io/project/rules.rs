@@ -4,6 +4,7 @@ use super::joints::{self, JointRef, Joints};
 use super::v11::RuleEntry;
 use crate::document::Document;
 use crate::finding::Finding;
+use crate::skeleton::joint_limits::JointLimits;
 use crate::skeleton::{JointId, JointRule};
 
 /// The joints whose rule is not the source's.
@@ -28,6 +29,7 @@ pub(super) fn collect(document: &Document) -> Vec<RuleEntry> {
                 .rule
                 .logical_parent
                 .map(|parent| joints::reference(document, parent)),
+            limits: (now.rule.limits).map(|limits| limits.0.map(|[low, high]| (low, high))),
         })
         .collect()
 }
@@ -47,5 +49,8 @@ pub(super) fn restore(
         compensates_scale: entry.compensates_scale,
         inflation_parent: find(&entry.inflation_parent),
         logical_parent: find(&entry.logical_parent),
+        limits: entry
+            .limits
+            .map(|ranges| JointLimits(ranges.map(|(low, high)| [low, high]))),
     }
 }

@@ -444,6 +444,9 @@ pub(super) struct RuleEntry {
     /// The joint above this one along the limb, instead of its parent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) logical_parent: Option<JointRef>,
+    /// The smallest and largest angles about x, y and z, radians.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) limits: Option<[(f64, f64); 3]>,
 }
 
 /// A joint's new name.

@@ -9,6 +9,7 @@ mod constraint_settings;
 mod constraints;
 mod curve;
 mod deformation;
+mod joint_limits;
 mod kept_constraints;
 mod morphs;
 mod object;

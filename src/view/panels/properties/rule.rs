@@ -1,5 +1,6 @@
 //! The rules of a bone: overrides for deformers that need more than a glTF file stores.
 
+use super::joint_limits::joint_limits_ui;
 use crate::editor::Editor;
 use crate::skeleton::{JointId, JointRule};
 use crate::tools::Axis;
@@ -26,6 +27,7 @@ pub(super) fn rule_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
             end_ui(ui, editor, joint);
             compensates_ui(ui, editor, joint);
             inflation_ui(ui, editor, joint);
+            joint_limits_ui(ui, editor, joint);
         })
         .header_response
         .on_hover_text(

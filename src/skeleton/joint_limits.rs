@@ -1,0 +1,124 @@
+//! Limits of joints: how far each can rotate about its axes. Unlike a constraint, they change no clip: they hold what the artist
+//! poses.
+
+use super::constraint::limit::limit_euler;
+use super::{JointId, Pose, Skeleton};
+use crate::math::Transform;
+use glam::{DMat3, DQuat};
+use std::f64::consts::PI;
+
+/// Rotations closer than this to their limits are inside, radians.
+pub const NEAR: f64 = 1e-6;
+/// Entries of a rotation closer than this to -1, 0 or 1 are those of a quarter turn.
+const QUARTER: f64 = 1e-9;
+
+/// The smallest and largest angles of a joint from its rest rotation about x, y and z, radians: R = Rz Ry Rx. An axis without
+/// freedom has the range 0 - 0, a free one that of [`JointLimits::FREE`].
+///
+/// Source: the degrees of freedom and ranges of joints in paper 003, section 3.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointLimits(pub [[f64; 2]; 3]);
+
+impl JointLimits {
+    /// The range of a free axis.
+    pub const FREE: [f64; 2] = [-PI, PI];
+
+    /// Whether every range is one.
+    pub fn is_valid(&self) -> bool {
+        let is_range = |&[low, high]: &[f64; 2]| low >= -PI && low <= high && high <= PI;
+        self.0.iter().all(is_range)
+    }
+
+    /// `rotation`, a local one, inside of the limits.
+    pub fn limited(&self, rotation: DQuat, rest: &Transform) -> DQuat {
+        let turn = rest.rotation.conjugate() * rotation;
+        rest.rotation * limit_euler(turn, self.0)
+    }
+
+    /// How far a local rotation is outside, radians; 0 inside.
+    pub fn excess(&self, rotation: DQuat, rest: &Transform) -> f64 {
+        let limited = self.limited(rotation, rest);
+        let off = (limited.conjugate() * rotation).normalize();
+        let angle = 2.0 * off.xyz().length().atan2(off.w.abs());
+        if angle <= NEAR { 0.0 } else { angle }
+    }
+
+    /// The limits in axes turned by `turn`; `None` where that is no number of quarter turns: other axes would have other ranges.
+    #[must_use]
+    pub fn turned(&self, turn: DQuat) -> Option<Self> {
+        let axes = DMat3::from_quat(turn).to_cols_array_2d();
+        let mut ranges = [[0.0; 2]; 3];
+        let mut n_limited = 0;
+        for (range, axis) in ranges.iter_mut().zip(axes) {
+            let old = (0..3).find(|&i| axis[i].abs() > 1.0 - QUARTER)?;
+            let [low, high] = self.0[old];
+            *range = if axis[old] > 0.0 {
+                [low, high]
+            } else {
+                [-high, -low]
+            };
+            n_limited += usize::from(*range != [0.0; 2]);
+        }
+        // The order of the angles matters where several are not 0.
+        let keeps_order = axes.iter().enumerate().all(|(i, axis)| axis[i].abs() > 0.5);
+        (keeps_order || n_limited <= 1).then_some(Self(ranges))
+    }
+}
+
+/// Brings the rotation of a joint of `pose` into its limits. Returns whether it was outside.
+pub fn hold(skeleton: &Skeleton, pose: &mut Pose, joint: JointId) -> bool {
+    let entry = skeleton.joint(joint);
+    let Some(limits) = entry.rule.limits else {
+        return false;
+    };
+    let local = &mut pose.locals[joint.get()];
+    let is_outside = limits.excess(local.rotation, &entry.rest) > 0.0;
+    if is_outside {
+        local.rotation = limits.limited(local.rotation, &entry.rest);
+    }
+    is_outside
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hinge_bends_about_one_axis_within_its_range() {
+        let rest = Transform {
+            rotation: DQuat::from_rotation_y(0.7),
+            ..Transform::IDENTITY
+        };
+        let hinge = JointLimits([[0.0, 2.0], [0.0; 2], [0.0; 2]]);
+        assert!(hinge.is_valid() && !JointLimits([[1.0, 0.0]; 3]).is_valid());
+        assert!(!JointLimits([[f64::NAN, 0.0]; 3]).is_valid());
+        let bent = |x: f64| rest.rotation * DQuat::from_rotation_x(x);
+        assert_eq!(hinge.excess(bent(1.5), &rest), 0.0);
+        assert!((hinge.excess(bent(2.5), &rest) - 0.5).abs() < 1e-12);
+        assert!(
+            hinge
+                .limited(bent(-0.3), &rest)
+                .angle_between(rest.rotation)
+                < 1e-7
+        );
+        let twisted = bent(1.0) * DQuat::from_rotation_z(0.4);
+        let held = hinge.limited(twisted, &rest);
+        assert!(hinge.excess(held, &rest) == 0.0 && hinge.excess(twisted, &rest) > 0.3);
+    }
+
+    #[test]
+    fn limits_follow_axes_that_take_quarter_turns() {
+        let hinge = JointLimits([[0.0, 2.0], [0.0; 2], [0.0; 2]]);
+        let quarter = DQuat::from_rotation_z(PI / 2.0);
+        // The old x is the new -y.
+        let turned = hinge.turned(quarter).unwrap();
+        assert_eq!(turned.0, [[0.0; 2], [-2.0, 0.0], [0.0; 2]]);
+        let q = DQuat::from_rotation_x(1.2);
+        let same = quarter.conjugate() * q * quarter;
+        assert_eq!(turned.excess(same, &Transform::IDENTITY), 0.0);
+        assert_eq!(hinge.turned(DQuat::from_rotation_z(0.3)), None);
+        let ball = JointLimits([[-1.0, 1.0]; 3]);
+        assert_eq!(ball.turned(quarter), None);
+        assert!(ball.turned(DQuat::from_rotation_z(PI)).is_some());
+    }
+}
