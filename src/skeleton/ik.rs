@@ -1,6 +1,5 @@
 //! Two-bone inverse kinematics.
 
-use super::joint_limits::hold;
 use super::orientation::{orientation, parent_world_of, rotation_in_space, world_of};
 use super::{JointId, Pose, Skeleton};
 use glam::{DMat3, DQuat, DVec3};
@@ -172,7 +171,7 @@ impl Chain {
             gap = self.reduce_gap(skeleton, pose, target, gap);
         }
         for _ in 0..LIMITED_ROUNDS {
-            let is_outside = [self.root, self.mid].map(|j| hold(skeleton, pose, j));
+            let is_outside = [self.root, self.mid].map(|j| pose.hold_limits(skeleton, j));
             if is_outside == [false; 2] {
                 break;
             }
@@ -180,7 +179,7 @@ impl Chain {
             let held = self.positions(skeleton, pose).end.distance(target);
             let (next, _) = self.bend(skeleton, pose, target, |_, _| None);
             for joint in [self.root, self.mid] {
-                hold(skeleton, pose, joint);
+                pose.hold_limits(skeleton, joint);
             }
             gap = self.positions(skeleton, pose).end.distance(target);
             // What does not bring the end closer is not done.

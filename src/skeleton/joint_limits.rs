@@ -2,7 +2,6 @@
 //! poses.
 
 use super::constraint::limit::limit_euler;
-use super::{JointId, Pose, Skeleton};
 use crate::math::Transform;
 use glam::{DMat3, DQuat};
 use std::f64::consts::PI;
@@ -63,20 +62,6 @@ impl JointLimits {
         let keeps_order = axes.iter().enumerate().all(|(i, axis)| axis[i].abs() > 0.5);
         (keeps_order || n_limited <= 1).then_some(Self(ranges))
     }
-}
-
-/// Brings the rotation of a joint of `pose` into its limits. Returns whether it was outside.
-pub fn hold(skeleton: &Skeleton, pose: &mut Pose, joint: JointId) -> bool {
-    let entry = skeleton.joint(joint);
-    let Some(limits) = entry.rule.limits else {
-        return false;
-    };
-    let local = &mut pose.locals[joint.get()];
-    let is_outside = limits.excess(local.rotation, &entry.rest) > 0.0;
-    if is_outside {
-        local.rotation = limits.limited(local.rotation, &entry.rest);
-    }
-    is_outside
 }
 
 #[cfg(test)]

@@ -60,6 +60,20 @@ impl Pose {
         }
     }
 
+    /// Brings the rotation of a joint into its limits. Returns whether it was outside.
+    pub fn hold_limits(&mut self, skeleton: &Skeleton, joint: JointId) -> bool {
+        let entry = skeleton.joint(joint);
+        let Some(limits) = entry.rule.limits else {
+            return false;
+        };
+        let local = &mut self.locals[joint.get()];
+        let is_outside = limits.excess(local.rotation, &entry.rest) > 0.0;
+        if is_outside {
+            local.rotation = limits.limited(local.rotation, &entry.rest);
+        }
+        is_outside
+    }
+
     /// World transform of each joint: `world[j] = world[parent] * local[j]`, walked in topological order.
     ///
     /// A joint that compensates for its parent's scale ([`super::JointRule`]) gets the parent's orientation without the

@@ -68,7 +68,7 @@ fn a_chain_reaches_within_its_limits() {
     let mut document = arm();
     let skeleton = document.skeleton().clone();
     let mut joints = skeleton.live_joints();
-    let end = joints.find(|&j| skeleton.joint(j).name == "hand").unwrap();
+    let end = joints.find(|&j| skeleton.joint(j).name == "wrist").unwrap();
     drop(joints);
     let chain = Chain::above(&skeleton, end, |_| true).unwrap();
     let rest: Pose = (**document.rest_pose()).clone();

@@ -302,7 +302,7 @@ fn a_logical_parent_is_chosen_and_taken_back() {
         let mut joints = skeleton.live_joints();
         joints.find(|&j| skeleton.joint(j).name == name).unwrap()
     };
-    let (upper, hand) = (named("upper_arm"), named("hand"));
+    let (upper, hand) = (named("upper_arm"), named("wrist"));
     window.select(hand);
     window.click(Role::DisclosureTriangle, "Deform rules");
     window.click(Role::ComboBox, "Logical parent");

@@ -16,7 +16,6 @@ use crate::document::{Edit, EditError};
 use crate::math::Transform;
 use crate::math::transform::normalize_or_identity;
 use crate::skeleton::ik::Chain;
-use crate::skeleton::joint_limits::hold;
 use crate::skeleton::mirror::Mirror;
 use crate::skeleton::orientation::orientation;
 use crate::skeleton::{JointId, Pose, Skeleton};
@@ -489,7 +488,7 @@ impl Editor {
         for joint in skeleton.live_joints() {
             let turned = |pose: &Pose| pose.locals[joint.get()].rotation;
             if turned(&running.next) != turned(&running.start) {
-                hold(&skeleton, &mut running.next, joint);
+                running.next.hold_limits(&skeleton, joint);
             }
         }
         self.show_next();
