@@ -311,7 +311,7 @@ fn a_logical_parent_is_chosen_and_taken_back() {
     assert_eq!(rule(&window), Some(upper));
     let label = window.editor().history().undo_label();
     assert_eq!(label, Some("Set logical parent to upper_arm"));
-    window.run(Command::Undo);
+    window.find_and_run(Command::Undo);
     assert_eq!(rule(&window), None);
     // The arm's bones follow one another: there is nothing to infer.
     assert!(!Command::EditRig(RigKind::InferParents).is_enabled(window.editor()));
