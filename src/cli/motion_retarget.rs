@@ -4,11 +4,15 @@ use super::motion_args::{FeetArg, HeadingArg, MapArg, MotionArgs, ReferenceArg, 
 use super::{Failure, load, scene};
 use crate::document::{ClipId, Document, Edit};
 use crate::export::{ExportOptions, GltfFormat, export_to_file};
-use crate::io::motion_source::{MotionSource, read_motion_source};
+use crate::io::motion_item::motion_of_clip;
+use crate::io::motion_source::read_motion_source;
 use crate::io::{Outputs, project, read_small_text};
-use crate::motion::retarget::{BakeOptions, Reference, RetargetOptions, RetargetReport, Scale};
+use crate::motion::MotionSource;
+use crate::motion::retarget::{
+    BakeOptions, MotionSettings, Reference, RetargetOptions, RetargetReport, RoleSearch, Scale,
+};
 use crate::motion::roles::RoleMap;
-use crate::rig::{AddedMotion, Character, MotionSettings, RoleSearch};
+use crate::rig::{AddedMotion, Character};
 use crate::task::Task;
 use serde::Serialize;
 use std::io::Write;
@@ -126,7 +130,7 @@ fn source(args: &MotionArgs, outputs: &mut Outputs) -> Result<MotionSource, Fail
     outputs.protect_model(&other.document, "the model of the motion");
     let wanted = args.clip.as_deref().unwrap_or("0");
     let clip = scene::find_clip(&other.document, wanted)?;
-    Ok(MotionSource::of_clip(&other.document, clip))
+    Ok(motion_of_clip(&other.document, clip))
 }
 
 /// The settings of the arguments, with the pairs of a map file.
@@ -165,6 +169,7 @@ fn settings(args: &MotionArgs, outputs: &mut Outputs) -> Result<MotionSettings, 
         bake: BakeOptions {
             locks_feet: args.feet == FeetArg::Lock,
             tolerance: args.tolerance,
+            contacts: None,
         },
     })
 }
@@ -179,21 +184,14 @@ fn free_name(document: &Document, wanted: &str) -> String {
 }
 
 fn report(added: &AddedMotion) -> Report<'_> {
-    let times = &added.times;
     let feet = &added.baked.feet;
-    let secs = |contacts: &Vec<crate::motion::contacts::Contact>| {
-        contacts
-            .iter()
-            .map(|c| [times[c.first], times[c.last]])
-            .collect()
-    };
     Report {
         clip: &added.baked.clip.name,
-        frames: times.len(),
+        frames: added.times.len(),
         retarget: &added.report,
         feet: Feet {
             held: feet.holds,
-            contacts: [secs(&feet.contacts[0]), secs(&feet.contacts[1])],
+            contacts: added.feet_secs(),
             slide_before: feet.slide_before,
             slide_after: feet.slide_after,
             hip_drop: feet.hip_drop,

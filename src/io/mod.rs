@@ -22,6 +22,7 @@ mod leftovers;
 pub mod live;
 mod lock;
 pub mod motion_file;
+pub mod motion_item;
 pub mod motion_source;
 mod node_constraint;
 pub mod obj;
@@ -35,7 +36,7 @@ mod stamp;
 pub mod weights_file;
 
 pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
-pub use motion_source::is_motion;
+pub use motion_item::is_motion;
 pub use obj::read_obj_positions;
 pub use open::{
     MODELS, OpenError, OpenedModel, import_for_project, is_model, is_obj, is_project, is_recording,

@@ -37,6 +37,9 @@ impl Default for ContactLimits {
     }
 }
 
+/// Stretches of time, from and to, seconds, in which the left and the right foot are planted.
+pub type FeetSecs = [Vec<[f64; 2]>; 2];
+
 /// A stretch of frames in which a foot rests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Contact {
@@ -101,6 +104,37 @@ pub fn find_contacts(
     closed
 }
 
+/// The frames of stretches of time, from and to, seconds: in order, apart, and at least two frames long.
+pub fn contacts_at(times: &[f64], secs: &[[f64; 2]]) -> Vec<Contact> {
+    let nearest = |time: f64| {
+        let after = times.partition_point(|t| *t < time);
+        let before = after.saturating_sub(1);
+        match times.get(after) {
+            Some(later) if (later - time).abs() <= (time - times[before]).abs() => after,
+            _ => before,
+        }
+    };
+    let mut found: Vec<Contact> = Vec::new();
+    let mut sorted: Vec<[f64; 2]> = secs.to_vec();
+    sorted.retain(|[from, to]| from.is_finite() && to.is_finite() && from < to);
+    sorted.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    for [from, to] in sorted {
+        if times.is_empty() {
+            break;
+        }
+        let contact = Contact {
+            first: nearest(from),
+            last: nearest(to),
+        };
+        match found.last_mut() {
+            Some(last) if contact.first <= last.last + 1 => last.last = last.last.max(contact.last),
+            _ if contact.first < contact.last => found.push(contact),
+            _ => {}
+        }
+    }
+    found
+}
+
 /// How far a foot slides level in its contacts: its mean speed (metres a second), and the farthest that it is from the median place
 /// of a contact (metres).
 pub fn slide(times: &[f64], places: &[DVec3], contacts: &[Contact]) -> [f64; 2] {
@@ -128,6 +162,25 @@ pub(super) fn median(places: &[DVec3]) -> DVec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stretches_of_time_become_frames_in_order_and_apart() {
+        let times: Vec<f64> = (0..11).map(|i| 0.1 * f64::from(i)).collect();
+        let secs = [
+            [0.52, 0.9],
+            [-1.0, 0.24],
+            [0.28, 0.3],
+            [0.7, 0.7],
+            [f64::NAN, 1.0],
+            [0.8, 5.0],
+        ];
+        let found: Vec<[usize; 2]> = contacts_at(&times, &secs)
+            .iter()
+            .map(|c| [c.first, c.last])
+            .collect();
+        assert_eq!(found, [[0, 3], [5, 10]]);
+        assert!(contacts_at(&[], &secs).is_empty());
+    }
 
     #[test]
     fn a_foot_rests_between_its_steps() {

@@ -26,9 +26,7 @@ mod template;
 mod twist;
 
 pub use done::Done;
-pub use motion::{
-    AddMotionError, AddedMotion, Character, MotionSettings, RoleSearch, skinned_joints,
-};
+pub use motion::{AddMotionError, AddedMotion, Character, skinned_joints};
 pub use operation::Operation;
 pub use report::Report;
 pub use template::Template;

@@ -2,9 +2,9 @@
 
 use crate::document::Document;
 use crate::finding::{counted, trimmed};
-use crate::motion::bvh::Positions;
+use crate::motion::contacts::FeetSecs;
 use crate::motion::retarget::{
-    BakeOptions, Baked, Ghost, Retarget, RetargetError, RetargetOptions, RetargetReport,
+    Baked, Ghost, MotionSettings, Retarget, RetargetError, RetargetReport, RoleSearch,
 };
 use crate::motion::roles::{RoleMap, Roles, by_names, by_structure, find_roles};
 use crate::motion::{Rig, Take};
@@ -13,33 +13,6 @@ use crate::skeleton::{JointId, Skeleton};
 use crate::task::{Cancelled, Task};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// How the joints of a skeleton get their roles in a body.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RoleSearch {
-    /// By their names; by structure where those make no body.
-    #[default]
-    Auto,
-    /// By their names.
-    Names,
-    /// By the shape of the skeleton at rest.
-    Structure,
-}
-
-/// How a motion is put on a character.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MotionSettings {
-    /// What the position channels of a BVH file are.
-    pub positions: Positions,
-    /// How roles are found.
-    pub search: RoleSearch,
-    /// Pairs that replace those that are found.
-    pub by_hand: RoleMap,
-    /// Reference, heading, scale and travel.
-    pub retarget: RetargetOptions,
-    /// Feet and keys.
-    pub bake: BakeOptions,
-}
 
 /// The skeleton of a document, for motions.
 #[derive(Clone, Debug)]
@@ -140,6 +113,13 @@ impl AddedMotion {
     /// The length of the motion, seconds.
     pub fn secs(&self) -> f64 {
         self.times.last().copied().unwrap_or(0.0)
+    }
+
+    /// The contacts of the feet, seconds of the clip.
+    pub fn feet_secs(&self) -> FeetSecs {
+        let secs = |frame: usize| self.times.get(frame).copied().unwrap_or(0.0);
+        let contacts = self.baked.feet.contacts.each_ref();
+        contacts.map(|of| of.iter().map(|c| [secs(c.first), secs(c.last)]).collect())
     }
 
     /// One line with what was chosen, warnings, one with the feet and one with the keys.

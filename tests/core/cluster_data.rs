@@ -348,12 +348,8 @@ fn plain() -> Document {
 /// The grid as a document with a recording.
 fn recorded(csv: &str) -> Document {
     let mut document = plain();
-    let item = RecordingItem {
-        name: "Record".into(),
-        path: "/data/record.csv".into(),
-        fingerprint: 7,
-        content: Ok(Arc::new(parse_csv(csv, &Task::new()).unwrap())),
-    };
+    let content = Ok(Arc::new(parse_csv(csv, &Task::new()).unwrap()));
+    let item = RecordingItem::new("Record", "/data/record.csv", 7, content);
     let recording = Some(Arc::new(item));
     let mut add = Edit::Recording {
         id: RECORDING,

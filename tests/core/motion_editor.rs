@@ -5,9 +5,8 @@ use glam::DQuat;
 use sinew::document::ClipId;
 use sinew::editor::OpenRequest;
 use sinew::editor::motions::FoundHow;
-use sinew::motion::retarget::{Scale, Travel};
+use sinew::motion::retarget::{RoleSearch, Scale, Travel};
 use sinew::motion::roles::{Part, Role, Side};
-use sinew::rig::RoleSearch;
 use sinew::skeleton::{JointId, Property};
 use std::path::{Path, PathBuf};
 

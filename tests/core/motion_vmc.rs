@@ -5,7 +5,7 @@ use glam::{DQuat, DVec3};
 use serde_json::Value;
 use sinew::motion::Track;
 use sinew::motion::roles::{check_roles, find_roles};
-use sinew::motion::vmc::{VmcSource, guard, read_log};
+use sinew::motion::vmc::{VmcSource, guard, read_log, take_of_body};
 use sinew::task::Task;
 use std::path::PathBuf;
 
@@ -71,7 +71,7 @@ fn a_logged_walk_gives_its_poses_back() {
     assert!(worst < 3e-7, "{worst}");
     // Joy is "happy" in VRM 1.
     assert!(recording.scalars.iter().any(|s| s.name == "blend:happy"));
-    let take = source.take_of_body().unwrap();
+    let take = take_of_body(&recording).unwrap();
     assert!(check_roles(&take.rest, &find_roles(&take.rest)).is_ok());
     assert_eq!(take.n_frames(), 180);
 }

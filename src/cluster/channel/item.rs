@@ -1,7 +1,9 @@
 //! Recordings as items of a document, and how a clip plays them.
 
 use crate::cluster::check::within;
-use crate::motion::{Recording, Sampling};
+use crate::motion::align::ClockMap;
+use crate::motion::retarget::BodyMotion;
+use crate::motion::{Event, Recording, Sampling};
 use crate::skeleton::Moment;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -15,17 +17,23 @@ pub struct RecordingId(pub u32);
 /// The recordings of a document.
 pub type Recordings = BTreeMap<RecordingId, Arc<RecordingItem>>;
 
-/// A file of recorded channels that layers of control clusters read.
+/// Recorded channels: layers of control clusters read them, and those of a skeleton move the character.
 #[derive(Clone, Debug)]
 pub struct RecordingItem {
     /// A label.
     pub name: String,
-    /// The file, absolute.
+    /// The file, absolute; empty for live motion, whose content the project keeps.
     pub path: PathBuf,
     /// xxh3-64 of its content when it was last read.
     pub fingerprint: u64,
     /// What it holds, or the sentence that says why it cannot be read. Layers that read it then do not act.
     pub content: Result<Arc<Recording>, String>,
+    /// The time of the timeline at each time of its device.
+    pub clock: ClockMap,
+    /// Moments that the artist marked, in the device's time, ascending.
+    pub stamps: Vec<Event>,
+    /// The skeleton that it moves and what became of it; `None` for channels alone.
+    pub motion: Option<Arc<BodyMotion>>,
 }
 
 /// A recording as a clip plays it.
@@ -52,25 +60,61 @@ impl PartialEq for RecordingItem {
             && self.fingerprint == other.fingerprint
             && self.name == other.name
             && self.path == other.path
+            && self.clock == other.clock
+            && self.stamps == other.stamps
+            && self.motion == other.motion
     }
 }
 
 impl RecordingItem {
+    /// One on the clock of the timeline, without stamps.
+    pub fn new(
+        name: impl Into<String>,
+        path: impl Into<PathBuf>,
+        fingerprint: u64,
+        content: Result<Arc<Recording>, String>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            path: path.into(),
+            fingerprint,
+            content,
+            clock: ClockMap::SAME,
+            stamps: Vec::new(),
+            motion: None,
+        }
+    }
+
+    /// Whether the project keeps its content, as there is no file.
+    pub fn is_kept(&self) -> bool {
+        self.path.as_os_str().is_empty()
+    }
+
+    /// The first and the last time of its samples on the timeline, seconds; `None` without any.
+    pub fn span(&self) -> Option<[f64; 2]> {
+        let times = &self.recording()?.times;
+        let [first, last] = [times.first()?, times.last()?].map(|time| self.clock.common(*time));
+        Some([first, last])
+    }
+
     /// What it holds; `None` where the file cannot be read.
     pub fn recording(&self) -> Option<&Recording> {
         self.content.as_deref().ok()
     }
 
-    /// The memory of its content, bytes.
+    /// The memory of its content where nothing else keeps it, bytes.
     pub fn heap_bytes(&self) -> usize {
-        let content = self.recording().map_or(0, |recording| {
+        let own = self.content.as_ref().ok();
+        let own = own.filter(|content| Arc::strong_count(content) == 1);
+        let content = own.map_or(0, |recording| {
             8 * recording.times.len()
                 * (1 + 3 * recording.markers.len()
                     + 4 * recording.rotations.len()
                     + recording.scalars.len()
                     + recording.labels.len())
         });
-        content + self.name.len() + self.path.as_os_str().len()
+        let stamps = self.stamps.len() * size_of::<Event>();
+        content + stamps + self.name.len() + self.path.as_os_str().len()
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) use data_residual::KnownResidual;
 pub(super) use driver_values::DriverValues;
 pub(super) use muscles::Muscles;
 pub(super) use recording_watch::RecordingWatch;
-pub(super) use recordings::RecordingFiles;
+pub(super) use recordings::{RecordingFiles, free_recording_name};
 pub(super) use sparse::SparseClusters;
 pub(super) use suggesting::ClusterSuggestions;
 

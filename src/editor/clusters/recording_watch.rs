@@ -6,7 +6,7 @@ use super::Editor;
 use crate::cluster::channel::{RecordingId, RecordingItem, Recordings};
 use crate::editor::files::file_name;
 use crate::finding::{Finding, Fix, Place};
-use crate::io::channels::content_hash;
+use crate::io::motion_item::content_hash;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -52,11 +52,12 @@ impl RecordingWatch {
         let same = |(watched, (id, item)): (&Watched, (&RecordingId, &Arc<RecordingItem>))| {
             watched.id == *id && watched.hash == item.fingerprint && watched.path == item.path
         };
-        self.watched.len() == recordings.len() && self.watched.iter().zip(recordings).all(same)
+        let n = recordings.values().filter(|item| !item.is_kept()).count();
+        self.watched.len() == n && self.watched.iter().zip(with_files(recordings)).all(same)
     }
 
     fn watch(&mut self, recordings: &Recordings) {
-        let watched = recordings.iter().map(|(&id, item)| Watched {
+        let watched = with_files(recordings).map(|(&id, item)| Watched {
             id,
             path: item.path.clone(),
             hash: item.fingerprint,
@@ -105,6 +106,13 @@ impl Editor {
         self.problems.set_of_files(findings);
         true
     }
+}
+
+/// The recordings whose content is not kept by the project.
+fn with_files(
+    recordings: &Recordings,
+) -> impl Iterator<Item = (&RecordingId, &Arc<RecordingItem>)> {
+    recordings.iter().filter(|(_, item)| !item.is_kept())
 }
 
 /// A file that the thread looks at.

@@ -8,11 +8,15 @@ use crate::editor::files::file_name;
 use crate::editor::jobs::EditorJob;
 use crate::evaluate::{JobError, JobHandle};
 use crate::finding::{counted, trimmed};
-use crate::io::channels::read_item;
+use crate::io::motion_item::read_item;
+use crate::motion::align::ClockMap;
 use crate::task::Cancelled;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Recordings that begin later than this are not on the clock of a take, seconds.
+const LATE_SECS: f64 = 3_600.0;
 
 /// The chosen recording, those being read, and the one whose file is asked for.
 #[derive(Default)]
@@ -62,7 +66,9 @@ impl Editor {
         }
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let mut known = self.document.recordings().iter();
-        if let Some((&id, _)) = known.find(|(_, item)| item.path == absolute) {
+        if let Some((&id, _)) =
+            known.find(|(_, item)| item.path == absolute && item.motion.is_none())
+        {
             self.reload_recording(id);
             return;
         }
@@ -73,7 +79,8 @@ impl Editor {
 
     /// Reads the file of a recording again.
     pub fn reload_recording(&mut self, recording: RecordingId) {
-        if let Some(item) = self.document.recordings().get(&recording).cloned() {
+        let item = self.document.recordings().get(&recording).cloned();
+        if let Some(item) = item.filter(|item| !item.is_kept()) {
             let (name, path) = (item.name.clone(), item.path.clone());
             self.read_recording(Some(recording), name, &path, "Reload recording");
         }
@@ -128,13 +135,24 @@ impl Editor {
         verb: &'static str,
     ) {
         let theirs = path.to_owned();
-        let known = of.and_then(|id| self.document.recordings().get(&id));
-        let known = known.map_or(0, |item| item.fingerprint);
+        let known = of
+            .and_then(|id| self.document.recordings().get(&id))
+            .cloned();
         let label = format!("Reading {}", file_name(path));
         let job = self
             .lane
             .submit(EditorJob::ReadRecording, &label, move |task| {
-                read_item(name, &theirs, known, task)
+                let hash = known.as_ref().map_or(0, |known| known.fingerprint);
+                let motion = known.as_ref().and_then(|known| known.motion.as_deref());
+                let mut item = read_item(name, &theirs, motion, hash, task)?;
+                match known {
+                    Some(known) => {
+                        item.clock = known.clock;
+                        item.stamps.clone_from(&known.stamps);
+                    }
+                    None => item.clock = first_clock(&item),
+                }
+                Ok(item)
             });
         self.recording_files
             .reading
@@ -193,7 +211,17 @@ impl Editor {
     }
 }
 
-fn free_recording_name(document: &Document, wanted: &str) -> String {
+/// The clock of a recording that is added: stamps that are a time of day, or of a calendar, begin at 0.
+fn first_clock(item: &RecordingItem) -> ClockMap {
+    let first = item.recording().and_then(|of| of.times.first().copied());
+    match first {
+        Some(first) if first.abs() >= LATE_SECS => ClockMap { a: 1.0, b: -first },
+        _ => ClockMap::SAME,
+    }
+}
+
+/// A name that no recording of the document has.
+pub(in crate::editor) fn free_recording_name(document: &Document, wanted: &str) -> String {
     let names = document.recordings().values();
     free_name(wanted, &names.map(|item| item.name.as_str()))
 }

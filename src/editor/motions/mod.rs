@@ -1,7 +1,8 @@
 //! Motions of other skeletons, put on the character as clips: read and retargeted on the lane, adjusted until the next edit.
 //!
-//! Data flow: a file -> [`MotionSource`]s -> one of them with [`MotionSettings`] on the [`Character`] -> one undo step with a
-//! clip, which is replaced when a setting changes.
+//! Data flow: a file, or a recording of the document -> [`ReadMotion`]s -> one of them with [`MotionSettings`] on the
+//! [`Character`] -> one undo step with a clip and the recording that it comes from, which is replaced when a setting changes.
+//! The settings stay with the recording, so that the motion can be adjusted later.
 //!
 //! Invariant: any other edit, undo or redo keeps the clip and ends the adjustment.
 
@@ -13,11 +14,15 @@ pub use bones::{BonePair, FoundHow};
 use super::Editor;
 use super::files::file_name;
 use super::jobs::EditorJob;
+use crate::cluster::channel::RecordingId;
 use crate::document::ClipId;
 use crate::evaluate::{JobError, JobHandle};
-use crate::io::motion_source::{MotionSource, MotionSourceError, read_motion_sources};
+use crate::io::motion_source::{ReadMotion, read_motions};
+use crate::motion::MotionSource;
+use crate::motion::retarget::MotionSettings;
 use crate::motion::roles::{RoleMap, Roles};
-use crate::rig::{AddedMotion, Character, MotionSettings};
+use crate::motion::vmc::take_of_body;
+use crate::rig::{AddedMotion, Character};
 use crate::task::Task;
 use glam::Vec3;
 use result::{Outcome, run};
@@ -29,8 +34,12 @@ const CANCELLED: &str = "Cancelled. Nothing changed.";
 
 /// A motion that is put on the character.
 pub struct AddingMotion {
-    sources: Arc<Vec<MotionSource>>,
+    sources: Arc<Vec<ReadMotion>>,
     chosen: usize,
+    /// The recording of the document that it is, once there is one.
+    recording: Option<RecordingId>,
+    /// Whether the clip that the recording became stays until a setting changes.
+    keeps_clip: bool,
     settings: MotionSettings,
     character: Arc<Character>,
     /// The joint names of the motion's skeleton, and the roles of both skeletons, as the latest run found them.
@@ -61,17 +70,28 @@ struct Found {
 /// Motions that are read and adjusted.
 #[derive(Default)]
 pub(super) struct Motions {
-    reading: Option<JobHandle<Result<Vec<MotionSource>, MotionSourceError>>>,
+    reading: Option<Reading>,
     adding: Option<AddingMotion>,
+}
+
+/// A motion that is being read.
+struct Reading {
+    /// The recording of the document that it comes from; `None` for a file.
+    of: Option<RecordingId>,
+    job: JobHandle<Result<Vec<ReadMotion>, String>>,
 }
 
 impl Motions {
     /// Drops what belongs to the previous model.
     pub(super) fn forget_model(&mut self) {
-        if let Some(job) = self.reading.take() {
-            job.task().cancel();
-        }
+        self.end_reading();
         self.end();
+    }
+
+    fn end_reading(&mut self) {
+        if let Some(reading) = self.reading.take() {
+            reading.job.task().cancel();
+        }
     }
 
     /// Ends the adjustment.
@@ -85,7 +105,7 @@ impl Motions {
 impl AddingMotion {
     /// The names of the motions of the file: one, or the clips of a model.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.sources.iter().map(|source| source.name.as_str())
+        self.sources.iter().map(|read| read.source.name.as_str())
     }
 
     /// The motion that is put on the character, by its place in the file.
@@ -140,7 +160,12 @@ impl AddingMotion {
     }
 
     fn source(&self) -> Option<&MotionSource> {
-        self.sources.get(self.chosen)
+        Some(&self.sources.get(self.chosen)?.source)
+    }
+
+    /// The recording of the document that it is; `None` before its first run, and for the clip of a project.
+    pub fn recording(&self) -> Option<RecordingId> {
+        self.recording
     }
 }
 
@@ -152,23 +177,56 @@ impl Editor {
             self.notify("Open a character with bones first: the motion moves them.");
             return;
         }
-        if let Some(job) = self.motions.reading.take() {
-            job.task().cancel();
-        }
         let theirs = path.to_owned();
         let label = format!("Reading {}", file_name(path));
-        let job = self
-            .lane
-            .submit(EditorJob::ReadMotion, &label, move |task| {
-                read_motion_sources(&theirs, task)
-            });
-        self.motions.reading = Some(job);
+        self.read_motion(None, &label, move |task| {
+            read_motions(&theirs, task).map_err(|why| why.to_string())
+        });
+    }
+
+    /// Opens the settings of a recording of a skeleton, or puts it on the character for the first time. The clip that it
+    /// became stays as it is until a setting changes.
+    pub fn adjust_motion(&mut self, recording: RecordingId) {
+        let Some(item) = self.document.recordings().get(&recording).cloned() else {
+            return;
+        };
+        if self.document.skeleton().is_empty() {
+            self.notify("Open a character with bones first: the motion moves them.");
+            return;
+        }
+        let label = format!("Reading {}", item.name);
+        self.read_motion(Some(recording), &label, move |_| {
+            let known = item.motion.as_ref().and_then(|motion| motion.source.clone());
+            let from_channels = || {
+                let take = take_of_body(item.recording()?)?;
+                Some(Arc::new(MotionSource::of_take(&*item.name, take, Vec::new())))
+            };
+            let source = known.or_else(from_channels).ok_or_else(|| match &item.content {
+                Ok(_) => format!(
+                    "\"{}\" moves no body: none of its rotations is named after a human bone, as Hips or LeftUpperArm",
+                    item.name
+                ),
+                Err(why) => why.clone(),
+            })?;
+            Ok(vec![ReadMotion { source, item: None }])
+        });
+    }
+
+    fn read_motion(
+        &mut self,
+        of: Option<RecordingId>,
+        label: &str,
+        work: impl FnOnce(&Task) -> Result<Vec<ReadMotion>, String> + Send + 'static,
+    ) {
+        self.motions.end_reading();
+        let job = self.lane.submit(EditorJob::ReadMotion, label, work);
+        self.motions.reading = Some(Reading { of, job });
     }
 
     /// Takes a motion that was read.
     pub(super) fn take_motion_source(&mut self) {
         let reading = &mut self.motions.reading;
-        let Some(job) = reading.take_if(|job| job.has_ended()) else {
+        let Some(Reading { of, job }) = reading.take_if(|reading| reading.job.has_ended()) else {
             return;
         };
         let is_cancelled = job.task().is_cancelled();
@@ -177,12 +235,20 @@ impl Editor {
             Err(JobError::Cancelled) => return self.notify("Reading the motion was cancelled."),
             Ok(Err(_)) if is_cancelled => return self.notify("Reading the motion was cancelled."),
             Ok(Err(why)) => {
-                let why = why.to_string();
                 let why = why.trim_end_matches('.');
                 return self.notify_error(format!("{why}."));
             }
             Err(error @ JobError::Failed) => return self.notify_error(error.to_string()),
         };
+        let item = of.map(|of| self.document.recordings().get(&of).cloned());
+        if matches!(item, Some(None)) {
+            // It was removed while it was read.
+            return;
+        }
+        let motion = item.flatten().and_then(|item| item.motion.clone());
+        let motion = motion.as_deref();
+        let clip = motion.and_then(|motion| motion.clip);
+        let clip = clip.filter(|clip| self.document.clips().contains_key(clip));
         self.finish_tool();
         if self.is_rig_busy() {
             return;
@@ -193,7 +259,9 @@ impl Editor {
         self.motions.adding = Some(AddingMotion {
             sources: Arc::new(sources),
             chosen: 0,
-            settings: MotionSettings::default(),
+            recording: of,
+            keeps_clip: clip.is_some(),
+            settings: motion.map_or_else(MotionSettings::default, |motion| motion.settings.clone()),
             character: Arc::new(Character::of(&self.document)),
             found: None,
             revision: self.history.revision(),
@@ -205,7 +273,10 @@ impl Editor {
             is_hidden: false,
             shows_ghost: true,
         });
-        self.run_motion();
+        if clip.is_some() && clip != self.playback().clip {
+            self.show_clip(clip);
+        }
+        self.start_motion_run();
     }
 
     /// The motion being adjusted.
@@ -239,6 +310,13 @@ impl Editor {
 
     /// Runs the retargeting with the current settings.
     pub fn run_motion(&mut self) {
+        if let Some(adding) = &mut self.motions.adding {
+            adding.keeps_clip = false;
+        }
+        self.start_motion_run();
+    }
+
+    fn start_motion_run(&mut self) {
         let Some(adding) = &mut self.motions.adding else {
             return;
         };
@@ -274,6 +352,15 @@ impl Editor {
         self.motions.end();
     }
 
+    /// The clip of the document that a motion is.
+    fn clip_of_motion(&self, adding: &AddingMotion) -> Option<ClipId> {
+        let item = adding
+            .recording
+            .and_then(|id| self.document.recordings().get(&id));
+        let known = || item?.motion.as_ref()?.clip;
+        adding.applied.or_else(known)
+    }
+
     /// Hides or shows the settings, which remain available until the next edit.
     pub fn hide_motion(&mut self, hide: bool) {
         if let Some(adding) = &mut self.motions.adding {
@@ -294,7 +381,8 @@ impl Editor {
         let adding = self.motions.adding.as_ref()?;
         let result = adding.result.as_ref().filter(|_| adding.shows_ghost)?;
         let playback = &self.document.session().playback;
-        if adding.applied.is_none() || playback.clip != adding.applied {
+        let clip = self.clip_of_motion(adding);
+        if clip.is_none() || playback.clip != clip {
             return None;
         }
         let places = result.ghost.at(playback.time_secs);

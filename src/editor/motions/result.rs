@@ -1,11 +1,14 @@
 //! A motion as a clip: one undo step, replaced while it is adjusted.
 
 use super::{AddingMotion, CANCELLED, Editor, Found};
-use crate::document::ClipId;
+use crate::cluster::channel::{RecordingId, RecordingItem};
+use crate::document::{ClipId, Edit};
+use crate::editor::clusters::free_recording_name;
 use crate::evaluate::JobError;
-use crate::io::motion_source::MotionSource;
+use crate::io::motion_source::ReadMotion;
+use crate::motion::retarget::{BodyMotion, MotionSettings};
 use crate::motion::roles::FoundBy;
-use crate::rig::{AddedMotion, Character, MotionSettings};
+use crate::rig::{AddedMotion, Character};
 use crate::task::Task;
 use std::sync::Arc;
 
@@ -14,7 +17,7 @@ pub(super) type Outcome = Result<(Found, Result<AddedMotion, String>), String>;
 
 /// Puts a motion on a character.
 pub(super) fn run(
-    sources: &[MotionSource],
+    sources: &[ReadMotion],
     chosen: usize,
     character: &Character,
     settings: &MotionSettings,
@@ -22,7 +25,10 @@ pub(super) fn run(
 ) -> Outcome {
     task.step("Retargeting", 0.0)
         .map_err(|cancelled| cancelled.to_string())?;
-    let source = sources.get(chosen).ok_or("The motion is not there.")?;
+    let source = &sources
+        .get(chosen)
+        .ok_or("The motion is not there.")?
+        .source;
     let take = source.take(settings.positions);
     let roles = character.roles(&take.rest, settings)?;
     let added = character.add(&take, &roles, settings, &source.name, task);
@@ -99,21 +105,49 @@ impl Editor {
     fn show_added(&mut self, mut added: AddedMotion, is_first: bool) {
         let playback = self.document.session().playback;
         let before = self.motions.adding.as_ref().and_then(|a| a.applied);
+        if let Some(adding) = self.motions.adding.as_mut().filter(|a| a.keeps_clip) {
+            adding.failure = None;
+            adding.result = Some(Arc::new(added));
+            return;
+        }
         self.remove_motion_step();
-        let name = self.free_name(&added.baked.clip.name);
-        let name = if name.is_empty() {
-            "Motion".to_owned()
-        } else {
-            name
+        let Some(adding) = &self.motions.adding else {
+            return;
         };
+        // The clip that the recording became, under its name; else a new one.
+        let own = self.clip_of_motion(adding);
+        let own = own.and_then(|id| Some((id, self.document.clips().get(&id)?.name.clone())));
+        let is_again = own.is_some();
+        let (id, name) = own.unwrap_or_else(|| {
+            let name = self.free_name(&added.baked.clip.name);
+            let name = if name.is_empty() {
+                "Motion".to_owned()
+            } else {
+                name
+            };
+            (before.unwrap_or_else(|| self.free_id()), name)
+        });
         added.baked.clip.name.clone_from(&name);
-        let id = before.unwrap_or_else(|| self.free_id());
-        let label = format!("Add motion · {name}");
-        if !self.set_clip(id, Some(added.baked.clip.clone()), &label) {
+        let verb = if is_again { "Adjust" } else { "Add" };
+        let label = format!("{verb} motion · {name}");
+        let recording = self.recording_of_motion(adding, id, &added);
+        let recording_id = recording.as_ref().map(|(id, _)| *id);
+        self.history.begin(&self.document, &label);
+        let mut is_done = true;
+        if let Some((id, item)) = recording {
+            let recording = Some(Arc::new(item));
+            if let Err(error) = self.apply(Edit::Recording { id, recording }, &label) {
+                self.notify_error(error.to_string());
+                is_done = false;
+            }
+        }
+        if !is_done || !self.set_clip(id, Some(added.baked.clip.clone()), &label) {
+            self.cancel_step();
             return self.motions.end();
         }
+        self.history.commit(&self.document);
         self.show_clip(Some(id));
-        if before.is_some() && playback.clip == before {
+        if (is_again || before.is_some()) && playback.clip == Some(id) {
             let (time, end) = (playback.time_secs, added.secs());
             let session = &mut self.document.session_mut().playback;
             session.time_secs = time.min(end);
@@ -123,14 +157,49 @@ impl Editor {
         if let Some(adding) = &mut self.motions.adding {
             adding.failure = None;
             adding.applied = Some(id);
+            adding.recording = recording_id.or(adding.recording);
             adding.revision = revision;
             adding.result = Some(Arc::new(added));
         }
-        if is_first {
+        if is_first && !is_again {
             self.notify(format!(
                 "\"{name}\" moves the character. Press Space to play it."
             ));
         }
+    }
+
+    /// The recording of a motion with its settings and its clip; `None` for the clip of a project.
+    fn recording_of_motion(
+        &self,
+        adding: &AddingMotion,
+        clip: ClipId,
+        added: &AddedMotion,
+    ) -> Option<(RecordingId, RecordingItem)> {
+        let read = adding.sources.get(adding.chosen)?;
+        let known = adding
+            .recording
+            .and_then(|id| self.document.recordings().get(&id));
+        let mut item = match (known, &read.item) {
+            (Some(known), None) => RecordingItem::clone(known),
+            (_, Some(item)) => {
+                let mut item = item.clone();
+                item.name = free_recording_name(&self.document, &item.name);
+                item
+            }
+            (None, None) => return None,
+        };
+        let before = item.motion.take();
+        item.motion = Some(Arc::new(BodyMotion {
+            source: Some(read.source.clone()),
+            take: before.map_or_else(String::new, |before| before.take.clone()),
+            settings: adding.settings.clone(),
+            feet: added.feet_secs(),
+            clip: Some(clip),
+        }));
+        let id = adding
+            .recording
+            .filter(|_| known.is_some() || read.item.is_some());
+        Some((id.unwrap_or_else(|| self.document.free_recording()), item))
     }
 
     /// Removes the motion's step from the history.

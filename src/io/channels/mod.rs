@@ -59,16 +59,14 @@ pub fn read_item(
         Err(ChannelFileError::Cancelled(why)) => return Err(why),
         Err(why) => Err(why.to_string()),
     };
-    Ok(RecordingItem {
-        name,
-        path,
-        fingerprint,
-        content,
-    })
+    Ok(RecordingItem::new(name, path, fingerprint, content))
 }
 
 /// The hash of the content of the file at `path`, which [`read_item`] has as its fingerprint; `None` where it cannot be read.
 pub fn content_hash(path: &Path) -> Option<u64> {
+    if is_packet_log(path) {
+        return Some(xxh3_64(&text::read_bytes(path).ok()?));
+    }
     let text = text::read(path).ok()?;
     Some(xxh3_64(text.as_bytes()))
 }
@@ -85,12 +83,8 @@ pub fn built_in_item(
         Err(ChannelFileError::Cancelled(why)) => return Err(why),
         Err(why) => Err(why.to_string()),
     };
-    Ok(RecordingItem {
-        name,
-        path,
-        fingerprint: xxh3_64(text.as_bytes()),
-        content,
-    })
+    let fingerprint = xxh3_64(text.as_bytes());
+    Ok(RecordingItem::new(name, path, fingerprint, content))
 }
 
 fn parse(path: &Path, text: &str, task: &Task) -> Result<Recording, ChannelFileError> {

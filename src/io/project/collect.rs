@@ -53,7 +53,7 @@ pub fn to_project(
         stacks: stacks(document),
         masks,
         correctives,
-        recordings: recordings::collect(document, project_path),
+        recordings: recordings::collect(document, project_path)?,
         clusters,
         pose: pose(document),
         renamed: renamed(document),

@@ -1,31 +1,75 @@
 //! Recordings <-> the project format: their paths and fingerprints, as of the model.
 
-use super::ProjectError;
-use super::paths;
-use super::recording_entries::RecordingEntry;
-use crate::cluster::channel::RecordingId;
+use super::recording_entries::{KeptBlock, RecordingEntry};
+use super::{ProjectError, block, paths};
+use crate::cluster::channel::{Event, Recording, RecordingId, RecordingItem};
 use crate::document::{Document, Edit};
 use crate::finding::{Finding, Place};
-use crate::io::channels::{built_in_item, read_item};
+use crate::io::channels::{MAX_FILE_BYTES, built_in_item};
+use crate::io::motion_item::read_item;
+use crate::motion::MotionSource;
+use crate::motion::align::ClockMap;
+use crate::motion::retarget::BodyMotion;
+use crate::motion::table::{parse_json_lines, write_json_lines};
+use crate::motion::vmc::take_of_body;
 use crate::sample::recording;
 use crate::task::Task;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The recordings of a document whose project is saved at `project_path`; with `None` their paths stay absolute.
-pub(super) fn collect(document: &Document, project_path: Option<&Path>) -> Vec<RecordingEntry> {
-    let entries = document.recordings().iter();
-    let entries = entries.map(|(id, item)| RecordingEntry {
-        recording: id.0,
-        title: item.name.clone(),
-        path: match project_path {
-            _ if item.path.to_str().is_some_and(is_built_in) => paths::text(&item.path),
-            Some(project) => paths::relative(&paths::folder_of(project), &item.path),
-            None => paths::text(&paths::real(&item.path)),
-        },
-        fingerprint: format!("{:016x}", item.fingerprint),
-    });
-    entries.collect()
+pub(super) fn collect(
+    document: &Document,
+    project_path: Option<&Path>,
+) -> Result<Vec<RecordingEntry>, ProjectError> {
+    let entry = |(id, item): (&RecordingId, &Arc<RecordingItem>)| {
+        Ok(RecordingEntry {
+            recording: id.0,
+            title: item.name.clone(),
+            path: match project_path {
+                _ if item.is_kept() => String::new(),
+                _ if item.path.to_str().is_some_and(is_built_in) => paths::text(&item.path),
+                Some(project) => paths::relative(&paths::folder_of(project), &item.path),
+                None => paths::text(&paths::real(&item.path)),
+            },
+            fingerprint: format!("{:016x}", item.fingerprint),
+            kept: match item.recording().filter(|_| item.is_kept()) {
+                Some(recording) => Some(keep(recording).map_err(|why| ProjectError::Damaged {
+                    place: format!("recording \"{}\"", item.name),
+                    why,
+                })?),
+                None => None,
+            },
+            clock: (item.clock != ClockMap::SAME).then_some((item.clock.a, item.clock.b)),
+            stamps: item
+                .stamps
+                .iter()
+                .map(|s| (s.name.clone(), s.time))
+                .collect(),
+            motion: item.motion.as_deref().map(Into::into),
+        })
+    };
+    document.recordings().iter().map(entry).collect()
+}
+
+/// A recording as JSON lines, compressed.
+fn keep(recording: &Recording) -> Result<KeptBlock, String> {
+    let mut lines = Vec::new();
+    write_json_lines(recording, &mut lines).map_err(|why| why.to_string())?;
+    Ok(KeptBlock {
+        n_bytes: lines.len(),
+        data: block::to_text(&lines)?,
+    })
+}
+
+/// What [`keep`] made a block of.
+fn kept(block: &KeptBlock, task: &Task) -> Result<Recording, String> {
+    if block.n_bytes as u64 > MAX_FILE_BYTES {
+        return Err("it is too long".into());
+    }
+    let bytes = block::from_text(&block.data, block.n_bytes)?;
+    let text = String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())?;
+    parse_json_lines(&text, task).map_err(|why| why.to_string())
 }
 
 /// What the path of a recording begins with that ships with a sample, in a project without a folder: Sinew has its content.
@@ -46,7 +90,8 @@ pub(super) fn take_built_in(entries: &mut [RecordingEntry]) {
 
 /// Makes the paths of a project in `folder` absolute.
 pub(super) fn resolve(entries: &mut [RecordingEntry], folder: &Path) {
-    for entry in entries.iter_mut().filter(|entry| !is_built_in(&entry.path)) {
+    let has_file = |entry: &&mut RecordingEntry| entry.kept.is_none() && !is_built_in(&entry.path);
+    for entry in entries.iter_mut().filter(has_file) {
         entry.path = paths::text(&paths::resolve(folder, &entry.path));
     }
 }
@@ -71,10 +116,35 @@ pub(super) fn restore(
         let known = u64::from_str_radix(&entry.fingerprint, 16).unwrap_or(0);
         let built_in = entry.path.strip_prefix(BUILT_IN).and_then(recording);
         let path = PathBuf::from(entry.path);
-        let item = match built_in {
-            Some(text) => built_in_item(entry.title, path, &text, task)?,
-            None => read_item(entry.title, &path, known, task)?,
+        let motion = entry.motion.map(BodyMotion::from);
+        let mut item = match (built_in, &entry.kept) {
+            (Some(text), _) => built_in_item(entry.title, path, &text, task)?,
+            (None, Some(block)) => {
+                let content = kept(block, task).map(Arc::new);
+                task.check()?;
+                let content = content.map_err(|why| format!("what the project keeps of it: {why}"));
+                let mut item = RecordingItem::new(entry.title, "", known, content);
+                let take = item.recording().and_then(take_of_body);
+                let source = take.map(|take| MotionSource::of_take(&*item.name, take, Vec::new()));
+                item.motion = motion.map(|motion| {
+                    Arc::new(BodyMotion {
+                        source: source.map(Arc::new),
+                        ..motion
+                    })
+                });
+                item
+            }
+            (None, None) => read_item(entry.title, &path, motion.as_ref(), known, task)?,
         };
+        if let Some((a, b)) = entry.clock {
+            match ClockMap::new(a, b) {
+                Ok(clock) => item.clock = clock,
+                Err(why) => findings.push(Finding::warning(&place, format!("Its clock: {why}."))),
+            }
+        }
+        let stamps = entry.stamps.into_iter();
+        let stamps = stamps.filter(|(_, time)| time.is_finite());
+        item.stamps = stamps.map(|(name, time)| Event { name, time }).collect();
         if item.content.is_ok() && item.fingerprint != known {
             let why =
                 "The file has changed since the project was saved; what it holds now is used.";

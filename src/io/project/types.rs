@@ -3,7 +3,7 @@
 //! A variant or field that is added to the document's type does not compile until it is listed here. A name in a file
 //! that no table lists is refused when the file is read (see [`super::migrate`]).
 
-use crate::{deform, math, psd, skeleton};
+use crate::{deform, math, motion, psd, skeleton};
 
 /// Enums of the format, each with the document's enum that has the same variants.
 macro_rules! enums {
@@ -75,6 +75,18 @@ enums! {
     /// How the transforms of joints are interpolated between keyframes.
     #[derive(Default)]
     RigidInterpolation = skeleton::RigidInterpolation { #[default] Components, Screw, ScrewDlb }
+
+    /// What the position channels of a BVH file are.
+    #[derive(Default)]
+    MotionPositions = motion::bvh::Positions { #[default] Auto, Replace, Add }
+
+    /// How much of the root motion of a motion is kept.
+    #[derive(Default)]
+    MotionTravel = motion::retarget::Travel { #[default] Full, InPlace, Vertical }
+
+    /// How the joints of a skeleton get their roles in a body.
+    #[derive(Default)]
+    RoleSearch = motion::retarget::RoleSearch { #[default] Auto, Names, Structure }
 
     /// The interpolation of a channel.
     Interpolation = skeleton::Interpolation { Step, Linear, CubicSpline }

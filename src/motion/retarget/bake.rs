@@ -2,7 +2,7 @@
 
 use super::lock::{FootLock, lock};
 use super::target::{Retarget, RetargetPose};
-use crate::motion::contacts::ContactLimits;
+use crate::motion::contacts::{ContactLimits, FeetSecs};
 use crate::motion::thin::{angle_between, distance, thin};
 use crate::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use crate::task::{Cancelled, Task};
@@ -15,10 +15,12 @@ const FIRST_ANGLE: f64 = 0.1;
 const MAX_ROUNDS: usize = 12;
 
 /// How a clip is made.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BakeOptions {
     /// Whether resting feet are held.
     pub locks_feet: bool,
+    /// Contacts of the feet that replace those that are found.
+    pub contacts: Option<FeetSecs>,
     /// How far a joint may be off for fewer keys, a share of the character's height; 0 keeps all.
     pub tolerance: f64,
 }
@@ -27,6 +29,7 @@ impl Default for BakeOptions {
     fn default() -> Self {
         Self {
             locks_feet: true,
+            contacts: None,
             tolerance: 1e-3,
         }
     }
@@ -63,6 +66,16 @@ impl Retarget<'_> {
         locks_feet: bool,
         task: &Task,
     ) -> Result<(Vec<RetargetPose>, FootLock), Cancelled> {
+        self.poses_with(locks_feet, None, task)
+    }
+
+    /// The same; contacts that are given replace those that are found.
+    fn poses_with(
+        &self,
+        locks_feet: bool,
+        contacts: Option<&FeetSecs>,
+        task: &Task,
+    ) -> Result<(Vec<RetargetPose>, FootLock), Cancelled> {
         let n = self.n_frames();
         let mut poses = Vec::with_capacity(n);
         for frame in 0..n {
@@ -75,7 +88,7 @@ impl Retarget<'_> {
         if locks_feet {
             // Without its travel a body walks on a floor that moves: feet rest on that.
             self.with_whole_travel(&mut poses, true);
-            feet = lock(self, &mut poses, &ContactLimits::default());
+            feet = lock(self, &mut poses, contacts, &ContactLimits::default());
             self.with_whole_travel(&mut poses, false);
         }
         Ok((poses, feet))
@@ -83,7 +96,8 @@ impl Retarget<'_> {
 
     /// A clip of this name, that begins at 0.
     pub fn bake(&self, name: &str, options: &BakeOptions, task: &Task) -> Result<Baked, Cancelled> {
-        let (poses, feet) = self.poses(options.locks_feet, task)?;
+        let by_hand = options.contacts.as_ref();
+        let (poses, feet) = self.poses_with(options.locks_feet, by_hand, task)?;
         let times = self.times();
         let joints = self.moved_joints();
         let rotations: Vec<Vec<DQuat>> = joints

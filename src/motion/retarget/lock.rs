@@ -2,7 +2,9 @@
 
 use super::leg::Leg;
 use super::target::{Retarget, RetargetPose};
-use crate::motion::contacts::{Contact, ContactLimits, find_contacts, median, slide};
+use crate::motion::contacts::{
+    Contact, ContactLimits, FeetSecs, contacts_at, find_contacts, median, slide,
+};
 use crate::motion::roles::{SIDES, Side};
 use crate::skeleton::ik::TwoBone;
 use glam::{DQuat, DVec3};
@@ -32,14 +34,15 @@ pub struct FootLock {
     pub out_of_reach: f64,
     /// Whether contacts were looked for.
     pub is_searched: bool,
-    /// Whether feet were held: not with fewer than two contacts, where they hardly rest.
+    /// Whether feet were held: not with fewer than two contacts that were found, where they hardly rest.
     pub holds: bool,
 }
 
-/// Poses with their resting feet held, and what was found.
+/// Poses with their resting feet held, and what was found; `by_hand` replaces that.
 pub(super) fn lock(
     retarget: &Retarget<'_>,
     poses: &mut [RetargetPose],
+    by_hand: Option<&FeetSecs>,
     limits: &ContactLimits,
 ) -> FootLock {
     let times = retarget.times();
@@ -56,13 +59,18 @@ pub(super) fn lock(
         let take = retarget.take();
         let frames = 0..take.n_frames();
         let source: Vec<DVec3> = frames.map(|f| take.places(Some(f))[leg.source]).collect();
-        let contacts = find_contacts(times, &source, retarget.report.legs[0], limits);
+        let contacts = match by_hand {
+            Some(feet) => contacts_at(times, &feet[i.min(1)]),
+            None => find_contacts(times, &source, retarget.report.legs[0], limits),
+        };
         before.push(slide_of(times, poses, leg, &contacts));
         found.contacts[i.min(1)] = contacts;
     }
     found.slide_before = worst(&before, &found.contacts, times);
     found.slide_after = found.slide_before;
-    found.holds = found.contacts.iter().map(Vec::len).sum::<usize>() >= 2;
+    // One that was drawn by hand is meant; one that was found is hardly a walk.
+    let least = if by_hand.is_some() { 1 } else { 2 };
+    found.holds = found.contacts.iter().map(Vec::len).sum::<usize>() >= least;
     if !found.holds {
         return found;
     }

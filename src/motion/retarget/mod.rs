@@ -18,6 +18,7 @@ mod lock;
 mod mapping;
 mod reference;
 mod report;
+mod settings;
 mod spine;
 mod target;
 mod travel;
@@ -28,6 +29,7 @@ pub use lock::FootLock;
 pub use mapping::Mapping;
 pub use reference::{Reference, ReferencePose};
 pub use report::RetargetReport;
+pub use settings::{BodyMotion, MotionSettings, RoleSearch};
 pub use target::{Retarget, RetargetPose};
 pub use travel::{Scale, Travel};
 

@@ -14,8 +14,10 @@ mod guard;
 mod log;
 mod message;
 mod source;
+mod take;
 
 pub use body::BONES;
 pub use guard::{MAX_PACKET_BYTES, guard};
 pub use log::read_log;
 pub use source::{VmcCounts, VmcSource};
+pub use take::{Body, take_of_body};

@@ -1,16 +1,8 @@
 //! What a sender of VMC packets says over time.
 
-use super::body::BONES;
 use super::guard::guard;
 use super::message::{Message, NoEffect, messages, read};
-use crate::motion::aggregate::frame_times;
-use crate::motion::fade::Fade;
 use crate::motion::recording::{Note, Recording, ScalarTrack, Track};
-use crate::motion::rig::Rig;
-use crate::motion::sampling::Sampling;
-use crate::motion::series::Channel;
-use crate::motion::signal::Signal;
-use crate::motion::take::Take;
 use glam::{DQuat, DVec3};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -19,8 +11,6 @@ use std::collections::BTreeMap;
 const MAX_CHANNELS: usize = 256;
 /// A sender's time that jumps back by more than this begins anew, seconds.
 const RESTART_SECS: f64 = 1.0;
-/// Frames a second of a take.
-const RATE: f64 = 60.0;
 
 /// How many packets and messages came.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -218,109 +208,6 @@ impl VmcSource {
         }
         recording
     }
-
-    /// The motion of the body, 60 frames a second from 0: gaps interpolated, and in long ones held and faded to a T-pose.
-    /// Bones that the sender gives no length have that of an average adult. `None` without a bone.
-    pub fn take_of_body(&self) -> Option<Take> {
-        let (first, times) = self.times();
-        let bones: Vec<usize> = (0..BONES.len())
-            .filter(|&b| self.transforms.contains_key(BONES[b].name))
-            .collect();
-        let end = *times.last().filter(|_| !bones.is_empty())?;
-        let frames = frame_times(0.0, end, RATE);
-        let index = |name: &str| bones.iter().position(|&b| BONES[b].name == name);
-        let parent = |b: usize| {
-            let mut above = BONES[b].parent;
-            loop {
-                if let Some(found) = index(above) {
-                    return Some(found);
-                }
-                above = BONES.iter().find(|bone| bone.name == above)?.parent;
-            }
-        };
-        let fade = Fade::default();
-        let sampled = bones.iter().map(|&b| {
-            let samples = &self.transforms[BONES[b].name];
-            let rotations = shown(
-                &frames,
-                first,
-                &times,
-                &samples.rotations,
-                DQuat::from_array([0.0; 4]),
-                &fade,
-            );
-            (rotations, self.offset_of(b, &bones))
-        });
-        let sampled: Vec<(Vec<DQuat>, DVec3)> = sampled.collect();
-        let hips = self.transforms.get("Hips").map(|samples| {
-            let rest = samples.places.first().map_or(DVec3::ZERO, |p| p.1);
-            let moved: Vec<(f64, DVec3)> = samples
-                .places
-                .iter()
-                .map(|(t, p)| (*t, *p - rest))
-                .collect();
-            let moved = shown(&frames, first, &times, &moved, DVec3::NAN, &fade);
-            moved.into_iter().map(|by| rest + by).collect::<Vec<_>>()
-        });
-        let parents: Vec<Option<usize>> = bones.iter().map(|&b| parent(b)).collect();
-        let world = |frame: Option<usize>| {
-            let mut world: Vec<(DQuat, DVec3)> = Vec::with_capacity(bones.len());
-            for (i, &b) in bones.iter().enumerate() {
-                let rotation = frame.map_or(DQuat::IDENTITY, |f| sampled[i].0[f]);
-                let mut offset = sampled[i].1;
-                if let (0, Some(hips), Some(frame)) = (b, &hips, frame) {
-                    offset = hips[frame];
-                }
-                world.push(match parents[i] {
-                    Some(above) => {
-                        let (turned, place) = world[above];
-                        (turned * rotation, place + turned * offset)
-                    }
-                    None => (rotation, offset),
-                });
-            }
-            world
-        };
-        let rest = world(None);
-        let mut take = Take {
-            rest: Rig {
-                names: bones.iter().map(|&b| BONES[b].name.to_owned()).collect(),
-                parents: parents.clone(),
-                is_bone: vec![true; bones.len()],
-                rotations: rest.iter().map(|w| w.0).collect(),
-                places: rest.iter().map(|w| w.1).collect(),
-            },
-            times: frames.clone(),
-            rotations: Vec::new(),
-            places: Vec::new(),
-        };
-        for frame in 0..frames.len() {
-            for (rotation, place) in world(Some(frame)) {
-                take.rotations.push(rotation);
-                take.places.push(place);
-            }
-        }
-        Some(take)
-    }
-
-    /// Where a bone is in the next one above that the sender has: as it says, else as in an average adult.
-    fn offset_of(&self, bone: usize, bones: &[usize]) -> DVec3 {
-        let samples = &self.transforms[BONES[bone].name].places;
-        let said = samples.first().map_or(DVec3::ZERO, |p| p.1);
-        if said != DVec3::ZERO {
-            return said;
-        }
-        let mut offset = DVec3::from_array(BONES[bone].offset);
-        let mut above = BONES[bone].parent;
-        while let Some(parent) = BONES.iter().position(|b| b.name == above) {
-            if bones.contains(&parent) {
-                break;
-            }
-            offset += DVec3::from_array(BONES[parent].offset);
-            above = BONES[parent].parent;
-        }
-        offset
-    }
 }
 
 /// The values at common times, `missing` where there is none; of equal times the last.
@@ -334,23 +221,4 @@ fn spread<V: Copy>(times: &[f64], first: f64, samples: &[(f64, V)], missing: V) 
         }
     }
     values
-}
-
-/// What samples show at some times.
-fn shown<V: Signal>(
-    frames: &[f64],
-    first: f64,
-    times: &[f64],
-    samples: &[(f64, V)],
-    missing: V,
-    fade: &Fade,
-) -> Vec<V> {
-    let values = spread(times, first, samples, missing);
-    match Channel::new(times, &values, Sampling::default()) {
-        Ok(channel) => frames
-            .iter()
-            .map(|t| channel.shown(*t, fade).value)
-            .collect(),
-        Err(_) => vec![V::REST; frames.len()],
-    }
 }

@@ -6,8 +6,7 @@ use super::rows::{combo_ui, row_ui};
 use crate::editor::Editor;
 use crate::editor::motions::AddingMotion;
 use crate::motion::bvh::Positions;
-use crate::motion::retarget::{Reference, Scale, Travel};
-use crate::rig::MotionSettings;
+use crate::motion::retarget::{MotionSettings, Reference, Scale, Travel};
 use crate::view::theme;
 use egui::{CollapsingHeader, DragValue, RichText, Role, Ui, WidgetInfo};
 

@@ -3,8 +3,8 @@
 use super::rows::{about_ui, combo_ui, row_ui};
 use crate::editor::Editor;
 use crate::editor::motions::{BonePair, FoundHow};
+use crate::motion::retarget::RoleSearch;
 use crate::motion::roles::{Part, Role as BodyRole, Side};
-use crate::rig::RoleSearch;
 use crate::view::theme;
 use egui::{CollapsingHeader, Color32, ComboBox, Grid, RichText, Role, Ui, WidgetInfo};
 use egui_material_icons::icons;

@@ -1,0 +1,62 @@
+//! How a recording of a moving skeleton is put on the character.
+
+use super::{BakeOptions, RetargetOptions};
+use crate::motion::bvh::Positions;
+use crate::motion::contacts::FeetSecs;
+use crate::motion::roles::RoleMap;
+use crate::motion::source::MotionSource;
+use crate::skeleton::ClipId;
+use std::sync::Arc;
+
+/// How the joints of a skeleton get their roles in a body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RoleSearch {
+    /// By their names; by structure where those make no body.
+    #[default]
+    Auto,
+    /// By their names.
+    Names,
+    /// By the shape of the skeleton at rest.
+    Structure,
+}
+
+/// How a motion is put on a character.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MotionSettings {
+    /// What the position channels of a BVH file are.
+    pub positions: Positions,
+    /// How roles are found.
+    pub search: RoleSearch,
+    /// Pairs that replace those that are found.
+    pub by_hand: RoleMap,
+    /// Reference, heading, scale and travel.
+    pub retarget: RetargetOptions,
+    /// Feet and keys.
+    pub bake: BakeOptions,
+}
+
+/// A recording of a moving skeleton, and the clip that it became.
+#[derive(Clone, Debug, Default)]
+pub struct BodyMotion {
+    /// The skeleton in motion; `None` where it cannot be read.
+    pub source: Option<Arc<MotionSource>>,
+    /// The clip of a model's file by its name; empty for a file of one motion.
+    pub take: String,
+    /// How it is put on the character.
+    pub settings: MotionSettings,
+    /// The contacts of the feet in the clip.
+    pub feet: FeetSecs,
+    /// The clip that it became.
+    pub clip: Option<ClipId>,
+}
+
+impl PartialEq for BodyMotion {
+    /// Whether both are used alike; the skeletons come from the files, which are compared elsewhere.
+    fn eq(&self, other: &Self) -> bool {
+        self.source.is_some() == other.source.is_some()
+            && self.take == other.take
+            && self.settings == other.settings
+            && self.feet == other.feet
+            && self.clip == other.clip
+    }
+}

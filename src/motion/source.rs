@@ -1,0 +1,133 @@
+//! A motion of another skeleton, as it was read.
+
+use super::bvh::{Bvh, Positions};
+use super::recording::{Note, Recording, Track};
+use super::take::Take;
+use glam::{DQuat, DVec3};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// A motion of another skeleton.
+#[derive(Clone, Debug)]
+pub struct MotionSource {
+    /// The name of the file without its ending, or of the clip.
+    pub name: String,
+    /// What was repaired or left out while reading.
+    pub notes: Vec<Note>,
+    content: Content,
+}
+
+#[derive(Clone, Debug)]
+enum Content {
+    Bvh(Box<Bvh>),
+    Take(Box<Take>),
+}
+
+impl MotionSource {
+    /// A motion whose joints are known at each frame.
+    pub fn of_take(name: impl Into<String>, take: Take, notes: Vec<Note>) -> Self {
+        Self {
+            name: name.into(),
+            notes,
+            content: Content::Take(Box::new(take)),
+        }
+    }
+
+    /// The motion of a BVH file.
+    pub fn of_bvh(name: impl Into<String>, mut bvh: Bvh) -> Self {
+        Self {
+            name: name.into(),
+            notes: std::mem::take(&mut bvh.notes),
+            content: Content::Bvh(Box::new(bvh)),
+        }
+    }
+
+    /// The motion. `positions` says what the position channels of a BVH file are.
+    pub fn take(&self, positions: Positions) -> Cow<'_, Take> {
+        match &self.content {
+            Content::Bvh(bvh) => Cow::Owned(Take::of_bvh(bvh, positions)),
+            Content::Take(take) => Cow::Borrowed(take),
+        }
+    }
+
+    /// Whether it is a BVH file, whose position channels have to be interpreted.
+    pub fn is_bvh(&self) -> bool {
+        matches!(self.content, Content::Bvh(_))
+    }
+
+    /// Its joints as channels, with what was repaired.
+    pub fn recording(&self) -> Recording {
+        Recording {
+            notes: self.notes.clone(),
+            ..self.take(Positions::Auto).recording()
+        }
+    }
+}
+
+impl Take {
+    /// The joints as channels: of each that has a name of its own its rotation in its parent, and its place in the world. The
+    /// second joint of a name is left out, as channels go by name.
+    pub fn recording(&self) -> Recording {
+        let n = self.rest.len();
+        let mut seen = BTreeSet::new();
+        let mut recording = Recording {
+            times: self.times.clone(),
+            ..Recording::default()
+        };
+        for (j, name) in self.rest.names.iter().enumerate() {
+            if name.is_empty() || !seen.insert(name) {
+                continue;
+            }
+            let parent = self.rest.parents[j];
+            let own = |frame: usize| {
+                let world = self.rotations[frame * n + j];
+                let above = parent.map_or(DQuat::IDENTITY, |p| self.rotations[frame * n + p]);
+                (above.conjugate() * world).normalize()
+            };
+            let frames = 0..self.n_frames();
+            let places = frames.clone().map(|f| self.places[f * n + j]);
+            let places: Vec<DVec3> = places.collect();
+            recording.markers.push(Track {
+                name: name.clone(),
+                values: places,
+            });
+            recording.rotations.push(Track {
+                name: name.clone(),
+                values: frames.map(own).collect(),
+            });
+        }
+        recording
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::motion::Rig;
+
+    #[test]
+    fn joints_become_channels_by_name() {
+        let turn = DQuat::from_rotation_z(0.4);
+        let take = Take {
+            rest: Rig {
+                names: ["hip", "knee", "knee", ""].map(str::to_owned).to_vec(),
+                parents: vec![None, Some(0), Some(0), Some(1)],
+                is_bone: vec![true; 4],
+                rotations: vec![DQuat::IDENTITY; 4],
+                places: vec![DVec3::ZERO; 4],
+            },
+            times: vec![0.0, 0.5],
+            rotations: [vec![DQuat::IDENTITY; 4], vec![turn; 4]].concat(),
+            places: [vec![DVec3::ZERO; 4], vec![DVec3::Y; 4]].concat(),
+        };
+        let source = MotionSource::of_take("walk", take, vec![Note::new(3, "odd")]);
+        let found = source.recording();
+        assert_eq!(found.times, [0.0, 0.5]);
+        let names: Vec<&str> = found.rotations.iter().map(|t| t.name.as_str()).collect();
+        assert_eq!(names, ["hip", "knee"]);
+        assert!(found.rotations[0].values[1].abs_diff_eq(turn, 1e-12));
+        assert!(found.rotations[1].values[1].abs_diff_eq(DQuat::IDENTITY, 1e-12));
+        assert_eq!(found.markers[1].values, [DVec3::ZERO, DVec3::Y]);
+        assert_eq!(found.notes.len(), 1);
+    }
+}

@@ -1,0 +1,174 @@
+//! The body that channels named after Unity's human bones move.
+
+use super::body::BONES;
+use crate::motion::aggregate::frame_times;
+use crate::motion::fade::Fade;
+use crate::motion::recording::{Recording, Track};
+use crate::motion::rig::Rig;
+use crate::motion::sampling::Sampling;
+use crate::motion::series::Channel;
+use crate::motion::signal::Signal;
+use crate::motion::take::Take;
+use glam::{DQuat, DVec3};
+
+/// Frames a second of a take.
+const RATE: f64 = 60.0;
+
+/// The bones of a body that are known, parents first, and how they hang together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Body {
+    /// Indices into [`BONES`].
+    pub bones: Vec<usize>,
+    /// n_bones: the next one above that is known.
+    pub parents: Vec<Option<usize>>,
+    /// n_bones: where each is in that one at rest, metres.
+    pub offsets: Vec<DVec3>,
+}
+
+impl Body {
+    /// The bones that are known; `place` gives where the sender has one in its parent, `None` or 0 where it does not say: there
+    /// it is as in an average adult. `None` without a bone.
+    pub fn new(
+        is_known: impl Fn(&str) -> bool,
+        place: impl Fn(&str) -> Option<DVec3>,
+    ) -> Option<Self> {
+        let all = 0..BONES.len();
+        let bones: Vec<usize> = all.filter(|&b| is_known(BONES[b].name)).collect();
+        if bones.is_empty() {
+            return None;
+        }
+        let index = |name: &str| bones.iter().position(|&b| BONES[b].name == name);
+        let parent = |b: usize| {
+            let mut above = BONES[b].parent;
+            loop {
+                if let Some(found) = index(above) {
+                    return Some(found);
+                }
+                above = BONES.iter().find(|bone| bone.name == above)?.parent;
+            }
+        };
+        let offset = |b: usize| {
+            let said = place(BONES[b].name).unwrap_or_default();
+            if said != DVec3::ZERO {
+                return said;
+            }
+            let mut offset = DVec3::from_array(BONES[b].offset);
+            let mut above = BONES[b].parent;
+            while let Some(parent) = BONES.iter().position(|b| b.name == above) {
+                if bones.contains(&parent) {
+                    break;
+                }
+                offset += DVec3::from_array(BONES[parent].offset);
+                above = BONES[parent].parent;
+            }
+            offset
+        };
+        Some(Self {
+            parents: bones.iter().map(|&b| parent(b)).collect(),
+            offsets: bones.iter().map(|&b| offset(b)).collect(),
+            bones,
+        })
+    }
+
+    /// The name of a bone.
+    pub fn name(&self, bone: usize) -> &'static str {
+        BONES[self.bones[bone]].name
+    }
+
+    /// World rotations and places; `rotation` gives that of a bone in its parent, `hips` where the hips are.
+    pub fn world(
+        &self,
+        rotation: impl Fn(usize) -> DQuat,
+        hips: Option<DVec3>,
+    ) -> (Vec<DQuat>, Vec<DVec3>) {
+        let n = self.bones.len();
+        let (mut rotations, mut places) = (Vec::with_capacity(n), Vec::with_capacity(n));
+        for (i, &b) in self.bones.iter().enumerate() {
+            let offset = match (b, hips) {
+                (0, Some(hips)) => hips,
+                _ => self.offsets[i],
+            };
+            let (turned, place): (DQuat, DVec3) = match self.parents[i] {
+                Some(above) => {
+                    let turned: DQuat = rotations[above];
+                    (turned * rotation(i), places[above] + turned * offset)
+                }
+                None => (rotation(i), offset),
+            };
+            rotations.push(turned);
+            places.push(place);
+        }
+        (rotations, places)
+    }
+
+    /// In a T-pose.
+    pub fn rest(&self) -> Rig {
+        let (rotations, places) = self.world(|_| DQuat::IDENTITY, None);
+        Rig {
+            names: (0..self.bones.len())
+                .map(|b| self.name(b).to_owned())
+                .collect(),
+            parents: self.parents.clone(),
+            is_bone: vec![true; self.bones.len()],
+            rotations,
+            places,
+        }
+    }
+}
+
+/// The motion of the body, 60 frames a second from 0: gaps interpolated, and in long ones held and faded to a T-pose.
+/// Bones that have no length have that of an average adult. `None` without a rotation that is named after a human bone.
+pub fn take_of_body(recording: &Recording) -> Option<Take> {
+    let rotation = |name: &str| {
+        let mut tracks = recording.rotations.iter();
+        let is_local = !recording.world_rotations.contains(name);
+        tracks.find(|track| track.name == name).filter(|_| is_local)
+    };
+    let places = |name: &str| recording.markers.iter().find(|track| track.name == name);
+    let first_place = |track: &Track<DVec3>| track.values.iter().copied().find(DVec3::is_valid);
+    let body = Body::new(
+        |name| rotation(name).is_some(),
+        |name| places(name).and_then(first_place),
+    )?;
+    let first = *recording.times.first()?;
+    let times: Vec<f64> = recording.times.iter().map(|t| t - first).collect();
+    let frames = frame_times(0.0, *times.last()?, RATE);
+    let fade = Fade::default();
+    let of_bone = |bone: usize| {
+        let track = rotation(body.name(bone));
+        track.map_or_else(Vec::new, |track| {
+            shown(&frames, &times, &track.values, &fade)
+        })
+    };
+    let sampled: Vec<Vec<DQuat>> = (0..body.bones.len()).map(of_bone).collect();
+    let hips = places("Hips").map(|track| {
+        let rest = first_place(track).unwrap_or(DVec3::ZERO);
+        let moved: Vec<DVec3> = track.values.iter().map(|p| *p - rest).collect();
+        let moved = shown(&frames, &times, &moved, &fade);
+        moved.into_iter().map(|by| rest + by).collect::<Vec<_>>()
+    });
+    let mut take = Take {
+        rest: body.rest(),
+        rotations: Vec::with_capacity(frames.len() * body.bones.len()),
+        places: Vec::with_capacity(frames.len() * body.bones.len()),
+        times: frames,
+    };
+    for frame in 0..take.n_frames() {
+        let hips = hips.as_ref().map(|hips| hips[frame]);
+        let (rotations, places) = body.world(|bone| sampled[bone][frame], hips);
+        take.rotations.extend(rotations);
+        take.places.extend(places);
+    }
+    Some(take)
+}
+
+/// What samples show at some times.
+fn shown<V: Signal>(frames: &[f64], times: &[f64], values: &[V], fade: &Fade) -> Vec<V> {
+    match Channel::new(times, values, Sampling::default()) {
+        Ok(channel) => frames
+            .iter()
+            .map(|t| channel.shown(*t, fade).value)
+            .collect(),
+        Err(_) => vec![V::REST; frames.len()],
+    }
+}

@@ -1,0 +1,242 @@
+//! Motions as recordings of the document: undone and saved with their settings, adjusted later, kept without a file.
+
+use crate::editing::EditorHarness;
+use glam::DQuat;
+use sinew::cluster::channel::{RecordingId, RecordingItem};
+use sinew::document::Edit;
+use sinew::editor::OpenRequest;
+use sinew::motion::align::ClockMap;
+use sinew::motion::retarget::Travel;
+use sinew::motion::{Event, Recording, Track};
+use std::path::Path;
+use std::sync::Arc;
+
+const WALKER: &str = "tests/data/walker.bvh";
+const FIRST: RecordingId = RecordingId(0);
+
+fn character() -> EditorHarness {
+    EditorHarness::on(OpenRequest::Path("assets/mannequin.glb".into()))
+}
+
+fn label(h: &EditorHarness) -> &str {
+    h.editor.history().undo_label().unwrap_or_default()
+}
+
+fn item(h: &EditorHarness) -> Arc<RecordingItem> {
+    h.editor.document().recordings()[&FIRST].clone()
+}
+
+/// The same project, saved and opened again.
+fn reopened(h: &mut EditorHarness, folder: &Path) -> EditorHarness {
+    let path = folder.join("project.ron");
+    h.editor.save_as(&path);
+    h.settle();
+    EditorHarness::on(OpenRequest::Path(path))
+}
+
+/// A live walk of two seconds with the bones of Unity.
+fn kept() -> RecordingItem {
+    let times: Vec<f64> = (0..120).map(|i| 5.0 + f64::from(i) / 60.0).collect();
+    let bones = [
+        "Hips",
+        "Spine",
+        "Head",
+        "LeftUpperLeg",
+        "LeftLowerLeg",
+        "LeftFoot",
+        "RightUpperLeg",
+        "RightLowerLeg",
+        "RightFoot",
+        "LeftUpperArm",
+        "LeftLowerArm",
+        "LeftHand",
+        "RightUpperArm",
+        "RightLowerArm",
+        "RightHand",
+    ];
+    let rotations = bones.iter().map(|name| Track {
+        name: (*name).to_owned(),
+        values: times
+            .iter()
+            .map(|t| match *name {
+                "LeftUpperLeg" => DQuat::from_rotation_x(0.5 * (3.0 * t).sin()),
+                _ => DQuat::IDENTITY,
+            })
+            .collect(),
+    });
+    let recording = Recording {
+        rotations: rotations.collect(),
+        device: Some("VMC".into()),
+        times,
+        ..Recording::default()
+    };
+    RecordingItem::new("Take 1", "", 7, Ok(Arc::new(recording)))
+}
+
+#[test]
+fn a_motion_stays_with_its_file_and_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let walker = folder.path().join("walker.bvh");
+    std::fs::copy(WALKER, &walker).unwrap();
+    let mut h = character();
+    let n_clips = h.editor.document().clips().len();
+    h.editor.add_motion(&walker);
+    h.settle();
+    let motion = item(&h).motion.clone().unwrap();
+    assert_eq!(item(&h).name, "walker");
+    assert_eq!(item(&h).path, walker);
+    let clip = motion.clip.unwrap();
+    assert!(h.editor.document().clips().contains_key(&clip));
+    let recording = item(&h).content.clone().unwrap();
+    assert_eq!(recording.rotations.len(), 21);
+    h.editor.undo();
+    h.settle();
+    assert!(
+        h.editor.document().recordings().is_empty(),
+        "one step with the clip"
+    );
+    assert_eq!(h.editor.document().clips().len(), n_clips);
+    h.editor.redo();
+    h.settle();
+    h.check();
+
+    // Another setting, and the artist's own name for the clip.
+    h.editor.adjust_motion(FIRST);
+    h.settle();
+    let mut settings = h.editor.adding_motion().unwrap().settings().clone();
+    settings.retarget.travel = Travel::InPlace;
+    settings.bake.contacts = Some([vec![[0.1, 0.4]], vec![[0.5, 0.9]]]);
+    h.editor.set_motion_settings(settings.clone());
+    h.settle();
+    assert_eq!(label(&h), "Adjust motion · walker");
+    assert_eq!(h.editor.document().clips().len(), n_clips + 1);
+    let feet = item(&h).motion.as_ref().unwrap().feet.clone();
+    assert_eq!([feet[0].len(), feet[1].len()], [1, 1]);
+    assert!((feet[0][0][0] - 0.1).abs() < 0.05, "{feet:?}");
+    h.editor.end_motion();
+    h.editor.rename_clip("Stroll");
+    h.settle();
+
+    let before = item(&h);
+    let mut again = reopened(&mut h, folder.path());
+    assert_eq!(item(&again), before);
+    let motion = item(&again).motion.clone().unwrap();
+    assert!(
+        motion.source.is_some(),
+        "the skeleton is read from the file"
+    );
+    assert_eq!(motion.settings, settings);
+    let (ours, theirs) = (h.editor.document(), again.editor.document());
+    assert_eq!(ours.recordings(), theirs.recordings());
+    assert_eq!(ours.clips()[&clip], theirs.clips()[&clip]);
+
+    // Its settings open again; the clip changes only with them.
+    let edited = again.editor.document().clips()[&clip].clone();
+    again.editor.adjust_motion(FIRST);
+    again.settle();
+    let adding = again.editor.adding_motion().unwrap();
+    assert_eq!(adding.settings(), &settings);
+    assert_eq!(adding.recording(), Some(FIRST));
+    assert!(adding.result().is_some() && !adding.pairs().is_empty());
+    assert_eq!(again.editor.history().undo_label(), None);
+    assert!(again.editor.motion_ghost().is_some());
+    assert!(Arc::ptr_eq(
+        &again.editor.document().clips()[&clip],
+        &edited
+    ));
+    settings.retarget.travel = Travel::Full;
+    again.editor.set_motion_settings(settings);
+    again.settle();
+    assert_eq!(label(&again), "Adjust motion · Stroll");
+    assert_ne!(again.editor.document().clips()[&clip], edited);
+    again.editor.take_back_motion();
+    again.settle();
+    assert_eq!(again.editor.document().clips()[&clip], edited);
+
+    // A file that is gone is a problem; what it became stays.
+    std::fs::remove_file(&walker).unwrap();
+    let mut gone = EditorHarness::on(OpenRequest::Path(folder.path().join("project.ron")));
+    assert!(item(&gone).content.is_err());
+    assert!(gone.editor.document().clips().contains_key(&clip));
+    gone.editor.adjust_motion(FIRST);
+    gone.settle();
+    assert!(
+        gone.last_notice().contains("walker.bvh"),
+        "{}",
+        gone.last_notice()
+    );
+    assert!(gone.editor.adding_motion().is_none());
+}
+
+#[test]
+fn live_motion_is_kept_in_the_project_and_put_on_the_character() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut h = character();
+    let mut live = kept();
+    live.clock = ClockMap { a: 1.0, b: -5.0 };
+    live.stamps = vec![Event {
+        name: "clap".into(),
+        time: 5.5,
+    }];
+    let add = Edit::Recording {
+        id: FIRST,
+        recording: Some(Arc::new(live)),
+    };
+    h.editor.apply(add, "Record motion").unwrap();
+    h.settle();
+    assert_eq!(item(&h).span(), Some([0.0, 5.0 + 119.0 / 60.0 - 5.0]));
+    let mut again = reopened(&mut h, folder.path());
+    assert_eq!(item(&again), item(&h));
+    let (ours, theirs) = (item(&h), item(&again));
+    let (ours, theirs) = (
+        ours.content.as_ref().unwrap(),
+        theirs.content.as_ref().unwrap(),
+    );
+    assert_eq!(ours.times, theirs.times);
+    for track in &ours.rotations {
+        let mut tracks = theirs.rotations.iter();
+        let found = tracks.find(|t| t.name == track.name).unwrap();
+        assert!(
+            found
+                .values
+                .iter()
+                .zip(&track.values)
+                .all(|(a, b)| a.abs_diff_eq(*b, 1e-15))
+        );
+    }
+    let text = std::fs::read_to_string(folder.path().join("project.ron")).unwrap();
+    assert!(
+        text.contains("kept:") && text.contains("path: \"\""),
+        "no file is named"
+    );
+
+    again.editor.adjust_motion(FIRST);
+    again.settle();
+    assert_eq!(label(&again), "Add motion · Take 1");
+    let motion = item(&again).motion.clone().unwrap();
+    let clip = &again.editor.document().clips()[&motion.clip.unwrap()];
+    assert!((clip.end_secs() - 119.0 / 60.0).abs() < 0.02);
+    let mut thrice = reopened(&mut again, folder.path());
+    assert!(item(&thrice).motion.as_ref().unwrap().source.is_some());
+    thrice.editor.remove_recording(FIRST);
+    thrice.settle();
+    assert!(thrice.editor.document().recordings().is_empty());
+    assert_eq!(label(&thrice), "Remove recording · Take 1");
+}
+
+#[test]
+fn channels_that_name_no_bone_move_no_body() {
+    let mut h = character();
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("emg.csv");
+    std::fs::write(&csv, "time,emg\n41520,1\n41521,2\n").unwrap();
+    h.editor.add_recording(&csv);
+    h.settle();
+    let span = item(&h).span();
+    assert_eq!(span, Some([0.0, 1.0]), "a time of day begins at 0");
+    h.editor.adjust_motion(FIRST);
+    h.settle();
+    let said = h.last_notice();
+    assert!(said.contains("moves no body"), "{said}");
+    assert!(h.editor.adding_motion().is_none());
+}
