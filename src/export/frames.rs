@@ -1,5 +1,6 @@
 //! The report of a file of morph frames: the targets of each mesh, and findings.
 
+use super::improvement::Improvement;
 use super::plan::Plan;
 use super::report::CorrectedMesh;
 use crate::document::Document;
@@ -66,6 +67,25 @@ pub(super) fn add_frame_findings(
     findings.splice(0..0, first);
 }
 
+/// The clips that linear skinning, without any correction, shows as well as the frames or better; `None` if there is none.
+pub(super) fn skinning_finding(document: &Document, improvement: &Improvement) -> Option<Finding> {
+    let worse = improvement.worse();
+    let (&first, rest) = worse.split_first()?;
+    let (before, after) = improvement.of_clip(first)?;
+    let name = &document.clips().get(&first)?.name;
+    let more = match rest.len() {
+        0 => String::new(),
+        n => format!(" The same is true of {}.", counted(n, "more clip")),
+    };
+    let message = format!(
+        "Clip \"{name}\" differs by {:.3} % of the diagonal as frames, and by {:.3} % without correction: export it with its \
+         skin.{more}",
+        100.0 * after,
+        100.0 * before,
+    );
+    Some(Finding::warning("correction", message))
+}
+
 /// The number of targets of each mesh.
 pub(super) fn corrected_meshes(
     document: &Document,
@@ -93,4 +113,39 @@ pub(super) fn corrected_meshes(
         })
     });
     meshes.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skeleton::Clip;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_clip_that_its_skin_shows_better_is_named() {
+        let mut parts = crate::document::Parts::default();
+        for (id, name) in (0..).zip(["Walk", "Run", "Rest"]) {
+            let clip = Clip {
+                name: name.to_owned(),
+                ..Clip::default()
+            };
+            parts
+                .clips
+                .insert(crate::document::ClipId(id), Arc::new(clip));
+        }
+        let document = Document::new(parts).unwrap();
+        let found = |clips: &[(f64, f64)]| {
+            let improvement = Improvement::of_clips(0.001, clips);
+            skinning_finding(&document, &improvement).map(|finding| finding.message)
+        };
+        assert_eq!(found(&[(0.02, 0.0009), (0.0005, 0.0008), (0.0, 0.0)]), None);
+        let one = found(&[(0.02, 0.0009), (0.0015, 0.002)]).unwrap();
+        assert!(one.contains("\"Run\" differs by 0.200 %") && one.contains("0.150 % without"));
+        assert!(!one.contains("more clip"), "{one}");
+        let two = found(&[(0.02, 0.02), (0.01, f64::NAN)]).unwrap();
+        assert!(
+            two.contains("\"Walk\"") && two.contains("1 more clip."),
+            "{two}"
+        );
+    }
 }

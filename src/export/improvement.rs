@@ -74,6 +74,11 @@ impl Improvement {
             .collect()
     }
 
+    /// The largest errors of a clip before and after, as fractions of the diagonal.
+    pub(super) fn of_clip(&self, id: ClipId) -> Option<(f64, f64)> {
+        self.clips.get(&id).copied()
+    }
+
     /// The clips that are better.
     pub(super) fn better(&self) -> Vec<ClipId> {
         let worse = self.worse();

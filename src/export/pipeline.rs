@@ -1,7 +1,7 @@
 //! The export pipeline: plan, bake, write, read back once, verify, report.
 
 use super::error::ExportError;
-use super::frames::{add_frame_findings, corrected_meshes, n_targets};
+use super::frames::{add_frame_findings, corrected_meshes, n_targets, skinning_finding};
 use super::improvement::Improvement;
 use super::options::{ExportOptions, Exported};
 use super::plan::Plan;
@@ -352,6 +352,8 @@ fn framed(
     correction.check_seconds = start.elapsed().as_secs_f64();
     let mut findings = std::mem::take(&mut frames.written.report.findings);
     add_frame_findings(&mut findings, plan, &framed, &frames);
+    let improvement = Improvement::of(&verified, correct.tolerance);
+    findings.extend(skinning_finding(document, &improvement));
     frames.written.report.findings = findings;
     Ok(finish(document, frames.written, correction, read))
 }

@@ -399,6 +399,9 @@ fn plays_frames(document: &Document, clips: Vec<ClipId>) -> (Exported, Document)
         report.met && report.max_percent <= 0.1 && report.morph_targets > 0,
         "{report:?}"
     );
+    let mut findings = exported.report.findings.iter();
+    let says_worse = |f: &sinew::finding::Finding| f.message.contains("export it with its skin");
+    assert!(!findings.any(says_worse), "{:?}", exported.report.findings);
     assert!(report.before_max_percent > 0.1 && report.helper_joints == 0);
     // What the bake found itself, and nothing of normals, which nobody looked at.
     assert!(report.expected_max_percent > 0.0 && report.expected_max_percent <= 0.1);

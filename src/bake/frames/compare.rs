@@ -4,6 +4,7 @@ use crate::bake::compare::{Comparison, InstanceErrors};
 use crate::bake::compared_times::compared_times;
 use crate::bake::problem::sampler::{Clips, Sampler};
 use crate::document::{ClipId, Document, InstanceId, MeshId};
+use crate::math::Worse;
 use crate::skeleton::Clip;
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, Vec3};
@@ -70,6 +71,8 @@ pub fn compare_frames(
                         square += error * error;
                         n += 1;
                         counts[((error / BIN) as usize).min(N_BINS)] += 1;
+                        let of_clip = comparison.by_clip.entry(id).or_default();
+                        *of_clip = of_clip.worse(error);
                         if comparison.worst.is_none() || error > comparison.max {
                             comparison.max = error;
                             comparison.worst = Some(InstanceErrors {
