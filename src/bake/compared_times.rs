@@ -22,10 +22,10 @@ impl ComparedTimes {
         let keys = keys_of(clip);
         let is_within = |i: &usize| {
             let around = [keys.get(i.wrapping_sub(1)), keys.get(*i), keys.get(i + 1)];
-            let [Some(&before), Some(&time), Some(&after)] = around else {
+            let [Some(&before), Some(_), Some(&after)] = around else {
                 return false;
             };
-            is_jump(before, time) && is_jump(time, after)
+            is_jump(before, after)
         };
         let in_jumps = (0..keys.len()).filter(is_within).map(|i| keys[i]);
         let in_jumps: Vec<f64> = in_jumps.collect();
