@@ -325,7 +325,6 @@ fn limits_of_a_bone_hold_the_gizmo() {
     let fore = joints
         .find(|&j| skeleton.joint(j).name == "forearm")
         .unwrap();
-    window.find_and_run(Command::SetMode(Mode::Pose));
     window.select(fore);
     window.click(Role::DisclosureTriangle, "Deform rules");
     for axis in ["Limit X", "Limit Y", "Limit Z"] {
@@ -337,6 +336,7 @@ fn limits_of_a_bone_hold_the_gizmo() {
         window.editor().history().undo_label(),
         Some("Set bone limits")
     );
+    window.find_and_run(Command::SetMode(Mode::Pose));
     // R 150 Enter.
     let rect = window.viewport();
     window
