@@ -3,6 +3,7 @@
 use super::bvh::{Bvh, Positions};
 use super::recording::{Note, Recording, Track};
 use super::take::Take;
+use crate::math::transform::normalize_or_identity;
 use glam::{DQuat, DVec3};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -82,7 +83,7 @@ impl Take {
             let own = |frame: usize| {
                 let world = self.rotations[frame * n + j];
                 let above = parent.map_or(DQuat::IDENTITY, |p| self.rotations[frame * n + p]);
-                (above.conjugate() * world).normalize()
+                normalize_or_identity(above.conjugate() * world)
             };
             let frames = 0..self.n_frames();
             let places = frames.clone().map(|f| self.places[f * n + j]);

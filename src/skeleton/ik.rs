@@ -272,13 +272,13 @@ impl Chain {
     /// no rotation helps. `gap`: the distance before; returns the distance after.
     fn reduce_gap(&self, skeleton: &Skeleton, pose: &mut Pose, target: DVec3, mut gap: f64) -> f64 {
         const STEPS: usize = 60;
+        /// Step of the finite differences, radians.
+        const SMALL: f64 = 1e-6;
         let carries = |above, below| skeleton.ancestors(below).any(|j| j == above);
         if !carries(self.root, self.mid) || !carries(self.mid, self.end) {
             // The steps change locals of the root and the mid joint alone.
             return gap;
         }
-        /// Step of the finite differences, radians.
-        const SMALL: f64 = 1e-6;
         let axes = [DVec3::X, DVec3::Y, DVec3::Z];
         let rotations: [(JointId, DVec3); 6] =
             std::array::from_fn(|i| ([self.root, self.mid][i / 3], axes[i % 3]));

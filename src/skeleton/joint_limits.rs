@@ -3,6 +3,7 @@
 
 use super::constraint::limit::limit_euler;
 use crate::math::Transform;
+use crate::math::transform::normalize_or_identity;
 use glam::{DMat3, DQuat};
 use std::f64::consts::PI;
 
@@ -37,7 +38,7 @@ impl JointLimits {
     /// How far a local rotation is outside, radians; 0 inside.
     pub fn excess(&self, rotation: DQuat, rest: &Transform) -> f64 {
         let limited = self.limited(rotation, rest);
-        let off = (limited.conjugate() * rotation).normalize();
+        let off = normalize_or_identity(limited.conjugate() * rotation);
         let angle = 2.0 * off.xyz().length().atan2(off.w.abs());
         if angle <= NEAR { 0.0 } else { angle }
     }

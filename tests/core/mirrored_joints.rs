@@ -21,9 +21,9 @@ fn with_scales(mut gltf: Gltf, scales: &[[f32; 3]], degrees: f32) -> Gltf {
     channel(&mut gltf, clip, 2, "scale", "LINEAR", &times, &scales);
     let turned = [
         Quat::IDENTITY,
-        Quat::from_axis_angle(Vec3::ONE.normalize(), degrees.to_radians()),
+        Quat::from_axis_angle(Vec3::ONE.normalize_or_zero(), degrees.to_radians()),
     ];
-    let turned: Vec<f32> = turned.iter().flat_map(|q| q.to_array()).collect();
+    let turned: Vec<f32> = turned.iter().flat_map(Quat::to_array).collect();
     let ends = [0.0, 1.0];
     channel(&mut gltf, clip, 2, "rotation", "LINEAR", &ends, &turned);
     gltf

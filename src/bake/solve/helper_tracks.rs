@@ -373,7 +373,7 @@ mod tests {
     fn a_scale_passes_through_zero_without_a_turn() {
         // The helper's axes are not those of the scale.
         for direction in [DVec3::X, DVec3::Y, DVec3::Z, DVec3::new(0.1, 0.9, -0.2)] {
-            let v = direction.normalize();
+            let v = direction.normalize_or_zero();
             let along_v = DMat3::from_cols(v * v.x, v * v.y, v * v.z);
             let turn = |t: f64| DMat3::from_rotation_x(0.5 * t);
             let motion = |t: f64| turn(t) * (DMat3::IDENTITY - along_v * (2.0 * t));

@@ -33,6 +33,7 @@ use std::sync::Arc;
 const CANCELLED: &str = "Cancelled. Nothing changed.";
 
 /// A motion that is put on the character.
+#[allow(clippy::struct_excessive_bools)] // four independent flags
 pub struct AddingMotion {
     sources: Arc<Vec<ReadMotion>>,
     chosen: usize,
