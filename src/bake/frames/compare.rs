@@ -47,6 +47,7 @@ pub fn compare_frames(
         times.extend(compared_times(own.written[c]));
         times.sort_by(f64::total_cmp);
         times.dedup();
+        let mut of_clip = 0.0f64;
         for stretch in times.chunks(64) {
             let errors = sampler.sample_times((&own, c), stretch, task, |t, plans| {
                 let pose = shown.keyed_pose(read[c], stretch[t]);
@@ -66,13 +67,13 @@ pub fn compare_frames(
                 errors.collect::<Vec<_>>()
             })?;
             for (&time, errors) in stretch.iter().zip(errors) {
+                let all = errors.iter().flatten();
+                of_clip = of_clip.worse(all.copied().fold(0.0, f64::worse));
                 for (d, errors) in errors.into_iter().enumerate() {
                     for (point, error) in errors.into_iter().enumerate() {
                         square += error * error;
                         n += 1;
                         counts[((error / BIN) as usize).min(N_BINS)] += 1;
-                        let of_clip = comparison.by_clip.entry(id).or_default();
-                        *of_clip = of_clip.worse(error);
                         if comparison.worst.is_none() || error > comparison.max {
                             comparison.max = error;
                             comparison.worst = Some(InstanceErrors {
@@ -88,6 +89,7 @@ pub fn compare_frames(
                 }
             }
         }
+        comparison.by_clip.insert(id, of_clip);
         comparison.n_moments += times.len();
     }
     comparison.rms = if n > 0 {
