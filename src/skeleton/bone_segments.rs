@@ -185,7 +185,7 @@ fn logical_tail(skeleton: &Skeleton, joint: JointId) -> DVec3 {
     if tail.is_finite() { tail } else { DVec3::ZERO }
 }
 
-/// The way from the logical parent to `joint` in its rest space; zero for a root.
+/// The vector from the logical parent to `joint` in its rest space; zero for a root.
 fn from_logical_parent(skeleton: &Skeleton, joint: JointId) -> DVec3 {
     let rest = Pose::rest(skeleton);
     let world = world_of(skeleton, &rest, joint);

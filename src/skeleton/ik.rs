@@ -1,6 +1,7 @@
 //! Two-bone inverse kinematics.
 
-use super::orientation::{orientation, parent_world_of, rotation_in_space, world_of};
+use super::orientation::{orientation, world_of};
+use super::world_rotation::rotate_in_world;
 use super::{JointId, Pose, Skeleton};
 use glam::{DMat3, DQuat, DVec3};
 
@@ -8,7 +9,7 @@ use glam::{DMat3, DQuat, DVec3};
 const NOTHING: f64 = 1e-9;
 /// A chain whose bend angle has a sine below this has no bend plane of its own.
 pub(super) const STRAIGHT: f64 = 5e-3;
-/// A chain whose limits keep it from its target bends so often from what they left.
+/// Maximum iterations of a chain whose rotation limits keep it from its target.
 const LIMITED_ROUNDS: usize = 16;
 
 /// The positions of a chain's joints in one space: shoulder, elbow, wrist.
@@ -171,18 +172,18 @@ impl Chain {
             gap = self.reduce_gap(skeleton, pose, target, gap);
         }
         for _ in 0..LIMITED_ROUNDS {
-            let is_outside = [self.root, self.mid].map(|j| pose.hold_limits(skeleton, j));
-            if is_outside == [false; 2] {
+            let clamped = [self.root, self.mid].map(|j| pose.clamp_rotation(skeleton, j));
+            if clamped == [false; 2] {
                 break;
             }
             let before = pose.clone();
             let held = self.positions(skeleton, pose).end.distance(target);
             let (next, _) = self.bend(skeleton, pose, target, |_, _| None);
             for joint in [self.root, self.mid] {
-                pose.hold_limits(skeleton, joint);
+                pose.clamp_rotation(skeleton, joint);
             }
             gap = self.positions(skeleton, pose).end.distance(target);
-            // What does not bring the end closer is not done.
+            // A step that does not bring the end closer is rejected.
             if next.is_nan() || gap >= held || gap.is_nan() {
                 *pose = before;
                 gap = held;
@@ -276,7 +277,7 @@ impl Chain {
         const SMALL: f64 = 1e-6;
         let carries = |above, below| skeleton.ancestors(below).any(|j| j == above);
         if !carries(self.root, self.mid) || !carries(self.mid, self.end) {
-            // The steps change locals of the root and the mid joint alone.
+            // Steps change only the local rotations of the root and the mid joint, which here do not move the end.
             return gap;
         }
         let axes = [DVec3::X, DVec3::Y, DVec3::Z];
@@ -384,46 +385,6 @@ impl BendSide {
     fn pole(self, skeleton: &Skeleton, pose: &Pose, root: JointId, now: &TwoBone) -> DVec3 {
         let size = (now.end - now.root).length().max(1e-6);
         now.root + self.in_world(skeleton, pose, root) * size
-    }
-}
-
-/// Rotates `joint` of `pose` in world space about its own position. Joints that follow it along the limb without being its
-/// descendants are carried along.
-pub fn rotate_in_world(skeleton: &Skeleton, pose: &mut Pose, joint: JointId, rotation: DQuat) {
-    if skeleton.has_logical_parents() {
-        let about = world_of(skeleton, pose, joint).translation;
-        carry(skeleton, pose, [joint, joint], (about, rotation));
-    }
-    turn(skeleton, pose, joint, rotation);
-}
-
-fn turn(skeleton: &Skeleton, pose: &mut Pose, joint: JointId, rotation: DQuat) {
-    let parent = orientation(parent_world_of(skeleton, pose, joint).matrix3);
-    let local = &mut pose.locals[joint.get()];
-    local.rotation = rotation_in_space(parent, rotation) * local.rotation;
-}
-
-/// Turns the logical descendants of `joint` about a place of the world, except those that the hierarchy turns with `top`.
-fn carry(
-    skeleton: &Skeleton,
-    pose: &mut Pose,
-    [top, joint]: [JointId; 2],
-    (about, rotation): (DVec3, DQuat),
-) {
-    let follows = |j: JointId| j == top || skeleton.logical_ancestors(j).any(|above| above == top);
-    for &child in skeleton.logical_children(joint) {
-        if !skeleton.ancestors(child).any(follows) {
-            let at = world_of(skeleton, pose, child).translation;
-            let above = parent_world_of(skeleton, pose, child);
-            let place = above
-                .inverse()
-                .transform_point3(about + rotation * (at - about));
-            if place.is_finite() {
-                pose.locals[child.get()].translation = place;
-                turn(skeleton, pose, child, rotation);
-            }
-        }
-        carry(skeleton, pose, [top, child], (about, rotation));
     }
 }
 

@@ -62,11 +62,10 @@ pub struct JointRule {
     /// The joint whose inflation this one's position follows in the inflated bind shape, where constraints drive it;
     /// `None`: its parent. It must precede this joint in [`Skeleton::order`].
     pub inflation_parent: Option<JointId>,
-    /// The joint that this one follows along the limb, where the file hangs it from another node: exporters of hand tracking
-    /// hang all joints from one. `None`: its parent. Bones, tails, pairs of joints and inverse kinematics use it; the
-    /// transforms do not.
+    /// The parent along the limb, if it is not the parent of the hierarchy: in a flat rig all joints are children of one node.
+    /// `None`: the parent. Bone shapes, tails, pairs of joints and inverse kinematics use it; transforms do not.
     pub logical_parent: Option<JointId>,
-    /// How far the joint rotates; `None`: freely.
+    /// The rotation limits; `None`: it rotates freely.
     pub limits: Option<JointLimits>,
 }
 

@@ -1,5 +1,4 @@
-//! Limits of joints: how far each can rotate about its axes. Unlike a constraint, they change no clip: they hold what the artist
-//! poses.
+//! Rotation limits of joints. Unlike a Limit Rotation constraint they leave clips as they are: they act while the artist poses.
 
 use super::constraint::limit::limit_euler;
 use crate::math::Transform;
@@ -7,7 +6,7 @@ use crate::math::transform::normalize_or_identity;
 use glam::{DMat3, DQuat};
 use std::f64::consts::PI;
 
-/// Rotations closer than this to their limits are inside, radians.
+/// A rotation that exceeds its limits by no more than this is within them, radians.
 pub const NEAR: f64 = 1e-6;
 /// Entries of a rotation closer than this to -1, 0 or 1 are those of a quarter turn.
 const QUARTER: f64 = 1e-9;
@@ -20,30 +19,31 @@ const QUARTER: f64 = 1e-9;
 pub struct JointLimits(pub [[f64; 2]; 3]);
 
 impl JointLimits {
-    /// The range of a free axis.
+    /// The range of an axis without a limit.
     pub const FREE: [f64; 2] = [-PI, PI];
 
-    /// Whether every range is one.
+    /// Whether every range is ascending and within ±π.
     pub fn is_valid(&self) -> bool {
         let is_range = |&[low, high]: &[f64; 2]| low >= -PI && low <= high && high <= PI;
         self.0.iter().all(is_range)
     }
 
-    /// `rotation`, a local one, inside of the limits.
-    pub fn limited(&self, rotation: DQuat, rest: &Transform) -> DQuat {
+    /// A local rotation, clamped to the limits.
+    pub fn clamped(&self, rotation: DQuat, rest: &Transform) -> DQuat {
         let turn = rest.rotation.conjugate() * rotation;
         rest.rotation * limit_euler(turn, self.0)
     }
 
-    /// How far a local rotation is outside, radians; 0 inside.
+    /// The angle by which a local rotation exceeds the limits, radians; 0 within them.
     pub fn excess(&self, rotation: DQuat, rest: &Transform) -> f64 {
-        let limited = self.limited(rotation, rest);
-        let off = normalize_or_identity(limited.conjugate() * rotation);
+        let clamped = self.clamped(rotation, rest);
+        let off = normalize_or_identity(clamped.conjugate() * rotation);
         let angle = 2.0 * off.xyz().length().atan2(off.w.abs());
         if angle <= NEAR { 0.0 } else { angle }
     }
 
-    /// The limits in axes turned by `turn`; `None` where that is no number of quarter turns: other axes would have other ranges.
+    /// The limits about axes that are rotated by `turn`; `None` unless it is a multiple of 90 degrees about each: limits about other
+    /// axes are no ranges of Euler angles.
     #[must_use]
     pub fn turned(&self, turn: DQuat) -> Option<Self> {
         let axes = DMat3::from_quat(turn).to_cols_array_2d();
@@ -83,12 +83,12 @@ mod tests {
         assert!((hinge.excess(bent(2.5), &rest) - 0.5).abs() < 1e-12);
         assert!(
             hinge
-                .limited(bent(-0.3), &rest)
+                .clamped(bent(-0.3), &rest)
                 .angle_between(rest.rotation)
                 < 1e-7
         );
         let twisted = bent(1.0) * DQuat::from_rotation_z(0.4);
-        let held = hinge.limited(twisted, &rest);
+        let held = hinge.clamped(twisted, &rest);
         assert!(hinge.excess(held, &rest) == 0.0 && hinge.excess(twisted, &rest) > 0.3);
     }
 

@@ -28,6 +28,7 @@ pub mod resample;
 pub mod rigid_interpolation;
 pub mod screw;
 mod slerp;
+pub mod world_rotation;
 
 pub use bone_segments::Bone;
 pub use clip::{Channel, Clip, Interpolation, Property};

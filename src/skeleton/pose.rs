@@ -60,8 +60,8 @@ impl Pose {
         }
     }
 
-    /// Brings the rotation of a joint into its limits. Returns whether it was outside.
-    pub fn hold_limits(&mut self, skeleton: &Skeleton, joint: JointId) -> bool {
+    /// Clamps the rotation of a joint to its limits. Returns whether it exceeded them.
+    pub fn clamp_rotation(&mut self, skeleton: &Skeleton, joint: JointId) -> bool {
         let entry = skeleton.joint(joint);
         let Some(limits) = entry.rule.limits else {
             return false;
@@ -69,7 +69,7 @@ impl Pose {
         let local = &mut self.locals[joint.get()];
         let is_outside = limits.excess(local.rotation, &entry.rest) > 0.0;
         if is_outside {
-            local.rotation = limits.limited(local.rotation, &entry.rest);
+            local.rotation = limits.clamped(local.rotation, &entry.rest);
         }
         is_outside
     }

@@ -46,7 +46,9 @@ fn clips_that_leave_the_limits_are_named() {
     let found = of_joint_limits(&document);
     assert_eq!(found.len(), 1);
     assert!(
-        found[0].message.contains("leaves its limits by up to"),
+        found[0]
+            .message
+            .contains("exceeds its rotation limits by up to"),
         "{found:?}"
     );
     let invalid = JointRule {

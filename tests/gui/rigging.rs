@@ -326,7 +326,7 @@ fn limits_of_a_bone_hold_the_gizmo() {
         .find(|&j| skeleton.joint(j).name == "forearm")
         .unwrap();
     window.select(fore);
-    window.click(Role::DisclosureTriangle, "Deform rules");
+    window.click(Role::DisclosureTriangle, "Rotation limits");
     for axis in ["Limit X", "Limit Y", "Limit Z"] {
         window.click(Role::CheckBox, axis);
     }
@@ -334,7 +334,7 @@ fn limits_of_a_bone_hold_the_gizmo() {
     let limits = rule.limits.expect("limits");
     assert_eq!(
         window.editor().history().undo_label(),
-        Some("Set bone limits")
+        Some("Set rotation limits")
     );
     window.find_and_run(Command::SetMode(Mode::Pose));
     // R 150 Enter.

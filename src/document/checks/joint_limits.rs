@@ -1,4 +1,4 @@
-//! Clips that rotate joints beyond their limits.
+//! Clips in which joints exceed their rotation limits.
 
 use crate::document::Document;
 use crate::finding::{Finding, Place, counted};
@@ -6,7 +6,7 @@ use crate::skeleton::{Channel, JointId, Property};
 use glam::DQuat;
 use std::collections::BTreeMap;
 
-/// Samples between two keyframes: rotations between keys can leave limits that the keys keep.
+/// Samples between two keyframes: an interpolated rotation can exceed limits that both keyframes respect.
 const BETWEEN: usize = 4;
 
 /// The largest excess of a joint over the clips.
@@ -17,7 +17,7 @@ struct Worst<'a> {
     secs: f64,
 }
 
-/// One note for each joint that clips rotate beyond its limits.
+/// A finding for each joint that exceeds its rotation limits in a clip.
 pub fn of_joint_limits(document: &Document) -> Vec<Finding> {
     let skeleton = document.skeleton();
     let mut worst: BTreeMap<JointId, Worst<'_>> = BTreeMap::new();
@@ -54,7 +54,7 @@ pub fn of_joint_limits(document: &Document) -> Vec<Finding> {
         Finding::info(
             format!("bone \"{}\"", skeleton.label(joint)),
             format!(
-                "It leaves its limits by up to {:.1} degrees, in “{}” at {:.2} s.",
+                "It exceeds its rotation limits by up to {:.1} degrees, in “{}” at {:.2} s.",
                 worst.radians.to_degrees(),
                 worst.clip,
                 worst.secs
@@ -67,7 +67,7 @@ pub fn of_joint_limits(document: &Document) -> Vec<Finding> {
         let n = counted(found.len(), "bone");
         found.insert(
             0,
-            Finding::info("clips", format!("{n} leave their limits.")),
+            Finding::info("clips", format!("{n} exceed their rotation limits.")),
         );
     }
     found

@@ -3,8 +3,8 @@
 use super::frames::set_channel;
 use super::rows::{along, change_rows, distance, redistributed, shared, smoothstep};
 use super::{
-    RigEdit, RigError, add_to_skins, check_live, drop_invalid_inflation_parents, joints_of,
-    next_name, set_joints,
+    RigEdit, RigError, add_to_skins, check_live, drop_invalid_parents, joints_of, next_name,
+    set_joints,
 };
 use crate::document::Document;
 use crate::math::Transform;
@@ -93,7 +93,7 @@ pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<Joi
             |along, beta| fractions(along, beta, n, half_width),
         )?;
     }
-    drop_invalid_inflation_parents(&mut changed)?;
+    drop_invalid_parents(&mut changed)?;
     changed.keep_samples_fitting(document);
     let mut edit = RigEdit::between(document, &changed);
     edit.inherits = made.iter().map(|&new| (new, joint)).collect();

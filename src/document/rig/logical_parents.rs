@@ -1,4 +1,5 @@
-//! Logical parents: the limbs of a rig whose bones all hang from one node, as hand tracking and many exporters write them.
+//! Logical parents: the limbs of a flat rig, whose bones are all children of one node, as hand tracking and many exporters write
+//! them.
 
 use super::{RigEdit, RigError, check_live, joints_of, set_joints};
 use crate::document::{Document, MeshId, Skin, SkinId};
@@ -6,14 +7,14 @@ use crate::skeleton::JointId;
 use glam::DVec3;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// From so many bones on, a rig whose bones all hang from one node is flat.
+/// Minimum number of bones of a flat rig.
 const FLAT: usize = 5;
-/// The cosine of 45 degrees. Limbs are side by side where their directions are closer, and the way from one to the other is
-/// farther from them.
+/// The cosine of 45 degrees: limbs are side by side where the angle between their directions is smaller, and the angle to the
+/// vector from one to the other larger.
 const ALIKE: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
-/// The joints of a flat skin, in its order: all hang from one node, which is listed first where the skin has it. `None`: the
-/// joints of the skin follow one another.
+/// The joints of a flat skin, in its order: all are children of one node, which is listed first where the skin has it. `None`: the
+/// skin is not flat.
 pub fn flat_joints(document: &Document, skin: &Skin) -> Option<Vec<JointId>> {
     let skeleton = document.skeleton();
     let live = skin.joints.iter().copied().filter(|&j| skeleton.is_live(j));
@@ -56,12 +57,12 @@ pub fn infer_logical_parents(document: &Document) -> Result<RigEdit, RigError> {
     }
     if !is_flat {
         return Err(RigError::Unchanged(
-            "the bones of every skin already follow one another".into(),
+            "no skin has a flat rig, with all bones children of one node".into(),
         ));
     }
     let mut changed = document.clone();
     set_joints(&mut changed, joints)?;
-    super::drop_invalid_inflation_parents(&mut changed)?;
+    super::drop_invalid_parents(&mut changed)?;
     Ok(RigEdit::between(document, &changed))
 }
 
@@ -82,7 +83,7 @@ pub fn set_logical_parent(
     Ok(RigEdit::between(document, &changed))
 }
 
-/// What the limbs of a flat skin follow from.
+/// The input of the search for the limbs of a flat skin.
 struct Limbs<'a> {
     document: &'a Document,
     joints: &'a [JointId],
@@ -154,7 +155,7 @@ impl<'a> Limbs<'a> {
         }
         let of = |&c: &usize| (self.joints[c], self.joints[parent[c]]);
         let found = order.iter().skip(1).map(of);
-        // A joint that hangs from the node itself needs no other parent.
+        // A child of the node itself needs no other parent.
         let hangs =
             |joint: JointId, above| self.document.skeleton().joint(joint).parent == Some(above);
         found
@@ -199,7 +200,7 @@ impl<'a> Limbs<'a> {
         }
     }
 
-    /// The joint from which the limbs lead on.
+    /// The root of the limbs.
     fn root(&self) -> usize {
         if self.has_node {
             return 0;

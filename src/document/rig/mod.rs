@@ -98,10 +98,10 @@ fn set_joints(document: &mut Document, joints: Vec<Joint>) -> Result<(), Skeleto
     Ok(())
 }
 
-/// Takes away the inflation and logical parents that a change of the tree made invalid ([`JointRule::check`]).
+/// Resets the inflation and logical parents that a change of the hierarchy made invalid ([`JointRule::check`]).
 ///
 /// [`JointRule::check`]: crate::skeleton::JointRule::check
-fn drop_invalid_inflation_parents(document: &mut Document) -> Result<(), SkeletonError> {
+fn drop_invalid_parents(document: &mut Document) -> Result<(), SkeletonError> {
     loop {
         let skeleton = document.skeleton.clone();
         let is_invalid = |j: &JointId| {

@@ -9,8 +9,7 @@ use super::measure::{Compared, Distances};
 use super::reparent::{Keep, Reparent, set_parent};
 use super::rows::{along, change_rows, distance, redistributed, smoothstep};
 use super::{
-    KEY_TOLERANCE, RigEdit, RigError, check_live, drop_invalid_inflation_parents, joints_of,
-    set_joints,
+    KEY_TOLERANCE, RigEdit, RigError, check_live, drop_invalid_parents, joints_of, set_joints,
 };
 use crate::document::{Document, MeshId, Skin, SkinId};
 use crate::math::Transform;
@@ -162,7 +161,7 @@ fn remove_joint(
         }
     }
     set_joints(document, joints)?;
-    drop_invalid_inflation_parents(document)?;
+    drop_invalid_parents(document)?;
     Ok(())
 }
 

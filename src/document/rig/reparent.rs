@@ -4,9 +4,7 @@ use super::correctives::follow_parent;
 use super::frames::set_channel;
 use super::local::{IntoLocal, Similarity, Splitter, signs};
 use super::sampling::{Motion, chain, resampling, with_inputs};
-use super::{
-    AtRest, RigEdit, RigError, check_live, drop_invalid_inflation_parents, joints_of, set_joints,
-};
+use super::{AtRest, RigEdit, RigError, check_live, drop_invalid_parents, joints_of, set_joints};
 use crate::document::Document;
 use crate::math::Transform;
 use crate::skeleton::orientation::world_of;
@@ -93,7 +91,7 @@ pub(super) fn set_parent(document: &mut Document, request: &Reparent) -> Result<
         let was = skeleton.joint(joint).parent;
         follow_parent(document, joint, was, request.parent)?;
     }
-    drop_invalid_inflation_parents(document)?;
+    drop_invalid_parents(document)?;
     Ok(())
 }
 

@@ -488,7 +488,7 @@ impl Editor {
         for joint in skeleton.live_joints() {
             let turned = |pose: &Pose| pose.locals[joint.get()].rotation;
             if turned(&running.next) != turned(&running.start) {
-                running.next.hold_limits(&skeleton, joint);
+                running.next.clamp_rotation(&skeleton, joint);
             }
         }
         self.show_next();

@@ -3,9 +3,10 @@
 use super::act::Act;
 use super::kind::Rule;
 use super::reach::{MOST_BONES, MOST_ROUNDS, REACHED, reach_chain, soft_distance};
-use crate::skeleton::ik::{Chain, TwoBone, rotate_in_world};
+use crate::skeleton::ik::{Chain, TwoBone};
 use crate::skeleton::orientation::world_of;
 use crate::skeleton::slerp::slerp_shortest;
+use crate::skeleton::world_rotation::rotate_in_world;
 use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DQuat, DVec3};
 

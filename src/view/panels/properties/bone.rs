@@ -89,6 +89,7 @@ pub(super) fn bone_ui(ui: &mut Ui, editor: &mut Editor) {
         }
     });
     super::rule::rule_ui(ui, editor, joint);
+    super::joint_limits::joint_limits_ui(ui, editor, joint);
     if let Some(parent) = go_to {
         editor.select_joint(Some(parent));
     }

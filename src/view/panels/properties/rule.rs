@@ -1,8 +1,7 @@
 //! The rules of a bone: overrides for deformers that need more than a glTF file stores.
 
-use super::joint_limits::joint_limits_ui;
 use crate::editor::Editor;
-use crate::skeleton::{JointId, JointRule};
+use crate::skeleton::{JointId, JointRule, Skeleton};
 use crate::tools::Axis;
 use crate::view::theme;
 use egui::{Button, ComboBox, DragValue, Id, RichText, Role, Ui, WidgetInfo};
@@ -13,7 +12,12 @@ const FIELD: f32 = 62.0;
 
 /// Draws the tail and the scale inheritance of the bone.
 pub(super) fn rule_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
-    let is_ruled = editor.document().skeleton().joint(joint).rule != JointRule::default();
+    let rule = editor.document().skeleton().joint(joint).rule;
+    let of_deformers = JointRule {
+        limits: None,
+        ..rule
+    };
+    let is_ruled = of_deformers != JointRule::default();
     let title = if is_ruled {
         "Deform rules (changed)"
     } else {
@@ -27,7 +31,6 @@ pub(super) fn rule_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
             end_ui(ui, editor, joint);
             compensates_ui(ui, editor, joint);
             inflation_ui(ui, editor, joint);
-            joint_limits_ui(ui, editor, joint);
         })
         .header_response
         .on_hover_text(
@@ -141,50 +144,21 @@ fn compensates_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
 fn logical_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let skeleton = editor.document().skeleton().clone();
     let rule = skeleton.joint(joint).rule;
-    let parent = skeleton.joint(joint).parent;
-    let parent_label = match parent {
-        Some(parent) => format!("Parent ({})", skeleton.label(parent)),
-        None => "No joint".to_owned(),
+    let about = "The parent of this bone along its limb, if all bones are children of one node. Bone shapes, bulge \
+                 compensation, IK and mirroring use it. The pose does not change.";
+    // What follows the bone cannot be above it.
+    let is_free = |&other: &JointId| {
+        let mut above = skeleton.logical_ancestors(other);
+        other != joint && above.all(|above| above != joint)
     };
-    let known = rule.logical_parent;
-    let shown = known.map_or_else(|| parent_label.clone(), |joint| skeleton.label(joint));
-    let mut chosen = known;
-    let dim = theme::palette(ui).text_dim;
-    let about = "The bone that this one follows along its limb, if all bones hang from one node. Bones, tails, bulge \
-                 compensation, IK and mirroring use it. Nothing moves.";
-    let label = ui
-        .label(RichText::new("Logical parent").color(dim))
-        .on_hover_text(about);
-    ComboBox::from_id_salt("logical parent")
-        .width(ui.available_width())
-        .truncate()
-        .selected_text(shown)
-        .show_ui(ui, |ui| {
-            ui.selectable_value(&mut chosen, None, parent_label);
-            // What follows the bone cannot be above it.
-            let free = |&other: &JointId| {
-                Some(other) != parent
-                    && other != joint
-                    && skeleton
-                        .logical_ancestors(other)
-                        .all(|above| above != joint)
-            };
-            for other in skeleton.live_joints().filter(free) {
-                ui.selectable_value(&mut chosen, Some(other), skeleton.label(other));
-            }
-        })
-        .response
-        .labelled_by(label.id)
-        .on_hover_text(about);
-    if chosen != known {
-        let label = match chosen {
-            Some(other) => format!("Set logical parent to {}", skeleton.label(other)),
-            None => "Reset logical parent".to_owned(),
-        };
+    let others = skeleton.live_joints().filter(is_free);
+    let name = ("Logical parent", about);
+    if let Some(chosen) = parent_ui(ui, name, (&skeleton, joint), rule.logical_parent, others) {
         let rule = JointRule {
             logical_parent: chosen,
             ..rule
         };
+        let label = label_of(&skeleton, "logical parent", chosen);
         editor.set_joint_rule(joint, rule, &label);
     }
 }
@@ -193,45 +167,61 @@ fn logical_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
 fn inflation_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let skeleton = editor.document().skeleton().clone();
     let rule = skeleton.joint(joint).rule;
+    let about = "The joint whose scale inflation moves this bone. Change it if constraints of another program place \
+                 the bone elsewhere.";
+    // Only joints earlier in the order can be followed.
+    let before = skeleton.order().iter().map(|&j| JointId(j));
+    let before = before.take_while(|&other| other != joint);
+    let name = ("Inflation parent", about);
+    if let Some(chosen) = parent_ui(ui, name, (&skeleton, joint), rule.inflation_parent, before) {
+        let rule = JointRule {
+            inflation_parent: chosen,
+            ..rule
+        };
+        let label = label_of(&skeleton, "inflation parent", chosen);
+        editor.set_joint_rule(joint, rule, &label);
+    }
+}
+
+/// Draws a choice of another joint in place of the parent; `None`: the parent. Returns what was chosen instead of `known`.
+fn parent_ui(
+    ui: &mut Ui,
+    (name, about): (&str, &str),
+    (skeleton, joint): (&Skeleton, JointId),
+    known: Option<JointId>,
+    others: impl Iterator<Item = JointId>,
+) -> Option<Option<JointId>> {
     let parent = skeleton.joint(joint).parent;
     let parent_label = match parent {
         Some(parent) => format!("Parent ({})", skeleton.label(parent)),
         None => "No joint".to_owned(),
     };
-    let followed = rule.inflation_parent;
-    let shown = followed.map_or_else(|| parent_label.clone(), |joint| skeleton.label(joint));
-    let mut chosen = followed;
+    let shown = known.map_or_else(|| parent_label.clone(), |joint| skeleton.label(joint));
+    let mut chosen = known;
     let dim = theme::palette(ui).text_dim;
-    let about = "The joint whose scale inflation moves this bone. Change it if constraints of another program place \
-                 the bone elsewhere.";
     let label = ui
-        .label(RichText::new("Inflation parent").color(dim))
+        .label(RichText::new(name).color(dim))
         .on_hover_text(about);
-    ComboBox::from_id_salt("inflation parent")
+    ComboBox::from_id_salt(name)
         .width(ui.available_width())
         .truncate()
         .selected_text(shown)
         .show_ui(ui, |ui| {
             ui.selectable_value(&mut chosen, None, parent_label);
-            // Only joints earlier in the order can be followed.
-            let before = skeleton.order().iter().map(|&j| JointId(j));
-            let before = before.take_while(|&other| other != joint);
-            for other in before.filter(|&other| Some(other) != parent) {
+            for other in others.filter(|&other| Some(other) != parent) {
                 ui.selectable_value(&mut chosen, Some(other), skeleton.label(other));
             }
         })
         .response
         .labelled_by(label.id)
         .on_hover_text(about);
-    if chosen != followed {
-        let label = match chosen {
-            Some(other) => format!("Set inflation parent to {}", skeleton.label(other)),
-            None => "Reset inflation parent".to_owned(),
-        };
-        let rule = JointRule {
-            inflation_parent: chosen,
-            ..rule
-        };
-        editor.set_joint_rule(joint, rule, &label);
+    (chosen != known).then_some(chosen)
+}
+
+/// The undo label of another parent of a kind.
+fn label_of(skeleton: &Skeleton, kind: &str, chosen: Option<JointId>) -> String {
+    match chosen {
+        Some(other) => format!("Set {kind} to {}", skeleton.label(other)),
+        None => format!("Reset {kind}"),
     }
 }
