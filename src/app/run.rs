@@ -391,6 +391,11 @@ impl SinewApp {
             Command::NewClip => self.editor.new_clip(),
             Command::DuplicateClip => self.editor.duplicate_clip(),
             Command::RenameClip => self.timeline.start_renaming(&self.editor),
+            Command::AdjustMotion => {
+                if let Some(recording) = self.editor.motion_of_clip() {
+                    self.editor.adjust_motion(recording);
+                }
+            }
             Command::DeleteClip => self.editor.delete_clip(),
             Command::UseRigidInterpolation(interpolation) => {
                 self.editor.set_rigid_interpolation(interpolation);

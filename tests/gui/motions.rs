@@ -37,6 +37,20 @@ fn a_dropped_motion_is_adjusted_and_kept() {
     assert!(window.editor().adding_motion().is_none());
     assert_eq!(undo_label(&window), "Add motion · walker");
 
+    // Its settings open again after other edits.
+    window.find_and_run(Command::ToggleExported);
+    assert_ne!(undo_label(&window), "Add motion · walker");
+    window.click(Role::Button, "Clip menu");
+    window.click(Role::MenuItem, "Adjust motion");
+    let motion = window.editor().adding_motion().expect("adjusted");
+    assert_eq!(motion.settings().retarget.travel, Travel::InPlace);
+    window.pick("Root motion", "Full");
+    assert_eq!(undo_label(&window), "Adjust motion · walker");
+    window.click(Role::Button, "Apply");
+    window.find_and_run(Command::Undo);
+    window.find_and_run(Command::Undo);
+    assert_eq!(undo_label(&window), "Add motion · walker");
+
     window.drop_file(&walker);
     assert_eq!(undo_label(&window), "Add motion · walker 2");
     window.click(Role::Button, "Cancel");

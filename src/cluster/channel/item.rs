@@ -97,6 +97,12 @@ impl RecordingItem {
         Some([first, last])
     }
 
+    /// Whether it has rotations, which can move a skeleton.
+    pub fn moves_body(&self) -> bool {
+        let has_rotations = |recording: &Recording| !recording.rotations.is_empty();
+        self.motion.is_some() || self.recording().is_some_and(has_rotations)
+    }
+
     /// What it holds; `None` where the file cannot be read.
     pub fn recording(&self) -> Option<&Recording> {
         self.content.as_deref().ok()

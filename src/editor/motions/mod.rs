@@ -1,4 +1,4 @@
-//! Motions of other skeletons, put on the character as clips: read and retargeted on the lane, adjusted until the next edit.
+//! Motions of other skeletons, retargeted to the character as clips: read and retargeted on the lane, adjusted until the next edit.
 //!
 //! Data flow: a file, or a recording of the document -> [`ReadMotion`]s -> one of them with [`MotionSettings`] on the
 //! [`Character`] -> one undo step with a clip and the recording that it comes from, which is replaced when a setting changes.
@@ -14,7 +14,7 @@ pub use bones::{BonePair, FoundHow};
 use super::Editor;
 use super::files::file_name;
 use super::jobs::EditorJob;
-use crate::cluster::channel::RecordingId;
+use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::document::ClipId;
 use crate::evaluate::{JobError, JobHandle};
 use crate::io::motion_source::{ReadMotion, read_motions};
@@ -37,9 +37,9 @@ const CANCELLED: &str = "Cancelled. Nothing changed.";
 pub struct AddingMotion {
     sources: Arc<Vec<ReadMotion>>,
     chosen: usize,
-    /// The recording of the document that it is, once there is one.
+    /// Its recording in the document, once there is one.
     recording: Option<RecordingId>,
-    /// Whether the clip that the recording became stays until a setting changes.
+    /// Whether the existing clip of the recording stays until a setting changes.
     keeps_clip: bool,
     settings: MotionSettings,
     character: Arc<Character>,
@@ -164,7 +164,7 @@ impl AddingMotion {
         Some(&self.sources.get(self.chosen)?.source)
     }
 
-    /// The recording of the document that it is; `None` before its first run, and for the clip of a project.
+    /// Its recording in the document; `None` before its first run, and for the clip of a project.
     pub fn recording(&self) -> Option<RecordingId> {
         self.recording
     }
@@ -185,8 +185,17 @@ impl Editor {
         });
     }
 
-    /// Opens the settings of a recording of a skeleton, or puts it on the character for the first time. The clip that it
-    /// became stays as it is until a setting changes.
+    /// The recording that the clip on screen was retargeted from.
+    pub fn motion_of_clip(&self) -> Option<RecordingId> {
+        let (shown, _) = self.shown_clip()?;
+        let mut recordings = self.document.recordings().iter();
+        let clip = |item: &RecordingItem| item.motion.as_ref().and_then(|motion| motion.clip);
+        let found = recordings.find(|(_, item)| clip(item) == Some(shown));
+        found.map(|(&id, _)| id)
+    }
+
+    /// Opens the retargeting settings of a recording; where it has no clip yet, retargets it to the character. A clip that is there
+    /// changes only with the settings.
     pub fn adjust_motion(&mut self, recording: RecordingId) {
         let Some(item) = self.document.recordings().get(&recording).cloned() else {
             return;

@@ -64,6 +64,7 @@ impl Command {
             | Self::UseRigidInterpolation(_)
             | Self::ToggleExported
             | Self::ShowMyPose => has_clip,
+            Self::AdjustMotion => editor.motion_of_clip().is_some(),
             Self::AdjustLast => {
                 editor.adjusting().is_some()
                     || editor.rig_adjusting().is_some()

@@ -333,6 +333,8 @@ pub enum Command {
     DuplicateClip,
     /// Rename the clip.
     RenameClip,
+    /// Open the retargeting settings of the motion that the clip comes from.
+    AdjustMotion,
     /// Delete the clip.
     DeleteClip,
     /// Set the interpolation of bones in the clip.

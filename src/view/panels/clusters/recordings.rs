@@ -53,6 +53,11 @@ impl ClustersPanel {
             if icon_ui(ui, icons::ICON_REFRESH, "Reload recording", about, true) {
                 editor.reload_recording(active);
             }
+            let about = "Retarget the skeleton of the active recording to the character as a clip, or open the settings of that clip.";
+            let moves = recordings.get(&active).is_some_and(|item| item.moves_body());
+            if icon_ui(ui, icons::ICON_DIRECTIONS_WALK, "Adjust motion", about, moves) {
+                editor.adjust_motion(active);
+            }
             let about = "Remove the active recording from the project. The file stays. Delete the layers that read it first.";
             if icon_ui(ui, icons::ICON_DELETE, "Remove recording", about, true) {
                 editor.remove_recording(active);

@@ -21,12 +21,17 @@ pub(super) fn clip_menu_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Comm
             ui.spacing_mut().button_padding = padding;
             let exported = clip.is_some_and(|clip| !clip.preview);
             let is_on = |command| (command == Command::ToggleExported).then_some(exported);
-            for command in [Command::ToggleExported, Command::RangeOfMotion] {
+            let commands_of_menu = [
+                Command::AdjustMotion,
+                Command::ToggleExported,
+                Command::RangeOfMotion,
+            ];
+            for command in commands_of_menu {
                 item_ui(ui, command, editor, &is_on, commands);
             }
         });
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Clip menu"));
-        response.on_hover_text("Export setting of the clip, and the range-of-motion test clip.");
+        response.on_hover_text("The motion that the clip was made from, its export setting, and the range-of-motion test clip.");
     });
 }
 
