@@ -145,7 +145,7 @@ impl Fix {
             Self::Samples(fix) => fix.about().into(),
             Self::Relink => "Choose the file of this recording. Its layers find their channels by name.".into(),
             Self::Reload => "Read the file of this recording again. You can undo this.".into(),
-            Self::InferParents => "Find which bone each of these follows along its limb. Nothing moves.".into(),
+            Self::InferParents => "Infer the parent of each of these bones along its limb. The pose does not change.".into(),
             Self::DeleteConstraint => "Delete this constraint from the project. You can undo this.".into(),
         }
     }

@@ -194,14 +194,14 @@ pub struct Baked {
     pub expected: f64,
 }
 
-/// A jump that dual quaternion skinning makes in a steady motion. The file jumps within two milliseconds.
+/// A discontinuity of dual quaternion skinning in a continuous motion. The file reproduces it within two milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jump {
     /// Its clip.
     pub clip: ClipId,
     /// Its time, seconds.
     pub time: f64,
-    /// The joints that jump against each other; of a flat one, it comes first.
+    /// The two joints whose relative rotation jumps; a flat one comes first.
     pub joints: (JointId, JointId),
     /// Its cause.
     pub cause: JumpCause,

@@ -137,12 +137,12 @@ const FLAGS: [Flag; 18] = [
     (
         "infer-parents",
         "",
-        "Find which bone each bone follows along its limb where all hang from one node, as hand tracking writes them",
+        "Infer the parent of each bone along its limb in a flat rig, where all bones are children of one node (hand tracking)",
     ),
     (
         "logical-parent",
         "BONE PARENT|none",
-        "Set the bone that a bone follows along its limb; its place in the file stays",
+        "Set the parent of a bone along its limb; the hierarchy of the file does not change",
     ),
 ];
 

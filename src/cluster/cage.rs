@@ -70,7 +70,7 @@ pub enum CageError {
         /// The second vertex.
         b: u32,
     },
-    /// The displacements of its vertices cannot be those of another cage.
+    /// The displacements of its vertices cannot be resampled for another cage.
     #[error("{0}")]
     Displacements(String),
     /// There are more vertices than a cage of control points may have.

@@ -14,7 +14,7 @@ use crate::task::Task;
 use glam::DVec3;
 use std::sync::Arc;
 
-/// Vertices of a cage times those of its successor times keyframes that are displaced while the window waits: some 30 ms.
+/// Vertices of a cage times vertices of the next one times keyframes up to which displacements are resampled at once: some 30 ms.
 const DISPLACED_AT_ONCE: usize = 1 << 24;
 
 /// The lattice of a group.
@@ -90,7 +90,7 @@ impl CageControls {
         let (rest, n) = (&self.mesh, self.mesh.vertices().len());
         let cage = Cage::new(rest.vertices(), rest.triangles(), mesh.vertices(), task)?;
         let motion = self.motion.mapped(|offsets| {
-            // The others are dropped with it.
+            // The result is dropped.
             if task.is_cancelled() {
                 return Vec::new();
             }
@@ -119,7 +119,7 @@ impl CageControls {
                 || keys.saturating_mul(pairs) > DISPLACED_AT_ONCE)
     }
 
-    /// Whether the vertices of another cage are displaced by the places that they have in this one.
+    /// Whether the displacements have to be resampled for another cage: its topology differs, and some vertex is displaced.
     fn displaces_anew(&self, mesh: &CageMesh) -> bool {
         mesh.triangles() != self.mesh.triangles() && !self.motion.is_empty()
     }

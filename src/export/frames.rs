@@ -67,7 +67,7 @@ pub(super) fn add_frame_findings(
     findings.splice(0..0, first);
 }
 
-/// The clips that linear skinning, without any correction, shows as well as the frames or better; `None` if there is none.
+/// A warning about clips in which the error of morph frames is no smaller than that of plain linear skinning; `None` without any.
 pub(super) fn skinning_finding(document: &Document, improvement: &Improvement) -> Option<Finding> {
     let worse = improvement.worse();
     let (&first, rest) = worse.split_first()?;
@@ -78,8 +78,8 @@ pub(super) fn skinning_finding(document: &Document, improvement: &Improvement) -
         n => format!(" The same is true of {}.", counted(n, "more clip")),
     };
     let message = format!(
-        "Clip \"{name}\" differs by {:.3} % of the diagonal as frames, and by {:.3} % without correction: export it with its \
-         skin.{more}",
+        "Clip \"{name}\" has an error of {:.3} % of the diagonal as morph frames, and of {:.3} % without a correction: export it \
+         with its skin.{more}",
         100.0 * after,
         100.0 * before,
     );
@@ -140,7 +140,7 @@ mod tests {
         };
         assert_eq!(found(&[(0.02, 0.0009), (0.0005, 0.0008), (0.0, 0.0)]), None);
         let one = found(&[(0.02, 0.0009), (0.0015, 0.002)]).unwrap();
-        assert!(one.contains("\"Run\" differs by 0.200 %") && one.contains("0.150 % without"));
+        assert!(one.contains("\"Run\" has an error of 0.200 %") && one.contains("0.150 % without"));
         assert!(!one.contains("more clip"), "{one}");
         let two = found(&[(0.02, 0.02), (0.01, f64::NAN)]).unwrap();
         assert!(

@@ -30,7 +30,7 @@ const MAX_SOLVER_EXCESS: f64 = 1.1;
 
 /// The next tolerance as a fraction of the one that would do if errors were proportional to it.
 const TIGHTER: f64 = 0.95;
-/// A file is baked at most so often.
+/// Maximum number of bakes of a file.
 const MAX_BAKES: usize = 3;
 
 /// An export, and the file as read back for verification.

@@ -1,4 +1,4 @@
-//! Recordings as items of a document, whatever their files hold: channels, or skeletons in motion.
+//! Reads a recording of any kind as an item of a document: channels, or an animated skeleton.
 
 use super::channels::{self, is_packet_log};
 use super::gltf::{ImportError, import_file};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Why a file has no skeleton in motion.
+/// Why no animated skeleton can be read from a file.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
     /// It is a motion file that cannot be read.
@@ -70,7 +70,7 @@ pub fn motion_of_clip(document: &Document, clip: &Clip) -> MotionSource {
     MotionSource::of_take(clip.name.clone(), take, Vec::new())
 }
 
-/// Reads the skeleton in motion of a file: .bvh, .vmclog, or the clip `take` of a .glb or .gltf file (the first for an empty
+/// Reads the animated skeleton of a file: .bvh, .vmclog, or the clip `take` of a .glb or .gltf file (the first for an empty
 /// name).
 pub fn read_body(path: &Path, take: &str, task: &Task) -> Result<MotionSource, BodyError> {
     let stem = path.file_stem().unwrap_or_default();
@@ -149,7 +149,7 @@ pub fn read_item(
     Ok(item)
 }
 
-/// A skeleton in motion of the file at `path` as an item of a document. `take`: the clip of a model's file. `content`: what the
+/// The animated skeleton of the file at `path` as an item of a document. `take`: the clip of a model's file. `content`: what the
 /// file says besides the joints; `None` where those are all.
 pub fn item_of_body(
     name: &str,

@@ -32,7 +32,7 @@ pub fn read_motion_source(path: &Path, task: &Task) -> Result<MotionSource, Moti
 /// A motion of a file, and what the document keeps of it.
 #[derive(Clone, Debug)]
 pub struct ReadMotion {
-    /// The skeleton in motion.
+    /// The animated skeleton.
     pub source: Arc<MotionSource>,
     /// The file as a recording of a document; `None` for the clips of a project, which is no file of motion.
     pub item: Option<RecordingItem>,

@@ -1,4 +1,4 @@
-//! A motion of another skeleton, as it was read.
+//! The animation of another skeleton, as read from a file.
 
 use super::bvh::{Bvh, Positions};
 use super::recording::{Note, Recording, Track};
@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// A motion of another skeleton.
+/// The animation of another skeleton.
 #[derive(Clone, Debug)]
 pub struct MotionSource {
     /// The name of the file without its ending, or of the clip.
@@ -25,7 +25,7 @@ enum Content {
 }
 
 impl MotionSource {
-    /// A motion whose joints are known at each frame.
+    /// A motion that is sampled at each frame.
     pub fn of_take(name: impl Into<String>, take: Take, notes: Vec<Note>) -> Self {
         Self {
             name: name.into(),

@@ -125,7 +125,7 @@ pub enum Operation {
     Bind(Automatic),
     /// Makes a pose the rest pose; clips stay.
     PoseAsRest(Arc<Pose>),
-    /// Finds the logical parents of rigs whose joints all hang from one node.
+    /// Infers the logical parents of flat rigs, whose joints are all children of one node.
     InferParents,
     /// Sets the logical parent of a joint.
     LogicalParent {

@@ -1,5 +1,5 @@
-//! Plane, position and spacing of the grid: on the ground, and behind the scene in an orthographic view along a horizontal
-//! axis, where the ground is a line.
+//! The grid: on the ground; in an orthographic view along a horizontal axis, where the ground is a line, it faces the view behind
+//! everything else.
 
 use crate::math::camera::{Camera, View};
 use glam::{Vec2, Vec3};
@@ -7,7 +7,7 @@ use glam::{Vec2, Vec3};
 /// The parameters of the grid shader: decades of lines around the view.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Grid {
-    /// The plane of the grid: the directions of its lines, two of the world's axes.
+    /// The directions of its lines: two axes of the world.
     pub(crate) axes: [Vec3; 2],
     /// Whether it lies behind everything else.
     pub(crate) behind: bool,

@@ -1,5 +1,5 @@
-//! Jumps of the skin that dual quaternion skinning makes in a steady motion. No smooth bake follows one; the file gets a
-//! keyframe on both sides.
+//! Jumps: discontinuities of dual quaternion skinning in a continuous motion. A smooth track cannot reproduce one; the file gets
+//! a keyframe on both sides.
 //!
 //! - A blend takes every quaternion on the hemisphere of the heaviest joint's. When the relative rotation of two joints
 //!   passes 180 degrees, one of them changes hemisphere and the blend takes the longer arc (Kavan et al. 2008, section
@@ -27,9 +27,9 @@ const MIN_JUMP: f64 = 4.0 * MIN_PAIR_WEIGHT;
 /// A flip is bisected to within this, seconds: a twentieth of the shortest distance of keyframes, so that both
 /// keyframes lie on the right side.
 const BISECTION_SECS: f64 = 1e-4;
-/// The same of a flat joint: what turns by [`MIN_JUMP`] in this time jumps.
+/// The same for a flat joint: a rotation by more than [`MIN_JUMP`] within this time is a jump.
 const FLAT_BISECTION_SECS: f64 = 1e-6;
-/// Quaternions whose dot product is smaller are 180 degrees apart but for the rounding of f64: on no side.
+/// Quaternions with a smaller dot product are 180 degrees apart up to the rounding of f64: they are in no hemisphere.
 const NO_SIDE: f64 = 1e-9;
 /// The cosine of half the rotation of a joint between two frames, 90 degrees, above which they are searched for a jump:
 /// where a joint is flat in two directions at once, it does not mirror afterwards.
@@ -41,7 +41,7 @@ pub(crate) struct Flip {
     pub(crate) clip: usize,
     /// Seconds; the middle of the two milliseconds between its keyframes.
     pub(crate) time: f64,
-    /// Those that jump against each other; the one that is flat comes first.
+    /// The two joints whose relative rotation jumps; a flat one comes first.
     pub(crate) joints: (JointId, JointId),
     pub(crate) cause: JumpCause,
 }
@@ -73,7 +73,7 @@ pub(crate) struct PairMotion {
 /// Those of each pair.
 pub(crate) type PairMotions = Vec<PairMotion>;
 
-/// The pairs of joints of a group that can jump against each other.
+/// The pairs of joints of a group whose relative rotation can jump.
 pub(crate) fn pairs(sampler: &Sampler<'_>, group: &Group) -> Vec<Pair> {
     let mut found = BTreeSet::new();
     for part in &group.meshes {
@@ -137,7 +137,7 @@ impl PairMotion {
         }
     }
 
-    /// On which side of each other the quaternions of both joints lie; `None`: on neither.
+    /// Whether the quaternions of both joints are in one hemisphere; `None`: they are 180 degrees apart.
     fn side(&self) -> Option<bool> {
         let dot = self.rotations.0.dot(self.rotations.1);
         (dot.abs() > NO_SIDE).then_some(dot > 0.0)
@@ -160,14 +160,14 @@ impl PairMotion {
         self.signs != to.signs || self.turns(to).iter().any(|turn| *turn < FAR_TURN)
     }
 
-    /// What the rotation of one joint relative to the other turns by up to `to`, radians.
+    /// The angle between the relative rotations of the joints here and at `to`, radians.
     fn relative_turn(&self, to: &Self) -> f64 {
         let relative = |of: &Self| of.rotations.0.conjugate() * of.rotations.1;
         let cos = relative(self).dot(relative(to)).abs();
         2.0 * cos.min(1.0).acos()
     }
 
-    /// Whether a pair that is flat up to `to`, a moment later, jumps there.
+    /// Whether the relative rotation jumps up to `to`, a moment later.
     fn jumps(&self, to: &Self) -> bool {
         self.relative_turn(to) > MIN_JUMP
     }
@@ -240,7 +240,7 @@ fn brackets(pair: usize, motions: impl Iterator<Item = (FrameTime, PairMotion)>)
             continue;
         };
         let mut bracket = |cause, (from, motion): (FrameTime, PairMotion), to| {
-            // What jumps by itself, as at a step, has its keyframes.
+            // Keyframes this close are a jump of the clip itself, as at a step.
             if !is_jump(from.secs, time.secs) {
                 open.push(Open {
                     clip,

@@ -290,11 +290,11 @@ fn decomposed(matrix: DMat3, axes: DQuat) -> (DQuat, DVec3) {
     (quat_from_rotation(rotation) * axes, scale * signs)
 }
 
-/// The half turns for [`decomposed`] with which the rotations along a track follow each other steadily.
+/// The half turns for [`decomposed`] that keep the rotations along a track continuous.
 ///
-/// The rotation of a motion that begins to mirror turns round ([`polar()`] keeps the reflection along x), and linear
-/// interpolation of keyframes would turn it on the way; with the axes of the keyframe before, only a scale passes through
-/// 0. A motion that does not mirror has none until one has mirrored before it.
+/// Where a motion begins to mirror, its rotation jumps by a half turn ([`polar()`] keeps the reflection along x), which the
+/// interpolation between keyframes would show. With the axes of the previous keyframe a scale passes through 0 instead. Motions
+/// before the first mirrored one need no half turn.
 fn steady_axes(motions: impl Iterator<Item = DMat3>, rest: &DMat3) -> Vec<DQuat> {
     let mut is_plain = rest.determinant() >= 0.0;
     let mut before = quat_from_rotation(polar(*rest).0);

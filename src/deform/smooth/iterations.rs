@@ -20,7 +20,7 @@ pub(super) struct Iterations {
 }
 
 impl Iterations {
-    /// The buffer of a shape, for iterations around single points; what it holds is of no importance here.
+    /// A buffer of n_points, for iterations around single points. Its content is undefined.
     pub(super) fn buffer(&mut self, n_points: usize) -> &mut Vec<Vec3A> {
         self.other.resize(n_points, Vec3A::ZERO);
         &mut self.other

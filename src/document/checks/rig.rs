@@ -213,7 +213,7 @@ fn of_sides(document: &Document) -> Vec<Finding> {
     ]
 }
 
-/// Skins whose bones all hang from one node while nothing says which bone follows which.
+/// Skins with a flat rig and no logical parents.
 pub(super) fn of_flat_rigs(document: &Document) -> Vec<Finding> {
     let skeleton = document.skeleton();
     let skins = document.skins().iter();
@@ -227,7 +227,7 @@ pub(super) fn of_flat_rigs(document: &Document) -> Vec<Finding> {
         let mut joints: Vec<u32> = flat.iter().map(|j| j.0).collect();
         joints.sort_unstable();
         let message = format!(
-            "All {} hang from “{}”: bones do not follow one another, so compensation, IK and mirroring find no limbs.",
+            "All {} are children of “{}”: the hierarchy has no limbs, so compensation, IK and mirroring find none.",
             counted(flat.len(), "bone"),
             skeleton.label(above)
         );

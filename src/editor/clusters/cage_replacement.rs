@@ -1,4 +1,4 @@
-//! The mesh of a group's cage is replaced: what displaces its vertices is found for those of the new one, on the job lane where
+//! Replaces the cage mesh of a group. The displacements of its vertices are resampled for the new cage, on the job lane where
 //! that takes long.
 //!
 //! Invariant: the group changes when the new cage is there, in one undo step; until then, and after Cancel, it has the old one.
@@ -41,7 +41,7 @@ impl Drop for CageReplacement {
 }
 
 impl Editor {
-    /// Where the cage is from that replaces that of a group of the active object; `None` unless this is under way.
+    /// The source of the cage that is replacing the one of a group of the active object; `None` if no job is running.
     pub fn coming_cage(&self, group: u16) -> Option<&CageSource> {
         let running = self.clustering.replacement.0.as_ref()?;
         let is_it = running.group == group && self.clustered_mesh() == Some(running.mesh);

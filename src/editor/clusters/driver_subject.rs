@@ -1,4 +1,4 @@
-//! What the value of a driver is read from: an object and its input, in one pose or over a clip; and the reading itself.
+//! The input of a driver: which object it belongs to, in which pose or clip, and its values there.
 
 use super::object_size::first_instance;
 use crate::cluster::procedural::{DriverInput, DriverPoint};
@@ -10,15 +10,15 @@ use crate::task::{Cancelled, Task};
 use glam::{DAffine3, Vec3};
 use std::sync::Arc;
 
-/// The number of times of a clip at which a driver is read.
+/// Samples of a clip.
 pub(super) const TIMES: usize = 129;
-/// The number where vertices are computed.
+/// Samples of a clip where vertices have to be evaluated.
 const VERTEX_TIMES: usize = 49;
 
 /// Times, seconds, and the values of the input then.
 pub(super) type Inputs = Vec<(f64, Option<f64>)>;
 
-/// What a course is read from.
+/// The input of a driver of an object, in a pose or over a clip.
 #[derive(Clone)]
 pub(super) struct Subject {
     pub(super) document: Document,
@@ -43,7 +43,7 @@ impl Subject {
             && self.document.bends_the_same(&other.document)
     }
 
-    /// Whether it is the same input of the same object, in whatever pose.
+    /// Whether both are the same input of the same object, regardless of the pose.
     pub(super) fn reads_as(&self, other: &Self) -> bool {
         self.mesh == other.mesh && self.input == other.input
     }

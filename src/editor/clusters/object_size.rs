@@ -1,4 +1,4 @@
-//! The size of the active object, by which steps of displacements are chosen.
+//! The size of the active object, which sets the step of fields of displacements.
 
 use super::Editor;
 use crate::document::{Document, InstanceId, MeshId};

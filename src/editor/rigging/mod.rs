@@ -109,7 +109,7 @@ impl Rigging {
     }
 }
 
-/// Whether all joints of a skin hang from one node.
+/// Whether there is a flat rig: all joints of a skin are children of one node.
 fn has_flat_skin(document: &Document) -> bool {
     let mut skins = document.skins().values();
     skins.any(|skin| flat_joints(document, skin).is_some())
@@ -172,7 +172,7 @@ impl Editor {
                 Some("The current pose is already the rest pose: pose a bone first.")
             }
             RigKind::InferParents if !has_flat_skin(document) => {
-                Some("The bones of every skin already follow one another.")
+                Some("No skin has a flat rig, with all bones children of one node.")
             }
             RigKind::Template(_) | RigKind::Bind | RigKind::PoseAsRest | RigKind::InferParents => {
                 None

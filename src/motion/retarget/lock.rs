@@ -68,7 +68,7 @@ pub(super) fn lock(
     }
     found.slide_before = worst(&before, &found.contacts, times);
     found.slide_after = found.slide_before;
-    // One that was drawn by hand is meant; one that was found is hardly a walk.
+    // A single contact by hand is intended; a single one that was found is no walk.
     let least = if by_hand.is_some() { 1 } else { 2 };
     found.holds = found.contacts.iter().map(Vec::len).sum::<usize>() >= least;
     if !found.holds {

@@ -1,4 +1,4 @@
-//! How a recording of a moving skeleton is put on the character.
+//! Settings for retargeting an animated skeleton to the character.
 
 use super::{BakeOptions, RetargetOptions};
 use crate::motion::bvh::Positions;
@@ -11,16 +11,16 @@ use std::sync::Arc;
 /// How the joints of a skeleton get their roles in a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RoleSearch {
-    /// By their names; by structure where those make no body.
+    /// By name; by structure if the names give no body.
     #[default]
     Auto,
-    /// By their names.
+    /// By name.
     Names,
-    /// By the shape of the skeleton at rest.
+    /// By structure: the shape of the skeleton in the rest pose.
     Structure,
 }
 
-/// How a motion is put on a character.
+/// How a motion is retargeted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MotionSettings {
     /// What the position channels of a BVH file are.
@@ -35,18 +35,18 @@ pub struct MotionSettings {
     pub bake: BakeOptions,
 }
 
-/// A recording of a moving skeleton, and the clip that it became.
+/// The animated skeleton of a recording, and the clip that it was retargeted to.
 #[derive(Clone, Debug, Default)]
 pub struct BodyMotion {
-    /// The skeleton in motion; `None` where it cannot be read.
+    /// The animated skeleton; `None` where it cannot be read.
     pub source: Option<Arc<MotionSource>>,
     /// The clip of a model's file by its name; empty for a file of one motion.
     pub take: String,
-    /// How it is put on the character.
+    /// How it is retargeted.
     pub settings: MotionSettings,
-    /// The contacts of the feet in the clip.
+    /// Foot contacts, seconds of the clip.
     pub feet: FeetSecs,
-    /// The clip that it became.
+    /// The clip that it was retargeted to.
     pub clip: Option<ClipId>,
 }
 

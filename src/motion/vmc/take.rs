@@ -1,4 +1,4 @@
-//! The body that channels named after Unity's human bones move.
+//! The animated body of channels that are named after Unity's humanoid bones.
 
 use super::body::BONES;
 use crate::motion::aggregate::frame_times;
@@ -117,7 +117,7 @@ impl Body {
 }
 
 /// The motion of the body, 60 frames a second from 0: gaps interpolated, and in long ones held and faded to a T-pose.
-/// Bones that have no length have that of an average adult. `None` without a rotation that is named after a human bone.
+/// A bone of unknown length gets that of an average adult. `None` unless a rotation is named after a humanoid bone.
 pub fn take_of_body(recording: &Recording) -> Option<Take> {
     let rotation = |name: &str| {
         let mut tracks = recording.rotations.iter();
