@@ -143,7 +143,7 @@ fn compensates_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
 /// Draws the bone that this one follows along its limb.
 fn logical_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let skeleton = editor.document().skeleton().clone();
-    let rule = skeleton.joint(joint).rule;
+    let mut rule = skeleton.joint(joint).rule;
     let about = "The parent of this bone along its limb, if all bones are children of one node. Bone shapes, bulge \
                  compensation, IK and mirroring use it. The pose does not change.";
     // What follows the bone cannot be above it.
@@ -153,12 +153,14 @@ fn logical_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     };
     let others = skeleton.live_joints().filter(is_free);
     let name = ("Logical parent", about);
-    if let Some(chosen) = parent_ui(ui, name, (&skeleton, joint), rule.logical_parent, others) {
-        let rule = JointRule {
-            logical_parent: chosen,
-            ..rule
-        };
-        let label = label_of(&skeleton, "logical parent", chosen);
+    if parent_ui(
+        ui,
+        name,
+        (&skeleton, joint),
+        &mut rule.logical_parent,
+        others,
+    ) {
+        let label = label_of(&skeleton, "logical parent", rule.logical_parent);
         editor.set_joint_rule(joint, rule, &label);
     }
 }
@@ -166,38 +168,40 @@ fn logical_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
 /// Draws the joint whose inflation moves the bone.
 fn inflation_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let skeleton = editor.document().skeleton().clone();
-    let rule = skeleton.joint(joint).rule;
+    let mut rule = skeleton.joint(joint).rule;
     let about = "The joint whose scale inflation moves this bone. Change it if constraints of another program place \
                  the bone elsewhere.";
     // Only joints earlier in the order can be followed.
     let before = skeleton.order().iter().map(|&j| JointId(j));
     let before = before.take_while(|&other| other != joint);
     let name = ("Inflation parent", about);
-    if let Some(chosen) = parent_ui(ui, name, (&skeleton, joint), rule.inflation_parent, before) {
-        let rule = JointRule {
-            inflation_parent: chosen,
-            ..rule
-        };
-        let label = label_of(&skeleton, "inflation parent", chosen);
+    if parent_ui(
+        ui,
+        name,
+        (&skeleton, joint),
+        &mut rule.inflation_parent,
+        before,
+    ) {
+        let label = label_of(&skeleton, "inflation parent", rule.inflation_parent);
         editor.set_joint_rule(joint, rule, &label);
     }
 }
 
-/// Draws a choice of another joint in place of the parent; `None`: the parent. Returns what was chosen instead of `known`.
+/// Draws a choice of another joint in place of the parent; `None`: the parent. Returns whether it changed.
 fn parent_ui(
     ui: &mut Ui,
     (name, about): (&str, &str),
     (skeleton, joint): (&Skeleton, JointId),
-    known: Option<JointId>,
+    chosen: &mut Option<JointId>,
     others: impl Iterator<Item = JointId>,
-) -> Option<Option<JointId>> {
+) -> bool {
     let parent = skeleton.joint(joint).parent;
     let parent_label = match parent {
         Some(parent) => format!("Parent ({})", skeleton.label(parent)),
         None => "No joint".to_owned(),
     };
+    let known = *chosen;
     let shown = known.map_or_else(|| parent_label.clone(), |joint| skeleton.label(joint));
-    let mut chosen = known;
     let dim = theme::palette(ui).text_dim;
     let label = ui
         .label(RichText::new(name).color(dim))
@@ -207,15 +211,15 @@ fn parent_ui(
         .truncate()
         .selected_text(shown)
         .show_ui(ui, |ui| {
-            ui.selectable_value(&mut chosen, None, parent_label);
+            ui.selectable_value(chosen, None, parent_label);
             for other in others.filter(|&other| Some(other) != parent) {
-                ui.selectable_value(&mut chosen, Some(other), skeleton.label(other));
+                ui.selectable_value(chosen, Some(other), skeleton.label(other));
             }
         })
         .response
         .labelled_by(label.id)
         .on_hover_text(about);
-    (chosen != known).then_some(chosen)
+    *chosen != known
 }
 
 /// The undo label of another parent of a kind.
