@@ -223,6 +223,57 @@ fn the_error_between_the_times_of_the_check_is_hardly_larger() {
     }
 }
 
+/// A turn by 360 degrees jumps at 180, where the shape of linear blend skinning collapses: morph targets have to grow without
+/// bound next to it.
+#[test]
+fn a_jump_is_followed_on_both_sides() {
+    let spin = || {
+        let mut gltf = tube(3);
+        let clip = clip(&mut gltf, "Spin");
+        let n = RATE as usize;
+        let times: Vec<f32> = (0..=n).map(|i| i as f32 / RATE).collect();
+        let degrees: Vec<f32> = times.iter().map(|t| 360.0 * t).collect();
+        turn(&mut gltf, clip, 2, "LINEAR", &times, &degrees);
+        gltf
+    };
+    // Towards the negative of a similar quaternion a spline passes close to 0, and makes most of a turn within milliseconds.
+    let spline = || {
+        let mut gltf = tube(3);
+        let clip = clip(&mut gltf, "Spline");
+        let values = [(0.1f32, 1.0), (0.2, -1.0), (0.2, -1.0)].map(|(half, sign)| {
+            let (s, c) = half.sin_cos();
+            [[0.0; 4], [sign * s, 0.0, 0.0, sign * c], [0.0; 4]].concat()
+        });
+        let times = [0.0, 0.7, 1.0];
+        channel(
+            &mut gltf,
+            clip,
+            2,
+            "rotation",
+            "CUBICSPLINE",
+            &times,
+            &values.concat(),
+        );
+        gltf
+    };
+    for (gltf, what) in [(spin(), "spin"), (spline(), "spline")] {
+        for stack in [DeformStack::dqs(), DeformStack::default()] {
+            let made = Corrected::new(gltf.clone(), &stack);
+            let report = &made.report;
+            let told = made.exported.report.findings.iter();
+            let jumps = told.filter(|f| f.message.contains("The skin jumps"));
+            assert!(jumps.count() > 0, "{what}");
+            assert!(report.met, "{what}: {} %", report.max_percent);
+            let largest = made.largest(480);
+            let said = report.max_percent;
+            assert!(
+                largest <= 1.05 * said,
+                "{what}: {largest} % instead of {said} %"
+            );
+        }
+    }
+}
+
 /// The baked track of a mesh holds the source's weights, too: a spline with long curved segments gets more keyframes.
 #[test]
 fn splines_of_own_morph_targets_play_between_their_keyframes() {

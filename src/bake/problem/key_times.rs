@@ -1,7 +1,9 @@
 //! Times of the keyframes of baked tracks.
 
+use crate::bake::compared_times::is_jump;
 use crate::skeleton::{Channel, Clip, Interpolation, Pose, Property};
-use std::collections::BTreeSet;
+use glam::DQuat;
+use std::collections::{BTreeSet, VecDeque};
 
 /// The shortest interval between keyframes, seconds: two f32 times closer than this can become equal or unordered in a
 /// player after some minutes, and a jump of 2 ms is shorter than any displayed frame.
@@ -29,8 +31,10 @@ pub(crate) fn key_times(clip: &Clip, rest: &Pose, chosen: &BTreeSet<u32>) -> Vec
             continue;
         }
         times.extend_from_slice(&channel.times);
-        if channel.property == Property::MorphWeights {
-            times.extend(within_splines(channel));
+        match channel.property {
+            Property::MorphWeights => times.extend(within_splines(channel)),
+            Property::Rotation => times.extend(fast_in_splines(channel)),
+            _ => {}
         }
         if channel.interpolation == Interpolation::Step {
             // The last frame before each step.
@@ -87,6 +91,42 @@ fn within_splines(channel: &Channel) -> Vec<f32> {
         let parts = (off / MAX_WEIGHT_OFF).sqrt().ceil().clamp(1.0, MOST_PARTS);
         let inner = 1..parts as u32;
         times.extend(inner.map(|i| (from + (to - from) * f64::from(i) / parts) as f32));
+    }
+    times
+}
+
+/// Times within the segments of a spline of quaternions between which it rotates by no more than [`MAX_KEY_ROTATION`]. A
+/// spline that passes close to 0, as from a quaternion to its negative, makes most of its rotation within milliseconds.
+fn fast_in_splines(channel: &Channel) -> Vec<f32> {
+    let mut times = Vec::new();
+    if channel.interpolation != Interpolation::CubicSpline {
+        return times;
+    }
+    let at = |secs: f64| {
+        let mut values = [0.0; 4];
+        channel.sample(secs, &mut values);
+        DQuat::from_array(values)
+    };
+    let slowest = (0.5 * MAX_KEY_ROTATION.to_radians()).cos();
+    let is_slow = |from: DQuat, to: DQuat| from.dot(to).abs() >= slowest;
+    for pair in channel.times.windows(2) {
+        let (start, end) = (f64::from(pair[0]), f64::from(pair[1]));
+        let even = |i: u32| start + (end - start) * f64::from(i) / f64::from(SPLINE_SAMPLES);
+        let mut open: VecDeque<(f64, f64)> = (0..SPLINE_SAMPLES)
+            .map(|i| (even(i), even(i + 1)))
+            .collect();
+        let mut room = MOST_PARTS as usize;
+        while let Some((from, to)) = open.pop_front().filter(|_| room > 0) {
+            let middle = 0.5 * (from + to);
+            let [first, half, last] = [from, middle, to].map(at);
+            // Frames that are as close as those of a jump are not searched for one.
+            let is_wide = !is_jump(from, middle);
+            if is_wide && !(is_slow(first, half) && is_slow(half, last)) {
+                times.push(middle as f32);
+                open.extend([(from, middle), (middle, to)]);
+                room -= 1;
+            }
+        }
     }
     times
 }
@@ -165,7 +205,7 @@ fn max_rotation(clip: &Clip, pose: &mut Pose, chosen: &BTreeSet<u32>, from: f64,
         return 0.0;
     }
     let mut angles = vec![0.0f64; pose.locals.len()];
-    let mut before: Vec<glam::DQuat> = Vec::new();
+    let mut before: Vec<DQuat> = Vec::new();
     for step in 0..=4 {
         clip.apply(from + (to - from) * f64::from(step) / 4.0, pose);
         if !before.is_empty() {
@@ -184,6 +224,35 @@ mod tests {
     use super::*;
     use crate::math::Transform;
     use crate::skeleton::JointId;
+
+    #[test]
+    fn a_spline_through_zero_has_keyframes_where_it_rotates() {
+        let near = [0.02f32, 0.0, 0.0, 1.0];
+        let values = [
+            [0.0; 4],
+            near,
+            [0.0; 4],
+            [0.0; 4],
+            [0.0, 0.02, 0.0, -1.0],
+            [0.0; 4],
+        ];
+        let channel = Channel {
+            joint: JointId(0),
+            property: Property::Rotation,
+            interpolation: Interpolation::CubicSpline,
+            times: [0.0, 2.0].into(),
+            values: values.as_flattened().into(),
+        };
+        let mut times = fast_in_splines(&channel);
+        times.sort_by(f32::total_cmp);
+        let fast = times.iter().filter(|t| (*t - 1.0).abs() < 0.02).count();
+        assert!((4..=64).contains(&times.len()) && fast >= 4, "{times:?}");
+        let slow = Channel {
+            interpolation: Interpolation::Linear,
+            ..channel
+        };
+        assert!(fast_in_splines(&slow).is_empty());
+    }
 
     fn turning(interpolation: Interpolation, times: &[f32], degrees: &[f32]) -> Vec<f32> {
         let values = degrees.iter().flat_map(|d| {

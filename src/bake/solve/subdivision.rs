@@ -2,6 +2,7 @@
 
 use super::MISSED_SHARE;
 use super::playback::{INTERVAL_SAMPLES, Playback};
+use crate::bake::compared_times::is_jump;
 use crate::bake::problem::key_times::MIN_KEY_INTERVAL;
 use crate::bake::problem::sampler::{Frame, FrameTime, SampleRequest};
 use crate::math::Worse;
@@ -74,7 +75,7 @@ impl Playback<'_, '_> {
                     let middle = f32::midpoint(from, to);
                     fresh.push((clip, middle));
                     next.extend([(clip, from, middle), (clip, middle, to)]);
-                } else if long || !strays {
+                } else if !strays || !is_jump(f64::from(from), f64::from(to)) {
                     // The two milliseconds of a jump are not corrected.
                     between = between.worse(error);
                     if error > self.problem.tolerance * MISSED_SHARE {
