@@ -165,6 +165,8 @@ mod layering;
 mod layers;
 #[path = "core/lengths.rs"]
 mod lengths;
+#[path = "core/live_motion.rs"]
+mod live_motion;
 #[path = "core/logical_parents.rs"]
 mod logical_parents;
 #[path = "core/malformed.rs"]

@@ -40,6 +40,8 @@ mod influences;
 mod layers;
 #[path = "gui/licences.rs"]
 mod licences;
+#[path = "gui/live_motion.rs"]
+mod live_motion;
 #[path = "gui/looks.rs"]
 mod looks;
 #[path = "gui/maps.rs"]

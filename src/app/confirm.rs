@@ -44,12 +44,18 @@ impl SinewApp {
         only
     }
 
+    /// Whether another model, or none, would lose changes. A recording under way ends and becomes one.
+    pub(super) fn would_lose_work(&mut self) -> bool {
+        let is_recorded = self.editor.stop_recording();
+        is_recorded || self.editor.history().is_modified()
+    }
+
     /// Opens a model or project, after asking about unsaved changes.
     pub(super) fn open(&mut self, request: OpenRequest) {
         self.welcome = None;
         self.shows_about = false;
         self.manual = None;
-        if self.editor.history().is_modified() {
+        if self.would_lose_work() {
             self.pending = Some(Pending::Open(request));
         } else {
             self.ask_for_thumbnail();

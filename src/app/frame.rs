@@ -167,7 +167,7 @@ impl eframe::App for SinewApp {
         self.update_title(ctx);
         if ctx.input(|i| i.viewport().close_requested())
             && !self.close_confirmed
-            && self.editor.history().is_modified()
+            && self.would_lose_work()
         {
             ctx.send_viewport_cmd(ViewportCommand::CancelClose);
             self.pending = Some(Pending::Close);
@@ -176,7 +176,7 @@ impl eframe::App for SinewApp {
         if let Some(rest) = self.settings.poll() {
             ctx.request_repaint_after(rest);
         }
-        if self.editor.is_playing() {
+        if self.editor.is_playing() || self.editor.live_needs_frames() {
             ctx.request_repaint();
         } else if self.editor.running().is_some() || self.editor.measuring().is_some() {
             ctx.request_repaint_after(Duration::from_millis(50));

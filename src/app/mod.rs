@@ -17,6 +17,7 @@ mod overlay;
 mod preferences;
 mod run;
 mod run_clusters;
+mod run_live;
 pub mod settings;
 mod shell;
 pub mod thumbnails;
@@ -37,7 +38,8 @@ use crate::view::keymap;
 use crate::view::layout::{Arrangement, Dock};
 use crate::view::mode::Mode;
 use crate::view::panels::{
-    ClustersPanel, CorrectivesPanel, Hierarchy, InfluencesPanel, LayersPanel, Timeline, VolumePanel,
+    ClustersPanel, CorrectivesPanel, Hierarchy, InfluencesPanel, LayersPanel, MotionPanel,
+    Timeline, VolumePanel,
 };
 use crate::view::pie::Pie;
 use crate::view::scene::Shading;
@@ -140,6 +142,7 @@ pub struct SinewApp {
     layers: LayersPanel,
     clusters: ClustersPanel,
     correctives: CorrectivesPanel,
+    motion: MotionPanel,
     dock: Dock,
     settings: SettingsFile,
     toasts: Toasts,
@@ -237,6 +240,7 @@ impl SinewApp {
             layers: LayersPanel::default(),
             clusters: ClustersPanel::default(),
             correctives: CorrectivesPanel::default(),
+            motion: MotionPanel::default(),
             dock,
             toasts: Toasts::default(),
             memory: Memory::default(),

@@ -396,6 +396,11 @@ impl SinewApp {
                     self.editor.adjust_motion(recording);
                 }
             }
+            Command::AddStamp => self.editor.add_stamp(),
+            Command::ToggleListening
+            | Command::CalibrateLive
+            | Command::ToggleRecording
+            | Command::ToggleLive => self.run_on_live_motion(command),
             Command::DeleteClip => self.editor.delete_clip(),
             Command::UseRigidInterpolation(interpolation) => {
                 self.editor.set_rigid_interpolation(interpolation);

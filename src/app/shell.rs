@@ -232,6 +232,10 @@ impl PanelHost for SinewApp {
                 let commands = self.clusters.show_ui(ui, &mut self.editor);
                 self.commands.extend(commands);
             }
+            PanelKind::Motion => {
+                let commands = self.motion.show_ui(ui, &mut self.editor);
+                self.commands.extend(commands);
+            }
             PanelKind::Layers => {
                 let commands = self.layers.show_ui(ui, &mut self.editor);
                 self.commands.extend(commands);

@@ -80,6 +80,11 @@ impl SinewApp {
                 let clip = self.editor.shown_clip();
                 clip.is_some_and(|(_, clip)| !clip.preview)
             }
+            Command::ToggleListening => self.editor.live().is_some(),
+            Command::ToggleRecording => self.editor.is_recording_live(),
+            Command::ToggleLive => {
+                self.editor.live().is_some() && self.editor.live_settings().is_shown
+            }
             Command::UseMethod(method) => self.editor.method() == method,
             Command::UsePreset(preset) => self.editor.stack_preset() == Some(preset),
             Command::SetMode(mode) => self.viewport.mode == mode,

@@ -1,6 +1,6 @@
 //! The arguments of `sinew motion`. Clocks and events belong to the stream before them, so their order matters.
 
-use crate::io::live::VMC_PORT;
+use crate::io::live::{JSON_PORT, VMC_PORT};
 use crate::motion::align::ClockEvent;
 use crate::motion::bvh::Positions;
 use crate::motion::retarget::Travel;
@@ -90,10 +90,11 @@ pub struct MotionArgs {
     /// The file for the report of the mapping, the feet and the keys, as JSON.
     #[arg(long, value_name = "R.json", help_heading = RETARGET)]
     pub report: Option<PathBuf>,
-    /// Record live motion: VMC packets over UDP at a port of this computer.
+    /// Record live motion: VMC packets over UDP or JSON lines over TCP at a port of this computer, or JSON lines of the
+    /// standard input.
     #[arg(
         long,
-        value_name = "vmc[:PORT]",
+        value_name = "vmc[:PORT]|json[:PORT]|json:-",
         value_parser = parse_listen,
         requires = "record",
         conflicts_with_all = ["bvh", "from", "replay", "table", "places"],
@@ -181,9 +182,13 @@ impl From<PositionsArg> for Positions {
 
 /// `--listen`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListenArg {
-    /// The UDP port; 0: a free one.
-    pub port: u16,
+pub enum ListenArg {
+    /// VMC packets at a UDP port; 0: a free one.
+    Vmc(u16),
+    /// JSON lines at a TCP port; 0: a free one.
+    Json(u16),
+    /// JSON lines of the standard input.
+    Input,
 }
 
 /// `--map`
@@ -420,13 +425,23 @@ impl FromArgMatches for Streams {
 }
 
 fn parse_listen(text: &str) -> Result<ListenArg, String> {
-    let port = match text.strip_prefix("vmc") {
-        Some("") => Some(VMC_PORT),
-        Some(port) => port.strip_prefix(':').and_then(|port| port.parse().ok()),
-        None => None,
+    let (kind, port) = text.split_once(':').unwrap_or((text, ""));
+    let number = |usual: u16| match port {
+        "" if !text.ends_with(':') => Some(usual),
+        port => port.parse().ok(),
     };
-    let port = port.ok_or_else(|| format!("give vmc or vmc:PORT; without PORT it is {VMC_PORT}"));
-    Ok(ListenArg { port: port? })
+    let found = match (kind, port) {
+        ("json", "-") => Some(ListenArg::Input),
+        ("json", _) => number(JSON_PORT).map(ListenArg::Json),
+        ("vmc", _) => number(VMC_PORT).map(ListenArg::Vmc),
+        _ => None,
+    };
+    found.ok_or_else(|| {
+        format!(
+            "give vmc or vmc:PORT, json or json:PORT, or json:- for the standard input; without PORT it is {VMC_PORT} for \
+             vmc and {JSON_PORT} for json"
+        )
+    })
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {

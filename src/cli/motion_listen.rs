@@ -5,11 +5,16 @@ use super::{Failure, load};
 use crate::finding::{counted, trimmed};
 use crate::io::live::Listener;
 use crate::io::{Outputs, is_model, is_project};
+use crate::motion::Recording;
+use crate::motion::live::JsonSource;
 use crate::motion::table::write_json_lines;
 use crate::motion::vmc::VmcSource;
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+
+/// How often it is looked whether the standard input has ended.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 pub(super) fn run(
     args: &MotionArgs,
@@ -41,7 +46,17 @@ pub(super) fn run(
         None => Outputs::default(),
     };
     let output = outputs.claim(to).map_err(Failure::input)?;
-    let listener = Listener::new(listen.port, args.all_interfaces).map_err(Failure::input)?;
+    let is_vmc = matches!(listen, ListenArg::Vmc(_));
+    let listener = match listen {
+        ListenArg::Vmc(port) => Listener::udp(port, args.all_interfaces, || {}),
+        ListenArg::Json(port) => Listener::tcp(port, args.all_interfaces, || {}),
+        ListenArg::Input => Listener::of_reader(std::io::stdin(), || {}),
+    };
+    let listener = listener.map_err(Failure::input)?;
+    let at = match listener.address() {
+        Some(address) => address.to_string(),
+        None => "the standard input".to_owned(),
+    };
     let whom = if args.all_interfaces {
         ": any computer in your network can send motion"
     } else {
@@ -49,39 +64,62 @@ pub(super) fn run(
     };
     writeln!(
         out,
-        "Listening on {} for {} s{whom}",
-        listener.address(),
+        "Listening on {at} for {} s{whom}",
         trimmed(args.seconds)
     )?;
     out.flush()?;
     let end = Instant::now() + Duration::from_secs_f64(args.seconds);
-    let mut source = VmcSource::default();
+    let (mut packets, mut lines) = (VmcSource::default(), JsonSource::default());
     while let Some(left) = end.checked_duration_since(Instant::now()) {
-        if let Some(packet) = listener.next_within(left) {
-            source.receive(packet.arrival, &packet.bytes);
+        let wait = left.min(PATIENCE);
+        match listener.next_within(wait) {
+            Some(packet) if is_vmc => packets.receive(packet.arrival, &packet.bytes),
+            Some(packet) => {
+                lines.receive(packet.arrival, &packet.bytes);
+            }
+            None if listener.has_ended() => break,
+            None => {}
         }
     }
-    let counts = source.counts();
-    let mut said = vec![
-        counted(counts.received, "packet"),
-        counted(counts.messages, "message"),
-    ];
-    if let Some(why) = counts.last_malformed.filter(|_| counts.malformed > 0) {
-        said.push(format!("{} malformed (the last: {why})", counts.malformed));
+    let (mut said, malformed, why) = if is_vmc {
+        let counts = packets.counts();
+        let said = vec![
+            counted(counts.received, "packet"),
+            counted(counts.messages, "message"),
+        ];
+        let why = counts.last_malformed.unwrap_or_default().to_owned();
+        (said, counts.malformed, why)
+    } else {
+        let counts = lines.counts();
+        let why = counts.last_malformed.clone().unwrap_or_default();
+        (
+            vec![counted(counts.received, "line")],
+            counts.malformed,
+            why,
+        )
+    };
+    if malformed > 0 {
+        said.push(format!("{malformed} malformed (the last: {why})"));
     }
-    if counts.ignored > 0 {
-        said.push(format!("{} not read", counts.ignored));
+    if packets.counts().ignored > 0 {
+        said.push(format!("{} not read", packets.counts().ignored));
     }
     if listener.n_dropped() > 0 {
         let n = counted(listener.n_dropped(), "packet");
         said.push(format!("{n} dropped, because too many came"));
     }
     writeln!(out, "{}", said.join(", "))?;
-    let recording = source.recording();
+    let recording = if is_vmc {
+        packets.recording()
+    } else {
+        Recording {
+            device: lines.device().map(str::to_owned),
+            ..lines.samples.recording(f64::NEG_INFINITY)
+        }
+    };
     if recording.times.is_empty() {
         return Err(Failure::Input(format!(
-            "No motion was received at {}, so nothing was written.",
-            listener.address()
+            "No motion was received at {at}, so nothing was written."
         )));
     }
     let mut text = Vec::new();

@@ -231,6 +231,9 @@ impl Document {
     }
 
     fn current_free_pose(&self) -> Arc<Pose> {
+        if let Some(pose) = self.live_pose() {
+            return pose.clone();
+        }
         let playback = &self.session.playback;
         match playback.clip.and_then(|id| self.clips.get(&id)) {
             Some(clip) if !playback.unkeyed => Arc::new(self.keyed_pose(clip, playback.time_secs)),
@@ -244,10 +247,16 @@ impl Document {
         }
     }
 
+    /// The pose of live motion, where it is one of this skeleton.
+    fn live_pose(&self) -> Option<&Arc<Pose>> {
+        let pose = self.session.live_pose.as_ref()?;
+        (pose.locals.len() == self.skeleton.len()).then_some(pose)
+    }
+
     /// The time of [`Document::shown_pose`]: the session's in its clip. A pose that is not keyed yet stays in the clip.
     pub fn shown_moment(&self) -> Moment {
         let playback = &self.session.playback;
-        if self.session.shows_rest {
+        if self.session.shows_rest || self.live_pose().is_some() {
             return Moment::default();
         }
         match playback.clip.filter(|id| self.clips.contains_key(id)) {

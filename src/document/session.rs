@@ -10,7 +10,7 @@ pub use super::sculpt_kind::SculptKind;
 use super::{ClipId, Compare, InstanceId, LayerId, MeshId};
 use crate::math::Camera;
 use crate::mesh::PointSet;
-use crate::skeleton::{JointId, RigidInterpolation, Skeleton};
+use crate::skeleton::{JointId, Pose, RigidInterpolation, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -205,6 +205,8 @@ pub struct Session {
     pub pose: PoseOptions,
     /// Whether the rest pose is shown instead of the pose or the clip. Not saved.
     pub shows_rest: bool,
+    /// What live motion shows instead of the clip or the artist's pose. Not saved.
+    pub live_pose: Option<Arc<Pose>>,
     /// Joints that keep their position while their ancestors move.
     pub pins: BTreeSet<JointId>,
     /// Selected points. A project keeps them by vertices, not here.

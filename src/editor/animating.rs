@@ -120,7 +120,7 @@ impl Editor {
         let time_secs = self.key_time(&before, joints, reach);
         // At the time of the keyframe, which may differ from the current time by less than a frame.
         let base = self.document.keyed_pose(&before, f64::from(time_secs));
-        let is_clips_own = shown.is_some() && !self.playback().unkeyed;
+        let is_clips_own = shown.is_some() && !self.playback().unkeyed && !self.shows_live();
         let pose = if is_clips_own {
             Arc::new(base.clone())
         } else {
@@ -148,11 +148,12 @@ impl Editor {
             return None;
         }
         let left = self.left_unkeyed(keyed.id, time_secs, &keyed.pose);
+        let is_live = self.shows_live();
         let playback = self.playback_mut();
         playback.clip = Some(keyed.id);
         playback.time_secs = time_secs;
-        // Other posed bones stay on screen until they are keyed or the time changes.
-        playback.unkeyed = left > 0;
+        // Other posed bones stay on screen until they are keyed or the time changes; live motion goes on.
+        playback.unkeyed = left > 0 && !is_live;
         playback.playing &= left == 0;
         self.evaluation.stale = true;
         Some(left)

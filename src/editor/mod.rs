@@ -30,6 +30,7 @@ pub mod influence_table;
 mod jobs;
 mod layers;
 mod lengths;
+pub mod live;
 mod maps;
 mod measuring;
 mod mirrors;
@@ -155,6 +156,7 @@ pub struct Editor {
     operations: operations::Operations,
     rigging: rigging::Rigging,
     motions: motions::Motions,
+    live: live::Live,
     mirrors: mirrors::Mirrors,
     symmetries: symmetries::Symmetries,
     suggesting: suggesting::Suggesting,
@@ -195,7 +197,7 @@ impl Editor {
         wake: impl Fn() + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let wake = Arc::new(wake);
-        let (theirs, watching) = (wake.clone(), wake.clone());
+        let (theirs, watching, live_wake) = (wake.clone(), wake.clone(), wake.clone());
         Ok(Self {
             document: Document::default(),
             history: History::default(),
@@ -243,6 +245,7 @@ impl Editor {
             operations: operations::Operations::default(),
             rigging: rigging::Rigging::default(),
             motions: motions::Motions::default(),
+            live: live::Live::new(live_wake),
             mirrors: mirrors::Mirrors::default(),
             symmetries: symmetries::Symmetries::default(),
             suggesting: suggesting::Suggesting::default(),
@@ -481,6 +484,7 @@ impl Editor {
         self.operations.forget_model();
         self.rigging.forget_model();
         self.motions.forget_model();
+        self.live.forget_model();
         self.suggesting.forget_model();
         self.cluster_suggestions.forget_model();
         self.clustering.forget_model();

@@ -17,8 +17,11 @@ const SAME_FRAME: f64 = 1e-3;
 const LATEST_SECS: f64 = 86_400.0;
 
 impl Editor {
-    /// Shows a clip from its start, or the document's pose. Resets the loop range to the clip.
+    /// Shows a clip from its start, or the document's pose. Resets the loop range to the clip. A clip hides live motion.
     pub fn show_clip(&mut self, clip: Option<ClipId>) {
+        if clip.is_some() {
+            self.hide_live();
+        }
         let start = clip
             .and_then(|id| self.document.clip_span(id))
             .map(|(start, _)| start);
@@ -175,6 +178,7 @@ impl Editor {
             self.notify("Edit bones mode shows the rest pose. Choose another mode to play a clip.");
             return;
         }
+        self.hide_live();
         if self.shown_clip().is_none() {
             let first = self.document.clips().keys().next().copied();
             self.show_clip(first);

@@ -67,7 +67,7 @@ impl Evaluation {
 /// One step of a poll; returns whether there was something to do.
 type Step = fn(&mut Editor) -> bool;
 
-const STEPS: [Step; 23] = [
+const STEPS: [Step; 24] = [
     Editor::go_on_with_stroke,
     Editor::take_ended_jobs,
     Editor::take_evaluated,
@@ -75,6 +75,7 @@ const STEPS: [Step; 23] = [
     Editor::follow_edits_of_operation,
     Editor::follow_edits_of_rig,
     Editor::follow_edits_of_motion,
+    Editor::follow_live,
     Editor::report_layers,
     Editor::frame_new_model,
     Editor::frame_worst_of_export,

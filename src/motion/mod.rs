@@ -4,7 +4,7 @@
 //! recording is read at any time as a [`Channel`]: interpolated ([`Sampling`]), and in gaps held and faded to rest
 //! ([`fade`]). [`align`] puts the clocks of devices on a common one, [`aggregate`] samples several recordings at common times.
 //! A [`Take`] is a skeleton in motion, of a BVH file or a clip; [`retarget`] puts it on another one by the [`roles`] of both.
-//! [`vmc`] reads packets of live motion.
+//! [`vmc`] reads packets of live motion, [`live`] shows and keeps it.
 //!
 //! Invariant: a channel gives its samples back at their times, to the bit.
 //! Invariant: inside a gap longer than the limit a channel is invalid, whatever the interpolation.
@@ -16,6 +16,7 @@ pub mod bvh;
 pub mod contacts;
 pub mod fade;
 pub mod fault;
+pub mod live;
 mod percentile;
 mod recording;
 mod recording_summary;

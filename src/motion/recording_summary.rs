@@ -12,6 +12,8 @@ pub struct RecordingSummary {
     pub rate: Option<f64>,
     /// Its channels, in the order of the file's kinds.
     pub channels: Vec<ChannelSummary>,
+    /// From when to when any of them has values without a gap, in its own seconds, ascending.
+    pub stretches: Vec<[f64; 2]>,
 }
 
 /// A channel of a recording.
@@ -24,6 +26,11 @@ pub struct ChannelSummary {
     /// The part of its samples that have a value, 0 - 1.
     pub coverage: f64,
 }
+
+/// Samples that are farther apart than this many steps have a gap between them, and at least `MIN_GAP` seconds.
+const GAP_STEPS: f64 = 4.0;
+/// See `GAP_STEPS`.
+const MIN_GAP: f64 = 0.1;
 
 /// Summaries of recordings, each made once while the recording is the same.
 #[derive(Debug, Default)]
@@ -64,6 +71,7 @@ impl RecordingSummary {
             channel(&track.name, "text", said)
         });
         Self {
+            stretches: stretches(of),
             rate: of.sample_rate(),
             channels: markers
                 .chain(rotations)
@@ -72,6 +80,30 @@ impl RecordingSummary {
                 .collect(),
         }
     }
+}
+
+/// The stretches without a gap of all channels together.
+fn stretches(of: &Recording) -> Vec<[f64; 2]> {
+    let has_value = |i: usize| {
+        of.markers.iter().any(|track| track.values[i].is_valid())
+            || of.rotations.iter().any(|track| track.values[i].is_valid())
+            || of.scalars.iter().any(|track| track.values[i].is_valid())
+            || of.labels.iter().any(|track| track.values[i].is_some())
+    };
+    let max_gap = of
+        .sample_rate()
+        .map_or(MIN_GAP, |rate| (GAP_STEPS / rate).max(MIN_GAP));
+    let mut found: Vec<[f64; 2]> = Vec::new();
+    for (i, &time) in of.times.iter().enumerate() {
+        if !has_value(i) {
+            continue;
+        }
+        match found.last_mut() {
+            Some([_, end]) if time - *end <= max_gap => *end = time,
+            _ => found.push([time, time]),
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -110,5 +142,36 @@ mod tests {
             ..Recording::clone(&recording)
         });
         assert_eq!(summaries.of(3, &stated).rate, Some(60.0));
+    }
+
+    #[test]
+    fn a_gap_of_all_channels_ends_a_stretch() {
+        let mut times: Vec<f64> = (0..20).map(|i| f64::from(i) * 0.1).collect();
+        // 0.4 s are no gap yet, 0.5 s are one.
+        times.retain(|t| !(0.55..0.85).contains(t) && !(1.25..1.65).contains(t));
+        let mut recording = Recording {
+            markers: vec![Track {
+                name: "wrist".into(),
+                values: vec![DVec3::X; times.len()],
+            }],
+            times,
+            ..Recording::default()
+        };
+        let of = |recording: &Recording| {
+            let found = RecordingSummary::new(recording).stretches.into_iter();
+            found
+                .map(|s| s.map(|t| (t * 10.0).round()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of(&recording), [[0.0, 12.0], [17.0, 19.0]]);
+        // A missing value at the end counts only where no other channel has one.
+        *recording.markers[0].values.last_mut().unwrap() = DVec3::NAN;
+        assert_eq!(of(&recording), [[0.0, 12.0], [17.0, 18.0]]);
+        recording.scalars.push(ScalarTrack {
+            name: "load".into(),
+            unit: String::new(),
+            values: vec![1.0; recording.times.len()],
+        });
+        assert_eq!(of(&recording), [[0.0, 12.0], [17.0, 19.0]]);
     }
 }

@@ -4,9 +4,9 @@ use crate::document::Document;
 use crate::finding::{counted, trimmed};
 use crate::motion::contacts::FeetSecs;
 use crate::motion::retarget::{
-    Baked, Ghost, MotionSettings, Retarget, RetargetError, RetargetReport, RoleSearch,
+    Baked, Ghost, MotionSettings, Retarget, RetargetError, RetargetReport,
 };
-use crate::motion::roles::{RoleMap, Roles, by_names, by_structure, find_roles};
+use crate::motion::roles::Roles;
 use crate::motion::{Rig, Take};
 use crate::sentence::sentence;
 use crate::skeleton::{JointId, Skeleton};
@@ -75,17 +75,12 @@ impl Character {
 
     /// The roles of a motion's skeleton and of this one. An error names what the pairs by hand name wrongly.
     pub fn roles(&self, source: &Rig, settings: &MotionSettings) -> Result<[Roles; 2], String> {
-        let find = |rig: &Rig| match settings.search {
-            RoleSearch::Auto => find_roles(rig),
-            RoleSearch::Names => by_names(rig),
-            RoleSearch::Structure => by_structure(rig).unwrap_or_default(),
-        };
-        let [mut ours, mut theirs] = [find(source), find(&self.rig)];
-        if settings.by_hand != RoleMap::default() {
-            let rigs = [source, &self.rig];
-            settings.by_hand.apply(rigs, &mut ours, &mut theirs)?;
-        }
-        Ok([ours, theirs])
+        settings.roles(source, &self.rig)
+    }
+
+    /// The skeleton.
+    pub fn skeleton(&self) -> &Arc<Skeleton> {
+        &self.skeleton
     }
 
     /// A motion on this character as a clip of this name, with roles from [`Character::roles`].

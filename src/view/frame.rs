@@ -28,11 +28,13 @@ pub enum PanelKind {
     Correctives,
     /// Control clusters and their groups.
     Clusters,
+    /// Live motion and recordings.
+    Motion,
 }
 
 impl PanelKind {
     /// All panels.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Viewport,
         Self::Hierarchy,
         Self::Properties,
@@ -44,6 +46,7 @@ impl PanelKind {
         Self::Layers,
         Self::Correctives,
         Self::Clusters,
+        Self::Motion,
     ];
 
     /// The title of the panel.
@@ -60,6 +63,7 @@ impl PanelKind {
             Self::Layers => "Layers",
             Self::Correctives => "Correctives",
             Self::Clusters => "Clusters",
+            Self::Motion => "Motion",
         }
     }
 }

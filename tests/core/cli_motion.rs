@@ -304,6 +304,47 @@ fn packet(address: &str, name: Option<&str>, values: &[f32]) -> Vec<u8> {
 }
 
 #[test]
+fn lines_of_the_standard_input_are_recorded_until_it_ends() {
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    let take = folder.path().join("take.jsonl");
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .args([
+            "motion",
+            "--listen",
+            "json:-",
+            "--seconds",
+            "600",
+            "--record",
+        ])
+        .arg(&take)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    writeln!(input, "{{\"t\": 7, \"scalar\": {{\"emg\": 1.5}}}}").unwrap();
+    writeln!(
+        input,
+        "{{\"t\": 7.5, \"scalar\": {{\"emg\": 2.5}}}}\nno line"
+    )
+    .unwrap();
+    drop(input);
+    let said = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(
+        said.starts_with("Listening on the standard input for 600 s\n"),
+        "{said}"
+    );
+    assert!(said.contains("3 lines, 1 malformed (the last: "), "{said}");
+    let lines = std::fs::read_to_string(&take).unwrap();
+    assert_eq!(lines.lines().count(), 2, "{lines}");
+    for wrong in ["json:", "json:x", "vmc:", "vmc:-", "tcp"] {
+        let why = fails(&["motion", "--listen", wrong, "--record", "a.jsonl"], 2);
+        assert!(why.contains("json:-"), "{wrong}: {why}");
+    }
+}
+
+#[test]
 fn live_motion_is_recorded_and_reads_back() {
     let folder = tempfile::tempdir().unwrap();
     let take = folder.path().join("take.jsonl");

@@ -240,3 +240,57 @@ fn channels_that_name_no_bone_move_no_body() {
     assert!(said.contains("moves no body"), "{said}");
     assert!(h.editor.adding_motion().is_none());
 }
+
+#[test]
+fn stamps_mark_moments_are_undone_and_saved() {
+    let mut h = character();
+    h.editor.add_stamp();
+    h.settle();
+    assert!(h.last_notice().starts_with("Record or import a motion"));
+    h.editor.add_motion(Path::new(WALKER));
+    h.settle();
+    let added = label(&h).to_owned();
+    let clip = h.editor.playback().clip;
+    h.editor.show_clip(None);
+    h.editor.add_stamp();
+    h.settle();
+    assert!(h.last_notice().starts_with("Select a clip first"));
+    h.editor.show_clip(clip);
+    for time in [0.5, 0.2, 0.2] {
+        h.editor.set_time(time);
+        h.editor.add_stamp();
+    }
+    h.settle();
+    assert_eq!(h.last_notice(), "This moment has a stamp already.");
+    let stamps = |h: &EditorHarness| -> Vec<(String, f64)> {
+        let stamps = item(h).stamps.clone().into_iter();
+        stamps.map(|stamp| (stamp.name, stamp.time)).collect()
+    };
+    let both = [("Stamp (2)".to_owned(), 0.2), ("Stamp".to_owned(), 0.5)];
+    assert_eq!(stamps(&h), both);
+    assert_eq!(label(&h), "Add stamp at 0.20 s · walker");
+    h.editor.delete_stamp(FIRST, 1);
+    assert_eq!(stamps(&h), both[..1]);
+    assert_eq!(label(&h), "Delete stamp Stamp · walker");
+    h.editor.undo();
+    let folder = tempfile::tempdir().unwrap();
+    let again = reopened(&mut h, folder.path());
+    assert_eq!(stamps(&again), both);
+    // A stamp is a time of the device.
+    let mut moved = RecordingItem::clone(&item(&h));
+    moved.clock = ClockMap { a: 2.0, b: 0.1 };
+    let edit = Edit::Recording {
+        id: FIRST,
+        recording: Some(Arc::new(moved)),
+    };
+    h.editor.apply(edit, "Clock").unwrap();
+    h.editor.set_time(0.7);
+    h.editor.add_stamp();
+    assert!((stamps(&h)[1].1 - 0.3).abs() < 1e-12);
+    for _ in 0..4 {
+        h.editor.undo();
+    }
+    assert_eq!((label(&h), stamps(&h).len()), (added.as_str(), 0));
+    h.settle();
+    h.check();
+}

@@ -5,6 +5,7 @@ use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sinew::document::session::{PaintTarget, SelectKind};
 use sinew::editor::RigKind;
+use sinew::editor::live::LiveSettings;
 use sinew::view::chord::Chord;
 use sinew::view::commands::Command;
 use sinew::view::keymap;
@@ -227,6 +228,12 @@ fn every_command_runs_by_its_label_and_leaves_a_working_window() {
         )
     };
     let commands = Command::all().filter(|command| !needs_other_model(command));
+    // Whatever else listens on this machine.
+    let editor = window.harness.state_mut().editor_mut();
+    editor.set_live_settings(LiveSettings {
+        ports: [0, 0],
+        ..LiveSettings::default()
+    });
     for command in commands.filter(|&command| command != Command::Quit) {
         if window.bones().len() < 2 && window.editor().history().undo_label().is_some() {
             // A command has removed one.

@@ -26,6 +26,7 @@ mod object_size;
 mod recording_watch;
 mod recordings;
 mod sparse;
+mod stamps;
 mod suggesting;
 
 pub(super) use data_residual::KnownResidual;

@@ -159,6 +159,22 @@ impl Editor {
             .push_back(Reading { of, verb, job });
     }
 
+    /// Adds what `work` makes, in the background.
+    pub(in crate::editor) fn take_recorded(
+        &mut self,
+        verb: &'static str,
+        work: impl FnOnce() -> RecordingItem + Send + 'static,
+    ) {
+        let job = self
+            .lane
+            .submit(EditorJob::ReadRecording, verb, move |_| Ok(work()));
+        self.recording_files.reading.push_back(Reading {
+            of: None,
+            verb,
+            job,
+        });
+    }
+
     /// Takes a recording that was read.
     pub(in crate::editor) fn take_recording(&mut self) {
         let reading = &mut self.recording_files.reading;

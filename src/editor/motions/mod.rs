@@ -265,6 +265,8 @@ impl Editor {
         }
         self.end_operation();
         self.end_rig_operation();
+        // The clip that is adjusted is to be seen.
+        self.hide_live();
         self.motions.end();
         self.motions.adding = Some(AddingMotion {
             sources: Arc::new(sources),

@@ -440,6 +440,14 @@ impl Editor {
     ) {
         self.document.session_mut().playback.playing = false;
         self.history.begin(&self.document, &label);
+        let (free, before) = (self.document.free_pose(), self.document.pose().clone());
+        if self.shows_live() {
+            // What is posed is what was received last.
+            self.hide_live();
+            if let Err(error) = self.apply_pose(&before, &free, &label) {
+                self.notify_error(error.to_string());
+            }
+        }
         self.posing.running = Some(Running {
             label,
             tool,
@@ -448,8 +456,8 @@ impl Editor {
             pinned,
             next: Pose::clone(&start),
             start,
-            free: self.document.free_pose(),
-            before: self.document.pose().clone(),
+            free,
+            before,
         });
     }
 

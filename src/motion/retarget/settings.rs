@@ -3,7 +3,8 @@
 use super::{BakeOptions, RetargetOptions};
 use crate::motion::bvh::Positions;
 use crate::motion::contacts::FeetSecs;
-use crate::motion::roles::RoleMap;
+use crate::motion::rig::Rig;
+use crate::motion::roles::{RoleMap, Roles, by_names, by_structure, find_roles};
 use crate::motion::source::MotionSource;
 use crate::skeleton::ClipId;
 use std::sync::Arc;
@@ -33,6 +34,23 @@ pub struct MotionSettings {
     pub retarget: RetargetOptions,
     /// Feet and keys.
     pub bake: BakeOptions,
+}
+
+impl MotionSettings {
+    /// The roles of a motion's skeleton and of a character. An error names what the pairs by hand name wrongly.
+    pub fn roles(&self, source: &Rig, target: &Rig) -> Result<[Roles; 2], String> {
+        let find = |rig: &Rig| match self.search {
+            RoleSearch::Auto => find_roles(rig),
+            RoleSearch::Names => by_names(rig),
+            RoleSearch::Structure => by_structure(rig).unwrap_or_default(),
+        };
+        let [mut ours, mut theirs] = [find(source), find(target)];
+        if self.by_hand != RoleMap::default() {
+            self.by_hand
+                .apply([source, target], &mut ours, &mut theirs)?;
+        }
+        Ok([ours, theirs])
+    }
 }
 
 /// The animated skeleton of a recording, and the clip that it was retargeted to.

@@ -3,13 +3,14 @@
 use super::leg::Leg;
 use super::reference::{choose, left_of, thighs, up_axis, yaw_between};
 use super::spine::{SpineJoint, blend, spine};
-use super::travel::{heights, hip_middle, middles};
+use super::travel::{Heights, heights, hip_middle, middles};
 use super::{Mapping, RetargetError, RetargetOptions, RetargetReport, Travel};
 use crate::motion::rig::{Rig, rest_rotations};
 use crate::motion::roles::{Part, Role, Roles, Side, check_roles};
 use crate::motion::take::Take;
 use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Flat directions shorter than this share of the whole give a foot no heading.
@@ -29,7 +30,7 @@ enum Drive {
 /// A motion on a character.
 #[derive(Clone, Debug)]
 pub struct Retarget<'a> {
-    skeleton: &'a Skeleton,
+    skeleton: Cow<'a, Skeleton>,
     /// The motion with +Y up and the character's heading.
     take: Take,
     /// n_joints of the source: the world rotations at the reference, inverse.
@@ -52,6 +53,13 @@ pub struct Retarget<'a> {
     /// Turns the result back to the recorded heading, about `start`.
     heading: DQuat,
     start: DVec3,
+    /// What turned the motion to +Y up and the character's heading.
+    turned: DQuat,
+    sizes: Heights,
+    /// The middle of the motion's hip joints at its first frame.
+    first: DVec3,
+    /// Whether the hips travel along the floor.
+    travels: bool,
     /// What was chosen.
     pub report: RetargetReport,
 }
@@ -124,7 +132,12 @@ impl<'a> Retarget<'a> {
             DQuat::IDENTITY
         };
         Ok(Self {
-            skeleton,
+            rest: rest_rotations(skeleton),
+            hips_space: match skeleton.joints()[hips].parent {
+                Some(parent) => Pose::rest(skeleton).world_matrices(skeleton)[parent.get()].matrix3,
+                None => DMat3::IDENTITY,
+            },
+            skeleton: Cow::Borrowed(skeleton),
             reference: take
                 .rotations(chosen.frame)
                 .iter()
@@ -132,15 +145,14 @@ impl<'a> Retarget<'a> {
                 .collect(),
             take,
             drives,
-            rest: rest_rotations(skeleton),
             rest_places: target.places.clone(),
             hips,
-            hips_space: match skeleton.joints()[hips].parent {
-                Some(parent) => Pose::rest(skeleton).world_matrices(skeleton)[parent.get()].matrix3,
-                None => DMat3::IDENTITY,
-            },
             mapping,
             hips_offset: target.places[hips] - rest_middle,
+            turned: yaw * up,
+            first: source_middles.first().copied().unwrap_or_default(),
+            travels: options.travel == Travel::Full,
+            sizes,
             middles,
             shifts,
             heading,
@@ -162,6 +174,37 @@ impl<'a> Retarget<'a> {
     /// The motion with +Y up and the character's heading, in its own units.
     pub fn take(&self) -> &Take {
         &self.take
+    }
+
+    /// The same without the borrowed skeleton.
+    pub fn into_owned(self) -> Retarget<'static> {
+        Retarget {
+            skeleton: Cow::Owned(self.skeleton.into_owned()),
+            ..self
+        }
+    }
+
+    /// Gives a frame of the motion other world rotations and places of its joints, in the axes of the motion: for live motion.
+    /// Scale and floor stay as they were found; a motion in place stays over its first frame.
+    pub fn set_frame(&mut self, frame: usize, rotations: &[DQuat], places: &[DVec3]) {
+        let n = self.take.rest.len();
+        if frame >= self.take.n_frames() || rotations.len() != n || places.len() != n {
+            return;
+        }
+        let own = frame * n..(frame + 1) * n;
+        for (to, q) in self.take.rotations[own.clone()].iter_mut().zip(rotations) {
+            *to = self.turned * *q;
+        }
+        for (to, place) in self.take.places[own.clone()].iter_mut().zip(places) {
+            *to = self.turned * *place;
+        }
+        let middle = hip_middle(&self.take.places[own], &self.mapping, 0).unwrap_or_default();
+        let moved = if self.travels {
+            middle - self.first
+        } else {
+            DVec3::ZERO
+        };
+        self.middles[frame] = self.sizes.place(self.start, moved, middle.y);
     }
 
     /// Which joints move which.
@@ -205,7 +248,7 @@ impl<'a> Retarget<'a> {
 
     /// The pose of the character at a frame: the local rotation of each joint, and the local translation of the hips.
     pub fn pose(&self, frame: usize) -> RetargetPose {
-        let skeleton = self.skeleton;
+        let skeleton = &*self.skeleton;
         let mut locals: Vec<DQuat> = skeleton.joints().iter().map(|j| j.rest.rotation).collect();
         let mut rotations = vec![DQuat::IDENTITY; skeleton.len()];
         let mut world = vec![DAffine3::IDENTITY; skeleton.len()];
@@ -243,7 +286,7 @@ impl<'a> Retarget<'a> {
 
     /// Where the joints are with the local rotations and the hips of a pose; its world rotations too.
     pub(super) fn place(&self, pose: &mut RetargetPose) {
-        let skeleton = self.skeleton;
+        let skeleton = &*self.skeleton;
         let mut world = vec![DAffine3::IDENTITY; skeleton.len()];
         for &j in skeleton.order() {
             let j = j as usize;
@@ -314,7 +357,7 @@ impl<'a> Retarget<'a> {
     }
 
     /// The joints of the target whose rotations the motion changes, ascending.
-    pub(super) fn moved_joints(&self) -> Vec<usize> {
+    pub fn moved_joints(&self) -> Vec<usize> {
         (0..self.drives.len())
             .filter(|j| self.drives[*j].is_some())
             .collect()

@@ -53,6 +53,20 @@ pub(super) struct Heights {
     pub(super) legs: [f64; 2],
 }
 
+impl Heights {
+    /// The middle between the target's hip joints: `rest` moved along the floor by as much as the source's `moved`, at the
+    /// height of the source's `height`.
+    pub(super) fn place(&self, rest: DVec3, moved: DVec3, height: f64) -> DVec3 {
+        let ground = self.target_floor + self.target_ankle;
+        let up = ground + self.scale * (height - self.floor - self.ankle);
+        DVec3::new(
+            rest.x + moved.x * self.scale,
+            up,
+            rest.z + moved.z * self.scale,
+        )
+    }
+}
+
 /// The mean length of thigh and shin over both sides.
 fn leg(places: &[DVec3], mapping: &Mapping, of: usize) -> f64 {
     let length = |side| {
@@ -164,7 +178,6 @@ pub(super) fn middles(
     let Some(first) = middles.first() else {
         return Vec::new();
     };
-    let ground = heights.target_floor + heights.target_ankle;
     let flat = |m: DVec3| DVec3::new(m.x, 0.0, m.z);
     let mut out = Vec::with_capacity(middles.len());
     for (i, m) in middles.iter().enumerate() {
@@ -178,9 +191,7 @@ pub(super) fn middles(
                 flat(*m - mean)
             }
         };
-        let up = ground + heights.scale * (m.y - heights.floor - heights.ankle);
-        let at = rest + moved * heights.scale;
-        out.push(DVec3::new(at.x, up, at.z));
+        out.push(heights.place(rest, moved, m.y));
     }
     out
 }

@@ -27,22 +27,22 @@ const QUATERNION_LENGTH: f64 = 1e-2;
 /// Lines between two checks for cancellation.
 const SPAN: usize = 1 << 12;
 
-/// What a line says.
+/// What a line says; `None` and `null` are missing values.
 #[derive(Deserialize)]
-struct Line {
-    t: f64,
+pub(in crate::motion) struct JsonLine {
+    pub(in crate::motion) t: f64,
     #[serde(default)]
-    device: Option<String>,
+    pub(in crate::motion) device: Option<String>,
     #[serde(default)]
-    rotation: BTreeMap<String, Option<[f64; 4]>>,
+    pub(in crate::motion) rotation: BTreeMap<String, Option<[f64; 4]>>,
     #[serde(default)]
-    position: BTreeMap<String, Option<[f64; 3]>>,
+    pub(in crate::motion) position: BTreeMap<String, Option<[f64; 3]>>,
     #[serde(default)]
-    scalar: BTreeMap<String, Option<f64>>,
+    pub(in crate::motion) scalar: BTreeMap<String, Option<f64>>,
     #[serde(default)]
-    label: BTreeMap<String, Option<String>>,
+    pub(in crate::motion) label: BTreeMap<String, Option<String>>,
     #[serde(default)]
-    event: Option<String>,
+    pub(in crate::motion) event: Option<String>,
     #[serde(default)]
     space: Option<Space>,
 }
@@ -76,7 +76,7 @@ pub fn parse_json_lines(text: &str, task: &Task) -> Result<Recording, Fault> {
         if n_lines.is_multiple_of(SPAN) {
             task.step("Reading channels", 0.0)?;
         }
-        let read = match read_line(line) {
+        let read = match JsonLine::read(line) {
             Ok(read) => read,
             Err(why) => {
                 n_bad += 1;
@@ -88,6 +88,7 @@ pub fn parse_json_lines(text: &str, task: &Task) -> Result<Recording, Fault> {
             back.get_or_insert((i + 1, last - read.t));
         }
         times.push(read.t);
+        let is_world = read.is_world();
         if recording.device.is_none() {
             recording.device = read.device;
         }
@@ -106,7 +107,7 @@ pub fn parse_json_lines(text: &str, task: &Task) -> Result<Recording, Fault> {
             } else {
                 DQuat::from_array([0.0; 4])
             };
-            if read.space == Some(Space::World) {
+            if is_world {
                 recording.world_rotations.insert(name.clone());
             }
             rotations.entry(name).or_default().push((read.t, q));
@@ -182,22 +183,34 @@ pub fn parse_json_lines(text: &str, task: &Task) -> Result<Recording, Fault> {
     Ok(recording)
 }
 
-fn read_line(line: &str) -> Result<Line, String> {
-    if line.len() > MAX_LINE_BYTES {
-        return Err(format!("it is longer than {} KiB", MAX_LINE_BYTES >> 10));
+impl JsonLine {
+    /// Reads a line; an error says why it is not valid.
+    pub(in crate::motion) fn read(line: &str) -> Result<Self, String> {
+        if line.len() > MAX_LINE_BYTES {
+            return Err(format!("it is longer than {} KiB", MAX_LINE_BYTES >> 10));
+        }
+        // A list would be read as the fields in order.
+        if !line.trim_start().starts_with('{') {
+            return Err("it is not an object".into());
+        }
+        let read: Self = serde_json::from_str(line).map_err(|why| {
+            // Its own place is always the first line.
+            let text = why.to_string();
+            text.split(" at line ")
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        })?;
+        if read.t.is_finite() {
+            Ok(read)
+        } else {
+            Err(format!("{} is not a time", read.t))
+        }
     }
-    let read: Line = serde_json::from_str(line).map_err(|why| {
-        // Its own place is always the first line.
-        let text = why.to_string();
-        text.split(" at line ")
-            .next()
-            .unwrap_or_default()
-            .to_owned()
-    })?;
-    if read.t.is_finite() {
-        Ok(read)
-    } else {
-        Err(format!("{} is not a time", read.t))
+
+    /// Whether its rotations are those of joints in the world.
+    pub(in crate::motion) fn is_world(&self) -> bool {
+        self.space == Some(Space::World)
     }
 }
 
@@ -294,6 +307,8 @@ mod tests {
         assert!(why.contains("longer than 64 KiB"), "{why}");
         let why = read("\n").unwrap_err().to_string();
         assert_eq!(why, "there are no lines with a time");
+        let why = read("[1]\n").unwrap_err().to_string();
+        assert!(why.contains("it is not an object"), "{why}");
         let deep = format!("{{\"t\": 1, \"x\": {}", "[".repeat(60_000));
         assert!(read(&deep).is_err());
     }

@@ -33,6 +33,7 @@ mod number;
 mod trc;
 
 pub use csv::parse_csv;
+pub(in crate::motion) use json_lines::JsonLine;
 pub use json_lines::{MAX_LINE_BYTES, parse_json_lines};
 pub use json_lines_out::write_json_lines;
 pub(crate) use number::{Cell, read_cell};

@@ -2,7 +2,8 @@
 
 use super::guard::guard;
 use super::message::{Message, NoEffect, messages, read};
-use crate::motion::recording::{Note, Recording, ScalarTrack, Track};
+use crate::motion::live::LiveSamples;
+use crate::motion::recording::{Note, Recording};
 use glam::{DQuat, DVec3};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -27,21 +28,12 @@ pub struct VmcCounts {
     pub last_malformed: Option<&'static str>,
 }
 
-/// The samples of a transform, in the order in which they came.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Samples {
-    places: Vec<(f64, DVec3)>,
-    rotations: Vec<(f64, DQuat)>,
-}
-
 /// What one sender has said.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VmcSource {
     counts: VmcCounts,
-    /// By name: bones, `root`, and `tracker:` with the serial of a device.
-    transforms: BTreeMap<String, Samples>,
-    /// `blend:` with a name.
-    blends: BTreeMap<String, Vec<(f64, f64)>>,
+    /// By name: bones, `root`, and `tracker:` with the serial of a device; scalars `blend:` with a name.
+    pub samples: LiveSamples,
     /// Values that were not applied yet.
     pending: BTreeMap<String, f64>,
     /// The sender's last time and its arrival, seconds.
@@ -113,10 +105,10 @@ impl VmcSource {
         match message {
             Message::Ok { is_tracked } => self.is_lost = !is_tracked,
             Message::Time(_) => {}
-            Message::Root(place, rotation) => self.push("root".into(), now, place, rotation),
-            Message::Bone(bone, place, rotation) => self.push(bone.into(), now, place, rotation),
+            Message::Root(place, rotation) => self.push("root", now, place, rotation),
+            Message::Bone(bone, place, rotation) => self.push(bone, now, place, rotation),
             Message::Tracker(serial, place, rotation) => {
-                self.push(format!("tracker:{serial}"), now, place, rotation);
+                self.push(&format!("tracker:{serial}"), now, place, rotation);
             }
             Message::Blend(name, value) => {
                 if self.pending.len() < MAX_CHANNELS {
@@ -125,74 +117,42 @@ impl VmcSource {
             }
             Message::Apply => {
                 for (name, value) in std::mem::take(&mut self.pending) {
-                    let name = format!("blend:{name}");
-                    if self.blends.contains_key(&name) || self.n_channels() < MAX_CHANNELS {
-                        self.blends.entry(name).or_default().push((now, value));
-                    }
+                    self.samples
+                        .push_scalar(&format!("blend:{name}"), now, value);
                 }
             }
         }
     }
 
-    fn push(&mut self, name: String, now: f64, place: DVec3, rotation: DQuat) {
-        if self.is_lost
-            || !(self.transforms.contains_key(&name) || self.n_channels() < MAX_CHANNELS)
-        {
-            return;
+    fn push(&mut self, name: &str, now: f64, place: DVec3, rotation: DQuat) {
+        if !self.is_lost {
+            self.samples.push_position(name, now, place);
+            self.samples.push_rotation(name, now, rotation);
         }
-        let samples = self.transforms.entry(name).or_default();
-        samples.places.push((now, place));
-        samples.rotations.push((now, rotation));
     }
 
-    fn n_channels(&self) -> usize {
-        self.transforms.len() + self.blends.len()
+    /// Whether the sender has track of the body, as far as it says.
+    pub fn is_tracked(&self) -> bool {
+        !self.is_lost
     }
 
-    /// All times of values, ascending; the first is 0.
-    fn times(&self) -> (f64, Vec<f64>) {
-        let transforms = self
-            .transforms
-            .values()
-            .flat_map(|s| s.places.iter().map(|p| p.0));
-        let blends = self.blends.values().flatten().map(|b| b.0);
-        let mut times: Vec<f64> = transforms.chain(blends).collect();
-        times.sort_by(f64::total_cmp);
-        times.dedup();
-        let first = times.first().copied().unwrap_or(0.0);
-        (first, times.into_iter().map(|t| t - first).collect())
+    /// The sender's newest time, which goes on where it begins anew, and when that arrived, seconds.
+    pub fn newest(&self) -> Option<(f64, f64)> {
+        self.last
+            .map(|(time, arrival)| (time + self.offset, arrival))
     }
 
     /// The channels as a recording that begins at 0: of each bone its local rotation and position.
     pub fn recording(&self) -> Recording {
-        let (first, times) = self.times();
+        self.recording_since(f64::NEG_INFINITY)
+    }
+
+    /// The same since a time of the sender.
+    pub fn recording_since(&self, since: f64) -> Recording {
         let mut recording = Recording {
             device: Some("VMC".into()),
-            ..Recording::default()
+            ..self.samples.recording(since)
         };
-        for (name, samples) in &self.transforms {
-            recording.rotations.push(Track {
-                name: name.clone(),
-                values: spread(
-                    &times,
-                    first,
-                    &samples.rotations,
-                    DQuat::from_array([0.0; 4]),
-                ),
-            });
-            recording.markers.push(Track {
-                name: name.clone(),
-                values: spread(&times, first, &samples.places, DVec3::NAN),
-            });
-        }
-        for (name, samples) in &self.blends {
-            recording.scalars.push(ScalarTrack {
-                name: name.clone(),
-                unit: String::new(),
-                values: spread(&times, first, samples, f64::NAN),
-            });
-        }
-        recording.times = times;
         let counts = &self.counts;
         if counts.malformed > 0 {
             let why = counts.last_malformed.unwrap_or_default();
@@ -208,17 +168,4 @@ impl VmcSource {
         }
         recording
     }
-}
-
-/// The values at common times, `missing` where there is none; of equal times the last.
-fn spread<V: Copy>(times: &[f64], first: f64, samples: &[(f64, V)], missing: V) -> Vec<V> {
-    let mut values = vec![missing; times.len()];
-    for (time, value) in samples {
-        let time = time - first;
-        let at = times.partition_point(|t| *t < time);
-        if at < values.len() {
-            values[at] = *value;
-        }
-    }
-    values
 }

@@ -65,6 +65,9 @@ impl Command {
             | Self::ToggleExported
             | Self::ShowMyPose => has_clip,
             Self::AdjustMotion => editor.motion_of_clip().is_some(),
+            Self::CalibrateLive | Self::ToggleRecording | Self::ToggleLive => {
+                editor.live().is_some()
+            }
             Self::AdjustLast => {
                 editor.adjusting().is_some()
                     || editor.rig_adjusting().is_some()
@@ -187,6 +190,10 @@ impl Command {
                 let scale = editor.why_not_rig(RigKind::FreezeScale);
                 scale.and_then(|_| editor.why_not_rig(RigKind::PoseAsRest))
             }
+            Self::CalibrateLive | Self::ToggleRecording | Self::ToggleLive => editor
+                .live()
+                .is_none()
+                .then_some("Listen for live motion first."),
             Self::Extrude if editor.joints_to_pose().is_empty() => Some("Select a bone first."),
             Self::KeyPose
             | Self::ResetPose

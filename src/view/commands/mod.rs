@@ -335,6 +335,16 @@ pub enum Command {
     RenameClip,
     /// Open the retargeting settings of the motion that the clip comes from.
     AdjustMotion,
+    /// Mark the current time in the active recording.
+    AddStamp,
+    /// Start or stop receiving live motion.
+    ToggleListening,
+    /// Take the sender's pose as a T-pose, after a countdown.
+    CalibrateLive,
+    /// Start or stop recording live motion.
+    ToggleRecording,
+    /// Toggle whether the character shows live motion.
+    ToggleLive,
     /// Delete the clip.
     DeleteClip,
     /// Set the interpolation of bones in the clip.

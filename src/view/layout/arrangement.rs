@@ -145,6 +145,7 @@ impl Arrangement {
             PanelKind::History,
             PanelKind::Volume,
             PanelKind::Influences,
+            PanelKind::Motion,
         ];
         let mut tabs = tabs.map(panel).to_vec();
         if workspace != Workspace::Clusters {
@@ -172,14 +173,14 @@ impl Arrangement {
         };
         // Other panels are closed; the Window menu opens them.
         let (volume, influences) = (PanelKind::Volume, PanelKind::Influences);
+        let motion = PanelKind::Motion;
         let closed = match workspace {
-            Workspace::Animate | Workspace::Compare => {
-                [influences, layers, correctives, clusters].into()
-            }
-            Workspace::Rig => [volume, influences, layers, correctives, clusters].into(),
-            Workspace::Weights => [volume, correctives, clusters].into(),
-            Workspace::Clusters => [volume, influences, layers, correctives].into(),
-            Workspace::Correctives => [volume, influences, layers, clusters].into(),
+            Workspace::Animate => [influences, layers, correctives, clusters].into(),
+            Workspace::Compare => [influences, layers, correctives, clusters, motion].into(),
+            Workspace::Rig => [volume, influences, layers, correctives, clusters, motion].into(),
+            Workspace::Weights => [volume, correctives, clusters, motion].into(),
+            Workspace::Clusters => [volume, influences, layers, correctives, motion].into(),
+            Workspace::Correctives => [volume, influences, layers, clusters, motion].into(),
         };
         Self {
             root: Node::Column(vec![(WHOLE, above), (below, below_view)]),

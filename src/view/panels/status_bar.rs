@@ -11,6 +11,7 @@ use crate::view::theme;
 use crate::view::viewport::{pose_hint, select_hint};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Button, Label, Layout, RichText, Role, TextStyle, Ui, WidgetInfo};
+use egui_material_icons::icons;
 
 /// The values that the editor does not hold.
 pub struct Status {
@@ -39,6 +40,7 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
     let size = egui::vec2(ui.available_width(), height);
     let is_narrow = size.x < NARROW;
     ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
+        live_ui(ui, editor);
         figures_ui(ui, editor, status, is_narrow);
         if let Some((what, task)) = editor.running() {
             let stop = ui
@@ -72,6 +74,42 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
     if cancel {
         editor.cancel_running();
     }
+}
+
+/// Draws what live motion does, at most over half of the bar.
+fn live_ui(ui: &mut Ui, editor: &Editor) {
+    let Some(live) = editor.live() else {
+        return;
+    };
+    let palette = theme::palette(ui);
+    let mut parts = vec![format!("Live: {}", live.kind().short_label())];
+    match live.rate().filter(|_| live.is_receiving()) {
+        Some(rate) => parts.push(format!("{rate:.0} Hz")),
+        None => parts.push("waiting".to_owned()),
+    }
+    if !editor.live_settings().is_shown {
+        parts.push("not shown".to_owned());
+    }
+    if let Some(secs) = live.recorded_secs() {
+        parts.push(format!("recording {secs:.1} s"));
+    }
+    if live.hears_all() {
+        parts.push("anyone in your network can move this character".to_owned());
+    }
+    let width = ui.available_width() * 0.5;
+    let height = ui.available_height();
+    let layout = Layout::right_to_left(Align::Center);
+    ui.allocate_ui_with_layout(egui::vec2(width, height), layout, |ui| {
+        let text = RichText::new(parts.join(", ")).color(palette.text);
+        ui.add(Label::new(text).truncate().selectable(false));
+        let (icon, colour) = if live.recorded_secs().is_some() {
+            (icons::ICON_FIBER_MANUAL_RECORD, palette.x)
+        } else {
+            (icons::ICON_SENSORS, palette.text)
+        };
+        let icon = icon.rich_text().size(14.0).color(colour);
+        ui.add(Label::new(icon).selectable(false));
+    });
 }
 
 /// Draws the mode and the hints for the pressed modifiers.

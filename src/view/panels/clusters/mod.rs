@@ -22,7 +22,6 @@ mod patches;
 mod pick;
 mod played;
 mod plot;
-mod recordings;
 mod samples;
 mod strength;
 mod suggestion;
@@ -30,13 +29,17 @@ mod surface;
 
 pub(in crate::view) use glyph::glyph_ui;
 
+use super::recordings::RecordingList;
 use super::rename::NameField;
 use crate::cluster::{DataLayer, DriverLayer, GroupPreset};
 use crate::editor::Editor;
-use crate::motion::RecordingSummaries;
 use crate::view::commands::Command;
 use crate::view::theme;
 use egui::{Button, Label, RichText, ScrollArea, Ui};
+
+/// What a recording is for, where there is none.
+const NO_RECORDINGS: &str = "A recording holds markers and values over time: a CSV or TRC file. It can place and displace clusters, and be \
+                             read by drivers. Drop the file on the window, or choose it.";
 
 /// The Clusters panel and its state between frames.
 #[derive(Default)]
@@ -44,7 +47,7 @@ pub struct ClustersPanel {
     /// The model that it shows.
     model: u64,
     rename: Option<Rename>,
-    summaries: RecordingSummaries,
+    recordings: RecordingList,
     /// The binding of the active data that is edited.
     binding: usize,
     /// Whether a colour, a number or a point of a curve is being dragged, in one undo step.
@@ -118,7 +121,8 @@ impl ClustersPanel {
                 ui.separator();
                 ui.push_id("data", |ui| self.data_ui(ui, editor));
                 kept::kept_ui(ui, editor);
-                self.recordings_ui(ui, editor, &mut commands);
+                let add = (Command::AddRecording, NO_RECORDINGS);
+                self.recordings.show_ui(ui, editor, add, &mut commands);
                 ui.separator();
                 self.patches_ui(ui, editor, &mut commands);
                 ui.separator();

@@ -231,13 +231,14 @@ pub(in crate::view::panels) fn heading_ui(ui: &mut Ui, text: &str, beside: &str)
 }
 
 /// A child that draws over a rectangle alone.
-fn part(ui: &mut Ui, name: &str, rect: Rect) -> Ui {
+pub(in crate::view::panels) fn part(ui: &mut Ui, name: &str, rect: Rect) -> Ui {
     let mut part = ui.new_child(UiBuilder::new().id_salt(name).max_rect(rect));
     part.set_clip_rect(rect.expand(2.0).intersect(ui.clip_rect()));
     part
 }
 
-fn scroll_ui(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
+/// A vertical scroll area that fills its place.
+pub(in crate::view::panels) fn scroll_ui(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
     ScrollArea::vertical()
         .id_salt(name)
         .auto_shrink([false, false])

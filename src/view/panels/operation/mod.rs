@@ -9,7 +9,7 @@ mod motion_bones;
 mod pairs;
 mod report;
 mod rig;
-mod rows;
+pub(in crate::view::panels) mod rows;
 mod scope;
 
 pub(super) use rig::{ABOUT_INTENTS, INTENTS};

@@ -10,7 +10,12 @@ use std::ops::RangeInclusive;
 const NAME: f32 = 84.0;
 
 /// A label of fixed width and the widget beside it.
-pub(super) fn row_ui(ui: &mut Ui, name: &str, about: &str, content: impl FnOnce(&mut Ui)) {
+pub(in crate::view::panels) fn row_ui(
+    ui: &mut Ui,
+    name: &str,
+    about: &str,
+    content: impl FnOnce(&mut Ui),
+) {
     ui.horizontal(|ui| {
         let dim = theme::palette(ui).text_dim;
         ui.scope(|ui| {
@@ -85,7 +90,7 @@ pub(super) fn about_ui(ui: &mut Ui, text: &str) {
 }
 
 /// A drop-down; some options may be disabled.
-pub(super) fn combo_ui<T: Copy + PartialEq>(
+pub(in crate::view::panels) fn combo_ui<T: Copy + PartialEq>(
     ui: &mut Ui,
     name: &str,
     chosen: &mut T,

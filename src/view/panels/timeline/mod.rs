@@ -1,11 +1,12 @@
 //! The Timeline panel: clips, time, and the keyframes of the selected bones.
 //!
 //! Data flow: `transport` (buttons, numbers), `clips` (selector) and `clip_menu` (settings) above a sheet of `ruler`
-//! (time, loop range) and `tracks` (keyframes), which share one `scale`. All of them read the editor and send it
-//! edits.
+//! (time, loop range), `lanes` (recordings) and `tracks` (keyframes), which share one `scale`. All of them read the
+//! editor and send it edits.
 
 mod clip_menu;
 mod clips;
+mod lanes;
 mod ruler;
 mod scale;
 mod tracks;
@@ -16,6 +17,7 @@ use crate::editor::Editor;
 use crate::view::commands::Command;
 use crate::view::theme;
 use egui::{Rangef, Rect, RichText, Ui, Vec2, pos2, vec2};
+use lanes::Lanes;
 use scale::{Scale, Span};
 use tracks::Tracks;
 
@@ -36,6 +38,7 @@ pub struct Timeline {
     /// The time to which the span was last scrolled.
     shown_time: f64,
     tracks: Tracks,
+    lanes: Lanes,
     picker: clips::ClipPicker,
     is_hovered: bool,
 }
@@ -47,6 +50,7 @@ impl Default for Timeline {
             spanned: None,
             shown_time: 0.0,
             tracks: Tracks::default(),
+            lanes: Lanes::default(),
             picker: clips::ClipPicker::default(),
             is_hovered: false,
         }
@@ -121,7 +125,10 @@ impl Timeline {
         };
         let ruler_rect =
             Rect::from_min_max(pos2(left, sheet.top()), pos2(right, sheet.top() + RULER));
-        let tracks_rect = Rect::from_min_max(pos2(sheet.left(), ruler_rect.bottom()), sheet.max);
+        let below = Rect::from_min_max(pos2(sheet.left(), ruler_rect.bottom()), sheet.max);
+        // The keyframes keep at least half of the height.
+        let lanes_height = Lanes::height(editor).min(0.5 * below.height());
+        let (lanes_rect, tracks_rect) = below.split_top_bottom_at_y(below.top() + lanes_height);
         let head = Rect::from_min_max(sheet.min, pos2(left - 4.0, ruler_rect.bottom()));
         ui.painter().rect_filled(
             Rect::from_min_max(pos2(left, sheet.top()), pos2(right, sheet.bottom())),
@@ -130,6 +137,9 @@ impl Timeline {
         );
         transport::badge_ui(ui, head, editor, commands);
         let ruler = ruler::ruler_ui(ui, ruler_rect, &scale, editor);
+        if lanes_height > 0.0 {
+            self.lanes.show_ui(ui, lanes_rect, &scale, editor);
+        }
         let keys = self.tracks.show_ui(ui, tracks_rect, &scale, editor);
         ruler::playhead_ui(ui, ruler_rect, sheet.bottom(), &scale, editor);
         self.navigate(
@@ -180,6 +190,10 @@ fn empty_ui(ui: &mut Ui, editor: &Editor) {
     } else if editor.document().session().shows_rest {
         "Edit bones mode shows the rest pose. Choose another mode to see poses and clips."
             .to_owned()
+    } else if editor.shows_live() {
+        format!(
+            "Live motion is on screen. Record it in the Motion panel, or {press} to keep a pose in a new clip."
+        )
     } else if editor.document().clips().is_empty() {
         format!("This file has no clips. Pose a bone and {press} to create one.")
     } else {

@@ -1,14 +1,13 @@
 //! The recordings of the document: their files, what they hold, and what to do where a file is gone.
 
-use super::ClustersPanel;
-use super::layer_row::{dim_ui, icon_ui};
+use super::clusters::layer_row::{dim_ui, icon_ui};
+use super::correctives::sets::text_ui;
+use super::correctives::{buttons_ui, heading_ui};
 use crate::cluster::channel::{Recording, RecordingId, RecordingItem};
 use crate::editor::Editor;
 use crate::finding::{counted, trimmed};
-use crate::motion::RecordingSummary;
+use crate::motion::{RecordingSummaries, RecordingSummary};
 use crate::view::commands::Command;
-use crate::view::panels::correctives::sets::text_ui;
-use crate::view::panels::correctives::{buttons_ui, heading_ui};
 use crate::view::theme;
 use egui::{Label, Rect, RichText, Role, ScrollArea, Sense, Ui, Vec2, WidgetInfo, vec2};
 use egui_material_icons::icons;
@@ -16,23 +15,25 @@ use egui_material_icons::icons;
 /// The height of the list of channels, points.
 const CHANNELS: f32 = 112.0;
 
-impl ClustersPanel {
-    /// Draws the recordings, and what the active one holds.
-    pub(super) fn recordings_ui(
+/// The list of recordings in a panel.
+#[derive(Default)]
+pub(super) struct RecordingList {
+    summaries: RecordingSummaries,
+}
+
+impl RecordingList {
+    /// Draws the recordings, and what the active one holds. `command` adds one; `empty` is said where there is none.
+    pub(super) fn show_ui(
         &mut self,
         ui: &mut Ui,
         editor: &mut Editor,
+        (command, empty): (Command, &str),
         commands: &mut Vec<Command>,
     ) {
         heading_ui(ui, "Recordings", "");
         let recordings = editor.document().recordings().clone();
-        let command = Command::AddRecording;
         if recordings.is_empty() {
-            dim_ui(
-                ui,
-                "A recording holds markers and values over time: a CSV or TRC file. It can place and displace clusters, and be \
-                 read by drivers. Drop the file on the window, or choose it.",
-            );
+            dim_ui(ui, empty);
             let button = ui.button(command.label());
             if button.on_hover_text(command.tooltip(ui.ctx())).clicked() {
                 commands.push(command);
@@ -45,12 +46,14 @@ impl ClustersPanel {
             let Some(active) = editor.active_recording() else {
                 return;
             };
+            // What the project keeps has no file.
+            let has_file = recordings.get(&active).is_some_and(|item| !item.is_kept());
             let about = "Choose another file for the active recording. Its layers find their channels by name.";
-            if icon_ui(ui, icons::ICON_LINK, "Relink recording", about, true) {
+            if icon_ui(ui, icons::ICON_LINK, "Relink recording", about, has_file) {
                 editor.ask_for_recording_file(active);
             }
             let about = "Read the file of the active recording again.";
-            if icon_ui(ui, icons::ICON_REFRESH, "Reload recording", about, true) {
+            if icon_ui(ui, icons::ICON_REFRESH, "Reload recording", about, has_file) {
                 editor.reload_recording(active);
             }
             let about = "Retarget the skeleton of the active recording to the character as a clip, or open the settings of that clip.";

@@ -1,0 +1,217 @@
+//! Live motion: received on a thread, shown on the character while everything else goes on, and recorded.
+//!
+//! Data flow: a [`Listener`] -> its packets, taken in each poll -> samples and the clock of their sender -> the pose at now less
+//! the latency -> the session, which shows it instead of the clip. *Record* then *Stop* is one undo step: a recording of the
+//! document.
+//!
+//! Invariant: a packet changes no document: only the pose on screen, and what is being recorded.
+//! Invariant: nothing is received before the artist asks for it, and nothing but what this computer sends unless they say so.
+
+mod received;
+mod recording;
+mod settings;
+
+pub use received::{LiveCounts, LiveMotion};
+pub use settings::{LATENCIES, LiveKind, LiveSettings};
+
+use super::Editor;
+use crate::io::live::Listener;
+use crate::rig::Character;
+use crate::skeleton::Pose;
+use received::Calibrated;
+use std::sync::Arc;
+
+/// What is said where the artist asks for something else on screen than live motion.
+const HIDDEN: &str =
+    "Live motion is hidden; it is still received. Show on character (Motion panel) shows it again.";
+
+/// Live motion, and what wakes the window for it.
+pub(super) struct Live {
+    motion: Option<LiveMotion>,
+    settings: LiveSettings,
+    /// Why nothing is received, after it was asked for.
+    failure: Option<String>,
+    /// The skeleton that is moved.
+    character: Option<Character>,
+    wake: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Live {
+    /// Nothing is received. `wake` is called when something came.
+    pub(super) fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+        Self {
+            motion: None,
+            settings: LiveSettings::default(),
+            failure: None,
+            character: None,
+            wake,
+        }
+    }
+
+    /// Shows nothing on another model yet, and records nothing of the one before.
+    pub(super) fn forget_model(&mut self) {
+        if let Some(live) = &mut self.motion {
+            live.forget_model();
+        }
+    }
+}
+
+impl Editor {
+    /// The settings of live motion.
+    pub fn live_settings(&self) -> &LiveSettings {
+        &self.live.settings
+    }
+
+    /// Changes the settings of live motion. Protocol, port and senders count from the next [`Editor::start_listening`].
+    pub fn set_live_settings(&mut self, settings: LiveSettings) {
+        let before = self.live.settings;
+        let settings = settings.checked(&before);
+        if settings != before {
+            self.live.settings = settings;
+            // What was said about a port need not be true of another.
+            self.live.failure = None;
+        }
+    }
+
+    /// Receives motion with the settings, until [`Editor::stop_listening`].
+    pub fn start_listening(&mut self) {
+        let settings = self.live.settings;
+        self.listen(settings.kind, settings.port(), settings.all_interfaces);
+    }
+
+    /// Receives motion at a port (0: a free one) of this computer, or with `all_interfaces` of the network, until
+    /// [`Editor::stop_listening`].
+    pub fn listen(&mut self, kind: LiveKind, port: u16, all_interfaces: bool) {
+        self.stop_listening();
+        let wake = self.live.wake.clone();
+        let wake = move || wake();
+        let listener = match kind {
+            LiveKind::Vmc => Listener::udp(port, all_interfaces, wake),
+            LiveKind::JsonLines => Listener::tcp(port, all_interfaces, wake),
+        };
+        match listener {
+            Ok(listener) => {
+                self.live.failure = None;
+                self.live.settings.is_shown = true;
+                self.live.motion = Some(LiveMotion::new(listener, kind, all_interfaces));
+            }
+            Err(why) => self.live.failure = Some(why.to_string()),
+        }
+    }
+
+    /// Why nothing is received, after it was asked for: one sentence.
+    pub fn listen_failure(&self) -> Option<&str> {
+        self.live.failure.as_deref()
+    }
+
+    /// Receives nothing more. What is being recorded is kept; the clip or the artist's pose is shown again.
+    pub fn stop_listening(&mut self) {
+        if self.live.motion.is_none() {
+            return;
+        }
+        self.stop_recording();
+        self.live.motion = None;
+        self.show_live(None);
+    }
+
+    /// The motion that is being received.
+    pub fn live(&self) -> Option<&LiveMotion> {
+        self.live.motion.as_ref()
+    }
+
+    /// Whether live motion is on screen.
+    pub fn shows_live(&self) -> bool {
+        self.document.session().live_pose.is_some()
+    }
+
+    /// Whether the next frame may differ without any event: values come, or lost ones fade.
+    pub fn live_needs_frames(&self) -> bool {
+        let latency = self.live.settings.latency;
+        self.live().is_some_and(|live| live.needs_frames(latency))
+    }
+
+    /// Shows live motion no longer, because the artist asks for another pose. It is still received.
+    pub(super) fn hide_live(&mut self) {
+        if self.shows_live() {
+            self.live.settings.is_shown = false;
+            self.show_live(None);
+            self.notify(HIDDEN);
+        }
+    }
+
+    /// Takes the pose of the sender as a T-pose: for a second, after `delay_secs`, in which who is tracked takes it.
+    pub fn calibrate_live(&mut self, delay_secs: f64) {
+        let Some(live) = &mut self.live.motion else {
+            return;
+        };
+        if !live.begin_calibration(delay_secs) {
+            self.notify("Nothing was received yet: start the sender, then calibrate.");
+        }
+    }
+
+    /// Ends a calibration under way.
+    pub fn cancel_live_calibration(&mut self) {
+        if let Some(live) = &mut self.live.motion {
+            live.cancel_calibration();
+        }
+    }
+
+    /// Takes the sender's rotations as they come again.
+    pub fn clear_live_calibration(&mut self) {
+        if let Some(live) = &mut self.live.motion {
+            live.clear_calibration();
+        }
+    }
+
+    /// Takes what came, and shows the pose of now. Returns whether there was something to do.
+    pub(super) fn follow_live(&mut self) -> bool {
+        let latency = self.live.settings.latency;
+        let Some(live) = &mut self.live.motion else {
+            return false;
+        };
+        let came = live.take_packets(latency);
+        match live.end_calibration() {
+            Some(Calibrated::Found) => {
+                self.notify("Calibrated: your T-pose is that of the character.");
+            }
+            Some(Calibrated::NoBody) => {
+                self.notify_error("No bone of a body was received, so nothing was calibrated.");
+            }
+            None => {}
+        }
+        self.stop_long_recording();
+        let changed = self.follow_live_pose();
+        came || changed
+    }
+
+    fn follow_live_pose(&mut self) -> bool {
+        let document = &self.document;
+        let settings = self.live.settings;
+        let Some(live) = &mut self.live.motion else {
+            return false;
+        };
+        if document.skeleton().is_empty() {
+            return false;
+        }
+        let known = self.live.character.take();
+        let known = known.filter(|known| Arc::ptr_eq(known.skeleton(), document.skeleton()));
+        let character = known.unwrap_or_else(|| Character::of(document));
+        let mut pose = Pose::clone(document.rest_pose());
+        let moves = live.pose(&character, settings.latency, &mut pose);
+        self.live.character = Some(character);
+        self.show_live((moves && settings.is_shown).then_some(pose))
+    }
+
+    /// Shows a pose instead of the clip, or that again. Returns whether that changes anything.
+    fn show_live(&mut self, pose: Option<Pose>) -> bool {
+        let session = self.document.session_mut();
+        if session.live_pose.as_deref() == pose.as_ref() {
+            return false;
+        }
+        // The clip that it is shown instead of stays where it is.
+        session.playback.playing &= pose.is_none();
+        session.live_pose = pose.map(Arc::new);
+        self.evaluation.stale = true;
+        true
+    }
+}

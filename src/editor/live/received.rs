@@ -1,0 +1,409 @@
+//! What a sender of live motion says: its packets, its clock, and the pose that it gives.
+
+use super::settings::LiveKind;
+use crate::io::live::{Listener, Packet};
+use crate::motion::live::{Calibration, JsonSource, LiveClock, LivePose, LiveSamples};
+use crate::motion::retarget::MotionSettings;
+use crate::motion::vmc::VmcSource;
+use crate::rig::Character;
+use crate::skeleton::{Pose, Skeleton};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Packets that are taken at once.
+const MOST_PACKETS: usize = 1024;
+/// What is kept while nothing is recorded, seconds.
+pub(super) const KEPT_SECS: f64 = 3.0;
+/// How long the body stands still for a calibration, seconds.
+const CALIBRATION_SECS: f64 = 1.0;
+/// The longest recording, seconds.
+const MAX_RECORDING_SECS: f64 = 1_800.0;
+/// The largest recording, bytes.
+const MAX_RECORDING_BYTES: usize = 1 << 30;
+/// Samples this many steps apart are still interpolated, and at least `MIN_GAP` seconds.
+const GAP_STEPS: f64 = 4.0;
+/// See `GAP_STEPS`.
+const MIN_GAP: f64 = 0.1;
+/// A sender of whom nothing came for so long is silent, seconds.
+const SILENCE: f64 = 1.0;
+/// After this the lost values have faded to rest, seconds after their latency.
+const FADED: f64 = 1.0;
+
+/// How much came, and what became of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LiveCounts {
+    /// Packets or lines.
+    pub received: usize,
+    /// Those that are not as the protocol has them, and values that are not.
+    pub malformed: usize,
+    /// Why the last one is, a sentence without its full stop.
+    pub last_malformed: Option<String>,
+    /// Messages that are not read.
+    pub ignored: usize,
+    /// Packets that were dropped because too many came.
+    pub dropped: usize,
+    /// Packets that came after their time to be shown.
+    pub late: usize,
+    /// Frames that are missing between others.
+    pub lost: usize,
+}
+
+/// What became of a calibration.
+pub(super) enum Calibrated {
+    Found,
+    /// No bone of a body came meanwhile.
+    NoBody,
+}
+
+/// What one sender says.
+#[derive(Debug)]
+enum Source {
+    Vmc(Box<VmcSource>),
+    Json(Box<JsonSource>),
+}
+
+/// The rotations, each with whether it is one of the world, and the skeleton that a live pose was made for.
+type MadeFor = (Vec<(String, bool)>, Arc<Skeleton>);
+
+/// Whether what comes is recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Taking {
+    #[default]
+    Off,
+    /// From the first value on.
+    Waits,
+    /// From a time of the sender on.
+    Since(f64),
+}
+
+/// Motion that is being received.
+#[derive(Debug)]
+pub struct LiveMotion {
+    listener: Listener,
+    kind: LiveKind,
+    all_interfaces: bool,
+    source: Source,
+    clock: LiveClock,
+    /// When the newest packet with a value arrived.
+    arrived: Option<f64>,
+    pose: Option<LivePose>,
+    /// What the pose was made for.
+    made_for: Option<MadeFor>,
+    calibration: Calibration,
+    /// The sender's time from which on it is calibrated.
+    calibrating: Option<f64>,
+    taking: Taking,
+    why: Option<String>,
+}
+
+impl LiveMotion {
+    pub(super) fn new(listener: Listener, kind: LiveKind, all_interfaces: bool) -> Self {
+        Self {
+            listener,
+            kind,
+            all_interfaces,
+            source: match kind {
+                LiveKind::Vmc => Source::Vmc(Box::default()),
+                LiveKind::JsonLines => Source::Json(Box::default()),
+            },
+            clock: LiveClock::default(),
+            arrived: None,
+            pose: None,
+            made_for: None,
+            calibration: Calibration::default(),
+            calibrating: None,
+            taking: Taking::Off,
+            why: None,
+        }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.listener.address()
+    }
+
+    /// What the sender speaks.
+    pub fn kind(&self) -> LiveKind {
+        self.kind
+    }
+
+    /// Whether other computers are heard.
+    pub fn hears_all(&self) -> bool {
+        self.all_interfaces
+    }
+
+    /// How much longer than usual a packet may take, seconds.
+    pub fn jitter(&self) -> f64 {
+        self.clock.jitter()
+    }
+
+    /// Frames a second.
+    pub fn rate(&self) -> Option<f64> {
+        self.clock.rate()
+    }
+
+    /// Whether any value has come.
+    pub fn has_received(&self) -> bool {
+        self.arrived.is_some()
+    }
+
+    /// Whether values are coming.
+    pub fn is_receiving(&self) -> bool {
+        self.silence().is_some_and(|silence| silence < SILENCE)
+    }
+
+    /// The seconds since the newest value came.
+    fn silence(&self) -> Option<f64> {
+        Some(self.listener.now() - self.arrived?)
+    }
+
+    /// Whether what is shown may still change without anything more coming: lost values fade.
+    pub(super) fn needs_frames(&self, latency: f64) -> bool {
+        let silence = self.silence();
+        silence.is_some_and(|silence| silence < latency + self.max_gap() + FADED)
+    }
+
+    /// Whether the sender has track of the body, as far as it says.
+    pub fn is_tracked(&self) -> bool {
+        match &self.source {
+            Source::Vmc(source) => source.is_tracked(),
+            Source::Json(_) => true,
+        }
+    }
+
+    /// Whether anything moves the character.
+    pub fn moves(&self) -> bool {
+        self.pose.as_ref().is_some_and(LivePose::moves)
+    }
+
+    /// Why a body that is received does not move the character.
+    pub fn failure(&self) -> Option<&str> {
+        self.why.as_deref()
+    }
+
+    /// Whether the sender's pose is turned by a calibration.
+    pub fn is_calibrated(&self) -> bool {
+        self.calibration != Calibration::default()
+    }
+
+    /// The seconds until the pose for a calibration is taken, 0 while it is; `None` while there is none.
+    pub fn calibrates_in(&self) -> Option<f64> {
+        Some((self.calibrating? - self.clock.newest()?).max(0.0))
+    }
+
+    /// The seconds that are recorded so far; `None` while nothing is.
+    pub fn recorded_secs(&self) -> Option<f64> {
+        let newest = self.clock.newest();
+        match self.taking {
+            Taking::Off => None,
+            Taking::Waits => Some(0.0),
+            Taking::Since(since) => Some(newest.map_or(0.0, |newest| (newest - since).max(0.0))),
+        }
+    }
+
+    /// The number of channels.
+    pub fn n_channels(&self) -> usize {
+        self.samples().n_channels()
+    }
+
+    /// Whether more channels came than are kept.
+    pub fn has_too_many(&self) -> bool {
+        self.samples().has_too_many()
+    }
+
+    /// How much came.
+    pub fn counts(&self) -> LiveCounts {
+        let mut counts = LiveCounts {
+            dropped: self.listener.n_dropped(),
+            late: self.clock.late(),
+            lost: self.clock.lost(),
+            ..LiveCounts::default()
+        };
+        match &self.source {
+            Source::Vmc(source) => {
+                let of = source.counts();
+                (counts.received, counts.malformed) = (of.received, of.malformed);
+                counts.ignored = of.ignored;
+                counts.last_malformed = of.last_malformed.map(str::to_owned);
+            }
+            Source::Json(source) => {
+                let of = source.counts();
+                (counts.received, counts.malformed) = (of.received, of.malformed);
+                counts.last_malformed.clone_from(&of.last_malformed);
+            }
+        }
+        counts
+    }
+
+    /// The device that is recorded.
+    pub(super) fn device(&self) -> Option<String> {
+        match &self.source {
+            Source::Vmc(_) => Some("VMC".to_owned()),
+            Source::Json(source) => source.device().map(str::to_owned),
+        }
+    }
+
+    fn samples(&self) -> &LiveSamples {
+        match &self.source {
+            Source::Vmc(source) => &source.samples,
+            Source::Json(source) => &source.samples,
+        }
+    }
+
+    fn samples_mut(&mut self) -> &mut LiveSamples {
+        match &mut self.source {
+            Source::Vmc(source) => &mut source.samples,
+            Source::Json(source) => &mut source.samples,
+        }
+    }
+
+    /// Takes what came, of which what is older than `latency` seconds is late. Returns whether anything came.
+    pub(super) fn take_packets(&mut self, latency: f64) -> bool {
+        let mut came = false;
+        for _ in 0..MOST_PACKETS {
+            let Some(packet) = self.listener.next_within(Duration::ZERO) else {
+                break;
+            };
+            came = true;
+            self.receive(&packet, latency);
+        }
+        came
+    }
+
+    fn receive(&mut self, packet: &Packet, latency: f64) {
+        let time = match &mut self.source {
+            Source::Vmc(source) => {
+                let before = source.counts().messages;
+                source.receive(packet.arrival, &packet.bytes);
+                let is_new = source.counts().messages > before;
+                // Without times of the sender, the arrival is one.
+                let newest = source.newest().map_or(packet.arrival, |(time, _)| time);
+                is_new.then_some(newest)
+            }
+            Source::Json(source) => source.receive(packet.arrival, &packet.bytes),
+        };
+        if let Some(time) = time {
+            self.clock.receive(packet.arrival, time, latency);
+            self.arrived = Some(packet.arrival);
+            if self.taking == Taking::Waits {
+                self.taking = Taking::Since(time);
+            }
+        }
+    }
+
+    /// Forgets what is neither shown nor recorded. Returns whether a recording has become too long.
+    pub(super) fn trim(&mut self) -> bool {
+        let Some(newest) = self.clock.newest() else {
+            return false;
+        };
+        if let Taking::Since(since) = self.taking {
+            return newest - since > MAX_RECORDING_SECS
+                || self.samples().heap_bytes() > MAX_RECORDING_BYTES;
+        }
+        self.samples_mut().forget_before(newest - KEPT_SECS);
+        false
+    }
+
+    /// Records from now on; without any value so far, from the first one.
+    pub(super) fn record(&mut self) {
+        self.taking = self.clock.newest().map_or(Taking::Waits, Taking::Since);
+    }
+
+    /// Ends the recording. Returns what came, turned by no calibration yet, and the sender's time from which on it counts.
+    pub(super) fn take_recording(&mut self) -> Option<(LiveSamples, f64)> {
+        let Taking::Since(since) = std::mem::take(&mut self.taking) else {
+            return None;
+        };
+        let newest = self.clock.newest()?;
+        Some((self.samples_mut().hand_over(newest - KEPT_SECS), since))
+    }
+
+    /// Records no more and shows nothing, for another model.
+    pub(super) fn forget_model(&mut self) {
+        self.made_for = None;
+        self.pose = None;
+        self.taking = Taking::Off;
+    }
+
+    /// The calibration.
+    pub(super) fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
+
+    /// Begins a calibration after some seconds of the sender. Returns whether anything has come that could be calibrated.
+    pub(super) fn begin_calibration(&mut self, delay_secs: f64) -> bool {
+        self.calibrating = self.clock.newest().map(|newest| newest + delay_secs);
+        self.calibrating.is_some()
+    }
+
+    /// Ends a calibration under way.
+    pub(super) fn cancel_calibration(&mut self) {
+        self.calibrating = None;
+    }
+
+    /// Turns the sender's pose no more.
+    pub(super) fn clear_calibration(&mut self) {
+        self.calibration = Calibration::default();
+        self.made_for = None;
+    }
+
+    /// Takes the calibration once its second is over.
+    pub(super) fn end_calibration(&mut self) -> Option<Calibrated> {
+        let since = self.calibrating?;
+        if self.clock.newest()? - since < CALIBRATION_SECS {
+            return None;
+        }
+        self.calibrating = None;
+        let Some(found) = Calibration::of(self.samples(), since) else {
+            return Some(Calibrated::NoBody);
+        };
+        self.calibration = found;
+        self.made_for = None;
+        Some(Calibrated::Found)
+    }
+
+    fn max_gap(&self) -> f64 {
+        let rate = self.clock.rate();
+        rate.map_or(MIN_GAP, |rate| (GAP_STEPS / rate).max(MIN_GAP))
+    }
+
+    /// Puts what is shown now, `latency` seconds late, into a pose at rest. Returns whether anything moves it.
+    pub(super) fn pose(&mut self, character: &Character, latency: f64, pose: &mut Pose) -> bool {
+        let skeleton = character.skeleton();
+        let is_same = self.made_for.as_ref().is_some_and(|(known, of)| {
+            let names = self.samples().rotation_names();
+            let mut known = known
+                .iter()
+                .map(|(name, is_world)| (name.as_str(), *is_world));
+            Arc::ptr_eq(of, skeleton) && names.eq(&mut known)
+        });
+        if !is_same {
+            let names = self.samples().rotation_names();
+            let names: Vec<(String, bool)> = names.map(|(n, w)| (n.to_owned(), w)).collect();
+            let settings = MotionSettings::default();
+            let calibration = self.calibration.clone();
+            let (found, why) = LivePose::new(
+                self.samples(),
+                skeleton,
+                &character.rig,
+                &settings,
+                calibration,
+            );
+            self.pose = Some(found);
+            self.why = why;
+            self.made_for = Some((names, skeleton.clone()));
+        }
+        let max_gap = self.max_gap();
+        let time = self.clock.shown(self.listener.now(), latency);
+        let (Some(live), Some(time)) = (&mut self.pose, time) else {
+            return false;
+        };
+        let samples = match &self.source {
+            Source::Vmc(source) => &source.samples,
+            Source::Json(source) => &source.samples,
+        };
+        live.apply(samples, time, max_gap, skeleton, pose);
+        live.moves()
+    }
+}

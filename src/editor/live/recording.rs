@@ -1,0 +1,79 @@
+//! Live motion as a recording of the document.
+
+use super::LiveMotion;
+use crate::cluster::channel::RecordingItem;
+use crate::editor::Editor;
+use crate::motion::retarget::BodyMotion;
+use crate::motion::table::write_json_lines;
+use crate::motion::vmc::take_of_body;
+use crate::motion::{MotionSource, Recording};
+use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
+
+impl Editor {
+    /// Records what is received from now on.
+    pub fn record_live(&mut self) {
+        if let Some(live) = &mut self.live.motion {
+            live.record();
+        }
+    }
+
+    /// Whether what is received is recorded.
+    pub fn is_recording_live(&self) -> bool {
+        self.live()
+            .is_some_and(|live| live.recorded_secs().is_some())
+    }
+
+    /// Ends the recording and adds it to the document, in the background: one undo step. Returns whether there was one.
+    pub fn stop_recording(&mut self) -> bool {
+        let Some(live) = &mut self.live.motion else {
+            return false;
+        };
+        if live.recorded_secs().is_none() {
+            return false;
+        }
+        let (calibration, device) = (live.calibration().clone(), live.device());
+        let Some((mut samples, since)) = live.take_recording() else {
+            self.notify("Nothing arrived during the recording, so nothing is kept.");
+            return false;
+        };
+        self.take_recorded("Record motion", move || {
+            calibration.apply(&mut samples);
+            let recording = Recording {
+                device,
+                ..samples.recording(since)
+            };
+            recorded(recording)
+        });
+        true
+    }
+
+    /// Ends a recording that has become too long.
+    pub(super) fn stop_long_recording(&mut self) {
+        if self.live.motion.as_mut().is_some_and(LiveMotion::trim) {
+            self.notify("The recording was stopped: it has reached 30 minutes or 1 GB.");
+            self.stop_recording();
+        }
+    }
+}
+
+/// Live motion as an item of a document, whose content the project keeps.
+fn recorded(recording: Recording) -> RecordingItem {
+    if recording.times.len() < 2 {
+        let why = "Nothing arrived during the recording, so nothing is kept".to_owned();
+        return RecordingItem::new("Take", "", 0, Err(why));
+    }
+    let mut lines = Vec::new();
+    // Writing to memory does not fail.
+    let _ = write_json_lines(&recording, &mut lines);
+    let fingerprint = xxh3_64(&lines);
+    let source = take_of_body(&recording);
+    let mut item = RecordingItem::new("Take", "", fingerprint, Ok(Arc::new(recording)));
+    item.motion = source.map(|take| {
+        Arc::new(BodyMotion {
+            source: Some(Arc::new(MotionSource::of_take("Take", take, Vec::new()))),
+            ..BodyMotion::default()
+        })
+    });
+    item
+}

@@ -1,0 +1,108 @@
+//! Lines of senders over TCP, or of a reader.
+
+use super::PATIENCE;
+use super::queue::Queue;
+use crate::motion::table::MAX_LINE_BYTES;
+use std::io::{ErrorKind, Read};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// The most senders at a time.
+const MAX_CONNECTIONS: usize = 4;
+/// A sender that ends no line for so long is closed.
+const MAX_SILENCE: Duration = Duration::from_secs(10);
+/// Bytes that are read at once.
+const CHUNK: usize = 16 << 10;
+
+/// The senders that are connected.
+pub(super) struct Connections;
+
+impl Connections {
+    /// Accepts senders and takes their lines until `ends`. Nothing is sent to them.
+    pub(super) fn serve(socket: &TcpListener, queue: &Queue, ends: &AtomicBool) {
+        let n_open = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            while !ends.load(Ordering::Relaxed) {
+                let Ok((stream, _)) = socket.accept() else {
+                    // Nobody wants to connect, or somebody gave up.
+                    std::thread::sleep(PATIENCE);
+                    continue;
+                };
+                // One too many is closed at once.
+                if n_open.load(Ordering::Relaxed) >= MAX_CONNECTIONS || !is_ready(&stream) {
+                    continue;
+                }
+                n_open.fetch_add(1, Ordering::Relaxed);
+                let n_open = &n_open;
+                let serve = move || {
+                    let mut stream = stream;
+                    let _ = read_lines(&mut stream, queue, ends, Some(MAX_SILENCE));
+                    n_open.fetch_sub(1, Ordering::Relaxed);
+                };
+                let thread = std::thread::Builder::new().name("Live lines".into());
+                if thread.spawn_scoped(scope, serve).is_err() {
+                    n_open.fetch_sub(1, Ordering::Relaxed);
+                }
+            }
+        });
+    }
+}
+
+/// Whether reading gives up now and then, so that its thread can end.
+fn is_ready(stream: &TcpStream) -> bool {
+    stream.set_nonblocking(false).is_ok() && stream.set_read_timeout(Some(PATIENCE)).is_ok()
+}
+
+/// Takes lines, without their ends, until the reader or `ends` ends, or for `silence` no line did. Of a line that is too long
+/// one byte more than is allowed is taken.
+pub(super) fn read_lines(
+    reader: &mut impl Read,
+    queue: &Queue,
+    ends: &AtomicBool,
+    silence: Option<Duration>,
+) -> std::io::Result<()> {
+    let mut chunk = vec![0; CHUNK];
+    let mut line: Vec<u8> = Vec::new();
+    let mut last_end = Instant::now();
+    while !ends.load(Ordering::Relaxed) {
+        if silence.is_some_and(|silence| last_end.elapsed() > silence) {
+            return Ok(());
+        }
+        let n_bytes = match reader.read(&mut chunk) {
+            Ok(n_bytes) => n_bytes,
+            Err(why) if is_pause(why.kind()) => continue,
+            Err(why) => return Err(why),
+        };
+        if n_bytes == 0 {
+            // A last line may have no end.
+            if !line.is_empty() {
+                queue.push(&line);
+            }
+            return Ok(());
+        }
+        for byte in &chunk[..n_bytes] {
+            if *byte != b'\n' {
+                if line.len() <= MAX_LINE_BYTES {
+                    line.push(*byte);
+                }
+                continue;
+            }
+            if line.last() == Some(&b'\r') {
+                line.pop();
+            }
+            queue.push(&line);
+            line.clear();
+            last_end = Instant::now();
+        }
+    }
+    Ok(())
+}
+
+/// Whether nothing came in time.
+fn is_pause(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+    )
+}

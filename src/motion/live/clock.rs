@@ -1,0 +1,176 @@
+//! The sender's clock against ours, and which samples come late.
+
+use std::collections::VecDeque;
+
+/// The time over which the smallest delay is looked for, seconds.
+const WINDOW: f64 = 2.0;
+/// The offset rises by at most this in a second, seconds: our pictures must not stand still.
+const RISE: f64 = 1e-3;
+/// Delays of which the jitter is found.
+const MAX_DELAYS: usize = 256;
+/// Steps of which the median is found.
+const MAX_STEPS: usize = 64;
+/// A step of more than this many median steps has lost frames.
+const LOST: f64 = 1.5;
+
+/// Our time of what a sender says, and how well it keeps it.
+///
+/// The offset b of the sender's times follows the running minimum of arrival - time over 2 s: downwards at once, upwards by at
+/// most 1 ms a second, as a delay can only be too long.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LiveClock {
+    /// Arrival and arrival - time of the frames of the last seconds.
+    recent: VecDeque<(f64, f64)>,
+    offset: Option<f64>,
+    /// When the offset was set last.
+    at: f64,
+    steps: VecDeque<f64>,
+    newest: Option<f64>,
+    lost: usize,
+    late: usize,
+}
+
+impl LiveClock {
+    /// Takes the time of a frame and when it arrived, seconds; a frame in several packets counts once for each. `latency`: how
+    /// long frames are waited for.
+    pub fn receive(&mut self, arrival: f64, time: f64, latency: f64) {
+        let delay = arrival - time;
+        if !delay.is_finite() {
+            return;
+        }
+        // A jump of a second is another clock.
+        if self.newest.is_some_and(|newest| time < newest - 1.0) {
+            *self = Self {
+                lost: self.lost,
+                late: self.late,
+                ..Self::default()
+            };
+        }
+        self.recent.push_back((arrival, delay));
+        while self.recent.len() > MAX_DELAYS
+            || self
+                .recent
+                .front()
+                .is_some_and(|(at, _)| *at < arrival - WINDOW)
+        {
+            self.recent.pop_front();
+        }
+        let smallest = self.recent.iter().map(|(_, delay)| *delay);
+        let smallest = smallest.fold(f64::INFINITY, f64::min);
+        let offset = match self.offset {
+            Some(offset) if smallest > offset => {
+                let most = RISE * (arrival - self.at).max(0.0);
+                offset + (smallest - offset).min(most)
+            }
+            _ => smallest,
+        };
+        self.offset = Some(offset);
+        self.at = arrival;
+        if time + offset < arrival - latency {
+            self.late += 1;
+        }
+        match self.newest {
+            Some(newest) if time > newest => {
+                let step = time - newest;
+                let median = self.median_step();
+                if let Some(median) = median.filter(|median| step > LOST * median) {
+                    self.lost += ((step / median).round() as usize).saturating_sub(1);
+                }
+                self.steps.push_back(step);
+                if self.steps.len() > MAX_STEPS {
+                    self.steps.pop_front();
+                }
+                self.newest = Some(time);
+            }
+            None => self.newest = Some(time),
+            Some(_) => {}
+        }
+    }
+
+    /// The sender's time that is shown `latency` after it, now; `None` before the first frame.
+    pub fn shown(&self, now: f64, latency: f64) -> Option<f64> {
+        Some(now - latency - self.offset?)
+    }
+
+    /// The newest time of the sender.
+    pub fn newest(&self) -> Option<f64> {
+        self.newest
+    }
+
+    /// Frames that are missing between those that came.
+    pub fn lost(&self) -> usize {
+        self.lost
+    }
+
+    /// Packets that came after their time to be shown.
+    pub fn late(&self) -> usize {
+        self.late
+    }
+
+    /// How much longer than the median a packet may take: the 95th percentile of the delays over the median, seconds.
+    pub fn jitter(&self) -> f64 {
+        let mut delays: Vec<f64> = self.recent.iter().map(|(_, delay)| *delay).collect();
+        delays.sort_by(f64::total_cmp);
+        let at = |share: f64| {
+            let last = delays.len().saturating_sub(1) as f64;
+            delays
+                .get((share * last).round() as usize)
+                .copied()
+                .unwrap_or(0.0)
+        };
+        at(0.95) - at(0.5)
+    }
+
+    /// Frames a second.
+    pub fn rate(&self) -> Option<f64> {
+        Some(1.0 / self.median_step()?)
+    }
+
+    fn median_step(&self) -> Option<f64> {
+        let mut steps: Vec<f64> = self.steps.iter().copied().collect();
+        steps.sort_by(f64::total_cmp);
+        steps.get(steps.len() / 2).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_offset_follows_the_shortest_delay_and_late_frames_are_counted() {
+        let mut clock = LiveClock::default();
+        assert_eq!(clock.shown(1.0, 0.06), None);
+        for i in 0..120 {
+            let time = f64::from(i) / 60.0;
+            // Every fourth packet takes 20 ms, one takes 200.
+            let delay = match i {
+                60 => 0.2,
+                i if i % 4 == 0 => 0.02,
+                _ => 0.005,
+            };
+            clock.receive(time + 7.0 + delay, time, 0.06);
+        }
+        let shown = clock.shown(10.0, 0.06).unwrap();
+        assert!((shown - (10.0 - 0.06 - 7.005)).abs() < 1e-3, "{shown}");
+        assert_eq!((clock.late(), clock.lost()), (1, 0));
+        assert!((clock.rate().unwrap() - 60.0).abs() < 1e-6);
+        assert!((clock.jitter() - 0.015).abs() < 1e-9, "{}", clock.jitter());
+        // Three frames are lost; then the sender begins anew.
+        clock.receive(2.05 + 7.005, 123.0 / 60.0, 0.06);
+        assert_eq!(clock.lost(), 3);
+        clock.receive(9.2, 0.5, 0.06);
+        assert_eq!(clock.newest(), Some(0.5));
+        assert!((clock.shown(9.2, 0.0).unwrap() - 0.5).abs() < 1e-12);
+        // The delay grows: the picture goes on almost as fast.
+        let before = clock.shown(11.2, 0.0).unwrap();
+        clock.receive(12.2, 2.5, 0.06);
+        let after = clock.shown(11.2, 0.0).unwrap();
+        assert!(
+            (before - after) < 4e-3 && before >= after,
+            "{before} {after}"
+        );
+        clock.receive(12.3, f64::NAN, 0.06);
+        assert_eq!(clock.newest(), Some(2.5));
+    }
+}

@@ -1,0 +1,18 @@
+//! Live motion: samples as they come, the clock of their sender, and the pose of a body now.
+//!
+//! Data flow: packets ([`super::vmc`]) or lines ([`JsonSource`]) -> [`LiveSamples`] with the sender's times -> at the time that
+//! [`LiveClock`] gives for now, [`LivePose`] (gaps interpolated, held, faded) -> local rotations of the character. The samples
+//! since a time are a [`Recording`](super::Recording).
+//!
+//! Invariant: memory is bounded by the time that is kept, the number of channels and the bytes of a recording.
+//! Invariant: a channel that has no value is held and fades to rest, and returns without a jump.
+
+mod clock;
+mod json;
+mod pose;
+mod samples;
+
+pub use clock::LiveClock;
+pub use json::{JsonCounts, JsonSource};
+pub use pose::{Calibration, LivePose};
+pub use samples::LiveSamples;

@@ -1,0 +1,374 @@
+//! The pose of a character under live motion.
+
+use super::samples::LiveSamples;
+use crate::math::transform::normalize_or_identity;
+use crate::motion::fade::{Fade, Guard};
+use crate::motion::retarget::{MotionSettings, Reference, Retarget, RetargetOptions};
+use crate::motion::rig::Rig;
+use crate::motion::signal::Signal;
+use crate::motion::take::Take;
+use crate::motion::vmc::Body;
+use crate::skeleton::{JointId, Pose, Skeleton};
+use glam::{DQuat, DVec3};
+use std::collections::BTreeMap;
+
+/// A calibration needs at least so many samples of a bone.
+const MIN_SAMPLES: usize = 5;
+
+/// What a sender's bones are turned by while its body stands in a T-pose.
+///
+/// Senders may send the axes of their own model. With the world rotation C of a bone in the T-pose, `C_parent q C^-1` is its
+/// local rotation over a T-pose whose bones have no rotation, as Unity's humanoid bones have it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Calibration {
+    /// C of the bone above and of the bone itself, by name.
+    turns: BTreeMap<String, [DQuat; 2]>,
+    /// Where the hips are.
+    hips: Option<DVec3>,
+}
+
+impl Calibration {
+    /// The medians of the samples since a time of the sender; `None` without a bone that has enough of them.
+    pub fn of(samples: &LiveSamples, since: f64) -> Option<Self> {
+        let body = body_of(samples, None)?;
+        let recent = |name: &str| -> Vec<DQuat> {
+            let samples = samples.rotation(name).iter();
+            samples.filter(|s| s.0 >= since).map(|s| s.1).collect()
+        };
+        let locals: Vec<Option<DQuat>> = (0..body.bones.len())
+            .map(|bone| median_rotation(&recent(body.name(bone))))
+            .collect();
+        if locals.iter().all(Option::is_none) {
+            return None;
+        }
+        let local = |bone: usize| locals[bone].unwrap_or(DQuat::IDENTITY);
+        let (world, _) = body.world(local, None);
+        let turns = (0..body.bones.len()).map(|bone| {
+            let above = body.parents[bone].map_or(DQuat::IDENTITY, |p| world[p]);
+            (body.name(bone).to_owned(), [above, world[bone]])
+        });
+        let hips = samples.position("Hips").iter();
+        let hips: Vec<DVec3> = hips.filter(|s| s.0 >= since).map(|s| s.1).collect();
+        let axis = |k: usize| {
+            let mut along: Vec<f64> = hips.iter().map(|p| p[k]).collect();
+            along.sort_by(f64::total_cmp);
+            along.get(along.len() / 2).copied()
+        };
+        Some(Self {
+            turns: turns.collect(),
+            hips: axis(0)
+                .zip(axis(1))
+                .zip(axis(2))
+                .map(|((x, y), z)| DVec3::new(x, y, z)),
+        })
+    }
+
+    /// The rotation of a bone in its parent, over a T-pose without rotations.
+    pub fn turned(&self, name: &str, local: DQuat) -> DQuat {
+        self.turns.get(name).map_or(local, |[above, own]| {
+            normalize_or_identity(*above * local * own.conjugate())
+        })
+    }
+
+    /// Turns all samples.
+    pub fn apply(&self, samples: &mut LiveSamples) {
+        for name in self.turns.keys() {
+            samples.turn(name, |q| self.turned(name, q));
+        }
+    }
+}
+
+/// The median by component of rotations on one half of the sphere; `None` for too few.
+fn median_rotation(rotations: &[DQuat]) -> Option<DQuat> {
+    let first = *rotations
+        .first()
+        .filter(|_| rotations.len() >= MIN_SAMPLES)?;
+    let part = |k: usize| {
+        let near = |q: &DQuat| if q.dot(first) < 0.0 { -*q } else { *q };
+        let mut parts: Vec<f64> = rotations.iter().map(|q| near(q).to_array()[k]).collect();
+        parts.sort_by(f64::total_cmp);
+        parts[parts.len() / 2]
+    };
+    let median = DQuat::from_array([0, 1, 2, 3].map(part));
+    median.is_valid().then(|| normalize_or_identity(median))
+}
+
+/// The body whose bones a sender names.
+fn body_of(samples: &LiveSamples, hips: Option<DVec3>) -> Option<Body> {
+    let is_local = |bone: &str| {
+        samples
+            .rotation_names()
+            .any(|(name, world)| name == bone && !world)
+    };
+    Body::new(is_local, |name| match (name, hips) {
+        ("Hips", Some(hips)) => Some(hips),
+        _ => samples.newest_position(name),
+    })
+}
+
+/// A channel that turns a joint of its name.
+#[derive(Clone, Debug)]
+struct Joint {
+    name: String,
+    slot: usize,
+    is_world: bool,
+    guard: Guard<DQuat>,
+}
+
+/// A body whose motion is retargeted.
+#[derive(Clone, Debug)]
+struct LiveBody {
+    body: Body,
+    retarget: Retarget<'static>,
+    guards: Vec<Guard<DQuat>>,
+    hips: Guard<DVec3>,
+}
+
+/// How live motion moves a character: bones of a human body are retargeted, other rotations turn the joints of their names.
+#[derive(Clone, Debug)]
+pub struct LivePose {
+    body: Option<LiveBody>,
+    joints: Vec<Joint>,
+    calibration: Calibration,
+}
+
+impl LivePose {
+    /// For the channels that a sender has now, on a skeleton whose rest pose is `target`. The reason that a body does not move
+    /// the character is returned beside it.
+    pub fn new(
+        samples: &LiveSamples,
+        skeleton: &Skeleton,
+        target: &Rig,
+        settings: &MotionSettings,
+        calibration: Calibration,
+    ) -> (Self, Option<String>) {
+        let fade = Fade::default();
+        let body = body_of(samples, calibration.hips);
+        let mut why = None;
+        let body = body.and_then(|body| {
+            let made = retarget(&body, skeleton, target, settings);
+            let retarget = made.map_err(|reason| why = Some(reason)).ok()?;
+            Some(LiveBody {
+                guards: vec![Guard::new(fade); body.bones.len()],
+                hips: Guard::new(fade),
+                retarget,
+                body,
+            })
+        });
+        let of_body = |name: &str| {
+            let mut bones = body
+                .iter()
+                .flat_map(|b| (0..b.body.bones.len()).map(|i| b.body.name(i)));
+            bones.any(|bone| bone == name)
+        };
+        // The body has its own joints, and moves them over those above its hips as they are at rest: a sender's "root" is
+        // another joint than one of that name.
+        let is_of_body = |joint: JointId| {
+            body.as_ref().is_some_and(|body| {
+                let hips = JointId(body.retarget.hips() as u32);
+                body.retarget.is_driven(joint.get())
+                    || joint == hips
+                    || skeleton.ancestors(hips).any(|above| above == joint)
+            })
+        };
+        let named = samples.rotation_names().filter(|(name, _)| !of_body(name));
+        let joints = named.filter_map(|(name, is_world)| {
+            let joint = skeleton
+                .live_joints()
+                .find(|j| skeleton.joint(*j).name == name)?;
+            if is_of_body(joint) {
+                return None;
+            }
+            Some(Joint {
+                name: name.to_owned(),
+                slot: joint.get(),
+                is_world,
+                guard: Guard::new(fade),
+            })
+        });
+        let joints: Vec<Joint> = joints.collect();
+        if !joints.is_empty() {
+            why = None;
+        }
+        let pose = Self {
+            body,
+            joints,
+            calibration,
+        };
+        (pose, why)
+    }
+
+    /// Whether any channel moves the character.
+    pub fn moves(&self) -> bool {
+        self.body.is_some() || !self.joints.is_empty()
+    }
+
+    /// Puts the motion at a time of the sender into a pose at rest. Samples farther apart than `max_gap` seconds are not
+    /// interpolated.
+    pub fn apply(
+        &mut self,
+        samples: &LiveSamples,
+        time: f64,
+        max_gap: f64,
+        skeleton: &Skeleton,
+        pose: &mut Pose,
+    ) {
+        let calibration = &self.calibration;
+        if let Some(live) = &mut self.body {
+            let shown = (0..live.body.bones.len()).map(|bone| {
+                let name = live.body.name(bone);
+                let local = sample(samples.rotation(name), time, max_gap);
+                let local = local.map(|q| calibration.turned(name, q));
+                live.guards[bone].next(time, local).value
+            });
+            let locals: Vec<DQuat> = shown.collect();
+            // Without its travel the body is where it stood.
+            let rest = live.body.offsets[0];
+            let hips = sample(samples.position("Hips"), time, max_gap).map(|p| p - rest);
+            let hips = rest + live.hips.next(time, hips).value;
+            let (rotations, places) = live.body.world(|bone| locals[bone], Some(hips));
+            live.retarget.set_frame(0, &rotations, &places);
+            let found = live.retarget.pose(0);
+            for joint in live.retarget.moved_joints() {
+                pose.locals[joint].rotation = found.rotations[joint];
+            }
+            pose.locals[live.retarget.hips()].translation = found.hips;
+        }
+        if self.joints.is_empty() {
+            return;
+        }
+        let mut world = vec![DQuat::IDENTITY; skeleton.len()];
+        for &j in skeleton.order() {
+            let j = j as usize;
+            let joint = &skeleton.joints()[j];
+            let above = joint
+                .parent
+                .map(JointId::get)
+                .map_or(DQuat::IDENTITY, |p| world[p]);
+            if let Some(live) = self.joints.iter_mut().find(|live| live.slot == j) {
+                let rest = joint.rest.rotation;
+                let turned = sample(samples.rotation(&live.name), time, max_gap);
+                let local = turned.map(|q| {
+                    if live.is_world {
+                        above.conjugate() * q
+                    } else {
+                        q
+                    }
+                });
+                let shown = live.guard.next(time, local.map(|q| rest.conjugate() * q));
+                pose.locals[j].rotation = normalize_or_identity(rest * shown.value);
+            }
+            world[j] = above * pose.locals[j].rotation;
+        }
+    }
+}
+
+/// A body in a T-pose on a character, ready for other frames.
+fn retarget(
+    body: &Body,
+    skeleton: &Skeleton,
+    target: &Rig,
+    settings: &MotionSettings,
+) -> Result<Retarget<'static>, String> {
+    let rest = body.rest();
+    let take = Take {
+        times: vec![0.0],
+        rotations: rest.rotations.clone(),
+        places: rest.places.clone(),
+        rest,
+    };
+    let [ours, theirs] = settings.roles(&take.rest, target)?;
+    let options = RetargetOptions {
+        // The T-pose, whatever the sender does at first.
+        reference: Reference::Zero,
+        ..settings.retarget
+    };
+    let made = Retarget::new(&take, &ours, skeleton, target, &theirs, &options);
+    Ok(made.map_err(|why| why.to_string())?.into_owned())
+}
+
+/// What samples, which may have come in any order, give at a time: between two that are not too far apart, or soon after the
+/// newest.
+fn sample<V: Signal>(samples: &[(f64, V)], time: f64, max_gap: f64) -> Option<V> {
+    let mut before: Option<(f64, V)> = None;
+    let mut after: Option<(f64, V)> = None;
+    for &(at, value) in samples.iter().rev() {
+        if at <= time {
+            // Of samples at one time the last stays, which this meets first.
+            if before.is_none_or(|(known, _)| at > known) {
+                before = Some((at, value));
+            }
+            if at < time - 2.0 * max_gap {
+                break;
+            }
+        } else if after.is_none_or(|(known, _)| at < known) {
+            after = Some((at, value));
+        }
+    }
+    let (from, value) = before?;
+    match after {
+        Some((to, next)) if to - from <= max_gap => {
+            Some(V::mix(value, next, (time - from) / (to - from)))
+        }
+        None if time - from <= max_gap => Some(value),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_interpolated_in_short_gaps_in_any_order() {
+        let samples = [(0.0, 1.0), (0.2, 3.0), (0.1, 2.0), (0.2, 4.0), (1.0, 9.0)];
+        let at = |time| sample(&samples, time, 0.15);
+        assert_eq!(at(-0.1), None);
+        assert!((at(0.05).unwrap() - 1.5).abs() < 1e-12);
+        assert!(
+            (at(0.15).unwrap() - 3.0).abs() < 1e-12,
+            "the last of equal times stays"
+        );
+        assert_eq!(at(0.5), None, "a gap");
+        assert_eq!(at(1.1), Some(9.0), "soon after the newest");
+        assert_eq!(at(1.2), None);
+        assert_eq!(sample::<f64>(&[], 0.0, 1.0), None);
+    }
+
+    #[test]
+    fn a_calibrated_t_pose_has_no_rotations() {
+        let mut samples = LiveSamples::default();
+        let turns = [
+            ("Hips", DQuat::from_rotation_y(0.7)),
+            ("Spine", DQuat::from_rotation_x(-0.4)),
+            ("LeftUpperArm", DQuat::from_rotation_z(1.1)),
+        ];
+        for i in 0..60 {
+            for (name, q) in turns {
+                // The same rotation with either sign, and one that is far off.
+                let q = if i % 2 == 0 { q } else { -q };
+                let q = if i == 30 {
+                    DQuat::from_rotation_z(2.0)
+                } else {
+                    q
+                };
+                samples.push_rotation(name, f64::from(i) / 60.0, q);
+            }
+            samples.push_position("Hips", f64::from(i) / 60.0, DVec3::new(0.3, 0.9, 0.0));
+        }
+        let found = Calibration::of(&samples, 0.0).unwrap();
+        assert_eq!(found.hips, Some(DVec3::new(0.3, 0.9, 0.0)));
+        for (name, q) in turns {
+            let turned = found.turned(name, q);
+            assert!(
+                turned.angle_between(DQuat::IDENTITY) < 1e-6,
+                "{name} {turned}"
+            );
+        }
+        assert!(Calibration::of(&samples, 0.99).is_none(), "too few samples");
+        found.apply(&mut samples);
+        let (_, last) = *samples.rotation("Spine").last().unwrap();
+        assert!(last.angle_between(DQuat::IDENTITY) < 1e-6);
+        assert!(Calibration::of(&LiveSamples::default(), 0.0).is_none());
+    }
+}

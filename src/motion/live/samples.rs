@@ -1,0 +1,301 @@
+//! Samples of channels as they come.
+
+use crate::motion::recording::{Event, LabelTrack, Recording, ScalarTrack, Track};
+use crate::motion::signal::Signal;
+use glam::{DQuat, DVec3};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The largest number of channels of a source.
+const MAX_CHANNELS: usize = 256;
+/// The largest number of marked moments.
+const MAX_EVENTS: usize = 4096;
+
+/// Values of one kind by channel, each with the sender's time, in the order in which they came.
+type Channels<V> = BTreeMap<String, Vec<(f64, V)>>;
+
+/// What one sender has said.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LiveSamples {
+    rotations: Channels<DQuat>,
+    positions: Channels<DVec3>,
+    scalars: Channels<f64>,
+    labels: Channels<String>,
+    /// The rotations that are those of joints in the world.
+    world: BTreeSet<String>,
+    events: Vec<Event>,
+    /// Whether a channel was refused because there are too many.
+    has_too_many: bool,
+}
+
+impl LiveSamples {
+    /// Takes the rotation of a joint in its parent, unit.
+    pub fn push_rotation(&mut self, name: &str, time: f64, value: DQuat) {
+        let is_full = self.is_full();
+        self.has_too_many |= !push(&mut self.rotations, name, is_full, time, value);
+    }
+
+    /// Takes the rotation of a joint in the world, unit.
+    pub fn push_world_rotation(&mut self, name: &str, time: f64, value: DQuat) {
+        self.push_rotation(name, time, value);
+        if self.rotations.contains_key(name) && !self.world.contains(name) {
+            self.world.insert(name.to_owned());
+        }
+    }
+
+    /// Takes a position, metres.
+    pub fn push_position(&mut self, name: &str, time: f64, value: DVec3) {
+        let is_full = self.is_full();
+        self.has_too_many |= !push(&mut self.positions, name, is_full, time, value);
+    }
+
+    /// Takes a number.
+    pub fn push_scalar(&mut self, name: &str, time: f64, value: f64) {
+        let is_full = self.is_full();
+        self.has_too_many |= !push(&mut self.scalars, name, is_full, time, value);
+    }
+
+    /// Takes a word.
+    pub fn push_label(&mut self, name: &str, time: f64, value: String) {
+        let is_full = self.is_full();
+        self.has_too_many |= !push(&mut self.labels, name, is_full, time, value);
+    }
+
+    /// Takes a marked moment.
+    pub fn push_event(&mut self, name: String, time: f64) {
+        if self.events.len() < MAX_EVENTS {
+            self.events.push(Event { name, time });
+        }
+    }
+
+    /// Whether no channel more is taken. A transform, a rotation and a position of one name, is one channel.
+    fn is_full(&self) -> bool {
+        self.n_channels() >= MAX_CHANNELS
+    }
+
+    /// The number of channels; a rotation and a position of one name are one.
+    pub fn n_channels(&self) -> usize {
+        let transforms = self.rotations.len().max(self.positions.len());
+        transforms + self.scalars.len() + self.labels.len()
+    }
+
+    /// Whether a channel was refused because there are too many.
+    pub fn has_too_many(&self) -> bool {
+        self.has_too_many
+    }
+
+    /// The names of the rotations, with whether they are those of the world.
+    pub fn rotation_names(&self) -> impl Iterator<Item = (&str, bool)> {
+        let names = self.rotations.keys();
+        names.map(|name| (name.as_str(), self.world.contains(name)))
+    }
+
+    /// The newest position of a name.
+    pub fn newest_position(&self, name: &str) -> Option<DVec3> {
+        Some(self.positions.get(name)?.last()?.1)
+    }
+
+    /// The samples of a rotation.
+    pub fn rotation(&self, name: &str) -> &[(f64, DQuat)] {
+        self.rotations.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The samples of a position.
+    pub fn position(&self, name: &str) -> &[(f64, DVec3)] {
+        self.positions.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Forgets what was before a time. A channel keeps its name.
+    pub fn forget_before(&mut self, time: f64) {
+        forget(&mut self.rotations, time);
+        forget(&mut self.positions, time);
+        forget(&mut self.scalars, time);
+        forget(&mut self.labels, time);
+        self.events.retain(|event| event.time >= time);
+    }
+
+    /// Everything so far; what follows goes on from a time, so that its channels and newest values stay known.
+    #[must_use]
+    pub fn hand_over(&mut self, from: f64) -> Self {
+        fn since<V: Clone>(channels: &Channels<V>, from: f64) -> Channels<V> {
+            let recent = |samples: &Vec<(f64, V)>| {
+                let recent = samples.iter().filter(|sample| sample.0 >= from);
+                recent.cloned().collect()
+            };
+            channels
+                .iter()
+                .map(|(name, of)| (name.clone(), recent(of)))
+                .collect()
+        }
+        let next = Self {
+            rotations: since(&self.rotations, from),
+            positions: since(&self.positions, from),
+            scalars: since(&self.scalars, from),
+            labels: since(&self.labels, from),
+            world: self.world.clone(),
+            events: Vec::new(),
+            has_too_many: self.has_too_many,
+        };
+        std::mem::replace(self, next)
+    }
+
+    /// The memory of the samples, bytes.
+    pub fn heap_bytes(&self) -> usize {
+        fn of<V>(channels: &Channels<V>) -> usize {
+            let n: usize = channels.values().map(Vec::len).sum();
+            n * size_of::<(f64, V)>()
+        }
+        of(&self.rotations) + of(&self.positions) + of(&self.scalars) + of(&self.labels)
+    }
+
+    /// Changes every sample of a rotation.
+    pub fn turn(&mut self, name: &str, turn: impl Fn(DQuat) -> DQuat) {
+        for (_, value) in self.rotations.get_mut(name).into_iter().flatten() {
+            *value = turn(*value);
+        }
+    }
+
+    /// The channels since a time of the sender, as a recording that begins at 0. Of samples at one time the last stays.
+    pub fn recording(&self, since: f64) -> Recording {
+        let mut times: Vec<f64> = Vec::new();
+        let mut add = |time: f64| {
+            if time >= since {
+                times.push(time);
+            }
+        };
+        self.rotations.values().flatten().for_each(|s| add(s.0));
+        self.positions.values().flatten().for_each(|s| add(s.0));
+        self.scalars.values().flatten().for_each(|s| add(s.0));
+        self.labels.values().flatten().for_each(|s| add(s.0));
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+        let first = times.first().copied().unwrap_or(0.0);
+        let times: Vec<f64> = times.into_iter().map(|t| t - first).collect();
+        let missing = DQuat::from_array([0.0; 4]);
+        let mut recording = Recording {
+            rotations: tracks(&times, first, &self.rotations, missing),
+            markers: tracks(&times, first, &self.positions, DVec3::NAN),
+            world_rotations: self.world.clone(),
+            ..Recording::default()
+        };
+        for track in tracks(&times, first, &self.scalars, f64::NAN) {
+            recording.scalars.push(ScalarTrack {
+                name: track.name,
+                unit: String::new(),
+                values: track.values,
+            });
+        }
+        for (name, said) in &self.labels {
+            let words: BTreeSet<&String> = said.iter().map(|(_, word)| word).collect();
+            let words: Vec<String> = words.into_iter().cloned().collect();
+            let index = |word: &String| words.binary_search(word).ok().map(|i| i as u32);
+            let indices: Vec<(f64, Option<u32>)> =
+                said.iter().map(|(t, w)| (*t, index(w))).collect();
+            recording.labels.push(LabelTrack {
+                name: name.clone(),
+                values: spread(&times, first, &indices, None),
+                words,
+            });
+        }
+        let events = self.events.iter().filter(|event| event.time >= since);
+        let events = events.map(|event| Event {
+            name: event.name.clone(),
+            time: event.time - first,
+        });
+        recording.events = events.collect();
+        recording.times = times;
+        recording
+    }
+}
+
+/// Takes a sample. Returns whether there is room for its channel.
+fn push<V>(channels: &mut Channels<V>, name: &str, is_full: bool, time: f64, value: V) -> bool {
+    if let Some(samples) = channels.get_mut(name) {
+        samples.push((time, value));
+        return true;
+    }
+    if !is_full {
+        channels.insert(name.to_owned(), vec![(time, value)]);
+    }
+    !is_full
+}
+
+fn forget<V>(channels: &mut Channels<V>, time: f64) {
+    for samples in channels.values_mut() {
+        // In one piece, and seldom: most samples are in order.
+        let old = samples.iter().take_while(|sample| sample.0 < time).count();
+        if old > samples.len() / 2 {
+            samples.drain(..old);
+        }
+    }
+}
+
+fn tracks<V: Signal>(times: &[f64], first: f64, of: &Channels<V>, missing: V) -> Vec<Track<V>> {
+    let track = |(name, samples): (&String, &Vec<(f64, V)>)| Track {
+        name: name.clone(),
+        values: spread(times, first, samples, missing),
+    };
+    of.iter().map(track).collect()
+}
+
+/// The values at common times, `missing` where there is none; of equal times the last.
+fn spread<V: Copy>(times: &[f64], first: f64, samples: &[(f64, V)], missing: V) -> Vec<V> {
+    let mut values = vec![missing; times.len()];
+    for (time, value) in samples.iter().filter(|sample| sample.0 >= first) {
+        let time = time - first;
+        let at = times.partition_point(|t| *t < time);
+        if at < values.len() {
+            values[at] = *value;
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_become_a_recording_from_a_time_on_and_are_forgotten() {
+        let mut samples = LiveSamples::default();
+        for i in 0..10 {
+            let time = 100.0 + 0.1 * f64::from(i);
+            samples.push_rotation("Hips", time, DQuat::IDENTITY);
+            if i % 2 == 0 {
+                samples.push_scalar("emg", time, f64::from(i));
+            }
+        }
+        samples.push_world_rotation("sensor", 100.9, DQuat::IDENTITY);
+        samples.push_label("phase", 100.5, "flex".into());
+        samples.push_event("clap".into(), 100.7);
+        let found = samples.recording(100.45);
+        assert_eq!(found.times.len(), 5);
+        assert_eq!(found.times[0], 0.0);
+        assert_eq!(found.rotations[0].n_valid(), 5);
+        assert_eq!(
+            found.scalars[0]
+                .values
+                .iter()
+                .filter(|v| v.is_finite())
+                .count(),
+            2
+        );
+        assert_eq!(found.label("phase", 1.0), Some("flex"));
+        assert!(found.world_rotations.contains("sensor"));
+        assert!((found.events[0].time - 0.2).abs() < 1e-9);
+        samples.forget_before(100.85);
+        assert_eq!(samples.rotation("Hips").len(), 1);
+        assert!(samples.recording(0.0).times.len() < 4);
+    }
+
+    #[test]
+    fn channels_are_bounded() {
+        let mut samples = LiveSamples::default();
+        for i in 0..400 {
+            samples.push_scalar(&format!("s{i}"), 1.0, 1.0);
+            samples.push_position("wrist", 1.0, DVec3::ONE);
+        }
+        assert_eq!(samples.n_channels(), MAX_CHANNELS);
+        assert!(samples.has_too_many());
+        assert_eq!(samples.newest_position("wrist"), Some(DVec3::ONE));
+    }
+}

@@ -1,0 +1,81 @@
+//! How much live motion came, and what became of it.
+
+use super::super::clusters::layer_row::dim_ui;
+use super::super::correctives::heading_ui;
+use super::super::correctives::sets::text_ui;
+use crate::editor::Editor;
+use crate::finding::thousands;
+use crate::view::theme;
+use egui::{Role, Sense, Ui, Vec2, WidgetInfo};
+
+/// The height of a row, points.
+const ROW: f32 = 18.0;
+
+/// Draws the counters, and why the last malformed packet is.
+pub(super) fn figures_ui(ui: &mut Ui, editor: &Editor) {
+    let Some(live) = editor.live() else {
+        return;
+    };
+    heading_ui(ui, "Signal", "");
+    let counts = live.counts();
+    let jitter = format!("{:.0} ms", live.jitter() * 1e3);
+    let rows = [
+        (
+            "Received",
+            thousands(counts.received),
+            "Packets or lines that came.",
+        ),
+        (
+            "Malformed",
+            thousands(counts.malformed),
+            "Packets, messages or values that are not as the protocol has them. They change nothing; a bone keeps its last value.",
+        ),
+        (
+            "Dropped",
+            thousands(counts.dropped),
+            "Packets that were not read because more than 5,000 came in a second, or more than 1,024 waited.",
+        ),
+        (
+            "Late",
+            thousands(counts.late),
+            "Packets that came after their time to be shown. They are recorded; a higher latency shows them too.",
+        ),
+        (
+            "Lost",
+            thousands(counts.lost),
+            "Frames that never came. Short gaps are interpolated; in longer ones the pose is held and relaxes.",
+        ),
+        (
+            "Ignored",
+            thousands(counts.ignored),
+            "Messages for other programs, and bones that no human body has.",
+        ),
+        (
+            "Jitter",
+            jitter,
+            "How much longer than usual one packet in twenty takes.",
+        ),
+    ];
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        for (name, value, about) in &rows {
+            row_ui(ui, name, value, about);
+        }
+    });
+    if let Some(why) = &counts.last_malformed {
+        let why = why.trim_end_matches('.');
+        dim_ui(ui, &format!("Last malformed: {why}."));
+    }
+}
+
+fn row_ui(ui: &mut Ui, name: &str, value: &str, about: &str) {
+    let palette = theme::palette(ui);
+    let size = Vec2::new(ui.available_width() - 10.0, ROW);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let spoken = format!("{name}: {value}");
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &spoken));
+    let right = text_ui(ui, value, palette.text, rect, true, 110.0);
+    let own = rect.with_max_x(right - 6.0);
+    text_ui(ui, name, palette.text_dim, own, false, own.width());
+    response.on_hover_text(about);
+}

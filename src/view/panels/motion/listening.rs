@@ -1,0 +1,182 @@
+//! Where live motion is received, and whether anything comes.
+
+use super::super::clusters::layer_row::dim_ui;
+use super::super::correctives::heading_ui;
+use super::super::operation::rows::{combo_ui, row_ui};
+use crate::editor::Editor;
+use crate::editor::live::{LiveKind, LiveMotion, LiveSettings};
+use crate::view::commands::Command;
+use crate::view::theme;
+use egui::{Button, Color32, DragValue, Label, RichText, Role, Ui, WidgetInfo};
+use egui_material_icons::icons;
+
+/// What is said while everybody in the network is heard.
+const OPEN: &str = "Anyone in your network can move this character.";
+/// What is said about fields that do not change while something is received.
+const FIXED: &str = "Stop listening to change this.";
+
+/// Draws protocol, port, who is heard, the button, and what comes.
+pub(super) fn listening_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
+    heading_ui(ui, "Live", "");
+    let is_live = editor.live().is_some();
+    let mut settings = *editor.live_settings();
+    fields_ui(ui, &mut settings, !is_live);
+    editor.set_live_settings(settings);
+    let command = Command::ToggleListening;
+    ui.horizontal_top(|ui| {
+        let text = if is_live { "Stop" } else { "Listen" };
+        let button = ui.add(Button::new(text).selected(is_live));
+        button.widget_info(|| WidgetInfo::selected(Role::Button, true, is_live, text));
+        if button.on_hover_text(command.tooltip(ui.ctx())).clicked() {
+            commands.push(command);
+        }
+        // Beside it, so that it is seen in a low panel.
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            if let Some(why) = editor.listen_failure() {
+                error_ui(ui, why);
+            }
+            if let Some(live) = editor.live() {
+                state_ui(ui, editor, live);
+            }
+        });
+    });
+}
+
+fn fields_ui(ui: &mut Ui, settings: &mut LiveSettings, enabled: bool) {
+    let hint = if enabled { "" } else { FIXED };
+    ui.add_enabled_ui(enabled, |ui| {
+        let about = format!(
+            "What the sending program speaks: the Virtual Motion Capture protocol of VR, webcam and suit software, or JSON \
+             lines from a program of your own. {hint}"
+        );
+        row_ui(ui, "Protocol", &about, |ui| {
+            let options = LiveKind::ALL.map(|kind| (kind, kind.label().to_owned(), true));
+            combo_ui(ui, "Protocol", &mut settings.kind, &options);
+        });
+        let about = format!(
+            "The port at which Sinew listens. Set the same one in the sending program. {hint}"
+        );
+        row_ui(ui, "Port", &about, |ui| {
+            let mut port = settings.port();
+            let field = DragValue::new(&mut port)
+                .range(1..=u16::MAX)
+                .speed(0.2)
+                .update_while_editing(false);
+            let response = ui.add(field).on_hover_text(&about);
+            response.widget_info(|| WidgetInfo {
+                label: Some("Port".to_owned()),
+                ..WidgetInfo::drag_value(enabled, f64::from(port))
+            });
+            if response.changed() {
+                settings.set_port(port);
+            }
+            ui.add_space(8.0);
+            local_ui(ui, settings, hint);
+        });
+    });
+}
+
+/// Draws who is heard.
+fn local_ui(ui: &mut Ui, settings: &mut LiveSettings, hint: &str) {
+    let mut is_local = !settings.all_interfaces;
+    let about = format!(
+        "Receive only from programs on this computer. When off, anyone in your network can move this character. {hint}"
+    );
+    let check = ui.checkbox(&mut is_local, "Only this computer");
+    check.on_hover_text(&about).on_disabled_hover_text(&about);
+    settings.all_interfaces = !is_local;
+}
+
+/// What comes, in a sentence, and what is wrong with it.
+fn state_ui(ui: &mut Ui, editor: &Editor, live: &LiveMotion) {
+    if live.hears_all() {
+        let text = theme::palette(ui).text;
+        sign_ui(ui, OPEN, text);
+    }
+    dim_ui(ui, &state(live));
+    if !live.has_received() {
+        return;
+    }
+    if editor.document().skeleton().is_empty() {
+        error_ui(ui, "This model has no bones, so there is nothing to move.");
+    } else if let Some(why) = live.failure() {
+        error_ui(ui, &format!("{}.", why.trim_end_matches('.')));
+    } else if !live.moves() {
+        error_ui(
+            ui,
+            "No bone of the character has the name of a received rotation.",
+        );
+    }
+    if editor.document().session().shows_rest {
+        let text = theme::palette(ui).text;
+        sign_ui(ui, "Edit bones mode shows the rest pose.", text);
+    }
+    if !live.is_tracked() {
+        let text = theme::palette(ui).text;
+        sign_ui(ui, "The sender has lost track of the body.", text);
+    }
+    if live.has_too_many() {
+        let text = theme::palette(ui).text;
+        sign_ui(ui, "More than 256 channels: the others are left out.", text);
+    }
+}
+
+fn state(live: &LiveMotion) -> String {
+    let address = match live.address() {
+        Some(at) if live.hears_all() => format!("port {} of every network", at.port()),
+        Some(at) => at.to_string(),
+        None => String::new(),
+    };
+    if !live.has_received() {
+        return format!("Listening at {address}. Nothing has arrived yet.");
+    }
+    if !live.is_receiving() {
+        return format!("Listening at {address}. Nothing arrives any more.");
+    }
+    let channels = crate::finding::counted(live.n_channels(), "channel");
+    match live.rate() {
+        Some(rate) => format!("Receiving {channels} at {rate:.0} Hz."),
+        None => format!("Receiving {channels}."),
+    }
+}
+
+/// Draws how to begin.
+pub(super) fn empty_ui(ui: &mut Ui, editor: &Editor) {
+    let settings = editor.live_settings();
+    let port = settings.port();
+    let how = match settings.kind {
+        LiveKind::Vmc => format!(
+            "1. In your VR, webcam or suit software, turn on sending by the VMC protocol, to 127.0.0.1 and port {port}."
+        ),
+        LiveKind::JsonLines => format!(
+            "1. Let your program connect to port {port} and send lines like {{\"t\": 0.5, \"rotation\": {{\"forearm.L\": [0, 0, \
+             0, 1]}}}}: bones by their names, local rotations as x, y, z, w."
+        ),
+    };
+    heading_ui(ui, "Move the character live", "");
+    dim_ui(ui, &how);
+    dim_ui(
+        ui,
+        "2. Press Listen. The character moves with its skin while you paint and sculpt.",
+    );
+    dim_ui(
+        ui,
+        "3. Record keeps the motion; Adjust motion makes a clip of it.",
+    );
+}
+
+/// A sentence with a sign, so that its colour is not the only one.
+fn sign_ui(ui: &mut Ui, text: &str, colour: Color32) {
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        let sign = icons::ICON_WARNING.rich_text().size(14.0).color(colour);
+        ui.add(Label::new(sign).selectable(false));
+        ui.add(Label::new(RichText::new(text).color(colour)).wrap());
+    });
+}
+
+fn error_ui(ui: &mut Ui, text: &str) {
+    let error = theme::palette(ui).error;
+    sign_ui(ui, text, error);
+}

@@ -1,0 +1,217 @@
+//! Lanes: each recording over the time of the clip, with where it has values, its gaps, events and stamps.
+
+use super::scale::Scale;
+use super::tracks::ROW;
+use crate::cluster::channel::{RecordingId, RecordingItem};
+use crate::editor::Editor;
+use crate::motion::{RecordingSummaries, RecordingSummary};
+use crate::view::middle;
+use crate::view::theme;
+use egui::scroll_area::ScrollSource;
+use egui::{
+    Painter, Rangef, Rect, Role, ScrollArea, Sense, Shape, Stroke, Ui, UiBuilder, WidgetInfo, pos2,
+    vec2,
+};
+
+/// Lanes that are shown without scrolling.
+const MOST: usize = 3;
+/// The distance of the hatches of a gap, points.
+const HATCH: f32 = 6.0;
+/// Gaps that are less wide are drawn, but cannot be pointed at, points.
+const NARROW: f32 = 2.0;
+/// The width of a flag, points.
+const FLAG: f32 = 7.0;
+
+/// The lanes and what is known of their recordings.
+#[derive(Default)]
+pub(super) struct Lanes {
+    summaries: RecordingSummaries,
+}
+
+/// A marked moment on the timeline.
+struct Flag<'a> {
+    name: &'a str,
+    time: f64,
+    /// Its place among the stamps; `None` for an event of the recording.
+    stamp: Option<usize>,
+}
+
+impl Lanes {
+    /// The height that the recordings of the document take, points.
+    pub(super) fn height(editor: &Editor) -> f32 {
+        let readable = editor.document().recordings().values();
+        let n = readable.filter(|item| item.content.is_ok()).count();
+        n.min(MOST) as f32 * ROW
+    }
+
+    /// Draws the lanes in `rect`; the part left of `scale` holds the names.
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, rect: Rect, scale: &Scale, editor: &mut Editor) {
+        let recordings = editor.document().recordings().clone();
+        ui.scope_builder(UiBuilder::new().id_salt("lanes").max_rect(rect), |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            ScrollArea::vertical()
+                .id_salt("lanes")
+                .auto_shrink(false)
+                .scroll_source(ScrollSource::SCROLL_BAR)
+                .show(ui, |ui| {
+                    for (&id, item) in recordings.iter() {
+                        let Ok(content) = &item.content else {
+                            continue;
+                        };
+                        let summary = self.summaries.of(id.0, content);
+                        let size = vec2(ui.available_width(), ROW);
+                        let (_, row) = ui.allocate_space(size);
+                        let row = Rect::from_x_y_ranges(rect.x_range(), row.y_range());
+                        if ui.is_rect_visible(row) {
+                            lane_ui(ui, row, scale, editor, (id, item), &summary);
+                        }
+                    }
+                });
+        });
+    }
+}
+
+fn lane_ui(
+    ui: &mut Ui,
+    row: Rect,
+    scale: &Scale,
+    editor: &mut Editor,
+    (id, item): (RecordingId, &RecordingItem),
+    summary: &RecordingSummary,
+) {
+    let palette = theme::palette(ui);
+    name_ui(ui, row.with_max_x(scale.x.min - 4.0), editor, id, item);
+    let plot = Rect::from_x_y_ranges(scale.x, row.y_range());
+    let bar = plot.shrink2(vec2(0.0, 4.0));
+    let painter = ui.painter_at(plot.intersect(ui.clip_rect()));
+    let place = |from: f64, to: f64| {
+        let x = [from, to].map(|time| scale.x_of(item.clock.common(time)));
+        // A single sample is seen too.
+        Rect::from_x_y_ranges(x[0]..=x[1].max(x[0] + 1.0), bar.y_range())
+    };
+    for [from, to] in &summary.stretches {
+        painter.rect_filled(place(*from, *to), 1.0, palette.button_pressed);
+    }
+    for (i, pair) in summary.stretches.windows(2).enumerate() {
+        let (from, to) = (pair[0][1], pair[1][0]);
+        let gap = place(from, to).intersect(plot);
+        if !gap.is_positive() {
+            continue;
+        }
+        hatch(&painter, gap, Stroke::new(1.0, palette.text_dim));
+        // Of the narrowest there may be thousands.
+        if gap.width() < NARROW {
+            continue;
+        }
+        let [from, to] = [from, to].map(|time| item.clock.common(time));
+        let text = format!("Gap from {from:.2} to {to:.2} s");
+        let response = ui.interact(gap, ui.scope_id().with(("gap", id.0, i)), Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &text));
+        response.on_hover_text(format!("{text}\nNo channel of {} has a value.", item.name));
+    }
+    let events = item.recording().into_iter().flat_map(|of| &of.events);
+    let events = events.map(|event| (event, None));
+    let stamps = item.stamps.iter().enumerate();
+    let stamps = stamps.map(|(i, stamp)| (stamp, Some(i)));
+    for (k, (event, stamp)) in events.chain(stamps).enumerate() {
+        let flag = Flag {
+            name: &event.name,
+            time: item.clock.common(event.time),
+            stamp,
+        };
+        flag_ui(ui, &painter, plot, scale, editor, (id, k), &flag);
+    }
+}
+
+/// Draws the name of a lane; a click makes its recording the active one, which stamps go to.
+fn name_ui(ui: &Ui, rect: Rect, editor: &mut Editor, id: RecordingId, item: &RecordingItem) {
+    let palette = theme::palette(ui);
+    let is_active = editor.active_recording() == Some(id);
+    let response = ui.interact(rect, ui.scope_id().with(("lane", id.0)), Sense::click());
+    let label = format!("Recording {}", item.name);
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_active, &label));
+    let colour = if is_active {
+        palette.accent
+    } else {
+        palette.text_dim
+    };
+    let galley = middle::body(ui, &item.name, rect.width() - 8.0);
+    let at = pos2(rect.left() + 4.0, rect.center().y - galley.size().y * 0.5);
+    ui.painter().galley(at, galley, colour);
+    if response.has_focus() {
+        let stroke = ui.visuals().selection.stroke;
+        ui.painter()
+            .rect_stroke(rect, 2.0, stroke, egui::StrokeKind::Inside);
+    }
+    if response.clicked() {
+        editor.choose_recording(id);
+    }
+    response.on_hover_text(format!("{label}\nClick to add stamps to it."));
+}
+
+/// Draws a marked moment; a click goes there.
+fn flag_ui(
+    ui: &Ui,
+    painter: &Painter,
+    plot: Rect,
+    scale: &Scale,
+    editor: &mut Editor,
+    (id, k): (RecordingId, usize),
+    flag: &Flag<'_>,
+) {
+    let x = scale.x_of(flag.time);
+    if !plot.x_range().expand(FLAG).contains(x) {
+        return;
+    }
+    let palette = theme::palette(ui);
+    let reach = Rangef::new(x - 0.5 * FLAG, x + FLAG);
+    let place = Rect::from_x_y_ranges(reach, plot.y_range());
+    let response = ui.interact(place, ui.scope_id().with(("flag", id.0, k)), Sense::click());
+    let label = format!("{} at {:.2} s", flag.name, flag.time);
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
+    let colour = if response.hovered() || response.has_focus() {
+        palette.overlay
+    } else {
+        palette.text
+    };
+    let stroke = Stroke::new(1.0, colour);
+    painter.vline(x, plot.y_range(), stroke);
+    let top = plot.top() + 1.0;
+    let corners = vec![pos2(x, top), pos2(x + FLAG, top + 3.5), pos2(x, top + 7.0)];
+    // A stamp of the artist is filled, an event of the recording is not.
+    painter.add(if flag.stamp.is_some() {
+        Shape::convex_polygon(corners, colour, Stroke::NONE)
+    } else {
+        Shape::closed_line(corners, stroke)
+    });
+    if response.clicked() {
+        editor.pause();
+        editor.set_time(flag.time.max(0.0));
+    }
+    if let Some(stamp) = flag.stamp {
+        response.context_menu(|ui| {
+            if ui.button("Delete stamp").clicked() {
+                editor.delete_stamp(id, stamp);
+                ui.close();
+            }
+        });
+    }
+    let hint = match flag.stamp {
+        Some(_) => "Click to go there, right-click to delete it.",
+        None => "Click to go there.",
+    };
+    response.on_hover_text(format!("{label}\n{hint}"));
+}
+
+/// Fills a rectangle with slanted lines.
+fn hatch(painter: &Painter, rect: Rect, stroke: Stroke) {
+    let painter = painter.with_clip_rect(rect.intersect(painter.clip_rect()));
+    let mut x = rect.left() - rect.height();
+    while x < rect.right() {
+        painter.line_segment(
+            [pos2(x, rect.bottom()), pos2(x + rect.height(), rect.top())],
+            stroke,
+        );
+        x += HATCH;
+    }
+}
