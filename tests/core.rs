@@ -213,6 +213,8 @@ mod outputs;
 mod plain_playback;
 #[path = "core/polynomial_fit.rs"]
 mod polynomial_fit;
+#[path = "core/pose_library.rs"]
+mod pose_library;
 #[path = "core/pose_space.rs"]
 mod pose_space;
 #[path = "core/posing.rs"]

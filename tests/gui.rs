@@ -66,6 +66,8 @@ mod panels;
 mod pixels;
 #[path = "gui/popovers.rs"]
 mod popovers;
+#[path = "gui/poses.rs"]
+mod poses;
 #[path = "gui/posing.rs"]
 mod posing;
 #[path = "gui/renderer.rs"]

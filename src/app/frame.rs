@@ -151,6 +151,7 @@ impl SinewApp {
 impl eframe::App for SinewApp {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
         self.open_what_was_dropped(ctx);
+        self.take_pose_text(ctx);
         let dt = f64::from(ctx.input(|i| i.stable_dt));
         let draws_net = self.viewport.mode == Mode::Cluster;
         self.editor.set_control_net_visible(draws_net);

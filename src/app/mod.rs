@@ -18,6 +18,7 @@ mod preferences;
 mod run;
 mod run_clusters;
 mod run_live;
+mod run_poses;
 pub mod settings;
 mod shell;
 pub mod thumbnails;
@@ -39,7 +40,7 @@ use crate::view::layout::{Arrangement, Dock};
 use crate::view::mode::Mode;
 use crate::view::panels::{
     ClustersPanel, CorrectivesPanel, Hierarchy, InfluencesPanel, LayersPanel, MotionPanel,
-    Timeline, VolumePanel,
+    PosesPanel, Timeline, VolumePanel,
 };
 use crate::view::pie::Pie;
 use crate::view::scene::Shading;
@@ -143,6 +144,9 @@ pub struct SinewApp {
     clusters: ClustersPanel,
     correctives: CorrectivesPanel,
     motion: MotionPanel,
+    poses: PosesPanel,
+    /// For how many more frames the clipboard may still deliver the text of a pose.
+    pose_text_frames: u8,
     dock: Dock,
     settings: SettingsFile,
     toasts: Toasts,
@@ -241,6 +245,8 @@ impl SinewApp {
             clusters: ClustersPanel::default(),
             correctives: CorrectivesPanel::default(),
             motion: MotionPanel::default(),
+            poses: PosesPanel::default(),
+            pose_text_frames: 0,
             dock,
             toasts: Toasts::default(),
             memory: Memory::default(),

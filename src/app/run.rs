@@ -167,6 +167,18 @@ impl SinewApp {
             }
             Command::TogglePin => self.editor.toggle_pins(),
 
+            Command::CreatePose
+            | Command::UpdatePose
+            | Command::ApplyPose
+            | Command::ApplyPoseFlipped
+            | Command::SelectPoseBones
+            | Command::RenamePose
+            | Command::RemovePose
+            | Command::CopyPoseText
+            | Command::PastePoseText
+            | Command::PosesToClip
+            | Command::ClipToPoses => self.run_on_poses(command, ctx),
+
             // bones
             Command::Extrude => {
                 self.set_mode(Mode::Rig);

@@ -236,6 +236,10 @@ impl PanelHost for SinewApp {
                 let commands = self.motion.show_ui(ui, &mut self.editor);
                 self.commands.extend(commands);
             }
+            PanelKind::Poses => {
+                let commands = self.poses.show_ui(ui, &mut self.editor);
+                self.commands.extend(commands);
+            }
             PanelKind::Layers => {
                 let commands = self.layers.show_ui(ui, &mut self.editor);
                 self.commands.extend(commands);

@@ -18,7 +18,8 @@ pub struct PoseArgs {
         allow_negative_numbers = true
     )]
     pub time: Option<f64>,
-    /// Local transforms by node: {"nodes": [{"node": 3, "rotation": [x, y, z, w]}]}, also translation and scale.
-    #[arg(long, value_name = "POSE.json")]
+    /// Local transforms by node: {"nodes": [{"node": 3, "rotation": [x, y, z, w]}]}, also name, translation, scale and weights;
+    /// or the name of a pose in the project's library.
+    #[arg(long, value_name = "POSE.json|NAME")]
     pub pose: Option<PathBuf>,
 }

@@ -68,7 +68,13 @@ pub(crate) fn pose(loaded: &Loaded, args: &PoseArgs) -> Result<Posed, Failure> {
     }
     let pose = match &args.pose {
         Some(path) => {
-            let pose = read_pose(document, path).map_err(Failure::input)?;
+            // A pose of the project's library, unless there is a file of this name.
+            let named = path.to_str().filter(|_| !path.exists());
+            let named = named.and_then(|name| document.pose_named(name));
+            let pose = match named.and_then(|id| document.poses().get(&id)) {
+                Some(pose) => pose.posed_over(document.rest_pose(), |_| true),
+                None => read_pose(document, path).map_err(Failure::input)?,
+            };
             document.constrained(Arc::new(pose))
         }
         None if loaded.is_project => {

@@ -1,7 +1,7 @@
 //! What an applied edit made stale.
 
 use super::mask_of::MaskOf;
-use super::{ClipId, MeshId};
+use super::{ClipId, MeshId, PoseId};
 use crate::cluster::channel::RecordingId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,6 +28,8 @@ pub struct Dirty {
     pub clusters: BTreeSet<MeshId>,
     /// Clips that were added, changed or removed.
     pub clips: BTreeSet<ClipId>,
+    /// Poses of the library that were added, changed or removed.
+    pub poses: BTreeSet<PoseId>,
     /// Recordings that were added, changed or removed.
     pub recordings: BTreeSet<RecordingId>,
 }
@@ -49,6 +51,7 @@ impl Dirty {
         self.correctives.extend(other.correctives);
         self.clusters.extend(other.clusters);
         self.clips.extend(other.clips);
+        self.poses.extend(other.poses);
         self.recordings.extend(other.recordings);
     }
 

@@ -13,7 +13,7 @@ use super::layers::LayersEdit;
 use super::mask_edit::MaskEdit;
 use super::mask_of::MaskOf;
 use super::rig::RigEdit;
-use super::{ClipId, Document, MeshId, UnplacedConstraint};
+use super::{ClipId, Document, MeshId, PoseId, UnplacedConstraint};
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::deform::DeformStack;
 use crate::math::Transform;
@@ -63,6 +63,13 @@ pub enum Edit {
         id: ClipId,
         /// Its new content.
         clip: Option<Arc<Clip>>,
+    },
+    /// A pose of the library added (it has none of this id), replaced, or removed (`None`).
+    LibraryPose {
+        /// Which pose.
+        id: PoseId,
+        /// Its new content.
+        pose: Option<Arc<Clip>>,
     },
     /// A recording added (the document has none of this id), replaced, or removed (`None`).
     Recording {
@@ -147,6 +154,15 @@ impl Document {
                 };
                 *clip = before;
                 dirty.clips.insert(*id);
+            }
+            Edit::LibraryPose { id, pose } => {
+                let poses = Arc::make_mut(&mut self.poses);
+                let before = match pose.take() {
+                    Some(pose) => poses.insert(*id, pose),
+                    None => poses.remove(id),
+                };
+                *pose = before;
+                dirty.poses.insert(*id);
             }
             Edit::Recording { id, recording } => {
                 let recordings = Arc::make_mut(&mut self.recordings);
@@ -274,6 +290,7 @@ impl Edit {
                     why,
                 })
             }),
+            Self::LibraryPose { id, pose } => document.check_library_pose(*id, pose.as_deref()),
             Self::Recording { id, recording } => {
                 document.check_recording(*id, recording.as_deref())
             }
@@ -342,6 +359,7 @@ impl Edit {
             }
             (Self::Stack { mesh: a, .. }, Self::Stack { mesh: b, .. }) if *a == b => None,
             (Self::Clip { id: a, .. }, Self::Clip { id: b, .. }) if *a == b => None,
+            (Self::LibraryPose { id: a, .. }, Self::LibraryPose { id: b, .. }) if *a == b => None,
             (Self::Recording { id: a, .. }, Self::Recording { id: b, .. }) if *a == b => None,
             (Self::Correctives(a), Self::Correctives(b)) if a.mesh == b.mesh => {
                 a.absorb(&b);
@@ -488,12 +506,14 @@ impl Edit {
             Self::Pose { joints, .. } => joints.len() * (4 + size_of::<Transform>()),
             Self::MorphWeights { weights, .. } => weights.len() * 4,
             Self::Stack { .. } => size_of::<DeformStack>(),
-            Self::Clip { clip, .. } => clip.as_ref().map_or(0, |clip| {
-                clip.channels
-                    .iter()
-                    .map(|c| (c.times.len() + c.values.len()) * 4 + 64)
-                    .sum()
-            }),
+            Self::Clip { clip, .. } | Self::LibraryPose { pose: clip, .. } => {
+                clip.as_ref().map_or(0, |clip| {
+                    clip.channels
+                        .iter()
+                        .map(|c| (c.times.len() + c.values.len()) * 4 + 64)
+                        .sum()
+                })
+            }
             Self::Recording { recording, .. } => {
                 recording.as_ref().map_or(0, |item| item.heap_bytes())
             }

@@ -1,7 +1,7 @@
 //! Why an edit cannot be applied.
 
 use super::mask_of::MaskOf;
-use super::{LayerId, MeshId};
+use super::{LayerId, MeshId, PoseId};
 use crate::cluster::channel::RecordingId;
 use crate::skeleton::JointId;
 
@@ -117,6 +117,17 @@ pub enum EditError {
     #[error("the clip \"{name}\" is not valid: {why}")]
     Clip {
         /// The clip.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The library has no such pose.
+    #[error("there is no pose {}", .0.0)]
+    NoPose(PoseId),
+    /// A pose of the library does not fit the document.
+    #[error("the pose \"{name}\" is not valid: {why}")]
+    LibraryPose {
+        /// The pose.
         name: String,
         /// What is wrong.
         why: String,

@@ -1,6 +1,7 @@
 //! Stable ids of the document's items. For imported items they equal the glTF index.
 
 pub use crate::skeleton::ClipId;
+pub use crate::skeleton::library_pose::PoseId;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {

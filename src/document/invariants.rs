@@ -39,6 +39,14 @@ pub fn check(document: &Document) -> Vec<Finding> {
             ));
         }
     }
+    for (id, pose) in document.poses.iter() {
+        if let Err(why) = document.check_pose_clip(pose) {
+            findings.push(Finding::error(
+                format!("pose {} \"{}\"", id.0, pose.name),
+                format!("{why}."),
+            ));
+        }
+    }
     for (which, pose) in [("pose", &document.pose), ("rest pose", &document.rest_pose)] {
         if let Err(why) = check_pose(pose, &document.skeleton) {
             findings.push(Finding::error(which, format!("It is not valid: {why}.")));

@@ -9,6 +9,7 @@ use crate::cluster::channel::Recordings;
 use crate::finding::Finding;
 use crate::skeleton::clip_keys::frame_rate;
 use crate::skeleton::constraint::{Constraints, Evaluator};
+use crate::skeleton::library_pose::PoseLibrary;
 use crate::skeleton::{Clip, JointId, Moment, Pose, Skeleton};
 use crate::skinning::Influences;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +29,7 @@ pub struct Document {
     pub(super) source_clips: Arc<BTreeMap<ClipId, Arc<Clip>>>,
     pub(super) source_skins: Arc<BTreeMap<SkinId, Arc<Skin>>>,
     pub(super) recordings: Arc<Recordings>,
+    pub(super) poses: Arc<PoseLibrary>,
     pub(super) constraints: Arc<Constraints>,
     pub(super) source_constraints: Arc<Constraints>,
     /// The constraints in their order; `None` without any.
@@ -89,6 +91,7 @@ impl Document {
             source_clips: Arc::new(parts.clips.clone()),
             clips: parts.clips,
             recordings: Arc::default(),
+            poses: Arc::default(),
             source_constraints: constraints.clone(),
             constraints,
             evaluator: None,
@@ -340,6 +343,7 @@ impl Document {
             && self.clips == other.clips
             && (Arc::ptr_eq(&self.recordings, &other.recordings)
                 || self.recordings == other.recordings)
+            && self.poses == other.poses
             && self.constraints == other.constraints
             && self.unplaced_constraints == other.unplaced_constraints
             && self.pose == other.pose

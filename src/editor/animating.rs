@@ -481,18 +481,22 @@ impl Editor {
     /// `wanted`, or with the first number that makes it unique among the clips for which `counts` is true.
     pub(super) fn free_name_among(&self, wanted: &str, counts: impl Fn(&Clip) -> bool) -> String {
         let clips = self.document.clips().values().filter(|clip| counts(clip));
-        let taken: BTreeSet<&str> = clips.map(|c| &*c.name).collect();
-        if !taken.contains(wanted) {
-            return wanted.to_owned();
-        }
-        let stem = wanted
-            .trim_end_matches(|c: char| c.is_ascii_digit())
-            .trim_end();
-        (2..=taken.len() + 2)
-            .map(|n| format!("{stem} {n}"))
-            .find(|name| !taken.contains(name.as_str()))
-            .unwrap_or_default()
+        numbered(wanted, &clips.map(|c| &*c.name).collect())
     }
+}
+
+/// `wanted`, or with the first number that makes it none of those that are `taken`.
+pub(super) fn numbered(wanted: &str, taken: &BTreeSet<&str>) -> String {
+    if !taken.contains(wanted) {
+        return wanted.to_owned();
+    }
+    let stem = wanted
+        .trim_end_matches(|c: char| c.is_ascii_digit())
+        .trim_end();
+    (2..=taken.len() + 2)
+        .map(|n| format!("{stem} {n}"))
+        .find(|name| !taken.contains(name.as_str()))
+        .unwrap_or_default()
 }
 
 /// The components of a joint that get a keyframe: those that the clip animates, the rotation, and those that differ

@@ -69,6 +69,8 @@ pub(super) enum EditorJob {
     Estimate,
     /// Draws a picture of a corrective sample.
     Picture,
+    /// Draws a picture of a pose of the library.
+    PosePicture,
     /// Reads the vertices of a driver over a clip.
     DriverInputs,
     /// Reads the vertices of a driver in the pose on screen.
@@ -79,9 +81,12 @@ impl JobKind for EditorJob {
     fn priority(self) -> Priority {
         match self {
             // Started by the editor itself: jobs that the artist starts never wait for these.
-            Self::Centres | Self::Patches | Self::Estimate | Self::Picture | Self::DriverInputs => {
-                Priority::Background
-            }
+            Self::Centres
+            | Self::Patches
+            | Self::Estimate
+            | Self::Picture
+            | Self::PosePicture
+            | Self::DriverInputs => Priority::Background,
             // Started by the artist, may take minutes: these may wait for each other.
             Self::ComputeExport
             | Self::SlowOperation
@@ -208,6 +213,7 @@ impl Editor {
                 EditorJob::Preflight => self.exporting.take_preflight(),
                 EditorJob::Estimate => self.exporting.take_estimate(),
                 EditorJob::Picture => self.take_picture(),
+                EditorJob::PosePicture => self.take_pose_picture(),
                 EditorJob::DriverInputs => self.take_driver_inputs(),
                 EditorJob::DriverNow => self.take_driver_now(),
             }

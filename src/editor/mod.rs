@@ -64,7 +64,7 @@ pub use display::{Displayed, DisplayedMeshes};
 pub use files::{FileJob, OpenRequest, Relink, SnapshotRevision};
 pub use heat_maps::HeatMap;
 pub use operations::OperationKind;
-pub use posing::ResetPart;
+pub use posing::{PoseAmount, ResetPart};
 pub use probing::PointInfluences;
 pub use probing::SurfacePlace;
 pub use problems::Message;

@@ -67,7 +67,7 @@ impl Evaluation {
 /// One step of a poll; returns whether there was something to do.
 type Step = fn(&mut Editor) -> bool;
 
-const STEPS: [Step; 24] = [
+const STEPS: [Step; 25] = [
     Editor::go_on_with_stroke,
     Editor::take_ended_jobs,
     Editor::take_evaluated,
@@ -85,6 +85,7 @@ const STEPS: [Step; 24] = [
     Editor::start_fix_that_waits,
     Editor::start_mirror_table,
     Editor::start_picture,
+    Editor::start_pose_picture,
     Editor::follow_hidden,
     Editor::post,
     Editor::start_checks,

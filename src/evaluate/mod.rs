@@ -43,7 +43,7 @@ pub use layouts::{LayoutMap, SlowCooks, has_layout, meshes_with_clusters};
 pub use net_edges::{
     MOST_PATCHES, NetEdge, NetEdges, SPARSE_DEGREES, VERY_SPARSE_DEGREES, net_edges,
 };
-pub use skin_picture::{PictureView, skin_picture};
+pub use skin_picture::{PictureView, skin_picture, surfaces_picture};
 pub use surface_data::{DataColours, SurfaceData, SurfaceDataFinder};
 pub use view::{ViewId, ViewRequest};
 pub use worker::{Evaluated, InstanceUpdate, Request, Updated, Worker};

@@ -1,4 +1,4 @@
-//! Small pictures of a deformed surface, rasterised on the CPU: thumbnails of corrective samples.
+//! Small pictures of deformed surfaces, rasterised on the CPU: thumbnails of corrective samples and of poses.
 
 use crate::document::Image;
 use crate::mesh::Mesh;
@@ -9,6 +9,9 @@ const SAMPLES: usize = 2;
 
 /// The angle by which the view deviates from the axis of the bend, radians: so that the fold is seen too.
 const ASIDE: f32 = 0.45;
+
+/// The angle from above at which the front of a model is seen, radians.
+const ABOVE: f32 = 0.15;
 
 /// What lies nearer to the camera than this, in radii from the centre, is cut away: other limbs.
 const NEAREST: f32 = 1.5;
@@ -65,6 +68,39 @@ impl PictureView {
         };
         (view.centre.is_finite() && view.radius.is_finite()).then_some(view)
     }
+
+    /// The view of some places from the front (glTF 2.0, 3.4: a model faces +Z) and a little from the side and from above.
+    /// `None` without finite places.
+    pub fn of_front(places: impl Iterator<Item = Vec3> + Clone) -> Option<Self> {
+        let finite = places.filter(|p| p.is_finite());
+        let bounds = finite.clone().fold(None, |known: Option<(Vec3, Vec3)>, p| {
+            let (low, high) = known.unwrap_or((p, p));
+            Some((low.min(p), high.max(p)))
+        });
+        let (low, high) = bounds?;
+        let centre = (low + high) * 0.5;
+        let radius = finite.map(|p| p.distance(centre)).fold(0.0, f32::max);
+        let turn = Quat::from_rotation_y(ASIDE) * Quat::from_rotation_x(-ABOVE);
+        Some(Self {
+            centre,
+            radius: radius.max(1e-6),
+            to_camera: turn * Vec3::Z,
+            up: turn * Vec3::Y,
+        })
+    }
+}
+
+/// A picture of several surfaces with a transparent background: each with its n_points positions, world.
+pub fn surfaces_picture(
+    surfaces: &[(&Mesh, &[Vec3])],
+    view: &PictureView,
+    [width, height]: [usize; 2],
+) -> Image {
+    let mut canvas = Canvas::new([width, height]);
+    for (mesh, positions) in surfaces {
+        canvas.draw_surface(mesh, positions, &[], view);
+    }
+    canvas.image()
 }
 
 /// A picture of a surface with a transparent background. `positions`: n_points, world; `moved`: points with a share, 0 - 1,
@@ -76,36 +112,8 @@ pub fn skin_picture(
     view: &PictureView,
     [width, height]: [usize; 2],
 ) -> Image {
-    let size = Vec2::new((width * SAMPLES) as f32, (height * SAMPLES) as f32);
-    let right = view.up.cross(view.to_camera);
-    let scale = 0.5 * size.min_element() / view.radius;
-    // x to the right and y down in samples, z towards the camera in radii.
-    let place = |p: Vec3| {
-        let from = p - view.centre;
-        let at = Vec2::new(from.dot(right), -from.dot(view.up)) * scale + size * 0.5;
-        at.extend(from.dot(view.to_camera) / view.radius)
-    };
-    let places: Vec<Vec3> = positions.iter().map(|&p| place(p)).collect();
-    let mut marks = vec![0.0f32; positions.len()];
-    for &(point, share) in moved {
-        if let Some(mark) = marks.get_mut(point as usize) {
-            *mark = share.clamp(0.0, 1.0);
-        }
-    }
-    let mut canvas = Canvas {
-        width: width * SAMPLES,
-        height: height * SAMPLES,
-        depths: vec![f32::NEG_INFINITY; width * height * SAMPLES * SAMPLES],
-        colours: vec![Vec3::ZERO; width * height * SAMPLES * SAMPLES],
-    };
-    for corners in &mesh.topology().triangles {
-        let corners = corners.map(|p| p as usize);
-        let [a, b, c] = corners.map(|p| positions[p]);
-        let normal = (b - a).cross(c - a).normalize_or_zero();
-        let facing = normal.dot(view.to_camera).abs();
-        let light = AMBIENT + (1.0 - AMBIENT) * facing;
-        canvas.draw(corners.map(|p| places[p]), corners.map(|p| marks[p]), light);
-    }
+    let mut canvas = Canvas::new([width, height]);
+    canvas.draw_surface(mesh, positions, moved, view);
     canvas.image()
 }
 
@@ -119,6 +127,48 @@ struct Canvas {
 }
 
 impl Canvas {
+    fn new([width, height]: [usize; 2]) -> Self {
+        Self {
+            width: width * SAMPLES,
+            height: height * SAMPLES,
+            depths: vec![f32::NEG_INFINITY; width * height * SAMPLES * SAMPLES],
+            colours: vec![Vec3::ZERO; width * height * SAMPLES * SAMPLES],
+        }
+    }
+
+    fn draw_surface(
+        &mut self,
+        mesh: &Mesh,
+        positions: &[Vec3],
+        moved: &[(u32, f32)],
+        view: &PictureView,
+    ) {
+        let size = Vec2::new(self.width as f32, self.height as f32);
+        let right = view.up.cross(view.to_camera);
+        let scale = 0.5 * size.min_element() / view.radius;
+        // x to the right and y down in samples, z towards the camera in radii.
+        let place = |p: Vec3| {
+            let from = p - view.centre;
+            let at = Vec2::new(from.dot(right), -from.dot(view.up)) * scale + size * 0.5;
+            at.extend(from.dot(view.to_camera) / view.radius)
+        };
+        let places: Vec<Vec3> = positions.iter().map(|&p| place(p)).collect();
+        let mut marks = vec![0.0f32; positions.len()];
+        for &(point, share) in moved {
+            if let Some(mark) = marks.get_mut(point as usize) {
+                *mark = share.clamp(0.0, 1.0);
+            }
+        }
+        for corners in &mesh.topology().triangles {
+            let corners = corners.map(|p| p as usize);
+            let [a, b, c] = corners.map(|p| positions[p]);
+            let normal = (b - a).cross(c - a).normalize_or_zero();
+            let facing = normal.dot(view.to_camera).abs();
+            let light = AMBIENT + (1.0 - AMBIENT) * facing;
+            self.draw(corners.map(|p| places[p]), corners.map(|p| marks[p]), light);
+        }
+    }
+
     /// Draws a triangle of places, with a mark at each corner.
     fn draw(&mut self, [a, b, c]: [Vec3; 3], marks: [f32; 3], light: f32) {
         let (low, high) = (a.min(b).min(c), a.max(b).max(c));
@@ -209,5 +259,10 @@ mod tests {
         assert_eq!(PictureView::of_bend(std::iter::empty(), Vec3::X, &[]), None);
         let nan = [Vec3::NAN];
         assert_eq!(PictureView::of_bend(nan.into_iter(), Vec3::X, &nan), None);
+        assert_eq!(PictureView::of_front(nan.into_iter()), None);
+        let view = PictureView::of_front([Vec3::NAN, Vec3::X, Vec3::NEG_X].into_iter()).unwrap();
+        assert_eq!((view.centre, view.radius), (Vec3::ZERO, 1.0));
+        assert!(view.to_camera.z > 0.8 && view.up.y > 0.8);
+        assert!(view.to_camera.dot(view.up).abs() < 1e-6);
     }
 }

@@ -62,6 +62,8 @@ pub struct Clip {
     pub rigid_interpolation: RigidInterpolation,
     /// Whether the clip is only for previewing the model; it is not exported.
     pub preview: bool,
+    /// The names of the poses in a clip of poses, by their times in seconds, ascending. In a file: `extras.poses`.
+    pub pose_names: Vec<(f32, String)>,
 }
 
 impl Interpolation {

@@ -18,6 +18,7 @@ pub mod constraint;
 pub mod ik;
 pub mod joint;
 pub mod joint_limits;
+pub mod library_pose;
 pub mod mirror;
 pub mod moment;
 pub mod orientation;

@@ -79,6 +79,26 @@ impl RigidInterpolation {
         (between.rotation(), translation)
     }
 
+    /// Rotation and translation past `to`, at `t` >= 1 on the way from `from`: the same arc and line, or the same screw at
+    /// constant speed. Exactly `to` at 1.
+    #[must_use]
+    pub fn rigid_beyond(self, from: (DQuat, DVec3), to: (DQuat, DVec3), t: f64) -> (DQuat, DVec3) {
+        if t <= 1.0 {
+            return to;
+        }
+        let motion = |(rotation, translation): (DQuat, DVec3)| {
+            DualQuat::from_rotation_translation(rotation, translation)
+        };
+        if self == Self::Components || from.1 == to.1 {
+            return (
+                slerp_shortest(from.0, to.0, t),
+                from.1 + (to.1 - from.1) * t,
+            );
+        }
+        let past = motion(from).sclerp(motion(to), t);
+        (past.rotation(), past.translation())
+    }
+
     /// The local transform interpolated at `t`; scale and shear are interpolated linearly.
     #[must_use]
     pub fn local(self, from: &Transform, to: &Transform, t: f64) -> Transform {

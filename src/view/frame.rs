@@ -30,11 +30,13 @@ pub enum PanelKind {
     Clusters,
     /// Live motion and recordings.
     Motion,
+    /// The pose library.
+    Poses,
 }
 
 impl PanelKind {
     /// All panels.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Viewport,
         Self::Hierarchy,
         Self::Properties,
@@ -47,6 +49,7 @@ impl PanelKind {
         Self::Correctives,
         Self::Clusters,
         Self::Motion,
+        Self::Poses,
     ];
 
     /// The title of the panel.
@@ -64,6 +67,7 @@ impl PanelKind {
             Self::Correctives => "Correctives",
             Self::Clusters => "Clusters",
             Self::Motion => "Motion",
+            Self::Poses => "Poses",
         }
     }
 }

@@ -19,18 +19,18 @@ const PLAIN: PointerPrecision = PointerPrecision {
     precise: false,
 };
 
-fn open(request: OpenRequest) -> Editor {
+pub(crate) fn open(request: OpenRequest) -> Editor {
     let mut editor = Editor::new(None, || {}).unwrap();
     editor.open(request);
     settle(&mut editor);
     editor
 }
 
-fn arm() -> Editor {
+pub(crate) fn arm() -> Editor {
     open(OpenRequest::Sample("arm".into()))
 }
 
-fn settle(editor: &mut Editor) {
+pub(crate) fn settle(editor: &mut Editor) {
     let deadline = Instant::now() + Duration::from_mins(2);
     loop {
         editor.poll(0.0);
@@ -42,7 +42,7 @@ fn settle(editor: &mut Editor) {
     }
 }
 
-fn select(editor: &mut Editor, joints: &[JointId]) {
+pub(crate) fn select(editor: &mut Editor, joints: &[JointId]) {
     editor.pick_joint(None, SelectOp::Replace);
     for &joint in joints {
         editor.pick_joint(Some(joint), SelectOp::Extend);
@@ -69,7 +69,7 @@ fn deepest(document: &Document) -> JointId {
         .unwrap()
 }
 
-fn same_bits(a: &Pose, b: &Pose) -> bool {
+pub(crate) fn same_bits(a: &Pose, b: &Pose) -> bool {
     let bits = |pose: &Pose| -> Vec<u64> {
         let numbers = pose.locals.iter().flat_map(|l| {
             let (t, q, s) = (l.translation, l.rotation, l.stretch.to_cols_array());

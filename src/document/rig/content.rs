@@ -94,7 +94,7 @@ fn split_below(
         let weights = std::mem::take(&mut pose.morph_weights[joint.get()]);
         pose.morph_weights[held.get()] = weights;
     }
-    for clip in document.clips.values_mut() {
+    for clip in document.motions_mut() {
         let is_moved =
             |c: &crate::skeleton::Channel| c.joint == joint && c.property == Property::MorphWeights;
         if clip.channels.iter().any(is_moved) {
@@ -117,9 +117,8 @@ pub(super) fn to_root(document: &mut Document, joint: JointId) -> Result<(), Ske
         return Ok(());
     }
     let moves = |c: &crate::skeleton::Channel| c.joint == joint && c.property.moves_joint();
-    let mut clips = document.clips.values();
-    let is_needed = !document.skeleton.children(joint).is_empty()
-        || clips.any(|clip| clip.channels.iter().any(moves));
+    let is_moved = (document.motions()).any(|clip| clip.channels.iter().any(moves));
+    let is_needed = !document.skeleton.children(joint).is_empty() || is_moved;
     if is_needed {
         return split_below(document, joint, None, Transform::IDENTITY).map(|_| ());
     }

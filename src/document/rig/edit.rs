@@ -11,6 +11,7 @@ use crate::document::{
     Skin, SkinId,
 };
 use crate::skeleton::constraint::Constraints;
+use crate::skeleton::library_pose::PoseLibrary;
 use crate::skeleton::{Channel, Clip, Joint, JointId, Pose, Skeleton};
 use crate::skinning::influences::CHUNK;
 use crate::skinning::{Influences, Rows};
@@ -29,6 +30,7 @@ pub struct RigEdit {
     skins: BTreeMap<SkinId, Arc<Skin>>,
     instances: BTreeMap<InstanceId, Arc<Instance>>,
     clips: BTreeMap<ClipId, Arc<Clip>>,
+    poses: Arc<PoseLibrary>,
     pose: Arc<Pose>,
     rest_pose: Arc<Pose>,
     locked: Arc<BTreeSet<JointId>>,
@@ -82,6 +84,7 @@ impl RigEdit {
             skins: after.skins.clone(),
             instances: after.instances.clone(),
             clips: after.clips.clone(),
+            poses: after.poses.clone(),
             pose: after.pose.clone(),
             rest_pose: after.rest_pose.clone(),
             locked: after.locked.clone(),
@@ -127,6 +130,7 @@ impl RigEdit {
             && self.skins == document.skins
             && self.instances == document.instances
             && self.clips == document.clips
+            && self.poses == document.poses
             && self.pose == document.pose
             && self.rest_pose == document.rest_pose
             && self.locked == document.locked
@@ -151,6 +155,9 @@ impl RigEdit {
         check_poses(&scratch).or_else(refused)?;
         check_skins(document, &scratch).or_else(refused)?;
         check_instances(document, &scratch).or_else(refused)?;
+        for pose in scratch.poses.values() {
+            (scratch.check_pose_clip(pose)).or_else(refused)?;
+        }
         for clip in scratch.clips.values() {
             scratch.check_clip(clip).map_err(|why| EditError::Clip {
                 name: clip.name.clone(),
@@ -194,6 +201,7 @@ impl RigEdit {
         std::mem::swap(&mut self.skins, &mut document.skins);
         std::mem::swap(&mut self.instances, &mut document.instances);
         std::mem::swap(&mut self.clips, &mut document.clips);
+        std::mem::swap(&mut self.poses, &mut document.poses);
         std::mem::swap(&mut self.pose, &mut document.pose);
         std::mem::swap(&mut self.rest_pose, &mut document.rest_pose);
         std::mem::swap(&mut self.locked, &mut document.locked);
@@ -228,6 +236,10 @@ impl RigEdit {
         };
         let ids = self.clips.keys().chain(document.clips.keys());
         dirty.clips.extend(ids.copied().filter(|id| !same(id)));
+        if !Arc::ptr_eq(&self.poses, &document.poses) {
+            let ids = self.poses.keys().chain(document.poses.keys());
+            dirty.poses.extend(ids.copied());
+        }
         dirty.rig = true;
         dirty.joints = true;
         dirty.pose = true;
@@ -242,12 +254,8 @@ impl RigEdit {
 
     /// Bytes that this payload and the document do not share; of the larger of the two, since undo and redo swap them.
     fn bytes_beside(&self, document: &Document) -> usize {
-        let one_way = |a: &BTreeMap<ClipId, Arc<Clip>>, b: &BTreeMap<ClipId, Arc<Clip>>| -> usize {
-            let pairs = a.iter().map(|(id, clip)| (clip, b.get(id)));
-            pairs.map(|(clip, other)| clip_bytes(clip, other)).sum()
-        };
-        let clips =
-            one_way(&self.clips, &document.clips).max(one_way(&document.clips, &self.clips));
+        let clips = larger_beside(&self.clips, &document.clips)
+            + larger_beside(&self.poses, &document.poses);
         let n_joints = self.skeleton.len().max(document.skeleton.len());
         let per_joint = size_of::<Joint>() + 2 * size_of::<crate::math::Transform>() + 32;
         let skins = self.skins.values().map(|skin| skin.joints.len());
@@ -263,6 +271,15 @@ impl RigEdit {
         let beside = samples.sum::<usize>() + clusters.sum::<usize>();
         clips + n_joints * per_joint + skins + beside
     }
+}
+
+/// Bytes of the clips of one of two maps that the other does not share; of the larger of the two.
+fn larger_beside<K: Ord>(a: &BTreeMap<K, Arc<Clip>>, b: &BTreeMap<K, Arc<Clip>>) -> usize {
+    let one_way = |a: &BTreeMap<K, Arc<Clip>>, b: &BTreeMap<K, Arc<Clip>>| -> usize {
+        let pairs = a.iter().map(|(id, clip)| (clip, b.get(id)));
+        pairs.map(|(clip, other)| clip_bytes(clip, other)).sum()
+    };
+    one_way(a, b).max(one_way(b, a))
 }
 
 /// Bytes of the keyframes that `clip` does not share with `other`.

@@ -4,10 +4,11 @@ use super::frames::set_channel;
 use super::sampling::Motion;
 use super::{KEY_TOLERANCE, measure};
 use crate::document::Document;
+use crate::document::pose_library::MotionId;
 use crate::math::Transform;
 use crate::motion::thin::{angle_between, thin};
 use crate::skeleton::resample::{Resampled, Resampling};
-use crate::skeleton::{Channel, JointId, Property};
+use crate::skeleton::{Channel, Clip, JointId, Property};
 use glam::DQuat;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -36,7 +37,17 @@ pub(super) fn bake(
         length: 2.0 * std::f64::consts::SQRT_2 * (angle / 2.0).sin(),
         reach: 1.0,
     };
-    for clip in document.clips.values_mut() {
+    // A pose without the source leaves the joint as it is.
+    let holds_source = |clip: &Clip| clip.channel_of(source, Property::Rotation).is_some();
+    let clips = document.clips.keys().map(|&id| MotionId::Clip(id));
+    let poses = document.poses.iter();
+    let poses = poses.filter(|(_, pose)| holds_source(pose));
+    let poses = poses.map(|(&id, _)| MotionId::Pose(id));
+    let ids: Vec<MotionId> = clips.chain(poses).collect();
+    for id in ids {
+        let Some(clip) = before.motion(id) else {
+            continue;
+        };
         let mut motion = Motion::new(&before, clip, &BTreeSet::from([source]));
         let times = motion.times();
         let channel = if times.is_empty() {
@@ -49,7 +60,9 @@ pub(super) fn bake(
             });
             thinned(&keyed, angle).channel(joint, Property::Rotation)
         };
-        set_channel(Arc::make_mut(clip), channel);
+        let mut followed = Clip::clone(clip);
+        set_channel(&mut followed, channel);
+        document.set_motion(id, Arc::new(followed));
     }
 }
 

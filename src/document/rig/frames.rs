@@ -103,7 +103,7 @@ pub(super) fn apply_frames(
     }
     set_joints(document, joints)?;
     let mut tolerances = BTreeMap::new();
-    for clip in document.clips.values_mut() {
+    for clip in document.motions_mut() {
         let changed = reframed(&before, clip, &maps, keys, &mut tolerances);
         if let Some(changed) = changed {
             *clip = Arc::new(changed);
@@ -213,7 +213,7 @@ fn stretch_for(document: &Document, joint: JointId, own: Frame) -> Result<Stretc
     }
     let label = || document.skeleton.label(joint);
     if rest.has_shear() {
-        let is_animated = document.clips.values().any(|clip| {
+        let is_animated = document.motions().any(|clip| {
             let mut channels = clip.channels.iter();
             channels.any(|c| c.joint == joint && c.property.moves_joint())
         });
@@ -235,7 +235,7 @@ fn stretch_for(document: &Document, joint: JointId, own: Frame) -> Result<Stretc
     let mut worst = Worst::default();
     worst.meet(rest.scale(), None);
     worst.meet(posed, None);
-    for clip in document.clips.values() {
+    for clip in document.motions() {
         let scales = clip.channels.iter();
         for channel in scales.filter(|c| c.joint == joint && c.property == Property::Scale) {
             for scale in scales_of(channel) {

@@ -93,7 +93,7 @@ pub fn freeze_scale(document: &Document, joint: JointId) -> Result<RigEdit, RigE
         entry.rule.tail = entry.rule.tail.map(|tail| tail / own);
         let local = &mut Arc::make_mut(&mut changed.pose).locals[j.get()];
         *local = map.transform(local);
-        for clip in changed.clips.values_mut() {
+        for clip in changed.motions_mut() {
             if clip.channels.iter().any(|c| c.joint == j) {
                 let channels = &mut Arc::make_mut(clip).channels;
                 for channel in channels.iter_mut().filter(|c| c.joint == j) {
@@ -156,7 +156,7 @@ fn turns_or_shears(document: &Document, joint: JointId) -> bool {
         &document.skeleton.joint(joint).rest,
         &document.pose.locals[joint.get()],
     ];
-    let channels = document.clips.values().flat_map(|clip| &clip.channels);
+    let channels = document.motions().flat_map(|clip| &clip.channels);
     let mut rotations = channels.filter(|c| c.joint == joint && c.property == Property::Rotation);
     locals.iter().any(|l| turns(l.rotation) || l.has_shear())
         || rotations.any(|channel| {

@@ -44,7 +44,7 @@ pub fn half(document: &Document, joint: JointId) -> Result<(RigEdit, JointId), R
     // It stays at the joint's place.
     let posed = changed.pose.locals[joint.get()].translation;
     Arc::make_mut(&mut changed.pose).locals[made.get()].translation = posed;
-    for clip in changed.clips.values_mut() {
+    for clip in changed.motions_mut() {
         if let Some(c) = clip.channel_of(joint, Property::Translation) {
             let follows = Channel {
                 joint: made,

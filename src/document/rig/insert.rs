@@ -71,7 +71,7 @@ pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<Joi
     joints[child.get()].rest.translation += offset;
     set_joints(&mut changed, joints)?;
     Arc::make_mut(&mut changed.pose).locals[child.get()].translation += offset;
-    for clip in changed.clips.values_mut() {
+    for clip in changed.motions_mut() {
         if let Some(c) = clip.channel_of(child, Property::Translation) {
             let shifted = clip.channels[c].shifted(offset);
             set_channel(Arc::make_mut(clip), shifted);

@@ -89,7 +89,7 @@ fn follow(document: &mut Document, request: &Move) -> Result<(), RigError> {
     joints[joint.get()].rest.translation += offset;
     set_joints(document, joints)?;
     Arc::make_mut(&mut document.pose).locals[joint.get()].translation += offset;
-    for clip in document.clips.values_mut() {
+    for clip in document.motions_mut() {
         if let Some(c) = clip.channel_of(joint, Property::Translation) {
             let shifted = clip.channels[c].shifted(offset);
             set_channel(Arc::make_mut(clip), shifted);

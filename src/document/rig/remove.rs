@@ -140,7 +140,7 @@ fn remove_joint(
             }
         }
     }
-    for clip in document.clips.values_mut() {
+    for clip in document.motions_mut() {
         if clip.channels.iter().any(|c| c.joint == joint) {
             Arc::make_mut(clip).channels.retain(|c| c.joint != joint);
         }

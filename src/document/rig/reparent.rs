@@ -211,9 +211,8 @@ pub(super) fn sample_below(
         .collect();
     let map = moved_by(before, now, old_parent, request.parent).filter(|_| !compensates);
     let tolerance = LazyCell::new(|| resampling(now, request.parent, joint, request.tolerance));
-    let ids: Vec<_> = changed.clips.keys().copied().collect();
-    for id in ids {
-        let (Some(old), Some(new)) = (before.clips.get(&id), now.clips.get(&id)) else {
+    for id in changed.motion_ids() {
+        let (Some(old), Some(new)) = (before.motion(id), now.motion(id)) else {
             continue;
         };
         let keys =
@@ -280,7 +279,7 @@ pub(super) fn sample_below(
                 }
             }
         }
-        changed.clips.insert(id, Arc::new(made));
+        changed.set_motion(id, Arc::new(made));
     }
     Ok(())
 }

@@ -104,7 +104,7 @@ impl Document {
             complete_weights(&mut changed, mesh);
         }
         let skeleton = changed.skeleton.clone();
-        for clip in changed.clips.values_mut() {
+        for clip in changed.motions_mut() {
             if clip.channels.iter().any(|c| !skeleton.is_live(c.joint)) {
                 let clip = Arc::make_mut(clip);
                 clip.channels.retain(|c| skeleton.is_live(c.joint));

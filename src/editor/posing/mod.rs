@@ -9,10 +9,13 @@ mod blending;
 mod chains;
 mod clipboard;
 mod fields;
+mod library;
+mod library_clips;
+mod pictures;
 
 use super::Editor;
 use crate::document::session::{PoseOptions, PoseSpace, TransformKind};
-use crate::document::{Edit, EditError};
+use crate::document::{Edit, EditError, PoseId};
 use crate::math::Transform;
 use crate::math::transform::normalize_or_identity;
 use crate::skeleton::ik::Chain;
@@ -25,6 +28,9 @@ use blending::Blend;
 use chains::ChainEnd;
 use clipboard::PoseCopy;
 use glam::{DMat3, DVec3, Vec2, Vec3};
+use library::Applied;
+pub use library::PoseAmount;
+use pictures::PosePictures;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -34,6 +40,9 @@ use std::sync::Arc;
 pub(super) struct Posing {
     running: Option<Running>,
     copied: Option<PoseCopy>,
+    /// The pose of the library that commands act on.
+    active_pose: Option<PoseId>,
+    pictures: PosePictures,
     /// The symmetry of the latest skeleton.
     mirror: RefCell<Option<(Arc<Skeleton>, Arc<Mirror>)>>,
 }
@@ -42,6 +51,8 @@ impl Posing {
     /// Drops what belongs to the previous model; the copied pose stays.
     pub(super) fn forget_model(&mut self) {
         self.running = None;
+        self.active_pose = None;
+        self.pictures = PosePictures::default();
         self.mirror.take();
     }
 }
@@ -55,6 +66,8 @@ struct Running {
     dragged: Vec<ChainEnd>,
     /// The target of a blend.
     blend: Option<Blend>,
+    /// The pose of the library that is being applied.
+    applied: Option<Applied>,
     /// Pinned chain ends.
     pinned: Vec<ChainEnd>,
     /// The pose that is changed, at the start: with constraints for tools, before them for values.
@@ -307,12 +320,14 @@ impl Editor {
         if *self.document.pose() == running.before {
             let dirty = self.history.cancel(&mut self.document);
             self.refresh(&dirty);
+            self.tell_applied(running.applied.as_ref());
         } else {
             let pairs = running.next.locals.iter().zip(&running.start.locals);
             let changed = pairs.enumerate().filter(|(_, (next, start))| next != start);
             let changed = changed.map(|(j, _)| JointId(j as u32)).collect();
             self.auto_key(&changed);
             self.history.commit(&self.document);
+            self.tell_applied(running.applied.as_ref());
         }
     }
 
@@ -453,6 +468,7 @@ impl Editor {
             tool,
             dragged,
             blend: None,
+            applied: None,
             pinned,
             next: Pose::clone(&start),
             start,

@@ -10,8 +10,12 @@ use crate::document::{ClipId, RepairedKeys, Repairs};
 use crate::finding::Finding;
 use crate::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use crate::task::Task;
+use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
+
+/// More names of poses than this are no list of poses.
+const MAX_POSE_NAMES: usize = 4096;
 
 /// The memory of a channel besides its keyframes, bytes.
 const CHANNEL_BYTES: u64 = 160;
@@ -54,6 +58,7 @@ pub(super) fn read_all(
         let clip = Clip {
             name,
             channels,
+            pose_names: pose_names(&at),
             ..Clip::default()
         };
         let id = ClipId(i as u32);
@@ -63,6 +68,21 @@ pub(super) fn read_all(
         }
     }
     Ok(clips)
+}
+
+/// The names of the poses in a clip of poses: `extras.poses`, which Sinew writes. Other data under that name is none.
+fn pose_names(at: &At<'_>) -> Vec<(f32, String)> {
+    let Some(list) = at.value.pointer("/extras/poses").and_then(Value::as_array) else {
+        return Vec::new();
+    };
+    let named = list.iter().filter_map(|entry| {
+        let time = entry.get("time")?.as_f64()? as f32;
+        let name = entry.get("name")?.as_str()?;
+        time.is_finite().then(|| (time, name.to_owned()))
+    });
+    let mut names: Vec<(f32, String)> = named.take(MAX_POSE_NAMES).collect();
+    names.sort_by(|a, b| a.0.total_cmp(&b.0));
+    names
 }
 
 /// What was repaired in each channel of a clip.

@@ -217,6 +217,9 @@ fn prepare(
             animation.insert("name".into(), clip.name.as_str().into());
         }
     }
+    if source.is_none_or(|(_, source)| source.pose_names != clip.pose_names) {
+        set_pose_names(&mut animation, &clip.pose_names);
+    }
     let mut channels = take_list(&mut animation, "channels");
     let mut samplers = take_list(&mut animation, "samplers");
     let old_references = references(&samplers);
@@ -318,6 +321,26 @@ fn prepare(
     animation.insert("samplers".into(), samplers.into());
     place(&mut patch.json, "animations", Some(at), animation);
     Ok((!is_empty).then_some(at))
+}
+
+/// Writes the names of the poses of a clip of poses as `extras.poses`; what else is in the extras stays.
+fn set_pose_names(animation: &mut Map<String, Value>, names: &[(f32, String)]) {
+    let list: Vec<Value> = names
+        .iter()
+        .map(|(time, name)| json!({"time": time, "name": name}))
+        .collect();
+    match animation.get_mut("extras").and_then(Value::as_object_mut) {
+        Some(extras) if list.is_empty() => {
+            extras.shift_remove("poses");
+        }
+        Some(extras) => {
+            extras.insert("poses".into(), list.into());
+        }
+        None if list.is_empty() => {}
+        None => {
+            animation.insert("extras".into(), json!({"poses": list}));
+        }
+    }
 }
 
 /// Removes all channels of a target but the last one, of targets for which `applies`: an unreadable channel is none.

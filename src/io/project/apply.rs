@@ -12,7 +12,7 @@ use super::v11::{
 use super::{ProjectError, clips, correctives, layers, masks, points, recordings, rig, rows};
 use crate::deform::{DeformStack, MaskKind};
 use crate::document::{
-    ClipId, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId, checks,
+    ClipId, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId, PoseId, checks,
 };
 use crate::finding::{Finding, counted};
 use crate::skeleton::JointId;
@@ -77,6 +77,7 @@ pub(super) fn apply_within(
     opening.constraints(&project.constraints, n_cycles)?;
     opening.locks(&project.locked);
     opening.clips(project.removed_clips, project.clips)?;
+    opening.poses(project.poses)?;
     // Their keyframes lie in clips; samples may be those of clusters alone.
     opening.clusters(project.clusters)?;
     opening.correctives(project.correctives)?;
@@ -494,6 +495,22 @@ impl Opening {
                 }
                 None => self.warn(place, "There is no free id for it; it is skipped."),
             }
+        }
+        Ok(())
+    }
+
+    /// The poses of the library.
+    fn poses(&mut self, entries: Vec<ClipEntry>) -> Result<(), ProjectError> {
+        let mut reader = clips::Reader::new();
+        for entry in entries {
+            let place = format!("pose {} \"{}\"", entry.clip, entry.name);
+            let pose = reader.clip(&entry, &mut self.joints, &mut self.findings)?;
+            let mut id = PoseId(entry.clip);
+            if self.document.poses().contains_key(&id) {
+                id = self.document.free_pose_id();
+            }
+            let pose = Some(Arc::new(pose));
+            self.apply(&place, Edit::LibraryPose { id, pose });
         }
         Ok(())
     }

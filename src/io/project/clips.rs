@@ -27,25 +27,44 @@ pub(super) fn collect(document: &Document) -> Result<(Vec<ClipEntry>, Vec<Named>
                 .is_none_or(|before| !Arc::ptr_eq(before, clip) && before != clip)
         })
         .map(|(&id, clip)| {
-            let channels = clip.channels.iter().map(|c| channel_entry(document, c));
-            let channels = channels.collect::<Result<_, _>>();
-            Ok::<_, ProjectError>(ClipEntry {
-                clip: id.0,
-                name: clip.name.clone(),
-                replaces: source.get(&id).map(|before| before.name.clone()),
-                rigid_interpolation: clip.rigid_interpolation.into(),
-                preview: clip.preview,
-                channels: channels.map_err(|why| ProjectError::Damaged {
-                    place: place(id.0, &clip.name),
-                    why,
-                })?,
-            })
+            let replaces = source.get(&id).map(|before| before.name.clone());
+            clip_entry(document, id.0, clip, replaces)
         });
     let removed = source
         .iter()
         .filter(|(id, _)| !document.clips().contains_key(id))
         .map(|(id, clip)| Named(id.0, clip.name.clone()));
     Ok((edited.collect::<Result<_, _>>()?, removed.collect()))
+}
+
+/// The poses of the library.
+pub(super) fn collect_poses(document: &Document) -> Result<Vec<ClipEntry>, ProjectError> {
+    let poses = document.poses().iter();
+    poses
+        .map(|(id, pose)| clip_entry(document, id.0, pose, None))
+        .collect()
+}
+
+fn clip_entry(
+    document: &Document,
+    id: u32,
+    clip: &Clip,
+    replaces: Option<String>,
+) -> Result<ClipEntry, ProjectError> {
+    let channels = clip.channels.iter().map(|c| channel_entry(document, c));
+    let channels = channels.collect::<Result<_, _>>();
+    Ok(ClipEntry {
+        clip: id,
+        name: clip.name.clone(),
+        replaces,
+        rigid_interpolation: clip.rigid_interpolation.into(),
+        preview: clip.preview,
+        pose_names: clip.pose_names.clone(),
+        channels: channels.map_err(|why| ProjectError::Damaged {
+            place: place(id, &clip.name),
+            why,
+        })?,
+    })
 }
 
 /// Reads clips; all share one limit of decoded bytes.
@@ -90,6 +109,7 @@ impl Reader {
             channels,
             rigid_interpolation: entry.rigid_interpolation.into(),
             preview: entry.preview,
+            pose_names: entry.pose_names.clone(),
         })
     }
 

@@ -65,6 +65,7 @@ pub fn to_project(
             .map(|&joint| joints::reference(document, joint))
             .collect(),
         clips,
+        poses: clips::collect_poses(document)?,
         removed_clips,
         points: points::collect(document).map_err(|why| ProjectError::Damaged {
             place: "selected vertices".into(),

@@ -91,6 +91,7 @@ impl From<Project> for v11::Project {
             constraints: old.constraints.into_iter().map(Into::into).collect(),
             locked: old.locked,
             clips: old.clips.into_iter().map(Into::into).collect(),
+            poses: Vec::new(),
             removed_clips: old.removed_clips,
             points: old.points,
             session: old.session,
@@ -146,6 +147,7 @@ impl From<ClipEntry> for v11::ClipEntry {
             replaces: old.replaces,
             rigid_interpolation: old.rigid_interpolation,
             preview: old.preview,
+            pose_names: Vec::new(),
             channels: old.channels.into_iter().map(Into::into).collect(),
         }
     }

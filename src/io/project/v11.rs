@@ -85,6 +85,9 @@ pub struct Project {
     /// Clips that were added or changed, complete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) clips: Vec<ClipEntry>,
+    /// The poses of the library, each as a clip of one keyframe.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) poses: Vec<ClipEntry>,
     /// Clips of the source that the user removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) removed_clips: Vec<Named>,
@@ -474,6 +477,9 @@ pub(super) struct ClipEntry {
     /// Whether it is a preview, which is not exported.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) preview: bool,
+    /// The names of the poses in a clip of poses, by their times.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) pose_names: Vec<(f32, String)>,
     pub(super) channels: Vec<ChannelEntry>,
 }
 

@@ -63,6 +63,7 @@ impl Command {
             | Self::DeleteKeys
             | Self::UseRigidInterpolation(_)
             | Self::ToggleExported
+            | Self::ClipToPoses
             | Self::ShowMyPose => has_clip,
             Self::AdjustMotion => editor.motion_of_clip().is_some(),
             Self::CalibrateLive | Self::ToggleRecording | Self::ToggleLive => {
@@ -81,6 +82,10 @@ impl Command {
             | Self::ClearLocation
             | Self::ClearRotation
             | Self::ClearScale
+            | Self::CreatePose
+            | Self::UpdatePose
+            | Self::ApplyPose
+            | Self::ApplyPoseFlipped
             | Self::AddSample
             | Self::UpdateSample
                 if session.shows_rest =>
@@ -153,6 +158,14 @@ impl Command {
             Self::PastePose | Self::PasteFlipped => {
                 has_model && editor.has_copied_pose() && !session.shows_rest
             }
+            Self::UpdatePose
+            | Self::ApplyPose
+            | Self::ApplyPoseFlipped
+            | Self::SelectPoseBones
+            | Self::RenamePose
+            | Self::CopyPoseText
+            | Self::RemovePose => editor.active_pose().is_some(),
+            Self::PosesToClip => !document.poses().is_empty(),
             Self::ShowAll => editor.has_hidden(),
             Self::Hide | Self::HideOthers | Self::SelectMirrored => editor.n_selected() > 0,
             Self::SelectNone => editor.n_selected() > 0 || editor.n_selected_controls() > 0,
@@ -202,12 +215,27 @@ impl Command {
             | Self::ClearScale
             | Self::PastePose
             | Self::PasteFlipped
+            | Self::CreatePose
+            | Self::UpdatePose
+            | Self::ApplyPose
+            | Self::ApplyPoseFlipped
             | Self::AddSample
             | Self::UpdateSample
             | Self::PlayPause
                 if session.shows_rest =>
             {
                 Some("Edit bones mode shows the rest pose: choose another mode first.")
+            }
+            Self::UpdatePose
+            | Self::ApplyPose
+            | Self::ApplyPoseFlipped
+            | Self::SelectPoseBones
+            | Self::RenamePose
+            | Self::CopyPoseText
+            | Self::RemovePose
+                if editor.active_pose().is_none() =>
+            {
+                Some("Click a pose in the Poses panel first, or create one.")
             }
             _ => None,
         }

@@ -201,6 +201,28 @@ pub enum Command {
     PasteFlipped,
     /// Pin the end of a bone chain.
     TogglePin,
+    /// Add the pose on screen to the pose library.
+    CreatePose,
+    /// Update the active pose of the library.
+    UpdatePose,
+    /// Apply the active pose of the library.
+    ApplyPose,
+    /// Apply the active pose of the library on the other side.
+    ApplyPoseFlipped,
+    /// Select the bones of the active pose of the library.
+    SelectPoseBones,
+    /// Rename the active pose of the library.
+    RenamePose,
+    /// Remove the active pose of the library.
+    RemovePose,
+    /// Copy the active pose of the library as text.
+    CopyPoseText,
+    /// Add the pose in the text of the clipboard to the library.
+    PastePoseText,
+    /// Make a clip of the poses of the library.
+    PosesToClip,
+    /// Add the poses at the keyframes of the clip to the library.
+    ClipToPoses,
 
     // Bones
     /// Extrude the active bone.

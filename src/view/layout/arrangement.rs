@@ -132,10 +132,14 @@ impl Arrangement {
             (Workspace::Clusters, false) => (properties, Some((CLUSTERS, panel(clusters)))),
             _ => (properties, None),
         };
-        let column = Node::Column(vec![
-            (list, panel(PanelKind::Hierarchy)),
-            (WHOLE - list, properties),
-        ]);
+        let (hierarchy, poses) = (panel(PanelKind::Hierarchy), PanelKind::Poses);
+        // Beside the hierarchy, because bones are selected in the viewport while posing.
+        let hierarchy = if workspace == Workspace::Animate {
+            Node::Tabs(0, vec![hierarchy, panel(poses)])
+        } else {
+            hierarchy
+        };
+        let column = Node::Column(vec![(list, hierarchy), (WHOLE - list, properties)]);
         let mut above = vec![(WHOLE, panel(PanelKind::Viewport)), (side, column)];
         above.splice(0..0, beside);
         let above = Node::Row(above);
@@ -150,6 +154,9 @@ impl Arrangement {
         let mut tabs = tabs.map(panel).to_vec();
         if workspace != Workspace::Clusters {
             tabs.push(panel(clusters));
+        }
+        if workspace != Workspace::Animate {
+            tabs.push(panel(poses));
         }
         let (layers, correctives) = (PanelKind::Layers, PanelKind::Correctives);
         let below_view = match workspace {
@@ -176,11 +183,20 @@ impl Arrangement {
         let motion = PanelKind::Motion;
         let closed = match workspace {
             Workspace::Animate => [influences, layers, correctives, clusters].into(),
-            Workspace::Compare => [influences, layers, correctives, clusters, motion].into(),
-            Workspace::Rig => [volume, influences, layers, correctives, clusters, motion].into(),
-            Workspace::Weights => [volume, correctives, clusters, motion].into(),
-            Workspace::Clusters => [volume, influences, layers, correctives, motion].into(),
-            Workspace::Correctives => [volume, influences, layers, clusters, motion].into(),
+            Workspace::Compare => [influences, layers, correctives, clusters, motion, poses].into(),
+            Workspace::Rig => [
+                volume,
+                influences,
+                layers,
+                correctives,
+                clusters,
+                motion,
+                poses,
+            ]
+            .into(),
+            Workspace::Weights => [volume, correctives, clusters, motion, poses].into(),
+            Workspace::Clusters => [volume, influences, layers, correctives, motion, poses].into(),
+            Workspace::Correctives => [volume, influences, layers, clusters, motion, poses].into(),
         };
         Self {
             root: Node::Column(vec![(WHOLE, above), (below, below_view)]),

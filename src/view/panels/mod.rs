@@ -17,12 +17,14 @@ mod motion;
 mod operation;
 mod pose;
 mod pose_blend;
+mod poses;
 mod problems;
 mod properties;
 mod recordings;
 mod rename;
 mod rig_report;
 mod status_bar;
+mod textures;
 mod timeline;
 mod tool_bar;
 mod volume;
@@ -40,6 +42,7 @@ pub use menu_bar::{MenuChoice, item_ui, menu_bar_ui};
 pub use motion::MotionPanel;
 pub use operation::operation_ui;
 pub use pose::pose_properties_ui;
+pub use poses::PosesPanel;
 pub use problems::{problems_title, problems_ui};
 pub use properties::{
     brush_popover_ui, brush_ui, cluster_popover_ui, properties_ui, sculpt_popover_ui, target_label,

@@ -9,10 +9,10 @@ mod plot;
 mod samples;
 pub(in crate::view::panels) mod sets;
 mod suggestions;
-mod textures;
 mod vertices;
 
 use super::rename::NameField;
+use super::textures::Textures;
 use crate::editor::Editor;
 use crate::view::commands::Command;
 use crate::view::theme;
@@ -20,7 +20,6 @@ use egui::{
     Button, Color32, Id, Label, Rect, RichText, Role, ScrollArea, Ui, UiBuilder, Vec2, WidgetInfo,
 };
 use egui_material_icons::MaterialIcon;
-use textures::Textures;
 
 /// From this width on the sets, the samples and the plot stand side by side, points.
 const WIDE: f32 = 760.0;

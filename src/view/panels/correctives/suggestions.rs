@@ -1,11 +1,11 @@
 //! Suggested samples: progress, the list with its measures, and the settings.
 
 use super::fields::{Number, named_ui, pick_ui};
-use super::textures::Textures;
 use super::{CorrectivesPanel, heading_ui};
 use crate::editor::Editor;
 use crate::suggest::{OutlineOf, Proposal, SuggestSettings};
 use crate::view::commands::Command;
+use crate::view::panels::textures::Textures;
 use crate::view::theme;
 use egui::{
     Align, Button, Checkbox, Image, Label, Layout, ProgressBar, RichText, Role, Ui, Vec2,

@@ -30,7 +30,7 @@ impl Textures {
         }
         let size = [image.width as usize, image.height as usize];
         let pixels = ColorImage::from_rgba_unmultiplied(size, &image.rgba);
-        let handle = ctx.load_texture("picture of a sample", pixels, TextureOptions::LINEAR);
+        let handle = ctx.load_texture("picture in a panel", pixels, TextureOptions::LINEAR);
         let id = handle.id();
         self.known.push(Texture {
             image: image.clone(),
