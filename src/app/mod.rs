@@ -145,7 +145,7 @@ pub struct SinewApp {
     correctives: CorrectivesPanel,
     motion: MotionPanel,
     poses: PosesPanel,
-    /// For how many more frames the clipboard may still deliver the text of a pose.
+    /// Frames left in which the clipboard may deliver the text of a pose.
     pose_text_frames: u8,
     dock: Dock,
     settings: SettingsFile,

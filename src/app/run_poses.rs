@@ -7,7 +7,7 @@ use crate::view::frame::PanelKind;
 use eframe::egui;
 use egui::{Context, Event, ViewportCommand};
 
-/// How many frames the clipboard has to deliver its text, before it counts as empty.
+/// Frames in which the clipboard must deliver its text; after them it counts as empty.
 const CLIPBOARD_FRAMES: u8 = 30;
 
 impl SinewApp {

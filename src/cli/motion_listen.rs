@@ -13,7 +13,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// How often it is looked whether the standard input has ended.
+/// How often the end of the standard input is checked.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 pub(super) fn run(

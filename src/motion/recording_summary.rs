@@ -1,4 +1,4 @@
-//! What a recording holds, in short, for lists that are drawn often.
+//! Summaries of recordings, cached for lists that are drawn in every frame.
 
 use super::recording::Recording;
 use super::signal::Signal;

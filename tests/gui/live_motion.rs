@@ -230,7 +230,7 @@ fn a_logged_walk_moves_the_character_and_is_recorded() {
     drop(sender);
     window.settle();
     window.wait_until("rest", Window::rests);
-    assert!(window.says("Nothing arrives any more."));
+    assert!(window.says("Nothing is arriving."));
     window.picture("live-silent");
 
     // What is recorded becomes a clip, which is on screen instead of what is received.

@@ -159,7 +159,7 @@ impl Editor {
             .push_back(Reading { of, verb, job });
     }
 
-    /// Adds what `work` makes, in the background.
+    /// Adds the result of `work`, in the background.
     pub(in crate::editor) fn take_recorded(
         &mut self,
         verb: &'static str,

@@ -1,4 +1,4 @@
-//! Stamps: moments of a recording that the artist marks, in the time of its device. Each change is one undo step.
+//! Stamps: moments of a recording that the artist marks, in the time of its device. Each edit is one undo step.
 
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::document::Edit;
@@ -7,7 +7,7 @@ use crate::editor::correctives::free_name;
 use crate::motion::Event;
 use std::sync::Arc;
 
-/// Stamps this near are the same moment, seconds.
+/// Stamps closer than this are the same moment, seconds.
 const SAME_SECS: f64 = 1e-3;
 
 impl Editor {

@@ -21,7 +21,7 @@ use crate::skeleton::Pose;
 use received::Calibrated;
 use std::sync::Arc;
 
-/// What is said where the artist asks for something else on screen than live motion.
+/// The notice when another pose replaces live motion on screen.
 const HIDDEN: &str =
     "Live motion is hidden; it is still received. Show on character (Motion panel) shows it again.";
 
@@ -29,7 +29,7 @@ const HIDDEN: &str =
 pub(super) struct Live {
     motion: Option<LiveMotion>,
     settings: LiveSettings,
-    /// Why nothing is received, after it was asked for.
+    /// Why listening failed.
     failure: Option<String>,
     /// The skeleton that is moved.
     character: Option<Character>,
@@ -37,7 +37,7 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// Nothing is received. `wake` is called when something came.
+    /// Not listening. `wake` is called when a packet arrives.
     pub(super) fn new(wake: Arc<dyn Fn() + Send + Sync>) -> Self {
         Self {
             motion: None,
@@ -48,7 +48,7 @@ impl Live {
         }
     }
 
-    /// Shows nothing on another model yet, and records nothing of the one before.
+    /// For another model: shows nothing yet, and drops a recording under way.
     pub(super) fn forget_model(&mut self) {
         if let Some(live) = &mut self.motion {
             live.forget_model();
@@ -62,7 +62,7 @@ impl Editor {
         &self.live.settings
     }
 
-    /// Changes the settings of live motion. Protocol, port and senders count from the next [`Editor::start_listening`].
+    /// Changes the settings of live motion. Protocol, port and who may send take effect at the next [`Editor::start_listening`].
     pub fn set_live_settings(&mut self, settings: LiveSettings) {
         let before = self.live.settings;
         let settings = settings.checked(&before);
@@ -99,12 +99,12 @@ impl Editor {
         }
     }
 
-    /// Why nothing is received, after it was asked for: one sentence.
+    /// Why listening failed, one sentence.
     pub fn listen_failure(&self) -> Option<&str> {
         self.live.failure.as_deref()
     }
 
-    /// Receives nothing more. What is being recorded is kept; the clip or the artist's pose is shown again.
+    /// Stops listening. A recording under way is kept; the clip or the artist's pose is shown again.
     pub fn stop_listening(&mut self) {
         if self.live.motion.is_none() {
             return;
@@ -124,13 +124,13 @@ impl Editor {
         self.document.session().live_pose.is_some()
     }
 
-    /// Whether the next frame may differ without any event: values come, or lost ones fade.
+    /// Whether the next frame may differ without any event: values arrive, or lost ones fade.
     pub fn live_needs_frames(&self) -> bool {
         let latency = self.live.settings.latency;
         self.live().is_some_and(|live| live.needs_frames(latency))
     }
 
-    /// Shows live motion no longer, because the artist asks for another pose. It is still received.
+    /// Hides live motion, because the artist asks for another pose. It is still received.
     pub(super) fn hide_live(&mut self) {
         if self.shows_live() {
             self.live.settings.is_shown = false;
@@ -139,7 +139,7 @@ impl Editor {
         }
     }
 
-    /// Takes the pose of the sender as a T-pose: for a second, after `delay_secs`, in which who is tracked takes it.
+    /// Calibrates: after `delay_secs`, in which the performer takes a T-pose, the sender's pose of one second is that T-pose.
     pub fn calibrate_live(&mut self, delay_secs: f64) {
         let Some(live) = &mut self.live.motion else {
             return;
@@ -156,14 +156,14 @@ impl Editor {
         }
     }
 
-    /// Takes the sender's rotations as they come again.
+    /// Clears the calibration: the sender's rotations are used as sent.
     pub fn clear_live_calibration(&mut self) {
         if let Some(live) = &mut self.live.motion {
             live.clear_calibration();
         }
     }
 
-    /// Takes what came, and shows the pose of now. Returns whether there was something to do.
+    /// Reads the packets that have arrived, and shows the current pose. Returns whether there was something to do.
     pub(super) fn follow_live(&mut self) -> bool {
         let latency = self.live.settings.latency;
         let Some(live) = &mut self.live.motion else {
@@ -202,7 +202,7 @@ impl Editor {
         self.show_live((moves && settings.is_shown).then_some(pose))
     }
 
-    /// Shows a pose instead of the clip, or that again. Returns whether that changes anything.
+    /// Shows a pose instead of the clip, or the clip again. Returns whether that changes anything.
     fn show_live(&mut self, pose: Option<Pose>) -> bool {
         let session = self.document.session_mut();
         if session.live_pose.as_deref() == pose.as_ref() {

@@ -1,4 +1,4 @@
-//! What a sender of live motion says: its packets, its clock, and the pose that it gives.
+//! A sender of live motion: its packets, its clock, and its pose.
 
 use super::settings::LiveKind;
 use crate::io::live::{Listener, Packet};
@@ -11,11 +11,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Packets that are taken at once.
+/// Packets that are read in one poll.
 const MOST_PACKETS: usize = 1024;
-/// What is kept while nothing is recorded, seconds.
+/// The time that is kept while not recording, seconds.
 pub(super) const KEPT_SECS: f64 = 3.0;
-/// How long the body stands still for a calibration, seconds.
+/// The duration of a calibration, seconds.
 const CALIBRATION_SECS: f64 = 1.0;
 /// The longest recording, seconds.
 const MAX_RECORDING_SECS: f64 = 1_800.0;
@@ -25,38 +25,38 @@ const MAX_RECORDING_BYTES: usize = 1 << 30;
 const GAP_STEPS: f64 = 4.0;
 /// See `GAP_STEPS`.
 const MIN_GAP: f64 = 0.1;
-/// A sender of whom nothing came for so long is silent, seconds.
+/// After this time without a packet a sender counts as silent, seconds.
 const SILENCE: f64 = 1.0;
-/// After this the lost values have faded to rest, seconds after their latency.
+/// Lost values have faded to the rest pose after this time and the latency, seconds.
 const FADED: f64 = 1.0;
 
-/// How much came, and what became of it.
+/// Counters of live motion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveCounts {
     /// Packets or lines.
     pub received: usize,
-    /// Those that are not as the protocol has them, and values that are not.
+    /// Those that do not follow the protocol, and invalid values.
     pub malformed: usize,
-    /// Why the last one is, a sentence without its full stop.
+    /// The fault of the last one, a sentence without its full stop.
     pub last_malformed: Option<String>,
     /// Messages that are not read.
     pub ignored: usize,
-    /// Packets that were dropped because too many came.
+    /// Packets that were dropped because too many arrived.
     pub dropped: usize,
-    /// Packets that came after their time to be shown.
+    /// Packets that arrived after the time at which they would have been shown.
     pub late: usize,
     /// Frames that are missing between others.
     pub lost: usize,
 }
 
-/// What became of a calibration.
+/// The result of a calibration.
 pub(super) enum Calibrated {
     Found,
-    /// No bone of a body came meanwhile.
+    /// No bone of a body arrived in that time.
     NoBody,
 }
 
-/// What one sender says.
+/// The messages of one sender.
 #[derive(Debug)]
 enum Source {
     Vmc(Box<VmcSource>),
@@ -66,14 +66,14 @@ enum Source {
 /// The rotations, each with whether it is one of the world, and the skeleton that a live pose was made for.
 type MadeFor = (Vec<(String, bool)>, Arc<Skeleton>);
 
-/// Whether what comes is recorded.
+/// Whether motion is being recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Taking {
     #[default]
     Off,
-    /// From the first value on.
+    /// From the first value.
     Waits,
-    /// From a time of the sender on.
+    /// From a time of the sender.
     Since(f64),
 }
 
@@ -91,7 +91,7 @@ pub struct LiveMotion {
     /// What the pose was made for.
     made_for: Option<MadeFor>,
     calibration: Calibration,
-    /// The sender's time from which on it is calibrated.
+    /// The sender's time at which the calibration starts.
     calibrating: Option<f64>,
     taking: Taking,
     why: Option<String>,
@@ -123,17 +123,17 @@ impl LiveMotion {
         self.listener.address()
     }
 
-    /// What the sender speaks.
+    /// The protocol of the sender.
     pub fn kind(&self) -> LiveKind {
         self.kind
     }
 
-    /// Whether other computers are heard.
+    /// Whether other computers may send.
     pub fn hears_all(&self) -> bool {
         self.all_interfaces
     }
 
-    /// How much longer than usual a packet may take, seconds.
+    /// The delay before a frame is shown, seconds.
     pub fn jitter(&self) -> f64 {
         self.clock.jitter()
     }
@@ -143,28 +143,28 @@ impl LiveMotion {
         self.clock.rate()
     }
 
-    /// Whether any value has come.
+    /// Whether any value has arrived.
     pub fn has_received(&self) -> bool {
         self.arrived.is_some()
     }
 
-    /// Whether values are coming.
+    /// Whether values are arriving.
     pub fn is_receiving(&self) -> bool {
         self.silence().is_some_and(|silence| silence < SILENCE)
     }
 
-    /// The seconds since the newest value came.
+    /// The seconds since the newest value arrived.
     fn silence(&self) -> Option<f64> {
         Some(self.listener.now() - self.arrived?)
     }
 
-    /// Whether what is shown may still change without anything more coming: lost values fade.
+    /// Whether the pose may change without another packet: lost values fade.
     pub(super) fn needs_frames(&self, latency: f64) -> bool {
         let silence = self.silence();
         silence.is_some_and(|silence| silence < latency + self.max_gap() + FADED)
     }
 
-    /// Whether the sender has track of the body, as far as it says.
+    /// Whether the sender reports that it tracks the body; true if it reports nothing.
     pub fn is_tracked(&self) -> bool {
         match &self.source {
             Source::Vmc(source) => source.is_tracked(),
@@ -182,17 +182,17 @@ impl LiveMotion {
         self.why.as_deref()
     }
 
-    /// Whether the sender's pose is turned by a calibration.
+    /// Whether the sender is calibrated.
     pub fn is_calibrated(&self) -> bool {
         self.calibration != Calibration::default()
     }
 
-    /// The seconds until the pose for a calibration is taken, 0 while it is; `None` while there is none.
+    /// The seconds until a calibration starts, 0 while it runs; `None` without one.
     pub fn calibrates_in(&self) -> Option<f64> {
         Some((self.calibrating? - self.clock.newest()?).max(0.0))
     }
 
-    /// The seconds that are recorded so far; `None` while nothing is.
+    /// The recorded seconds; `None` while not recording.
     pub fn recorded_secs(&self) -> Option<f64> {
         let newest = self.clock.newest();
         match self.taking {
@@ -207,12 +207,12 @@ impl LiveMotion {
         self.samples().n_channels()
     }
 
-    /// Whether more channels came than are kept.
+    /// Whether more channels arrived than are kept.
     pub fn has_too_many(&self) -> bool {
         self.samples().has_too_many()
     }
 
-    /// How much came.
+    /// The counters.
     pub fn counts(&self) -> LiveCounts {
         let mut counts = LiveCounts {
             dropped: self.listener.n_dropped(),
@@ -258,7 +258,7 @@ impl LiveMotion {
         }
     }
 
-    /// Takes what came, of which what is older than `latency` seconds is late. Returns whether anything came.
+    /// Reads the packets that have arrived; those older than `latency` seconds are late. Returns whether there were any.
     pub(super) fn take_packets(&mut self, latency: f64) -> bool {
         let mut came = false;
         for _ in 0..MOST_PACKETS {
@@ -292,7 +292,7 @@ impl LiveMotion {
         }
     }
 
-    /// Forgets what is neither shown nor recorded. Returns whether a recording has become too long.
+    /// Drops what is neither shown nor recorded. Returns whether a recording has become too long.
     pub(super) fn trim(&mut self) -> bool {
         let Some(newest) = self.clock.newest() else {
             return false;
@@ -305,12 +305,12 @@ impl LiveMotion {
         false
     }
 
-    /// Records from now on; without any value so far, from the first one.
+    /// Starts recording: now, or at the first value.
     pub(super) fn record(&mut self) {
         self.taking = self.clock.newest().map_or(Taking::Waits, Taking::Since);
     }
 
-    /// Ends the recording. Returns what came, turned by no calibration yet, and the sender's time from which on it counts.
+    /// Ends the recording. Returns the samples before calibration, and the sender's time at which the recording starts.
     pub(super) fn take_recording(&mut self) -> Option<(LiveSamples, f64)> {
         let Taking::Since(since) = std::mem::take(&mut self.taking) else {
             return None;
@@ -319,7 +319,7 @@ impl LiveMotion {
         Some((self.samples_mut().hand_over(newest - KEPT_SECS), since))
     }
 
-    /// Records no more and shows nothing, for another model.
+    /// Stops recording and showing, for another model.
     pub(super) fn forget_model(&mut self) {
         self.made_for = None;
         self.pose = None;
@@ -331,7 +331,7 @@ impl LiveMotion {
         &self.calibration
     }
 
-    /// Begins a calibration after some seconds of the sender. Returns whether anything has come that could be calibrated.
+    /// Starts a calibration after some seconds of the sender. Returns whether there is anything to calibrate.
     pub(super) fn begin_calibration(&mut self, delay_secs: f64) -> bool {
         self.calibrating = self.clock.newest().map(|newest| newest + delay_secs);
         self.calibrating.is_some()
@@ -342,13 +342,13 @@ impl LiveMotion {
         self.calibrating = None;
     }
 
-    /// Turns the sender's pose no more.
+    /// Clears the calibration.
     pub(super) fn clear_calibration(&mut self) {
         self.calibration = Calibration::default();
         self.made_for = None;
     }
 
-    /// Takes the calibration once its second is over.
+    /// Ends the calibration once its second is over.
     pub(super) fn end_calibration(&mut self) -> Option<Calibrated> {
         let since = self.calibrating?;
         if self.clock.newest()? - since < CALIBRATION_SECS {
@@ -368,7 +368,7 @@ impl LiveMotion {
         rate.map_or(MIN_GAP, |rate| (GAP_STEPS / rate).max(MIN_GAP))
     }
 
-    /// Puts what is shown now, `latency` seconds late, into a pose at rest. Returns whether anything moves it.
+    /// Writes the pose of now less `latency` seconds over a rest pose. Returns whether anything moves it.
     pub(super) fn pose(&mut self, character: &Character, latency: f64, pose: &mut Pose) -> bool {
         let skeleton = character.skeleton();
         let is_same = self.made_for.as_ref().is_some_and(|(known, of)| {

@@ -11,14 +11,14 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
 impl Editor {
-    /// Records what is received from now on.
+    /// Starts recording.
     pub fn record_live(&mut self) {
         if let Some(live) = &mut self.live.motion {
             live.record();
         }
     }
 
-    /// Whether what is received is recorded.
+    /// Whether motion is being recorded.
     pub fn is_recording_live(&self) -> bool {
         self.live()
             .is_some_and(|live| live.recorded_secs().is_some())

@@ -4,10 +4,10 @@ use crate::io::live::{JSON_PORT, VMC_PORT};
 
 /// The range of the latency, seconds.
 pub const LATENCIES: std::ops::RangeInclusive<f64> = 0.02..=0.2;
-/// The latency at first: a late packet in fifty at 60 frames a second.
+/// The default latency: one packet in fifty is late at 60 frames a second.
 const LATENCY: f64 = 0.06;
 
-/// What a sender speaks.
+/// The protocol of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LiveKind {
     /// The Virtual Motion Capture protocol over UDP.
@@ -38,18 +38,18 @@ impl LiveKind {
     }
 }
 
-/// The settings of live motion. They are not saved: every start of the program hears only this computer.
+/// The settings of live motion. They are not saved: after every start only this computer may send.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LiveSettings {
-    /// What the sender speaks.
+    /// The protocol of the sender.
     pub kind: LiveKind,
     /// The port of VMC, and that of JSON lines; 0 is any free one.
     pub ports: [u16; 2],
-    /// Whether other computers of the network are heard.
+    /// Whether other computers of the network may send.
     pub all_interfaces: bool,
-    /// How long frames are waited for, seconds.
+    /// The delay before a frame is shown, seconds.
     pub latency: f64,
-    /// Whether the character shows what is received.
+    /// Whether the character shows live motion.
     pub is_shown: bool,
 }
 
@@ -82,7 +82,7 @@ impl LiveSettings {
         }
     }
 
-    /// With a latency in its range; one that is no number stays as it was.
+    /// With the latency clamped to its range; NaN changes nothing.
     pub(super) fn checked(self, before: &Self) -> Self {
         let latency = if self.latency.is_finite() {
             self.latency.clamp(*LATENCIES.start(), *LATENCIES.end())

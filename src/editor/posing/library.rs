@@ -75,14 +75,14 @@ impl Applied {
 }
 
 impl Editor {
-    /// The pose of the library that commands act on.
+    /// The active pose of the library.
     pub fn active_pose(&self) -> Option<PoseId> {
         let poses = self.document.poses();
         let active = self.posing.active_pose;
         active.filter(|id| poses.contains_key(id))
     }
 
-    /// Makes a pose of the library the one that commands act on.
+    /// Makes a pose of the library active.
     pub fn set_active_pose(&mut self, id: Option<PoseId>) {
         self.posing.active_pose = id;
     }
@@ -105,8 +105,8 @@ impl Editor {
         Some(id)
     }
 
-    /// Gives a pose of the library what is on screen: for the selected bones, which it holds from now on, or without a selection
-    /// for all that it holds.
+    /// Updates a pose of the library from the pose on screen: its bones are then the selected ones, or without a selection those
+    /// that it holds.
     pub fn update_pose(&mut self, id: PoseId) {
         self.finish_tool();
         let Some(before) = self.document.poses().get(&id).cloned() else {
@@ -199,7 +199,7 @@ impl Editor {
         is_changed
     }
 
-    /// Begins to apply a pose of the library by an amount that follows [`Editor::set_library_pose`]: one undo step until
+    /// Starts to apply a pose of the library by an amount that follows [`Editor::set_library_pose`]: one undo step until
     /// [`Editor::confirm_transform`]. Returns whether there is something to apply.
     pub fn begin_library_pose(&mut self, id: PoseId) -> bool {
         self.finish_tool();
@@ -248,7 +248,7 @@ impl Editor {
         self.applied().map(|applied| (applied.id, applied.shown))
     }
 
-    /// Sets how the pose that is being applied is, relative to the start.
+    /// Sets how the pose is applied, relative to the start.
     pub fn set_library_pose(&mut self, how: PoseAmount) {
         let interpolation = self.pose_options().blend_interpolation;
         let rest = self.document.rest_pose().clone();
@@ -286,7 +286,7 @@ impl Editor {
         self.history.name_step(label);
     }
 
-    /// Says which bones a flipped pose could not be applied to, once it is.
+    /// After a flipped pose: reports the bones without a counterpart.
     pub(super) fn tell_applied(&mut self, applied: Option<&Applied>) {
         let Some(applied) = applied else {
             return;

@@ -10,7 +10,7 @@ use crate::skeleton::library_pose::clip_of_poses;
 use crate::skeleton::{Clip, Property};
 use std::collections::BTreeSet;
 
-/// A clip with keyframes at more times than this does not become poses at once.
+/// The most keyframe times of a clip that is turned into poses.
 const MOST_POSES: usize = 100;
 
 impl Editor {

@@ -40,7 +40,7 @@ use std::sync::Arc;
 pub(super) struct Posing {
     running: Option<Running>,
     copied: Option<PoseCopy>,
-    /// The pose of the library that commands act on.
+    /// The active pose of the library.
     active_pose: Option<PoseId>,
     pictures: PosePictures,
     /// The symmetry of the latest skeleton.

@@ -1,4 +1,4 @@
-//! Pictures of the poses of the library, drawn on the lane: the model in the pose, or what the pose moves of it.
+//! Thumbnails of the pose library, drawn on the lane: the model in the pose, or the part that the pose moves.
 //!
 //! Invariant: a picture is drawn only after a panel asked for it; until the new one is ready the previous one is shown.
 
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Pixels of a picture, two for each point of the window.
 const PICTURE_PX: [usize; 2] = [128, 96];
 
-/// A pose whose bones are within this fraction of the model is shown near by.
+/// A pose whose bones are within this fraction of the model gets a close view.
 const NEAR: f32 = 0.45;
 
 /// The least radius of the view, as a fraction of the model's.

@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-/// More names of poses than this are no list of poses.
+/// A longer list is not read as names of poses.
 const MAX_POSE_NAMES: usize = 4096;
 
 /// The memory of a channel besides its keyframes, bytes.

@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 
 /// The most senders at a time.
 const MAX_CONNECTIONS: usize = 4;
-/// A sender that ends no line for so long is closed.
+/// A sender that ends no line for this time is closed.
 const MAX_SILENCE: Duration = Duration::from_secs(10);
-/// Bytes that are read at once.
+/// The size of a read, bytes.
 const CHUNK: usize = 16 << 10;
 
 /// The senders that are connected.
 pub(super) struct Connections;
 
 impl Connections {
-    /// Accepts senders and takes their lines until `ends`. Nothing is sent to them.
+    /// Accepts senders and reads their lines until `ends`. Nothing is sent to them.
     pub(super) fn serve(socket: &TcpListener, queue: &Queue, ends: &AtomicBool) {
         let n_open = AtomicUsize::new(0);
         std::thread::scope(|scope| {
@@ -49,13 +49,13 @@ impl Connections {
     }
 }
 
-/// Whether reading gives up now and then, so that its thread can end.
+/// Whether a read times out, so that its thread can end.
 fn is_ready(stream: &TcpStream) -> bool {
     stream.set_nonblocking(false).is_ok() && stream.set_read_timeout(Some(PATIENCE)).is_ok()
 }
 
-/// Takes lines, without their ends, until the reader or `ends` ends, or for `silence` no line did. Of a line that is too long
-/// one byte more than is allowed is taken.
+/// Reads lines without their ends until the reader ends, `ends` is set, or no line ended within `silence`. A line that is too
+/// long is cut one byte after the limit.
 pub(super) fn read_lines(
     reader: &mut impl Read,
     queue: &Queue,
@@ -99,7 +99,7 @@ pub(super) fn read_lines(
     Ok(())
 }
 
-/// Whether nothing came in time.
+/// Whether the read timed out.
 fn is_pause(kind: ErrorKind) -> bool {
     matches!(
         kind,

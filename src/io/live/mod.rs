@@ -3,8 +3,8 @@
 //! Data flow: a socket -> [`Listener`] (bounded in number, size and rate) -> packets with their times of arrival, for
 //! [`crate::motion::vmc`] and [`crate::motion::live`].
 //!
-//! Invariant: only this computer is heard unless the user says otherwise, and nothing is ever sent.
-//! Invariant: memory stays bounded whatever comes: the oldest packets are dropped and counted.
+//! Invariant: only this computer may send unless the user says otherwise, and Sinew never sends anything.
+//! Invariant: memory stays bounded under any load: the oldest packets are dropped and counted.
 
 mod lines;
 mod queue;
@@ -26,10 +26,10 @@ pub use queue::Packet;
 pub const VMC_PORT: u16 = 39539;
 /// The port at which JSON lines are received.
 pub const JSON_PORT: u16 = 39541;
-/// How often a thread looks whether it shall end.
+/// How often a thread checks whether it should end.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Why nothing can be received.
+/// Why listening fails.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
     /// Another program has the port.
@@ -136,7 +136,7 @@ impl Listener {
         self.packets.recv_timeout(wait).ok()
     }
 
-    /// How many packets were dropped because too many came.
+    /// The number of packets that were dropped because too many arrived.
     pub fn n_dropped(&self) -> usize {
         self.queue.n_dropped()
     }

@@ -1,13 +1,13 @@
-//! Packets that wait to be taken: bounded in number and rate.
+//! A queue of packets, bounded in number and rate.
 
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Packets that wait to be taken.
+/// The queue of packets.
 pub(super) const QUEUE: usize = 1024;
-/// The most packets that are taken in a second.
+/// The most packets a second.
 const MOST_PER_SEC: usize = 5000;
 
 /// A packet, and when it arrived, seconds since the listener began.
@@ -27,7 +27,7 @@ pub(super) struct Queue {
     oldest: Receiver<Packet>,
     n_dropped: AtomicUsize,
     has_ended: AtomicBool,
-    /// The second, and how many packets came in it.
+    /// The current second, and the number of packets in it.
     rate: Mutex<(u64, usize)>,
     wake: Box<dyn Fn() + Send + Sync>,
 }
@@ -65,7 +65,7 @@ impl Queue {
         self.n_dropped.load(Ordering::Relaxed)
     }
 
-    /// Says that nothing more will come.
+    /// Marks the end of the packets.
     pub(super) fn end(&self) {
         self.has_ended.store(true, Ordering::Release);
         (self.wake)();
@@ -75,7 +75,7 @@ impl Queue {
         self.has_ended.load(Ordering::Acquire)
     }
 
-    /// Takes what arrived now, unless too much came in this second; drops the oldest packet where there is no room.
+    /// Adds a packet that arrives now, unless this second is full; drops the oldest packet where there is no room.
     pub(super) fn push(&self, bytes: &[u8]) {
         let arrival = self.start.elapsed();
         let is_too_much = self.rate.lock().is_ok_and(|mut rate| {

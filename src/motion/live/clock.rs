@@ -1,10 +1,10 @@
-//! The sender's clock against ours, and which samples come late.
+//! The sender's clock mapped to ours, and which samples are late.
 
 use std::collections::VecDeque;
 
 /// The time over which the smallest delay is looked for, seconds.
 const WINDOW: f64 = 2.0;
-/// The offset rises by at most this in a second, seconds: our pictures must not stand still.
+/// The offset rises by at most this per second, seconds, so that the picture never freezes.
 const RISE: f64 = 1e-3;
 /// Delays of which the jitter is found.
 const MAX_DELAYS: usize = 256;
@@ -13,7 +13,7 @@ const MAX_STEPS: usize = 64;
 /// A step of more than this many median steps has lost frames.
 const LOST: f64 = 1.5;
 
-/// Our time of what a sender says, and how well it keeps it.
+/// The map from a sender's time to ours, and its jitter.
 ///
 /// The offset b of the sender's times follows the running minimum of arrival - time over 2 s: downwards at once, upwards by at
 /// most 1 ms a second, as a delay can only be too long.
@@ -31,7 +31,7 @@ pub struct LiveClock {
 }
 
 impl LiveClock {
-    /// Takes the time of a frame and when it arrived, seconds; a frame in several packets counts once for each. `latency`: how
+    /// Adds the time of a frame and its time of arrival, seconds; a frame in several packets counts once for each. `latency`: how
     /// long frames are waited for.
     pub fn receive(&mut self, arrival: f64, time: f64, latency: f64) {
         let delay = arrival - time;
@@ -97,12 +97,12 @@ impl LiveClock {
         self.newest
     }
 
-    /// Frames that are missing between those that came.
+    /// Frames that are missing between those that arrived.
     pub fn lost(&self) -> usize {
         self.lost
     }
 
-    /// Packets that came after their time to be shown.
+    /// Packets that arrived after the time at which they would have been shown.
     pub fn late(&self) -> usize {
         self.late
     }

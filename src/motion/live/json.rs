@@ -1,4 +1,4 @@
-//! JSON lines as they come, behind a guard.
+//! JSON lines as they arrive, checked before they are used.
 
 use super::samples::LiveSamples;
 use crate::motion::table::{JsonLine, MAX_LINE_BYTES};
@@ -10,26 +10,26 @@ use std::collections::BTreeMap;
 const MAX_DEPTH: usize = 16;
 /// The longest name or word, bytes.
 const MAX_NAME_BYTES: usize = 64;
-/// Places farther out than this are malformed, metres.
+/// Positions farther out than this are malformed, metres.
 const MAX_PLACE: f64 = 1e4;
 /// Larger numbers are malformed.
 const MAX_NUMBER: f64 = 1e12;
 /// How far the length of a rotation may be off 1.
 const ROTATION_LENGTH: f64 = 1e-2;
-/// A device whose time jumps back by more than this begins anew; the times of another that differ by more from ours have their
-/// own clock, seconds.
+/// A device whose time jumps back by more than this starts again; a device whose times differ from ours by more has a clock of
+/// its own, seconds.
 const RESTART_SECS: f64 = 1.0;
 /// The most devices whose clocks are known.
 const MAX_DEVICES: usize = 16;
 
-/// How many lines came.
+/// The number of lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct JsonCounts {
     /// Lines.
     pub received: usize,
     /// Lines and values that are not valid.
     pub malformed: usize,
-    /// Why the last malformed one is, a sentence without its full stop.
+    /// The fault of the last malformed one, a sentence without its full stop.
     pub last_malformed: Option<String>,
 }
 
@@ -42,7 +42,7 @@ struct DeviceClock {
     offset: f64,
 }
 
-/// What the senders of JSON lines have said.
+/// The state of all senders of JSON lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JsonSource {
     counts: JsonCounts,
@@ -56,7 +56,7 @@ pub struct JsonSource {
 }
 
 impl JsonSource {
-    /// How many lines came.
+    /// The number of lines.
     pub fn counts(&self) -> &JsonCounts {
         &self.counts
     }

@@ -131,7 +131,7 @@ impl VmcSource {
         }
     }
 
-    /// Whether the sender has track of the body, as far as it says.
+    /// Whether the sender reports that it tracks the body; true if it reports nothing.
     pub fn is_tracked(&self) -> bool {
         !self.is_lost
     }

@@ -1,4 +1,4 @@
-//! What is done with live motion: recorded, keyed, calibrated, delayed, shown.
+//! The controls of live motion: record, key pose, calibrate, latency, show.
 
 use super::super::correctives::heading_ui;
 use super::super::operation::rows::row_ui;
@@ -9,7 +9,7 @@ use crate::view::theme;
 use egui::{Button, RichText, Role, Slider, Ui, WidgetInfo};
 use egui_material_icons::icons;
 
-/// Draws the buttons and the settings that count at once.
+/// Draws the buttons, and the settings that take effect at once.
 pub(super) fn controls_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
     heading_ui(ui, "Capture", "");
     ui.horizontal_wrapped(|ui| {
@@ -18,7 +18,7 @@ pub(super) fn controls_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<C
         calibration_ui(ui, editor, commands);
     });
     let mut settings = *editor.live_settings();
-    let about = "How long frames are waited for. More evens out an unsteady sender; less follows the body more closely.";
+    let about = "The delay before a frame is shown. A longer one evens out an unsteady sender; a shorter one follows the body more closely.";
     row_ui(ui, "Latency", about, |ui| {
         ui.spacing_mut().slider_width = 108.0;
         let mut millis = (settings.latency * 1e3).round();

@@ -1,4 +1,4 @@
-//! How much live motion came, and what became of it.
+//! The counters of live motion.
 
 use super::super::clusters::layer_row::dim_ui;
 use super::super::correctives::heading_ui;
@@ -11,7 +11,7 @@ use egui::{Role, Sense, Ui, Vec2, WidgetInfo};
 /// The height of a row, points.
 const ROW: f32 = 18.0;
 
-/// Draws the counters, and why the last malformed packet is.
+/// Draws the counters, and the fault of the last malformed packet.
 pub(super) fn figures_ui(ui: &mut Ui, editor: &Editor) {
     let Some(live) = editor.live() else {
         return;
@@ -23,37 +23,37 @@ pub(super) fn figures_ui(ui: &mut Ui, editor: &Editor) {
         (
             "Received",
             thousands(counts.received),
-            "Packets or lines that came.",
+            "Packets or lines received.",
         ),
         (
             "Malformed",
             thousands(counts.malformed),
-            "Packets, messages or values that are not as the protocol has them. They change nothing; a bone keeps its last value.",
+            "Packets, messages or values that do not follow the protocol. They change nothing; a bone keeps its last value.",
         ),
         (
             "Dropped",
             thousands(counts.dropped),
-            "Packets that were not read because more than 5,000 came in a second, or more than 1,024 waited.",
+            "Packets that were not read because more than 5,000 arrived in a second, or more than 1,024 were waiting.",
         ),
         (
             "Late",
             thousands(counts.late),
-            "Packets that came after their time to be shown. They are recorded; a higher latency shows them too.",
+            "Packets that arrived after the time at which they would have been shown. They are recorded; a higher latency shows them too.",
         ),
         (
             "Lost",
             thousands(counts.lost),
-            "Frames that never came. Short gaps are interpolated; in longer ones the pose is held and relaxes.",
+            "Frames that never arrived. Short gaps are interpolated; in longer ones the pose is held, then fades to the rest pose.",
         ),
         (
             "Ignored",
             thousands(counts.ignored),
-            "Messages for other programs, and bones that no human body has.",
+            "Messages for other programs, and bones that no humanoid has.",
         ),
         (
             "Jitter",
             jitter,
-            "How much longer than usual one packet in twenty takes.",
+            "The delay of packets beyond the median, at the 95th percentile.",
         ),
     ];
     ui.scope(|ui| {

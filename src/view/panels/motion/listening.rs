@@ -1,4 +1,4 @@
-//! Where live motion is received, and whether anything comes.
+//! The connection of live motion and its state.
 
 use super::super::clusters::layer_row::dim_ui;
 use super::super::correctives::heading_ui;
@@ -10,12 +10,12 @@ use crate::view::theme;
 use egui::{Button, Color32, DragValue, Label, RichText, Role, Ui, WidgetInfo};
 use egui_material_icons::icons;
 
-/// What is said while everybody in the network is heard.
+/// The warning while other computers may send.
 const OPEN: &str = "Anyone in your network can move this character.";
-/// What is said about fields that do not change while something is received.
+/// The hint at fields that are fixed while listening.
 const FIXED: &str = "Stop listening to change this.";
 
-/// Draws protocol, port, who is heard, the button, and what comes.
+/// Draws the protocol, the port, who may send, the button, and the state.
 pub(super) fn listening_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
     heading_ui(ui, "Live", "");
     let is_live = editor.live().is_some();
@@ -47,8 +47,8 @@ fn fields_ui(ui: &mut Ui, settings: &mut LiveSettings, enabled: bool) {
     let hint = if enabled { "" } else { FIXED };
     ui.add_enabled_ui(enabled, |ui| {
         let about = format!(
-            "What the sending program speaks: the Virtual Motion Capture protocol of VR, webcam and suit software, or JSON \
-             lines from a program of your own. {hint}"
+            "The protocol of the sending program: Virtual Motion Capture (VR, webcam and suit software), or JSON lines from a \
+             program of your own. {hint}"
         );
         row_ui(ui, "Protocol", &about, |ui| {
             let options = LiveKind::ALL.map(|kind| (kind, kind.label().to_owned(), true));
@@ -77,7 +77,7 @@ fn fields_ui(ui: &mut Ui, settings: &mut LiveSettings, enabled: bool) {
     });
 }
 
-/// Draws who is heard.
+/// Draws who may send.
 fn local_ui(ui: &mut Ui, settings: &mut LiveSettings, hint: &str) {
     let mut is_local = !settings.all_interfaces;
     let about = format!(
@@ -88,7 +88,7 @@ fn local_ui(ui: &mut Ui, settings: &mut LiveSettings, hint: &str) {
     settings.all_interfaces = !is_local;
 }
 
-/// What comes, in a sentence, and what is wrong with it.
+/// Draws the state in a sentence, and what is wrong.
 fn state_ui(ui: &mut Ui, editor: &Editor, live: &LiveMotion) {
     if live.hears_all() {
         let text = theme::palette(ui).text;
@@ -132,7 +132,7 @@ fn state(live: &LiveMotion) -> String {
         return format!("Listening at {address}. Nothing has arrived yet.");
     }
     if !live.is_receiving() {
-        return format!("Listening at {address}. Nothing arrives any more.");
+        return format!("Listening at {address}. Nothing is arriving.");
     }
     let channels = crate::finding::counted(live.n_channels(), "channel");
     match live.rate() {
@@ -141,7 +141,7 @@ fn state(live: &LiveMotion) -> String {
     }
 }
 
-/// Draws how to begin.
+/// Draws the first steps.
 pub(super) fn empty_ui(ui: &mut Ui, editor: &Editor) {
     let settings = editor.live_settings();
     let port = settings.port();
@@ -166,7 +166,7 @@ pub(super) fn empty_ui(ui: &mut Ui, editor: &Editor) {
     );
 }
 
-/// A sentence with a sign, so that its colour is not the only one.
+/// Draws a sentence with an icon, as colour must not be the only sign.
 fn sign_ui(ui: &mut Ui, text: &str, colour: Color32) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;

@@ -1,4 +1,4 @@
-//! Lanes: each recording over the time of the clip, with where it has values, its gaps, events and stamps.
+//! Lanes: each recording over the time of the clip, with its coverage, gaps, events and stamps.
 
 use super::scale::Scale;
 use super::tracks::ROW;
