@@ -105,8 +105,8 @@ impl Editor {
         Some(id)
     }
 
-    /// Updates a pose of the library from the pose on screen: its bones are then the selected ones, or without a selection those
-    /// that it holds.
+    /// Updates a pose of the library from the pose on screen: the selected bones, which it holds from now on beside its others, or
+    /// without a selection all that it holds.
     pub fn update_pose(&mut self, id: PoseId) {
         self.finish_tool();
         let Some(before) = self.document.poses().get(&id).cloned() else {

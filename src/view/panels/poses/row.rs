@@ -18,6 +18,8 @@ use egui_material_icons::icons;
 const PICTURE: Vec2 = Vec2::new(64.0, 48.0);
 /// Height of a row with the gap below it.
 pub(super) const HEIGHT: f32 = PICTURE.y + 8.0;
+/// Length of the ticks at 100 %, points.
+const TICK: f32 = 7.0;
 /// Width of the button of the menu.
 const ICON: f32 = 22.0;
 
@@ -151,7 +153,7 @@ fn readout(how: PoseAmount) -> String {
     format!("{added}{percent:.0} %{flipped}")
 }
 
-/// Draws the amount as a bar behind the row, with a line at 100 %; flipped from the right.
+/// Draws the amount as a bar behind the row, with ticks at 100 %; flipped from the right.
 fn amount_bar_ui(ui: &Ui, rect: Rect, how: PoseAmount) {
     let palette = theme::palette(ui);
     let share = |amount: f64| (amount / MAX_AMOUNT).clamp(0.0, 1.0) as f32 * rect.width();
@@ -170,7 +172,13 @@ fn amount_bar_ui(ui: &Ui, rect: Rect, how: PoseAmount) {
     let colour = palette.accent.gamma_multiply(0.35);
     ui.painter().rect_filled(filled, 3.0, colour);
     let line = egui::Stroke::new(1.0, palette.text_dim);
-    ui.painter().vline(x(1.0), rect.y_range(), line);
+    // Short, so that it does not cross the text.
+    for ends in [
+        rect.with_max_y(rect.top() + TICK),
+        rect.with_min_y(rect.bottom() - TICK),
+    ] {
+        ui.painter().vline(x(1.0), ends.y_range(), line);
+    }
 }
 
 /// The tooltip of a row.
