@@ -326,7 +326,7 @@ mod tests {
         let from = pose(&[turned(20.0)]);
         for sign in [1.0, -1.0] {
             let mut there = turned(100.0);
-            there.rotation = there.rotation * sign;
+            there.rotation *= sign;
             there.translation = DVec3::new(3.0, 0.0, 0.0);
             let to = pose(&[there]);
             for interpolation in RigidInterpolation::ALL {
