@@ -271,6 +271,9 @@ fn every_command_runs_by_its_label_and_leaves_a_working_window() {
                 }
                 _ => {}
             }
+            if command.row().submenu == "Pose library" {
+                window.harness.state_mut().editor_mut().create_pose();
+            }
             let layers = command.row().submenu == "Layers";
             if layers || command == Command::Paint(PaintTarget::LayerMask) {
                 let editor = window.harness.state_mut().editor_mut();
