@@ -23,7 +23,7 @@ pub(super) enum EditorJob {
     ReadRecording,
     /// Reads a motion of another skeleton.
     ReadMotion,
-    /// Puts a motion on the character.
+    /// Retargets a motion to the character.
     AddMotion,
     /// Writes a weights file.
     WriteWeights,

@@ -1,5 +1,5 @@
 //! Live motion in the window: listened to over the loopback while weights are painted, recorded, keyed, calibrated, and its
-//! recording put on the character.
+//! recording retargeted to the character.
 
 use crate::clusters::undo_label;
 use crate::shared::shared_dir;

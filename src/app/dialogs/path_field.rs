@@ -24,7 +24,7 @@ pub(in crate::app) enum PathPurpose {
     ExportWeights,
     /// A mesh that was sculpted in the pose on screen.
     ImportSculpt,
-    /// A motion to put on the character.
+    /// A motion to retarget to the character.
     AddMotion,
     /// A file of recorded channels.
     AddRecording,

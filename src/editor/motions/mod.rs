@@ -32,7 +32,7 @@ use std::sync::Arc;
 /// The message after a cancelled run.
 const CANCELLED: &str = "Cancelled. Nothing changed.";
 
-/// A motion that is put on the character.
+/// A motion that is retargeted to the character.
 #[allow(clippy::struct_excessive_bools)] // four independent flags
 pub struct AddingMotion {
     sources: Arc<Vec<ReadMotion>>,
@@ -59,7 +59,7 @@ pub struct AddingMotion {
     shows_ghost: bool,
 }
 
-/// What a run found before the motion was put on the character.
+/// What a run found before the motion was retargeted to the character.
 #[derive(Clone, Debug)]
 struct Found {
     names: Vec<String>,
@@ -109,7 +109,7 @@ impl AddingMotion {
         self.sources.iter().map(|read| read.source.name.as_str())
     }
 
-    /// The motion that is put on the character, by its place in the file.
+    /// The motion that is retargeted to the character, by its place in the file.
     pub fn chosen(&self) -> usize {
         self.chosen
     }
@@ -171,7 +171,7 @@ impl AddingMotion {
 }
 
 impl Editor {
-    /// Reads a motion (.bvh, .vmclog, or the clips of a model or project) in the background and puts it on the character as a
+    /// Reads a motion (.bvh, .vmclog, or the clips of a model or project) in the background and retargets it to the character as a
     /// clip, which can be adjusted until the next edit.
     pub fn add_motion(&mut self, path: &Path) {
         if self.document.skeleton().is_empty() {

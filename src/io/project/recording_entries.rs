@@ -42,7 +42,7 @@ pub(super) struct KeptBlock {
     pub(super) data: String,
 }
 
-/// How a recording of a skeleton is put on the character. What is omitted is as it is by default.
+/// How a recording of a skeleton is retargeted to the character. What is omitted is as it is by default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct MotionOfRecording {

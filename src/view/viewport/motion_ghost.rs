@@ -1,4 +1,4 @@
-//! The skeleton of a motion that is put on the character, beside it.
+//! The skeleton of a motion that is retargeted to the character, beside it.
 
 use super::pose::{pos, screen};
 use crate::editor::Editor;

@@ -25,7 +25,7 @@ const FIGURES: f32 = 216.0;
 const GAP: f32 = 16.0;
 
 /// What a recording is for, where there is none.
-const NO_RECORDINGS: &str = "Live motion that you record is listed here. Adjust motion puts it on the character as a clip. A motion of a file \
+const NO_RECORDINGS: &str = "Live motion that you record is listed here. Adjust motion retargets it to the character as a clip. A motion of a file \
                              becomes a recording too: drop a BVH file on the window.";
 
 /// The Motion panel and its state between frames.

@@ -1,4 +1,4 @@
-//! The settings and the report of a motion that is put on the character.
+//! The settings and the report of a motion that is retargeted to the character.
 
 use super::buttons::{RunAction, RunState, end_ui, run_ui};
 use super::motion_bones::bones_ui;
