@@ -1,6 +1,6 @@
 //! The times at which a written clip is compared.
 
-use crate::bake::problem::key_times::MIN_KEY_INTERVAL;
+use crate::bake::problem::key_times::{MIN_KEY_INTERVAL, is_jump};
 use crate::skeleton::{Clip, Interpolation};
 use std::collections::BTreeSet;
 
@@ -60,11 +60,6 @@ impl ComparedTimes {
         }
         times
     }
-}
-
-/// Whether the interval between two keyframes is a jump: no longer than tracks take for one.
-pub(super) fn is_jump(from: f64, to: f64) -> bool {
-    to - from < 1.3 * MIN_KEY_INTERVAL
 }
 
 /// Whether an interval is so short that the solver has halved it again and again, as where the shape itself jumps:

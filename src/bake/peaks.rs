@@ -1,6 +1,6 @@
 //! Peaks of an error over time, found between the times at which it was measured.
 
-use crate::bake::compared_times::is_jump;
+use crate::bake::problem::key_times::is_jump;
 use crate::bake::problem::sampler::FrameTime;
 
 /// How many of the largest peaks are followed in each round, which halves the interval around each. A parabola rises by

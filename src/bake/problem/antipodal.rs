@@ -9,9 +9,8 @@
 //!   of the reflections along v and x: by twice the angle between them.
 
 use super::group::Group;
-use super::key_times::MIN_KEY_INTERVAL;
+use super::key_times::{MIN_KEY_INTERVAL, is_jump};
 use super::sampler::{Clips, Frame, FrameTime, SampleRequest, Sampler};
-use crate::bake::compared_times::is_jump;
 use crate::math::polar::handedness;
 use crate::skeleton::JointId;
 use crate::task::{Cancelled, Task};

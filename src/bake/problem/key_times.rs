@@ -1,6 +1,5 @@
 //! Times of the keyframes of baked tracks.
 
-use crate::bake::compared_times::is_jump;
 use crate::skeleton::{Channel, Clip, Interpolation, Pose, Property};
 use glam::DQuat;
 use std::collections::{BTreeSet, VecDeque};
@@ -8,6 +7,11 @@ use std::collections::{BTreeSet, VecDeque};
 /// The shortest interval between keyframes, seconds: two f32 times closer than this can become equal or unordered in a
 /// player after some minutes, and a jump of 2 ms is shorter than any displayed frame.
 pub(crate) const MIN_KEY_INTERVAL: f64 = 0.002;
+
+/// Whether the interval between two keyframes is a jump: no longer than tracks take for one.
+pub(crate) fn is_jump(from: f64, to: f64) -> bool {
+    to - from < 1.3 * MIN_KEY_INTERVAL
+}
 
 /// The largest rotation of a joint between two initial keyframes, degrees: the chord of a 12 degree arc lies 0.55 % of
 /// the radius off it. Playback subdivides where that is not enough.

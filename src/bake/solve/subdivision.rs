@@ -2,8 +2,8 @@
 
 use super::MISSED_SHARE;
 use super::playback::{INTERVAL_SAMPLES, Playback};
-use crate::bake::compared_times::is_jump;
 use crate::bake::problem::key_times::MIN_KEY_INTERVAL;
+use crate::bake::problem::key_times::is_jump;
 use crate::bake::problem::sampler::{Frame, FrameTime, SampleRequest};
 use crate::math::Worse;
 use crate::task::Cancelled;
