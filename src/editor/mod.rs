@@ -37,6 +37,7 @@ mod mirrors;
 pub mod motions;
 mod occlusion;
 pub mod operations;
+mod picture_cache;
 pub mod playback;
 mod pointer;
 mod poll;

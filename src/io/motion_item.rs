@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Why no animated skeleton can be read from a file.
+/// An error of reading an animated skeleton from a file.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
     /// It is a motion file that cannot be read.

@@ -179,6 +179,11 @@ fn a_step_among_moving_tracks_is_measured_apart() {
     }
 }
 
+/// Adds a spline of quaternions, each with both its tangents.
+fn turning(gltf: &mut Gltf, clip: usize, joint: usize, times: &[f32], values: &[f32]) {
+    channel(gltf, clip, joint, "rotation", "CUBICSPLINE", times, values);
+}
+
 #[test]
 fn the_error_between_the_times_of_the_check_is_hardly_larger() {
     let spline = || {
@@ -189,15 +194,7 @@ fn the_error_between_the_times_of_the_check_is_hardly_larger() {
             [[0.0, 0.0, w, 0.0], [s, 0.0, 0.0, c], [0.0, 0.0, -w, 0.0]].concat()
         });
         let times = [0.0, 0.45, 1.0];
-        channel(
-            &mut gltf,
-            clip,
-            3,
-            "rotation",
-            "CUBICSPLINE",
-            &times,
-            &values.concat(),
-        );
+        turning(&mut gltf, clip, 3, &times, &values.concat());
         gltf
     };
     let linear = || {
@@ -245,15 +242,7 @@ fn a_jump_is_followed_on_both_sides() {
             [[0.0; 4], [sign * s, 0.0, 0.0, sign * c], [0.0; 4]].concat()
         });
         let times = [0.0, 0.7, 1.0];
-        channel(
-            &mut gltf,
-            clip,
-            2,
-            "rotation",
-            "CUBICSPLINE",
-            &times,
-            &values.concat(),
-        );
+        turning(&mut gltf, clip, 2, &times, &values.concat());
         gltf
     };
     let (whole, dqs) = (DeformStack::default(), DeformStack::dqs());

@@ -16,6 +16,25 @@ use std::io::Write;
 use std::net::{TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
+/// Bones of a walking body, by the names of Unity.
+pub(crate) const BONES: [&str; 15] = [
+    "Hips",
+    "Spine",
+    "Head",
+    "LeftUpperLeg",
+    "LeftLowerLeg",
+    "LeftFoot",
+    "RightUpperLeg",
+    "RightLowerLeg",
+    "RightFoot",
+    "LeftUpperArm",
+    "LeftLowerArm",
+    "LeftHand",
+    "RightUpperArm",
+    "RightLowerArm",
+    "RightHand",
+];
+
 fn character() -> EditorHarness {
     EditorHarness::on(OpenRequest::Path("assets/mannequin.glb".into()))
 }
@@ -211,7 +230,8 @@ fn what_is_shown_live_is_what_the_log_becomes() {
     let skeleton = document.skeleton();
     let offline = Retarget::new(&take, &ours, skeleton, &made.rig, &theirs, &options).unwrap();
     let none = Calibration::default();
-    let (mut live, why) = LivePose::new(&source.samples, skeleton, &made.rig, &settings, none);
+    let (mut live, why) =
+        LivePose::new(&source.samples, skeleton, &made.rig, &settings, none, None);
     assert_eq!(why, None);
     let start = source.samples.rotation("Hips")[0].0;
     let (mut worst, mut jump, mut n) = (0.0_f64, 0.0_f64, 0);
@@ -267,7 +287,7 @@ fn a_sender_with_axes_of_its_own_is_calibrated() {
     h.editor.calibrate_live(0.0);
     h.settle();
     assert!(
-        h.last_notice().contains("start the sender"),
+        h.last_notice().contains("Start the sender"),
         "{}",
         h.last_notice()
     );
@@ -276,24 +296,7 @@ fn a_sender_with_axes_of_its_own_is_calibrated() {
         .connect(h.editor.live().unwrap().address().unwrap())
         .unwrap();
     let odd = DQuat::from_rotation_x(-0.8);
-    let names = [
-        "Hips",
-        "Spine",
-        "Head",
-        "LeftUpperLeg",
-        "LeftLowerLeg",
-        "LeftFoot",
-        "RightUpperLeg",
-        "RightLowerLeg",
-        "RightFoot",
-        "LeftUpperArm",
-        "LeftLowerArm",
-        "LeftHand",
-        "RightUpperArm",
-        "RightLowerArm",
-        "RightHand",
-    ];
-    let bones: Vec<(&str, DVec3, DQuat)> = names
+    let bones: Vec<(&str, DVec3, DQuat)> = BONES
         .iter()
         .map(|name| match *name {
             "Hips" => (*name, DVec3::new(0.4, 0.95, 0.0), DQuat::IDENTITY),
@@ -505,4 +508,54 @@ fn a_calibration_counts_down_and_can_be_cancelled_and_cleared() {
     assert!(left(&h).is_none() && h.editor.live().unwrap().is_calibrated());
     h.editor.clear_live_calibration();
     assert!(!h.editor.live().unwrap().is_calibrated());
+}
+
+/// A head that is tracked a moment later makes the pose anew: the body stays where it has walked.
+#[test]
+fn a_bone_that_appears_later_keeps_the_travel_of_the_body() {
+    let mut h = character();
+    h.editor.listen(LiveKind::Vmc, 0, false);
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket
+        .connect(h.editor.live().unwrap().address().unwrap())
+        .unwrap();
+    let hips = h.joint("hips") as usize;
+    let travel = |h: &EditorHarness| {
+        let document = h.editor.document();
+        let [shown, rest] = [&document.shown_pose(), document.rest_pose()]
+            .map(|pose| pose.world_matrices(document.skeleton())[hips].translation);
+        (shown - rest).z
+    };
+    let mut n_sent = 0;
+    for (z, with_head) in [(0.0, false), (0.5, false), (0.5, true)] {
+        let bones = BONES.iter().filter(|name| with_head || **name != "Head");
+        let bones: Vec<(&str, DVec3, DQuat)> = bones
+            .map(|name| {
+                let place = if *name == "Hips" {
+                    DVec3::new(0.0, 0.95, z)
+                } else {
+                    DVec3::ZERO
+                };
+                (*name, place, DQuat::IDENTITY)
+            })
+            .collect();
+        // In real time, because the pose on screen is that of the sender's clock.
+        for _ in 0..20 {
+            socket.send(&frame(n_sent as f32 / 60.0, &bones)).unwrap();
+            n_sent += 1;
+            std::thread::sleep(Duration::from_millis(16));
+            h.editor.poll(0.0);
+        }
+        until(&mut h, "the frames", |h| received(h) == n_sent);
+        h.editor.poll(0.0);
+        let found = travel(&h);
+        assert!(
+            if z > 0.0 {
+                found > 0.2
+            } else {
+                found.abs() < 0.05
+            },
+            "{found} with the hips at {z}, with a head: {with_head}"
+        );
+    }
 }

@@ -1,6 +1,7 @@
 //! Motions as recordings of the document: undone and saved with their settings, adjusted later, kept without a file.
 
 use crate::editing::EditorHarness;
+use crate::live_motion::BONES;
 use glam::DQuat;
 use sinew::cluster::channel::{RecordingId, RecordingItem};
 use sinew::document::Edit;
@@ -37,24 +38,7 @@ fn reopened(h: &mut EditorHarness, folder: &Path) -> EditorHarness {
 /// A live walk of two seconds with the bones of Unity.
 fn kept() -> RecordingItem {
     let times: Vec<f64> = (0..120).map(|i| 5.0 + f64::from(i) / 60.0).collect();
-    let bones = [
-        "Hips",
-        "Spine",
-        "Head",
-        "LeftUpperLeg",
-        "LeftLowerLeg",
-        "LeftFoot",
-        "RightUpperLeg",
-        "RightLowerLeg",
-        "RightFoot",
-        "LeftUpperArm",
-        "LeftLowerArm",
-        "LeftHand",
-        "RightUpperArm",
-        "RightLowerArm",
-        "RightHand",
-    ];
-    let rotations = bones.iter().map(|name| Track {
+    let rotations = BONES.iter().map(|name| Track {
         name: (*name).to_owned(),
         values: times
             .iter()

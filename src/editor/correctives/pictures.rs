@@ -1,6 +1,4 @@
 //! Pictures of the samples of the active set, each in its pose, drawn on the lane.
-//!
-//! Invariant: a picture is drawn only after a panel asked for it; until the new one is ready the previous one is shown.
 
 use crate::correctives::skinned_instance;
 use crate::deform::MaskKind;
@@ -8,7 +6,8 @@ use crate::deform::correctives::{Correctives, Sample};
 use crate::document::{Document, Image, MeshId};
 use crate::editor::Editor;
 use crate::editor::jobs::EditorJob;
-use crate::evaluate::{Evaluator, JobHandle, PictureView, skin_picture};
+use crate::editor::picture_cache::PictureCache;
+use crate::evaluate::{Evaluator, PictureView, skin_picture};
 use crate::skeleton::Pose;
 use crate::task::{Cancelled, Task};
 use glam::{DQuat, DVec3, Vec3};
@@ -25,13 +24,7 @@ type Place = (usize, usize);
 #[derive(Default)]
 pub(in crate::editor) struct Pictures {
     mesh: Option<MeshId>,
-    /// The document that they show, where they are up to date.
-    base: Option<Document>,
-    /// The revision of the history when `base` was compared with the document.
-    revision: u64,
-    known: BTreeMap<Place, (Arc<Sample>, Arc<Image>)>,
-    wanted: BTreeSet<Place>,
-    job: Option<(Place, Arc<Sample>, Drawing)>,
+    cache: PictureCache<Place, Sample>,
 }
 
 /// What of a mesh bends differently than before.
@@ -78,8 +71,6 @@ impl Rebent {
     }
 }
 
-type Drawing = JobHandle<Result<Option<Image>, Cancelled>>;
-
 impl Editor {
     /// The picture of a sample of the active object, if it is drawn already; asks for one that is up to date.
     pub fn sample_picture(&mut self, set: usize, index: usize) -> Option<Arc<Image>> {
@@ -91,80 +82,49 @@ impl Editor {
                 ..Pictures::default()
             };
         }
-        pictures.wanted.insert((set, index));
-        let known = pictures.known.get(&(set, index));
-        known.map(|(_, image)| image.clone())
+        pictures.cache.picture((set, index))
     }
 
     /// Starts drawing the next picture that a panel asked for. Returns whether it did something.
     pub(in crate::editor) fn start_picture(&mut self) -> bool {
-        let is_free = self.correcting.pictures.job.is_none() && !self.is_in_step();
-        let Some(mesh) = self.correcting.pictures.mesh.filter(|_| is_free) else {
+        let pictures = &self.correcting.pictures;
+        let Some(mesh) = pictures.mesh.filter(|_| pictures.cache.can_start()) else {
             return false;
         };
-        if self.correcting.pictures.wanted.is_empty() {
+        if self.is_in_step() {
             return false;
         }
-        let revision = self.history.revision();
-        let Some(item) = self.document.meshes().get(&mesh) else {
+        let document = self.document.clone();
+        let Some(item) = document.meshes().get(&mesh) else {
             self.correcting.pictures = Pictures::default();
             return true;
         };
-        let correctives = item.correctives.clone();
-        let pictures = &mut self.correcting.pictures;
-        if pictures.base.is_none() || pictures.revision != revision {
-            let base = pictures.base.replace(self.document.clone());
-            let changed = Rebent::between(base.as_ref(), &self.document, mesh);
-            for (sample, _) in pictures.known.values_mut() {
-                if changed.concerns(sample) {
-                    // The old picture stays on screen, but its sample is no longer the one it shows.
-                    *sample = Arc::new(Sample::clone(sample));
-                }
-            }
-            pictures.revision = revision;
-        }
-        let sample_at = |&(set, index): &Place| {
-            let set = correctives.sets().get(set)?;
-            set.fault.is_none().then_some(())?;
-            set.samples.get(index)
-        };
-        pictures.known.retain(|place, _| sample_at(place).is_some());
-        let wanted = std::mem::take(&mut pictures.wanted);
-        let next = wanted.into_iter().find_map(|place| {
-            let sample = sample_at(&place)?;
-            let known = pictures.known.get(&place);
-            let is_known = known.is_some_and(|(of, _)| Arc::ptr_eq(of, sample));
-            (!is_known).then(|| (place, sample.clone()))
+        let cache = &mut self.correcting.pictures.cache;
+        cache.compare(&document, self.history.revision(), |before| {
+            let changed = Rebent::between(before, &document, mesh);
+            move |sample: &Sample| changed.concerns(sample)
         });
-        let Some((place, sample)) = next else {
+        let sample_at = |(set, index): Place| {
+            let set = item.correctives.sets().get(set)?;
+            set.fault.is_none().then_some(())?;
+            set.samples.get(index).cloned()
+        };
+        let Some((place, sample)) = cache.next(sample_at) else {
             return false;
         };
-        let document = self.document.clone();
-        let wanted = place;
+        let theirs = document.clone();
         let job = self
             .lane
             .submit(EditorJob::Picture, "Picture of a sample", move |task| {
-                draw(&document, mesh, wanted, task)
+                draw(&theirs, mesh, place, task)
             });
-        self.correcting.pictures.job = Some((place, sample, job));
+        self.correcting.pictures.cache.start(place, sample, job);
         true
     }
 
     /// Takes a picture that is drawn.
     pub(in crate::editor) fn take_picture(&mut self) {
-        let pictures = &mut self.correcting.pictures;
-        let Some((place, sample, job)) = pictures.job.take_if(|(.., job)| job.has_ended()) else {
-            return;
-        };
-        // Without a picture the row has none; it is not drawn again before the sample changes.
-        let drawn = job.into_result().ok().and_then(Result::ok).flatten();
-        let none = || Image {
-            width: 0,
-            height: 0,
-            rgba: Vec::new(),
-        };
-        let image = Arc::new(drawn.unwrap_or_else(none));
-        pictures.known.insert(place, (sample, image));
+        self.correcting.pictures.cache.take_drawn();
     }
 }
 

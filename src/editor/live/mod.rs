@@ -145,7 +145,7 @@ impl Editor {
             return;
         };
         if !live.begin_calibration(delay_secs) {
-            self.notify("Nothing was received yet: start the sender, then calibrate.");
+            self.notify("Nothing has been received yet. Start the sender, then calibrate.");
         }
     }
 

@@ -7,6 +7,7 @@ use crate::motion::retarget::MotionSettings;
 use crate::motion::vmc::VmcSource;
 use crate::rig::Character;
 use crate::skeleton::{Pose, Skeleton};
+use glam::DVec3;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,6 +91,8 @@ pub struct LiveMotion {
     pose: Option<LivePose>,
     /// What the pose was made for.
     made_for: Option<MadeFor>,
+    /// The first position of the hips, from which the body travels: a pose that is made anew goes on from it.
+    origin: Option<DVec3>,
     calibration: Calibration,
     /// The sender's time at which the calibration starts.
     calibrating: Option<f64>,
@@ -111,6 +114,7 @@ impl LiveMotion {
             arrived: None,
             pose: None,
             made_for: None,
+            origin: None,
             calibration: Calibration::default(),
             calibrating: None,
             taking: Taking::Off,
@@ -133,7 +137,7 @@ impl LiveMotion {
         self.all_interfaces
     }
 
-    /// The delay before a frame is shown, seconds.
+    /// The delay of packets beyond the median at the 95th percentile, seconds.
     pub fn jitter(&self) -> f64 {
         self.clock.jitter()
     }
@@ -322,6 +326,7 @@ impl LiveMotion {
     /// Stops recording and showing, for another model.
     pub(super) fn forget_model(&mut self) {
         self.made_for = None;
+        self.origin = None;
         self.pose = None;
         self.taking = Taking::Off;
     }
@@ -383,12 +388,14 @@ impl LiveMotion {
             let names: Vec<(String, bool)> = names.map(|(n, w)| (n.to_owned(), w)).collect();
             let settings = MotionSettings::default();
             let calibration = self.calibration.clone();
+            self.origin = self.origin.or(self.samples().newest_position("Hips"));
             let (found, why) = LivePose::new(
                 self.samples(),
                 skeleton,
                 &character.rig,
                 &settings,
                 calibration,
+                self.origin,
             );
             self.pose = Some(found);
             self.why = why;

@@ -1,8 +1,9 @@
 //! Chain ends that stay in position, or are dragged, while a pose is edited.
 
+use crate::editor::Editor;
 use crate::skeleton::ik::Chain;
 use crate::skeleton::orientation::{orientation, world_of};
-use crate::skeleton::{Pose, Skeleton};
+use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DAffine3, DMat3, DVec3};
 
 /// The end of a chain and its transform at the start of an edit.
@@ -48,5 +49,42 @@ impl ChainEnd {
             self.chain
                 .reach(skeleton, pose, rest, target, self.orientation);
         }
+    }
+}
+
+impl Editor {
+    /// Pins the selected bones in position, or unpins them if all are pinned.
+    pub fn toggle_pins(&mut self) {
+        self.finish_tool();
+        let joints = self.joints_to_pose();
+        let pins = &self.document.session().pins;
+        if !joints.is_empty() && joints.is_subset(pins) {
+            let left = pins.difference(&joints).copied().collect();
+            self.document.session_mut().pins = left;
+            return;
+        }
+        let (with, without): (Vec<_>, Vec<_>) = joints
+            .into_iter()
+            .partition(|&joint| self.chain_of(joint).is_some());
+        if let Some(&joint) = without.first() {
+            let label = self.document.skeleton().label(joint);
+            self.notify(format!(
+                "{label} cannot be pinned: a bone chain needs two bones above it."
+            ));
+        }
+        self.document.session_mut().pins.extend(with);
+    }
+
+    /// Whether a bone is pinned.
+    pub fn is_pinned(&self, joint: JointId) -> bool {
+        self.document.session().pins.contains(&joint)
+    }
+
+    /// The chain that bends when `end` is dragged.
+    pub fn chain_of(&self, end: JointId) -> Option<Chain> {
+        let skeleton = self.document.skeleton();
+        let is_bone = self.document.bone_mask();
+        skeleton.is_live(end).then_some(())?;
+        Chain::above(skeleton, end, |j| is_bone[j.get()])
     }
 }

@@ -23,7 +23,7 @@ impl Editor {
             let none = if poses.is_empty() {
                 "There are no poses in the library."
             } else {
-                "Every pose of the library is the rest pose."
+                "All poses of the library equal the rest pose."
             };
             self.notify(none);
             return;

@@ -383,41 +383,6 @@ impl Editor {
         }
     }
 
-    /// Pins the selected bones in position, or unpins them if all are pinned.
-    pub fn toggle_pins(&mut self) {
-        self.finish_tool();
-        let joints = self.joints_to_pose();
-        let pins = &self.document.session().pins;
-        if !joints.is_empty() && joints.is_subset(pins) {
-            let left = pins.difference(&joints).copied().collect();
-            self.document.session_mut().pins = left;
-            return;
-        }
-        let (with, without): (Vec<_>, Vec<_>) = joints
-            .into_iter()
-            .partition(|&joint| self.chain_of(joint).is_some());
-        if let Some(&joint) = without.first() {
-            let label = self.document.skeleton().label(joint);
-            self.notify(format!(
-                "{label} cannot be pinned: a bone chain needs two bones above it."
-            ));
-        }
-        self.document.session_mut().pins.extend(with);
-    }
-
-    /// Whether a bone is pinned.
-    pub fn is_pinned(&self, joint: JointId) -> bool {
-        self.document.session().pins.contains(&joint)
-    }
-
-    /// The chain that bends when `end` is dragged.
-    pub fn chain_of(&self, end: JointId) -> Option<Chain> {
-        let skeleton = self.document.skeleton();
-        let is_bone = self.document.bone_mask();
-        skeleton.is_live(end).then_some(())?;
-        Chain::above(skeleton, end, |j| is_bone[j.get()])
-    }
-
     /// The left and right bones of the model.
     pub fn mirror(&self) -> Arc<Mirror> {
         let skeleton = self.document.skeleton();

@@ -1,16 +1,15 @@
 //! Thumbnails of the pose library, drawn on the lane: the model in the pose, or the part that the pose moves.
-//!
-//! Invariant: a picture is drawn only after a panel asked for it; until the new one is ready the previous one is shown.
 
 use crate::document::{Document, Image, PoseId};
 use crate::editor::Editor;
 use crate::editor::jobs::EditorJob;
-use crate::evaluate::{Evaluator, JobHandle, PictureView, SlowCooks, surfaces_picture};
+use crate::editor::picture_cache::PictureCache;
+use crate::evaluate::{Evaluator, PictureView, SlowCooks, surfaces_picture};
 use crate::mesh::Mesh;
 use crate::skeleton::{Clip, Property};
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Pixels of a picture, two for each point of the window.
@@ -23,84 +22,43 @@ const NEAR: f32 = 0.45;
 const LEAST_RADIUS: f32 = 0.15;
 
 /// The pictures of the poses.
-#[derive(Default)]
-pub(super) struct PosePictures {
-    /// The document that they show, where they are up to date.
-    base: Option<Document>,
-    /// The revision of the history when `base` was compared with the document.
-    revision: u64,
-    known: BTreeMap<PoseId, (Arc<Clip>, Arc<Image>)>,
-    wanted: BTreeSet<PoseId>,
-    job: Option<(PoseId, Arc<Clip>, Drawing)>,
-}
-
-type Drawing = JobHandle<Result<Option<Image>, Cancelled>>;
+pub(super) type PosePictures = PictureCache<PoseId, Clip>;
 
 impl Editor {
     /// The picture of a pose of the library, if it is drawn already; asks for one that is up to date.
     pub fn pose_picture(&mut self, id: PoseId) -> Option<Arc<Image>> {
-        let pictures = &mut self.posing.pictures;
-        pictures.wanted.insert(id);
-        let known = pictures.known.get(&id);
-        known.map(|(_, image)| image.clone())
+        self.posing.pictures.picture(id)
     }
 
     /// Starts drawing the next picture that a panel asked for. Returns whether it did something.
     pub(in crate::editor) fn start_pose_picture(&mut self) -> bool {
-        let is_free = self.posing.pictures.job.is_none() && !self.is_in_step();
-        if !is_free || self.posing.pictures.wanted.is_empty() {
+        if self.is_in_step() || !self.posing.pictures.can_start() {
             return false;
         }
+        let document = self.document.clone();
         let revision = self.history.revision_but_for_poses();
         let pictures = &mut self.posing.pictures;
-        if pictures.base.is_none() || pictures.revision != revision {
-            let base = pictures.base.replace(self.document.clone());
-            if !base.is_some_and(|base| looks_the_same(&base, &self.document)) {
-                for (pose, _) in pictures.known.values_mut() {
-                    // The old picture stays on screen, but its pose is no longer the one it shows.
-                    *pose = Arc::new(Clip::clone(pose));
-                }
-            }
-            pictures.revision = revision;
-        }
-        let poses = self.document.poses();
-        pictures.known.retain(|id, _| poses.contains_key(id));
-        let wanted = std::mem::take(&mut pictures.wanted);
-        let next = wanted.into_iter().find_map(|id| {
-            let pose = poses.get(&id)?;
-            let known = pictures.known.get(&id);
-            let is_known = known.is_some_and(|(of, _)| Arc::ptr_eq(of, pose));
-            (!is_known).then(|| (id, pose.clone()))
+        pictures.compare(&document, revision, |before| {
+            let is_same = before.is_some_and(|before| looks_the_same(before, &document));
+            move |_: &Clip| !is_same
         });
-        let Some((id, pose)) = next else {
+        let poses = document.poses();
+        let Some((id, pose)) = pictures.next(|id| poses.get(&id).cloned()) else {
             return false;
         };
-        let (document, shown) = (self.document.clone(), pose.clone());
-        let label = "Picture of a pose";
+        let (theirs, shown) = (document.clone(), pose.clone());
         let job = self
             .lane
-            .submit(EditorJob::PosePicture, label, move |task| {
-                draw(&document, &shown, task)
+            .submit(EditorJob::PosePicture, "Picture of a pose", move |task| {
+                draw(&theirs, &shown, task)
             });
-        self.posing.pictures.job = Some((id, pose, job));
+        self.posing.pictures.start(id, pose, job);
         true
     }
 
     /// Takes a picture that is drawn.
     pub(in crate::editor) fn take_pose_picture(&mut self) {
-        let pictures = &mut self.posing.pictures;
-        let Some((id, pose, job)) = pictures.job.take_if(|(.., job)| job.has_ended()) else {
-            return;
-        };
-        // Without a picture the row has none; it is not drawn again before the pose changes.
-        let drawn = job.into_result().ok().and_then(Result::ok).flatten();
-        let none = || Image {
-            width: 0,
-            height: 0,
-            rgba: Vec::new(),
-        };
-        let image = Arc::new(drawn.unwrap_or_else(none));
-        pictures.known.insert(id, (pose, image));
+        self.posing.pictures.take_drawn();
     }
 }
 
@@ -114,7 +72,7 @@ fn looks_the_same(before: &Document, now: &Document) -> bool {
         && a.values().zip(b.values()).all(|(a, b)| Arc::ptr_eq(a, b))
 }
 
-/// The model in a pose over its rest pose.
+/// Draws the model in its rest pose, with a pose of the library applied.
 fn draw(document: &Document, pose: &Clip, task: &Task) -> Result<Option<Image>, Cancelled> {
     let mut posed = pose.posed_over(document.rest_pose(), |_| true);
     document.constrain(&mut posed);

@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-/// The time over which the smallest delay is looked for, seconds.
+/// The window of the running minimum of delays, seconds.
 const WINDOW: f64 = 2.0;
 /// The offset rises by at most this per second, seconds, so that the picture never freezes.
 const RISE: f64 = 1e-3;
-/// Delays of which the jitter is found.
+/// The most delays in the window; the jitter is measured over them.
 const MAX_DELAYS: usize = 256;
-/// Steps of which the median is found.
+/// The number of steps of the median.
 const MAX_STEPS: usize = 64;
 /// A step of more than this many median steps has lost frames.
 const LOST: f64 = 1.5;
@@ -31,8 +31,8 @@ pub struct LiveClock {
 }
 
 impl LiveClock {
-    /// Adds the time of a frame and its time of arrival, seconds; a frame in several packets counts once for each. `latency`: how
-    /// long frames are waited for.
+    /// Adds the time of a frame and its time of arrival, seconds; a frame in several packets counts once for each. `latency`: the
+    /// delay before a frame is shown, seconds.
     pub fn receive(&mut self, arrival: f64, time: f64, latency: f64) {
         let delay = arrival - time;
         if !delay.is_finite() {

@@ -6,7 +6,7 @@ use glam::{DQuat, DVec3};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How deep objects and lists may be nested.
+/// The maximum nesting depth of objects and arrays.
 const MAX_DEPTH: usize = 16;
 /// The longest name or word, bytes.
 const MAX_NAME_BYTES: usize = 64;
@@ -14,7 +14,7 @@ const MAX_NAME_BYTES: usize = 64;
 const MAX_PLACE: f64 = 1e4;
 /// Larger numbers are malformed.
 const MAX_NUMBER: f64 = 1e12;
-/// How far the length of a rotation may be off 1.
+/// The largest deviation of the length of a quaternion from 1.
 const ROTATION_LENGTH: f64 = 1e-2;
 /// A device whose time jumps back by more than this starts again; a device whose times differ from ours by more has a clock of
 /// its own, seconds.
@@ -22,7 +22,7 @@ const RESTART_SECS: f64 = 1.0;
 /// The most devices whose clocks are known.
 const MAX_DEVICES: usize = 16;
 
-/// The number of lines.
+/// The counters of lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct JsonCounts {
     /// Lines.
@@ -56,7 +56,7 @@ pub struct JsonSource {
 }
 
 impl JsonSource {
-    /// The number of lines.
+    /// The counters of lines.
     pub fn counts(&self) -> &JsonCounts {
         &self.counts
     }
@@ -71,7 +71,7 @@ impl JsonSource {
         self.newest.map(|(time, _)| time)
     }
 
-    /// Takes a line without its end that arrived at a time, seconds. Returns its time on the clock of the first device; `None`
+    /// Adds a line without its end that arrived at a time, seconds. Returns its time on the clock of the first device; `None`
     /// for one that is malformed, which is counted and changes nothing. A single value that is malformed is left out.
     pub fn receive(&mut self, arrival: f64, line: &[u8]) -> Option<f64> {
         if line.iter().all(u8::is_ascii_whitespace) {
@@ -99,8 +99,8 @@ impl JsonSource {
         self.counts.last_malformed = Some(why);
     }
 
-    /// The time of a line on the clock of the first device. A device that begins anew, and another whose clock is far from it, go
-    /// on as their lines arrive.
+    /// The time of a line on the clock of the first device. A device that starts again, and one whose clock is far from it, continue
+    /// at the time of arrival.
     fn time(&mut self, arrival: f64, line: &JsonLine) -> f64 {
         let name = line.device.as_deref().unwrap_or_default();
         let now = self
@@ -223,7 +223,7 @@ fn read(line: &[u8]) -> Result<JsonLine, String> {
     }
 }
 
-/// How deep objects and lists are nested, whether the text is valid or not.
+/// The nesting depth of objects and arrays, whether the text is valid or not.
 fn depth(text: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0_usize);
     let (mut is_string, mut is_escaped) = (false, false);

@@ -12,10 +12,10 @@ use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DQuat, DVec3};
 use std::collections::BTreeMap;
 
-/// A calibration needs at least so many samples of a bone.
+/// The least number of samples of a bone for a calibration.
 const MIN_SAMPLES: usize = 5;
 
-/// What a sender's bones are turned by while its body stands in a T-pose.
+/// The rotations of a sender's bones while its body stands in a T-pose.
 ///
 /// Senders may send the axes of their own model. With the world rotation C of a bone in the T-pose, `C_parent q C^-1` is its
 /// local rotation over a T-pose whose bones have no rotation, as Unity's humanoid bones have it.
@@ -23,7 +23,7 @@ const MIN_SAMPLES: usize = 5;
 pub struct Calibration {
     /// C of the bone above and of the bone itself, by name.
     turns: BTreeMap<String, [DQuat; 2]>,
-    /// Where the hips are.
+    /// The position of the hips, metres.
     hips: Option<DVec3>,
 }
 
@@ -70,7 +70,7 @@ impl Calibration {
         })
     }
 
-    /// Turns all samples.
+    /// Applies the calibration to all samples.
     pub fn apply(&self, samples: &mut LiveSamples) {
         for name in self.turns.keys() {
             samples.turn(name, |q| self.turned(name, q));
@@ -93,7 +93,7 @@ fn median_rotation(rotations: &[DQuat]) -> Option<DQuat> {
     median.is_valid().then(|| normalize_or_identity(median))
 }
 
-/// The body whose bones a sender names.
+/// The humanoid body of the bones that a sender names; `hips`: their position in the T-pose, otherwise the newest one.
 fn body_of(samples: &LiveSamples, hips: Option<DVec3>) -> Option<Body> {
     let is_local = |bone: &str| {
         samples
@@ -106,7 +106,7 @@ fn body_of(samples: &LiveSamples, hips: Option<DVec3>) -> Option<Body> {
     })
 }
 
-/// A channel that turns a joint of its name.
+/// A channel that rotates the joint of the same name.
 #[derive(Clone, Debug)]
 struct Joint {
     name: String,
@@ -124,7 +124,8 @@ struct LiveBody {
     hips: Guard<DVec3>,
 }
 
-/// How live motion moves a character: bones of a human body are retargeted, other rotations turn the joints of their names.
+/// The pose of a character under live motion: a humanoid body is retargeted, other rotations apply to the joints of the same
+/// names.
 #[derive(Clone, Debug)]
 pub struct LivePose {
     body: Option<LiveBody>,
@@ -133,17 +134,19 @@ pub struct LivePose {
 }
 
 impl LivePose {
-    /// For the channels that a sender has now, on a skeleton whose rest pose is `target`. The reason that a body does not move
-    /// the character is returned beside it.
+    /// For the channels that a sender has now, on a skeleton whose rest pose is `target`. `origin`: the position of the hips from
+    /// which the body travels, metres, unless it is calibrated; `None`: the newest one. The reason that a body does not move the
+    /// character is returned beside it.
     pub fn new(
         samples: &LiveSamples,
         skeleton: &Skeleton,
         target: &Rig,
         settings: &MotionSettings,
         calibration: Calibration,
+        origin: Option<DVec3>,
     ) -> (Self, Option<String>) {
         let fade = Fade::default();
-        let body = body_of(samples, calibration.hips);
+        let body = body_of(samples, calibration.hips.or(origin));
         let mut why = None;
         let body = body.and_then(|body| {
             let made = retarget(&body, skeleton, target, settings);
@@ -203,7 +206,7 @@ impl LivePose {
         self.body.is_some() || !self.joints.is_empty()
     }
 
-    /// Puts the motion at a time of the sender into a pose at rest. Samples farther apart than `max_gap` seconds are not
+    /// Writes the motion at a time of the sender, seconds, over a rest pose. Samples farther apart than `max_gap` seconds are not
     /// interpolated.
     pub fn apply(
         &mut self,
@@ -287,8 +290,8 @@ fn retarget(
     Ok(made.map_err(|why| why.to_string())?.into_owned())
 }
 
-/// What samples, which may have come in any order, give at a time: between two that are not too far apart, or soon after the
-/// newest.
+/// The value at a time of samples in any order: interpolated between two that are at most `max_gap` apart, or the newest one for
+/// as long.
 fn sample<V: Signal>(samples: &[(f64, V)], time: f64, max_gap: f64) -> Option<V> {
     let mut before: Option<(f64, V)> = None;
     let mut after: Option<(f64, V)> = None;

@@ -1,4 +1,4 @@
-//! Samples of channels as they come.
+//! Samples of channels in order of arrival.
 
 use crate::motion::recording::{Event, LabelTrack, Recording, ScalarTrack, Track};
 use crate::motion::signal::Signal;
@@ -10,10 +10,10 @@ const MAX_CHANNELS: usize = 256;
 /// The largest number of marked moments.
 const MAX_EVENTS: usize = 4096;
 
-/// Values of one kind by channel, each with the sender's time, in the order in which they came.
+/// Values of one kind by channel, each with the sender's time, in order of arrival.
 type Channels<V> = BTreeMap<String, Vec<(f64, V)>>;
 
-/// What one sender has said.
+/// The samples of one sender.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveSamples {
     rotations: Channels<DQuat>,
@@ -28,13 +28,13 @@ pub struct LiveSamples {
 }
 
 impl LiveSamples {
-    /// Takes the rotation of a joint in its parent, unit.
+    /// Adds the rotation of a joint in its parent, unit.
     pub fn push_rotation(&mut self, name: &str, time: f64, value: DQuat) {
         let is_full = self.is_full();
         self.has_too_many |= !push(&mut self.rotations, name, is_full, time, value);
     }
 
-    /// Takes the rotation of a joint in the world, unit.
+    /// Adds the rotation of a joint in the world, unit.
     pub fn push_world_rotation(&mut self, name: &str, time: f64, value: DQuat) {
         self.push_rotation(name, time, value);
         if self.rotations.contains_key(name) && !self.world.contains(name) {
@@ -42,32 +42,32 @@ impl LiveSamples {
         }
     }
 
-    /// Takes a position, metres.
+    /// Adds a position, metres.
     pub fn push_position(&mut self, name: &str, time: f64, value: DVec3) {
         let is_full = self.is_full();
         self.has_too_many |= !push(&mut self.positions, name, is_full, time, value);
     }
 
-    /// Takes a number.
+    /// Adds a number.
     pub fn push_scalar(&mut self, name: &str, time: f64, value: f64) {
         let is_full = self.is_full();
         self.has_too_many |= !push(&mut self.scalars, name, is_full, time, value);
     }
 
-    /// Takes a word.
+    /// Adds a word.
     pub fn push_label(&mut self, name: &str, time: f64, value: String) {
         let is_full = self.is_full();
         self.has_too_many |= !push(&mut self.labels, name, is_full, time, value);
     }
 
-    /// Takes a marked moment.
+    /// Adds a marked moment.
     pub fn push_event(&mut self, name: String, time: f64) {
         if self.events.len() < MAX_EVENTS {
             self.events.push(Event { name, time });
         }
     }
 
-    /// Whether no channel more is taken. A transform, a rotation and a position of one name, is one channel.
+    /// Whether no more channels are accepted. A transform, a rotation and a position of one name, is one channel.
     fn is_full(&self) -> bool {
         self.n_channels() >= MAX_CHANNELS
     }
@@ -104,7 +104,7 @@ impl LiveSamples {
         self.positions.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Forgets what was before a time. A channel keeps its name.
+    /// Drops the samples before a time. Channels stay.
     pub fn forget_before(&mut self, time: f64) {
         forget(&mut self.rotations, time);
         forget(&mut self.positions, time);
@@ -113,7 +113,7 @@ impl LiveSamples {
         self.events.retain(|event| event.time >= time);
     }
 
-    /// Everything so far; what follows goes on from a time, so that its channels and newest values stay known.
+    /// Returns all samples, and keeps those since a time with all channels.
     #[must_use]
     pub fn hand_over(&mut self, from: f64) -> Self {
         fn since<V: Clone>(channels: &Channels<V>, from: f64) -> Channels<V> {
@@ -207,7 +207,7 @@ impl LiveSamples {
     }
 }
 
-/// Takes a sample. Returns whether there is room for its channel.
+/// Adds a sample. Returns whether there is room for its channel.
 fn push<V>(channels: &mut Channels<V>, name: &str, is_full: bool, time: f64, value: V) -> bool {
     if let Some(samples) = channels.get_mut(name) {
         samples.push((time, value));

@@ -118,7 +118,11 @@ fn state_ui(ui: &mut Ui, editor: &Editor, live: &LiveMotion) {
     }
     if live.has_too_many() {
         let text = theme::palette(ui).text;
-        sign_ui(ui, "More than 256 channels: the others are left out.", text);
+        sign_ui(
+            ui,
+            "More than 256 channels are sent. The others are ignored.",
+            text,
+        );
     }
 }
 

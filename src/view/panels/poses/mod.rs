@@ -40,7 +40,7 @@ impl PosesPanel {
         self.forget_what_is_gone(ui, editor);
         let mut commands = Vec::new();
         if editor.document().skeleton().is_empty() {
-            let text = "Open a model with bones to keep poses of it.";
+            let text = "Open a model with bones to create poses.";
             ui.label(RichText::new(text).color(theme::palette(ui).text_dim));
             return commands;
         }
