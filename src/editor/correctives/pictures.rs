@@ -11,7 +11,7 @@ use crate::evaluate::{Evaluator, PictureView, skin_picture};
 use crate::skeleton::Pose;
 use crate::task::{Cancelled, Task};
 use glam::{DQuat, DVec3, Vec3};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Pixels of a picture, two for each point of the window.

@@ -18,7 +18,6 @@ use crate::document::session::{PoseOptions, PoseSpace, TransformKind};
 use crate::document::{Edit, EditError, PoseId};
 use crate::math::Transform;
 use crate::math::transform::normalize_or_identity;
-use crate::skeleton::ik::Chain;
 use crate::skeleton::mirror::Mirror;
 use crate::skeleton::orientation::orientation;
 use crate::skeleton::{JointId, Pose, Skeleton};

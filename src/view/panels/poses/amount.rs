@@ -36,8 +36,8 @@ pub(super) fn amount_ui(ui: &mut Ui, editor: &mut Editor) {
         ..WidgetInfo::slider(enabled, percent, &label)
     });
     let response = response.on_hover_text(
-        "Take the selected bones, or all that the active pose holds, towards it: 0 % is the current pose, 100 % the active \
-         one, and more goes on beyond it. Hold Ctrl to add it to the current pose. Release to apply, Esc cancels.",
+        "Apply the active pose by this amount to the selected bones, or to all of its bones. 0 % keeps the current pose, \
+         100 % is the active pose, more extrapolates. Hold Ctrl to add it to the current pose. Release to apply, Esc to cancel.",
     );
     let response = response.on_disabled_hover_text("Click a pose to make it active.");
     let Some((pose, _)) = pose else {

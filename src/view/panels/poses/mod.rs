@@ -227,9 +227,9 @@ fn empty_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
         .show(ui, |ui| {
             ui.label("No poses in the library.");
             let dim = theme::palette(ui).text_dim;
-            let text = "Pose the bones, then create a pose: of the selected bones, such as the fingers of a fist, or without \
-                        a selection of the whole character. A click applies it again; a drag to the right takes the bones \
-                        there by 0 - 150 %, a drag to the left on the other side of the body.";
+            let text = "Pose the bones and create a pose, of the selected bones, such as the fingers of a fist, or of all. Click a \
+                        pose to apply it. Drag it to the right to apply 0 - 150 % of it, and to the left to apply it to \
+                        the other side of the body.";
             ui.add(Label::new(RichText::new(text).color(dim)).wrap());
             ui.add_space(4.0);
             ui.horizontal_wrapped(|ui| {
