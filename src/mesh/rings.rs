@@ -137,13 +137,11 @@ impl Rings {
     /// Neighbours of a point, and the direction in which each lay at bind: cosine and sine about the bind normal, times
     /// [`Rings::UNIT`].
     #[inline]
-    pub fn directions(&self, point: u32) -> impl Iterator<Item = (u32, f32, f32)> + '_ {
+    pub fn directions(&self, point: u32) -> impl Iterator<Item = (u32, [i16; 2])> + '_ {
         let range = self.starts[point as usize] as usize..self.starts[point as usize + 1] as usize;
         let directions = &self.directions[range.clone()];
-        self.neighbours[range]
-            .iter()
-            .zip(directions)
-            .map(|(&q, &[c, s])| (q, f32::from(c), f32::from(s)))
+        let neighbours = self.neighbours[range].iter();
+        neighbours.zip(directions).map(|(&q, &d)| (q, d))
     }
 
     /// Bytes on the heap.

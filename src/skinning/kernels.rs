@@ -252,7 +252,7 @@ pub(crate) fn cross<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
 
 /// `s * a + c`.
 #[inline(always)]
-pub(super) fn mul_add3<S: Simd>(simd: S, s: S::F, a: [S::F; 3], c: [S::F; 3]) -> [S::F; 3] {
+pub(crate) fn mul_add3<S: Simd>(simd: S, s: S::F, a: [S::F; 3], c: [S::F; 3]) -> [S::F; 3] {
     [
         simd.mul_add(s, a[0], c[0]),
         simd.mul_add(s, a[1], c[1]),
@@ -270,7 +270,7 @@ pub(super) fn add3<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
 }
 
 #[inline(always)]
-pub(super) fn mul3<S: Simd>(simd: S, s: S::F, a: [S::F; 3]) -> [S::F; 3] {
+pub(crate) fn mul3<S: Simd>(simd: S, s: S::F, a: [S::F; 3]) -> [S::F; 3] {
     [simd.mul(s, a[0]), simd.mul(s, a[1]), simd.mul(s, a[2])]
 }
 

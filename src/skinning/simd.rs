@@ -17,7 +17,7 @@
 
 use super::cooked::{CookedChunk, LANES};
 use super::palette::Row8;
-use glam::Vec3;
+use glam::{Vec3, Vec3A};
 use wide::f32x8;
 
 /// The instruction set of the kernels.
@@ -95,6 +95,10 @@ pub(crate) trait Simd: Copy {
     #[allow(clippy::wrong_self_convention)] // `self` proves that the CPU supports it
     fn from_lanes(self, a: &[f32; LANES]) -> Self::F;
     fn to_array(self, a: Self::F) -> [f32; LANES];
+    /// x, y and z of a point, an undefined number, and the same of another point.
+    fn pair(self, first: Vec3A, second: Vec3A) -> Self::F;
+    /// Four times the first number, and four times the second one.
+    fn four_of_each(self, numbers: [i16; 2]) -> Self::F;
     /// As [`Simd::transpose`], of rows in memory.
     fn transpose_rows(self, rows: [&Row8; LANES]) -> [Self::F; 8];
     /// Numbers of lanes, for [`Simd::pick`].
@@ -273,6 +277,15 @@ impl Simd for Portable {
         a.to_array()
     }
     #[inline(always)]
+    fn pair(self, a: Vec3A, b: Vec3A) -> f32x8 {
+        f32x8::from([a.x, a.y, a.z, 0.0, b.x, b.y, b.z, 0.0])
+    }
+    #[inline(always)]
+    fn four_of_each(self, [a, b]: [i16; 2]) -> f32x8 {
+        let (a, b) = (f32::from(a), f32::from(b));
+        f32x8::from([a, a, a, a, b, b, b, b])
+    }
+    #[inline(always)]
     fn transpose_rows(self, rows: [&Row8; LANES]) -> [f32x8; 8] {
         f32x8::transpose(rows.map(|row| f32x8::from(row.0)))
     }
@@ -312,7 +325,7 @@ pub(super) use avx2::{Avx2, with_avx2};
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{Kernel, LANES, Row8, Simd, Vec3};
+    use super::{Kernel, LANES, Row8, Simd, Vec3, Vec3A};
     #[allow(clippy::wildcard_imports)] // thirty intrinsics, all used with their full names
     use std::arch::x86_64::*;
 
@@ -463,6 +476,22 @@ mod avx2 {
                         _mm256_permute2f128_ps::<0x20>(r[3], r[7]),
                     ],
                 )
+            }
+        }
+
+        #[inline(always)]
+        fn pair(self, first: Vec3A, second: Vec3A) -> __m256 {
+            unsafe { _mm256_set_m128(second.into(), first.into()) }
+        }
+
+        #[inline(always)]
+        fn four_of_each(self, [first, second]: [i16; 2]) -> __m256 {
+            // The second number is the upper half: the first one is shifted there.
+            let both = i32::from(second) << 16 | i32::from(first as u16);
+            unsafe {
+                let shifts = _mm256_setr_epi32(16, 16, 16, 16, 0, 0, 0, 0);
+                let upper = _mm256_sllv_epi32(_mm256_set1_epi32(both), shifts);
+                _mm256_cvtepi32_ps(_mm256_srai_epi32::<16>(upper))
             }
         }
 

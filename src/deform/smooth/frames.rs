@@ -4,25 +4,23 @@
 #![allow(clippy::inline_always)]
 
 use crate::mesh::Rings;
+use crate::skinning::Simd;
+use crate::skinning::kernels::{cross, dot, mul3};
 use glam::Vec3A;
-use wide::f32x8;
 
 /// Points whose tangent frames are computed at once.
 pub(super) const LANES: usize = 8;
 
-/// Eight vectors.
-type Lanes = [f32x8; 3];
-
 /// The tangent frames of a surface at eight points, orthonormal.
-pub(super) struct Frames {
-    pub(super) tangent: Lanes,
-    pub(super) bitangent: Lanes,
-    pub(super) normal: Lanes,
-    /// Whether there is one: not where the edges around the point are collinear.
-    pub(super) exists: [bool; LANES],
+pub(super) struct Frames<S: Simd> {
+    pub(super) tangent: [S::F; 3],
+    pub(super) bitangent: [S::F; 3],
+    pub(super) normal: [S::F; 3],
+    /// 1 where there is one, else 0: where the edges around the point are collinear.
+    pub(super) exists: S::F,
 }
 
-impl Frames {
+impl<S: Simd> Frames<S> {
     /// The frames of `shape` at `points`, at most eight.
     ///
     /// The two weighted sums of edges are the images of the axes of the bind frame under the linear map that the edges
@@ -30,40 +28,47 @@ impl Frames {
     /// map in the plane, so that no single edge decides it. The frame does not depend on the length of the sums, so the
     /// unit of directions needs no division.
     #[inline(always)]
-    pub(super) fn new(rings: &Rings, shape: &[Vec3A], points: &[u32]) -> Self {
-        let mut sums = [[Vec3A::ZERO; LANES]; 2];
-        for (i, &point) in points.iter().enumerate() {
+    pub(super) fn new(simd: S, rings: &Rings, shape: &[Vec3A], points: &[u32]) -> Self {
+        let (zero, one) = (simd.splat(0.0), simd.splat(1.0));
+        // Both sums of a point are one vector of eight numbers.
+        let mut sums = [zero; LANES];
+        for (sum, &point) in sums.iter_mut().zip(points) {
             let here = shape[point as usize];
-            let (mut x, mut y) = (Vec3A::ZERO, Vec3A::ZERO);
-            for (q, cos, sin) in rings.directions(point) {
-                let edge = shape[q as usize] - here;
-                x += edge * cos;
-                y += edge * sin;
+            let here = simd.pair(here, here);
+            let mut both = zero;
+            for (q, direction) in rings.directions(point) {
+                let there = shape[q as usize];
+                let edge = simd.sub(simd.pair(there, there), here);
+                both = simd.mul_add(edge, simd.four_of_each(direction), both);
             }
-            (sums[0][i], sums[1][i]) = (x, y);
+            *sum = both;
         }
-        let [x, y] = sums.map(|sum| lanes(LANES, |i| sum[i]));
-        let normal = cross(x, y);
-        let area = dot(normal, normal).sqrt();
-        let normal = scaled(normal, f32x8::ONE / area);
-        let turned = cross(normal, y);
-        let tangent: Lanes = std::array::from_fn(|k| x[k] - turned[k]);
-        let length = dot(tangent, tangent).sqrt();
-        let tangent = scaled(tangent, f32x8::ONE / length);
-        let stretch = (dot(x, x) + dot(y, y)).to_array();
-        let (area, length) = (area.to_array(), length.to_array());
+        let [x0, x1, x2, _, y0, y1, y2, _] = simd.transpose(sums);
+        let (x, y) = ([x0, x1, x2], [y0, y1, y2]);
+        let normal = cross(simd, x, y);
+        let area = simd.sqrt(dot(simd, normal, normal));
+        let normal = mul3(simd, simd.div(one, area), normal);
+        let turned = cross(simd, normal, y);
+        let tangent = [
+            simd.sub(x[0], turned[0]),
+            simd.sub(x[1], turned[1]),
+            simd.sub(x[2], turned[2]),
+        ];
+        let length = simd.sqrt(dot(simd, tangent, tangent));
+        let tangent = mul3(simd, simd.div(one, length), tangent);
+        let stretch = simd.add(dot(simd, x, x), dot(simd, y, y));
+        let (tiny, infinite) = (simd.splat(f32::MIN_POSITIVE), simd.splat(f32::INFINITY));
+        let flat = simd.max(simd.mul(stretch, simd.splat(1e-6)), tiny);
+        // NaN counts as no frame.
+        let exists = simd.select_gt(area, flat, one, zero);
+        let exists = simd.select_gt(infinite, area, exists, zero);
+        let exists = simd.select_gt(length, tiny, exists, zero);
+        let exists = simd.select_gt(infinite, length, exists, zero);
         Self {
             tangent,
-            bitangent: cross(normal, tangent),
+            bitangent: cross(simd, normal, tangent),
             normal,
-            // NaN counts as no frame.
-            exists: std::array::from_fn(|i| {
-                area[i] > 1e-6 * stretch[i]
-                    && area[i] >= f32::MIN_POSITIVE
-                    && area[i].is_finite()
-                    && length[i] >= f32::MIN_POSITIVE
-                    && length[i].is_finite()
-            }),
+            exists,
         }
     }
 }
@@ -71,34 +76,4 @@ impl Frames {
 /// Eight points from `start`.
 pub(super) fn block_of(start: usize) -> [u32; LANES] {
     std::array::from_fn(|i| (start + i) as u32)
-}
-
-/// `n` vectors side by side; the others are 0.
-#[inline(always)]
-pub(super) fn lanes(n: usize, vector: impl Fn(usize) -> Vec3A) -> Lanes {
-    let mut all = [Vec3A::ZERO; LANES];
-    for (i, own) in all.iter_mut().take(n).enumerate() {
-        *own = vector(i);
-    }
-    let axis = |k: usize| f32x8::from(all.map(|v| v[k]));
-    [axis(0), axis(1), axis(2)]
-}
-
-#[inline(always)]
-pub(super) fn dot(a: Lanes, b: Lanes) -> f32x8 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-#[inline(always)]
-fn cross(a: Lanes, b: Lanes) -> Lanes {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
-}
-
-#[inline(always)]
-fn scaled(a: Lanes, by: f32x8) -> Lanes {
-    a.map(|a| a * by)
 }

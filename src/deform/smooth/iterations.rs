@@ -3,6 +3,7 @@
 // The bodies must end up inside of what is compiled for AVX2, whatever the optimiser thinks of their size.
 #![allow(clippy::inline_always)]
 
+use super::tiles::Tiles;
 use crate::deform::CorrectiveSmooth;
 use crate::deform::chunks::for_chunks;
 use crate::mesh::Rings;
@@ -17,6 +18,7 @@ pub(super) const AHEAD: usize = 256;
 pub(super) struct Iterations {
     /// n_points: the shape between two iterations.
     other: Vec<Vec3A>,
+    tiles: Option<Tiles>,
 }
 
 impl Iterations {
@@ -24,6 +26,11 @@ impl Iterations {
     pub(super) fn buffer(&mut self, n_points: usize) -> &mut Vec<Vec3A> {
         self.other.resize(n_points, Vec3A::ZERO);
         &mut self.other
+    }
+
+    /// To be called when the mesh or the number of iterations changed.
+    pub(super) fn set_mesh(&mut self, rings: &Rings, n_iterations: u32) {
+        self.tiles = Tiles::new(rings, n_iterations as usize);
     }
 
     /// Writes a smoothed shape to `smoothed`, n_points.
@@ -39,37 +46,64 @@ impl Iterations {
             rings,
             factor: settings.factor,
         };
-        let (mut from, mut to) = (&mut self.other, smoothed);
-        // The last iteration must write to `smoothed`.
-        if settings.iterations.is_multiple_of(2) {
-            std::mem::swap(&mut from, &mut to);
+        smoothed.resize(n_points, Vec3A::ZERO);
+        let closed = rings.seams().next().is_none();
+        let other = &mut self.other;
+        if !closed || self.tiles.is_none() {
+            other.resize(n_points, Vec3A::ZERO);
         }
-        from.resize(n_points, Vec3A::ZERO);
-        to.resize(n_points, Vec3A::ZERO);
-        let mut n_left = settings.iterations;
-        if n_left > 0 && rings.seams().next().is_none() {
-            // Without seams the first iteration reads the shape itself: memory is what an iteration waits for.
-            iteration.over_all(|q| shape[q as usize].into(), to);
-            std::mem::swap(&mut from, &mut to);
-            n_left -= 1;
-        } else {
-            for_chunks(from, |first, out| {
-                for (out, &p) in out.iter_mut().zip(&shape[first..]) {
-                    *out = p.into();
-                }
-            });
+        if !closed {
+            for_chunks(other, |first, out| copy(&shape[first..], out));
             for seam in rings.seams() {
                 let mean = seam_mean(seam, shape);
                 for &point in seam {
-                    from[point as usize] = mean;
+                    other[point as usize] = mean;
                 }
             }
         }
-        for _ in 0..n_left {
-            let shape = from.as_slice();
-            iteration.over_all(|q| shape[q as usize], to);
-            std::mem::swap(&mut from, &mut to);
-        }
+        let Some(tiles) = &mut self.tiles else {
+            let mut n_left = settings.iterations;
+            if closed {
+                if n_left == 0 {
+                    for_chunks(other, |first, out| copy(&shape[first..], out));
+                } else {
+                    // Memory is what an iteration waits for: the first one reads the shape itself.
+                    for_chunks(other, |first, out| {
+                        iteration.write(|q| shape[q as usize].into(), first, out);
+                    });
+                    n_left -= 1;
+                }
+            }
+            for _ in 0..n_left {
+                let before = other.as_slice();
+                for_chunks(smoothed, |first, out| {
+                    iteration.write(|q| before[q as usize], first, out);
+                });
+                std::mem::swap(other, smoothed);
+            }
+            std::mem::swap(other, smoothed);
+            return;
+        };
+        let other = other.as_slice();
+        tiles.run(
+            smoothed,
+            |first, out| {
+                if closed {
+                    copy(&shape[first..], out);
+                } else {
+                    out.copy_from_slice(&other[first..first + out.len()]);
+                }
+            },
+            |before, start, first, out| {
+                iteration.write(|q| before[q as usize - start], first, out);
+            },
+        );
+    }
+}
+
+fn copy(from: &[Vec3], to: &mut [Vec3A]) {
+    for (to, &from) in to.iter_mut().zip(from) {
+        *to = from.into();
     }
 }
 
@@ -81,25 +115,22 @@ struct Iteration<'a> {
 }
 
 impl Iteration<'_> {
-    /// Writes all points; `at`: a point before the iteration.
-    fn over_all(self, at: impl Fn(u32) -> Vec3A + Sync, to: &mut [Vec3A]) {
-        let backend = Backend::detect();
-        for_chunks(to, |first, out| {
-            let points = Points {
-                iteration: self,
-                at: &at,
-                first,
-                out,
-            };
-            dispatch(backend, points);
-        });
+    /// Writes the points from `first`; `at`: a point before the iteration.
+    fn write(self, at: impl Fn(u32) -> Vec3A, first: usize, out: &mut [Vec3A]) {
+        let points = Points {
+            iteration: self,
+            at,
+            first,
+            out,
+        };
+        dispatch(Backend::detect(), points);
     }
 }
 
 /// The points from `first`, written by an iteration.
 struct Points<'a, A> {
     iteration: Iteration<'a>,
-    at: &'a A,
+    at: A,
     first: usize,
     out: &'a mut [Vec3A],
 }
@@ -112,7 +143,7 @@ impl<A: Fn(u32) -> Vec3A> Kernel for Points<'_, A> {
             let point = (self.first + i) as u32;
             let (neighbours, start) = rings.row_start(point);
             simd.prefetch(neighbours, start + AHEAD);
-            *out = step(rings, self.at, factor, point);
+            *out = step(rings, &self.at, factor, point);
         }
     }
 }
@@ -137,4 +168,61 @@ pub(super) fn step(rings: &Rings, at: impl Fn(u32) -> Vec3A, factor: f32, point:
 pub(super) fn seam_mean(seam: &[u32], shape: &[Vec3]) -> Vec3A {
     let sum: Vec3A = seam.iter().map(|&p| Vec3A::from(shape[p as usize])).sum();
     sum / seam.len() as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::Mesh;
+
+    /// A bumpy sheet of `n` x `n` points; `place`: where a point of the grid stands in the list of points.
+    fn sheet(n: u32, place: impl Fn(u32) -> u32) -> Mesh {
+        let n_points = n * n;
+        let mut positions = vec![Vec3::ZERO; n_points as usize];
+        for p in 0..n_points {
+            let (x, y) = ((p % n) as f32, (p / n) as f32);
+            positions[place(p) as usize] = Vec3::new(x, y, (0.7 * x).sin() + (0.9 * y).cos());
+        }
+        let mut triangles = Vec::new();
+        for corner in (0..n_points - n).filter(|p| p % n != n - 1) {
+            let quad = [corner, corner + 1, corner + n + 1, corner + n];
+            let [a, b, c, d] = quad.map(&place);
+            triangles.extend([[a, b, c], [a, c, d]]);
+        }
+        Mesh {
+            positions,
+            triangles,
+            point_of_vertex: (0..n_points).collect(),
+            normal_of_vertex: vec![0; n_points as usize],
+            normals: vec![Vec3::Z],
+            point_of_normal: vec![0],
+            ..Mesh::default()
+        }
+    }
+
+    #[test]
+    fn tiles_give_the_bits_of_iterations_over_all_points() {
+        // A prime number of points in a row: the ends of tiles lie anywhere in a row.
+        let mesh = sheet(101, |p| p);
+        for n_iterations in [1, 2, 5, 20] {
+            let settings = CorrectiveSmooth {
+                iterations: n_iterations,
+                ..CorrectiveSmooth::default()
+            };
+            let (mut tiled, mut plain) = (Iterations::default(), Iterations::default());
+            tiled.set_mesh(mesh.rings(), n_iterations);
+            let (mut a, mut b) = (Vec::new(), Vec::new());
+            tiled.smooth(mesh.rings(), &settings, &mesh.positions, &mut a);
+            plain.smooth(mesh.rings(), &settings, &mesh.positions, &mut b);
+            assert_eq!(a, b, "{n_iterations} iterations");
+            assert_eq!(tiled.tiles.is_some(), n_iterations <= 5);
+        }
+    }
+
+    #[test]
+    fn points_far_from_their_neighbours_are_not_tiled() {
+        // 10201 is no multiple of 3571: the list is a permutation.
+        let mesh = sheet(101, |p| p * 3571 % 10201);
+        assert!(Tiles::new(mesh.rings(), 5).is_none());
+    }
 }

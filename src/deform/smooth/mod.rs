@@ -5,21 +5,19 @@
 //! the tangent frame of each point, is added to the smoothed pose in its frame. The points of a seam move as one; open
 //! edges are smoothed along themselves ([`Rings`]).
 
-// The bodies must end up inside of what is compiled for AVX2, whatever the optimiser thinks of their size.
-#![allow(clippy::inline_always)]
-
+mod detail;
 mod frames;
 mod iterations;
+mod tiles;
 
-use self::frames::{Frames, LANES, block_of, dot, lanes};
-use self::iterations::{AHEAD, Iterations, seam_mean, step};
+use self::detail::{Added, AddedToChunk, AddedToPoints, DetailOfChunk};
+use self::iterations::{Iterations, seam_mean, step};
 use super::chunks::for_chunks;
-use super::mask::MaskChunk;
 use super::{CorrectiveSmooth, MaskKind, Masks};
 use crate::math::same_bits;
 use crate::mesh::{Mesh, Rings};
 use crate::skinning::influences::CHUNK;
-use crate::skinning::{Backend, Kernel, Simd, dispatch};
+use crate::skinning::{Backend, dispatch};
 use glam::{Vec3, Vec3A};
 
 /// Above this share of points to recompute, all are: collecting their rings then costs more than it saves.
@@ -61,28 +59,32 @@ impl Smoother {
     /// `rest`: n_points, the morphed, inflated bind shape: the result of the stack if no joint rotated.
     pub fn set_rest(&mut self, mesh: &Mesh, settings: &CorrectiveSmooth, rest: &[Vec3]) {
         let rings = mesh.rings();
+        self.iterations.set_mesh(rings, settings.iterations);
         self.iterations
             .smooth(rings, settings, rest, &mut self.smoothed);
         let smoothed = &self.smoothed;
         self.details.resize(rest.len(), Vec3::ZERO);
+        let backend = Backend::detect();
         for_chunks(&mut self.details, |first, out| {
-            for (block, out) in out.chunks_mut(LANES).enumerate() {
-                let start = first + block * LANES;
-                let points = block_of(start);
-                let frames = Frames::new(rings, smoothed, &points[..out.len()]);
-                let lost = |i: usize| Vec3A::from(rest[start + i]) - smoothed[start + i];
-                let lost = lanes(out.len(), lost);
-                let detail = [frames.tangent, frames.bitangent, frames.normal];
-                let detail = detail.map(|axis| dot(axis, lost).to_array());
-                for (i, out) in out.iter_mut().enumerate() {
-                    *out = if frames.exists[i] {
-                        Vec3::from_array(detail.map(|d| d[i]))
-                    } else {
-                        Vec3::NAN
-                    };
-                }
-            }
+            let detail = DetailOfChunk {
+                rings,
+                rest,
+                smoothed,
+                first,
+                out,
+            };
+            dispatch(backend, detail);
         });
+    }
+
+    /// What the result is made of.
+    fn added<'a>(&'a self, rings: &'a Rings, input: &'a [Vec3]) -> Added<'a> {
+        Added {
+            rings,
+            smoothed: &self.smoothed,
+            details: &self.details,
+            input,
+        }
     }
 
     /// Smooths every point. A point whose strength times its painted value is 0 is copied.
@@ -104,16 +106,15 @@ impl Smoother {
         for_chunks(out, |first, out| {
             let mask = masks.chunk(MaskKind::Smooth, first / CHUNK);
             let strength = settings.strength;
-            let mixed = Mixed {
-                smoother: this,
-                rings,
+            let added = this.added(rings, input);
+            let chunk = AddedToChunk {
+                added,
                 mask,
                 strength,
-                input,
                 first,
                 out,
             };
-            dispatch(backend, mixed);
+            dispatch(backend, chunk);
         });
     }
 
@@ -159,14 +160,16 @@ impl Smoother {
         let this = &*self;
         let outputs = &this.around.outputs;
         values.resize(outputs.len(), Vec3::ZERO);
+        let backend = Backend::detect();
         for_chunks(&mut values, |first, values| {
-            let points = outputs[first..].chunks(LANES);
-            for (values, points) in values.chunks_mut(LANES).zip(points) {
-                let points = &points[..values.len()];
-                let painted = |i: usize| masks.value(MaskKind::Smooth, points[i]);
-                let strength = |i: usize| settings.strength * painted(i);
-                this.mix(rings, points, strength, input, values);
-            }
+            let listed = AddedToPoints {
+                added: this.added(rings, input),
+                masks,
+                strength: settings.strength,
+                points: &outputs[first..],
+                out: values,
+            };
+            dispatch(backend, listed);
         });
         let mut next = values.iter();
         self.around.outputs.retain(|&point| {
@@ -215,77 +218,6 @@ impl Smoother {
         }
         for &point in &points[..end_of(n_iterations)] {
             self.smoothed[point as usize] = buffer[point as usize];
-        }
-    }
-
-    /// Writes at most eight points of the smoothed pose with the detail of the bind shape, interpolated from `input` by
-    /// their strengths. Where the surface has collapsed there is no tangent frame, and a point stays as in `input`.
-    #[inline(always)]
-    fn mix(
-        &self,
-        rings: &Rings,
-        points: &[u32],
-        strength: impl Fn(usize) -> f32,
-        input: &[Vec3],
-        out: &mut [Vec3],
-    ) {
-        let at = |i: usize| points[i] as usize;
-        if (0..points.len()).all(|i| strength(i) <= 0.0) {
-            for (i, out) in out.iter_mut().enumerate() {
-                *out = input[at(i)];
-            }
-            return;
-        }
-        let frames = Frames::new(rings, &self.smoothed, points);
-        let detail = lanes(points.len(), |i| self.details[at(i)].into());
-        let smoothed = lanes(points.len(), |i| self.smoothed[at(i)]);
-        let (t, b, n) = (frames.tangent, frames.bitangent, frames.normal);
-        let corrected: [[f32; LANES]; 3] = std::array::from_fn(|k| {
-            let there = smoothed[k] + t[k] * detail[0] + b[k] * detail[1] + n[k] * detail[2];
-            there.to_array()
-        });
-        for (i, out) in out.iter_mut().enumerate() {
-            let (from, strength) = (input[at(i)], strength(i));
-            let corrected = Vec3::from_array(corrected.map(|c| c[i]));
-            let acts = strength > 0.0 && frames.exists[i] && corrected.is_finite();
-            *out = if !acts {
-                from
-            } else if strength >= 1.0 {
-                // So both sides of a seam have the same bits.
-                corrected
-            } else {
-                from + (corrected - from) * strength
-            };
-        }
-    }
-}
-
-/// A chunk of the result.
-struct Mixed<'a> {
-    smoother: &'a Smoother,
-    rings: &'a Rings,
-    mask: Option<&'a MaskChunk>,
-    strength: f32,
-    input: &'a [Vec3],
-    first: usize,
-    out: &'a mut [Vec3],
-}
-
-impl Kernel for Mixed<'_> {
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
-        let Self { rings, input, .. } = self;
-        for (block, out) in self.out.chunks_mut(LANES).enumerate() {
-            let start = block * LANES;
-            let points = block_of(self.first + start);
-            for &point in &points[..out.len()] {
-                let (neighbours, start) = rings.row_start(point);
-                simd.prefetch(neighbours, start + AHEAD);
-                simd.prefetch(rings.all_directions(), start + AHEAD);
-            }
-            let painted = |i: usize| self.mask.map_or(MaskKind::UNPAINTED, |m| m[start + i]);
-            let strength = |i: usize| self.strength * painted(i);
-            (self.smoother).mix(rings, &points[..out.len()], strength, input, out);
         }
     }
 }
