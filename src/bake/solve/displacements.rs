@@ -5,9 +5,14 @@
 //! twisted wrist), other frames determine the displacements. IRLS iterations follow, because the largest error counts
 //! (Kavan et al. 2010 minimise the mean square).
 
+// The bodies must end up inside of what is compiled for AVX2, whatever the optimiser thinks of their size.
+#![allow(clippy::inline_always)]
+
 use super::irls;
 use super::linear::{add_ridge, eigenvectors, solve_in_place};
+use super::normal_equations::NormalEquations;
 use crate::math::Worse;
+use crate::skinning::{Backend, Kernel, Simd, dispatch};
 use crate::task::{Cancelled, Task};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
@@ -356,7 +361,7 @@ const STALLED_SHARE: f64 = 0.98;
 const MOST_STALLED: usize = 6;
 
 /// Pairs that are summed together: their sums of six numbers stay in registers.
-const LANES: usize = 4;
+const LANES: usize = 8;
 
 /// The products of every two weights of a frame, which the normal equations of all points share.
 struct WeightProducts {
@@ -390,15 +395,13 @@ impl WeightProducts {
         let (mut x, mut y) = (0, 0);
         for first in (0..self.n).step_by(LANES) {
             let mut sums = [[0.0; LANES]; 6];
-            let of_frames = self.products.chunks_exact(self.n.max(1)).zip(squares);
-            for (products, square) in of_frames {
-                let products = &products[first..first + LANES];
-                for (sums, square) in sums.iter_mut().zip(square) {
-                    for (sum, product) in sums.iter_mut().zip(products) {
-                        *sum += product * square;
-                    }
-                }
-            }
+            let of_pairs = PairSums {
+                products: self.products.get(first..).unwrap_or_default(),
+                n: self.n,
+                squares,
+                sums: &mut sums,
+            };
+            dispatch(Backend::detect(), of_pairs);
             let pairs: [[f64; 6]; LANES] = std::array::from_fn(|lane| sums.map(|sum| sum[lane]));
             for pair in pairs {
                 if x == self.k {
@@ -415,64 +418,37 @@ impl WeightProducts {
     }
 }
 
+/// The sums over frames of the products of [`LANES`] pairs times a symmetric matrix.
+struct PairSums<'a> {
+    /// Those of the first frame first.
+    products: &'a [f64],
+    /// Products of a frame.
+    n: usize,
+    squares: &'a [[f64; 6]],
+    sums: &'a mut [[f64; LANES]; 6],
+}
+
+impl Kernel for PairSums<'_> {
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let mut sums = [[0.0; LANES]; 6];
+        for (products, square) in self.products.chunks(self.n.max(1)).zip(self.squares) {
+            let Some(products) = products.first_chunk::<LANES>() else {
+                break;
+            };
+            for (sums, square) in sums.iter_mut().zip(square) {
+                for (sum, product) in sums.iter_mut().zip(products) {
+                    *sum += product * square;
+                }
+            }
+        }
+        *self.sums = sums;
+    }
+}
+
 /// The displacement of a point at given weights, bind space.
 pub(crate) fn displacement(b: &[DVec3], w: &[f64]) -> DVec3 {
     b.iter().zip(w).map(|(b, w)| *b * *w).sum()
-}
-
-/// The normal equations for the weights of one frame.
-pub(crate) struct NormalEquations {
-    k: usize,
-    /// By row, the entries up to the diagonal.
-    normal: Vec<f64>,
-    right: Vec<f64>,
-    /// The effect of each displacement, by component.
-    columns: [Vec<f64>; 3],
-}
-
-impl NormalEquations {
-    pub(crate) fn new(k: usize) -> Self {
-        Self {
-            k,
-            normal: vec![0.0; k * k],
-            right: vec![0.0; k],
-            columns: [vec![0.0; k], vec![0.0; k], vec![0.0; k]],
-        }
-    }
-
-    /// Adds a point with displacements `b` and residual `r` at matrix `a`.
-    pub(crate) fn add(&mut self, a: DMat3, b: &[DVec3], r: DVec3, irls: f64) {
-        let [xs, ys, zs] = &mut self.columns;
-        for (i, b) in b.iter().enumerate() {
-            let column = a * *b;
-            (xs[i], ys[i], zs[i]) = (column.x, column.y, column.z);
-        }
-        let rows = self.normal.chunks_exact_mut(self.k.max(1));
-        for (i, (row, right)) in rows.zip(&mut self.right).enumerate() {
-            let (x, y, z) = (xs[i], ys[i], zs[i]);
-            let before = xs[..=i].iter().zip(&ys[..=i]).zip(&zs[..=i]);
-            for (entry, ((x2, y2), z2)) in row.iter_mut().zip(before) {
-                *entry += irls * (x * x2 + y * y2 + z * z2);
-            }
-            *right += irls * (x * r.x + y * r.y + z * r.z);
-        }
-    }
-
-    /// Solves for the weights; leaves `w` as it is where the system is singular.
-    pub(crate) fn solve(mut self, w: &mut [f64]) {
-        // The solver reads the lower triangle column by column.
-        let k = self.k;
-        let mut normal = vec![0.0; k * k];
-        for row in 0..k {
-            for column in 0..=row {
-                normal[column * k + row] = self.normal[row * k + column];
-            }
-        }
-        add_ridge(&mut normal, k, 1e-10);
-        if solve_in_place(&mut normal, &mut self.right) {
-            w.copy_from_slice(&self.right);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,10 @@
 //! The factorisation is faer's sparse Cholesky, on one thread: the same bits for any number of threads. Its symbolic part
 //! is computed once for all systems of a profile.
 
+// The bodies must end up inside of what is compiled for AVX2, whatever the optimiser thinks of their size.
+#![allow(clippy::inline_always)]
+
+use crate::skinning::{Backend, Kernel, Simd, dispatch};
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor::LltRegularization;
 use faer::mat::MatMut;
@@ -164,32 +168,14 @@ impl Pattern {
 }
 
 impl EnvelopeSystem<'_> {
-    /// Adds three equations: `columns`, by block, times the unknowns equals `right`.
+    /// Adds three equations: `columns`, by block, each block once, times the unknowns equals `right`.
+    #[cfg(test)]
     pub(crate) fn add<const N: usize>(&mut self, columns: &[(usize, [DVec3; N])], right: DVec3) {
-        for (a, of_a) in columns {
-            let at = self.envelope.rank[*a];
-            for (i, x) in of_a.iter().enumerate() {
-                self.right[at * N + i] += x.dot(right);
-            }
-            for (b, of_b) in columns {
-                let to = self.envelope.rank[*b];
-                if to > at {
-                    continue;
-                }
-                let components = (of_b.map(|c| c.x), of_b.map(|c| c.y), of_b.map(|c| c.z));
-                for (i, x) in of_a.iter().enumerate() {
-                    let row = at * N + i;
-                    let from = self.start(row) + to * N - self.envelope.first_column(row);
-                    let dots = dots(*x, &components);
-                    let most = if to == at { i + 1 } else { N };
-                    let entries = self.lower[from..from + most].iter_mut();
-                    entries.zip(dots).for_each(|(entry, dot)| *entry += dot);
-                }
-            }
-        }
+        self.add_bordered(columns, 0, &[], right);
     }
 
-    /// Like [`Self::add`], with the columns of border unknowns from number `first` on.
+    /// Adds three equations: `columns`, by block, each block once, and the columns of border unknowns from number `first`
+    /// on, times the unknowns equals `right`.
     pub(crate) fn add_bordered<const N: usize>(
         &mut self,
         columns: &[(usize, [DVec3; N])],
@@ -197,36 +183,14 @@ impl EnvelopeSystem<'_> {
         border: &[DVec3],
         right: DVec3,
     ) {
-        self.add(columns, right);
-        let mut of_border = std::mem::take(&mut self.border);
-        for (i, of_component) in of_border.iter_mut().enumerate() {
-            of_component.clear();
-            of_component.extend(border.iter().map(|column| column[i]));
-        }
-        let [xs, ys, zs] = &of_border;
-        let blocks = self.envelope.rank.len() * N;
-        for (i, x) in border.iter().enumerate() {
-            let row = blocks + first + i;
-            self.right[row] += x.dot(right);
-            let start = self.start(row);
-            let own = start + blocks + first;
-            add_dots(&mut self.lower[own..=own + i], *x, xs, ys, zs);
-        }
-        for (block, of_block) in columns {
-            let to = self.envelope.rank[*block] * N;
-            let components = (
-                of_block.map(|c| c.x),
-                of_block.map(|c| c.y),
-                of_block.map(|c| c.z),
-            );
-            for (i, x) in border.iter().enumerate() {
-                let from = self.start(blocks + first + i) + to;
-                let entries = self.lower[from..from + N].iter_mut();
-                let dots = dots(*x, &components);
-                entries.zip(dots).for_each(|(entry, dot)| *entry += dot);
-            }
-        }
-        self.border = of_border;
+        let equations = Equations {
+            system: self,
+            columns,
+            first,
+            border,
+            right,
+        };
+        dispatch(Backend::detect(), equations);
     }
 
     /// Adds a ridge of `share` times the mean diagonal to the border: undetermined weights become 0.
@@ -271,14 +235,63 @@ impl EnvelopeSystem<'_> {
     }
 }
 
-/// The scalar products of a vector with vectors that are given by component.
-#[inline]
-fn dots<const N: usize>(v: DVec3, (xs, ys, zs): &([f64; N], [f64; N], [f64; N])) -> [f64; N] {
-    std::array::from_fn(|i| v.x * xs[i] + v.y * ys[i] + v.z * zs[i])
+/// Three equations that are added to a system.
+struct Equations<'a, 'e, const N: usize> {
+    system: &'a mut EnvelopeSystem<'e>,
+    columns: &'a [(usize, [DVec3; N])],
+    first: usize,
+    border: &'a [DVec3],
+    right: DVec3,
+}
+
+impl<const N: usize> Kernel for Equations<'_, '_, N> {
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Self { system, first, .. } = self;
+        let mut of_border = std::mem::take(&mut system.border);
+        for (i, of_component) in of_border.iter_mut().enumerate() {
+            of_component.clear();
+            for column in self.border {
+                of_component.push(column[i]);
+            }
+        }
+        let [xs, ys, zs] = &of_border;
+        let blocks = system.envelope.rank.len() * N;
+        for (i, x) in self.border.iter().enumerate() {
+            let row = blocks + first + i;
+            system.right[row] += x.dot(self.right);
+            let own = system.start(row) + blocks + first;
+            add_dots(&mut system.lower[own..=own + i], *x, xs, ys, zs);
+        }
+        for (block, of_block) in self.columns {
+            let to = system.envelope.rank[*block] * N;
+            let [mut xs, mut ys, mut zs] = [[0.0; N]; 3];
+            for (i, column) in of_block.iter().enumerate() {
+                (xs[i], ys[i], zs[i]) = (column.x, column.y, column.z);
+            }
+            for (row_block, of_row) in self.columns {
+                let at = system.envelope.rank[*row_block] * N;
+                for (i, x) in of_row.iter().enumerate().filter(|_| at >= to) {
+                    let row = at + i;
+                    let from = system.start(row) + to - system.envelope.first_column(row);
+                    let most = if at == to { i + 1 } else { N };
+                    add_dots(&mut system.lower[from..from + most], *x, &xs, &ys, &zs);
+                }
+            }
+            for (i, x) in self.border.iter().enumerate() {
+                let from = system.start(blocks + first + i) + to;
+                add_dots(&mut system.lower[from..from + N], *x, &xs, &ys, &zs);
+            }
+            for (i, x) in of_block.iter().enumerate() {
+                system.right[to + i] += x.dot(self.right);
+            }
+        }
+        system.border = of_border;
+    }
 }
 
 /// Adds the scalar products of a vector with vectors that are given by component.
-#[inline]
+#[inline(always)]
 fn add_dots(entries: &mut [f64], v: DVec3, xs: &[f64], ys: &[f64], zs: &[f64]) {
     let n = entries.len();
     let (xs, ys, zs) = (&xs[..n], &ys[..n], &zs[..n]);

@@ -1,7 +1,8 @@
 //! Morph weights of one frame by least squares.
 
-use super::displacements::{NormalEquations, displacement};
+use super::displacements::displacement;
 use super::irls;
+use super::normal_equations::NormalEquations;
 use crate::math::Worse;
 use glam::DVec3;
 

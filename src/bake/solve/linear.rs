@@ -1,5 +1,9 @@
 //! Small dense linear algebra in f64 by faer, on one thread: the same bits for any number of threads.
 
+// The bodies must end up inside of what is compiled for AVX2, whatever the optimiser thinks of their size.
+#![allow(clippy::inline_always)]
+
+use crate::skinning::{Backend, Kernel, Simd, dispatch};
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
@@ -42,35 +46,58 @@ pub(crate) fn solve_in_place(a: &mut [f64], b: &mut [f64]) -> bool {
 
 /// [`solve_in_place`] by the outer product form of the Cholesky factorisation (Golub and Van Loan 2013, algorithm 4.2.2).
 fn solve_small(a: &mut [f64], b: &mut [f64]) -> bool {
-    let n = b.len();
-    for j in 0..n {
-        let (left, right) = a.split_at_mut((j + 1) * n);
-        let column = &mut left[j * n..];
-        let pivot = column[j].sqrt();
-        // Also false for NaN.
-        if !(pivot > 0.0 && pivot.is_finite()) {
-            return false;
+    let mut found = false;
+    let system = SmallSystem {
+        a,
+        b,
+        found: &mut found,
+    };
+    dispatch(Backend::detect(), system);
+    found
+}
+
+/// A system that is solved in place.
+struct SmallSystem<'a> {
+    a: &'a mut [f64],
+    b: &'a mut [f64],
+    /// Whether the matrix is positive definite and the solution finite.
+    found: &'a mut bool,
+}
+
+impl Kernel for SmallSystem<'_> {
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let (a, b) = (self.a, self.b);
+        let n = b.len();
+        for j in 0..n {
+            let (left, right) = a.split_at_mut((j + 1) * n);
+            let column = &mut left[j * n..];
+            let pivot = column[j].sqrt();
+            // Also false for NaN.
+            if !(pivot > 0.0 && pivot.is_finite()) {
+                return;
+            }
+            column[j] = pivot;
+            column[j + 1..].iter_mut().for_each(|x| *x /= pivot);
+            let rest = right.chunks_exact_mut(n).enumerate();
+            for (c, other) in rest.map(|(c, other)| (j + 1 + c, other)) {
+                let factor = column[c];
+                let pairs = other[c..].iter_mut().zip(&column[c..]);
+                pairs.for_each(|(x, below)| *x -= factor * below);
+            }
+            let (done, below) = b.split_at_mut(j + 1);
+            done[j] /= pivot;
+            let pairs = below.iter_mut().zip(&column[j + 1..]);
+            pairs.for_each(|(x, of_column)| *x -= of_column * done[j]);
         }
-        column[j] = pivot;
-        column[j + 1..].iter_mut().for_each(|x| *x /= pivot);
-        let rest = right.chunks_exact_mut(n).enumerate();
-        for (c, other) in rest.map(|(c, other)| (j + 1 + c, other)) {
-            let factor = column[c];
-            let pairs = other[c..].iter_mut().zip(&column[c..]);
-            pairs.for_each(|(x, below)| *x -= factor * below);
+        for j in (0..n).rev() {
+            let column = &a[j * n..(j + 1) * n];
+            let pairs = column[j + 1..].iter().zip(&b[j + 1..]);
+            let below: f64 = pairs.map(|(x, of_b)| x * of_b).sum();
+            b[j] = (b[j] - below) / column[j];
         }
-        let (done, below) = b.split_at_mut(j + 1);
-        done[j] /= pivot;
-        let pairs = below.iter_mut().zip(&column[j + 1..]);
-        pairs.for_each(|(x, of_column)| *x -= of_column * done[j]);
+        *self.found = b.iter().all(|x| x.is_finite());
     }
-    for j in (0..n).rev() {
-        let column = &a[j * n..(j + 1) * n];
-        let pairs = column[j + 1..].iter().zip(&b[j + 1..]);
-        let below: f64 = pairs.map(|(x, of_b)| x * of_b).sum();
-        b[j] = (b[j] - below) / column[j];
-    }
-    b.iter().all(|x| x.is_finite())
 }
 
 /// Adds `share` of the mean of the diagonal, to the diagonal: a ridge that keeps a singular system solvable.

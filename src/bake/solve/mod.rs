@@ -16,6 +16,7 @@ mod key_weights;
 pub(crate) mod linear;
 pub(crate) mod mesh_basis;
 pub(crate) mod motions;
+mod normal_equations;
 pub(crate) mod placement;
 pub(crate) mod playback;
 pub(crate) mod prices;

@@ -1,6 +1,9 @@
 //! Weights of points over joints and helper joints: constrained least squares (non-negative, sum 1, at most four) with
 //! IRLS.
 
+// The bodies must end up inside of what is compiled for AVX2, whatever the optimiser thinks of their size.
+#![allow(clippy::inline_always)]
+
 use super::irls;
 use super::simplex::minimise_on_simplex;
 use super::training::TrainingSet;
@@ -10,6 +13,7 @@ use crate::bake::problem::rows::{
 };
 use crate::bake::problem::sampler::Sampler;
 use crate::math::Worse;
+use crate::skinning::{Backend, Kernel, Simd, dispatch};
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
@@ -355,19 +359,40 @@ fn refit<'a>(
 
 /// Adds `factor` times the scalar products of n vectors, given by component (a multiple of three), to the lower half of a
 /// matrix by rows.
-fn add_products(matrix: &mut [f64], components: &[f64], n: usize, factor: f64) {
-    for three in components.chunks_exact((3 * n).max(1)) {
-        let (xs, rest) = three.split_at(n);
-        let (ys, zs) = rest.split_at(n);
-        for i in 0..n {
-            let (x, y, z) = (factor * xs[i], factor * ys[i], factor * zs[i]);
-            let row = &mut matrix[i * n..=i * n + i];
-            let others = xs.iter().zip(ys).zip(zs);
-            for (entry, ((x2, y2), z2)) in row.iter_mut().zip(others) {
-                *entry += x * x2 + y * y2 + z * z2;
+struct AddProducts<'a> {
+    matrix: &'a mut [f64],
+    components: &'a [f64],
+    n: usize,
+    factor: f64,
+}
+
+impl Kernel for AddProducts<'_> {
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Self { n, factor, .. } = self;
+        for three in self.components.chunks_exact((3 * n).max(1)) {
+            let (xs, rest) = three.split_at(n);
+            let (ys, zs) = rest.split_at(n);
+            for i in 0..n {
+                let (x, y, z) = (factor * xs[i], factor * ys[i], factor * zs[i]);
+                let row = &mut self.matrix[i * n..=i * n + i];
+                let others = xs.iter().zip(ys).zip(zs);
+                for (entry, ((x2, y2), z2)) in row.iter_mut().zip(others) {
+                    *entry += x * x2 + y * y2 + z * z2;
+                }
             }
         }
     }
+}
+
+fn add_products(matrix: &mut [f64], components: &[f64], n: usize, factor: f64) {
+    let products = AddProducts {
+        matrix,
+        components,
+        n,
+        factor,
+    };
+    dispatch(Backend::detect(), products);
 }
 
 /// The minimiser of `x' g x` on the simplex with at most [`MAX_INFLUENCES`] nonzero entries, by removing the smallest
