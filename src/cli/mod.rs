@@ -34,7 +34,9 @@ mod motion;
 pub mod motion_args;
 mod motion_info;
 mod motion_listen;
+mod motion_query;
 mod motion_retarget;
+mod motion_streams;
 mod motion_table;
 pub mod named_stack;
 #[cfg(feature = "render")]

@@ -1,7 +1,7 @@
 //! `sinew motion`: recorded motion without a window.
 
 use super::motion_args::{MotionArgs, MotionCommand};
-use super::{Failure, motion_info, motion_listen, motion_retarget, motion_table};
+use super::{Failure, motion_info, motion_listen, motion_query, motion_retarget, motion_table};
 use crate::io::Outputs;
 use crate::io::motion_file::{MotionFile, read_motion};
 use crate::motion::bvh::BvhPoses;
@@ -18,6 +18,9 @@ pub(crate) fn run(args: &MotionArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     if let Some(listen) = args.listen {
         return motion_listen::run(args, listen, out);
     }
+    if args.query {
+        return motion_query::run(args, out);
+    }
     if let Some(table) = &args.table {
         return motion_table::run(args, table, out);
     }
@@ -32,7 +35,7 @@ pub(crate) fn run(args: &MotionArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         return places(args, file, to);
     }
     Err(Failure::Usage(
-        "motion needs an action: info FILE, --places, --stream with --table, --bvh, --from, --replay or --listen."
+        "motion needs an action: info FILE, --places, --stream with --table or --query, --bvh, --from, --replay or --listen."
             .into(),
     ))
 }

@@ -127,15 +127,40 @@ pub struct MotionArgs {
     /// Rows per second of the table, 1 - 1000.
     #[arg(long, value_name = "HZ", default_value = "60", value_parser = parse_rate, help_heading = STREAMS)]
     pub rate: f64,
-    /// The common time to write, seconds; default: where all streams have samples.
-    #[arg(long, value_name = "START,END", value_parser = parse_range, requires = "table", help_heading = STREAMS)]
+    /// The common time to write or to ask about, seconds; default: where all streams have samples, of --query where any
+    /// has.
+    #[arg(long, value_name = "START,END", value_parser = parse_range, requires = "stream", help_heading = STREAMS)]
     pub range: Option<[f64; 2]>,
-    /// The channels to write, as STREAM.CHANNEL; default: all.
-    #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "table", help_heading = STREAMS)]
+    /// The channels to write or to ask about, as STREAM.CHANNEL; default: all.
+    #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "stream", help_heading = STREAMS)]
     pub channels: Vec<String>,
     /// Write only rows in which all channels have a value.
     #[arg(long, requires = "table", help_heading = STREAMS)]
     pub valid: bool,
+    /// Print what the channels are over the range, as JSON: least and largest value with their times, mean, events.
+    #[arg(long, requires = "stream", conflicts_with = "table", help_heading = STREAMS)]
+    pub query: bool,
+    /// Also the values at these common times, seconds.
+    #[arg(
+        long,
+        value_name = "T0,T1",
+        value_delimiter = ',',
+        allow_negative_numbers = true,
+        value_parser = parse_finite,
+        requires = "query",
+        help_heading = STREAMS
+    )]
+    pub at: Vec<f64>,
+    /// Also when the values are above a threshold, in the channel's unit.
+    #[arg(
+        long,
+        value_name = "X",
+        allow_negative_numbers = true,
+        value_parser = parse_finite,
+        requires = "query",
+        help_heading = STREAMS
+    )]
+    pub above: Option<f64>,
 }
 
 const STREAMS: &str = "Streams";
@@ -349,8 +374,7 @@ impl Args for Streams {
                     "FILE",
                     "A recording: .csv, .tsv, .trc, .jsonl or .vmclog; --clock and --event after it apply to it",
                 )
-                .value_parser(clap::value_parser!(PathBuf))
-                .requires("table"),
+                .value_parser(clap::value_parser!(PathBuf)),
             )
             .arg(
                 flag(
@@ -448,6 +472,13 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.1..=1800.0).contains(&seconds) => Ok(seconds),
         _ => Err("give seconds, 0.1 - 1800".into()),
+    }
+}
+
+fn parse_finite(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => Err("give a number".into()),
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Data flow: the text of a file -> [`table`] (CSV, TRC) -> a [`Recording`], or [`bvh`] -> a [`bvh::Bvh`]. A channel of a
 //! recording is read at any time as a [`Channel`]: interpolated ([`Sampling`]), and in gaps held and faded to rest
-//! ([`fade`]). [`align`] puts the clocks of devices on a common one, [`aggregate`] samples several recordings at common times.
+//! ([`fade`]). [`align`] puts the clocks of devices on a common one, [`aggregate`] samples several recordings at common times,
+//! [`statistics`] says what their numbers are over a range of it.
 //! A [`Take`] is a skeleton in motion, of a BVH file or a clip; [`retarget`] puts it on another one by the [`roles`] of both.
 //! [`vmc`] reads packets of live motion, [`live`] shows and keeps it.
 //!
@@ -28,6 +29,7 @@ mod sampling;
 mod series;
 pub mod signal;
 mod source;
+pub mod statistics;
 pub mod table;
 mod take;
 pub mod text;

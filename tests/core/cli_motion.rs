@@ -4,7 +4,7 @@ use crate::cli::{asset, done, fails, text};
 use crate::npy::read_npy;
 use crate::shared::shared_dir;
 use rosc::{OscMessage, OscPacket, OscType};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 
@@ -98,6 +98,69 @@ fn places_are_those_of_independent_readers() {
     );
     assert!(why.contains("needs a BVH file"), "{why}");
     fails(&["motion", text(&bvh)], 2);
+}
+
+#[test]
+fn recordings_are_asked_on_the_common_clock() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("arm.csv");
+    let rows =
+        "# event: clap at 0.5\ntime,emg[mV],elbow[deg],phase\n0,0,10,rest\n1,40,90,flex\n2,0,10,\n";
+    std::fs::write(&csv, rows).unwrap();
+    let ask = |more: &[&str]| {
+        let line = [
+            "motion",
+            "--stream",
+            text(&csv),
+            "--clock",
+            "1,10",
+            "--query",
+        ];
+        let answer = done(&[&line, more].concat());
+        serde_json::from_str::<Value>(&answer).unwrap()
+    };
+    let all = ask(&["--above", "30", "--at", "10.5,99"]);
+    assert_eq!(all["range"], json!([10.0, 12.0]));
+    assert_eq!(
+        all["events"],
+        json!([{"stream": "arm", "name": "clap", "t": 10.5}])
+    );
+    let emg = &all["channels"][0];
+    assert_eq!(
+        (&emg["name"], &emg["unit"]),
+        (&json!("arm.emg"), &json!("mV"))
+    );
+    assert_eq!(emg["max"], json!({"t": 11.0, "value": 40.0}));
+    assert_eq!(emg["mean"], json!(20.0));
+    let at = json!([{"t": 10.5, "value": 20.0}, {"t": 99.0, "value": null}]);
+    assert_eq!(emg["at"], at);
+    assert_eq!(emg["above"]["stretches"], json!([[10.75, 11.25]]));
+    let elbow = &all["channels"][1];
+    let mean = elbow["mean"].as_f64().unwrap();
+    assert!(
+        (mean - 50.0).abs() < 1e-9,
+        "degrees, as in the file: {mean}"
+    );
+    let phase = &all["channels"][2];
+    assert_eq!(phase["at"][0], json!({"t": 10.5, "word": "rest"}));
+    assert_eq!(phase["words"][1], json!({"t": 11.0, "word": "flex"}));
+    let part = ask(&["--channels", "arm.emg", "--range", "10,10.5"]);
+    assert_eq!(part["channels"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        part["channels"][0]["max"],
+        json!({"t": 10.5, "value": 20.0})
+    );
+    let line = [
+        "motion",
+        "--stream",
+        text(&csv),
+        "--query",
+        "--channels",
+        "arm.x",
+    ];
+    let why = fails(&line, 2);
+    assert!(why.contains("there is no such channel"), "{why}");
+    fails(&["motion", "--stream", text(&csv)], 2);
 }
 
 #[test]
