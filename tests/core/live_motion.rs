@@ -527,6 +527,7 @@ fn a_bone_that_appears_later_keeps_the_travel_of_the_body() {
         (shown - rest).z
     };
     let mut n_sent = 0;
+    let start = Instant::now();
     for (z, with_head) in [(0.0, false), (0.5, false), (0.5, true)] {
         let bones = BONES.iter().filter(|name| with_head || **name != "Head");
         let bones: Vec<(&str, DVec3, DQuat)> = bones
@@ -539,22 +540,22 @@ fn a_bone_that_appears_later_keeps_the_travel_of_the_body() {
                 (*name, place, DQuat::IDENTITY)
             })
             .collect();
-        // In real time, because the pose on screen is that of the sender's clock.
-        for _ in 0..20 {
-            socket.send(&frame(n_sent as f32 / 60.0, &bones)).unwrap();
+        // In real time, because the pose on screen is that of the sender's clock; a busy machine sends fewer frames a second.
+        // The farthest place counts, once the latency is over.
+        let mut found: f64 = 0.0;
+        for i in 0..40 {
+            let time = start.elapsed().as_secs_f32();
+            socket.send(&frame(time, &bones)).unwrap();
             n_sent += 1;
             std::thread::sleep(Duration::from_millis(16));
             h.editor.poll(0.0);
+            if i >= 20 {
+                found = found.max(travel(&h).abs());
+            }
         }
         until(&mut h, "the frames", |h| received(h) == n_sent);
-        h.editor.poll(0.0);
-        let found = travel(&h);
         assert!(
-            if z > 0.0 {
-                found > 0.2
-            } else {
-                found.abs() < 0.05
-            },
+            if z > 0.0 { found > 0.2 } else { found < 0.05 },
             "{found} with the hips at {z}, with a head: {with_head}"
         );
     }

@@ -39,8 +39,8 @@ fn a_dropped_recording_is_bound_scrubbed_and_taken_back() {
     window.drop_file(&path);
     assert_eq!(undo_label(&window), "Add recording · load");
     assert!(window.says("load, 10 Hz, 2 s"));
-    assert!(window.says("wrist: marker, 100 %"));
-    assert!(window.says("hip: rotation, 100 %"));
+    assert!(window.says("wrist: 0, 0, 0 m"));
+    assert!(window.says("hip: 0°"));
     window.scroll_panel(-700.0);
     window.picture("recording-added");
 
@@ -62,6 +62,7 @@ fn a_dropped_recording_is_bound_scrubbed_and_taken_back() {
     editor.set_time(0.0);
     window.settle();
     let before = window.positions();
+    assert!(window.says("load: 0 N"));
     // The bone is still in this clip or not: what the marker adds is the difference to the muted layer.
     window.harness.state_mut().editor_mut().set_time(1.0);
     window.settle();
@@ -174,4 +175,34 @@ fn a_recording_is_chosen_in_a_dialog_and_relinked_from_the_problems() {
     assert_eq!(undo_label(&window), "Relink recording · load");
     assert!(window.says("load, 10 Hz, 2 s"));
     assert!(!window.says("Fix: Relink"));
+}
+
+#[test]
+fn a_channel_says_its_value_its_extremes_and_when_it_is_above_a_threshold() {
+    let mut window = with_clusters_on_a_bone();
+    let path = recording(&window);
+    window.drop_file(&path);
+    window.harness.state_mut().editor_mut().set_time(0.55);
+    window.settle();
+    assert!(window.says("load: 55 N"));
+    assert!(window.says("wrist: 0, 0.028, 0 m"));
+    window.harness.state_mut().editor_mut().set_time(5.0);
+    window.settle();
+    assert!(window.says("load: no value"));
+    window.reach(Role::ListBoxOption, "load: no value");
+    window.press_widget(Role::ListBoxOption, "load: no value");
+    window.reach(Role::SpinButton, "Above");
+    assert!(window.says("Min 0 N at 0.00 s"));
+    assert!(window.says("Mean 100 N"));
+    window.press_widget(Role::Link, "Max 200 N at 2.00 s");
+    assert!((window.editor().playback().time_secs - 2.0).abs() < 1e-9);
+    assert!(window.says("load: 200 N"));
+    window.click(Role::SpinButton, "Above");
+    window.write("150");
+    window.key(Modifiers::NONE, Key::Enter);
+    assert!(window.says("0.50 s in 1 stretch"));
+    window.picture("recording-asked");
+    window.press_widget(Role::Link, "1.50 - 2.00 s");
+    assert!((window.editor().playback().time_secs - 1.5).abs() < 1e-6);
+    window.assert_panel_fits();
 }

@@ -97,6 +97,7 @@ fn smoothing(mut mesh: Mesh, bent: &[Vec3], rounds: usize) -> io::Result<Vec<Ben
     };
     let masks = Masks::default();
     let mut smoother = Smoother::default();
+    smoother.set_mesh(&mesh, &settings);
     smoother.set_rest(&mesh, &settings, &mesh.positions);
     let mut out = vec![Vec3::ZERO; n_points];
     let smooth = Item {

@@ -53,13 +53,17 @@ struct Around {
 }
 
 impl Smoother {
+    /// Plans the iterations. To be called before all else, and when the mesh or the number of iterations changed.
+    pub fn set_mesh(&mut self, mesh: &Mesh, settings: &CorrectiveSmooth) {
+        self.iterations.set_mesh(mesh.rings(), settings.iterations);
+    }
+
     /// Computes the detail of a bind shape. To be called when the shape, the mesh, the factor or the number of
     /// iterations changed.
     ///
     /// `rest`: n_points, the morphed, inflated bind shape: the result of the stack if no joint rotated.
     pub fn set_rest(&mut self, mesh: &Mesh, settings: &CorrectiveSmooth, rest: &[Vec3]) {
         let rings = mesh.rings();
-        self.iterations.set_mesh(rings, settings.iterations);
         self.iterations
             .smooth(rings, settings, rest, &mut self.smoothed);
         let smoothed = &self.smoothed;

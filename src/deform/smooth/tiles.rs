@@ -82,14 +82,18 @@ impl Tiles {
         }
         // Four groups for each thread: the last ones to end wait for little.
         let n_groups = (4 * rayon::current_num_threads()).min(ranges.len());
+        // The buffers swap their places: each must hold the largest range, so that no later run allocates.
+        let largest = ranges.iter().map(|tile: &Vec<Range<usize>>| tile[0].len());
+        let largest = largest.max().unwrap_or(0);
+        let buffer = || Vec::with_capacity(largest);
         Some(Self {
             size,
             ranges,
-            buffers: vec![<[Vec<Vec3A>; 2]>::default(); n_groups],
+            buffers: (0..n_groups).map(|_| [buffer(), buffer()]).collect(),
         })
     }
 
-    /// Writes the iterated points to `to`, n_points. Allocates nothing from the second run on.
+    /// Writes the iterated points to `to`, n_points. Allocates nothing.
     ///
     /// `load`: writes the points from the first one of a range, before the first iteration; `iterate`: writes the points
     /// from the first one of a range after an iteration, from those before it and the index of their first.

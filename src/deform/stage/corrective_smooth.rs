@@ -14,6 +14,8 @@ use glam::Vec3;
 #[derive(Default)]
 pub(super) struct SmoothStage {
     detail_by: LastKey<DetailKey>,
+    /// The mesh and the number of iterations.
+    tiles_by: LastKey<(Identity<Mesh>, u32)>,
     /// Bits of the strength.
     strength: LastKey<u32>,
     smoother: Smoother,
@@ -57,6 +59,10 @@ impl Stage for SmoothStage {
         self.repaint(masks, before.len());
 
         if new_detail {
+            let tiles = (Identity::of(Some(mesh)), settings.iterations);
+            if self.tiles_by.replace(|_| tiles) {
+                self.smoother.set_mesh(mesh, settings);
+            }
             self.shape.resize(before.len(), Vec3::ZERO);
             let (chunks, palette) = (run.skin.chunks(), run.skin.palette());
             inflate_shape(run.bind.shape(), chunks, palette, &mut self.shape);

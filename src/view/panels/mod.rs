@@ -20,6 +20,7 @@ mod pose_blend;
 mod poses;
 mod problems;
 mod properties;
+mod recording_channels;
 mod recordings;
 mod rename;
 mod rig_report;

@@ -1,24 +1,23 @@
-//! The recordings of the document: their files, what they hold, and what to do where a file is gone.
+//! The recordings of the document: their files, and what to do where a file is gone.
 
 use super::clusters::layer_row::{dim_ui, icon_ui};
 use super::correctives::sets::text_ui;
 use super::correctives::{buttons_ui, heading_ui};
+use super::recording_channels::RecordingChannels;
 use crate::cluster::channel::{Recording, RecordingId, RecordingItem};
 use crate::editor::Editor;
-use crate::finding::{counted, trimmed};
+use crate::finding::trimmed;
 use crate::motion::{RecordingSummaries, RecordingSummary};
 use crate::view::commands::Command;
 use crate::view::theme;
-use egui::{Label, Rect, RichText, Role, ScrollArea, Sense, Ui, Vec2, WidgetInfo, vec2};
+use egui::{Label, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
 use egui_material_icons::icons;
-
-/// The height of the list of channels, points.
-const CHANNELS: f32 = 112.0;
 
 /// The list of recordings in a panel.
 #[derive(Default)]
 pub(super) struct RecordingList {
     summaries: RecordingSummaries,
+    channels: RecordingChannels,
 }
 
 impl RecordingList {
@@ -74,7 +73,10 @@ impl RecordingList {
         let active = editor.active_recording();
         if let Some((id, item)) = active.and_then(|id| Some((id, recordings.get(&id)?))) {
             match &item.content {
-                Ok(recording) => content_ui(ui, recording, &self.summaries.of(id.0, recording)),
+                Ok(recording) => {
+                    let summary = self.summaries.of(id.0, recording);
+                    (self.channels).show_ui(ui, editor, (item, recording), &summary);
+                }
                 Err(why) => {
                     let error = theme::palette(ui).error;
                     let text = RichText::new(format!("{why}.")).color(error);
@@ -143,48 +145,4 @@ fn rate_text(of: &Recording, summary: &RecordingSummary) -> String {
         format!("{} Hz, ", trimmed((rate * 10.0).round() / 10.0))
     });
     format!("{rate}{} s", trimmed((seconds * 100.0).round() / 100.0))
-}
-
-/// Draws the channels of a recording, each with the part of its samples that have a value.
-fn content_ui(ui: &mut Ui, of: &Recording, summary: &RecordingSummary) {
-    let text = format!(
-        "{}, {}",
-        counted(of.times.len(), "sample"),
-        counted(of.n_channels(), "channel")
-    );
-    dim_ui(ui, &text);
-    ScrollArea::vertical()
-        .id_salt("channels")
-        .max_height(CHANNELS)
-        .auto_shrink([false, true])
-        .show_rows(ui, 18.0, summary.channels.len(), |ui, range| {
-            ui.spacing_mut().item_spacing.y = 0.0;
-            for channel in &summary.channels[range] {
-                let (name, kind) = (&channel.name, channel.kind);
-                let palette = theme::palette(ui);
-                let size = Vec2::new(ui.available_width() - 10.0, 18.0);
-                let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-                let beside = format!("{kind}, {:.0} %", 100.0 * channel.coverage);
-                let spoken = format!("{name}: {beside}");
-                response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &spoken));
-                let place = rect.with_min_x(rect.left() + 8.0);
-                let right = text_ui(ui, &beside, palette.text_dim, place, true, 110.0);
-                let own = place.with_max_x(right - 6.0);
-                text_ui(ui, name, palette.text, own, false, own.width());
-                response.on_hover_text(about(kind, channel.coverage));
-            }
-        });
-}
-
-fn about(kind: &str, part: f64) -> String {
-    let use_of = match kind {
-        "marker" => "Data binds it to clusters.",
-        "rotation" => "A driver can use its angle or its twist about an axis.",
-        "scalar" => "A data layer or a driver can use it.",
-        _ => "Text cannot drive.",
-    };
-    format!(
-        "{:.1} % of its samples have a value. {use_of}",
-        100.0 * part
-    )
 }
