@@ -60,7 +60,9 @@ impl FindCommand {
                 ui.label("No matching command. Try another word, or press Esc to close.");
             }
             ScrollArea::vertical()
-                .max_height(12.0 * (theme::ROW + 4.0))
+                .max_height(LIST)
+                // The window remembers its height, so a short list would keep all later ones short.
+                .min_scrolled_height(LIST)
                 .auto_shrink([false, true])
                 .show(ui, |ui| {
                     for (i, &command) in found.iter().enumerate() {
@@ -81,6 +83,9 @@ impl FindCommand {
         answer
     }
 }
+
+/// The height of the list of commands, points.
+const LIST: f32 = 12.0 * (theme::ROW + 4.0);
 
 /// Draws one command: menu and name, tooltip, keys.
 fn row_ui(
@@ -116,17 +121,15 @@ fn row_ui(
     (response, enabled)
 }
 
-/// The commands whose menu, name or tooltip contain all words of `text`; matches in names first, enabled ones first.
+/// The commands whose menu, name or tooltip contain all words of `text`; matches in names first, of these the enabled ones
+/// first.
 fn matching(text: &str, editor: &Editor) -> Vec<Command> {
-    let text = text.to_lowercase();
+    let text = spelled(text);
     let words: Vec<&str> = text.split_whitespace().collect();
     let rank = |command: Command| {
-        let name = command.full_label(editor).to_lowercase();
-        let all = format!(
-            "{} {name} {}",
-            command.group().label().to_lowercase(),
-            command.about().to_lowercase()
-        );
+        let name = spelled(&command.full_label(editor));
+        let (group, about) = (command.group().label(), command.about());
+        let all = format!("{} {name} {}", spelled(group), spelled(about));
         if !words.iter().all(|word| all.contains(word)) {
             return None;
         }
@@ -137,11 +140,25 @@ fn matching(text: &str, editor: &Editor) -> Vec<Command> {
         } else {
             2
         };
-        Some((!command.is_enabled(editor), closeness))
+        Some((closeness, !command.is_enabled(editor)))
     };
     let mut found: Vec<_> = Command::all()
         .filter_map(|command| Some((rank(command)?, command)))
         .collect();
     found.sort_by_key(|&(rank, _)| rank);
     found.into_iter().map(|(_, command)| command).collect()
+}
+
+/// A text in lower case and in one spelling: American words find British ones.
+fn spelled(text: &str) -> String {
+    let text = text.to_lowercase();
+    let pairs = [
+        ("iz", "is"),
+        ("yz", "ys"),
+        ("color", "colour"),
+        ("center", "centre"),
+    ];
+    pairs.iter().fold(text, |text, (american, british)| {
+        text.replace(american, british)
+    })
 }

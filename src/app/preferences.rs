@@ -94,7 +94,8 @@ impl Preferences {
                         pressed: true,
                         modifiers,
                         ..
-                    } => Some(Chord::pressed(*key, *modifiers)),
+                        // Held for the key that follows.
+                    } if !is_modifier(*key) => Some(Chord::pressed(*key, *modifiers)),
                     Event::Copy => Some(Chord::pressed(Key::C, modifiers)),
                     Event::Cut => Some(Chord::pressed(Key::X, modifiers)),
                     Event::Paste(_) => Some(Chord::pressed(Key::V, modifiers)),
@@ -257,4 +258,19 @@ pub(super) fn preset_about(preset: Preset) -> &'static str {
             "W E R gizmos, F frames, Alt with the mouse buttons tumbles, tracks and dollies."
         }
     }
+}
+
+/// Whether a key only changes the meaning of others.
+fn is_modifier(key: Key) -> bool {
+    matches!(
+        key,
+        Key::ShiftLeft
+            | Key::ShiftRight
+            | Key::ControlLeft
+            | Key::ControlRight
+            | Key::AltLeft
+            | Key::AltRight
+            | Key::SuperLeft
+            | Key::SuperRight
+    )
 }

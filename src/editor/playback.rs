@@ -168,10 +168,13 @@ impl Editor {
         self.evaluation.stale = true;
     }
 
-    /// Starts or pauses playback; without a clip on screen, shows the first one.
+    /// Starts playback, or pauses it at the nearest frame; without a clip on screen, shows the first one.
     pub fn toggle_play(&mut self) {
         if self.is_playing() {
             self.pause();
+            // Keyframes are inserted at whole frames.
+            self.playback_mut().time_secs = self.at_frame(self.playback().time_secs);
+            self.evaluation.stale = true;
             return;
         }
         if self.document.session().shows_rest {

@@ -80,6 +80,38 @@ pub(crate) fn same_bits(a: &Pose, b: &Pose) -> bool {
     bits(a) == bits(b)
 }
 
+/// Over a clip, the pose that was left unkeyed at another time is not the one on screen.
+#[test]
+fn the_same_rotation_again_after_a_change_of_time_is_confirmed() {
+    let mut editor = arm();
+    let clip = *editor.document().clips().keys().next().unwrap();
+    editor.show_clip(Some(clip));
+    editor.set_time(0.0);
+    let bone = JointId(editor.document().skeleton().order()[1]);
+    select(&mut editor, &[bone]);
+    let turn = |editor: &mut Editor| {
+        assert!(editor.begin_transform(TransformKind::Rotate, None, SIZE * 0.5, SIZE));
+        editor.press_axis(Axis::X, false);
+        for c in "70".chars() {
+            assert!(editor.type_transform(c));
+        }
+        editor.confirm_transform();
+        editor.document().shown_pose().locals[bone.get()]
+    };
+    let keyed = editor.document().shown_pose().locals[bone.get()];
+    let first = turn(&mut editor);
+    assert_ne!(first, keyed);
+    editor.set_time(0.5);
+    editor.set_time(0.0);
+    assert_eq!(editor.document().shown_pose().locals[bone.get()], keyed);
+    let n_before = editor.history().n_undo();
+    assert_eq!(turn(&mut editor), first);
+    assert!(editor.playback().unkeyed);
+    assert_eq!(editor.history().n_undo(), n_before + 1);
+    editor.undo();
+    assert_eq!(editor.document().shown_pose().locals[bone.get()], keyed);
+}
+
 #[test]
 fn a_typed_rotation_is_exact_one_step_and_undone_bit_for_bit() {
     let mut editor = arm();

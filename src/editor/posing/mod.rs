@@ -73,8 +73,10 @@ struct Running {
     start: Arc<Pose>,
     /// The same before constraints.
     free: Arc<Pose>,
-    /// The document's pose at the start.
+    /// The document's pose at the start. Over a clip it may be one that was left unkeyed at another time.
     before: Arc<Pose>,
+    /// Whether that pose was on screen, not keyed, at the start.
+    unkeyed: bool,
     /// The edited pose; its other joints are those of `start`.
     next: Pose,
 }
@@ -316,7 +318,8 @@ impl Editor {
         let Some(running) = self.posing.running.take() else {
             return;
         };
-        if *self.document.pose() == running.before {
+        let is_as_before = *self.document.pose() == running.before;
+        if is_as_before && self.playback().unkeyed == running.unkeyed {
             let dirty = self.history.cancel(&mut self.document);
             self.refresh(&dirty);
             self.tell_applied(running.applied.as_ref());
@@ -420,6 +423,7 @@ impl Editor {
         self.document.session_mut().playback.playing = false;
         self.history.begin(&self.document, &label);
         let (free, before) = (self.document.free_pose(), self.document.pose().clone());
+        let unkeyed = self.playback().unkeyed;
         if self.shows_live() {
             // What is posed is what was received last.
             self.hide_live();
@@ -438,6 +442,7 @@ impl Editor {
             start,
             free,
             before,
+            unkeyed,
         });
     }
 
