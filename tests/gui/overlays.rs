@@ -38,6 +38,24 @@ fn every_command_is_found_by_its_label() {
 }
 
 #[test]
+fn commands_are_found_in_either_spelling_and_the_best_match_comes_first() {
+    let mut window = Window::on("arm.glb");
+    let rows = |window: &mut Window, text: &str| {
+        window.key(Modifiers::NONE, Key::F3);
+        window.write(text);
+        let rows = window.harness.get_all_by_role(Role::ListBoxOption);
+        let rows: Vec<String> = rows.filter_map(|n| n.accesskit_node().label()).collect();
+        window.key(Modifiers::NONE, Key::Escape);
+        rows
+    };
+    let american = rows(&mut window, "normalize");
+    assert_eq!(american, rows(&mut window, "normalise"));
+    assert!(american[0].starts_with("Normalise"), "{american:?}");
+    // Redo cannot be used now, and is what was asked for.
+    assert_eq!(rows(&mut window, "redo")[0], "Redo");
+}
+
+#[test]
 fn enter_runs_the_command_that_the_arrows_chose() {
     let mut window = Window::on("arm.glb");
     window.key(Modifiers::NONE, Key::F3);
@@ -114,6 +132,9 @@ fn keys_are_learnt_and_clashes_are_asked_about() {
     window.key(CTRL, Key::Comma);
     window.click(Role::Button, "Keys of Save project");
     window.picture("preferences-learning");
+    // On a keyboard the modifier comes first; it is none of the keys.
+    window.key(CTRL, Key::ControlLeft);
+    assert!(window.says("Press the new keys"));
     window.key(CTRL, Key::F12);
     window.picture("preferences-learnt");
     assert_eq!(
