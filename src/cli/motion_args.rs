@@ -548,7 +548,7 @@ mod tests {
         );
         let why = read("motion --clock 1,0 --stream a.csv --table t.csv").unwrap_err();
         assert!(why.to_string().contains("--clock must follow"), "{why}");
-        assert!(read("motion --stream a.csv").is_err());
+        assert!(read("motion --stream a.csv --table t.csv --query").is_err());
         assert!(read("motion --stream a.csv --event clap=1 --table t.csv").is_err());
         assert!(read("motion info a.csv --json").unwrap().command.is_some());
     }
