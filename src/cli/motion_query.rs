@@ -29,18 +29,9 @@ pub(super) fn run(args: &MotionArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
             let name = format!("{}.{channel}", stream.name);
             args.channels.is_empty() || args.channels.contains(&name)
         };
-        let found = numbers(of, stream.clock, |joint| opened.rest(joint));
+        let found = numbers(of, stream.clock, is_chosen, |joint| opened.rest(joint));
         let found = found.map_err(|why| Failure::Input(format!("{}: {why}.", stream.name)))?;
-        let marker = |name: &str| {
-            let (marker, _) = name.rsplit_once('.')?;
-            (of.markers.iter().any(|track| track.name == marker)).then(|| marker.to_owned())
-        };
-        for number in &found {
-            let channel = marker(&number.name).unwrap_or_else(|| number.name.clone());
-            if is_chosen(&channel) {
-                channels.push(asked(args, stream.name, number, range));
-            }
-        }
+        channels.extend(found.iter().map(|of| asked(args, stream.name, of, range)));
         for track in of.labels.iter().filter(|track| is_chosen(&track.name)) {
             channels.push(said(
                 args,

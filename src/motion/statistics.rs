@@ -45,11 +45,12 @@ pub struct Statistics {
     pub mean: Option<f64>,
 }
 
-/// All numbers of a recording on its clock, in the order markers, rotations, scalars. Of a rotation it is the angle from the
-/// rotation that `rest` gives for its joint, 0 - 180 degrees.
+/// The numbers of the channels that `chosen` accepts by name, on a clock, in the order markers, rotations, scalars. Of a
+/// rotation it is the angle from the rotation that `rest` gives for its joint, 0 - 180 degrees.
 pub fn numbers(
     of: &Recording,
     clock: ClockMap,
+    chosen: impl Fn(&str) -> bool,
     rest: impl Fn(&str) -> DQuat,
 ) -> Result<Vec<Numbers>, ChannelError> {
     let times: Vec<f64> = of.times.iter().map(|t| clock.common(*t)).collect();
@@ -68,13 +69,13 @@ pub fn numbers(
         });
         Ok(())
     };
-    for track in &of.markers {
+    for track in of.markers.iter().filter(|track| chosen(&track.name)) {
         for (axis, letter) in ["x", "y", "z"].into_iter().enumerate() {
             let values: Vec<f64> = track.values.iter().map(|place| place[axis]).collect();
             push(format!("{}.{letter}", track.name), "m", &values)?;
         }
     }
-    for track in &of.rotations {
+    for track in of.rotations.iter().filter(|track| chosen(&track.name)) {
         let is_world = of.world_rotations.contains(&track.name);
         let rest = if is_world {
             DQuat::IDENTITY
@@ -84,7 +85,7 @@ pub fn numbers(
         let values: Vec<f64> = track.values.iter().map(|q| angle(rest, *q)).collect();
         push(track.name.clone(), "deg", &values)?;
     }
-    for track in &of.scalars {
+    for track in of.scalars.iter().filter(|track| chosen(&track.name)) {
         let factor = per_si(&track.unit);
         let values: Vec<f64> = track.values.iter().map(|v| v * factor).collect();
         push(track.name.clone(), &track.unit, &values)?;
@@ -228,7 +229,7 @@ mod tests {
     /// A triangle 0 - 40 - 0 within two seconds, a gap, then 10 for a second.
     fn numbers_of(text: &str) -> Vec<Numbers> {
         let recording = parse_csv(text, &Task::new()).unwrap();
-        numbers(&recording, ClockMap::SAME, |_| DQuat::IDENTITY).unwrap()
+        numbers(&recording, ClockMap::SAME, |_| true, |_| DQuat::IDENTITY).unwrap()
     }
 
     fn emg() -> Numbers {

@@ -11,6 +11,7 @@ use crate::motion::{ChannelSummary, Recording, RecordingSummary};
 use crate::view::theme;
 use egui::{DragValue, Role, ScrollArea, Sense, Stroke, Ui, Vec2, WidgetInfo, pos2};
 use glam::DQuat;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The height of the list of channels, points.
@@ -34,7 +35,8 @@ pub(super) struct RecordingChannels {
 struct Read {
     recording: Arc<Recording>,
     clock: ClockMap,
-    numbers: Vec<Numbers>,
+    /// By name, what was asked for: a recording of half an hour has millions of samples.
+    numbers: BTreeMap<String, Vec<Numbers>>,
     words: Vec<Words>,
 }
 
@@ -76,6 +78,7 @@ impl RecordingChannels {
             .show_rows(ui, ROW, summary.channels.len(), |ui, range| {
                 ui.spacing_mut().item_spacing.y = 0.0;
                 for channel in &summary.channels[range] {
+                    self.read_numbers(channel);
                     self.channel_ui(ui, channel, time);
                 }
             });
@@ -84,6 +87,7 @@ impl RecordingChannels {
             return;
         };
         if channel.kind != "text" {
+            self.read_numbers(channel);
             let range = editor.playback().range.map(|(from, to)| [from, to]);
             self.statistics_ui(ui, editor, &channel.clone(), range);
         }
@@ -99,8 +103,7 @@ impl RecordingChannels {
         self.read = Some(Read {
             recording: of.clone(),
             clock,
-            // The samples of a recording were checked when it was read.
-            numbers: numbers(of, clock, |_| DQuat::IDENTITY).unwrap_or_default(),
+            numbers: BTreeMap::new(),
             words: of
                 .labels
                 .iter()
@@ -109,21 +112,26 @@ impl RecordingChannels {
         });
     }
 
-    /// The numbers of a channel: three of a marker.
+    /// Reads the numbers of a channel, unless they are known.
+    fn read_numbers(&mut self, channel: &ChannelSummary) {
+        let Some(read) = self.read.as_mut() else {
+            return;
+        };
+        if channel.kind == "text" || read.numbers.contains_key(&channel.name) {
+            return;
+        }
+        let is_asked = |name: &str| name == channel.name;
+        let found = numbers(&read.recording, read.clock, is_asked, |_| DQuat::IDENTITY);
+        // The samples of a recording were checked when it was read.
+        let found = found.unwrap_or_default();
+        read.numbers.insert(channel.name.clone(), found);
+    }
+
+    /// The numbers of a channel that were read: three of a marker.
     fn numbers_of(&self, channel: &ChannelSummary) -> impl Iterator<Item = &Numbers> {
-        let all = self.read.iter().flat_map(|read| &read.numbers);
-        let name = channel.name.clone();
-        let is_marker = channel.kind == "marker";
-        all.filter(move |numbers| {
-            let Some(axis) = numbers.name.strip_prefix(name.as_str()) else {
-                return false;
-            };
-            if is_marker {
-                matches!(axis, ".x" | ".y" | ".z")
-            } else {
-                axis.is_empty()
-            }
-        })
+        let read = self.read.as_ref();
+        let found = read.and_then(|read| read.numbers.get(&channel.name));
+        found.into_iter().flatten()
     }
 
     /// The value of a channel at a time of the timeline, as text; `None` where it has none.
@@ -228,9 +236,7 @@ impl RecordingChannels {
             let field = field.suffix(with_unit("", &unit)).max_decimals(4);
             let response = ui.add(field);
             response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Above"));
-            response.on_hover_text(
-                "The time for which the channel is above this value is shown below.",
-            );
+            response.on_hover_text("Shows when the channel is above this value.");
         });
         for (numbers, answer) in self.numbers_of(channel).zip(answers) {
             let component = numbers.name[channel.name.len()..].trim_start_matches('.');
@@ -238,6 +244,7 @@ impl RecordingChannels {
             go = go.or(found);
         }
         if let Some(time) = go {
+            editor.pause();
             editor.set_time(time.max(0.0));
         }
     }
