@@ -204,14 +204,18 @@ impl eframe::App for SinewApp {
 }
 
 impl SinewApp {
-    /// Records the window size, unless the system chose it.
+    /// Records whether the window is maximised, and its size unless the system chose it.
     fn note_window(&mut self, ctx: &egui::Context) {
         let scale = ctx.zoom_factor();
-        let (size, is_own) = ctx.input(|i| {
+        let (size, is_own, is_maximised) = ctx.input(|i| {
             let window = i.viewport();
             let is_own = window.maximized != Some(true) && window.fullscreen != Some(true);
-            (window.inner_rect.map(|rect| rect.size()), is_own)
+            let size = window.inner_rect.map(|rect| rect.size());
+            (size, is_own, window.maximized)
         });
+        if let Some(is_maximised) = is_maximised {
+            self.settings.settings.is_maximised = is_maximised;
+        }
         if let Some(size) = size.filter(|_| is_own) {
             let size = [(size.x * scale).round(), (size.y * scale).round()];
             self.settings.settings.window_size = Some(size);

@@ -4,7 +4,7 @@ use crate::document::session::Session;
 use crate::view::commands::Command;
 use crate::view::commands::table::Group;
 use crate::view::hints::hints;
-use crate::view::keymap::{self, Preset};
+use crate::view::keymap;
 use crate::view::mode::Mode;
 use crate::view::theme;
 use eframe::egui;
@@ -38,7 +38,7 @@ pub(super) fn help_ui(ctx: &egui::Context, mode: Mode, session: &Session) -> boo
                 ui.horizontal_top(|ui| {
                     let columns = if ui.available_width() > 700.0 { 3 } else { 2 };
                     let width = (ui.available_width() / columns as f32 - 12.0).max(160.0);
-                    let mut parts = vec![mouse_part(mode, map.preset, session)];
+                    let mut parts = vec![mouse_part(mode, &map, session)];
                     parts.extend(Group::ALL.map(|group| key_part(group, mode, &map)));
                     parts.retain(|(_, rows)| !rows.is_empty());
                     for column in share(parts, columns) {
@@ -57,7 +57,7 @@ pub(super) fn help_ui(ctx: &egui::Context, mode: Mode, session: &Session) -> boo
 
 type Part = (String, Vec<(String, String)>);
 
-fn mouse_part(mode: Mode, preset: Preset, session: &Session) -> Part {
+fn mouse_part(mode: Mode, map: &keymap::KeyMap, session: &Session) -> Part {
     let held = [
         Modifiers::NONE,
         Modifiers::CTRL,
@@ -67,10 +67,10 @@ fn mouse_part(mode: Mode, preset: Preset, session: &Session) -> Part {
     let mut rows: Vec<(String, String)> = Vec::new();
     let hints = held
         .iter()
-        .flat_map(|&held| hints(mode, held, preset, session));
+        .flat_map(|&held| hints(mode, held, map, session));
     for (what, does) in hints {
         if rows.iter().all(|(known, _)| *known != what) {
-            rows.push((what.to_owned(), does.to_owned()));
+            rows.push((what.into_owned(), does.to_owned()));
         }
     }
     ("Mouse".to_owned(), rows)

@@ -82,6 +82,7 @@ pub fn run(file: Option<PathBuf>) -> Result<(), String> {
             .with_title("Sinew")
             .with_app_id("sinew")
             .with_inner_size(size)
+            .with_maximized(settings.settings.is_maximised)
             .with_min_inner_size([800.0, 500.0])
             .with_drag_and_drop(true),
         // Our settings store the size.

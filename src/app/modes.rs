@@ -2,10 +2,12 @@
 
 use super::SinewApp;
 use crate::document::session::{SculptKind, SelectKind, TransformKind};
+use crate::editor::OperationKind;
 use crate::view::commands::Command;
 use crate::view::keymap::{self, Preset};
 use crate::view::mode::Mode;
 use crate::view::scene::Shading;
+use crate::weights::operation::PasteBy;
 use eframe::egui;
 
 impl SinewApp {
@@ -19,18 +21,39 @@ impl SinewApp {
         if self.editor.select_tool().armed().is_some() && mode.has_brush() {
             self.editor.arm_select(None);
         }
-        if mode == Mode::Cluster {
-            // Keys such as Ctrl+Plus then mean vertices.
+        if selected_in(was).is_none() {
             self.kind_before = self.editor.select_kind();
-            self.editor.set_select_kind(SelectKind::Points);
-        } else if was == Mode::Cluster {
-            self.editor.set_select_kind(self.kind_before);
         }
+        self.editor
+            .set_select_kind(selected_in(mode).unwrap_or(self.kind_before));
         let shading = &mut self.viewport.options.shading;
         if mode == Mode::Paint {
             self.shading_before = std::mem::replace(shading, Shading::Weights);
         } else if was == Mode::Paint && *shading == Shading::Weights {
             *shading = self.shading_before;
+        }
+    }
+
+    /// The command that the keys of another one mean where the pointer and the selection are: with vertices selected,
+    /// those of a pose copy and paste weights. `None` where they mean nothing, and the artist is told so.
+    pub(super) fn meant_by_key(&self, command: Command, ctx: &egui::Context) -> Option<Command> {
+        let has_vertices = self.viewport.mode == Mode::Select
+            && self.editor.select_kind() == SelectKind::Points
+            && self.editor.n_selected() > 0;
+        let paste = |by| Command::Operate(OperationKind::Paste(by));
+        let moves = [Command::PoseMove, Command::PoseRotate, Command::PoseScale];
+        match command {
+            Command::CopyPose if has_vertices => Some(Command::CopyWeights),
+            Command::PastePose if has_vertices => Some(paste(PasteBy::Point)),
+            Command::PasteFlipped if has_vertices => Some(paste(PasteBy::Surface)),
+            // The transform would start far from the bone.
+            _ if moves.contains(&command)
+                && self.timeline.is_hovered()
+                && keymap::of(ctx).preset == Preset::Blender =>
+            {
+                None
+            }
+            _ => Some(command),
         }
     }
 
@@ -74,5 +97,14 @@ impl SinewApp {
         };
         self.use_gizmo(kind);
         true
+    }
+}
+
+/// What a mode selects, and so what keys such as `H` and `Ctrl+Plus` act on there; `None`: what the artist chose.
+fn selected_in(mode: Mode) -> Option<SelectKind> {
+    match mode {
+        Mode::Cluster => Some(SelectKind::Points),
+        Mode::Pose | Mode::Rig => Some(SelectKind::Bones),
+        Mode::Select | Mode::Paint | Mode::Sculpt => None,
     }
 }

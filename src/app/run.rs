@@ -15,7 +15,6 @@ use crate::editor::operations::Adjusting;
 use crate::editor::rigging::RigAdjusting;
 use crate::editor::{OpenRequest, ResetPart, RigKind, SampleTask, Stale};
 use crate::finding::counted;
-use crate::math::Axis;
 use crate::tools::SelectShape;
 use crate::view::commands::Command;
 use crate::view::frame::{PanelKind, Workspace};
@@ -225,11 +224,11 @@ impl SinewApp {
             Command::UseFalloffShape(shape) => self.editor.brush_mut().falloff_shape = shape,
             Command::UseSymmetry(axis) => self.editor.brush_mut().symmetry = axis,
             Command::ToggleSymmetry => {
-                let symmetry = &mut self.editor.brush_mut().symmetry;
-                *symmetry = match symmetry {
+                let symmetry = match self.editor.document().session().brush.symmetry {
                     Some(_) => None,
-                    None => Some(Axis::X),
+                    None => Some(self.editor.side_axis()),
                 };
+                self.editor.brush_mut().symmetry = symmetry;
             }
             Command::ToggleBrushXray => {
                 let brush = self.editor.brush_mut();

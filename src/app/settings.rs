@@ -88,6 +88,8 @@ pub struct Settings {
     pub recents: Vec<Recent>,
     /// Width and height of the window, points.
     pub window_size: Option<[f32; 2]>,
+    /// Whether the window is maximised; `window_size` is its size when it is not.
+    pub is_maximised: bool,
 }
 
 impl Default for Settings {
@@ -103,6 +105,7 @@ impl Default for Settings {
             show_welcome: true,
             recents: Vec::new(),
             window_size: None,
+            is_maximised: false,
         }
     }
 }

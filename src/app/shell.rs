@@ -39,13 +39,18 @@ impl SinewApp {
         // A running transform takes the keys itself: X is an axis then.
         if !is_modal && self.editor.transforming().is_none() {
             let is_painting = self.editor.is_painting();
+            if !is_painting && self.timeline.is_hovered() && keymap::takes_delete(&ctx) {
+                self.timeline.delete_keys(&mut self.editor);
+            }
             // A running stroke is one undo step: only few commands may interrupt it.
             let pressed = keymap::of(&ctx)
                 .pressed(&ctx, self.viewport.mode)
                 .into_iter();
             // Run them now: a command that starts here takes the following keys.
             for command in pressed.filter(|c| !is_painting || c.may_end_a_stroke()) {
-                self.run_command(command, &ctx);
+                if let Some(command) = self.meant_by_key(command, &ctx) {
+                    self.run_command(command, &ctx);
+                }
             }
         }
         let map = keymap::of(&ctx);

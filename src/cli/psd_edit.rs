@@ -188,7 +188,11 @@ fn mirror(document: &mut Document, flips: bool) -> Result<Vec<String>, Failure> 
         if n == 0 {
             continue;
         }
-        let (all, across) = ((0..n).collect(), Mirroring::default());
+        let across = Mirroring {
+            axis: document.side_axis(mesh).unwrap_or_default(),
+            ..Mirroring::default()
+        };
+        let all = (0..n).collect();
         let mirrored = correctives::mirror(document, mesh, &all, across, flips, &Task::new());
         let mirrored = mirrored.map_err(Failure::input)?;
         lines.push(mirrored.summary());

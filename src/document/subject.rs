@@ -78,6 +78,12 @@ impl Document {
         parts.map_or(0.0, |parts| parts.view().mirror_centre(axis))
     }
 
+    /// The axis of the bind pose of a mesh that separates left from right ([`Subject::side_axis`]).
+    pub fn side_axis(&self, mesh: MeshId) -> Option<Axis> {
+        let parts = self.subject_to_read(mesh, SubjectScope::default()).ok()?;
+        parts.view().side_axis()
+    }
+
     /// The subject of an operation on the weights of `mesh`, or a message why there is none.
     pub fn subject(&self, mesh: MeshId, scope: SubjectScope) -> Result<SubjectParts<'_>, String> {
         match self.why_not_paintable(mesh) {

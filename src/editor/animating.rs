@@ -163,7 +163,7 @@ impl Editor {
     pub fn delete_keys(&mut self) {
         self.finish_tool();
         self.end_key_drag();
-        let Some((id, clip)) = self.shown_clip() else {
+        let Some((_, clip)) = self.shown_clip() else {
             self.notify("No clip is on screen.");
             return;
         };
@@ -172,13 +172,32 @@ impl Editor {
             self.notify("Select the bones whose keyframes to delete.");
             return;
         }
+        let time_secs = self.key_time(clip, &selected, self.half_frame_secs());
         let wants = |c: &Channel| selected.contains(&c.joint);
-        let joints: BTreeSet<JointId> = selected.clone();
-        let time_secs = self.key_time(clip, &joints, self.half_frame_secs());
+        if !self.delete_wanted_keys(time_secs, wants) {
+            self.notify("The selected bones have no keyframe at this time.");
+        }
+    }
+
+    /// Deletes the keyframes at a time: those of `joint`, or of all bones whose keyframes are shown.
+    pub fn delete_keys_at(&mut self, time_secs: f32, joint: Option<JointId>) {
+        self.finish_tool();
+        self.end_key_drag();
+        let selected = self.document.session().selected_joints.clone();
+        self.delete_wanted_keys(time_secs, |c| match joint {
+            Some(joint) => c.joint == joint,
+            None => selected.is_empty() || selected.contains(&c.joint),
+        });
+    }
+
+    /// Deletes the keyframes at a time of the channels that `wants` accepts; returns whether there are any.
+    fn delete_wanted_keys(&mut self, time_secs: f32, wants: impl Fn(&Channel) -> bool) -> bool {
+        let Some((id, clip)) = self.shown_clip() else {
+            return false;
+        };
         let keys = keys_near(clip, time_secs, SAME_KEY_SECS, wants);
         if keys.is_empty() {
-            self.notify("The selected bones have no keyframe at this time.");
-            return;
+            return false;
         }
         let bones: BTreeSet<JointId> = keys
             .iter()
@@ -190,6 +209,7 @@ impl Editor {
             counted(bones.len(), "bone")
         );
         self.set_clip(id, Some(left), &label);
+        true
     }
 
     /// Shows a new clip without keyframes.

@@ -268,12 +268,13 @@ fn push_out(document: &Document, at: PoseAt<'_>, task: &Task) -> SampleResult {
 }
 
 fn mirror(document: &Document, flips: bool, task: &Task) -> SampleResult {
-    let axis = document.session().brush.symmetry.unwrap_or_default();
+    let active = document.session().active_mesh;
+    let axis = document.session().brush.symmetry;
+    let axis = axis.or_else(|| document.side_axis(active?));
     let mut across = Mirroring {
-        axis,
+        axis: axis.unwrap_or_default(),
         ..Mirroring::default()
     };
-    let active = document.session().active_mesh;
     let active = active.and_then(|mesh| Some((mesh, document.active_set(mesh)?)));
     let side = active
         .and_then(|(mesh, set)| correctives::is_on_positive_side(document, mesh, set, across));

@@ -18,6 +18,8 @@ pub(super) struct Mirrors {
     /// The user's symmetry pairs, which determine the mirror plane.
     pairs: BTreeMap<JointId, JointId>,
     known: BTreeMap<MeshId, Arc<Symmetry>>,
+    /// The axis that separates left from right, per mesh: panels read it in every frame.
+    sides: BTreeMap<MeshId, Option<Axis>>,
     /// The number of points without a mirror image, per mesh: panels read it in every frame.
     n_unmatched: BTreeMap<MeshId, usize>,
     /// The source of each requested table, including failed ones.
@@ -77,6 +79,20 @@ impl Editor {
         (known.axis() == axis).then(|| self.mirrors.n_unmatched.get(&mesh).copied())?
     }
 
+    /// The axis that separates left from right in the active mesh; X where its bones do not tell.
+    pub fn side_axis(&self) -> Axis {
+        let mesh = self.document.session().active_mesh;
+        let axis = mesh.and_then(|mesh| self.document.side_axis(mesh));
+        axis.unwrap_or_default()
+    }
+
+    /// The axis that separates left from right in a mesh, if the brush's symmetry uses another one.
+    pub fn other_side_axis(&self, mesh: MeshId) -> Option<Axis> {
+        let axis = self.document.session().brush.symmetry?;
+        let side = self.mirrors.sides.get(&mesh).copied().flatten()?;
+        (side != axis).then_some(side)
+    }
+
     /// The mirror image of a point across the plane of the brush's symmetry.
     pub fn mirror_image(&self, mesh: MeshId, point: u32) -> Option<u32> {
         self.document.session().brush.symmetry?;
@@ -118,6 +134,8 @@ impl Editor {
             return is_other;
         };
         self.mirrors.requested.insert(mesh, source);
+        let side = self.document.side_axis(mesh);
+        self.mirrors.sides.insert(mesh, side);
         self.mirrors.known.remove(&mesh);
         let label = format!("Mirror image of {}", self.mesh_label(mesh));
         let (document, symmetries) = (self.document.clone(), self.symmetries.clone());

@@ -75,8 +75,8 @@ impl Report {
             let at_rest = if self.at_rest() < ROUNDING {
                 "the mesh at rest does not move".to_owned()
             } else {
-                let at_rest = percent(self.at_rest());
-                format!("the mesh at rest moves by up to {at_rest} of the diagonal")
+                let at_rest = up_to(self.at_rest());
+                format!("the mesh at rest moves by {at_rest} of the diagonal")
             };
             format!(
                 "{}: {} changed{added}; {at_rest}",
@@ -91,7 +91,7 @@ impl Report {
         clips.sort_by(|a, b| b.1.total_cmp(&a.1));
         let moved: Vec<_> = clips.iter().filter(|(_, off)| *off >= NOTHING).collect();
         for (name, off) in moved.iter().take(5) {
-            lines.push(format!("  “{name}” changes by up to {}", percent(*off)));
+            lines.push(format!("  “{name}” changes by {}", up_to(*off)));
         }
         if moved.len() > 5 {
             let more = counted(moved.len() - 5, "more clip");
@@ -102,7 +102,11 @@ impl Report {
         {
             lines.push(format!(
                 "  No clip changes by more than {} (“{name}”)",
-                percent(*off)
+                percent(if *off < LEAST_SHOWN {
+                    LEAST_SHOWN
+                } else {
+                    *off
+                })
             ));
         }
         lines.extend(self.notes.iter().map(|note| format!("  {note}")));
@@ -132,14 +136,24 @@ impl Report {
 /// Smaller differences are rounding errors, percent.
 const ROUNDING: f64 = 1e-9;
 
+/// The smallest percentage that is shown as a number: nobody sees less.
+const LEAST_SHOWN: f64 = 1e-4;
+
 /// A percentage with the digits that matter.
 fn percent(value: f64) -> String {
-    if value < ROUNDING {
-        "0.00 %".into()
-    } else if value >= 0.01 {
+    if value >= 0.01 {
         format!("{value:.2} %")
     } else {
-        format!("{value:.1e} %")
+        format!("{value:.4} %")
+    }
+}
+
+/// A bound in percent, in words.
+fn up_to(value: f64) -> String {
+    if value < LEAST_SHOWN {
+        format!("less than {}", percent(LEAST_SHOWN))
+    } else {
+        format!("up to {}", percent(value))
     }
 }
 
@@ -167,7 +181,7 @@ mod tests {
         let lines = report.lines();
         assert_eq!(
             lines[0],
-            "Move bone: 1 bone, 30 keyframes changed (2 added); the mesh at rest moves by up to 1.0e-7 % of the diagonal"
+            "Move bone: 1 bone, 30 keyframes changed (2 added); the mesh at rest moves by less than 0.0001 % of the diagonal"
         );
         assert_eq!(lines[2], "  “clip 6” changes by up to 6.00 %");
         assert_eq!(lines[7], "  and 1 more clip by less");
@@ -177,9 +191,10 @@ mod tests {
         };
         assert_eq!(
             quiet.lines()[2],
-            "  No clip changes by more than 1.0e-6 % (“clip 3”)"
+            "  No clip changes by more than 0.0001 % (“clip 3”)"
         );
-        assert_eq!(percent(2e-14), "0.00 %");
+        assert_eq!(up_to(2e-14), "less than 0.0001 %");
+        assert_eq!(up_to(f64::NAN), "up to NaN %");
         assert_eq!(quiet.to_json()["clips"][0]["clip"], "clip 3");
     }
 }

@@ -41,21 +41,7 @@ fn mirror_weights(
 ) -> Result<(), RigError> {
     let mirror = Mirror::new(changed.skeleton());
     let normal = mirror.normal();
-    let axis = Axis::ALL
-        .into_iter()
-        .find(|axis| axis.unit().dot(normal).abs() > 0.5)
-        .unwrap_or_default();
     let world = changed.rest_pose().world_matrices(changed.skeleton());
-    // The side that most of the copied joints lie on.
-    let sides = found
-        .created
-        .iter()
-        .map(|(_, source)| world[source.get()].translation.dot(normal) - mirror.offset());
-    let operation = Operation::Mirror(Mirroring {
-        axis,
-        from_positive: sides.sum::<f64>() > 0.0,
-        ..Mirroring::default()
-    });
     let meshes: Vec<MeshId> = changed.meshes().keys().copied().collect();
     for mesh in meshes {
         let Some((_, skin)) = changed.skin_of_mesh(mesh) else {
@@ -77,6 +63,21 @@ fn mirror_weights(
             points: PointScope::These(Arc::new(points)),
             bones: None,
         };
+        // The plane of the skeleton, in the space of the mesh, whose axes may be others than the world's.
+        let to_world = changed.world_from_bind(mesh);
+        let across = to_world.matrix3.transpose() * normal;
+        let axis = Axis::ALL[across.abs().max_position()];
+        // The side that most of the copied joints lie on.
+        let sides = found
+            .created
+            .iter()
+            .map(|(_, source)| world[source.get()].translation.dot(normal) - mirror.offset());
+        let is_positive = sides.sum::<f64>() > 0.0;
+        let operation = Operation::Mirror(Mirroring {
+            axis,
+            from_positive: is_positive == (across.dot(axis.unit()) > 0.0),
+            ..Mirroring::default()
+        });
         let outcome = changed.subject(mesh, scope).and_then(|subject| {
             operation
                 .run(&subject.view(), task)

@@ -1,37 +1,57 @@
 //! The mouse hints of each mode: the live row of the status bar, and the help.
 
-use super::keymap::Preset;
+use super::commands::Command;
+use super::keymap::{KeyMap, Preset};
 use super::mode::Mode;
 use crate::document::session::{BrushKind, BrushOptions, SculptKind, Session};
 use egui::Modifiers;
+use std::borrow::Cow;
 
-/// A gesture and its effect.
-pub type Hint = (&'static str, &'static str);
+/// A gesture or keys, and the effect.
+pub type Hint = (Cow<'static, str>, &'static str);
 
-/// The gestures of `mode` while `modifiers` are held, the most useful first. In modes with a brush they describe
-/// that of `session`.
-pub fn hints(mode: Mode, modifiers: Modifiers, preset: Preset, session: &Session) -> Vec<Hint> {
+/// The commands of a transform.
+const TRANSFORM: [Command; 3] = [Command::PoseMove, Command::PoseRotate, Command::PoseScale];
+
+/// The gestures of `mode` while `modifiers` are held, the most useful first, with the keys of `map`. In modes with a
+/// brush they describe that of `session`.
+pub fn hints(mode: Mode, modifiers: Modifiers, map: &KeyMap, session: &Session) -> Vec<Hint> {
     let (ctrl, shift) = (modifiers.ctrl || modifiers.command, modifiers.shift);
     if !modifiers.alt {
         match mode {
-            Mode::Paint => return paint_hints(&session.brush, ctrl, shift, preset),
-            Mode::Sculpt => return sculpt_hints(session.sculpt_kind, ctrl, shift, preset),
-            Mode::Cluster if session.moves_clusters => return move_hints(ctrl, shift),
-            Mode::Cluster => return cluster_hints(ctrl, shift, preset),
-            Mode::Rig => return rig_hints(ctrl, shift, preset),
+            Mode::Paint => return paint_hints(&session.brush, ctrl, shift, map),
+            Mode::Sculpt => return sculpt_hints(session.sculpt_kind, ctrl, shift, map),
+            Mode::Cluster if session.moves_clusters => return move_hints(ctrl, shift, map),
+            Mode::Cluster => return cluster_hints(ctrl, shift, map),
+            Mode::Rig => return rig_hints(ctrl, shift, map),
             Mode::Select | Mode::Pose => {}
         }
     }
-    fixed(mode, modifiers, preset).to_vec()
+    gestures(fixed(mode, modifiers, map.preset))
+}
+
+/// Gestures of the mouse, which are the same in every key map.
+fn gestures(rows: &[(&'static str, &'static str)]) -> Vec<Hint> {
+    let hint = |&(what, does): &(&'static str, &'static str)| (what.into(), does);
+    rows.iter().map(hint).collect()
+}
+
+/// The first key of each command; `None` where the map has keys for none of them.
+fn keys(map: &KeyMap, commands: &[Command], does: &'static str) -> Option<Hint> {
+    let chords = commands
+        .iter()
+        .filter_map(|&command| map.chords(command).first());
+    let shown: Vec<String> = chords.map(ToString::to_string).collect();
+    (!shown.is_empty()).then(|| (shown.join(" ").into(), does))
 }
 
 /// The gestures of painting.
-fn paint_hints(brush: &BrushOptions, ctrl: bool, shift: bool, preset: Preset) -> Vec<Hint> {
+fn paint_hints(brush: &BrushOptions, ctrl: bool, shift: bool, map: &KeyMap) -> Vec<Hint> {
     let kind = brush.kind();
     match (ctrl, shift) {
-        (true, true) => vec![("Ctrl+Shift+drag", "sharpen")],
-        (true, false) => vec![("Ctrl+drag", opposite(brush))],
-        (false, true) => vec![("Shift+drag", "smooth"), ("Shift+middle", "pan")],
+        (true, true) => gestures(&[("Ctrl+Shift+drag", "sharpen")]),
+        (true, false) => gestures(&[("Ctrl+drag", opposite(brush))]),
+        (false, true) => gestures(&[("Shift+drag", "smooth"), ("Shift+middle", "pan")]),
         (false, false) => {
             let does = match kind {
                 BrushKind::Add => "paint: add",
@@ -43,34 +63,34 @@ fn paint_hints(brush: &BrushOptions, ctrl: bool, shift: bool, preset: Preset) ->
                 BrushKind::Radial => "paint a radial gradient",
                 BrushKind::Sample => "sample the value",
             };
-            let mut hints = vec![("Drag", does), ("Ctrl", opposite(brush))];
+            let mut hints = gestures(&[("Drag", does), ("Ctrl", opposite(brush))]);
             if !kind.averages() {
-                hints.push(("Shift", "smooth"));
+                hints.extend(gestures(&[("Shift", "smooth")]));
             }
-            hints.extend(brush_hints(preset));
+            hints.extend(brush_hints(map, true));
             hints
         }
     }
 }
 
 /// The gestures of sculpting.
-fn sculpt_hints(kind: SculptKind, ctrl: bool, shift: bool, preset: Preset) -> Vec<Hint> {
+fn sculpt_hints(kind: SculptKind, ctrl: bool, shift: bool, map: &KeyMap) -> Vec<Hint> {
     if kind == SculptKind::Vertices {
         return match (ctrl, shift) {
-            (true, _) => vec![("Ctrl+click", "deselect")],
-            (false, true) => vec![("Shift+click", "extend"), ("Shift+middle", "pan")],
-            (false, false) => vec![
-                ("Click", "select a vertex"),
-                ("Drag", "box"),
-                ("G R S", "move, rotate, scale"),
-                ("O", "soft selection"),
-                ("Right", "settings"),
-            ],
+            (true, _) => gestures(&[("Ctrl+click", "deselect")]),
+            (false, true) => gestures(&[("Shift+click", "extend"), ("Shift+middle", "pan")]),
+            (false, false) => {
+                let mut hints = gestures(&[("Click", "select a vertex"), ("Drag", "box")]);
+                hints.extend(keys(map, &TRANSFORM, "move, rotate, scale"));
+                hints.extend(keys(map, &[Command::ToggleSoftSelection], "soft selection"));
+                hints.extend(gestures(&[("Right", "settings")]));
+                hints
+            }
         };
     }
     match (ctrl, shift, kind.inverse()) {
-        (_, true, _) => vec![("Shift+drag", "smooth"), ("Shift+middle", "pan")],
-        (true, false, Some(inverse)) => vec![("Ctrl+drag", inverse)],
+        (_, true, _) => gestures(&[("Shift+drag", "smooth"), ("Shift+middle", "pan")]),
+        (true, false, Some(inverse)) => gestures(&[("Ctrl+drag", inverse)]),
         (_, false, inverse) => {
             let does = match kind {
                 SculptKind::Grab => "grab",
@@ -83,92 +103,96 @@ fn sculpt_hints(kind: SculptKind, ctrl: bool, shift: bool, preset: Preset) -> Ve
                 SculptKind::Erase => "erase the correction",
                 SculptKind::Vertices => "select",
             };
-            let mut hints = vec![("Drag", does)];
-            hints.extend(inverse.map(|inverse| ("Ctrl", inverse)));
+            let mut hints = gestures(&[("Drag", does)]);
+            hints.extend(inverse.map(|inverse| ("Ctrl".into(), inverse)));
             if kind != SculptKind::Smooth {
-                hints.push(("Shift", "smooth"));
+                hints.extend(gestures(&[("Shift", "smooth")]));
             }
-            hints.extend(brush_hints(preset));
+            hints.extend(brush_hints(map, true));
             hints
         }
     }
 }
 
 /// The gestures of editing bones.
-fn rig_hints(ctrl: bool, shift: bool, preset: Preset) -> Vec<Hint> {
-    let maya = preset == Preset::Maya;
+fn rig_hints(ctrl: bool, shift: bool, map: &KeyMap) -> Vec<Hint> {
     match (ctrl, shift) {
-        (true, _) => vec![("Ctrl+click", "deselect"), ("Ctrl+drag", "move in steps")],
-        (false, true) => vec![
+        (true, _) => gestures(&[("Ctrl+click", "deselect"), ("Ctrl+drag", "move in steps")]),
+        (false, true) => gestures(&[
             ("Shift+click", "extend"),
             ("Shift+drag", "move with precision (0.1×)"),
-        ],
-        (false, false) => vec![
-            ("Click", "select"),
-            ("Drag a bone", "move its head or tail"),
-            (if maya { "W" } else { "G" }, "move"),
-            ("E", "extrude"),
-            ("Right", "operations"),
-            if maya {
-                ("Alt+left", "orbit")
-            } else {
-                ("Middle", "orbit")
-            },
-        ],
-    }
-}
-
-/// The gestures of moving clusters.
-fn move_hints(ctrl: bool, shift: bool) -> Vec<Hint> {
-    match (ctrl, shift) {
-        (true, _) => vec![("Ctrl+click", "deselect")],
-        (false, true) => vec![("Shift+click", "extend"), ("Shift+middle", "pan")],
-        (false, false) => vec![
-            ("Click", "select a cluster or a control point"),
-            ("Drag", "box"),
-            ("L", "select the group"),
-            ("G R S", "move, rotate, scale"),
-            ("I", "insert keyframe"),
-        ],
-    }
-}
-
-/// The gestures of marking clusters.
-fn cluster_hints(ctrl: bool, shift: bool, preset: Preset) -> Vec<Hint> {
-    match (ctrl, shift) {
-        (true, true) => vec![("Ctrl+Shift+drag", "shrink by one ring")],
-        (true, false) => vec![("Ctrl+drag", "unmark")],
-        (false, true) => vec![("Shift+drag", "grow by one ring"), ("Shift+middle", "pan")],
+        ]),
         (false, false) => {
-            let mut hints = vec![
-                ("Drag", "mark clusters"),
-                ("Ctrl", "unmark"),
-                ("Shift", "grow"),
-                ("1 - 9", "group"),
-            ];
-            if preset == Preset::Blender {
-                hints.push(("B C", "select"));
-            }
-            hints.extend(brush_hints(preset));
-            if preset == Preset::Maya {
-                hints.retain(|hint| hint.0 != "B M");
-                hints.push(("B", "radius"));
-            }
+            let mut hints = gestures(&[
+                ("Click", "select"),
+                ("Drag a bone", "move its head or tail"),
+            ]);
+            hints.extend(keys(map, &[Command::PoseMove], "move"));
+            hints.extend(keys(map, &[Command::Extrude], "extrude"));
+            hints.extend(gestures(&[("Right", "operations"), orbit(map.preset)]));
             hints
         }
     }
 }
 
-/// The gestures of all brushes.
-fn brush_hints(preset: Preset) -> [Hint; 3] {
-    match preset {
-        Preset::Maya => [
-            ("Right", "brush"),
-            ("B M", "radius, strength"),
-            ("Alt+left", "orbit"),
-        ],
-        Preset::Blender => [("Right", "brush"), ("[ ]", "radius"), ("Middle", "orbit")],
+/// The gestures of moving clusters.
+fn move_hints(ctrl: bool, shift: bool, map: &KeyMap) -> Vec<Hint> {
+    match (ctrl, shift) {
+        (true, _) => gestures(&[("Ctrl+click", "deselect")]),
+        (false, true) => gestures(&[("Shift+click", "extend"), ("Shift+middle", "pan")]),
+        (false, false) => {
+            let mut hints = gestures(&[
+                ("Click", "select a cluster or a control point"),
+                ("Drag", "box"),
+            ]);
+            hints.extend(keys(map, &[Command::SelectGroup], "select the group"));
+            hints.extend(keys(map, &TRANSFORM, "move, rotate, scale"));
+            hints.extend(keys(map, &[Command::KeyPose], "insert keyframe"));
+            hints
+        }
     }
+}
+
+/// The gestures of marking clusters.
+fn cluster_hints(ctrl: bool, shift: bool, map: &KeyMap) -> Vec<Hint> {
+    match (ctrl, shift) {
+        (true, true) => gestures(&[("Ctrl+Shift+drag", "shrink by one ring")]),
+        (true, false) => gestures(&[("Ctrl+drag", "unmark")]),
+        (false, true) => gestures(&[("Shift+drag", "grow by one ring"), ("Shift+middle", "pan")]),
+        (false, false) => {
+            let mut hints = gestures(&[
+                ("Drag", "mark clusters"),
+                ("Ctrl", "unmark"),
+                ("Shift", "grow"),
+                ("1 - 9", "group"),
+            ]);
+            let select = [Command::SelectBox, Command::SelectCircle];
+            hints.extend(keys(map, &select, "select"));
+            hints.extend(brush_hints(map, false));
+            hints
+        }
+    }
+}
+
+/// The gesture that orbits.
+fn orbit(preset: Preset) -> (&'static str, &'static str) {
+    match preset {
+        Preset::Maya => ("Alt+left", "orbit"),
+        Preset::Blender => ("Middle", "orbit"),
+    }
+}
+
+/// The gestures of all brushes.
+fn brush_hints(map: &KeyMap, has_strength: bool) -> Vec<Hint> {
+    let mut hints = gestures(&[("Right", "brush")]);
+    let both = [Command::BrushRadius, Command::BrushStrength];
+    hints.extend(if has_strength {
+        keys(map, &both, "radius, strength")
+    } else {
+        keys(map, &both[..1], "radius")
+    });
+    hints.extend(gestures(&[orbit(map.preset)]));
+    hints
 }
 
 /// The effect of a stroke with Ctrl.
@@ -186,7 +210,11 @@ fn opposite(brush: &BrushOptions) -> &'static str {
     }
 }
 
-fn fixed(mode: Mode, modifiers: Modifiers, preset: Preset) -> &'static [Hint] {
+fn fixed(
+    mode: Mode,
+    modifiers: Modifiers,
+    preset: Preset,
+) -> &'static [(&'static str, &'static str)] {
     let maya = preset == Preset::Maya;
     let (ctrl, shift, alt) = (
         modifiers.ctrl || modifiers.command,
@@ -258,8 +286,9 @@ mod tests {
     fn maps_are_not_spoken_of_as_weights() {
         let mut session = Session::default();
         session.brush.target = PaintTarget::Mask(MaskKind::Smooth);
-        let ctrl =
-            |session: &Session| hints(Mode::Paint, Modifiers::CTRL, Preset::Blender, session)[0].1;
+        let ctrl = |session: &Session| {
+            hints(Mode::Paint, Modifiers::CTRL, &KeyMap::default(), session)[0].1
+        };
         assert_eq!(ctrl(&session), "towards 1");
         *session.brush.value_mut() = 0.5;
         assert_eq!(ctrl(&session), "towards 0");
@@ -268,9 +297,42 @@ mod tests {
     }
 
     #[test]
+    fn keys_in_hints_are_those_of_the_key_map() {
+        let mut session = Session {
+            moves_clusters: true,
+            ..Session::default()
+        };
+        let transform = |map: &KeyMap, mode, session: &Session| {
+            let all = hints(mode, Modifiers::NONE, map, session);
+            let found = all.iter().find(|hint| hint.1 == "move, rotate, scale");
+            found.map(|hint| hint.0.clone().into_owned())
+        };
+        session.sculpt_kind = SculptKind::Vertices;
+        for mode in [Mode::Cluster, Mode::Sculpt] {
+            let keys = |preset| transform(&KeyMap::preset(preset), mode, &session).unwrap();
+            assert_eq!(keys(Preset::Blender), "G R S");
+            assert_eq!(keys(Preset::Maya), "W E R");
+        }
+        // Keys that the user changed or removed.
+        let mut map = KeyMap::default();
+        let chords = KeyMap::preset(Preset::Maya)
+            .chords(Command::PoseMove)
+            .to_vec();
+        map.rebind(Command::PoseMove, chords);
+        map.rebind(Command::PoseRotate, Vec::new());
+        assert_eq!(
+            transform(&map, Mode::Sculpt, &session).as_deref(),
+            Some("W S")
+        );
+        map.rebind(Command::PoseMove, Vec::new());
+        map.rebind(Command::PoseScale, Vec::new());
+        assert_eq!(transform(&map, Mode::Sculpt, &session), None);
+    }
+
+    #[test]
     fn every_mode_has_hints_for_every_modifier() {
         for mode in Mode::ALL {
-            for preset in Preset::ALL {
+            for map in Preset::ALL.map(KeyMap::preset) {
                 for bits in 0..8 {
                     let modifiers = Modifiers {
                         ctrl: bits & 1 != 0,
@@ -282,11 +344,11 @@ mod tests {
                     let mut session = Session::default();
                     for kind in BrushKind::ALL {
                         session.brush.weights_kind = kind;
-                        assert!(!hints(mode, modifiers, preset, &session).is_empty());
+                        assert!(!hints(mode, modifiers, &map, &session).is_empty());
                     }
                     for kind in SculptKind::ALL {
                         session.sculpt_kind = kind;
-                        assert!(!hints(mode, modifiers, preset, &session).is_empty());
+                        assert!(!hints(mode, modifiers, &map, &session).is_empty());
                     }
                 }
             }

@@ -4,7 +4,7 @@ use super::chord::Chord;
 use super::commands::Command;
 use super::commands::table::TABLE;
 use super::mode::Mode;
-use egui::{Context, EventFilter, FocusDirection, Id, Key};
+use egui::{Context, EventFilter, FocusDirection, Id, Key, Modifiers, Popup};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -142,9 +142,10 @@ impl KeyMap {
         ctx.input(|input| self.chords(command).iter().any(|c| is_down(c, input)))
     }
 
-    /// The commands whose keys were pressed in `mode`, unless a text field has the focus.
+    /// The commands whose keys were pressed in `mode`, unless a text field has the focus or a menu is open.
     pub fn pressed(&self, ctx: &Context, mode: Mode) -> Vec<Command> {
-        if ctx.text_edit_focused() {
+        // An open menu or drop-down keeps its keys.
+        if ctx.text_edit_focused() || Popup::is_any_open(ctx) {
             return Vec::new();
         }
         let taken = keys_of_list(ctx);
@@ -170,6 +171,21 @@ impl KeyMap {
         }
         commands
     }
+}
+
+/// Takes the press of a key that deletes, for a panel under the pointer whose items it deletes: Delete, Backspace, and in
+/// the Blender preset X. Returns whether there was one.
+pub fn takes_delete(ctx: &Context) -> bool {
+    if ctx.text_edit_focused() || Popup::is_any_open(ctx) {
+        return false;
+    }
+    let has_x = of(ctx).preset == Preset::Blender;
+    let keys = [Key::Delete, Key::Backspace, Key::X];
+    let n = if has_x { 3 } else { 2 };
+    ctx.input_mut(|input| {
+        let mut takes = |&&key: &&Key| input.consume_key(Modifiers::NONE, key);
+        keys[..n].iter().filter(|key| takes(key)).count() > 0
+    })
 }
 
 /// The navigation keys of lists.

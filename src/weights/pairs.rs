@@ -3,7 +3,7 @@
 use crate::math::Axis;
 use crate::skeleton::mirror::Mirror;
 use crate::skeleton::{JointId, Skeleton};
-use glam::DAffine3;
+use glam::{DAffine3, DVec3};
 use std::collections::BTreeMap;
 
 /// Pairs of left and right joints: by name and position; the user's own pairs have precedence.
@@ -89,25 +89,48 @@ impl JointPairs {
             .filter(|row| row.partner.is_none())
             .map(|row| row.joint)
     }
-    /// The coordinate on `axis` of the plane between left and right joints: the median over the pairs of a skin; `None`
-    /// without pairs on both sides of it. `bind`: n_skin_joints, joint space -> mesh space.
-    pub fn centre(&self, axis: Axis, joints: &[JointId], bind: &[DAffine3]) -> Option<f64> {
-        let of = axis.unit();
-        let places: BTreeMap<JointId, glam::DVec3> = joints
+
+    /// The axis that separates left from right in the bind pose: the one along which most pairs of a skin are apart.
+    /// `None` without pairs, or where no axis has more than half of them. `bind`: n_skin_joints, joint space -> mesh space.
+    pub fn side_axis(&self, joints: &[JointId], bind: &[DAffine3]) -> Option<Axis> {
+        let mut n_along = [0_usize; 3];
+        let mut n_pairs = 0;
+        for (place, other) in self.pair_places(joints, bind) {
+            let between = (place - other).abs();
+            if !between.is_finite() || between.max_element() == 0.0 {
+                continue;
+            }
+            n_pairs += 1;
+            n_along[between.max_position()] += 1;
+        }
+        let mut axes = Axis::ALL.into_iter();
+        axes.find(|axis| 2 * n_along[axis.index()] > n_pairs)
+    }
+
+    /// The places of the joints of each pair of a skin, in mesh space.
+    fn pair_places(&self, joints: &[JointId], bind: &[DAffine3]) -> Vec<(DVec3, DVec3)> {
+        let places: BTreeMap<JointId, DVec3> = joints
             .iter()
             .zip(bind)
             .map(|(&joint, bind)| (joint, bind.translation))
             .collect();
+        let pair = |(joint, place): (&JointId, &DVec3)| {
+            let other = self.partner(*joint).filter(|other| other > joint)?;
+            Some((*place, *places.get(&other)?))
+        };
+        places.iter().filter_map(pair).collect()
+    }
+
+    /// The coordinate on `axis` of the plane between left and right joints: the median over the pairs of a skin; `None`
+    /// without pairs on both sides of it. `bind`: n_skin_joints, joint space -> mesh space.
+    pub fn centre(&self, axis: Axis, joints: &[JointId], bind: &[DAffine3]) -> Option<f64> {
+        let of = axis.unit();
         let mut middles: Vec<f64> = Vec::new();
-        for (&joint, place) in &places {
-            let other = self.partner(joint).filter(|&other| other > joint);
-            let Some(other) = other.and_then(|other| places.get(&other)) else {
-                continue;
-            };
-            let between = *place - *other;
+        for (place, other) in self.pair_places(joints, bind) {
+            let between = place - other;
             // A pair that is not apart along the axis does not define the plane.
             if between.is_finite() && between.dot(of).abs() > 0.5 * between.length() {
-                middles.push((*place + *other).dot(of) * 0.5);
+                middles.push((place + other).dot(of) * 0.5);
             }
         }
         middles.sort_by(f64::total_cmp);
@@ -120,7 +143,6 @@ mod tests {
     use super::*;
     use crate::math::Transform;
     use crate::skeleton::{Joint, JointRule};
-    use glam::DVec3;
 
     fn skeleton(names: &[&str]) -> Skeleton {
         let joints = names.iter().enumerate().map(|(i, name)| {

@@ -251,8 +251,25 @@ fn a_correction_is_made_and_measured_in_the_slots_of_the_document() {
     };
     let exported = export(&document, &options, &Task::new()).unwrap();
     assert_valid(&exported.files[0].1);
-    let report = exported.correction.unwrap();
+    let report = exported.correction.as_ref().unwrap();
     assert!(report.met, "{}", report.summary());
+
+    // The file opens with linear blend skinning: another method would correct it twice.
+    let bytes = exported.files[0].1.clone();
+    let imported = import_bytes(bytes, None, None, &Task::new()).unwrap();
+    let is_told = |finding: &sinew::finding::Finding| {
+        finding.message.contains("with its correction baked in")
+    };
+    assert!(imported.findings.iter().any(is_told));
+    let again = Document::new(imported.parts).unwrap();
+    for item in again.meshes().values() {
+        assert_eq!(*item.stack, DeformStack::lbs());
+    }
+    let plain = ExportOptions::default();
+    let plain = reopen(&export(&document, &plain, &Task::new()).unwrap());
+    for item in plain.meshes().values() {
+        assert_eq!(*item.stack, DeformStack::default());
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Operations over documents: history, the samples' two sides, rows out of weights files.
 
 use crate::models::tube;
+use crate::shared::shared_dir;
 use sinew::document::subject::{PointScope, SubjectScope};
 use sinew::document::transfer_source::transfer_source;
 use sinew::document::{Document, History, MeshId};
@@ -184,6 +185,56 @@ fn the_samples_sides_match_and_mirroring_them_twice_is_once() {
     let first = apply(&mut document, &mut history, &mirror);
     assert!(first.report.changed > 0);
     assert!(outcome(&document, &mirror).unwrap().points.is_empty());
+}
+
+/// The mesh of CesiumMan has its left and right along Y, not along X.
+#[test]
+fn the_axis_between_the_sides_is_found() {
+    let mannequin = asset("mannequin");
+    assert_eq!(mannequin.side_axis(MESH), Some(Axis::X));
+    assert_eq!(asset("arm").side_axis(MESH), None);
+    let Some(shared) = shared_dir("the_axis_between_the_sides_is_found") else {
+        return;
+    };
+    let path = shared.join("models/cesium_man/cesium_man.glb");
+    let imported = import_bytes(
+        std::fs::read(path).unwrap().into(),
+        None,
+        None,
+        &Task::new(),
+    );
+    let document = Document::new(imported.unwrap().parts).unwrap();
+    assert_eq!(document.side_axis(MESH), Some(Axis::Y));
+    let across = |axis| {
+        Operation::Mirror(Mirroring {
+            axis,
+            ..Mirroring::default()
+        })
+    };
+    let sides = outcome(&document, &across(Axis::Y)).unwrap();
+    let n = document.meshes()[&MESH].geometry.n_points();
+    assert!(sides.report.changed > 0 && sides.report.changed < n);
+    // From front to back, no bone gets the weights of the other leg.
+    let depth = outcome(&document, &across(Axis::X)).unwrap();
+    let note = &depth.report.notes[0];
+    assert!(note.contains("apart along Y, not along X"), "{note}");
+    // From front to back, a vertex gets the weights of the same bones as its mirror image.
+    let parts = document.subject(MESH, SubjectScope::default()).unwrap();
+    let symmetry = parts.view().symmetry(Axis::X, 0.01, &Task::new()).unwrap();
+    let influences = &document.meshes()[&MESH].influences;
+    let mut n_checked = 0;
+    for (&point, row) in depth.points.iter().zip(depth.rows.iter()) {
+        let image = symmetry.source(point).unwrap();
+        if image != point {
+            let bones = influences.row(image).joints;
+            assert!(
+                row.joints.iter().all(|j| bones.contains(j)),
+                "vertex {point}"
+            );
+            n_checked += 1;
+        }
+    }
+    assert!(n_checked > 20, "{n_checked}");
 }
 
 #[test]

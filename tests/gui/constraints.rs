@@ -90,6 +90,17 @@ fn constraints_are_added_changed_and_removed() {
     press(&mut window, "Move up Limit Rotation");
     assert_eq!(labels(&window, joint), ["Limit Rotation", "Copy Rotation"]);
 
+    // An open drop-down keeps its keys.
+    show(&mut window, Role::ComboBox, "Target of Copy Rotation");
+    window.click(Role::ComboBox, "Target of Copy Rotation");
+    let n_steps = window.editor().history().n_undo();
+    for key in [Key::I, Key::G, Key::X] {
+        window.key(Modifiers::NONE, key);
+    }
+    assert!(window.editor().transforming().is_none());
+    assert_eq!(window.editor().history().n_undo(), n_steps);
+    window.key(Modifiers::NONE, Key::Escape);
+
     // Another target by the drop-down.
     let skeleton = window.document().skeleton().clone();
     let parent = skeleton.joint(joint).parent.expect("a parent");

@@ -8,6 +8,8 @@ use sinew::editor::{Editor, OpenRequest};
 use sinew::evaluate::ViewId;
 use sinew::skeleton::JointId;
 use sinew::tools::SelectShape;
+use sinew::view::commands::Command;
+use sinew::view::mode::Mode;
 use sinew::view::picture::{Bones, Picture};
 use sinew::view::{Offscreen, Shading, ViewOptions};
 use std::path::Path;
@@ -23,6 +25,47 @@ fn window(name: &str) -> Window {
     w.drag(LEFT, Modifiers::NONE, empty, Vec2::ZERO);
     assert!(selected(&w).is_empty());
     w
+}
+
+#[test]
+fn copy_means_weights_where_vertices_are_selected() {
+    let mut w = window("arm.glb");
+    w.choose("Select", "Select vertices");
+    box_over_all(&mut w, Modifiers::NONE);
+    assert!(n_points(&w) > 0);
+    w.harness.event(Event::Copy);
+    w.settle();
+    if !w.editor().has_copied_weights() {
+        w.key(CTRL, Key::C);
+    }
+    assert!(w.editor().has_copied_weights() && !w.editor().has_copied_pose());
+    // With bones selected, the pose.
+    w.choose("Select", "Select bones");
+    w.harness.event(Event::Copy);
+    w.settle();
+    if !w.editor().has_copied_pose() {
+        w.key(CTRL, Key::C);
+    }
+    assert!(w.editor().has_copied_pose());
+}
+
+#[test]
+fn in_pose_mode_keys_act_on_bones() {
+    let mut w = window("arm.glb");
+    w.choose("Select", "Select vertices");
+    box_over_all(&mut w, Modifiers::NONE);
+    let n = n_points(&w);
+    let bone = w.bones()[1];
+    w.find_and_run(Command::SetMode(Mode::Pose));
+    w.select(bone);
+    w.key(Modifiers::NONE, Key::H);
+    let session = w.document().session();
+    assert!(session.hidden_points.values().all(|set| set.is_empty()));
+    assert!(session.hidden_joints.contains(&bone));
+    // Select mode still selects vertices.
+    w.find_and_run(Command::SetMode(Mode::Select));
+    assert_eq!(w.editor().select_kind(), SelectKind::Points);
+    assert_eq!(n_points(&w), n);
 }
 
 /// A place of the viewport with nothing in it.

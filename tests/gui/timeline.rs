@@ -403,6 +403,59 @@ fn keys_are_clicked_and_dragged() {
 }
 
 #[test]
+fn keys_are_deleted_under_the_pointer_and_by_their_menu() {
+    let mut window = Window::on("arm.glb");
+    press_label(&mut window, "New clip");
+    let bones = window.bones();
+    for (bone, at) in [
+        (bones[1], 0.0),
+        (bones[1], 0.5),
+        (bones[2], 0.5),
+        (bones[1], 1.0),
+    ] {
+        window.select(bone);
+        let editor = window.harness.state_mut().editor_mut();
+        editor.set_time(at);
+        turn(editor, bone, 0.2);
+        editor.key_pose();
+    }
+    window.select(bones[1]);
+    window.settle();
+    let y = ruler(&window).bottom() + 9.0;
+    let place = |window: &mut Window, time: f64| pos2(x_of(window, time), y);
+    // Under the pointer, at another time than the current one; only of the selected bone.
+    let half = place(&mut window, 0.5);
+    window.move_to(half);
+    window.settle();
+    window.key(Modifiers::NONE, Key::X);
+    assert_eq!(times(&window, bones[1]), [0.0, 1.0]);
+    assert_eq!(times(&window, bones[2]), [0.5]);
+    window.key(CTRL, Key::Z);
+    assert_eq!(times(&window, bones[1]), [0.0, 0.5, 1.0]);
+    window.key(Modifiers::NONE, Key::Delete);
+    assert_eq!(times(&window, bones[1]), [0.0, 1.0]);
+    window.key(CTRL, Key::Z);
+    // Beside the keyframes: those at the current time.
+    window.harness.state_mut().editor_mut().set_time(1.0);
+    let beside = place(&mut window, 0.75);
+    window.move_to(beside);
+    window.settle();
+    window.key(Modifiers::NONE, Key::Delete);
+    assert_eq!(times(&window, bones[1]), [0.0, 0.5]);
+    window.key(CTRL, Key::Z);
+    // A transform does not start from here.
+    window.key(Modifiers::NONE, Key::G);
+    assert!(window.editor().transforming().is_none());
+    // The menu of a keyframe.
+    window.right_click(half);
+    window.settle();
+    window.click(Role::Button, "Delete keyframes");
+    window.settle();
+    assert_eq!(times(&window, bones[1]), [0.0, 1.0]);
+    assert_eq!(times(&window, bones[2]), [0.5]);
+}
+
+#[test]
 fn painting_goes_on_while_the_clip_plays() {
     let mut window = Window::on("arm.glb");
     show_first_clip(&mut window);

@@ -389,7 +389,12 @@ impl Problem<'_> {
             (FRAME_ROUNDS, MAX_TRAINING_FRAMES)
         };
         // Add frames of large error to the training set and fit the displacements again.
+        let start = self.task.fraction();
         for round in 0..=rounds {
+            // Between the rounds of one candidate and the next one.
+            let done = start + 0.1 * round as f32 / (rounds + 1) as f32;
+            let label = format!("Solving for motions and weights: round {}", round + 1);
+            self.task.step(&label, done)?;
             let at_keys = baked.solve_weights(None)?;
             let (max_error, between) = baked.subdivide(&at_keys)?;
             if max_error < best.0 {

@@ -13,6 +13,9 @@ use rayon::prelude::*;
 /// Numbers of helpers whose states are kept as candidates; finer where a helper is a larger part of the file.
 const SNAPSHOTS: [usize; 14] = [0, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 64, 80, 96];
 
+/// The progress of a bake where the placement starts, and how much of it the placement takes at most.
+const PROGRESS: [f32; 2] = [0.2, 0.2];
+
 /// Helpers that are added between two fits of the weights.
 const BATCH: usize = 4;
 
@@ -145,8 +148,12 @@ pub(crate) fn place_helpers(
         }
     };
     while placement.codebook.len() < most {
-        task.check()?;
         let first = placement.codebook.len();
+        let label = format!("Placing helper joints: {first} of at most {most}");
+        task.step(
+            &label,
+            PROGRESS[0] + PROGRESS[1] * first as f32 / most as f32,
+        )?;
         for _ in 0..BATCH.min(most - first) {
             let Some((i, e)) = worst_point(
                 group,

@@ -184,7 +184,7 @@ impl Document {
     ) -> Result<MirrorEffect, String> {
         let parts = self.subject_to_read(mesh, SubjectScope::default())?;
         let subject = parts.view();
-        let (recipients, unpaired) = joints_in_mirror(&subject);
+        let (recipients, unpaired) = joints_in_mirror(&subject, symmetry.axis());
         let joints = MirrorJoints {
             recipients,
             unpaired,

@@ -49,6 +49,7 @@ pub fn report(document: &Document, edit: &RigEdit) -> RigReport {
     let pairs = (0..).map(JointId).zip(pairs);
     let differs = pairs.filter(|(joint, (a, b))| {
         (a.parent, a.rest, a.removed, &a.name) != (b.parent, b.rest, b.removed, &b.name)
+            || a.rule != b.rule
             || after.constraints_of(*joint) != document.constraints_of(*joint)
     });
     let off = Compared::new(document, &after);

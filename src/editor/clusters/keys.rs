@@ -131,6 +131,24 @@ impl Editor {
         self.set_motion((mesh, index, group.base), motion, &label);
     }
 
+    /// Deletes the keyframe of a group at a time.
+    pub fn delete_group_key_at(&mut self, mesh: MeshId, index: u16, time_secs: f32) {
+        self.finish_tool();
+        let item = self.document.meshes().get(&mesh);
+        let group = item.and_then(|item| item.clusters.groups().get(usize::from(index)));
+        let motion = group.and_then(|group| group.motion());
+        let (Some(group), Some(motion), Some((clip, _))) = (group, motion, self.shown_clip())
+        else {
+            return;
+        };
+        if motion.key_near(clip, time_secs, SAME_KEY_SECS).is_none() {
+            return;
+        }
+        let label = format!("Delete keyframe of {} at {time_secs:.2} s", group.name);
+        let (motion, base) = (motion.without_key(clip, time_secs), group.base);
+        self.set_motion((mesh, index, base), motion, &label);
+    }
+
     /// Sets the selected clusters of groups that are moved by hand back to where the deformer stack has them; where the active
     /// group has a lattice or a cage, its selected control points, or all if none are.
     pub fn reset_clusters(&mut self) {

@@ -184,6 +184,18 @@ impl ExportSettings {
         self.chosen_preset = Some(preset);
     }
 
+    /// Sets what a preset sets back to what every player of glTF reads.
+    pub fn use_any_program(&mut self) {
+        let plain = Self::default();
+        self.influences = plain.influences;
+        self.meshopt = plain.meshopt;
+        self.bake.normals = plain.bake.normals;
+        self.bake.quantize = plain.bake.quantize;
+        self.bake.unipolar = plain.bake.unipolar;
+        self.bake.sparse = plain.bake.sparse;
+        self.chosen_preset = None;
+    }
+
     /// The chosen preset, as long as the settings are those that it made.
     pub fn preset(&self) -> Option<ExportPreset> {
         self.chosen_preset.filter(|preset| {
@@ -207,6 +219,17 @@ impl ExportSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_program_takes_a_preset_back() {
+        let plain = ExportSettings::default();
+        for preset in ExportPreset::ALL {
+            let mut settings = plain.clone();
+            settings.use_preset(preset);
+            settings.use_any_program();
+            assert_eq!(settings, plain, "{preset:?}");
+        }
+    }
 
     #[test]
     fn a_preset_is_shown_until_one_of_its_values_changes() {

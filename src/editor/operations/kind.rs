@@ -116,8 +116,8 @@ impl OperationKind {
                     b: other_bone(editor, a)?,
                 }
             }
-            Self::Mirror => Operation::Mirror(Mirroring::default()),
-            Self::Flip => Operation::Flip(Mirroring::default()),
+            Self::Mirror => Operation::Mirror(mirroring(editor)),
+            Self::Flip => Operation::Flip(mirroring(editor)),
             Self::Paste(by) => Operation::Paste {
                 copied: editor
                     .operations
@@ -186,4 +186,12 @@ fn other_bone(editor: &Editor, active: JointId) -> Result<JointId, String> {
                 document.skeleton().label(active)
             )
         })
+}
+
+/// From left to right of the mesh, whichever axis that is.
+fn mirroring(editor: &Editor) -> Mirroring {
+    Mirroring {
+        axis: editor.side_axis(),
+        ..Mirroring::default()
+    }
 }

@@ -6,7 +6,6 @@ use crate::document::{Document, MeshId, MeshItem};
 use crate::editor::jobs::EditorJob;
 use crate::editor::symmetries::Symmetries;
 use crate::finding::counted;
-use crate::math::Axis;
 use crate::mesh::{PointSet, Topology, islands};
 use crate::skeleton::JointId;
 use crate::skeleton::mirror::Mirror;
@@ -401,7 +400,8 @@ fn mirrored(
     let mut n_unmatched = 0;
     let there = selected.iter();
     for (id, set) in there.filter(|(id, _)| document.meshes().contains_key(id)) {
-        let table = symmetries.of(document, *id, Axis::X, task)?;
+        let axis = document.side_axis(*id).unwrap_or_default();
+        let table = symmetries.of(document, *id, axis, task)?;
         let mut others = PointSet::default();
         for point in set.iter() {
             match table.partner(point) {

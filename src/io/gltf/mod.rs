@@ -17,6 +17,7 @@
 //! Invariant: the result and the order of the findings do not depend on the number of threads.
 
 mod accessor;
+mod baked;
 mod budget;
 mod buffers;
 mod clip;
@@ -38,6 +39,7 @@ mod skin;
 mod uncompress;
 mod uri;
 
+pub(in crate::io) use baked::mark as mark_baked;
 pub use error::{Fault, ImportError};
 pub(crate) use uncompress::{PlainAttribute, uncompress};
 
@@ -114,7 +116,7 @@ pub fn import_bytes(
     let (materials, uv_maps) = material::read_all(&data, &mut findings);
     let skins = skin::read_all(&data, &mut findings);
     let drawings = drawings(&data, &skins);
-    let meshes = mesh::read_all(&data, &drawings, &uv_maps, task, &mut findings)?;
+    let mut meshes = mesh::read_all(&data, &drawings, &uv_maps, task, &mut findings)?;
     fail_if_nothing_is_left(&data, &meshes, &unknown)?;
     let (instances, rest_morph_weights) = instances(&data, &tree, &skins, &meshes, &mut findings);
     report_skins(&skins, &tree.skeleton, &instances, &meshes, &mut findings);
@@ -130,6 +132,14 @@ pub fn import_bytes(
     report_emptiness(&data, meshes.items.len(), instances.len(), &mut findings);
 
     let constraints = node_constraint::read_all(&data, &tree.skeleton, &mut findings);
+
+    let is_skinned = instances.values().any(|drawn| drawn.skin.is_some());
+    baked::keep(
+        &container.json,
+        &mut meshes.items,
+        is_skinned,
+        &mut findings,
+    );
 
     let source = Source {
         path: path.map(Path::to_owned),

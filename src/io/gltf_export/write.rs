@@ -91,6 +91,7 @@ pub fn write_model(
     let mut added = AddedNodes::default();
     if let Some((baked, options)) = changes.baked {
         let (patch, report) = (&mut patch, &mut report);
+        crate::io::gltf::mark_baked(&mut patch.json);
         added = helper_joints::patch_corrections(
             document, baked, &slots, options, patch, report, task,
         )?;

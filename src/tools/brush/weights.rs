@@ -7,6 +7,7 @@ use super::touched::{SIDES, Touched};
 use crate::document::session::{BrushKind, Normalising, PaintedBones, SmoothedBones};
 use crate::document::{Document, Edit, InstanceId, MeshId, MeshItem, Skin};
 use crate::finding::counted;
+use crate::math::Axis;
 use crate::mesh::PointSet;
 use crate::skeleton::JointId;
 use crate::skinning::{PaintRows, RowRef, Rows};
@@ -117,12 +118,20 @@ impl WeightPaint {
         let all = brush.smoothed == SmoothedBones::All && action.kind.averages();
         let (other_side, note) = match brush.symmetry {
             // Smoothing all bones needs no active bone.
-            Some(_) if !all => {
+            Some(axis) if !all && swaps_sides(document, drawn.mesh, axis) => {
                 let pairs = JointPairs::new(skeleton, &document.session().joint_pairs);
                 mirrored_joints(document, &painted, &pairs, |j| {
                     index(j).filter(|&i| i < n_shared && !locked[i])
                 })
             }
+            // Across any other plane the other half of the same bone is painted.
+            Some(_) if !all => (
+                painted
+                    .iter()
+                    .filter_map(|&j| Some(index(j)? as u16))
+                    .collect(),
+                None,
+            ),
             _ => (Vec::new(), None),
         };
         let indices = |joints: Vec<JointId>| -> Vec<u16> {
@@ -553,6 +562,12 @@ fn painted_joints(
     painted
 }
 
+/// Whether mirroring across a plane perpendicular to `axis` exchanges left and right bones.
+fn swaps_sides(document: &Document, mesh: MeshId, axis: Axis) -> bool {
+    let side = document.side_axis(mesh);
+    side.is_none_or(|side| side == axis)
+}
+
 /// The bones of the other side that can be painted, and a note about those that cannot.
 fn mirrored_joints(
     document: &Document,
@@ -574,8 +589,13 @@ fn mirrored_joints(
             Some(partner) => match index(partner) {
                 Some(index) => found.push(index as u16),
                 None => {
+                    let why = if document.locked().contains(&partner) {
+                        "is locked"
+                    } else {
+                        "is not a bone of this skin"
+                    };
                     note = Some(format!(
-                        "\"{}\" is locked or not a bone of this skin: only this side was painted.",
+                        "\"{}\" {why}: only this side was painted.",
                         skeleton.label(partner)
                     ));
                 }

@@ -116,7 +116,7 @@ fn live_ui(ui: &mut Ui, editor: &Editor) {
 fn hints_ui(ui: &mut Ui, editor: &Editor, mode: Mode) {
     let palette = theme::palette(ui);
     let modifiers = ui.input(|i| i.modifiers);
-    let preset = keymap::of(ui.ctx()).preset;
+    let map = keymap::of(ui.ctx());
     let session = editor.document().session();
     let font = TextStyle::Body.resolve(ui.style());
     let format = |colour| TextFormat::simple(font.clone(), colour);
@@ -127,7 +127,7 @@ fn hints_ui(ui: &mut Ui, editor: &Editor, mode: Mode) {
         ui.add(Label::new(job).truncate().selectable(false));
         return;
     }
-    for (i, (what, does)) in hints(mode, modifiers, preset, session).iter().enumerate() {
+    for (i, (what, does)) in hints(mode, modifiers, &map, session).iter().enumerate() {
         // Spaces, so that screen readers separate the words.
         let gap = if i == 0 { "     " } else { "   " };
         job.append(&format!("{gap}{what} "), 0.0, format(palette.text));

@@ -8,8 +8,9 @@ use crate::editor::{Editor, SurfacePlace};
 use crate::tools::{PointerEvent, PointerKind, Screen};
 use crate::view::chord::take_escape;
 use crate::view::commands::Command;
+use crate::view::keymap::{self, Preset};
 use crate::view::mode::Mode;
-use crate::view::{keymap, theme};
+use crate::view::theme;
 use egui::{Color32, CursorIcon, Event, Key, Modifiers, Pos2, Rect, Response, Shape, Stroke, Ui};
 
 /// A modal brush adjustment: the value follows the pointer until a click or Enter confirms or Esc cancels.
@@ -94,7 +95,14 @@ impl Viewport {
         if secondary {
             self.block_menu();
         }
-        let moved = at.x - origin.x;
+        // Maya's users press the key, then drag: the value does not follow the pointer on its way there.
+        let waits = keymap::of(ui.ctx()).preset == Preset::Maya
+            && !released
+            && !ui.input(|i| i.pointer.primary_down());
+        if let Some(adjust) = self.adjust.as_mut().filter(|_| waits) {
+            adjust.origin = at;
+        }
+        let moved = if waits { 0.0 } else { at.x - origin.x };
         let metres_per_px = Self::metres_per_px(editor, response.rect);
         let brush = editor.brush_mut();
         BrushAdjustment::restore(brush, what, &before);

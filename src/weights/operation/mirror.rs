@@ -4,6 +4,7 @@ use super::each_point::{Pen, each_of};
 use super::plane;
 use super::settle::{RowResult, Rules, Sum};
 use super::{Mirroring, OperationError, Outcome, Subject};
+use crate::math::Axis;
 use crate::mesh::Symmetry;
 use crate::skeleton::JointId;
 use crate::skinning::RowRef;
@@ -37,7 +38,9 @@ struct Sides {
 }
 
 impl Sides {
-    fn new(subject: &Subject<'_>) -> Self {
+    /// The joints across a plane perpendicular to `axis`.
+    fn new(subject: &Subject<'_>, axis: Axis) -> Self {
+        let swaps = subject.swaps_sides(axis);
         let n = subject.joints.len();
         // A joint may be listed more than once: its first entry corresponds to its counterpart's first.
         let mut entries: BTreeMap<JointId, Vec<u16>> = BTreeMap::new();
@@ -45,6 +48,9 @@ impl Sides {
             entries.entry(joint).or_default().push(i as u16);
         }
         let image = |i: usize| {
+            if !swaps {
+                return Some(i as u16);
+            }
             let joint = subject.joints[i];
             let rank = entries[&joint].iter().position(|&e| usize::from(e) == i)?;
             let partner = subject.pairs.partner(joint)?;
@@ -153,8 +159,8 @@ impl Sides {
 
 /// n_skin_joints: the joint that receives a joint's weight on the other side, if unpaired joints pass it to their
 /// parent; and the unpaired joints, ascending.
-pub fn joints_in_mirror(subject: &Subject<'_>) -> (Vec<u16>, Vec<u16>) {
-    let sides = Sides::new(subject);
+pub fn joints_in_mirror(subject: &Subject<'_>, axis: Axis) -> (Vec<u16>, Vec<u16>) {
+    let sides = Sides::new(subject, axis);
     let unpaired = (0..).zip(&sides.unpaired);
     let unpaired = unpaired.filter(|(_, unpaired)| **unpaired);
     let unpaired = unpaired.map(|(joint, _)| joint).collect();
@@ -188,7 +194,7 @@ pub(super) fn mirror(
 ) -> Result<Outcome, OperationError> {
     check(mirroring)?;
     let symmetry = subject.symmetry(mirroring.axis, mirroring.tolerance, task)?;
-    let sides = Sides::new(subject);
+    let sides = Sides::new(subject, mirroring.axis);
     let rules = Rules::new(subject);
     let axis = mirroring.axis.index();
     let across = |point: u32| subject.mesh.positions[point as usize][axis] - symmetry.centre();
@@ -225,7 +231,8 @@ pub(super) fn mirror(
             take(&rules, &sides, before, subject.row(source), true, pen)
         },
     )?;
-    let mut notes = plane::match_notes(&symmetry);
+    let mut notes = Vec::from_iter(plane::side_note(subject, mirroring.axis));
+    notes.extend(plane::match_notes(&symmetry));
     notes.extend(sides.notes(subject, true));
     Ok(tally.outcome(notes))
 }
@@ -238,7 +245,7 @@ pub(super) fn flip(
 ) -> Result<Outcome, OperationError> {
     check(mirroring)?;
     let symmetry = subject.symmetry(mirroring.axis, mirroring.tolerance, task)?;
-    let sides = Sides::new(subject);
+    let sides = Sides::new(subject, mirroring.axis);
     let rules = Rules::new(subject);
     let tally = each_of(
         &rules,
@@ -250,7 +257,8 @@ pub(super) fn flip(
             None => RowResult::Left(NO_PARTNER),
         },
     )?;
-    let mut notes = plane::match_notes(&symmetry);
+    let mut notes = Vec::from_iter(plane::side_note(subject, mirroring.axis));
+    notes.extend(plane::match_notes(&symmetry));
     notes.extend(sides.notes(subject, false));
     Ok(tally.outcome(notes))
 }

@@ -12,6 +12,17 @@ use glam::Vec3;
 const MIN_OFFSET: f32 = 0.02;
 
 impl Subject<'_> {
+    /// The axis of the bind pose that separates left from right; `None` where the pairs of bones do not tell.
+    pub fn side_axis(&self) -> Option<Axis> {
+        self.pairs.side_axis(self.joints, self.bind)
+    }
+
+    /// Whether a mirror plane perpendicular to `axis` has left bones on one side and right bones on the other. Across
+    /// any other plane (front to back) a bone is its own mirror image.
+    pub fn swaps_sides(&self, axis: Axis) -> bool {
+        self.side_axis().is_none_or(|side| side == axis)
+    }
+
     /// The coordinate of the mirror plane on an axis in bind pose, metres: 0, unless mesh and joint pairs are both centred
     /// elsewhere.
     pub fn mirror_centre(&self, axis: Axis) -> f32 {
@@ -45,6 +56,16 @@ fn bounds(positions: &[Vec3]) -> (Vec3, Vec3) {
         .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), &p| {
             (low.min(p), high.max(p))
         })
+}
+
+/// The note about a mirror plane that does not separate left from right.
+pub(super) fn side_note(subject: &Subject<'_>, axis: Axis) -> Option<String> {
+    let side = subject.side_axis().filter(|&side| side != axis)?;
+    Some(format!(
+        "Left and right bones of this mesh are apart along {}, not along {}, so bones kept their own weights.",
+        side.letter(),
+        axis.letter()
+    ))
 }
 
 /// The notes about how points were matched.

@@ -63,22 +63,30 @@ pub(super) fn options_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
+/// The choice without a preset.
+const ANY_PROGRAM: &str = "any program";
+
 /// Draws the choice of the program that is to read the file.
 fn preset_ui(ui: &mut Ui, editor: &mut Editor) {
     let shown = editor.exporting().settings().preset();
     let about = "Set influences, normals, morph target size and compression to what a program can import. You can \
         change each below.";
-    let mut chosen = None;
+    let (mut chosen, mut is_chosen) = (shown, false);
     ui.horizontal(|ui| {
         ui.label("For").on_hover_text(about);
         let response = ComboBox::from_id_salt("export preset")
             .width(160.0)
-            .selected_text(shown.map_or("any program", ExportPreset::label))
+            .selected_text(shown.map_or(ANY_PROGRAM, ExportPreset::label))
             .show_ui(ui, |ui| {
+                let any = ui.selectable_label(shown.is_none(), ANY_PROGRAM);
+                let about = "Values that every player of glTF reads.";
+                if any.on_hover_text(about).clicked() {
+                    (chosen, is_chosen) = (None, true);
+                }
                 for preset in ExportPreset::ALL {
                     let item = ui.selectable_label(shown == Some(preset), preset.label());
                     if item.on_hover_text(preset.about()).clicked() {
-                        chosen = Some(preset);
+                        (chosen, is_chosen) = (Some(preset), true);
                     }
                 }
             })
@@ -86,8 +94,10 @@ fn preset_ui(ui: &mut Ui, editor: &mut Editor) {
         response.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Preset"));
         response.on_hover_text(shown.map_or(about, ExportPreset::about));
     });
-    if let Some(preset) = chosen {
-        editor.export_settings_mut().use_preset(preset);
+    match chosen {
+        Some(preset) if is_chosen => editor.export_settings_mut().use_preset(preset),
+        None if is_chosen => editor.export_settings_mut().use_any_program(),
+        _ => {}
     }
 }
 

@@ -361,6 +361,14 @@ pub(super) fn note_ui(ui: &mut Ui, editor: &Editor) {
     let Some(mesh) = session.active_mesh else {
         return;
     };
+    if let Some(side) = editor.other_side_axis(mesh) {
+        let text = format!(
+            "Left and right bones of this mesh are apart along {}. Across another plane, strokes paint both halves of the \
+             same bone.",
+            side.letter()
+        );
+        ui.label(RichText::new(text).color(theme::palette(ui).accent));
+    }
     let text = match editor.n_without_mirror_image(mesh) {
         None => "Computing the mirror image…".to_owned(),
         Some(0) => return,

@@ -66,6 +66,14 @@ impl Timeline {
     /// Resets the hover state before the panels are drawn, because a hidden timeline cannot be hovered.
     pub fn forget_pointer(&mut self) {
         self.is_hovered = false;
+        self.tracks.forget_pointer();
+    }
+
+    /// Deletes the keyframe under the pointer, or else those of the selected bones at the current time.
+    pub fn delete_keys(&mut self, editor: &mut Editor) {
+        if !self.tracks.delete_pointed(editor) {
+            editor.delete_keys();
+        }
     }
 
     /// Shows the whole clip.

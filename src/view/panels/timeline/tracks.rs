@@ -35,6 +35,10 @@ pub(super) struct Tracks {
     made_of: Option<Source>,
     rows: Vec<Row>,
     hold: Grab,
+    /// The keyframe under the pointer in the last frame.
+    pointed: Option<(Owner, KeyMark)>,
+    /// The keyframe whose menu is open.
+    menu_of: Option<(Owner, KeyMark)>,
 }
 
 /// The source of the rows.
@@ -87,6 +91,20 @@ enum Grab {
 }
 
 impl Tracks {
+    /// Deletes the keyframe under the pointer; returns whether there is one.
+    pub(super) fn delete_pointed(&mut self, editor: &mut Editor) -> bool {
+        let pointed = self.pointed.take();
+        if let Some((owner, mark)) = pointed {
+            delete(owner, mark, editor);
+        }
+        pointed.is_some()
+    }
+
+    /// Resets what the pointer is over: a hidden panel has no pointer.
+    pub(super) fn forget_pointer(&mut self) {
+        self.pointed = None;
+    }
+
     /// Draws the rows in `rect`; the part left of `scale` holds the names.
     pub(super) fn show_ui(
         &mut self,
@@ -192,6 +210,13 @@ impl Tracks {
             Some((i as usize, nearest(&row.marks, scale, at.x)?))
         };
         let hovered = response.hover_pos().and_then(under);
+        let of_row = |(row, mark): (usize, KeyMark)| (self.rows[row].owner, mark);
+        let pressed = response.interact_pointer_pos();
+        let pressed = pressed.filter(|_| response.secondary_clicked());
+        self.pointed = hovered.map(of_row);
+        if response.secondary_clicked() {
+            self.menu_of = pressed.and_then(under).map(of_row);
+        }
         let holdable = |at| under(at).map(|(row, mark)| (self.rows[row].owner, mark));
         self.hold = update_grab(ui, &response, self.hold, holdable, scale, editor);
 
@@ -226,6 +251,9 @@ impl Tracks {
             Some(_) => CursorIcon::Grab,
             None => CursorIcon::Default,
         });
+        if let Some((owner, mark)) = self.menu_of {
+            response.context_menu(|ui| menu_ui(ui, owner, mark, editor));
+        }
         match hovered {
             Some((i, mark)) if !response.dragged() => {
                 let about = self.about(i, mark, editor);
@@ -303,9 +331,30 @@ impl Tracks {
         let frame = time * f64::from(editor.playback().fps);
         let owner = &self.rows[row].label;
         format!(
-            "{owner}, frame {frame:.1} ({time:.2} s)\n{kind}.\nClick to jump there. Drag to move it, with Ctrl in \
-             whole frames."
+            "{owner}, frame {frame:.1} ({time:.2} s)\n{kind}.\nClick to jump there. Drag to move it in whole \
+             frames, with Ctrl freely. Press Delete, or click with the right button, to delete it."
         )
+    }
+}
+
+/// Deletes a keyframe: of the summary row those of all shown bones.
+fn delete(owner: Owner, mark: KeyMark, editor: &mut Editor) {
+    match owner {
+        Owner::Bones => editor.delete_keys_at(mark.time_secs, None),
+        Owner::Bone(joint) => editor.delete_keys_at(mark.time_secs, Some(joint)),
+        Owner::Group(mesh, group) => editor.delete_group_key_at(mesh, group, mark.time_secs),
+    }
+}
+
+/// The menu of a keyframe.
+fn menu_ui(ui: &mut Ui, owner: Owner, mark: KeyMark, editor: &mut Editor) {
+    let label = match owner {
+        Owner::Bones => "Delete keyframes",
+        Owner::Bone(_) | Owner::Group(..) => "Delete keyframe",
+    };
+    if ui.button(label).clicked() {
+        delete(owner, mark, editor);
+        ui.close();
     }
 }
 
