@@ -226,6 +226,7 @@ fn fixed(
             ("Alt+left", "orbit"),
             ("Alt+middle", "pan"),
             ("Alt+right", "zoom"),
+            ("Ctrl+Alt", "the same, where the system takes Alt"),
         ],
         (_, true, false, true) => &[("Ctrl+Alt+drag", "orbit")],
         (_, true, true, true) => &[("Ctrl+Alt+Shift+drag", "pan")],

@@ -195,6 +195,25 @@ mod tests {
     }
 
     #[test]
+    fn the_axis_between_the_sides_is_that_of_most_pairs() {
+        let skeleton = skeleton(&["Arm.L", "Arm.R", "Spine", "Leg.L", "Leg.R", "Tail"]);
+        let pairs = JointPairs::new(&skeleton, &BTreeMap::new());
+        let joints: Vec<JointId> = skeleton.live_joints().collect();
+        let at = |places: [DVec3; 6]| places.map(DAffine3::from_translation);
+        let (side, ahead) = (DVec3::Y, DVec3::X * 0.4);
+        let bind = at([side, -side, ahead, side + ahead, ahead - side, DVec3::ZERO]);
+        assert_eq!(pairs.side_axis(&joints, &bind), Some(Axis::Y));
+        // One pair along each of two axes: neither has more than half of them.
+        let bind = at([side, -side, ahead, ahead, -ahead, DVec3::ZERO]);
+        assert_eq!(pairs.side_axis(&joints, &bind), None);
+        // Pairs at the same place, or at none, do not tell.
+        let nowhere = DVec3::splat(f64::NAN);
+        let bind = at([ahead, ahead, ahead, nowhere, side, side]);
+        assert_eq!(pairs.side_axis(&joints, &bind), None);
+        assert_eq!(pairs.side_axis(&[], &[]), None);
+    }
+
+    #[test]
     fn the_plane_lies_half_way_between_left_and_right() {
         let skeleton = skeleton(&["Arm.L", "Arm.R", "Spine"]);
         let pairs = JointPairs::new(&skeleton, &BTreeMap::new());

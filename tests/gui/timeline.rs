@@ -436,8 +436,8 @@ fn keys_are_deleted_under_the_pointer_and_by_their_menu() {
     assert_eq!(times(&window, bones[1]), [0.0, 1.0]);
     window.key(CTRL, Key::Z);
     // Beside the keyframes: those at the current time.
-    window.harness.state_mut().editor_mut().set_time(1.0);
     let beside = place(&mut window, 0.75);
+    window.harness.state_mut().editor_mut().set_time(1.0);
     window.move_to(beside);
     window.settle();
     window.key(Modifiers::NONE, Key::Delete);

@@ -381,13 +381,15 @@ impl Viewport {
                 None => sign(kind, invert, brush.value()).to_owned(),
             },
         };
-        painter.text(
-            at,
-            egui::Align2::CENTER_CENTER,
-            text,
-            egui::TextStyle::Body.resolve(ui.style()),
-            Color32::WHITE,
-        );
+        let font = egui::TextStyle::Body.resolve(ui.style());
+        let galley = painter.layout_no_wrap(text, font, Color32::WHITE);
+        let place = Rect::from_center_size(at, galley.size());
+        // White text on bright weights needs a ground.
+        if self.adjust.is_some() {
+            let ground = place.expand2(egui::vec2(5.0, 2.0));
+            painter.rect_filled(ground, 3.0, Color32::from_black_alpha(170));
+        }
+        painter.galley(place.min, galley, Color32::WHITE);
     }
 }
 
