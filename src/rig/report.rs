@@ -62,14 +62,22 @@ impl Report {
             n if n > 0 => format!(" ({n} added)"),
             n => format!(" ({} removed)", -n),
         };
+        let n_new = self.made.len();
         let changed = [
-            (counts.n_joints, "bone"),
+            (counts.n_joints.saturating_sub(n_new), "bone"),
             (counts.n_points, "vertex"),
             (counts.keys_changed, "keyframe"),
         ];
         let changed = changed.into_iter().filter(|(n, _)| *n > 0);
         let changed: Vec<String> = changed.map(|(n, noun)| counted(n, noun)).collect();
-        let mut lines = vec![if changed.is_empty() {
+        let mut parts = Vec::new();
+        if n_new > 0 {
+            parts.push(format!("{} added", counted(n_new, "bone")));
+        }
+        if !changed.is_empty() {
+            parts.push(format!("{} changed{added}", changed.join(", ")));
+        }
+        let mut lines = vec![if parts.is_empty() {
             format!("{}: nothing changed", self.label)
         } else {
             let at_rest = if self.at_rest() < ROUNDING {
@@ -78,11 +86,7 @@ impl Report {
                 let at_rest = up_to(self.at_rest());
                 format!("the mesh at rest moves by {at_rest} of the diagonal")
             };
-            format!(
-                "{}: {} changed{added}; {at_rest}",
-                self.label,
-                changed.join(", ")
-            )
+            format!("{}: {}; {at_rest}", self.label, parts.join("; "))
         }];
         if !self.made.is_empty() {
             lines.push(format!("  New: {}", self.made.join(", ")));
@@ -167,7 +171,7 @@ mod tests {
         let report = Report {
             label: "Move bone",
             counts: RigReport {
-                n_joints: 1,
+                n_joints: 2,
                 n_points: 0,
                 keys_added: 2,
                 keys_changed: 30,
@@ -181,7 +185,7 @@ mod tests {
         let lines = report.lines();
         assert_eq!(
             lines[0],
-            "Move bone: 1 bone, 30 keyframes changed (2 added); the mesh at rest moves by less than 0.0001 % of the diagonal"
+            "Move bone: 1 bone added; 1 bone, 30 keyframes changed (2 added); the mesh at rest moves by less than 0.0001 % of the diagonal"
         );
         assert_eq!(lines[2], "  “clip 6” changes by up to 6.00 %");
         assert_eq!(lines[7], "  and 1 more clip by less");

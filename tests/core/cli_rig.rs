@@ -35,7 +35,7 @@ fn operations_run_in_their_order_and_report_in_text_and_json() {
     ];
     let said = done(&args);
     for part in [
-        "--insert forearm 1\nSubdivide bone: 2 bones, ",
+        "--insert forearm 1\nSubdivide bone: 1 bone added; 1 bone, ",
         "  New: forearm_01",
         "Rename bone: 1 bone changed; the mesh at rest does not move",
         "  New: forearm_half",
