@@ -132,11 +132,11 @@ impl AddedMotion {
         let n: usize = feet.contacts.iter().map(Vec::len).sum();
         if feet.holds {
             lines.push(format!(
-                "{} of the feet locked: they slide {} cm/s instead of {}, the hips are lowered by {} cm",
+                "{} of the feet locked: they slide {:.1} cm/s instead of {:.1}, the hips are lowered by {:.1} cm",
                 counted(n, "contact"),
-                trimmed(feet.slide_after[0] * 100.0),
-                trimmed(feet.slide_before[0] * 100.0),
-                trimmed(feet.hip_drop * 100.0)
+                feet.slide_after[0] * 100.0,
+                feet.slide_before[0] * 100.0,
+                feet.hip_drop * 100.0
             ));
         } else if feet.is_searched {
             lines.push(format!(
@@ -146,9 +146,9 @@ impl AddedMotion {
         }
         let keys = &self.baked.keys;
         lines.push(format!(
-            "clip \"{}\": {} s, {} of {} keys, joints within {} % of the height",
+            "clip \"{}\": {:.2} s, {} of {} keyframes, joints within {} % of the height",
             self.baked.clip.name,
-            trimmed(self.secs()),
+            self.secs(),
             keys.keys,
             keys.of,
             trimmed(keys.worst * 100.0)

@@ -315,7 +315,10 @@ fn the_command_line_infers_and_sets_logical_parents() {
         out,
     ];
     let said = cli(&args);
-    assert!(said.contains("Infer logical parents: 24 bones changed"), "{said}");
+    assert!(
+        said.contains("Infer logical parents: 24 bones changed"),
+        "{said}"
+    );
     let said = cli(&["check", out]);
     assert!(!said.contains("the hierarchy has no limbs"), "{said}");
     let text = std::fs::read_to_string(out).unwrap();

@@ -27,6 +27,8 @@ const WIDTH: f32 = 272.0;
 const MOTION_WIDTH: f32 = 380.0;
 /// Height reserved for the legend, points.
 const LEGEND: f32 = 142.0;
+/// Height of the buttons below what scrolls, points.
+const FOOTER: f32 = 38.0;
 /// Distance from the edges of the viewport, points.
 const MARGIN: f32 = 12.0;
 
@@ -60,19 +62,28 @@ pub fn operation_ui(ctx: &Context, over: Rect, editor: &mut Editor) {
         .constrain_to(over.shrink(4.0))
         .show(ctx, |ui| {
             ui.set_width(width);
-            let room = (over.height() - 2.0 * MARGIN - 48.0).max(4.0 * theme::ROW);
-            ScrollArea::vertical()
+            let room = (over.height() - 2.0 * MARGIN - 48.0 - FOOTER).max(4.0 * theme::ROW);
+            let inner = ScrollArea::vertical()
                 .max_height(room)
                 .auto_shrink([false, true])
                 .show(ui, |ui| {
                     if motion.is_some() {
-                        motion::content_ui(ui, editor);
+                        motion::content_ui(ui, editor)
                     } else if of_bones.is_some() {
-                        rig::content_ui(ui, editor);
+                        rig::content_ui(ui, editor)
                     } else {
-                        content_ui(ui, editor);
+                        content_ui(ui, editor)
                     }
                 });
+            // Below what scrolls, so that they stay in sight.
+            let action = inner.inner;
+            if motion.is_some() {
+                motion::end_ui(ui, editor, action);
+            } else if of_bones.is_some() {
+                rig::end_ui(ui, editor, action);
+            } else {
+                end_operation_ui(ui, editor, action);
+            }
         });
     if !is_open {
         if motion.is_some() {
@@ -85,11 +96,16 @@ pub fn operation_ui(ctx: &Context, over: Rect, editor: &mut Editor) {
     }
 }
 
-fn content_ui(ui: &mut Ui, editor: &mut Editor) {
+fn content_ui(ui: &mut Ui, editor: &mut Editor) -> Option<RunAction> {
     fields::fields_ui(ui, editor);
     scope::scope_ui(ui, editor);
     let action = editor.adjusting().and_then(|a| run_ui(ui, &state(a)));
     report::report_ui(ui, editor);
+    action
+}
+
+/// Draws the buttons that end the operation, and does what was pressed: `action`, or one of them.
+fn end_operation_ui(ui: &mut Ui, editor: &mut Editor, action: Option<RunAction>) {
     let action = action.or_else(|| editor.adjusting().and_then(|a| end_ui(ui, &state(a))));
     match action {
         Some(RunAction::Run) => editor.run_operation(),

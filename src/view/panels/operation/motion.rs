@@ -1,6 +1,6 @@
 //! The settings and the report of a motion that is retargeted to the character.
 
-use super::buttons::{RunAction, RunState, end_ui, run_ui};
+use super::buttons::{self, RunAction, RunState, run_ui};
 use super::motion_bones::bones_ui;
 use super::rows::{combo_ui, row_ui};
 use crate::editor::Editor;
@@ -10,12 +10,10 @@ use crate::motion::retarget::{MotionSettings, Reference, Scale, Travel};
 use crate::view::theme;
 use egui::{CollapsingHeader, DragValue, RichText, Role, Ui, WidgetInfo};
 
-/// Draws settings, bones, progress, report and the buttons that keep and take back the clip.
-pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) {
+/// Draws settings, bones, progress and report.
+pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) -> Option<RunAction> {
     clip_ui(ui, editor);
-    let Some(adding) = editor.adding_motion() else {
-        return;
-    };
+    let adding = editor.adding_motion()?;
     let mut settings = adding.settings().clone();
     let (is_bvh, mut ghost) = (adding.is_bvh(), adding.shows_ghost());
     fields_ui(ui, &mut settings);
@@ -32,13 +30,17 @@ pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) {
     editor.show_motion_ghost(ghost);
     editor.set_motion_settings(settings);
     bones_ui(ui, editor);
-    let Some(adding) = editor.adding_motion() else {
-        return;
-    };
+    let adding = editor.adding_motion()?;
     let action = run_ui(ui, &state(adding));
     ui.separator();
     report_ui(ui, adding);
-    match action.or_else(|| end_ui(ui, &state(adding))) {
+    action
+}
+
+/// Draws the buttons that keep and take back the clip, and does what was pressed: `action`, or one of them.
+pub(super) fn end_ui(ui: &mut Ui, editor: &mut Editor, action: Option<RunAction>) {
+    let state = editor.adding_motion().map(state);
+    match action.or_else(|| buttons::end_ui(ui, &state?)) {
         Some(RunAction::Run) => editor.run_motion(),
         Some(RunAction::Stop) => editor.cancel_motion_run(),
         Some(RunAction::Apply) => editor.end_motion(),

@@ -1,7 +1,7 @@
 //! The settings and the report of an operation on bones.
 
 use super::automatic::automatic_ui;
-use super::buttons::{RunAction, RunState, end_ui, run_ui};
+use super::buttons::{self, RunAction, RunState, run_ui};
 use super::rows::{about_ui, bone_ui, combo_ui, count_ui, row_ui};
 use crate::document::rig::{Axis, Intent};
 use crate::editor::rigging::RigAdjusting;
@@ -33,12 +33,10 @@ pub(in crate::view::panels) const INTENTS: [(Intent, &str, &str); 3] = [
     ),
 ];
 
-/// Draws settings, progress, report and the buttons that keep and take back the result.
-pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) {
+/// Draws settings, progress and report.
+pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) -> Option<RunAction> {
     fields_ui(ui, editor);
-    let Some(adjusting) = editor.rig_adjusting() else {
-        return;
-    };
+    let adjusting = editor.rig_adjusting()?;
     let action = run_ui(ui, &state(adjusting));
     let has_settings = adjusting.tool().has_settings();
     if has_settings && (adjusting.failure().is_some() || adjusting.is_applied()) {
@@ -49,7 +47,13 @@ pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) {
     } else if adjusting.is_applied() {
         rig_reports_ui(ui, editor);
     }
-    match action.or_else(|| end_ui(ui, &state(adjusting))) {
+    action
+}
+
+/// Draws the buttons that keep and take back the result, and does what was pressed: `action`, or one of them.
+pub(super) fn end_ui(ui: &mut Ui, editor: &mut Editor, action: Option<RunAction>) {
+    let state = editor.rig_adjusting().map(state);
+    match action.or_else(|| buttons::end_ui(ui, &state?)) {
         Some(RunAction::Run) => editor.run_rig_operation(),
         Some(RunAction::Stop) => editor.cancel_rig_operation(),
         Some(RunAction::Apply) => editor.end_rig_operation(),
