@@ -6,7 +6,7 @@ use crate::view::commands::table::Group;
 use crate::view::keymap::{self, KeyMap, Preset};
 use crate::view::theme;
 use eframe::egui;
-use egui::{Event, Key, Modal, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo};
+use egui::{Event, Key, Modal, Modifiers, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo};
 use egui_material_icons::icons;
 
 /// The dialog and its state.
@@ -85,7 +85,6 @@ impl Preferences {
     fn record_keys(&mut self, ctx: &egui::Context, map: &mut KeyMap) {
         let Some(command) = self.learning else { return };
         let pressed = ctx.input_mut(|input| {
-            let modifiers = input.modifiers;
             let mut found = None;
             input.events.retain(|event| {
                 let chord = match event {
@@ -96,9 +95,9 @@ impl Preferences {
                         ..
                         // Held for the key that follows.
                     } if !is_modifier(*key) => Some(Chord::pressed(*key, *modifiers)),
-                    Event::Copy => Some(Chord::pressed(Key::C, modifiers)),
-                    Event::Cut => Some(Chord::pressed(Key::X, modifiers)),
-                    Event::Paste(_) => Some(Chord::pressed(Key::V, modifiers)),
+                    Event::Copy => Some(Chord::pressed(Key::C, Modifiers::COMMAND)),
+                    Event::Cut => Some(Chord::pressed(Key::X, Modifiers::COMMAND)),
+                    Event::Paste(_) => Some(Chord::pressed(Key::V, Modifiers::COMMAND)),
                     _ => None,
                 };
                 found = found.or(chord);

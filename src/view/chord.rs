@@ -71,7 +71,6 @@ impl Chord {
 
     /// Whether it was pressed in this frame; consumes the press. Key repeats count only if `repeats`.
     pub fn consume(self, input: &mut InputState, repeats: bool) -> bool {
-        let modifiers = input.modifiers;
         let before = input.events.len();
         let mut found = false;
         input.events.retain(|event| {
@@ -83,10 +82,10 @@ impl Chord {
                     modifiers,
                     ..
                 } => (self.matches(*key, *modifiers), !*repeat || repeats),
-                // The windowing layer sends these events for Ctrl+C, X and V.
-                Event::Copy => (self.matches(Key::C, modifiers), true),
-                Event::Cut => (self.matches(Key::X, modifiers), true),
-                Event::Paste(_) => (self.matches(Key::V, modifiers), true),
+                // The windowing layer sends these events for Ctrl+C, X and V alone. Ctrl may be up again in this frame.
+                Event::Copy => (self.matches(Key::C, Modifiers::COMMAND), true),
+                Event::Cut => (self.matches(Key::X, Modifiers::COMMAND), true),
+                Event::Paste(_) => (self.matches(Key::V, Modifiers::COMMAND), true),
                 _ => (false, false),
             };
             found |= is_it && counts;

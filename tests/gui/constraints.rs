@@ -101,6 +101,23 @@ fn constraints_are_added_changed_and_removed() {
     assert_eq!(window.editor().history().n_undo(), n_steps);
     window.key(Modifiers::NONE, Key::Escape);
 
+    // Its filter has the focus; Enter chooses the first entry that it leaves.
+    show(&mut window, Role::ComboBox, "Target of Copy Rotation");
+    window.click(Role::ComboBox, "Target of Copy Rotation");
+    let foot = window.bones().into_iter().find(|&j| {
+        let label = window.document().skeleton().label(j).to_lowercase();
+        j != joint && label.contains("foot")
+    });
+    let foot = foot.expect("a foot");
+    window.write("FOOT");
+    window.key(Modifiers::NONE, Key::Enter);
+    let of_first: Vec<JointId> = window.document().constraints_of(joint)[1]
+        .rule
+        .sources()
+        .collect();
+    assert_eq!(of_first, [foot]);
+    window.key(CTRL, Key::Z);
+
     // Another target by the drop-down.
     let skeleton = window.document().skeleton().clone();
     let parent = skeleton.joint(joint).parent.expect("a parent");

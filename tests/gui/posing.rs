@@ -342,10 +342,6 @@ fn copy_and_paste_flipped_by_keys() {
     }
     window.harness.event(egui::Event::Copy);
     window.settle();
-    // As the windowing layer reports Ctrl+C: with the key held.
-    if !window.editor().has_copied_pose() {
-        window.key(CTRL, Key::C);
-    }
     assert!(window.editor().has_copied_pose());
     let rest = window.document().rest_pose().clone();
     window.key(CTRL_SHIFT, Key::V);

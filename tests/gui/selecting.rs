@@ -35,17 +35,11 @@ fn copy_means_weights_where_vertices_are_selected() {
     assert!(n_points(&w) > 0);
     w.harness.event(Event::Copy);
     w.settle();
-    if !w.editor().has_copied_weights() {
-        w.key(CTRL, Key::C);
-    }
     assert!(w.editor().has_copied_weights() && !w.editor().has_copied_pose());
     // With bones selected, the pose.
     w.choose("Select", "Select bones");
     w.harness.event(Event::Copy);
     w.settle();
-    if !w.editor().has_copied_pose() {
-        w.key(CTRL, Key::C);
-    }
     assert!(w.editor().has_copied_pose());
 }
 

@@ -3,6 +3,7 @@
 //! A panel reads the editor, changes only its own state (a filter, a brush slider) and returns the
 //! [`crate::view::commands::Command`]s that the user requested.
 
+mod bone_list;
 mod clusters;
 mod correctives;
 mod curve_editor;

@@ -5,8 +5,9 @@ use crate::editor::Editor;
 use crate::editor::motions::{BonePair, FoundHow};
 use crate::motion::retarget::RoleSearch;
 use crate::motion::roles::{Part, Role as BodyRole, Side};
+use crate::view::panels::bone_list::{bone_combo, bone_list_ui};
 use crate::view::theme;
-use egui::{CollapsingHeader, Color32, ComboBox, Grid, RichText, Role, Ui, WidgetInfo};
+use egui::{CollapsingHeader, Color32, Grid, RichText, Role, Ui, WidgetInfo};
 use egui_material_icons::icons;
 
 /// Width of a drop-down of bones, points.
@@ -125,15 +126,14 @@ fn pair_ui(ui: &mut Ui, pair: &BonePair, names: &[Vec<String>; 2]) -> Option<[St
     for (side, whose) in ["motion", "character"].into_iter().enumerate() {
         let bone = &mut bones[side];
         let shown = if bone.is_empty() { NONE } else { bone.as_str() };
-        let combo = ComboBox::from_id_salt(("motion bone", pair.role.label(), side))
+        let combo = bone_combo(("motion bone", pair.role.label(), side))
             .width(BONE)
             .truncate()
             .selected_text(shown)
             .show_ui(ui, |ui| {
-                ui.selectable_value(bone, String::new(), NONE);
-                for name in &names[side] {
-                    ui.selectable_value(bone, name.clone(), name);
-                }
+                let none = std::iter::once((String::new(), NONE.to_owned()));
+                let names = names[side].iter().map(|name| (name.clone(), name.clone()));
+                bone_list_ui(ui, bone, none.chain(names));
             });
         let about = format!("{label}: bone of the {whose}");
         combo

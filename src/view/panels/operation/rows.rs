@@ -2,6 +2,7 @@
 
 use crate::editor::Editor;
 use crate::skeleton::JointId;
+use crate::view::panels::bone_list::{bone_combo, bone_list_ui};
 use crate::view::theme;
 use egui::{ComboBox, RichText, Role, Slider, Ui, WidgetInfo};
 use std::ops::RangeInclusive;
@@ -66,17 +67,14 @@ pub(super) fn bone_ui(ui: &mut Ui, editor: &Editor, name: &str, about: &str, joi
     let document = editor.document();
     let skeleton = document.skeleton();
     row_ui(ui, name, about, |ui| {
-        let combo = ComboBox::from_id_salt(("operation bone", name))
+        let combo = bone_combo(("operation bone", name))
             .width(ui.available_width())
             .truncate()
             .selected_text(skeleton.label(*joint))
             .show_ui(ui, |ui| {
                 let is_bone = document.bone_mask();
-                for other in skeleton.live_joints() {
-                    if is_bone[other.get()] {
-                        ui.selectable_value(joint, other, skeleton.label(other));
-                    }
-                }
+                let bones = skeleton.live_joints().filter(|j| is_bone[j.get()]);
+                bone_list_ui(ui, joint, bones.map(|j| (j, skeleton.label(j))));
             });
         combo
             .response

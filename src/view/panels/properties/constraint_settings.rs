@@ -7,7 +7,8 @@ use crate::editor::constraints::{FEWEST_BONES, other_joints, side_of};
 use crate::skeleton::JointId;
 use crate::skeleton::constraint::reach::MOST_BONES;
 use crate::skeleton::constraint::{MOST_SOFTNESS, Rule, Space};
-use egui::{ComboBox, DragValue, Role, Ui, WidgetInfo};
+use crate::view::panels::bone_list::{bone_combo, bone_list_ui};
+use egui::{DragValue, Role, Ui, WidgetInfo};
 
 /// A rule with changed settings, and the label of its undo step.
 pub(super) struct Change {
@@ -181,14 +182,13 @@ fn joint_ui(ui: &mut Ui, editor: &Editor, subject: &Subject<'_>, followed: &mut 
     let skeleton = editor.document().skeleton().clone();
     let before = *followed;
     row_ui(ui, ("Target", "The target bone."), |ui, about| {
-        let response = ComboBox::from_id_salt("Target")
+        let response = bone_combo("Target")
             .width(ui.available_width())
             .truncate()
             .selected_text(skeleton.label(before))
             .show_ui(ui, |ui| {
-                for other in other_joints(&skeleton, subject.joint) {
-                    ui.selectable_value(followed, other, skeleton.label(other));
-                }
+                let others = other_joints(&skeleton, subject.joint);
+                bone_list_ui(ui, followed, others.map(|j| (j, skeleton.label(j))));
             })
             .response
             .on_hover_text(about);
@@ -203,15 +203,15 @@ fn pole_ui(ui: &mut Ui, editor: &Editor, subject: &Subject<'_>, pole: &mut Optio
     let about = "The bone towards which the elbow or knee points.";
     row_ui(ui, ("Pole target", about), |ui, about| {
         let shown = pole.map_or_else(|| "None".to_owned(), |pole| skeleton.label(pole));
-        let response = ComboBox::from_id_salt("Pole")
+        let response = bone_combo("Pole")
             .width(ui.available_width())
             .truncate()
             .selected_text(shown)
             .show_ui(ui, |ui| {
-                ui.selectable_value(pole, None, "None");
-                for other in other_joints(&skeleton, subject.joint) {
-                    ui.selectable_value(pole, Some(other), skeleton.label(other));
-                }
+                let others = other_joints(&skeleton, subject.joint);
+                let others = others.map(|j| (Some(j), skeleton.label(j)));
+                let none = std::iter::once((None, "None".to_owned()));
+                bone_list_ui(ui, pole, none.chain(others));
             })
             .response
             .on_hover_text(about);

@@ -3,8 +3,9 @@
 use crate::editor::Editor;
 use crate::skeleton::{JointId, JointRule, Skeleton};
 use crate::tools::Axis;
+use crate::view::panels::bone_list::{bone_combo, bone_list_ui};
 use crate::view::theme;
-use egui::{Button, ComboBox, DragValue, Id, RichText, Role, Ui, WidgetInfo};
+use egui::{Button, DragValue, Id, RichText, Role, Ui, WidgetInfo};
 use egui_material_icons::icons;
 
 /// Width of a number field, points.
@@ -206,15 +207,18 @@ fn parent_ui(
     let label = ui
         .label(RichText::new(name).color(dim))
         .on_hover_text(about);
-    ComboBox::from_id_salt(name)
+    bone_combo(name)
         .width(ui.available_width())
         .truncate()
         .selected_text(shown)
         .show_ui(ui, |ui| {
-            ui.selectable_value(chosen, None, parent_label);
-            for other in others.filter(|&other| Some(other) != parent) {
-                ui.selectable_value(chosen, Some(other), skeleton.label(other));
-            }
+            let others = others.filter(|&other| Some(other) != parent);
+            let others = others.map(|other| (Some(other), skeleton.label(other)));
+            bone_list_ui(
+                ui,
+                chosen,
+                std::iter::once((None, parent_label)).chain(others),
+            );
         })
         .response
         .labelled_by(label.id)
