@@ -4,9 +4,11 @@ use super::chord::take_escape;
 use super::commands::Command;
 use super::theme;
 use crate::editor::Editor;
-use egui::{Area, Color32, Id, Key, Modifiers, Order, Pos2, RichText, Role, Vec2, WidgetInfo};
+use egui::{
+    Align2, Area, Color32, Id, Key, Modifiers, Order, Pos2, RichText, Role, Vec2, WidgetInfo,
+};
 
-/// Distance from the centre to the labels, points.
+/// The scale of the menu, points.
 const RADIUS: f32 = 84.0;
 /// Dead zone around the centre, points.
 const DEAD: f32 = 18.0;
@@ -33,7 +35,7 @@ pub enum PieResult {
 impl Pie {
     /// A pie menu around the pointer, or in the centre of the window; moved to fit inside the window.
     pub fn new(title: &'static str, commands: &[Command], ctx: &egui::Context) -> Self {
-        let room = reach(commands.len()) + Vec2::new(90.0, 30.0);
+        let room = reach(commands.len()) + Vec2::new(200.0, 30.0);
         let screen = ctx.content_rect().shrink2(room);
         let at = ctx.pointer_latest_pos().unwrap_or(screen.center());
         let centre = Pos2::new(
@@ -93,7 +95,7 @@ impl Pie {
             let at = self.centre + direction(i, n) * reach(n);
             Area::new(Id::unique(("pie", i)))
                 .order(Order::Tooltip)
-                .pivot(egui::Align2::CENTER_CENTER)
+                .pivot(pivot(direction(i, n)))
                 .fixed_pos(at)
                 .show(ctx, |ui| {
                     let palette = theme::palette(ui);
@@ -129,7 +131,7 @@ impl Pie {
         }
         Area::new(Id::unique("pie middle"))
             .order(Order::Tooltip)
-            .pivot(egui::Align2::CENTER_CENTER)
+            .pivot(Align2::CENTER_CENTER)
             .fixed_pos(self.centre)
             .interactable(false)
             .show(ctx, |ui| {
@@ -161,13 +163,23 @@ impl Pie {
     }
 }
 
-/// The distance of `n` labels from the centre, across and up: many are wider apart, so that labels at one height do
-/// not overlap.
+/// The distance of `n` labels from the centre: sideways to their near ends, up and down to their middles.
 fn reach(n: usize) -> Vec2 {
     if n > 4 {
-        Vec2::new(1.9 * RADIUS, 1.3 * RADIUS)
+        Vec2::new(0.7 * RADIUS, 1.3 * RADIUS)
     } else {
-        Vec2::splat(RADIUS)
+        Vec2::new(0.5 * RADIUS, RADIUS)
+    }
+}
+
+/// The part of a label that lies in its direction: labels beside the centre begin or end there, however long they are.
+fn pivot(direction: Vec2) -> Align2 {
+    if direction.x > 0.3 {
+        Align2::LEFT_CENTER
+    } else if direction.x < -0.3 {
+        Align2::RIGHT_CENTER
+    } else {
+        Align2::CENTER_CENTER
     }
 }
 
