@@ -34,7 +34,7 @@ pub struct Estimate {
     pub helper_joints: usize,
     /// The largest number of morph targets of a mesh, without those that only turn normals.
     pub morph_targets: usize,
-    /// Bytes that the file grows by, accurate to a factor of 2.
+    /// Bytes that the file grows by: within a factor of 2 for few clips; with many, the bake may need several times more.
     pub bytes: f64,
     /// The largest error without correction, as a fraction of the diagonal; `None` where it is unknown.
     pub before: Option<f64>,

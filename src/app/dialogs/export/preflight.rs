@@ -11,6 +11,9 @@ use egui::{CollapsingHeader, Ui};
 use egui_material_icons::icons;
 use std::time::Duration;
 
+/// Up to this many clips, the few frames of an estimate show most of what they do.
+const FEW_CLIPS: usize = 3;
+
 /// Draws the estimate and the findings before anything is computed.
 pub(super) fn preflight_ui(ui: &mut Ui, editor: &mut Editor) {
     let advice = editor.exporting().advice();
@@ -37,7 +40,13 @@ pub(super) fn preflight_ui(ui: &mut Ui, editor: &mut Editor) {
         let without = estimate.before.map(share);
         let without =
             without.map_or_else(String::new, |e| format!(", or {e} without the correction"));
-        let text = format!("Estimate: {what} {size} {than}; largest error {error}{without}.");
+        let n_clips = editor.document().clips().len();
+        let many = if n_clips > FEW_CLIPS && !is_frames {
+            " It is from a few frames of all clips: the file can grow several times more."
+        } else {
+            ""
+        };
+        let text = format!("Estimate: {what} {size} {than}; largest error {error}{without}.{many}");
         // During a new estimate the previous one stays visible, so that the layout does not jump.
         if advice.is_estimating() {
             ui.ctx().request_repaint_after(Duration::from_millis(100));
