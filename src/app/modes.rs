@@ -34,9 +34,13 @@ impl SinewApp {
         }
     }
 
-    /// The command that the keys of another one mean where the pointer and the selection are: with vertices selected,
-    /// those of a pose copy and paste weights. `None` where they mean nothing, and the artist is told so.
-    pub(super) fn meant_by_key(&self, command: Command, ctx: &egui::Context) -> Option<Command> {
+    /// The command that the keys of `command` run, given the selection and the pointer: with vertices selected, the keys
+    /// that copy and paste a pose copy and paste weights. `None` where no command runs; a message says why.
+    pub(super) fn meant_by_key(
+        &mut self,
+        command: Command,
+        ctx: &egui::Context,
+    ) -> Option<Command> {
         let has_vertices = self.viewport.mode == Mode::Select
             && self.editor.select_kind() == SelectKind::Points
             && self.editor.n_selected() > 0;
@@ -51,6 +55,8 @@ impl SinewApp {
                 && self.timeline.is_hovered()
                 && keymap::of(ctx).preset == Preset::Blender =>
             {
+                self.editor
+                    .tell("Drag keyframes to move them. To pose bones, move the pointer over the viewport.");
                 None
             }
             _ => Some(command),

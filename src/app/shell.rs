@@ -39,7 +39,7 @@ impl SinewApp {
         // A running transform takes the keys itself: X is an axis then.
         if !is_modal && self.editor.transforming().is_none() {
             let is_painting = self.editor.is_painting();
-            if !is_painting && self.timeline.is_hovered() && keymap::takes_delete(&ctx) {
+            if !is_painting && self.timeline.is_over_keys() && keymap::takes_delete(&ctx) {
                 self.timeline.delete_keys(&mut self.editor);
             }
             // A running stroke is one undo step: only few commands may interrupt it.

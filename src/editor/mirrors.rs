@@ -79,7 +79,7 @@ impl Editor {
         (known.axis() == axis).then(|| self.mirrors.n_unmatched.get(&mesh).copied())?
     }
 
-    /// The axis that separates left from right in the active mesh; X where its bones do not tell.
+    /// The axis that separates left from right in the active mesh; X if its bones do not determine it.
     pub fn side_axis(&self) -> Axis {
         let mesh = self.document.session().active_mesh;
         let axis = mesh.and_then(|mesh| self.document.side_axis(mesh));

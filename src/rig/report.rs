@@ -93,7 +93,10 @@ impl Report {
         }
         let mut clips: Vec<&(String, f64)> = self.clips.iter().collect();
         clips.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let moved: Vec<_> = clips.iter().filter(|(_, off)| *off >= NOTHING).collect();
+        let moved: Vec<_> = clips
+            .iter()
+            .filter(|(_, off)| off.is_nan() || *off >= NOTHING)
+            .collect();
         for (name, off) in moved.iter().take(5) {
             lines.push(format!("  “{name}” changes by {}", up_to(*off)));
         }
@@ -106,11 +109,7 @@ impl Report {
         {
             lines.push(format!(
                 "  No clip changes by more than {} (“{name}”)",
-                percent(if *off < LEAST_SHOWN {
-                    LEAST_SHOWN
-                } else {
-                    *off
-                })
+                percent(off.max(LEAST_SHOWN))
             ));
         }
         lines.extend(self.notes.iter().map(|note| format!("  {note}")));
@@ -197,6 +196,11 @@ mod tests {
             quiet.lines()[2],
             "  No clip changes by more than 0.0001 % (“clip 3”)"
         );
+        let broken = Report {
+            clips: vec![clip(3, f64::NAN)],
+            ..quiet.clone()
+        };
+        assert_eq!(broken.lines()[2], "  “clip 3” changes by up to NaN %");
         assert_eq!(up_to(2e-14), "less than 0.0001 %");
         assert_eq!(up_to(f64::NAN), "up to NaN %");
         assert_eq!(quiet.to_json()["clips"][0]["clip"], "clip 3");

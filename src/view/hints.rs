@@ -7,7 +7,7 @@ use crate::document::session::{BrushKind, BrushOptions, SculptKind, Session};
 use egui::Modifiers;
 use std::borrow::Cow;
 
-/// A gesture or keys, and the effect.
+/// A gesture or keys, and what they do.
 pub type Hint = (Cow<'static, str>, &'static str);
 
 /// The commands of a transform.

@@ -179,12 +179,13 @@ pub fn takes_delete(ctx: &Context) -> bool {
     if ctx.text_edit_focused() || Popup::is_any_open(ctx) {
         return false;
     }
-    let has_x = of(ctx).preset == Preset::Blender;
-    let keys = [Key::Delete, Key::Backspace, Key::X];
-    let n = if has_x { 3 } else { 2 };
+    let keys: &[Key] = match of(ctx).preset {
+        Preset::Blender => &[Key::Delete, Key::Backspace, Key::X],
+        Preset::Maya => &[Key::Delete, Key::Backspace],
+    };
     ctx.input_mut(|input| {
-        let mut takes = |&&key: &&Key| input.consume_key(Modifiers::NONE, key);
-        keys[..n].iter().filter(|key| takes(key)).count() > 0
+        let mut keys = keys.iter();
+        keys.any(|&key| input.consume_key(Modifiers::NONE, key))
     })
 }
 

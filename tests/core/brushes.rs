@@ -369,6 +369,29 @@ fn symmetry_paints_the_other_finger_with_its_own_bone_in_any_pose() {
     );
 }
 
+/// Left and right are apart along X: across Z, a stroke paints the back of the same finger.
+#[test]
+fn symmetry_across_another_axis_paints_the_same_bone() {
+    let mut h = on_fingers();
+    h.editor.brush_mut().symmetry = Some(Axis::Z);
+    h.settle();
+    let at = ndc(&h, Vec3::new(0.0085, 0.05, FINGER));
+    let before = h.editor.document().clone();
+    stroke(&mut h, event(PointerKind::Press, at), &[]);
+    let after = h.editor.document().clone();
+    let (front, back): (Vec<u32>, Vec<u32>) = changed(&before, &after)
+        .into_iter()
+        .filter(|&p| bind(&before, p).z.abs() > 1e-6)
+        .partition(|&p| bind(&before, p).z > 0.0);
+    assert!(front.len() > 5 && front.len() == back.len());
+    for &p in front.iter().chain(&back) {
+        assert!(bind(&before, p).x > 0.0, "the left finger alone");
+        let (old, new) = (rows(&before).row(p), rows(&after).row(p));
+        assert!(new.weight_of(1) > old.weight_of(1));
+        assert_eq!(new.weight_of(2), 0.0);
+    }
+}
+
 #[test]
 fn the_plane_of_symmetry_follows_the_names_of_bones() {
     let mut beside = fingers();

@@ -525,3 +525,31 @@ fn a_gradient_is_drawn_with_a_line_and_is_one_step() {
         assert!(window.document().same_content(&before), "bit for bit");
     }
 }
+
+/// A Blender user moves the pointer after the key; a Maya user presses the key, then drags.
+#[test]
+fn in_the_maya_preset_a_drag_sets_the_radius() {
+    use sinew::view::keymap::{self, KeyMap, Preset};
+    let mut window = painter();
+    let at = window.viewport().center();
+    let radius = |w: &Window| w.document().session().brush.radius_px;
+    let before = radius(&window);
+    for (preset, key, follows) in [
+        (Preset::Blender, Key::F, true),
+        (Preset::Maya, Key::B, false),
+    ] {
+        keymap::set(&window.harness.ctx, KeyMap::preset(preset));
+        window.move_to(at);
+        window.key(Modifiers::NONE, key);
+        window.move_to(at + vec2(20.0, 0.0));
+        assert_eq!(radius(&window) == before + 20.0, follows, "{preset:?}");
+        window.press(at + vec2(20.0, 0.0));
+        window.move_to(at + vec2(35.0, 0.0));
+        let expected = if follows { 35.0 } else { 15.0 };
+        assert_eq!(radius(&window), before + expected, "{preset:?}");
+        window.key(Modifiers::NONE, Key::Escape);
+        window.release(at + vec2(35.0, 0.0));
+        assert_eq!(radius(&window), before, "{preset:?}");
+    }
+    assert_eq!(window.editor().history().n_undo(), 0);
+}

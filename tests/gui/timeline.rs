@@ -446,6 +446,7 @@ fn keys_are_deleted_under_the_pointer_and_by_their_menu() {
     // A transform does not start from here.
     window.key(Modifiers::NONE, Key::G);
     assert!(window.editor().transforming().is_none());
+    assert!(window.says("Drag keyframes to move them."));
     // The menu of a keyframe.
     window.right_click(half);
     window.settle();

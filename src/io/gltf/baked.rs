@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The name of the mark in the extras of the asset.
 const BAKED: &str = "sinew_baked";
 
-/// Marks a file as one with a baked correction. Extras that are no object stay as they are, and the file unmarked.
+/// Marks the file as having a baked correction. Extras that are not an object are left alone; the file then has no mark.
 pub(in crate::io) fn mark(json: &mut Value) {
     let Some(asset) = json.get_mut("asset").and_then(Value::as_object_mut) else {
         return;
@@ -22,8 +22,8 @@ pub(in crate::io) fn mark(json: &mut Value) {
     }
 }
 
-/// Gives the skinned meshes of a marked file linear blend skinning: another method would correct them a second time.
-pub(super) fn keep(
+/// Gives the meshes of a marked file linear blend skinning: another method would correct them a second time.
+pub(super) fn use_lbs(
     json: &Value,
     meshes: &mut BTreeMap<MeshId, Arc<MeshItem>>,
     is_skinned: bool,

@@ -134,7 +134,7 @@ pub fn import_bytes(
     let constraints = node_constraint::read_all(&data, &tree.skeleton, &mut findings);
 
     let is_skinned = instances.values().any(|drawn| drawn.skin.is_some());
-    baked::keep(
+    baked::use_lbs(
         &container.json,
         &mut meshes.items,
         is_skinned,

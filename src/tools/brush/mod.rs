@@ -15,6 +15,7 @@ mod changed_rows;
 pub(super) mod dab;
 mod gradient;
 mod mask;
+mod painted_bones;
 mod touched;
 mod weights;
 

@@ -2,17 +2,17 @@
 
 use super::action::Action;
 use super::changed_rows::{ChangedRows, Row};
+use super::painted_bones::{mirrored_joints, painted_joints, swaps_sides};
 use super::ring;
 use super::touched::{SIDES, Touched};
-use crate::document::session::{BrushKind, Normalising, PaintedBones, SmoothedBones};
-use crate::document::{Document, Edit, InstanceId, MeshId, MeshItem, Skin};
+use crate::document::session::{BrushKind, Normalising, SmoothedBones};
+use crate::document::{Document, Edit, InstanceId, MeshId, MeshItem};
 use crate::finding::counted;
-use crate::math::Axis;
 use crate::mesh::PointSet;
 use crate::skeleton::JointId;
 use crate::skinning::{PaintRows, RowRef, Rows};
 use crate::tools::Stamped;
-use crate::weights::{JointPairs, PaintRules, blend_row, set_weights, settle_row};
+use crate::weights::{PaintRules, blend_row, set_weights, settle_row};
 use rayon::prelude::*;
 
 /// A stroke on the weights of one bone, or of several together.
@@ -114,33 +114,23 @@ impl WeightPaint {
                 );
             }
         }
-        let index = |j: JointId| skin.joints.iter().position(|&k| k == j);
         let all = brush.smoothed == SmoothedBones::All && action.kind.averages();
+        let index = |j: JointId| skin.joints.iter().position(|&k| k == j);
+        let can_paint = |j| index(j).filter(|&i| i < n_shared && !locked[i]);
+        let indices = painted.iter().filter_map(|&j| index(j));
+        let indices: Vec<u16> = indices.map(|i| i as u16).collect();
         let (other_side, note) = match brush.symmetry {
             // Smoothing all bones needs no active bone.
             Some(axis) if !all && swaps_sides(document, drawn.mesh, axis) => {
-                let pairs = JointPairs::new(skeleton, &document.session().joint_pairs);
-                mirrored_joints(document, &painted, &pairs, |j| {
-                    index(j).filter(|&i| i < n_shared && !locked[i])
-                })
+                mirrored_joints(document, &painted, can_paint)
             }
             // Across any other plane the other half of the same bone is painted.
-            Some(_) if !all => (
-                painted
-                    .iter()
-                    .filter_map(|&j| Some(index(j)? as u16))
-                    .collect(),
-                None,
-            ),
+            Some(_) if !all => (indices.clone(), None),
             _ => (Vec::new(), None),
-        };
-        let indices = |joints: Vec<JointId>| -> Vec<u16> {
-            let found = joints.into_iter().filter_map(index);
-            found.map(|i| i as u16).collect()
         };
         let paint = Self {
             action,
-            joints: [indices(painted), other_side],
+            joints: [indices, other_side],
             locked,
             all,
             accumulate: brush.accumulate,
@@ -540,67 +530,4 @@ struct Scratch {
     near: Vec<u32>,
     mean: Row,
     wanted: Row,
-}
-
-/// The active bone and, if they are painted together, the other selected ones that `can` be painted, as indices of the
-/// skin.
-fn painted_joints(
-    document: &Document,
-    skin: &Skin,
-    active: JointId,
-    can: impl Fn(usize) -> bool,
-) -> Vec<JointId> {
-    let session = document.session();
-    let mut painted = vec![active];
-    if session.brush.bones == PaintedBones::Selected && session.selected_joints.contains(&active) {
-        let others = session.selected_joints.iter().copied();
-        painted.extend(others.filter(|&joint| {
-            let index = skin.joints.iter().position(|&j| j == joint);
-            joint != active && index.is_some_and(&can)
-        }));
-    }
-    painted
-}
-
-/// Whether mirroring across a plane perpendicular to `axis` exchanges left and right bones.
-fn swaps_sides(document: &Document, mesh: MeshId, axis: Axis) -> bool {
-    let side = document.side_axis(mesh);
-    side.is_none_or(|side| side == axis)
-}
-
-/// The bones of the other side that can be painted, and a note about those that cannot.
-fn mirrored_joints(
-    document: &Document,
-    painted: &[JointId],
-    pairs: &JointPairs,
-    index: impl Fn(JointId) -> Option<usize>,
-) -> (Vec<u16>, Option<String>) {
-    let skeleton = document.skeleton();
-    let mut found = Vec::new();
-    let mut note = None;
-    for &joint in painted {
-        let label = skeleton.label(joint);
-        match pairs.partner(joint) {
-            None => {
-                note = Some(format!(
-                    "No matching bone on the other side for \"{label}\": only this side was painted."
-                ));
-            }
-            Some(partner) => match index(partner) {
-                Some(index) => found.push(index as u16),
-                None => {
-                    let why = if document.locked().contains(&partner) {
-                        "is locked"
-                    } else {
-                        "is not a bone of this skin"
-                    };
-                    note = Some(format!(
-                        "\"{}\" {why}: only this side was painted.",
-                        skeleton.label(partner)
-                    ));
-                }
-            },
-        }
-    }
-    (found, note)
 }

@@ -6,13 +6,13 @@ use std::hash::Hash;
 /// Lists of at least this many entries have a filter.
 const LEAST: usize = 12;
 
-/// A drop-down that a click into its filter leaves open.
+/// A drop-down that stays open when its filter is clicked.
 pub(super) fn bone_combo(id: impl Hash + std::fmt::Debug) -> ComboBox<'static> {
     ComboBox::from_id_salt(id).close_behavior(PopupCloseBehavior::CloseOnClickOutside)
 }
 
-/// Draws the entries of a [`bone_combo`]: values and their names. A click chooses and closes the list; Enter in the filter
-/// chooses the first entry that it leaves.
+/// Draws the entries of a [`bone_combo`]: values and their names. A click chooses an entry and closes the list; Enter in
+/// the filter chooses the first match.
 pub(super) fn bone_list_ui<T: PartialEq>(
     ui: &mut Ui,
     chosen: &mut T,

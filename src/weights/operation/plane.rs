@@ -12,7 +12,8 @@ use glam::Vec3;
 const MIN_OFFSET: f32 = 0.02;
 
 impl Subject<'_> {
-    /// The axis of the bind pose that separates left from right; `None` where the pairs of bones do not tell.
+    /// The axis of the bind pose that separates left from right; `None` if the pairs of bones do not
+    /// determine it.
     pub fn side_axis(&self) -> Option<Axis> {
         self.pairs.side_axis(self.joints, self.bind)
     }
@@ -62,7 +63,7 @@ fn bounds(positions: &[Vec3]) -> (Vec3, Vec3) {
 pub(super) fn side_note(subject: &Subject<'_>, axis: Axis) -> Option<String> {
     let side = subject.side_axis().filter(|&side| side != axis)?;
     Some(format!(
-        "Left and right bones of this mesh are apart along {}, not along {}, so bones kept their own weights.",
+        "Left and right bones of this mesh are apart along {}, not along {}, so left and right bones were not swapped.",
         side.letter(),
         axis.letter()
     ))

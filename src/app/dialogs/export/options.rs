@@ -63,7 +63,7 @@ pub(super) fn options_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
-/// The choice without a preset.
+/// The entry for no preset.
 const ANY_PROGRAM: &str = "any program";
 
 /// Draws the choice of the program that is to read the file.

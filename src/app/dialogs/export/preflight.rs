@@ -40,7 +40,11 @@ pub(super) fn preflight_ui(ui: &mut Ui, editor: &mut Editor) {
         let without = estimate.before.map(share);
         let without =
             without.map_or_else(String::new, |e| format!(", or {e} without the correction"));
-        let n_clips = editor.document().clips().len();
+        let chosen = editor.exporting().settings().bake.clips.len();
+        let n_clips = match chosen {
+            0 => editor.document().clips().len(),
+            n => n,
+        };
         let many = if n_clips > FEW_CLIPS && !is_frames {
             " It is from a few frames of all clips: the file can grow several times more."
         } else {

@@ -104,7 +104,7 @@ fn content_ui(ui: &mut Ui, editor: &mut Editor) -> Option<RunAction> {
     action
 }
 
-/// Draws the buttons that end the operation, and does what was pressed: `action`, or one of them.
+/// Draws *Apply* and *Cancel*; runs `action`, or else the pressed one.
 fn end_operation_ui(ui: &mut Ui, editor: &mut Editor, action: Option<RunAction>) {
     let action = action.or_else(|| editor.adjusting().and_then(|a| end_ui(ui, &state(a))));
     match action {

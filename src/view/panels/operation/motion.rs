@@ -37,7 +37,7 @@ pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) -> Option<RunAction> 
     action
 }
 
-/// Draws the buttons that keep and take back the clip, and does what was pressed: `action`, or one of them.
+/// Draws *Apply* and *Cancel*; runs `action`, or else the pressed one.
 pub(super) fn end_ui(ui: &mut Ui, editor: &mut Editor, action: Option<RunAction>) {
     let state = editor.adding_motion().map(state);
     match action.or_else(|| buttons::end_ui(ui, &state?)) {

@@ -50,7 +50,7 @@ pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) -> Option<RunAction> 
     action
 }
 
-/// Draws the buttons that keep and take back the result, and does what was pressed: `action`, or one of them.
+/// Draws *Apply* and *Cancel*; runs `action`, or else the pressed one.
 pub(super) fn end_ui(ui: &mut Ui, editor: &mut Editor, action: Option<RunAction>) {
     let state = editor.rig_adjusting().map(state);
     match action.or_else(|| buttons::end_ui(ui, &state?)) {

@@ -69,6 +69,11 @@ impl Timeline {
         self.tracks.forget_pointer();
     }
 
+    /// Whether the pointer was over the rows of keyframes in the last frame.
+    pub fn is_over_keys(&self) -> bool {
+        self.tracks.is_hovered()
+    }
+
     /// Deletes the keyframe under the pointer, or else those of the selected bones at the current time.
     pub fn delete_keys(&mut self, editor: &mut Editor) {
         if !self.tracks.delete_pointed(editor) {

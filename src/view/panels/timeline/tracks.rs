@@ -35,7 +35,8 @@ pub(super) struct Tracks {
     made_of: Option<Source>,
     rows: Vec<Row>,
     hold: Grab,
-    /// The keyframe under the pointer in the last frame.
+    /// Whether the pointer was over the rows in the last frame, and the keyframe under it.
+    is_hovered: bool,
     pointed: Option<(Owner, KeyMark)>,
     /// The keyframe whose menu is open.
     menu_of: Option<(Owner, KeyMark)>,
@@ -100,9 +101,14 @@ impl Tracks {
         pointed.is_some()
     }
 
-    /// Resets what the pointer is over: a hidden panel has no pointer.
+    /// Whether the pointer was over the keyframes in the last frame.
+    pub(super) fn is_hovered(&self) -> bool {
+        self.is_hovered
+    }
+
+    /// Resets the hover state: a hidden panel cannot be hovered.
     pub(super) fn forget_pointer(&mut self) {
-        self.pointed = None;
+        (self.pointed, self.is_hovered) = (None, false);
     }
 
     /// Draws the rows in `rect`; the part left of `scale` holds the names.
@@ -214,6 +220,7 @@ impl Tracks {
         let pressed = response.interact_pointer_pos();
         let pressed = pressed.filter(|_| response.secondary_clicked());
         self.pointed = hovered.map(of_row);
+        self.is_hovered = response.contains_pointer();
         if response.secondary_clicked() {
             self.menu_of = pressed.and_then(under).map(of_row);
         }
@@ -337,7 +344,7 @@ impl Tracks {
     }
 }
 
-/// Deletes a keyframe: of the summary row those of all shown bones.
+/// Deletes a keyframe; in the summary row, the keyframes of all shown bones.
 fn delete(owner: Owner, mark: KeyMark, editor: &mut Editor) {
     match owner {
         Owner::Bones => editor.delete_keys_at(mark.time_secs, None),
