@@ -15,7 +15,7 @@ use crate::bake::{BakeMode, BakeOptions, Baked, bake, sample_targets};
 use crate::document::{ClipId, Document, SourceKind};
 use crate::finding::Finding;
 use crate::io::gltf_export::{
-    Changes, Destination, Framed, GltfFormat, Written, copy_source, for_file, is_beside,
+    BakedUse, Changes, Destination, Framed, GltfFormat, Written, copy_source, for_file, is_beside,
     size_of_source, write_frames, write_model,
 };
 use crate::math::Worse;
@@ -405,6 +405,10 @@ fn write(
     let changes = Changes {
         clips,
         baked,
+        baked_use: match plan.options.correct {
+            Some(_) => BakedUse::Correction,
+            None => BakedUse::SampleTargets,
+        },
         influences: plan.options.influences,
         write_pose_as_rest: plan.options.write_pose_as_rest,
         node_constraints: plan.options.node_constraints,

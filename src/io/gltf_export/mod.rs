@@ -63,4 +63,4 @@ pub(super) use pictures::picture_of;
 pub use referenced::{files_of_model, is_beside, is_beside_source, size_of_source};
 pub use report::ExportReport;
 pub use shapes::{WITHOUT_TANGENTS, write_shapes};
-pub use write::{Changes, copy_source, write_model};
+pub use write::{BakedUse, Changes, copy_source, write_model};

@@ -16,12 +16,23 @@ use crate::task::Task;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// What baked data of a file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BakedUse {
+    /// Players show the result of the stacks with linear blend skinning.
+    Correction,
+    /// Morph targets of samples, for programs that drive them: nothing is corrected.
+    SampleTargets,
+}
+
 /// The changes for a file that are not part of the document.
 pub struct Changes<'a> {
     /// The clips of the file, in order.
     pub clips: &'a BTreeMap<ClipId, Arc<Clip>>,
     /// Baked helper joints, weights and morph targets, and the bake options.
     pub baked: Option<(&'a Baked, &'a BakeOptions)>,
+    /// What the baked data is for.
+    pub baked_use: BakedUse,
     /// The maximum number of influences per point in rewritten primitives, 1 - 8.
     pub influences: usize,
     /// Writes the current pose as the rest pose of the file.
@@ -91,7 +102,9 @@ pub fn write_model(
     let mut added = AddedNodes::default();
     if let Some((baked, options)) = changes.baked {
         let (patch, report) = (&mut patch, &mut report);
-        crate::io::gltf::mark_baked(&mut patch.json);
+        if changes.baked_use == BakedUse::Correction {
+            crate::io::gltf::mark_baked(&mut patch.json);
+        }
         added = helper_joints::patch_corrections(
             document, baked, &slots, options, patch, report, task,
         )?;
