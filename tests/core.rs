@@ -141,6 +141,8 @@ mod figures;
 mod gltf_builder;
 #[path = "core/heat_maps.rs"]
 mod heat_maps;
+#[path = "core/humanoid.rs"]
+mod humanoid;
 #[path = "core/import_graph.rs"]
 mod import_graph;
 #[path = "core/import_models.rs"]
@@ -237,10 +239,14 @@ mod retarget;
 mod retarget_samples;
 #[path = "core/rig_bind.rs"]
 mod rig_bind;
+#[path = "core/rig_draw.rs"]
+mod rig_draw;
 #[path = "core/rig_drivers.rs"]
 mod rig_drivers;
 #[path = "core/rig_files.rs"]
 mod rig_files;
+#[path = "core/rig_keys.rs"]
+mod rig_keys;
 #[path = "core/rig_models.rs"]
 mod rig_models;
 #[path = "core/rig_operations.rs"]

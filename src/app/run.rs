@@ -19,6 +19,7 @@ use crate::tools::SelectShape;
 use crate::view::commands::Command;
 use crate::view::frame::{PanelKind, Workspace};
 use crate::view::mode::Mode;
+use crate::view::panels;
 use crate::view::scene::Shading;
 use eframe::egui;
 use egui::ViewportCommand;
@@ -179,9 +180,26 @@ impl SinewApp {
             | Command::ClipToPoses => self.run_on_poses(command, ctx),
 
             // bones
-            Command::Extrude => {
+            Command::DrawJoints => {
+                if self.editor.drawing().is_some() {
+                    self.editor.end_drawing();
+                } else {
+                    self.set_mode(Mode::Rig);
+                    self.editor.begin_drawing();
+                }
+            }
+            Command::ToggleChildrenFollow => {
+                let follow = self.editor.children_follow();
+                self.editor.set_children_follow(!follow);
+            }
+            Command::Extrude | Command::RollBones => {
                 self.set_mode(Mode::Rig);
                 self.viewport.pointer_commands.push(command);
+            }
+            Command::ShowHumanoid => {
+                self.set_mode(Mode::Rig);
+                self.open_panel(PanelKind::Properties);
+                panels::open_humanoid(ctx);
             }
             Command::EditRig(kind) => {
                 // Edits of the rest pose are seen there; the others do not need it.

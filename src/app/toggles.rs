@@ -17,6 +17,8 @@ impl SinewApp {
             Command::ToggleXray => options.xray_bones,
             Command::ToggleClusters => options.show_clusters,
             Command::ToggleControlNet => self.editor.shows_control_net(),
+            Command::ToggleChildrenFollow => self.editor.children_follow(),
+            Command::DrawJoints => self.editor.drawing().is_some(),
             Command::ToggleGrid => options.show_grid,
             Command::ToggleNames => options.show_names,
             Command::UseRamp(ramp) => options.ramp == ramp,

@@ -4,7 +4,10 @@ use super::args::InfoArgs;
 use super::{Failure, load};
 use crate::document::{Document, LayerStack};
 use crate::finding::{Finding, counted, thousands};
+use crate::motion::roles::HumanBone;
+use crate::skeleton::JointId;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -22,7 +25,26 @@ struct Info {
     clips: Vec<ClipInfo>,
     materials: usize,
     images: usize,
+    humanoid: HumanoidInfo,
     findings: Vec<Finding>,
+}
+
+/// Which bone is which of a human body.
+#[derive(Serialize)]
+struct HumanoidInfo {
+    summary: String,
+    /// How many of the bones that a human needs are known, and how many it needs.
+    required: [usize; 2],
+    /// By their names in VRM 1.0; those that are not known are left out.
+    bones: BTreeMap<String, HumanBoneInfo>,
+}
+
+#[derive(Serialize)]
+struct HumanBoneInfo {
+    bone: String,
+    /// The node of the file; none for a bone made in Sinew.
+    node: Option<u32>,
+    found_by: &'static str,
 }
 
 #[derive(Serialize)]
@@ -153,7 +175,27 @@ fn gather(file: String, document: &Document, findings: Vec<Finding>) -> Info {
             .collect(),
         materials: document.materials().len(),
         images: document.images().len(),
+        humanoid: humanoid(document),
         findings,
+    }
+}
+
+fn humanoid(document: &Document) -> HumanoidInfo {
+    let map = document.humanoid();
+    let skeleton = document.skeleton();
+    let bones = HumanBone::all().filter_map(|bone| {
+        let joint = JointId(map.joint(bone)? as u32);
+        let info = HumanBoneInfo {
+            bone: skeleton.label(joint),
+            node: skeleton.joint(joint).source_node,
+            found_by: map.found(bone).label(),
+        };
+        Some((bone.name(), info))
+    });
+    HumanoidInfo {
+        summary: map.summary(),
+        required: [map.n_required(), HumanBone::N_REQUIRED],
+        bones: bones.collect(),
     }
 }
 
@@ -224,6 +266,9 @@ fn print(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
             skin.name,
             counted(skin.joints, "bone")
         )?;
+    }
+    if info.humanoid.required[0] > 0 {
+        writeln!(out, "  {}", info.humanoid.summary)?;
     }
     for clip in &info.clips {
         writeln!(

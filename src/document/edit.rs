@@ -13,7 +13,7 @@ use super::layers::LayersEdit;
 use super::mask_edit::MaskEdit;
 use super::mask_of::MaskOf;
 use super::rig::RigEdit;
-use super::{ClipId, Document, MeshId, PoseId, UnplacedConstraint};
+use super::{ClipId, Document, HumanMap, MeshId, PoseId, UnplacedConstraint};
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::deform::DeformStack;
 use crate::math::Transform;
@@ -98,6 +98,8 @@ pub enum Edit {
     UnplacedConstraints(Arc<Vec<UnplacedConstraint>>),
     /// A new set of locked joints.
     Locks(Arc<BTreeSet<JointId>>),
+    /// Other bones of the humanoid map set by hand.
+    Humanoid(Arc<HumanMap>),
     /// A new rig: other joints, with everything that follows from them.
     Rig(Box<RigEdit>),
 }
@@ -186,6 +188,10 @@ impl Document {
             Edit::UnplacedConstraints(list) => self.swap_unplaced_constraints(list, &mut dirty),
             Edit::Locks(locked) => {
                 std::mem::swap(&mut self.locked, locked);
+                dirty.joints = true;
+            }
+            Edit::Humanoid(map) => {
+                std::mem::swap(&mut self.human_map, map);
                 dirty.joints = true;
             }
             Edit::Rig(edit) => edit.swap(self, &mut dirty),
@@ -310,6 +316,7 @@ impl Edit {
             Self::Constraints(edit) => edit.check(document),
             Self::UnplacedConstraints(_) => Ok(()),
             Self::Locks(locked) => locked.iter().try_for_each(|&j| has_joint(j)),
+            Self::Humanoid(map) => map.values().flatten().try_for_each(|&j| has_joint(j)),
             Self::Rig(edit) => edit.check(document),
         }
     }
@@ -371,6 +378,7 @@ impl Edit {
             }
             (Self::Constraints(a), Self::Constraints(b)) if a.joint == b.joint => None,
             (Self::Locks(_), Self::Locks(_))
+            | (Self::Humanoid(_), Self::Humanoid(_))
             | (Self::UnplacedConstraints(_), Self::UnplacedConstraints(_)) => None,
             // Of two layer stacks the earlier one is the state before both.
             (Self::Layers(a), Self::Layers(b)) if a.mesh == b.mesh => None,
@@ -425,6 +433,7 @@ impl Edit {
             Self::Constraints(edit) => document.constraints_of(edit.joint) == edit.list,
             Self::UnplacedConstraints(list) => document.unplaced_constraints == *list,
             Self::Locks(locked) => document.locked == *locked,
+            Self::Humanoid(map) => document.human_map == *map,
             Self::Correctives(edit) => {
                 let item = document.meshes.get(&edit.mesh);
                 item.is_some_and(|item| Arc::ptr_eq(&item.correctives, &edit.correctives))
@@ -521,6 +530,7 @@ impl Edit {
             Self::Constraints(edit) => edit.heap_bytes(),
             Self::UnplacedConstraints(list) => list.iter().map(|kept| kept.entry.len() + 64).sum(),
             Self::Locks(locked) => locked.len() * 16,
+            Self::Humanoid(map) => map.len() * 32,
             Self::Rig(edit) => edit.heap_bytes(),
         }
     }

@@ -2,8 +2,8 @@
 
 use super::session::Playback;
 use super::{
-    ClipId, Image, Instance, InstanceId, Material, MeshId, MeshItem, Parts, Session, Skin, SkinId,
-    Source, UnplacedConstraint,
+    ClipId, HumanMap, Image, Instance, InstanceId, Material, MeshId, MeshItem, Parts, Session,
+    Skin, SkinId, Source, UnplacedConstraint,
 };
 use crate::cluster::channel::Recordings;
 use crate::finding::Finding;
@@ -37,6 +37,8 @@ pub struct Document {
     pub(super) pose: Arc<Pose>,
     pub(super) rest_pose: Arc<Pose>,
     pub(super) locked: Arc<BTreeSet<JointId>>,
+    /// The bones of the humanoid map that are set by hand.
+    pub(super) human_map: Arc<HumanMap>,
     pub(super) materials: Arc<Vec<Material>>,
     pub(super) images: Arc<Vec<Option<Arc<Image>>>>,
     pub(super) unplaced_samples: Arc<Vec<Arc<str>>>,
@@ -98,6 +100,7 @@ impl Document {
             pose: rest.clone(),
             rest_pose: rest,
             locked: Arc::default(),
+            human_map: Arc::default(),
             materials: parts.materials,
             images: parts.images,
             unplaced_samples: Arc::default(),
@@ -349,6 +352,7 @@ impl Document {
             && self.pose == other.pose
             && self.rest_pose == other.rest_pose
             && self.locked == other.locked
+            && self.human_map == other.human_map
             && self.meshes.len() == other.meshes.len()
             && self
                 .meshes

@@ -25,6 +25,7 @@ pub mod display;
 pub mod exporting;
 mod files;
 mod heat_maps;
+mod humanoid;
 pub mod influence_keys;
 pub mod influence_table;
 mod jobs;
@@ -156,6 +157,7 @@ pub struct Editor {
     recording_watch: clusters::RecordingWatch,
     operations: operations::Operations,
     rigging: rigging::Rigging,
+    humanoid: humanoid::HumanoidCache,
     motions: motions::Motions,
     live: live::Live,
     mirrors: mirrors::Mirrors,
@@ -245,6 +247,7 @@ impl Editor {
             recording_watch: clusters::RecordingWatch::new(watching),
             operations: operations::Operations::default(),
             rigging: rigging::Rigging::default(),
+            humanoid: humanoid::HumanoidCache::default(),
             motions: motions::Motions::default(),
             live: live::Live::new(live_wake),
             mirrors: mirrors::Mirrors::default(),

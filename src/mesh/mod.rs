@@ -21,6 +21,7 @@ pub mod spatial;
 pub mod surface_walk;
 pub mod symmetry;
 pub mod topology;
+pub mod volume_centre;
 
 pub use normal_fans::NormalFans;
 pub use point_set::PointSet;

@@ -17,6 +17,7 @@ pub mod bvh;
 pub mod contacts;
 pub mod fade;
 pub mod fault;
+mod known_bones;
 pub mod live;
 mod percentile;
 mod recording;

@@ -1,6 +1,7 @@
 //! A skeleton in one pose, as roles and reference poses need it.
 
 use super::bvh::BvhPoses;
+use super::known_bones::KnownBones;
 use crate::skeleton::{Pose, Skeleton};
 use glam::{DQuat, DVec3};
 
@@ -17,6 +18,8 @@ pub struct Rig {
     pub rotations: Vec<DQuat>,
     /// n_joints: world places.
     pub places: Vec<DVec3>,
+    /// The bones of its humanoid map that need not be found.
+    pub known: KnownBones,
 }
 
 impl Rig {
@@ -35,6 +38,7 @@ impl Rig {
                 .collect(),
             rotations: rest_rotations(skeleton),
             places: world.iter().map(|w| w.translation).collect(),
+            known: KnownBones::default(),
         }
     }
 
@@ -48,6 +52,7 @@ impl Rig {
             is_bone: vec![true; bvh.joints.len()],
             rotations: world.iter().map(|w| w.0).collect(),
             places: world.iter().map(|w| w.1).collect(),
+            known: KnownBones::default(),
         }
     }
 

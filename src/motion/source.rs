@@ -116,6 +116,7 @@ mod tests {
                 is_bone: vec![true; 4],
                 rotations: vec![DQuat::IDENTITY; 4],
                 places: vec![DVec3::ZERO; 4],
+                ..Rig::default()
             },
             times: vec![0.0, 0.5],
             rotations: [vec![DQuat::IDENTITY; 4], vec![turn; 4]].concat(),

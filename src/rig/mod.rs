@@ -21,6 +21,7 @@ mod parent;
 mod plan;
 mod remove;
 mod report;
+mod roll;
 mod side;
 mod template;
 mod twist;

@@ -68,7 +68,7 @@ impl Character {
         let bones = skinned_joints(document);
         let skeleton = document.skeleton().clone();
         Self {
-            rig: Rig::of_skeleton(&skeleton, |joint| bones.contains(&joint)),
+            rig: document.body_rig(|joint| bones.contains(&joint)),
             skeleton,
         }
     }

@@ -3,12 +3,12 @@
 use super::bone::{keys_note, locked_note, tail_of};
 use super::done::Done;
 use super::template::Template;
-use super::{bind, centre, layers, parent, remove, side, template, twist};
+use super::{bind, centre, layers, parent, remove, roll, side, template, twist};
 use crate::document::Document;
 use crate::document::rig::measure::diagonal;
 use crate::document::rig::{
-    self, Axis, Children, Extrude, Insert, Intent, KEY_TOLERANCE, Keep, Move, Orient, Reparent,
-    RigError, SecondAxis, WeightRecipient,
+    self, Axis, Children, Draw, Extrude, Insert, Intent, KEY_TOLERANCE, Keep, Move, Orient,
+    Reparent, RigError, SecondAxis, WeightRecipient,
 };
 use crate::skeleton::constraint::Constraint;
 use crate::skeleton::orientation::world_of;
@@ -39,6 +39,20 @@ pub enum Operation {
         by: DVec3,
         /// What the move does to the clips.
         intent: Intent,
+    },
+    /// Moves a joint with all below it; clips rotate about the new places.
+    MoveTree {
+        /// The joint.
+        joint: JointId,
+        /// The offset in world space, metres.
+        by: DVec3,
+    },
+    /// Rotates the axes of a joint about its bone; every motion stays.
+    Roll {
+        /// The joint.
+        joint: JointId,
+        /// The angle, radians.
+        angle: f64,
     },
     /// Turns the axes of a joint; every motion stays.
     Orient {
@@ -78,6 +92,8 @@ pub enum Operation {
         /// The offset of the new joint from its parent in world space, metres.
         by: DVec3,
     },
+    /// Adds a joint at a place of the world, and its counterpart on the other side.
+    Draw(Draw),
     /// Mirrors a joint and all below it to the other side.
     Symmetrize {
         /// The joint of the side that is copied.
@@ -142,12 +158,15 @@ impl Operation {
         match self {
             Self::Insert { .. } => "Subdivide bone",
             Self::Move { .. } => "Move bone",
+            Self::MoveTree { .. } => "Move bone with children",
+            Self::Roll { .. } => "Roll bone",
             Self::Orient { .. } => "Orient bone",
             Self::Reparent { .. } => "Set parent",
             Self::ClearParent { .. } => "Clear parent",
             Self::Remove { .. } => "Remove bone",
             Self::Dissolve { .. } => "Dissolve bone",
             Self::Extrude { .. } => "Extrude bone",
+            Self::Draw(_) => "Draw joint",
             Self::Symmetrize { .. } => "Symmetrize bones",
             Self::Twist { .. } => "Add twist bones",
             Self::Half { .. } => "Add half bone",
@@ -189,8 +208,12 @@ impl Operation {
     fn why_unchanged(&self, document: &Document) -> String {
         let label = |joint: JointId| document.skeleton().label(joint);
         match self {
-            &Self::Move { joint, .. } => format!("“{}” is already there", label(joint)),
-            &Self::Orient { joint, .. } => format!("“{}” already has these axes", label(joint)),
+            &Self::Move { joint, .. } | &Self::MoveTree { joint, .. } => {
+                format!("“{}” is already there", label(joint))
+            }
+            &Self::Orient { joint, .. } | &Self::Roll { joint, .. } => {
+                format!("“{}” already has these axes", label(joint))
+            }
             &Self::Reparent { joint, parent } => format!(
                 "“{}” is already a child of “{}”",
                 label(joint),
@@ -205,7 +228,13 @@ impl Operation {
     fn of(&self, document: &Document, task: &Task) -> Result<Done, RigError> {
         match self {
             &Self::Insert { joint, n } => insert(document, joint, n),
-            &Self::Move { joint, by, intent } => move_by(document, joint, by, intent),
+            &Self::Move { joint, by, intent } => {
+                move_by(document, (joint, by), intent, Children::Stay)
+            }
+            &Self::MoveTree { joint, by } => {
+                move_by(document, (joint, by), Intent::NewPivot, Children::Follow)
+            }
+            &Self::Roll { joint, angle } => roll::run(document, joint, angle),
             &Self::Orient { joint, aim, second } => {
                 let request = Orient {
                     joints: vec![joint],
@@ -235,6 +264,7 @@ impl Operation {
                 rig::remove(document, joint, WeightRecipient::IntoParent).map(Done::of)
             }
             &Self::Extrude { joint, by } => extrude(document, joint, by),
+            Self::Draw(request) => draw(document, request),
             &Self::Symmetrize { joint } => side::run(document, joint, task),
             &Self::Twist { joint, n } => twist::run(document, joint, n),
             &Self::Half { joint } => half(document, joint),
@@ -277,9 +307,9 @@ fn insert(document: &Document, joint: JointId, n: usize) -> Result<Done, RigErro
 
 fn move_by(
     document: &Document,
-    joint: JointId,
-    by: DVec3,
+    (joint, by): (JointId, DVec3),
     intent: Intent,
+    children: Children,
 ) -> Result<Done, RigError> {
     let skeleton = document.skeleton();
     let by = into_joint(document, joint, by)?;
@@ -287,7 +317,7 @@ fn move_by(
         joint,
         by,
         intent,
-        children: Children::Stay,
+        children,
         tolerance: KEY_TOLERANCE,
     };
     let mut done = Done::of(rig::move_joint(document, &request)?);
@@ -340,6 +370,15 @@ fn extrude(document: &Document, joint: JointId, by: DVec3) -> Result<Done, RigEr
         edit,
         made: vec![made],
         notes,
+    })
+}
+
+fn draw(document: &Document, request: &Draw) -> Result<Done, RigError> {
+    let (edit, made) = rig::draw(document, request)?;
+    Ok(Done {
+        edit,
+        made,
+        notes: Vec::new(),
     })
 }
 

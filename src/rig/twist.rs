@@ -4,8 +4,7 @@ use super::bone::{keys_note, locked_note, tail_of};
 use super::done::Done;
 use crate::document::Document;
 use crate::document::rig::{self, RigError, Twist, TwistOf};
-use crate::motion::Rig;
-use crate::motion::roles::{Part, SIDES, find_roles};
+use crate::motion::roles::{Part, SIDES};
 use crate::skeleton::JointId;
 
 pub(super) fn run(document: &Document, joint: JointId, n: usize) -> Result<Done, RigError> {
@@ -35,8 +34,7 @@ pub(super) fn run(document: &Document, joint: JointId, n: usize) -> Result<Done,
 
 /// Upper arms and thighs share their own twist, everything else that of its child.
 fn twist_of(document: &Document, joint: JointId) -> TwistOf {
-    let is_bone = document.bone_mask();
-    let roles = find_roles(&Rig::of_skeleton(document.skeleton(), |j| is_bone[j]));
+    let roles = document.roles();
     let near_body = [Part::Upperarm, Part::Thigh];
     let mut near = SIDES
         .iter()

@@ -3,6 +3,7 @@
 use super::reach::Paths;
 use super::{Reach, ScreenView};
 use crate::math::Ray;
+use crate::mesh::volume_centre::{VolumeCentre, volume_centre};
 use crate::mesh::{Mesh, PointSet, SurfaceHit, SurfaceIndex, spatial};
 use glam::{Vec2, Vec3};
 use std::sync::Arc;
@@ -53,6 +54,19 @@ impl SurfaceView<'_> {
         self.index
             .as_ref()?
             .cast_ray(ray, triangles, self.positions, shown)
+    }
+
+    /// The middle of the shell under `ray`: where a joint that is drawn there goes.
+    pub fn volume_centre(&mut self, ray: &Ray) -> Option<VolumeCentre> {
+        let first = self.cast_ray(ray)?;
+        let topology = self.mesh.topology();
+        let hidden = self.hidden;
+        let shown = |t: u32| shows(hidden, topology.triangles[t as usize]);
+        let islands = topology.islands(self.mesh.n_points());
+        let of = (&topology.triangles[..], &self.positions[..], islands);
+        let is_fitted = !*self.index_stale && self.unfitted.is_empty();
+        let index = self.index.as_deref().filter(|_| is_fitted);
+        Some(volume_centre(&first, ray, of, index, shown))
     }
 
     /// Updates the index whatever the size: for many queries, such as a stroke.

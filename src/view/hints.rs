@@ -117,9 +117,12 @@ fn sculpt_hints(kind: SculptKind, ctrl: bool, shift: bool, map: &KeyMap) -> Vec<
 /// The gestures of editing bones.
 fn rig_hints(ctrl: bool, shift: bool, map: &KeyMap) -> Vec<Hint> {
     match (ctrl, shift) {
-        (true, _) => gestures(&[("Ctrl+click", "deselect"), ("Ctrl+drag", "move in steps")]),
+        (true, _) => gestures(&[
+            ("Ctrl+click", "place a child in the limb"),
+            ("Ctrl+drag", "move in steps"),
+        ]),
         (false, true) => gestures(&[
-            ("Shift+click", "extend"),
+            ("Shift+click", "extend, deselect"),
             ("Shift+drag", "move with precision (0.1×)"),
         ]),
         (false, false) => {
@@ -129,6 +132,11 @@ fn rig_hints(ctrl: bool, shift: bool, map: &KeyMap) -> Vec<Hint> {
             ]);
             hints.extend(keys(map, &[Command::PoseMove], "move"));
             hints.extend(keys(map, &[Command::Extrude], "extrude"));
+            hints.extend(keys(
+                map,
+                &[Command::ToggleChildrenFollow],
+                "children follow",
+            ));
             hints.extend(gestures(&[("Right", "operations"), orbit(map.preset)]));
             hints
         }

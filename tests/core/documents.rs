@@ -685,6 +685,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             Edit::Clip { .. }
             | Edit::JointName { .. }
             | Edit::Locks(_)
+            | Edit::Humanoid(_)
             | Edit::UnplacedConstraints(_)
             | Edit::LibraryPose { .. }
             | Edit::Recording { .. } => false,

@@ -2,6 +2,7 @@
 
 use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, Pos2, Role};
+use egui_kittest::kittest::Queryable as _;
 use sinew::document::Document;
 use sinew::document::rig::Intent;
 use sinew::editor::{RigKind, RigTool};
@@ -292,6 +293,169 @@ fn a_model_without_bones_offers_skeletons() {
     window.key(CTRL, Key::Z);
     window.settle();
     assert_eq!(n_bones(&window), 0);
+}
+
+#[test]
+fn joints_are_drawn_on_a_model_without_bones() {
+    let mut window = Window::on("arm.glb");
+    window.find_and_run(Command::Sample("water-surface"));
+    window.settle();
+    assert!(window.says("Draw its joints"));
+    let before = window.document().clone();
+    window.click(Role::Button, "Draw joints");
+    assert_eq!(window.app().viewport().mode, Mode::Rig);
+    assert!(window.editor().drawing().is_some());
+    assert!(window.says("Begin with the hips"));
+    window.click(Role::CheckBox, "Symmetric");
+    assert!(!window.editor().draws_both_sides());
+    let on_model = window.viewport().center();
+    window.press(on_model);
+    window.release(on_model);
+    window.settle();
+    assert_eq!(window.editor().n_drawn(), 1, "a joint");
+    assert!(window.says("The next joint is a child of “Bone”."));
+    let beside = on_model + egui::vec2(90.0, -40.0);
+    window.press(beside);
+    window.release(beside);
+    window.settle();
+    assert_eq!(window.editor().n_drawn(), 2);
+    window.move_to(beside + egui::vec2(60.0, 50.0));
+    window.settle();
+    window.picture("draw-joints");
+    assert!(
+        window.says("Backspace takes the last one back"),
+        "the status bar"
+    );
+    window.key(NONE, Key::Backspace);
+    assert_eq!(window.editor().n_drawn(), 1);
+    window.key(CTRL, Key::Z);
+    assert_eq!(window.editor().n_drawn(), 0);
+    assert!(window.document().same_content(&before), "bit for bit");
+    window.key(NONE, Key::Escape);
+    assert!(window.editor().drawing().is_none());
+    assert_eq!(window.app().viewport().mode, Mode::Rig);
+    // Another mode ends it too.
+    window.find_and_run(Command::DrawJoints);
+    window.settle();
+    assert!(window.editor().drawing().is_some());
+    window.key(NONE, Key::Tab);
+    assert!(window.editor().drawing().is_none());
+}
+
+#[test]
+fn ctrl_click_places_a_child_and_shift_click_deselects() {
+    let (mut window, joint) = editing();
+    let n = n_bones(&window);
+    let at = window.on_model();
+    window.drag(egui::PointerButton::Primary, CTRL, at, egui::Vec2::ZERO);
+    assert_eq!(n_bones(&window), n + 1);
+    let made = window.document().session().active_joint.unwrap();
+    assert_eq!(window.document().skeleton().joint(made).parent, Some(joint));
+    assert!(
+        window
+            .editor()
+            .history()
+            .undo_label()
+            .unwrap()
+            .starts_with("Draw joint")
+    );
+}
+
+/// Clicks a widget, scrolled into sight.
+fn press_in_sight(window: &mut Window, role: Role, label: &str) {
+    window
+        .harness
+        .get_by_role_and_label(role, label)
+        .scroll_to_me();
+    window.harness.step();
+    window.settle();
+    window.click(role, label);
+    window.settle();
+}
+
+#[test]
+fn the_humanoid_map_is_shown_and_changed() {
+    let mut window = Window::sized("mannequin.glb", [1366.0, 1600.0], 1.0);
+    let before = window.document().clone();
+    window.find_and_run(Command::ShowHumanoid);
+    window.settle();
+    assert_eq!(window.app().viewport().mode, Mode::Rig);
+    assert!(window.says("Human: 15 of 15 required bones."));
+    assert!(window.says("Left hand. Found by its name."));
+    window.picture("humanoid-map");
+    press_in_sight(&mut window, Role::ComboBox, "Neck");
+    window.click(Role::Button, "None");
+    assert!(window.says("Neck. Chosen by hand."));
+    assert_eq!(
+        window.editor().history().undo_label(),
+        Some("Leave out neck of humanoid")
+    );
+    let head = window.editor().humanoid();
+    let joint = |name: &str| {
+        let bone = sinew::motion::roles::HumanBone::of_name(name).unwrap();
+        head.joint(bone).map(|joint| JointId(joint as u32)).unwrap()
+    };
+    let hand = joint("leftHand");
+    window
+        .harness
+        .state_mut()
+        .editor_mut()
+        .select_joint(Some(hand));
+    window.settle();
+    press_in_sight(
+        &mut window,
+        Role::Button,
+        "Use the active bone as left lower arm",
+    );
+    assert!(window.says("Partly human: 14 of 15 required bones."));
+    assert!(window.says("Missing: left hand."));
+    assert!(window.says("Left hand. Not found, and a human needs it"));
+    window.picture("humanoid-map-by-hand");
+    press_in_sight(&mut window, Role::Button, "Find all again");
+    assert!(window.says("Human: 15 of 15 required bones."));
+    for _ in 0..3 {
+        window.key(CTRL, Key::Z);
+    }
+    assert!(window.document().same_content(&before));
+}
+
+#[test]
+fn bones_roll_by_key_and_take_their_children_along() {
+    let (mut window, joint) = editing();
+    let before = window.document().clone();
+    let child = before.skeleton().children(joint)[0];
+    window.key(CTRL, Key::R);
+    assert!(window.editor().is_rolling_joints());
+    for key in [Key::Num4, Key::Num5] {
+        window.key(NONE, key);
+    }
+    assert!(window.says("Roll 45°"));
+    window.picture("edit-bones-roll");
+    window.key(NONE, Key::Enter);
+    assert_eq!(window.editor().history().n_undo(), 1);
+    let rest = |w: &Window| w.document().skeleton().joint(joint).rest.rotation;
+    let turned = rest(&window).angle_between(before.skeleton().joint(joint).rest.rotation);
+    assert!((turned.to_degrees() - 45.0).abs() < 1e-4, "{turned}");
+    assert!(window.says("Roll bone: "), "a report");
+    window.key(CTRL, Key::Z);
+    assert!(window.document().same_content(&before));
+
+    window.key(NONE, Key::O);
+    assert!(window.editor().children_follow());
+    window.key(NONE, Key::G);
+    for key in [Key::X, Key::X, Key::Num0, Key::Period, Key::Num0, Key::Num5] {
+        window.key(NONE, key);
+    }
+    window.key(NONE, Key::Enter);
+    let moved = |w: &Window, j: JointId| place(w.document(), j).distance(place(&before, j));
+    assert!((moved(&window, joint) - 0.05).abs() < 1e-6);
+    assert!((moved(&window, child) - 0.05).abs() < 1e-6);
+    // The same switch in the window of the operation.
+    window.key(NONE, Key::O);
+    assert!(!window.editor().children_follow());
+    assert!(moved(&window, child) < 1e-6, "it stays");
+    window.key(CTRL, Key::Z);
+    assert!(window.document().same_content(&before));
 }
 
 #[test]

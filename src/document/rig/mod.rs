@@ -1,6 +1,6 @@
 //! Changes of the rig: joints are added, moved, rotated, reparented and removed without losing mesh, weights or clips.
 //!
-//! Data flow: an operation ([`extrude`], [`insert`], [`move_joint`], [`orient`], [`reparent`], [`remove`], [`rename`],
+//! Data flow: an operation ([`extrude`], [`draw`], [`insert`], [`move_joint`], [`orient`], [`reparent`], [`remove`], [`rename`],
 //! [`freeze_scale`], [`symmetrize`], [`pose_as_rest`], [`add_skeleton`], [`with_skin`], and the helper joints of [`twist`] and
 //! [`half`]) changes a scratch copy of the document; [`RigEdit::between`] collects the differences; [`crate::document::Edit::Rig`] applies them as one
 //! step. [`RigReport`] measures the effect on the poses.
@@ -17,6 +17,7 @@ mod clusters;
 mod constraints;
 mod content;
 mod correctives;
+mod draw;
 mod drivers;
 mod edit;
 mod error;
@@ -50,6 +51,7 @@ mod twist;
 
 pub use add_constraint::add_constraint;
 pub use bind_skin::{complete_weights, joints_to_bind, meshes_without_skin, with_skin};
+pub use draw::{Draw, Sides, draw};
 use edit::AtRest;
 pub use edit::RigEdit;
 pub use error::RigError;

@@ -279,6 +279,10 @@ impl Editor {
 
     /// Constrains the current transform to an axis, or with `plane` to the other two.
     pub fn press_axis(&mut self, axis: Axis, plane: bool) {
+        // A bone rolls about itself.
+        if self.is_rolling_joints() {
+            return;
+        }
         if let Some(tool) = self.tool_mut() {
             tool.press_axis(axis, plane);
             self.show_transform();

@@ -7,11 +7,13 @@
 //! Invariant: an adjusted operation starts from the document as it was before it.
 //! Invariant: any other edit, undo or redo keeps the result and ends the adjustment.
 
+mod drawing;
 mod moving;
 mod result;
 mod run;
 mod tool;
 
+pub use drawing::{DrawTarget, Drawing};
 pub use tool::{RigKind, RigTool};
 
 use super::Editor;
@@ -87,12 +89,16 @@ pub(super) struct Rigging {
     /// The reports of the latest operation, one for each bone.
     reports: Vec<Report>,
     moving: Option<JointMove>,
+    drawing: Option<Drawing>,
+    /// Whether joints are drawn only where the artist clicks, not on the other side too.
+    draws_one_side: bool,
 }
 
 impl Rigging {
     /// Drops what belongs to the previous model.
     pub(super) fn forget_model(&mut self) {
         self.end();
+        self.drawing = None;
         self.forget_reports();
     }
 
@@ -136,6 +142,24 @@ impl Editor {
         self.rigging.remembered.intent = intent;
         if let Some(RigTool::Move { by, .. }) = self.rig_adjusting().map(|a| a.tool.clone()) {
             self.set_rig_tool(RigTool::Move { by, intent });
+        }
+    }
+
+    /// Whether moved bones take their children along.
+    pub fn children_follow(&self) -> bool {
+        self.rigging.remembered.follow
+    }
+
+    /// Sets whether moved bones take their children along, also in the move that is being adjusted.
+    pub fn set_children_follow(&mut self, follow: bool) {
+        self.rigging.remembered.follow = follow;
+        let intent = self.move_intent();
+        match self.rig_adjusting().map(|a| a.tool.clone()) {
+            Some(RigTool::Move { by, .. }) if follow => self.set_rig_tool(RigTool::MoveTree { by }),
+            Some(RigTool::MoveTree { by }) if !follow => {
+                self.set_rig_tool(RigTool::Move { by, intent });
+            }
+            _ => {}
         }
     }
 
@@ -230,8 +254,9 @@ impl Editor {
         self.finish_tool();
         self.end_operation();
         self.say_run_is_cancelled("another operation began");
-        if !matches!(tool, RigTool::Move { .. } | RigTool::Extrude { .. }) {
+        if !tool.is_by_hand() {
             self.drop_moved();
+            self.rigging.drawing = None;
         }
         // The bones stay where a drag has put them until its result is there.
         let shown = self.rigging.moving.take();

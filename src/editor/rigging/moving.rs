@@ -1,27 +1,39 @@
-//! Bones moved and extruded by hand in the rest pose: shown while dragged, an operation on release.
+//! Bones moved, rolled and extruded by hand in the rest pose: shown while dragged, an operation on release.
 
 use super::{Editor, RigTool};
-use crate::document::session::TransformKind;
+use crate::document::session::{PoseSpace, TransformKind};
 use crate::skeleton::orientation::world_of;
 use crate::skeleton::{Bone, JointId, Pose};
 use crate::tools::transform::Transforming;
-use crate::tools::{Handle, Screen};
-use glam::{DAffine3, DVec3, Vec2, Vec3};
+use crate::tools::{Axis, Constraint, Handle, Screen};
+use glam::{DAffine3, DMat3, DVec3, Vec2, Vec3};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// The smallest move that is one, metres.
 const LEAST: f64 = 1e-9;
 
-/// Bones that are moved, or one that is extruded.
+/// What a drag does with bones.
+#[derive(Clone, Copy, PartialEq)]
+enum Gesture {
+    /// Moves their heads.
+    Move,
+    /// Extrudes one; the place of its head at the start, relative to its parent.
+    Extrude(DVec3),
+    /// Rolls them; the direction of the active bone, a unit vector.
+    Roll(DVec3),
+}
+
+/// Bones that are moved or rolled, or one that is extruded.
 pub(super) struct JointMove {
     /// `None` once it is released and its operation runs.
     tool: Option<Transforming>,
     joints: Vec<JointId>,
-    /// The place of the extruded bone's head at the start, relative to its parent; `None` for a move.
-    tail: Option<DVec3>,
+    gesture: Gesture,
     /// The offset since the start, world.
     by: DVec3,
+    /// The angle since the start, radians.
+    angle: f64,
     /// The result of the worker that shows the bones in their new places.
     until: Option<u64>,
 }
@@ -29,7 +41,21 @@ pub(super) struct JointMove {
 impl JointMove {
     /// The offset of the new head from its parent, or of the moved heads from their places.
     fn offset(&self) -> DVec3 {
-        self.by + self.tail.unwrap_or_default()
+        match self.gesture {
+            Gesture::Extrude(tail) => self.by + tail,
+            Gesture::Move | Gesture::Roll(_) => self.by,
+        }
+    }
+
+    fn new(tool: Transforming, joints: Vec<JointId>, gesture: Gesture) -> Self {
+        Self {
+            tool: Some(tool),
+            joints,
+            gesture,
+            by: DVec3::ZERO,
+            angle: 0.0,
+            until: None,
+        }
     }
 }
 
@@ -48,7 +74,7 @@ impl Editor {
     fn shift_of_active(&self) -> DVec3 {
         let moving = self.rigging.moving.as_ref();
         moving
-            .filter(|moving| moving.tail.is_none())
+            .filter(|moving| moving.gesture == Gesture::Move)
             .map_or(DVec3::ZERO, |moving| moving.by)
     }
 
@@ -85,13 +111,52 @@ impl Editor {
         if let Some(handle) = handle {
             tool.grab(handle);
         }
-        self.rigging.moving = Some(JointMove {
-            tool: Some(tool),
-            joints,
-            tail: None,
-            by: DVec3::ZERO,
-            until: None,
+        self.rigging.moving = Some(JointMove::new(tool, joints, Gesture::Move));
+        true
+    }
+
+    /// Whether bones are rolled by hand.
+    pub fn is_rolling_joints(&self) -> bool {
+        let moving = self.rigging.moving.as_ref();
+        moving.is_some_and(|m| m.tool.is_some() && matches!(m.gesture, Gesture::Roll(_)))
+    }
+
+    /// Begins to roll the selected bones, each about itself.
+    pub fn begin_roll(&mut self, at_px: Vec2, size_px: Vec2) -> bool {
+        if self.is_moving_joints() {
+            return true;
+        }
+        let joints: Vec<JointId> = self.joints_to_pose().into_iter().collect();
+        let active = self.document.session().active_joint;
+        let active = active.filter(|j| joints.contains(j));
+        let Some(lead) = active.or(joints.first().copied()) else {
+            self.notify("Select a bone to roll first.");
+            return false;
+        };
+        let bone = self.bones().into_iter().find(|bone| bone.joint == lead);
+        let along = bone.and_then(|bone| (bone.tail - bone.head).try_normalize());
+        let Some((bone, along)) = bone.zip(along) else {
+            self.notify("The bone has no length, so it cannot roll.");
+            return false;
+        };
+        if !self.begin_gesture() {
+            return false;
+        }
+        let kind = TransformKind::Rotate;
+        let camera = self.document.session().camera;
+        let mut tool = Transforming::of_points(
+            1,
+            (bone.head, along),
+            (kind, PoseSpace::Local),
+            (Screen::new(camera, size_px), at_px),
+        )
+        .called("Roll");
+        tool.grab(Handle {
+            kind,
+            constraint: Constraint::Axis(Axis::Z),
         });
+        let gesture = Gesture::Roll(along.as_dvec3());
+        self.rigging.moving = Some(JointMove::new(tool, joints, gesture));
         true
     }
 
@@ -122,13 +187,8 @@ impl Editor {
             (TransformKind::Move, session.pose.space),
             (Screen::new(session.camera, size_px), at_px),
         );
-        self.rigging.moving = Some(JointMove {
-            tool: Some(tool),
-            joints: vec![joint],
-            tail: Some(tail - head),
-            by: DVec3::ZERO,
-            until: None,
-        });
+        let gesture = Gesture::Extrude(tail - head);
+        self.rigging.moving = Some(JointMove::new(tool, vec![joint], gesture));
         true
     }
 
@@ -160,6 +220,14 @@ impl Editor {
             return;
         };
         let Some(tool) = &moving.tool else { return };
+        if let Gesture::Roll(along) = moving.gesture {
+            let angle = tool.point_map().rotation().dot(along);
+            if moving.angle != angle {
+                moving.angle = angle;
+                self.picture_serial += 1;
+            }
+            return;
+        }
         let by = match tool.joints().next() {
             Some(joint) => {
                 let mut next = Pose::clone(&rest);
@@ -184,21 +252,26 @@ impl Editor {
             return false;
         }
         let (by, joints) = (moving.offset(), moving.joints.clone());
-        let is_extruded = moving.tail.is_some();
-        if by.is_finite() && by.length() > LEAST {
-            let tool = if is_extruded {
-                RigTool::Extrude { by }
-            } else {
-                RigTool::Move {
-                    by,
-                    intent: self.move_intent(),
+        let (gesture, angle) = (moving.gesture, moving.angle);
+        let is_moved = by.is_finite() && by.length() > LEAST;
+        let tool = match gesture {
+            Gesture::Roll(_) => {
+                (angle.is_finite() && angle.abs() > LEAST).then_some(RigTool::Roll { angle })
+            }
+            Gesture::Extrude(_) => is_moved.then_some(RigTool::Extrude { by }),
+            Gesture::Move if self.children_follow() => is_moved.then_some(RigTool::MoveTree { by }),
+            Gesture::Move => {
+                let intent = self.move_intent();
+                is_moved.then_some(RigTool::Move { by, intent })
+            }
+        };
+        match tool {
+            Some(tool) => self.begin_rig_with(tool, joints),
+            None => {
+                self.drop_moved();
+                if matches!(gesture, Gesture::Extrude(_)) {
+                    self.notify("The new bone would have no length: move the pointer to place it.");
                 }
-            };
-            self.begin_rig_with(tool, joints);
-        } else {
-            self.drop_moved();
-            if is_extruded {
-                self.notify("The new bone would have no length: move the pointer to place it.");
             }
         }
         true
@@ -238,13 +311,29 @@ impl Editor {
     /// World transforms of the joints with those that are being moved in their new places.
     pub(in crate::editor) fn world_with_moved(&self) -> Cow<'_, [DAffine3]> {
         let moving = self.rigging.moving.as_ref();
-        let Some(moving) = moving.filter(|moving| moving.tail.is_none()) else {
+        let Some(moving) = moving.filter(|m| !matches!(m.gesture, Gesture::Extrude(_))) else {
             return Cow::Borrowed(&self.world);
         };
         let mut world = self.world.clone();
-        for joint in &moving.joints {
-            if let Some(world) = world.get_mut(joint.get()) {
-                world.translation += moving.by;
+        let skeleton = self.document.skeleton();
+        let follows = |joint: JointId| {
+            self.children_follow()
+                && skeleton
+                    .ancestors(joint)
+                    .any(|above| moving.joints.contains(&above))
+        };
+        for joint in skeleton.live_joints() {
+            let is_selected = moving.joints.contains(&joint);
+            let Some(world) = world.get_mut(joint.get()) else {
+                continue;
+            };
+            match moving.gesture {
+                Gesture::Roll(along) if is_selected => {
+                    let roll = DMat3::from_axis_angle(along, moving.angle);
+                    world.matrix3 = roll * world.matrix3;
+                }
+                Gesture::Move if is_selected || follows(joint) => world.translation += moving.by,
+                _ => {}
             }
         }
         Cow::Owned(world)
@@ -252,7 +341,8 @@ impl Editor {
 
     /// The bone that an extrusion adds, before it is there.
     pub(in crate::editor) fn extruded_bone(&self) -> Option<Bone> {
-        let moving = self.rigging.moving.as_ref().filter(|m| m.tail.is_some())?;
+        let moving = self.rigging.moving.as_ref();
+        let moving = moving.filter(|m| matches!(m.gesture, Gesture::Extrude(_)))?;
         let joint = *moving.joints.first()?;
         let head = self.world.get(joint.get())?.translation;
         let tail = head + moving.offset();

@@ -60,6 +60,16 @@ pub enum RigTool {
         /// What the move does to the clips.
         intent: Intent,
     },
+    /// Moves the heads of the bones with all below them.
+    MoveTree {
+        /// The offset in world space, metres.
+        by: DVec3,
+    },
+    /// Rotates the axes of the bones about the bones.
+    Roll {
+        /// The angle, radians.
+        angle: f64,
+    },
     /// Rotates the axes of the bones.
     Orient {
         /// The axis along the bone.
@@ -125,12 +135,22 @@ impl RigTool {
         )
     }
 
+    /// Whether a drag ends in it, which shows its result before it is there.
+    pub(super) fn is_by_hand(&self) -> bool {
+        matches!(
+            self,
+            Self::Move { .. } | Self::MoveTree { .. } | Self::Extrude { .. } | Self::Roll { .. }
+        )
+    }
+
     /// Whether it has settings to adjust.
     pub fn has_settings(&self) -> bool {
         matches!(
             self,
             Self::Subdivide { .. }
                 | Self::Move { .. }
+                | Self::MoveTree { .. }
+                | Self::Roll { .. }
                 | Self::Orient { .. }
                 | Self::SetParent { .. }
                 | Self::Twist { .. }
@@ -147,8 +167,8 @@ impl RigTool {
         let skeleton = document.skeleton();
         let mut joints = joints.to_vec();
         match self {
-            // It takes all below with it.
-            Self::Symmetrize => {
+            // They take all below with them.
+            Self::Symmetrize | Self::MoveTree { .. } => {
                 let all: BTreeSet<JointId> = joints.into_iter().collect();
                 joints = topmost(skeleton, &all).collect();
             }
@@ -168,6 +188,8 @@ impl RigTool {
         match self {
             &Self::Subdivide { n } => Operation::Insert { joint, n },
             &Self::Move { by, intent } => Operation::Move { joint, by, intent },
+            &Self::MoveTree { by } => Operation::MoveTree { joint, by },
+            &Self::Roll { angle } => Operation::Roll { joint, angle },
             &Self::Orient { aim, second } => Operation::Orient { joint, aim, second },
             &Self::SetParent { parent } => Operation::Reparent { joint, parent },
             Self::ClearParent => Operation::ClearParent { joint },
@@ -193,6 +215,8 @@ pub(super) struct Remembered {
     pub(super) n_parts: usize,
     pub(super) n_twist: usize,
     pub(super) intent: Intent,
+    /// Whether moved bones take their children along.
+    pub(super) follow: bool,
     pub(super) method: Automatic,
 }
 
@@ -202,6 +226,7 @@ impl Default for Remembered {
             n_parts: 1,
             n_twist: 2,
             intent: Intent::default(),
+            follow: false,
             method: Automatic::Heat,
         }
     }
@@ -213,7 +238,11 @@ impl Remembered {
         match *tool {
             RigTool::Subdivide { n } => self.n_parts = n,
             RigTool::Twist { n } => self.n_twist = n,
-            RigTool::Move { intent, .. } => self.intent = intent,
+            RigTool::Move { intent, .. } => {
+                self.intent = intent;
+                self.follow = false;
+            }
+            RigTool::MoveTree { .. } => self.follow = true,
             RigTool::Bind(method) => self.method = method,
             _ => {}
         }

@@ -76,6 +76,7 @@ pub(super) fn apply_within(
     opening.rules(&project.rules);
     opening.constraints(&project.constraints, n_cycles)?;
     opening.locks(&project.locked);
+    opening.humanoid(&project.humanoid);
     opening.clips(project.removed_clips, project.clips)?;
     opening.poses(project.poses)?;
     // Their keyframes lie in clips; samples may be those of clusters alone.

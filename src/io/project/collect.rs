@@ -5,8 +5,8 @@ use super::v11::{
     JointPose, ModelRef, Named, Project, Renamed, StackEntry, TransformEntry, VERSION,
 };
 use super::{
-    ProjectError, clips, constraints, joints, paths, points, recordings, rig, rows, rules, session,
-    transforms,
+    ProjectError, clips, constraints, humanoid, joints, paths, points, recordings, rig, rows,
+    rules, session, transforms,
 };
 use crate::deform::DeformStack;
 use crate::document::{Document, Source};
@@ -64,6 +64,7 @@ pub fn to_project(
             .iter()
             .map(|&joint| joints::reference(document, joint))
             .collect(),
+        humanoid: humanoid::collect(document),
         clips,
         poses: clips::collect_poses(document)?,
         removed_clips,

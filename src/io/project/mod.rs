@@ -35,6 +35,7 @@ mod correctives;
 mod driven;
 mod error;
 mod file;
+mod humanoid;
 mod joints;
 mod keys;
 mod layers;

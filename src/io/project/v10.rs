@@ -90,6 +90,7 @@ impl From<Project> for v11::Project {
             rules: old.rules,
             constraints: old.constraints.into_iter().map(Into::into).collect(),
             locked: old.locked,
+            humanoid: Vec::new(),
             clips: old.clips.into_iter().map(Into::into).collect(),
             poses: Vec::new(),
             removed_clips: old.removed_clips,

@@ -82,6 +82,9 @@ pub struct Project {
     /// Joints whose weights no tool may change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) locked: Vec<JointRef>,
+    /// Bones of the humanoid map that are set by hand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) humanoid: Vec<HumanBoneEntry>,
     /// Clips that were added or changed, complete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) clips: Vec<ClipEntry>,
@@ -202,6 +205,10 @@ pub(super) struct InstanceEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) skin: Option<u32>,
 }
+
+/// A bone by its name in VRM 1.0, and the joint that it is; without one the body has no such bone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct HumanBoneEntry(pub(super) String, pub(super) Option<JointRef>);
 
 /// Influences of one mesh.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -39,10 +39,14 @@ pub struct MotionSettings {
 impl MotionSettings {
     /// The roles of a motion's skeleton and of a character. An error names what the pairs by hand name wrongly.
     pub fn roles(&self, source: &Rig, target: &Rig) -> Result<[Roles; 2], String> {
-        let find = |rig: &Rig| match self.search {
-            RoleSearch::Auto => find_roles(rig),
-            RoleSearch::Names => by_names(rig),
-            RoleSearch::Structure => by_structure(rig).unwrap_or_default(),
+        let find = |rig: &Rig| {
+            let mut roles = match self.search {
+                RoleSearch::Auto => return find_roles(rig),
+                RoleSearch::Names => by_names(rig),
+                RoleSearch::Structure => by_structure(rig).unwrap_or_default(),
+            };
+            rig.known.put_by_hand(rig, &mut roles);
+            roles
         };
         let [mut ours, mut theirs] = [find(source), find(target)];
         if self.by_hand != RoleMap::default() {

@@ -1,16 +1,21 @@
 //! Roles: what the joints of a skeleton are in a body.
 //!
-//! Data flow: a [`Rig`] -> [`by_names`] or [`by_structure`] -> [`Roles`], by name first ([`find_roles`]).
+//! Data flow: a [`Rig`] -> [`by_names`] or [`by_structure`] -> [`Roles`], by name first; what is known of the rig comes before both
+//! ([`KnownBones`], [`find_roles`]) -> the [`Humanoid`] map, with the fingers.
 //!
 //! Invariant: a joint has at most one role.
 
 mod check;
+mod human_bone;
+mod humanoid;
 mod map_file;
 mod names;
 mod structure;
 mod words;
 
+pub use super::known_bones::{HumanBone, KnownBones};
 pub use check::{RolesFault, check_roles};
+pub use humanoid::{HumanFound, Humanoid};
 pub use map_file::RoleMap;
 pub use names::by_names;
 pub use structure::by_structure;
@@ -225,8 +230,12 @@ impl Roles {
     }
 }
 
-/// The roles of a skeleton: by its names, or where those make no body by its structure.
+/// The roles of a skeleton: those that are known, else by its names, or where those make no body by its structure.
 pub fn find_roles(rig: &Rig) -> Roles {
+    rig.known.applied(rig, guessed(rig))
+}
+
+fn guessed(rig: &Rig) -> Roles {
     let named = by_names(rig);
     if check_roles(rig, &named).is_ok() {
         return named;

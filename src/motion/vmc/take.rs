@@ -112,6 +112,7 @@ impl Body {
             is_bone: vec![true; self.bones.len()],
             rotations,
             places,
+            ..Rig::default()
         }
     }
 }

@@ -97,6 +97,8 @@ pub struct Transforming {
     precise: bool,
     typed: TypedNumber,
     screen: Screen,
+    /// What the readout calls it.
+    named: Option<&'static str>,
 }
 
 impl Transforming {
@@ -197,7 +199,15 @@ impl Transforming {
             precise: false,
             typed: TypedNumber::default(),
             screen,
+            named: None,
         }
+    }
+
+    /// The transform, called `verb` in its readout instead of its kind and axis.
+    #[must_use]
+    pub fn called(mut self, verb: &'static str) -> Self {
+        self.named = Some(verb);
+        self
     }
 
     /// Constrains it to the gizmo's handle that was grabbed at the start.
@@ -352,7 +362,12 @@ impl Transforming {
             Constraint::Axis(axis) => format!(" {} ({})", axis.letter(), self.space.word()),
             Constraint::Plane(axis) => format!(" {} ({})", axis.others(), self.space.word()),
         };
-        let verb = self.kind.verb();
+        let what = if self.named.is_some() {
+            String::new()
+        } else {
+            what
+        };
+        let verb = self.named.unwrap_or(self.kind.verb());
         match (self.kind, typed) {
             (TransformKind::Rotate, Some(text)) => format!("{verb}{what} {text}°"),
             (TransformKind::Move, Some(text)) => format!("{verb}{what} {text} m"),

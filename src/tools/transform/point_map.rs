@@ -16,6 +16,11 @@ pub struct PointMap {
 }
 
 impl PointMap {
+    /// The axis of the rotation times its angle, radians, which may exceed a half turn.
+    pub fn rotation(&self) -> DVec3 {
+        self.rotation
+    }
+
     /// The offset of a point at `place`, metres. `effect`: 0 for none of the transform, 1 for all; in between the
     /// translation, the angle and the factors are those of a part of it, so that a rotation does not shrink what it
     /// bends.

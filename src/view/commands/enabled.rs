@@ -74,9 +74,12 @@ impl Command {
                     || editor.rig_adjusting().is_some()
                     || editor.adding_motion().is_some()
             }
-            Self::Extrude | Self::EditRig(_) | Self::OrientPie | Self::ApplyPie => {
-                has_model && self.why_disabled(editor).is_none()
-            }
+            Self::DrawJoints
+            | Self::Extrude
+            | Self::RollBones
+            | Self::EditRig(_)
+            | Self::OrientPie
+            | Self::ApplyPie => has_model && self.why_disabled(editor).is_none(),
             Self::KeyPose
             | Self::ResetPose
             | Self::ClearLocation
@@ -197,6 +200,7 @@ impl Command {
     pub fn why_disabled(self, editor: &Editor) -> Option<&'static str> {
         let session = editor.document().session();
         match self {
+            Self::DrawJoints => editor.why_not_draw(),
             Self::EditRig(kind) => editor.why_not_rig(kind),
             Self::OrientPie => editor.why_not_rig(RigKind::Orient(Axis::Y)),
             Self::ApplyPie => {
@@ -207,7 +211,9 @@ impl Command {
                 .live()
                 .is_none()
                 .then_some("Listen for live motion first."),
-            Self::Extrude if editor.joints_to_pose().is_empty() => Some("Select a bone first."),
+            Self::Extrude | Self::RollBones if editor.joints_to_pose().is_empty() => {
+                Some("Select a bone first.")
+            }
             Self::KeyPose
             | Self::ResetPose
             | Self::ClearLocation

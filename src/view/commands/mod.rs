@@ -225,8 +225,16 @@ pub enum Command {
     ClipToPoses,
 
     // Bones
+    /// Draw joints on the mesh.
+    DrawJoints,
     /// Extrude the active bone.
     Extrude,
+    /// Roll the selected bones.
+    RollBones,
+    /// Toggle whether moved bones take their children along.
+    ToggleChildrenFollow,
+    /// Show the humanoid map.
+    ShowHumanoid,
     /// Run an operation on the selected bones.
     EditRig(RigKind),
     /// Open the pie menu of orientations.

@@ -47,7 +47,8 @@ pub use pose::pose_properties_ui;
 pub use poses::PosesPanel;
 pub use problems::{problems_title, problems_ui};
 pub use properties::{
-    brush_popover_ui, brush_ui, cluster_popover_ui, properties_ui, sculpt_popover_ui, target_label,
+    brush_popover_ui, brush_ui, cluster_popover_ui, open_humanoid, properties_ui,
+    sculpt_popover_ui, target_label,
 };
 pub use status_bar::{Status, status_bar_ui};
 pub use timeline::Timeline;

@@ -8,7 +8,7 @@ use crate::view::keymap;
 use crate::view::middle;
 use crate::view::mode::Mode;
 use crate::view::theme;
-use crate::view::viewport::{pose_hint, select_hint};
+use crate::view::viewport::{draw_hint, pose_hint, select_hint};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Button, Label, Layout, RichText, Role, TextStyle, Ui, WidgetInfo};
 use egui_material_icons::icons;
@@ -122,7 +122,8 @@ fn hints_ui(ui: &mut Ui, editor: &Editor, mode: Mode) {
     let format = |colour| TextFormat::simple(font.clone(), colour);
     let mut job = LayoutJob::default();
     job.append(mode.label(), 0.0, format(palette.text));
-    if let Some(hint) = pose_hint(editor).or_else(|| select_hint(editor)) {
+    let hint = pose_hint(editor).or_else(|| select_hint(editor));
+    if let Some(hint) = hint.or_else(|| draw_hint(editor)) {
         job.append(&format!("     {hint}"), 0.0, format(palette.text));
         ui.add(Label::new(job).truncate().selectable(false));
         return;

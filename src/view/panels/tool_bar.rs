@@ -39,6 +39,7 @@ fn tools(mode: Mode) -> &'static [&'static [(Command, MaterialIcon)]] {
         ],
         Mode::Rig => &[
             &[
+                (Command::DrawJoints, icons::ICON_DRAW),
                 (Command::Extrude, icons::ICON_ADD_CIRCLE),
                 (
                     Command::EditRig(RigKind::Subdivide),

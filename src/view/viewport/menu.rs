@@ -63,11 +63,12 @@ const POSE: &[&[Command]] = &[
 
 /// The commands for bones in the rest pose.
 const RIG: &[&[Command]] = &[
-    &[Command::PoseMove, Command::Extrude],
+    &[Command::PoseMove, Command::Extrude, Command::DrawJoints],
     &DIVIDE,
     &RELATE,
     &[
         Command::OrientPie,
+        Command::RollBones,
         Command::ApplyPie,
         Command::EditRig(RigKind::Centre),
     ],

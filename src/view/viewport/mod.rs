@@ -7,6 +7,7 @@ mod axes;
 mod clusters;
 mod constraint_lines;
 mod control_points;
+mod drawing;
 mod gpu;
 mod heat_legend;
 mod influence_bar;
@@ -38,6 +39,7 @@ use crate::document::{Image, PaneLayout};
 use crate::editor::Editor;
 use crate::evaluate::ViewId;
 use crate::skeleton::JointId;
+pub use drawing::draw_hint;
 use egui::{Pos2, Rangef, Rect, Response, Sense, Ui};
 use glam::Vec2;
 use gpu::Gpu;
@@ -228,6 +230,7 @@ impl Viewport {
             || (self.transforms_vertices(editor) && !self.is_selecting(editor))
         {
             self.pose_overlay_ui(ui, &response, editor);
+            self.drawing_overlay(ui, &response, editor);
         }
         if layout != PaneLayout::Wipe {
             self.echo_pointer(ui, &panes, editor);
@@ -273,6 +276,9 @@ impl Viewport {
         Self::size_soft_selection(ui, editor);
         self.navigate(ui, response, editor);
         editor.show_rest(self.mode == Mode::Rig);
+        if self.mode != Mode::Rig {
+            editor.end_drawing();
+        }
         editor.select_for_moving(self.mode == Mode::Cluster && self.is_vertex_tool(editor));
         for command in std::mem::take(&mut self.pointer_commands) {
             self.run_at_pointer(command, ui, response, editor);

@@ -40,6 +40,9 @@ impl Viewport {
             self.pose.spent = any_down || response.clicked() || response.secondary_clicked();
             return;
         }
+        if editor.drawing().is_some() {
+            return self.draw_joints(ui, response, editor);
+        }
         let rect = response.rect;
         let screen = screen(editor, rect);
         let gizmo = gizmo(editor, self.mode, &screen);
@@ -68,7 +71,8 @@ impl Viewport {
         }
     }
 
-    /// A click selects a bone, also through the skin; Shift extends, Ctrl subtracts.
+    /// A click selects a bone, also through the skin; Shift extends, Ctrl subtracts. In Edit bones mode Shift takes a selected
+    /// bone out, and Ctrl places a child of the active one.
     fn pick(&mut self, response: &Response, editor: &mut Editor, free: bool) {
         if !free {
             self.hovered = None;
@@ -81,14 +85,21 @@ impl Viewport {
             && let Some(at) = response.interact_pointer_pos()
         {
             let modifiers = response.ctx.input(|i| i.modifiers);
-            let op = if modifiers.shift {
+            let is_rig = self.mode == Mode::Rig;
+            if is_rig && modifiers.command && !modifiers.shift {
+                return editor.extrude_to(ndc(at, rect), size(rect));
+            }
+            let joint = editor.pick_for_selection(ndc(at, rect), size(rect), seen);
+            let is_selected = |joint| editor.document().session().selected_joints.contains(&joint);
+            let op = if modifiers.shift && is_rig && joint.is_some_and(is_selected) {
+                SelectOp::Subtract
+            } else if modifiers.shift {
                 SelectOp::Extend
             } else if modifiers.command {
                 SelectOp::Subtract
             } else {
                 SelectOp::Replace
             };
-            let joint = editor.pick_for_selection(ndc(at, rect), size(rect), seen);
             editor.pick_joint(joint, op);
             editor.activate_mesh_at(ndc(at, rect), size(rect));
         }
@@ -104,7 +115,7 @@ impl Viewport {
     ) {
         let kind = match command {
             Command::PoseMove | Command::Extrude => TransformKind::Move,
-            Command::PoseRotate => TransformKind::Rotate,
+            Command::PoseRotate | Command::RollBones => TransformKind::Rotate,
             Command::PoseScale => TransformKind::Scale,
             _ => return,
         };
@@ -114,6 +125,7 @@ impl Viewport {
         let (at, size) = (px(at, rect), size(rect));
         let begun = match command {
             Command::Extrude => editor.begin_extrude(at, size),
+            Command::RollBones => editor.begin_roll(at, size),
             _ => self.begin_transform(editor, kind, None, (at, size)),
         };
         if begun {
@@ -356,6 +368,9 @@ fn take_keys(ui: &Ui, editor: &mut Editor, size: Vec2, at: Option<Vec2>) -> bool
             Key::Escape => editor.cancel_transform(),
             Key::Enter => editor.confirm_transform(),
             Key::Backspace => editor.untype_transform(),
+            Key::O if editor.is_moving_joints() => {
+                editor.set_children_follow(!editor.children_follow());
+            }
             Key::O if editor.is_moving_vertices() || editor.is_moving_clusters() => {
                 editor.set_soft_selection(!editor.soft_selection());
             }

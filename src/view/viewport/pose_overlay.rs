@@ -58,6 +58,8 @@ impl Viewport {
             return;
         }
         let has_gizmo = matches!(self.mode, Mode::Pose | Mode::Rig) || self.is_vertex_tool(editor);
+        // A click beside a handle would draw a joint.
+        let has_gizmo = has_gizmo && editor.drawing().is_none();
         let Some(gizmo) = gizmo(editor, self.mode, &screen).filter(|_| has_gizmo) else {
             return;
         };

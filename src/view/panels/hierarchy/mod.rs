@@ -404,12 +404,17 @@ fn no_bones_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
     ui.label("This model has no bones.");
     ui.label(
         RichText::new(
-            "Add a skeleton, move its bones to the joints, then bind the mesh (Bones › Bind):",
+            "Draw its joints or add a skeleton and move its bones to the joints, then bind the mesh (Bones › Bind):",
         )
         .color(theme::palette(ui).text_dim),
     );
     ui.add_space(4.0);
     ui.horizontal_wrapped(|ui| {
+        let command = Command::DrawJoints;
+        let tooltip = command.tooltip(ui.ctx());
+        if ui.button(command.label()).on_hover_text(tooltip).clicked() {
+            commands.push(command);
+        }
         for template in Template::ALL {
             let command = Command::EditRig(RigKind::Template(template));
             let tooltip = command.tooltip(ui.ctx());

@@ -1,8 +1,9 @@
 //! Adjust last operation: a small window over the lower left of the viewport with the settings, results and failures
-//! of the last operation on weights or bones, or of an imported motion.
+//! of the last operation on weights or bones, or of an imported motion; or the choices while joints are drawn.
 
 mod automatic;
 mod buttons;
+mod drawing;
 mod fields;
 mod motion;
 mod motion_bones;
@@ -12,7 +13,7 @@ mod rig;
 pub(in crate::view::panels) mod rows;
 mod scope;
 
-pub(super) use rig::{ABOUT_INTENTS, INTENTS};
+pub(super) use rig::{ABOUT_INTENTS, INTENTS, follow_ui};
 
 use crate::editor::Editor;
 use crate::editor::operations::Adjusting;
@@ -40,11 +41,14 @@ pub fn operation_ui(ctx: &Context, over: Rect, editor: &mut Editor) {
     let motion = motion.map(|_| "Import motion");
     let of_weights = editor.adjusting().filter(|a| !a.is_hidden());
     let of_weights = of_weights.map(|adjusting| adjusting.operation().label());
-    let Some(title) = motion.or(of_bones).or(of_weights) else {
+    let drawing = editor.drawing().map(|_| "Draw joints");
+    let Some(title) = drawing.or(motion).or(of_bones).or(of_weights) else {
         return;
     };
     // A motion leaves the middle to the character; the legend of weights is not needed then.
-    let (id, width, beside) = if motion.is_some() {
+    let (id, width, beside) = if drawing.is_some() {
+        ("drawing", WIDTH, MARGIN)
+    } else if motion.is_some() {
         ("motion", MOTION_WIDTH, MARGIN)
     } else {
         ("operation", WIDTH, LEGEND)
@@ -67,7 +71,10 @@ pub fn operation_ui(ctx: &Context, over: Rect, editor: &mut Editor) {
                 .max_height(room)
                 .auto_shrink([false, true])
                 .show(ui, |ui| {
-                    if motion.is_some() {
+                    if drawing.is_some() {
+                        drawing::content_ui(ui, editor);
+                        None
+                    } else if motion.is_some() {
                         motion::content_ui(ui, editor)
                     } else if of_bones.is_some() {
                         rig::content_ui(ui, editor)
@@ -77,7 +84,9 @@ pub fn operation_ui(ctx: &Context, over: Rect, editor: &mut Editor) {
                 });
             // Below what scrolls, so that they stay in sight.
             let action = inner.inner;
-            if motion.is_some() {
+            if drawing.is_some() {
+                // It has no result that could be taken back.
+            } else if motion.is_some() {
                 motion::end_ui(ui, editor, action);
             } else if of_bones.is_some() {
                 rig::end_ui(ui, editor, action);
@@ -86,7 +95,9 @@ pub fn operation_ui(ctx: &Context, over: Rect, editor: &mut Editor) {
             }
         });
     if !is_open {
-        if motion.is_some() {
+        if drawing.is_some() {
+            editor.end_drawing();
+        } else if motion.is_some() {
             editor.hide_motion(true);
         } else if of_bones.is_some() {
             editor.hide_rig_operation(true);

@@ -6,6 +6,7 @@ use super::rows::{about_ui, bone_ui, combo_ui, count_ui, row_ui};
 use crate::document::rig::{Axis, Intent};
 use crate::editor::rigging::RigAdjusting;
 use crate::editor::{Editor, RigTool};
+use crate::view::commands::Command;
 use crate::view::panels::rig_report::rig_reports_ui;
 use crate::view::theme;
 use egui::{DragValue, RichText, Role, Ui, WidgetInfo};
@@ -91,7 +92,11 @@ fn fields_ui(ui: &mut Ui, editor: &mut Editor) {
             });
             about_ui(ui, about);
         }
-        RigTool::Extrude { by } => offset_ui(ui, by),
+        RigTool::Roll { angle } => {
+            let about = "The angle about the bone.";
+            row_ui(ui, "Angle", about, |ui| angle_ui(ui, angle, about));
+        }
+        RigTool::MoveTree { by } | RigTool::Extrude { by } => offset_ui(ui, by),
         RigTool::Orient { aim, second } => {
             let about = "The axis that points to the tail of the bone.";
             row_ui(ui, "Along bone", about, |ui| {
@@ -115,7 +120,40 @@ fn fields_ui(ui: &mut Ui, editor: &mut Editor) {
         RigTool::Bind(method) => automatic_ui(ui, method),
         _ => {}
     }
+    let is_move = matches!(tool, RigTool::Move { .. } | RigTool::MoveTree { .. });
     editor.set_rig_tool(tool);
+    if is_move {
+        follow_ui(ui, editor);
+    }
+}
+
+/// Whether moved bones take their children along.
+pub(in crate::view::panels) fn follow_ui(ui: &mut Ui, editor: &mut Editor) {
+    let command = Command::ToggleChildrenFollow;
+    let mut follow = editor.children_follow();
+    let about = command.tooltip(ui.ctx());
+    let response = ui.checkbox(&mut follow, command.label());
+    if response.on_hover_text(about).changed() {
+        editor.set_children_follow(follow);
+    }
+}
+
+/// An angle in degrees.
+fn angle_ui(ui: &mut Ui, angle: &mut f64, about: &str) {
+    let mut degrees = angle.to_degrees();
+    let field = DragValue::new(&mut degrees)
+        .speed(0.5)
+        .fixed_decimals(1)
+        .update_while_editing(false)
+        .suffix("°");
+    let response = ui.add(field);
+    response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Angle"));
+    if response
+        .on_hover_text(format!("{about} Drag or type."))
+        .changed()
+    {
+        *angle = degrees.to_radians();
+    }
 }
 
 /// The axes, without those parallel to `other`.

@@ -9,6 +9,7 @@ mod constraint_settings;
 mod constraints;
 mod curve;
 mod deformation;
+mod humanoid;
 mod joint_limits;
 mod kept_constraints;
 mod morphs;
@@ -21,6 +22,7 @@ mod step_drag;
 
 pub use brush::{brush_popover_ui, brush_ui, target_label};
 pub use cluster::cluster_popover_ui;
+pub use humanoid::open_humanoid;
 pub use sculpt::sculpt_popover_ui;
 
 use super::pose_properties_ui;
@@ -31,7 +33,7 @@ use crate::view::panels::rig_report::rig_reports_ui;
 use crate::view::theme;
 use egui::{CollapsingHeader, RichText, Ui};
 
-/// Draws the sections for the mode and the selection: brush, bone, constraints, deformation, object, morph targets, clip. Returns
+/// Draws the sections for the mode and the selection: brush, bone, constraints, humanoid map, deformation, object, morph targets, clip. Returns
 /// the requested command.
 pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Command> {
     if editor.document().skeleton().is_empty() {
@@ -65,6 +67,9 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Com
     step_drag::end_drag(ui, editor);
     if mode == Mode::Rig && !editor.rig_reports().is_empty() {
         section_ui(ui, "Last operation", |ui| rig_reports_ui(ui, editor));
+    }
+    if mode == Mode::Rig {
+        humanoid::humanoid_section_ui(ui, editor);
     }
     if points::has_points(editor) {
         section_ui(ui, "Vertices", |ui| points::points_ui(ui, editor));

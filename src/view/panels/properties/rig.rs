@@ -4,7 +4,7 @@ use super::{fact_ui, length, rows_ui};
 use crate::editor::Editor;
 use crate::skeleton::JointId;
 use crate::skeleton::orientation::{orientation, world_of};
-use crate::view::panels::operation::{ABOUT_INTENTS, INTENTS};
+use crate::view::panels::operation::{ABOUT_INTENTS, INTENTS, follow_ui};
 use crate::view::theme;
 use egui::{ComboBox, RichText, Role, Ui, WidgetInfo};
 use glam::DVec3;
@@ -19,6 +19,7 @@ pub(super) fn rest_ui(ui: &mut Ui, editor: &mut Editor) {
         }
         intent_ui(ui, editor);
     });
+    follow_ui(ui, editor);
 }
 
 fn bone_ui(ui: &mut Ui, editor: &Editor, joint: JointId) {
