@@ -29,6 +29,7 @@ pub mod skinning;
 pub mod suggest;
 pub mod task;
 pub mod tools;
+pub mod twin;
 #[cfg(feature = "render")]
 pub mod view;
 pub mod weights;

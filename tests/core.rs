@@ -151,6 +151,8 @@ mod import_models;
 mod import_traps;
 #[path = "core/independent_reader.rs"]
 mod independent_reader;
+#[path = "core/individual_editor.rs"]
+mod individual_editor;
 #[path = "core/influence_keys.rs"]
 mod influence_keys;
 #[path = "core/influence_table.rs"]
@@ -317,6 +319,8 @@ mod suggest;
 mod suggest_sweeps;
 #[path = "core/true_exports.rs"]
 mod true_exports;
+#[path = "core/twin.rs"]
+mod twin;
 #[path = "core/two_windows.rs"]
 mod two_windows;
 #[path = "core/views.rs"]

@@ -1,5 +1,6 @@
 //! The arguments, as `--help` explains them.
 
+use super::body_args::BodyArgs;
 use super::motion_args::MotionArgs;
 use super::named_stack::NamedStack;
 pub use super::pose_args::PoseArgs;
@@ -61,6 +62,8 @@ pub enum Command {
     /// Retarget a motion to a character, or read one: list what a file holds, write joint positions, or resample
     /// recordings to common times.
     Motion(MotionArgs),
+    /// Measure the body of a template, or give it the measurements of a person.
+    Body(BodyArgs),
     /// Measure the speed of the kernels on a generated mesh.
     Bench(BenchArgs),
     /// Generate a sample model.

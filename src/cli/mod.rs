@@ -8,6 +8,8 @@
 
 pub mod args;
 pub mod bench;
+mod body;
+pub mod body_args;
 mod centres;
 mod check;
 mod cluster_controls;
@@ -149,6 +151,7 @@ fn run(command: args::Command) -> Result<ExitCode, Failure> {
         args::Command::Psd(args) => psd::run(&args, &mut out),
         args::Command::Clusters(args) => clusters::run(&args, &mut out),
         args::Command::Motion(args) => motion::run(&args, &mut out),
+        args::Command::Body(args) => body::run(&args, &mut out),
         args::Command::Bench(args) => bench::run(args.points, args.json, &mut out)
             .map(|()| ExitCode::SUCCESS)
             .map_err(Failure::from),

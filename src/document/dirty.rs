@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What an applied edit made stale.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // parts of a document, each on its own
 pub struct Dirty {
     /// For each mesh, the chunks of points whose influences changed, ascending.
     pub influences: BTreeMap<MeshId, BTreeSet<u32>>,
@@ -32,6 +33,8 @@ pub struct Dirty {
     pub poses: BTreeSet<PoseId>,
     /// Recordings that were added, changed or removed.
     pub recordings: BTreeSet<RecordingId>,
+    /// The measurements of a person.
+    pub individual: bool,
 }
 
 impl Dirty {
@@ -53,6 +56,7 @@ impl Dirty {
         self.clips.extend(other.clips);
         self.poses.extend(other.poses);
         self.recordings.extend(other.recordings);
+        self.individual |= other.individual;
     }
 
     /// Whether nothing is stale.

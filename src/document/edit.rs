@@ -8,6 +8,7 @@ use super::constraints::ConstraintsEdit;
 use super::correctives_edit::CorrectivesEdit;
 use super::dirty::Dirty;
 use super::edit_error::{EditError, length};
+use super::individual::IndividualEdit;
 use super::influence_edit::InfluenceEdit;
 use super::layers::LayersEdit;
 use super::mask_edit::MaskEdit;
@@ -100,6 +101,8 @@ pub enum Edit {
     Locks(Arc<BTreeSet<JointId>>),
     /// Other bones of the humanoid map set by hand.
     Humanoid(Arc<HumanMap>),
+    /// New measurements of a person.
+    Individual(IndividualEdit),
     /// A new rig: other joints, with everything that follows from them.
     Rig(Box<RigEdit>),
 }
@@ -194,6 +197,7 @@ impl Document {
                 std::mem::swap(&mut self.human_map, map);
                 dirty.joints = true;
             }
+            Edit::Individual(edit) => edit.swap(self, &mut dirty),
             Edit::Rig(edit) => edit.swap(self, &mut dirty),
         }
         dirty
@@ -317,6 +321,7 @@ impl Edit {
             Self::UnplacedConstraints(_) => Ok(()),
             Self::Locks(locked) => locked.iter().try_for_each(|&j| has_joint(j)),
             Self::Humanoid(map) => map.values().flatten().try_for_each(|&j| has_joint(j)),
+            Self::Individual(edit) => edit.check(),
             Self::Rig(edit) => edit.check(document),
         }
     }
@@ -377,7 +382,8 @@ impl Edit {
                 None
             }
             (Self::Constraints(a), Self::Constraints(b)) if a.joint == b.joint => None,
-            (Self::Locks(_), Self::Locks(_))
+            (Self::Individual(_), Self::Individual(_))
+            | (Self::Locks(_), Self::Locks(_))
             | (Self::Humanoid(_), Self::Humanoid(_))
             | (Self::UnplacedConstraints(_), Self::UnplacedConstraints(_)) => None,
             // Of two layer stacks the earlier one is the state before both.
@@ -434,6 +440,7 @@ impl Edit {
             Self::UnplacedConstraints(list) => document.unplaced_constraints == *list,
             Self::Locks(locked) => document.locked == *locked,
             Self::Humanoid(map) => document.human_map == *map,
+            Self::Individual(edit) => document.individual == edit.individual,
             Self::Correctives(edit) => {
                 let item = document.meshes.get(&edit.mesh);
                 item.is_some_and(|item| Arc::ptr_eq(&item.correctives, &edit.correctives))
@@ -531,6 +538,7 @@ impl Edit {
             Self::UnplacedConstraints(list) => list.iter().map(|kept| kept.entry.len() + 64).sum(),
             Self::Locks(locked) => locked.len() * 16,
             Self::Humanoid(map) => map.len() * 32,
+            Self::Individual(edit) => edit.heap_bytes(),
             Self::Rig(edit) => edit.heap_bytes(),
         }
     }

@@ -132,6 +132,9 @@ pub enum EditError {
         /// What is wrong.
         why: String,
     },
+    /// A measurement of a person is not valid.
+    #[error("the measurements are not valid: {0}")]
+    Individual(String),
     /// A change of the rig breaks an invariant.
     #[error("{0}")]
     Rig(String),

@@ -2,8 +2,8 @@
 
 use super::session::Playback;
 use super::{
-    ClipId, HumanMap, Image, Instance, InstanceId, Material, MeshId, MeshItem, Parts, Session,
-    Skin, SkinId, Source, UnplacedConstraint,
+    ClipId, HumanMap, Image, Individual, Instance, InstanceId, Material, MeshId, MeshItem, Parts,
+    Session, Skin, SkinId, Source, UnplacedConstraint,
 };
 use crate::cluster::channel::Recordings;
 use crate::finding::Finding;
@@ -44,6 +44,9 @@ pub struct Document {
     pub(super) unplaced_samples: Arc<Vec<Arc<str>>>,
     pub(super) unplaced_clusters: Arc<Vec<Arc<str>>>,
     pub(super) unplaced_constraints: Arc<Vec<UnplacedConstraint>>,
+    /// Meshes whose points are not the source's: those of an individual.
+    pub(super) reshaped: Arc<BTreeSet<MeshId>>,
+    pub(super) individual: Option<Arc<Individual>>,
     session: Session,
 }
 
@@ -106,6 +109,8 @@ impl Document {
             unplaced_samples: Arc::default(),
             unplaced_clusters: Arc::default(),
             unplaced_constraints: Arc::default(),
+            reshaped: Arc::default(),
+            individual: None,
             session: Session {
                 playback,
                 active_mesh,
@@ -353,6 +358,7 @@ impl Document {
             && self.rest_pose == other.rest_pose
             && self.locked == other.locked
             && self.human_map == other.human_map
+            && self.individual == other.individual
             && self.meshes.len() == other.meshes.len()
             && self
                 .meshes

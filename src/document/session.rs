@@ -205,6 +205,8 @@ pub struct Session {
     pub pose: PoseOptions,
     /// Whether the rest pose is shown instead of the pose or the clip. Not saved.
     pub shows_rest: bool,
+    /// Whether the individual is shown instead of the template, where the document has one.
+    pub shows_individual: bool,
     /// What live motion shows instead of the clip or the artist's pose. Not saved.
     pub live_pose: Option<Arc<Pose>>,
     /// Joints that keep their position while their ancestors move.

@@ -25,6 +25,12 @@ pub(super) enum EditorJob {
     ReadMotion,
     /// Retargets a motion to the character.
     AddMotion,
+    /// Reads a table of measurements.
+    ReadMeasurements,
+    /// Measures the template for a new row.
+    AddMeasurement,
+    /// Fits the body of a person.
+    FitIndividual,
     /// Writes a weights file.
     WriteWeights,
     /// Runs an operation on weights that takes less than a second.
@@ -100,6 +106,9 @@ impl JobKind for EditorJob {
             | Self::ReadRecording
             | Self::ReadMotion
             | Self::AddMotion
+            | Self::ReadMeasurements
+            | Self::AddMeasurement
+            | Self::FitIndividual
             | Self::ReplaceCage => Priority::Normal,
             _ => Priority::Quick,
         }
@@ -148,6 +157,8 @@ impl EditorJob {
                 | Self::ReadRecording
                 | Self::ReadMotion
                 | Self::AddMotion
+                | Self::ReadMeasurements
+                | Self::AddMeasurement
                 | Self::Operation
                 | Self::SlowOperation
                 | Self::RigOperation
@@ -194,6 +205,9 @@ impl Editor {
                 EditorJob::ReadRecording => self.take_recording(),
                 EditorJob::ReadMotion => self.take_motion_source(),
                 EditorJob::AddMotion => self.take_added_motion(),
+                EditorJob::ReadMeasurements => self.take_measurements(),
+                EditorJob::AddMeasurement => self.take_measurement(),
+                EditorJob::FitIndividual => self.take_individual(),
                 EditorJob::Operation | EditorJob::SlowOperation => self.take_operation(),
                 EditorJob::RigOperation | EditorJob::SlowRigOperation => self.take_rig_operation(),
                 EditorJob::Suggest => self.take_suggestions(),

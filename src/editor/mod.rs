@@ -26,6 +26,7 @@ pub mod exporting;
 mod files;
 mod heat_maps;
 mod humanoid;
+mod individual;
 pub mod influence_keys;
 pub mod influence_table;
 mod jobs;
@@ -160,6 +161,7 @@ pub struct Editor {
     humanoid: humanoid::HumanoidCache,
     motions: motions::Motions,
     live: live::Live,
+    individuals: individual::Individuals,
     mirrors: mirrors::Mirrors,
     symmetries: symmetries::Symmetries,
     suggesting: suggesting::Suggesting,
@@ -250,6 +252,7 @@ impl Editor {
             humanoid: humanoid::HumanoidCache::default(),
             motions: motions::Motions::default(),
             live: live::Live::new(live_wake),
+            individuals: individual::Individuals::default(),
             mirrors: mirrors::Mirrors::default(),
             symmetries: symmetries::Symmetries::default(),
             suggesting: suggesting::Suggesting::default(),
@@ -489,6 +492,7 @@ impl Editor {
         self.rigging.forget_model();
         self.motions.forget_model();
         self.live.forget_model();
+        self.individuals.forget_model();
         self.suggesting.forget_model();
         self.cluster_suggestions.forget_model();
         self.clustering.forget_model();

@@ -46,6 +46,7 @@ impl Editor {
     /// plays is paused. On a large surface that has just moved it begins a moment later, once that can be picked fast.
     pub fn begin_sculpt(&mut self, event: &PointerEvent) {
         self.end_stroke(true);
+        self.edit_template();
         if self.is_playing() {
             self.pause();
         }

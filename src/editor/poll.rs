@@ -67,7 +67,7 @@ impl Evaluation {
 /// One step of a poll; returns whether there was something to do.
 type Step = fn(&mut Editor) -> bool;
 
-const STEPS: [Step; 25] = [
+const STEPS: [Step; 26] = [
     Editor::go_on_with_stroke,
     Editor::take_ended_jobs,
     Editor::take_evaluated,
@@ -76,6 +76,7 @@ const STEPS: [Step; 25] = [
     Editor::follow_edits_of_rig,
     Editor::follow_edits_of_motion,
     Editor::follow_live,
+    Editor::follow_individual,
     Editor::report_layers,
     Editor::frame_new_model,
     Editor::frame_worst_of_export,
@@ -210,11 +211,12 @@ impl Editor {
         let heat_map = self.heat_request();
         self.remember_bed();
         let (net, edges) = self.ask_for_net();
+        let document = self.shown_body();
         self.worker.post(Request {
             generation: self.evaluation.posted,
-            document: self.document.clone(),
-            pose: self.document.shown_pose(),
-            moment: self.document.shown_moment(),
+            pose: document.shown_pose(),
+            moment: document.shown_moment(),
+            document,
             views: self.views.requests(),
             centres: self.centres.known(),
             layouts: self.layouts.known(),

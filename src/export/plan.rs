@@ -81,6 +81,7 @@ impl<'a> Plan<'a> {
         let mut joints = joints.zip(document.source_skeleton().joints());
         joints.any(|(now, before)| now.name != before.name)
             || document.is_rig_edited()
+            || !document.reshaped().is_empty()
             || self.clips.differ
             || self.repairs(document)
             || self.clips.clips.len() != document.source_clips().len()

@@ -21,6 +21,7 @@ mod gltf_json;
 mod leftovers;
 pub mod live;
 mod lock;
+pub mod measurements_file;
 pub mod motion_file;
 pub mod motion_item;
 pub mod motion_source;

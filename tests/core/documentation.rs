@@ -112,7 +112,7 @@ fn the_manual_knows_every_flag() {
     let mut known = std::collections::BTreeSet::new();
     let commands = [
         "info", "check", "skin", "weights", "rig", "measure", "compare", "psd", "clusters",
-        "motion", "export", "sample", "bench",
+        "motion", "body", "export", "sample", "bench",
     ];
     for command in commands {
         assert!(page.contains(&format!("sinew {command} ")), "{command}");

@@ -686,6 +686,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             | Edit::JointName { .. }
             | Edit::Locks(_)
             | Edit::Humanoid(_)
+            | Edit::Individual(_)
             | Edit::UnplacedConstraints(_)
             | Edit::LibraryPose { .. }
             | Edit::Recording { .. } => false,

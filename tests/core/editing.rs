@@ -78,10 +78,14 @@ impl EditorHarness {
             );
             std::thread::sleep(Duration::from_millis(1));
         }
-        let document = self.editor.document();
+        let shape = self.editor.individual_shape();
+        let document = match shape.filter(|_| self.editor.shows_individual()) {
+            Some(shape) => shape.of(self.editor.document()),
+            None => self.editor.document().clone(),
+        };
         let mut full = Evaluator::default();
         let pose = document.shown_pose();
-        full.evaluate(document, pose.at(document.shown_moment()));
+        full.evaluate(&document, pose.at(document.shown_moment()));
         for (id, shown) in self.editor.displayed() {
             let plan = full.plan(*id).unwrap();
             assert_eq!(shown.positions.as_slice(), plan.positions());

@@ -13,7 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["motion"],
     &["skinning"],
     &["weights", "cluster", "psd", "relax"],
-    &["deform"],
+    &["deform", "twin"],
     &["document"],
     &["bake", "sample", "rig"],
     &["tools", "evaluate", "io"],

@@ -33,6 +33,7 @@ impl Place {
         std::fs::write(at("pose.json"), "{\"nodes\": []}").unwrap();
         std::fs::write(at("marks.json"), "{\"meshes\": []}").unwrap();
         std::fs::write(at("s.csv"), "time,a\n0,1\n1,2\n").unwrap();
+        std::fs::write(at("girths.csv"), "kind,bone,value\nlength,forearm,0.3\n").unwrap();
         let bvh =
             "HIERARCHY\nROOT a\n{\nCHANNELS 1 Xrotation\n}\nMOTION\nFrames: 1\nFrame Time: 1\n0\n";
         std::fs::write(at("m.bvh"), bvh).unwrap();
@@ -290,6 +291,9 @@ const CALLS: &[&str] = &[
     "motion in.gltf --bvh m.bvh --out @ron",
     "motion in.gltf --bvh m.bvh --out x.glb --report @json",
     "motion in.gltf --listen vmc:0 --record @jsonl",
+    "body in.gltf --measure girths.csv --out @glb",
+    "body in.gltf --measure girths.csv --out @ron",
+    "body in.gltf --measure girths.csv --report @json",
     "rig in.gltf --rename forearm Elbow --out @glb",
     "rig in.gltf --rename forearm Elbow --out @gltf",
     "rig in.gltf --rename forearm Elbow --out @ron",
@@ -298,7 +302,7 @@ const CALLS: &[&str] = &[
 ];
 
 /// Flags with a path that is read.
-const READ: [&str; 11] = [
+const READ: [&str; 12] = [
     "pose",
     "extract",
     "transfer",
@@ -310,6 +314,7 @@ const READ: [&str; 11] = [
     "from",
     "replay",
     "stream",
+    "measure",
 ];
 
 /// What a call must not replace: the files that it names and those that they refer to.
@@ -324,6 +329,7 @@ fn inputs_of(call: &str) -> Vec<&'static str> {
         ("marks.json", &["marks.json"]),
         ("m.bvh", &["m.bvh"]),
         ("s.csv", &["s.csv"]),
+        ("girths.csv", &["girths.csv"]),
         ("other.glb", &["other.glb"]),
     ] {
         if call.split(' ').any(|w| w == word) {

@@ -369,6 +369,21 @@ impl ClusterMap {
         made
     }
 
+    /// The map with its muscles changed. Where that would make one invalid, its group stays as it is.
+    #[must_use]
+    pub fn with_muscles(&self, mut change: impl FnMut(&mut MuscleLayer)) -> Self {
+        let mut made = self.clone();
+        for group in &mut made.groups {
+            let mut muscles = group.muscles.clone();
+            muscles.iter_mut().for_each(&mut change);
+            let is_valid = muscles.iter().all(|muscle| muscle.settings.check().is_ok());
+            if muscles != group.muscles && is_valid {
+                Arc::make_mut(group).muscles = muscles;
+            }
+        }
+        made
+    }
+
     /// The points among some whose displacements by hand are gone where they come into a group; `None` frees them.
     pub fn lost_by_hand(&self, points: &[u32], group: Option<u16>) -> Vec<u32> {
         if self.takes_hand(group) {

@@ -100,6 +100,7 @@ impl Editor {
     /// Starts a stroke that marks clusters of the object under the pointer, which becomes the active one; further events
     /// go to [`Editor::pointer`].
     pub fn begin_marking(&mut self, event: &PointerEvent) {
+        self.edit_template();
         self.end_stroke(true);
         if let Some((instance, _)) = self.hit(event.ndc, event.size_px) {
             self.set_active_mesh(instance);

@@ -91,6 +91,7 @@ impl Editor {
         }
         self.finish_tool();
         self.cancel_select();
+        self.edit_template();
         if self.is_playing() {
             self.pause();
         }

@@ -112,6 +112,7 @@ impl Editor {
         if self.exporting.advice.subject.as_ref() == Some(&subject) {
             return;
         }
+        let body = self.shown_body();
         let advice = &mut self.exporting.advice;
         let behind_since = advice.behind_since;
         advice.stop();
@@ -121,14 +122,14 @@ impl Editor {
             advice.estimate = None;
             advice.topic = topic;
         }
-        let (document, options) = (self.document.clone(), subject.options.clone());
+        let (document, options) = (body.clone(), subject.options.clone());
         let check = move |_: &Task| preflight(&document, &options);
         let job = self
             .lane
             .submit(EditorJob::Preflight, "Checking the export", check);
         advice.checking = Some(job);
         if subject.options.correct.is_some() {
-            let (document, options) = (self.document.clone(), subject.options.clone());
+            let (document, options) = (body.clone(), subject.options.clone());
             let work = move |task: &Task| estimate(&document, &options, task);
             let job = self
                 .lane

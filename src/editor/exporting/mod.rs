@@ -189,11 +189,12 @@ impl Editor {
     /// Increases with every change of what an export with `options` writes: the pose matters only if it is written as
     /// the rest pose.
     fn export_revision(&self, options: &ExportOptions) -> u64 {
-        if options.write_pose_as_rest {
+        let revision = if options.write_pose_as_rest {
             self.history.revision()
         } else {
             self.history.revision_but_for_poses()
-        }
+        };
+        revision ^ self.body_key()
     }
 
     /// Computes an export to `path` in memory, for review; writes nothing.
@@ -302,7 +303,7 @@ impl Editor {
         // The computation gets all cores.
         self.exporting.advice.stop();
         let options = self.export_options(path);
-        let (document, target) = (self.document.clone(), path.to_owned());
+        let (document, target) = (self.shown_body(), path.to_owned());
         let revision = self.export_revision(&options);
         let label = format!("Computing {}", file_name(path));
         let job = self
@@ -366,7 +367,7 @@ impl Editor {
         let Some(result) = &self.exporting.result else {
             return;
         };
-        let (document, target) = (self.document.clone(), path.to_owned());
+        let (document, target) = (self.shown_body(), path.to_owned());
         let exported = result.exported.clone();
         let mut outputs = self.outputs();
         let label = format!("Exporting {}", file_name(path));

@@ -75,7 +75,7 @@ impl Editor {
             return;
         }
         self.finish_tool();
-        let (document, target) = (self.document.clone(), path.to_owned());
+        let (document, target) = (self.shown_body(), path.to_owned());
         let mut outputs = self.outputs();
         let frame_label = self.shown_frame_label();
         let include_outside = self.exporting.settings.include_outside;

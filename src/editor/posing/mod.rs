@@ -424,6 +424,7 @@ impl Editor {
         dragged: Vec<ChainEnd>,
         pinned: Vec<ChainEnd>,
     ) {
+        self.edit_template();
         self.document.session_mut().playback.playing = false;
         self.history.begin(&self.document, &label);
         let (free, before) = (self.document.free_pose(), self.document.pose().clone());

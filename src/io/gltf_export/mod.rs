@@ -41,6 +41,7 @@ mod prune;
 mod ranges;
 mod referenced;
 mod report;
+mod reshaped;
 mod rows;
 mod sample_drivers;
 mod shapes;

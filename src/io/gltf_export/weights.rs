@@ -40,7 +40,7 @@ struct Job<'a> {
 }
 
 /// Rewrites the influences of every primitive with a point that was edited or `baked`, with invalid weights in the
-/// source, or with compressed ones that new morph targets uncompress.
+/// source, or with compressed ones that new points or morph targets uncompress.
 pub(super) fn patch_weights(
     document: &Document,
     baked: Option<&Baked>,
@@ -59,7 +59,8 @@ pub(super) fn patch_weights(
         let renumbers = slots.renumber_source(document, mesh);
         let mut primitives = edited_primitives(item, &edited);
         let all = 0..item.geometry.primitives.len();
-        let has_targets = baked.is_some_and(|baked| !baked.targets.is_empty());
+        let has_targets = baked.is_some_and(|baked| !baked.targets.is_empty())
+            || document.reshaped().contains(&mesh);
         let mut uncompressed = Vec::new();
         for primitive in all.clone().filter(|_| has_targets) {
             if uncompress::is_compressed(patch, mesh, primitive) {

@@ -8,7 +8,7 @@ use super::package::{Package, Packed};
 use super::referenced::add_referenced;
 use super::report::ExportReport;
 use super::slots::FileSlots;
-use super::{clips, drivers, helper_joints, joints, node_constraints, nodes, weights};
+use super::{clips, drivers, helper_joints, joints, node_constraints, nodes, reshaped, weights};
 use crate::bake::{BakeMode, BakeOptions, Baked};
 use crate::document::{ClipId, Document, Repairs};
 use crate::skeleton::Clip;
@@ -99,6 +99,7 @@ pub fn write_model(
         &mut report,
         task,
     )?;
+    reshaped::patch_points(document, &mut patch, &mut report)?;
     let mut added = AddedNodes::default();
     if let Some((baked, options)) = changes.baked {
         let (patch, report) = (&mut patch, &mut report);

@@ -82,6 +82,7 @@ pub(super) fn apply_within(
     // Their keyframes lie in clips; samples may be those of clusters alone.
     opening.clusters(project.clusters)?;
     opening.correctives(project.correctives)?;
+    opening.individual(project.individual);
     if let Some(session) = project.session {
         opening.session(session);
     }

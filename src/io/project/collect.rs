@@ -5,8 +5,8 @@ use super::v11::{
     JointPose, ModelRef, Named, Project, Renamed, StackEntry, TransformEntry, VERSION,
 };
 use super::{
-    ProjectError, clips, constraints, humanoid, joints, paths, points, recordings, rig, rows,
-    rules, session, transforms,
+    ProjectError, clips, constraints, humanoid, individual, joints, paths, points, recordings, rig,
+    rows, rules, session, transforms,
 };
 use crate::deform::DeformStack;
 use crate::document::{Document, Source};
@@ -68,6 +68,7 @@ pub fn to_project(
         clips,
         poses: clips::collect_poses(document)?,
         removed_clips,
+        individual: individual::collect(document),
         points: points::collect(document).map_err(|why| ProjectError::Damaged {
             place: "selected vertices".into(),
             why,

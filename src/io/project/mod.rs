@@ -36,6 +36,8 @@ mod driven;
 mod error;
 mod file;
 mod humanoid;
+mod individual;
+mod individual_entry;
 mod joints;
 mod keys;
 mod layers;

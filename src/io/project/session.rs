@@ -196,6 +196,8 @@ pub(super) struct Session {
     pub(super) joint_pairs: Vec<(JointRef, JointRef)>,
     #[serde(skip_serializing_if = "is_default")]
     pub(super) compare: Compare,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) shows_individual: bool,
 }
 
 /// The session of `document`, without its points.
@@ -218,6 +220,7 @@ pub(super) fn collect(document: &Document) -> Session {
         selected_joints,
         pose,
         shows_rest: _,
+        shows_individual,
         live_pose: _,
         pins,
         selected_points: _,
@@ -248,6 +251,7 @@ pub(super) fn collect(document: &Document) -> Session {
         active_layers: active_layers.iter().map(|(m, l)| (m.0, l.0)).collect(),
         selected_joints: joints(selected_joints),
         pose: (*pose).into(),
+        shows_individual: *shows_individual,
         pins: joints(pins),
         select_kind: (*select_kind).into(),
         select_through: *select_through,
@@ -365,6 +369,7 @@ pub(super) fn restore(
         selected_joints,
         pose: session.pose.into(),
         shows_rest: false,
+        shows_individual: session.shows_individual,
         live_pose: None,
         pins,
         selected_points: live::PointsOfMeshes::default(),

@@ -94,6 +94,7 @@ impl From<Project> for v11::Project {
             clips: old.clips.into_iter().map(Into::into).collect(),
             poses: Vec::new(),
             removed_clips: old.removed_clips,
+            individual: None,
             points: old.points,
             session: old.session,
         }

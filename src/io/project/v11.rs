@@ -6,6 +6,7 @@
 
 use super::cluster_entries::ClusterEntry;
 use super::constraint_entries::ConstraintsEntry;
+use super::individual_entry::IndividualEntry;
 use super::joints::{JointKey, JointRef};
 use super::recording_entries::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;
@@ -94,6 +95,9 @@ pub struct Project {
     /// Clips of the source that the user removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) removed_clips: Vec<Named>,
+    /// The measurements of a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) individual: Option<IndividualEntry>,
     /// Selected and hidden points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) points: Vec<MeshPoints>,

@@ -126,6 +126,7 @@ impl From<Session> for session::Session {
                 .collect(),
             joint_pairs: pairs.map(|(a, b)| (joint(a), joint(b))).collect(),
             compare: old.compare,
+            shows_individual: false,
         }
     }
 }

@@ -9,7 +9,7 @@ const SAMPLE: usize = 32;
 pub(super) const MAX_CELLS: usize = 16_384;
 
 /// Reads a text row by row.
-pub(super) struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     text: &'a str,
     separator: char,
     /// The byte of the next row.
@@ -19,7 +19,7 @@ pub(super) struct Rows<'a> {
 }
 
 /// One line of the table.
-pub(super) enum Row {
+pub(crate) enum Row {
     /// Its cells are in the buffer.
     Cells {
         /// The line on which it begins, from 1.
@@ -34,7 +34,7 @@ pub(super) enum Row {
 
 impl<'a> Rows<'a> {
     /// From the start of a text.
-    pub(super) fn new(text: &'a str, separator: char) -> Self {
+    pub(crate) fn new(text: &'a str, separator: char) -> Self {
         Self {
             text,
             separator,
@@ -49,7 +49,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Reads the next row that is not blank into `cells`; `None` at the end.
-    pub(super) fn next(&mut self, cells: &mut Vec<Cow<'a, str>>) -> Result<Option<Row>, Fault> {
+    pub(crate) fn next(&mut self, cells: &mut Vec<Cow<'a, str>>) -> Result<Option<Row>, Fault> {
         while self.next < self.text.len() {
             let line = self.line;
             let rest = &self.text[self.next..];
@@ -152,7 +152,7 @@ impl<'a> Rows<'a> {
 
 /// The separator of a table: of `,`, `;` and tab the one that gives the most rows with as many cells as the first, at
 /// least two; of equal ones the one with more cells. A comma if none splits anything.
-pub(super) fn find_separator(text: &str) -> char {
+pub(crate) fn find_separator(text: &str) -> char {
     let mut best = (0, 0, ',');
     for separator in [',', ';', '\t'] {
         let mut rows = Rows::new(text, separator);

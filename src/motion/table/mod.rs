@@ -32,6 +32,7 @@ mod json_lines_out;
 mod number;
 mod trc;
 
+pub(crate) use cells::{Row, Rows, find_separator};
 pub use csv::parse_csv;
 pub(in crate::motion) use json_lines::JsonLine;
 pub use json_lines::{MAX_LINE_BYTES, parse_json_lines};

@@ -1,0 +1,51 @@
+//! New measurements of a person, as an edit.
+
+use super::table::Individual;
+use crate::document::{Dirty, Document, EditError};
+use crate::twin::table::MAX_ROWS;
+use std::sync::Arc;
+
+/// The table of the individual, exchanged with the document's: added, replaced or removed (`None`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndividualEdit {
+    /// The new content.
+    pub individual: Option<Arc<Individual>>,
+}
+
+impl IndividualEdit {
+    /// An edit to these measurements.
+    pub fn new(individual: Option<Individual>) -> Self {
+        Self {
+            individual: individual.map(Arc::new),
+        }
+    }
+
+    pub(in crate::document) fn check(&self) -> Result<(), EditError> {
+        let Some(individual) = &self.individual else {
+            return Ok(());
+        };
+        if individual.rows.len() > MAX_ROWS {
+            return Err(EditError::Individual(format!(
+                "there are more than {MAX_ROWS} measurements"
+            )));
+        }
+        for (row, measurement) in individual.rows.iter().enumerate() {
+            let place = measurement.place(row);
+            let fault = |why| EditError::Individual(format!("{place}: {why}"));
+            measurement.check().map_err(fault)?;
+        }
+        Ok(())
+    }
+
+    pub(in crate::document) fn swap(&mut self, document: &mut Document, dirty: &mut Dirty) {
+        std::mem::swap(&mut document.individual, &mut self.individual);
+        dirty.individual = true;
+    }
+
+    /// Bytes that the payload keeps alive.
+    pub(in crate::document) fn heap_bytes(&self) -> usize {
+        let rows = self.individual.iter().flat_map(|i| &i.rows);
+        let texts = rows.map(|r| r.id.len() + r.bone.len() + r.to.len() + size_of_val(r));
+        texts.sum()
+    }
+}

@@ -1,0 +1,20 @@
+//! The individual: the body of a document with the measurements of a person.
+//!
+//! The document holds the template and, as [`Individual`], the table. What is derived of both is an [`IndividualShape`]:
+//! points, joints, inverse bind matrices. [`IndividualShape::of`] makes another document of it, which shares the weights, the
+//! stack, the samples, clips and poses of the first one as far as they are equal. It is shown and exported, and never edited,
+//! so that the template cannot change by it: edits go to the document, and are of both bodies.
+//!
+//! Invariant: the same template and table give the same bits; without rows the template itself.
+
+mod body;
+mod edit;
+mod samples;
+mod shape;
+mod subject;
+mod table;
+
+pub use body::Individualised;
+pub use edit::IndividualEdit;
+pub use shape::IndividualShape;
+pub use table::Individual;

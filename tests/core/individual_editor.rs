@@ -1,0 +1,179 @@
+//! The body of a person in the headless editor: fitted in the background, shown and exported in place of the template, undone.
+
+use crate::editing::EditorHarness;
+use sinew::document::{Document, IndividualShape};
+use sinew::editor::OpenRequest;
+use sinew::editor::exporting::Correction;
+use sinew::io::open_any;
+use sinew::skeleton::JointId;
+use sinew::task::Task;
+use sinew::twin::suggest::next_row;
+use sinew::twin::{FitOptions, Kind, MeasuredSide, Measurement};
+
+fn character() -> EditorHarness {
+    EditorHarness::on(OpenRequest::Path("assets/mannequin.glb".into()))
+}
+
+/// The table of a taller person with longer thighs and thicker forearms.
+fn rows(document: &Document) -> Vec<Measurement> {
+    let body = document.body().unwrap();
+    let mut rows = Vec::new();
+    for (kind, factor) in [
+        (Kind::Height, 1.08),
+        (Kind::Length, 1.1),
+        (Kind::Girth, 1.2),
+    ] {
+        let mut row = next_row(&body, &rows, kind).unwrap();
+        row.value *= factor;
+        rows.push(row);
+    }
+    rows
+}
+
+/// The height of what is on screen.
+fn height(h: &EditorHarness) -> f32 {
+    let shown = h.editor.displayed().values();
+    let ys = shown.flat_map(|d| d.positions.iter().map(|p| p.y));
+    let (low, high) = ys.fold((f32::MAX, f32::MIN), |(l, h), y| (l.min(y), h.max(y)));
+    high - low
+}
+
+#[test]
+fn rows_are_suggested_with_the_measures_of_the_template() {
+    let document = open_any("assets/mannequin.glb".as_ref(), &Task::new())
+        .unwrap()
+        .document;
+    let body = document.body().unwrap();
+    let mut rows = Vec::new();
+    for kind in [Kind::Length, Kind::Length, Kind::Girth, Kind::Height] {
+        rows.push(next_row(&body, &rows, kind).unwrap());
+    }
+    let parts: Vec<&str> = rows.iter().map(|row| row.bone.as_str()).collect();
+    assert_eq!(parts, ["upperarm", "forearm", "upperarm", ""]);
+    assert_eq!(rows[0].side, Some(MeasuredSide::Both));
+    assert!(
+        next_row(&body, &rows, Kind::Height).is_none(),
+        "there is one"
+    );
+    // With the template's values everything stays, but for the digits of a table.
+    let shape = IndividualShape::new(&document, &rows, &FitOptions::default(), &Task::new());
+    let report = shape.unwrap().report;
+    assert!(
+        report
+            .rows
+            .iter()
+            .all(|row| (row.factor - 1.0).abs() < 1e-3),
+        "{report:?}"
+    );
+}
+
+#[test]
+fn the_individual_is_shown_exported_and_undone() {
+    let mut h = character();
+    let template = h.editor.document().clone();
+    let before = height(&h);
+    let rows = rows(&template);
+    h.editor
+        .measure(rows.clone(), FitOptions::default(), "Measure");
+    h.settle();
+    assert_eq!(h.editor.individual_failure(), None);
+    let report = h.editor.individual_shape().unwrap().report.clone();
+    assert!(report.worst() < 1e-3, "{report:?}");
+    assert!(!h.editor.shows_individual());
+    assert!(
+        (height(&h) - before).abs() < 1e-6,
+        "the template is shown until it is asked for"
+    );
+    h.editor.show_individual(true);
+    h.settle();
+    assert!(h.editor.shows_individual());
+    let tall = height(&h);
+    assert!(
+        (f64::from(tall) - report.height[1]).abs() < 1e-3,
+        "{tall} {:?}",
+        report.height
+    );
+    // The bones are where the body has them.
+    let world = h.editor.world().to_vec();
+    let mut joints = template.skeleton().live_joints();
+    let joint = joints
+        .find(|j| template.skeleton().joint(*j).name == "head")
+        .unwrap();
+    let rest = template.rest_pose().world_matrices(template.skeleton());
+    assert!(
+        world[joint.get()]
+            .translation
+            .distance(rest[joint.get()].translation)
+            > 1e-3
+    );
+    // What is exported is what is shown.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("person.glb");
+    h.editor.export_settings_mut().correction = Some(Correction::None);
+    h.editor.save_export(&path);
+    h.settle();
+    let read = open_any(&path, &Task::new()).unwrap().document;
+    assert!((read.body().unwrap().height() - report.height[1]).abs() < 1e-5);
+    h.editor.show_individual(false);
+    h.settle();
+    let plain = folder.path().join("template.glb");
+    h.editor.save_export(&plain);
+    h.settle();
+    let read = open_any(&plain, &Task::new()).unwrap().document;
+    assert!((read.body().unwrap().height() - f64::from(before)).abs() < 1e-4);
+    // A pose is made on the template, and the individual takes it.
+    h.editor.show_individual(true);
+    h.settle();
+    let turned = JointId(template.skeleton().order()[2]);
+    h.editor.select_joint(Some(turned));
+    h.editor.reset_pose(sinew::editor::ResetPart::All);
+    h.settle();
+    // Another table is fitted, a broken one says why, and undo returns.
+    let mut broken = rows.clone();
+    broken[1].bone = "wing".into();
+    h.editor.measure(broken, FitOptions::default(), "Measure");
+    h.settle();
+    let why = h.editor.individual_failure().unwrap();
+    assert_eq!(why, "Row 2: there is no bone or role \"wing\".");
+    assert!(!h.editor.shows_individual() && (height(&h) - before).abs() < 1e-6);
+    h.editor.undo();
+    h.settle();
+    assert_eq!(h.editor.individual_failure(), None);
+    assert!((height(&h) - tall).abs() < 1e-6, "shown again");
+    h.editor
+        .measure(Vec::new(), FitOptions::default(), "Remove measurements");
+    h.settle();
+    assert!(h.editor.document().individual().is_none());
+    assert!((height(&h) - before).abs() < 1e-6);
+    while h.editor.history().undo_label().is_some() {
+        h.editor.undo();
+    }
+    h.settle();
+    assert!(h.editor.document().same_content(&template));
+}
+
+#[test]
+fn a_table_is_read_in_the_background() {
+    let mut h = character();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.csv");
+    std::fs::write(&path, "kind,value,unit\nheight,180,cm\n").unwrap();
+    h.editor.import_measurements(&path);
+    h.settle();
+    let individual = h.editor.document().individual().unwrap();
+    assert_eq!(individual.rows.len(), 1);
+    assert_eq!(h.editor.history().undo_label(), Some("Import measurements"));
+    h.editor.add_measurement(Kind::Length);
+    h.settle();
+    assert_eq!(h.editor.document().individual().unwrap().rows.len(), 2);
+    let shape = h.editor.individual_shape().unwrap();
+    assert!((shape.report.height[1] - 1.8).abs() < 1e-4);
+    std::fs::write(&path, "kind,value\nheight,tall\n").unwrap();
+    h.editor.import_measurements(&path);
+    h.settle();
+    assert_eq!(
+        h.editor.document().individual().unwrap().rows.len(),
+        2,
+        "nothing changed"
+    );
+}
