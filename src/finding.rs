@@ -206,7 +206,9 @@ fn plural(noun: &str) -> String {
 /// A number without rounding noise: at most four decimals, no trailing zeros.
 pub fn trimmed(value: f64) -> String {
     let text = format!("{value:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    // A small negative number is rounded to zero, which has no sign.
+    if text == "-0" { "0" } else { text }.to_owned()
 }
 
 /// A number with thousands separators: "1,204".
@@ -329,6 +331,7 @@ mod tests {
         assert_eq!(counted(1_234_567, "bone"), "1,234,567 bones");
         assert_eq!(trimmed(100.0 * 0.000_07), "0.007");
         assert_eq!((trimmed(10.0), trimmed(0.0)), ("10".into(), "0".into()));
+        assert_eq!(trimmed(-0.000_01), "0");
     }
 
     #[test]

@@ -34,6 +34,8 @@ mod gallery;
 mod golden;
 #[path = "gui/heat_maps.rs"]
 mod heat_maps;
+#[path = "gui/individual.rs"]
+mod individual;
 #[path = "gui/influences.rs"]
 mod influences;
 #[path = "gui/layers.rs"]

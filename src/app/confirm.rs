@@ -120,6 +120,10 @@ impl SinewApp {
                             self.editor.change_samples(SampleTask::ImportSculpt(path));
                         }
                         Some(PathPurpose::AddMotion) => self.editor.add_motion(&path),
+                        Some(PathPurpose::Measurements) => {
+                            self.open_panel(PanelKind::Individual);
+                            self.editor.import_measurements(&path);
+                        }
                         Some(PathPurpose::AddRecording) => {
                             self.open_panel(PanelKind::Clusters);
                             self.editor.add_recording(&path);

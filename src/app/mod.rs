@@ -39,8 +39,8 @@ use crate::view::keymap;
 use crate::view::layout::{Arrangement, Dock};
 use crate::view::mode::Mode;
 use crate::view::panels::{
-    ClustersPanel, CorrectivesPanel, Hierarchy, InfluencesPanel, LayersPanel, MotionPanel,
-    PosesPanel, Timeline, VolumePanel,
+    ClustersPanel, CorrectivesPanel, Hierarchy, IndividualPanel, InfluencesPanel, LayersPanel,
+    MotionPanel, PosesPanel, Timeline, VolumePanel,
 };
 use crate::view::pie::Pie;
 use crate::view::scene::Shading;
@@ -145,6 +145,7 @@ pub struct SinewApp {
     clusters: ClustersPanel,
     correctives: CorrectivesPanel,
     motion: MotionPanel,
+    individual: IndividualPanel,
     poses: PosesPanel,
     /// Frames left in which the clipboard may deliver the text of a pose.
     pose_text_frames: u8,
@@ -246,6 +247,7 @@ impl SinewApp {
             clusters: ClustersPanel::default(),
             correctives: CorrectivesPanel::default(),
             motion: MotionPanel::default(),
+            individual: IndividualPanel::default(),
             poses: PosesPanel::default(),
             pose_text_frames: 0,
             dock,

@@ -16,6 +16,7 @@ use crate::editor::rigging::RigAdjusting;
 use crate::editor::{OpenRequest, ResetPart, RigKind, SampleTask, Stale};
 use crate::finding::counted;
 use crate::tools::SelectShape;
+use crate::twin::FitOptions;
 use crate::view::commands::Command;
 use crate::view::frame::{PanelKind, Workspace};
 use crate::view::mode::Mode;
@@ -43,6 +44,15 @@ impl SinewApp {
             },
             Command::SaveAs => self.ask_path(PathPurpose::Save, ctx),
             Command::AddMotion => self.ask_path(PathPurpose::AddMotion, ctx),
+            Command::ImportMeasurements => self.ask_path(PathPurpose::Measurements, ctx),
+            Command::ToggleIndividual => {
+                let shows = self.editor.shows_individual();
+                self.editor.show_individual(!shows);
+            }
+            Command::RemoveMeasurements => {
+                self.editor
+                    .measure(Vec::new(), FitOptions::default(), "Remove measurements");
+            }
             Command::Export => self.open_export(ExportKind::Model),
             Command::ExportStaticMesh => self.open_export(ExportKind::StaticMesh),
             Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),

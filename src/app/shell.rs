@@ -241,6 +241,10 @@ impl PanelHost for SinewApp {
                 let commands = self.motion.show_ui(ui, &mut self.editor);
                 self.commands.extend(commands);
             }
+            PanelKind::Individual => {
+                let commands = self.individual.show_ui(ui, &mut self.editor);
+                self.commands.extend(commands);
+            }
             PanelKind::Poses => {
                 let commands = self.poses.show_ui(ui, &mut self.editor);
                 self.commands.extend(commands);

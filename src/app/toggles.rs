@@ -73,6 +73,7 @@ impl SinewApp {
             Command::IsolateGroup => self.editor.isolated_group().is_some(),
             Command::MarkBrush => !self.editor.moves_clusters(),
             Command::ToggleLoop => self.editor.document().session().playback.looping,
+            Command::ToggleIndividual => self.editor.shows_individual(),
             Command::ToggleAutoKey => self.editor.playback().auto_key,
             Command::UseRigidInterpolation(interpolation) => {
                 let clip = self.editor.shown_clip();

@@ -30,13 +30,15 @@ pub enum PanelKind {
     Clusters,
     /// Live motion and recordings.
     Motion,
+    /// Measurements of a person.
+    Individual,
     /// The pose library.
     Poses,
 }
 
 impl PanelKind {
     /// All panels.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Viewport,
         Self::Hierarchy,
         Self::Properties,
@@ -49,6 +51,7 @@ impl PanelKind {
         Self::Correctives,
         Self::Clusters,
         Self::Motion,
+        Self::Individual,
         Self::Poses,
     ];
 
@@ -67,6 +70,7 @@ impl PanelKind {
             Self::Correctives => "Correctives",
             Self::Clusters => "Clusters",
             Self::Motion => "Motion",
+            Self::Individual => "Individual",
             Self::Poses => "Poses",
         }
     }

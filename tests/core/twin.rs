@@ -292,7 +292,7 @@ fn bits(document: &Document) -> Vec<u64> {
         let vectors = item.geometry.positions.iter().chain(&item.geometry.normals);
         bits.extend(
             vectors
-                .flat_map(|v| v.to_array())
+                .flat_map(glam::Vec3::to_array)
                 .map(|x| u64::from(x.to_bits())),
         );
     }
@@ -300,7 +300,10 @@ fn bits(document: &Document) -> Vec<u64> {
         bits.extend(joint.rest.translation.to_array().map(f64::to_bits));
     }
     for skin in document.skins().values() {
-        let matrices = skin.inverse_bind.iter().flat_map(|m| m.to_cols_array());
+        let matrices = skin
+            .inverse_bind
+            .iter()
+            .flat_map(glam::DAffine3::to_cols_array);
         bits.extend(matrices.map(f64::to_bits));
     }
     for channel in document.clips().values().flat_map(|clip| &clip.channels) {
@@ -341,7 +344,9 @@ fn a_table_of_one_side_is_for_both_unless_it_says_so() {
             row(Kind::Length, "thigh", 0.0, 0.41),
             row(Kind::Girth, "forearm", 0.5, 0.2),
         ];
-        rows.iter_mut().for_each(|row| row.side = Some(side));
+        for row in &mut rows {
+            row.side = Some(side);
+        }
         rows
     };
     let made = |rows: &[Measurement], sides: Sides| {
@@ -808,4 +813,61 @@ fn the_command_line_measures_and_makes_bodies() {
         why.contains("m.csv: line 2, column 3: \"long\" is not a number."),
         "{why}"
     );
+}
+
+#[test]
+fn mutated_tables_give_a_body_or_a_sentence() {
+    let (document, _) = arm();
+    let csv = "id,kind,bone,to,at,side,value,unit\nx,length,forearm,,,,0.3,m\ny,girth,forearm,,0.5,,40,cm\nz,height,,,,,1,in\n";
+    let json = r#"[{"kind": "girth", "bone": "forearm", "at": 0.5, "value": 12.5, "unit": "in"}, {"kind": "height", "value": 2}]"#;
+    let bits: Vec<char> = ",\"\n;#[]{}:.-0123456789enaxlr \u{0}\u{feff}é"
+        .chars()
+        .collect();
+    let mut random = 7_u32;
+    let mut next = |n: usize| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (random >> 8) as usize % n
+    };
+    let (mut read, mut fitted) = (0, 0);
+    for case in 0..4000 {
+        let mut text: Vec<char> = if case % 2 == 0 { csv } else { json }.chars().collect();
+        for _ in 0..=next(4) {
+            let at = next(text.len());
+            match next(3) {
+                0 => text[at] = bits[next(bits.len())],
+                1 => text.insert(at, bits[next(bits.len())]),
+                _ => {
+                    text.remove(at);
+                }
+            }
+        }
+        let text: String = text.into_iter().collect();
+        let rows = match sinew::twin::table::parse_measurements(&text) {
+            Ok(rows) => rows,
+            Err(fault) => {
+                assert!(fault.to_string().len() > 5, "{text:?}: {fault}");
+                continue;
+            }
+        };
+        read += 1;
+        assert!(rows.iter().all(|row| row.check().is_ok()), "{text:?}");
+        match document.individualised(&rows, &FitOptions::default(), &Task::new()) {
+            Ok(made) => {
+                fitted += 1;
+                for item in made.document.meshes().values() {
+                    assert!(
+                        item.geometry.positions.iter().all(|p| p.is_finite()),
+                        "{text:?}"
+                    );
+                    assert!(
+                        item.geometry.normals.iter().all(|n| n.is_finite()),
+                        "{text:?}"
+                    );
+                }
+            }
+            Err(why) => assert!(why.to_string().ends_with('.'), "{text:?}: {why}"),
+        }
+    }
+    println!("{read} tables read, {fitted} fitted");
+    assert!(read > 200 && fitted > 10, "{read} {fitted}");
 }

@@ -288,6 +288,10 @@ fn every_command_runs_by_its_label_and_leaves_a_working_window() {
                     let editor = window.harness.state_mut().editor_mut();
                     editor.select_joints(bones, Some(bones[0]));
                 }
+                Command::RemoveMeasurements | Command::ToggleIndividual => {
+                    let editor = window.harness.state_mut().editor_mut();
+                    editor.add_measurement(sinew::twin::Kind::Length);
+                }
                 Command::EditRig(RigKind::PoseAsRest) => {
                     window.harness.state_mut().editor_mut().set_time(0.4);
                 }

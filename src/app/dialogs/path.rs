@@ -77,6 +77,9 @@ impl PathDialog {
             PathPurpose::AddMotion => {
                 "A motion (.bvh, .vmclog), or a model or project whose clips to use (.glb, .gltf, .ron).".to_owned()
             }
+            PathPurpose::Measurements => {
+                "A table of measurements of a person (.csv, .json), as the manual describes.".to_owned()
+            }
             PathPurpose::AddRecording => {
                 "A table of markers and values over time (.csv, .trc): the first column is the time.".to_owned()
             }
@@ -143,6 +146,7 @@ impl PathDialog {
             PathPurpose::Save => ("Save project", "Save"),
             PathPurpose::Relink => ("Relink model", "Open"),
             PathPurpose::AddMotion => ("Import motion", "Import"),
+            PathPurpose::Measurements => ("Import measurements", "Import"),
             PathPurpose::AddRecording => ("Add recording", "Add"),
             PathPurpose::RelinkRecording => ("Relink recording", "Relink"),
             PathPurpose::Transfer => ("Transfer weights from", "Transfer"),

@@ -26,6 +26,8 @@ pub(in crate::app) enum PathPurpose {
     ImportSculpt,
     /// A motion to retarget to the character.
     AddMotion,
+    /// Measurements of a person.
+    Measurements,
     /// A file of recorded channels.
     AddRecording,
     /// Another file of a recording.
@@ -99,6 +101,7 @@ impl PathField {
                 | PathPurpose::ImportWeights
                 | PathPurpose::ImportSculpt
                 | PathPurpose::AddMotion
+                | PathPurpose::Measurements
                 | PathPurpose::AddRecording
                 | PathPurpose::RelinkRecording,
             ) => String::new(),
@@ -248,6 +251,9 @@ impl PathField {
             PathUse::Dialog(PathPurpose::AddMotion) => {
                 ("Motions", &["bvh", "vmclog", "glb", "gltf", "ron"])
             }
+            PathUse::Dialog(PathPurpose::Measurements) => {
+                ("Measurements", &["csv", "tsv", "txt", "json"])
+            }
             PathUse::Dialog(PathPurpose::AddRecording | PathPurpose::RelinkRecording) => {
                 ("Recordings", &["csv", "tsv", "trc", "txt"])
             }
@@ -366,6 +372,7 @@ impl PathField {
                 | PathPurpose::ImportWeights
                 | PathPurpose::ImportSculpt
                 | PathPurpose::AddMotion
+                | PathPurpose::Measurements
                 | PathPurpose::AddRecording
                 | PathPurpose::RelinkRecording,
             ) => {

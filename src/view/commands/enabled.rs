@@ -65,6 +65,8 @@ impl Command {
             | Self::ToggleExported
             | Self::ClipToPoses
             | Self::ShowMyPose => has_clip,
+            Self::ToggleIndividual => editor.individual_shape().is_some(),
+            Self::RemoveMeasurements => document.individual().is_some(),
             Self::AdjustMotion => editor.motion_of_clip().is_some(),
             Self::CalibrateLive | Self::ToggleRecording | Self::ToggleLive => {
                 editor.live().is_some()
@@ -155,9 +157,12 @@ impl Command {
             }
             Self::Rename | Self::SelectMoved | Self::LockActive | Self::LockOthers => has_joint,
             Self::SelectByWeight => has_joint && !document.skins().is_empty(),
-            Self::SelectUnweighted | Self::SelectOverInfluenced | Self::SelectOffSum => {
-                !document.skins().is_empty()
-            }
+            Self::SelectUnweighted
+            | Self::SelectOverInfluenced
+            | Self::SelectOffSum
+            | Self::ImportMeasurements
+            | Self::RangeOfMotion
+            | Self::Paint(PaintTarget::Mask(_)) => !document.skins().is_empty(),
             Self::PastePose | Self::PasteFlipped => {
                 has_model && editor.has_copied_pose() && !session.shows_rest
             }
@@ -173,7 +178,6 @@ impl Command {
             Self::Hide | Self::HideOthers | Self::SelectMirrored => editor.n_selected() > 0,
             Self::SelectNone => editor.n_selected() > 0 || editor.n_selected_controls() > 0,
             Self::Isolate => editor.n_selected() > 0 || editor.is_isolated(),
-            Self::RangeOfMotion | Self::Paint(PaintTarget::Mask(_)) => !document.skins().is_empty(),
             Self::AddLayer => editor.layered_mesh().is_some(),
             Self::Paint(PaintTarget::LayerMask)
             | Self::DuplicateLayer

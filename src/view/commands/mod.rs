@@ -37,6 +37,12 @@ pub enum Command {
     SaveAs,
     /// Ask for a motion to put on the character.
     AddMotion,
+    /// Read measurements of a person.
+    ImportMeasurements,
+    /// Toggle whether the individual is shown instead of the template.
+    ToggleIndividual,
+    /// Remove the measurements of a person.
+    RemoveMeasurements,
     /// Show the Export page for a model.
     Export,
     /// Show the Export page for a static mesh.

@@ -150,6 +150,7 @@ impl Arrangement {
             PanelKind::Volume,
             PanelKind::Influences,
             PanelKind::Motion,
+            PanelKind::Individual,
         ];
         let mut tabs = tabs.map(panel).to_vec();
         if workspace != Workspace::Clusters {
@@ -180,10 +181,19 @@ impl Arrangement {
         };
         // Other panels are closed; the Window menu opens them.
         let (volume, influences) = (PanelKind::Volume, PanelKind::Influences);
-        let motion = PanelKind::Motion;
+        let (motion, individual) = (PanelKind::Motion, PanelKind::Individual);
         let closed = match workspace {
-            Workspace::Animate => [influences, layers, correctives, clusters].into(),
-            Workspace::Compare => [influences, layers, correctives, clusters, motion, poses].into(),
+            Workspace::Animate => [influences, layers, correctives, clusters, individual].into(),
+            Workspace::Compare => [
+                influences,
+                layers,
+                correctives,
+                clusters,
+                motion,
+                individual,
+                poses,
+            ]
+            .into(),
             Workspace::Rig => [
                 volume,
                 influences,
@@ -191,12 +201,25 @@ impl Arrangement {
                 correctives,
                 clusters,
                 motion,
+                individual,
                 poses,
             ]
             .into(),
-            Workspace::Weights => [volume, correctives, clusters, motion, poses].into(),
-            Workspace::Clusters => [volume, influences, layers, correctives, motion, poses].into(),
-            Workspace::Correctives => [volume, influences, layers, clusters, motion, poses].into(),
+            Workspace::Weights => [volume, correctives, clusters, motion, individual, poses].into(),
+            Workspace::Clusters => [
+                volume,
+                influences,
+                layers,
+                correctives,
+                motion,
+                individual,
+                poses,
+            ]
+            .into(),
+            Workspace::Correctives => [
+                volume, influences, layers, clusters, motion, individual, poses,
+            ]
+            .into(),
         };
         Self {
             root: Node::Column(vec![(WHOLE, above), (below, below_view)]),

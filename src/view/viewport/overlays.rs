@@ -174,7 +174,7 @@ impl Viewport {
     }
 }
 
-/// Draws the name of the view, "Perspective · Front", at the top left.
+/// Draws the name of the view, "Perspective · Front", at the top left, and whether the body of a person is shown.
 fn view_label_ui(ui: &Ui, painter: &Painter, rect: Rect, editor: &Editor, scenery: &Scenery) {
     let camera = &editor.document().session().camera;
     let projection = if camera.orthographic {
@@ -183,7 +183,10 @@ fn view_label_ui(ui: &Ui, painter: &Painter, rect: Rect, editor: &Editor, scener
         "Perspective"
     };
     let view = camera.axis_view().map_or("User", View::label);
-    let label = format!("{projection} · {view}");
+    let mut label = format!("{projection} · {view}");
+    if editor.shows_individual() {
+        label.push_str(" · Individual");
+    }
     let at = rect.left_top() + Vec2::splat(MARGIN - 2.0);
     let place = text(painter, at, Align2::LEFT_TOP, &label, 12.0, scenery);
     let response = ui.interact(place, ui.scope_id().with("view label"), Sense::hover());

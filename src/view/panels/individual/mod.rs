@@ -1,0 +1,143 @@
+//! The Individual panel: measurements of a person, and the body that is fitted to them.
+//!
+//! Data flow: the rows of the document -> fields -> one edit for each change; the report of the fit -> columns beside the rows.
+
+mod result;
+mod rows;
+
+use super::clusters::layer_row::dim_ui;
+use super::correctives::scroll_ui;
+use crate::editor::Editor;
+use crate::twin::{FitOptions, Kind, Measurement, Sides};
+use crate::view::commands::Command;
+use egui::{Button, Role, Ui, WidgetInfo};
+
+/// What the panel is for, where there are no measurements.
+const EMPTY: &str = "Measurements of a person give this character the person's size: the body that you see is the template, and stays as it \
+                     is. Add a length, a girth or the height, or import a table (.csv, .json).";
+/// What a fit cannot do.
+const LIMITS: &str = "Girths set radii evenly. They do not model the shape of muscles or fat, soft tissue, or anything inside the body. \
+                      This is not a diagnosis.";
+
+/// The Individual panel and its state between frames.
+#[derive(Default)]
+pub struct IndividualPanel {
+    /// The rows while a field of them is being edited.
+    draft: Option<Vec<Measurement>>,
+}
+
+impl IndividualPanel {
+    /// Draws the panel; returns the requested commands.
+    pub fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) -> Vec<Command> {
+        let mut commands = Vec::new();
+        let room = ui.available_rect_before_wrap();
+        if room.width() < 60.0 || room.height() < 24.0 {
+            return commands;
+        }
+        scroll_ui(ui, "individual", |ui| {
+            buttons_ui(ui, editor, &mut commands);
+            let known = editor.document().individual().cloned();
+            let known = known.as_deref().cloned().unwrap_or_default();
+            if known.rows.is_empty() {
+                self.draft = None;
+                dim_ui(ui, EMPTY);
+                dim_ui(ui, LIMITS);
+                return;
+            }
+            result::state_ui(ui, editor);
+            let mut rows = self.draft.take().unwrap_or_else(|| known.rows.clone());
+            let editing = rows::rows_ui(ui, editor, &mut rows);
+            let mut options = known.options;
+            options_ui(ui, &mut options, &rows);
+            if editing {
+                self.draft = Some(rows);
+            } else if rows != known.rows || options != known.options {
+                editor.measure(rows, options, "Change measurements");
+            }
+            result::report_ui(ui, editor);
+            dim_ui(ui, LIMITS);
+        });
+        commands
+    }
+}
+
+/// Draws which body is shown, and what adds rows.
+fn buttons_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
+    ui.horizontal_wrapped(|ui| {
+        let has_shape = editor.individual_shape().is_some();
+        let shows = editor.shows_individual();
+        let about = "Show the template, on which poses and sculpts are made.";
+        if choice_ui(ui, "Template", about, !shows, true) {
+            editor.show_individual(false);
+        }
+        let about = "Show the body with these measurements. Weights and clips are those of both; exports write the body that is shown.";
+        if choice_ui(ui, "Individual", about, shows, has_shape) {
+            editor.show_individual(true);
+        }
+        ui.separator();
+        for (kind, text) in [
+            (Kind::Length, "Add length"),
+            (Kind::Girth, "Add girth"),
+            (Kind::Height, "Add height"),
+        ] {
+            let about = "Add a row for what is not measured yet, with the template's value.";
+            let has_height = kind == Kind::Height && has_height(editor);
+            let button = ui.add_enabled(!has_height, Button::new(text));
+            let button = button.on_hover_text(about);
+            if button.on_disabled_hover_text("The height is in the table already.").clicked() {
+                editor.add_measurement(kind);
+            }
+        }
+        let command = Command::ImportMeasurements;
+        let button = ui.button(command.label());
+        if button.on_hover_text(command.tooltip(ui.ctx())).clicked() {
+            commands.push(command);
+        }
+        let command = Command::RemoveMeasurements;
+        let has_rows = editor.document().individual().is_some();
+        let button = ui.add_enabled(has_rows, Button::new(command.label()));
+        if button.on_hover_text(command.tooltip(ui.ctx())).clicked() {
+            commands.push(command);
+        }
+    });
+}
+
+fn has_height(editor: &Editor) -> bool {
+    let mut rows = editor
+        .document()
+        .individual()
+        .into_iter()
+        .flat_map(|i| &i.rows);
+    rows.any(|row| row.kind == Kind::Height)
+}
+
+fn choice_ui(ui: &mut Ui, text: &str, about: &str, on: bool, enabled: bool) -> bool {
+    let button = ui.add_enabled(enabled, Button::new(text).selected(on));
+    button.widget_info(|| WidgetInfo::selected(Role::Button, enabled, on, text));
+    let why = "There is no fitted body yet.";
+    button
+        .on_hover_text(about)
+        .on_disabled_hover_text(why)
+        .clicked()
+}
+
+/// Draws how the table is fitted.
+fn options_ui(ui: &mut Ui, options: &mut FitOptions, rows: &[Measurement]) {
+    ui.horizontal_wrapped(|ui| {
+        let has = |kind: Kind| rows.iter().any(|row| row.kind == kind);
+        let about = "Where height and lengths are measured, lengthen or shorten hips, spine and neck until the body has its height.";
+        ui.add_enabled_ui(has(Kind::Height) && has(Kind::Length), |ui| {
+            let why = "It needs a height and a length.";
+            let check = ui.checkbox(&mut options.fit_height, "Fit height");
+            check.on_hover_text(about).on_disabled_hover_text(why);
+        });
+        let mut both = options.sides == Sides::Both;
+        let about = "A side that is not measured takes the measurements of the other one. When off, it keeps the template's.";
+        ui.checkbox(&mut both, "Both sides from one").on_hover_text(about);
+        options.sides = if both { Sides::Both } else { Sides::Own };
+        let about = "Bones next to measured ones take the mean factor of those. When off, they scale with the height only.";
+        ui.checkbox(&mut options.neighbours, "Neighbours follow").on_hover_text(about);
+        let about = "With several girths on one bone, vary its factor along it. When off, it takes their mean factor.";
+        ui.checkbox(&mut options.taper, "Taper").on_hover_text(about);
+    });
+}
