@@ -239,6 +239,8 @@ mod reference;
 mod retarget;
 #[path = "core/retarget_samples.rs"]
 mod retarget_samples;
+#[path = "core/rig_apply_pose.rs"]
+mod rig_apply_pose;
 #[path = "core/rig_bind.rs"]
 mod rig_bind;
 #[path = "core/rig_draw.rs"]
@@ -259,6 +261,8 @@ mod rig_refusals;
 mod rig_symmetrize;
 #[path = "core/rig_tools.rs"]
 mod rig_tools;
+#[path = "core/rig_unbind.rs"]
+mod rig_unbind;
 #[path = "core/rigging.rs"]
 mod rigging;
 #[path = "core/rigid_interpolation.rs"]

@@ -57,7 +57,12 @@ impl SinewApp {
                 self.pie = Some(Pie::new("Orient", &axes, ctx));
             }
             Command::ApplyPie => {
-                let applied = [RigKind::PoseAsRest, RigKind::FreezeScale].map(Command::EditRig);
+                let applied = [
+                    RigKind::PoseAsRest,
+                    RigKind::ApplyPose,
+                    RigKind::FreezeScale,
+                ];
+                let applied = applied.map(Command::EditRig);
                 self.pie = Some(Pie::new("Apply", &applied, ctx));
             }
             Command::MetricPie => {

@@ -213,7 +213,14 @@ impl SinewApp {
             }
             Command::EditRig(kind) => {
                 // Edits of the rest pose are seen there; the others do not need it.
-                if !matches!(kind, RigKind::Bind | RigKind::PoseAsRest) {
+                if !matches!(
+                    kind,
+                    RigKind::Bind
+                        | RigKind::Unbind
+                        | RigKind::BindKept
+                        | RigKind::ApplyPose
+                        | RigKind::PoseAsRest
+                ) {
                     self.set_mode(Mode::Rig);
                 }
                 self.editor.begin_rig(kind);

@@ -198,6 +198,8 @@ fn operation(
             "rigid" => Automatic::Rigid,
             _ => return Err(wrong("use heat, voxel, biharmonic or rigid")),
         }),
+        "unbind" => Operation::Unbind,
+        "bind-kept" => Operation::BindKept,
         "infer-parents" => Operation::InferParents,
         "logical-parent" => Operation::LogicalParent {
             joint: joint(0)?,
@@ -206,6 +208,7 @@ fn operation(
                 _ => Some(joint(1)?),
             },
         },
+        "apply-pose" => Operation::ApplyPose(pose()?),
         "pose-as-rest" => Operation::PoseAsRest(pose()?),
         "intent" => return Err(wrong("it must follow a --move")),
         _ => return Err(wrong("see --help for its values")),

@@ -54,7 +54,7 @@ impl RigStep {
     }
 }
 
-const FLAGS: [Flag; 18] = [
+const FLAGS: [Flag; 21] = [
     (
         "insert",
         "BONE N",
@@ -133,6 +133,21 @@ const FLAGS: [Flag; 18] = [
         "pose-as-rest",
         "",
         "Make the pose the rest pose (a project's, or that of the pose flags); clips stay",
+    ),
+    (
+        "apply-pose",
+        "",
+        "Make the pose the bind pose: the meshes get the shape that they have in it, by linear blend skinning; clips stay",
+    ),
+    (
+        "unbind",
+        "",
+        "Detach every mesh from its bones; it keeps its shape and place, and a project keeps its weights",
+    ),
+    (
+        "bind-kept",
+        "",
+        "Bind unbound meshes again, with the weights that they had",
     ),
     (
         "infer-parents",

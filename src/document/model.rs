@@ -1,5 +1,6 @@
 //! The document itself.
 
+use super::kept_weights::KeptOfMeshes;
 use super::session::Playback;
 use super::{
     ClipId, HumanMap, Image, Individual, Instance, InstanceId, Material, MeshId, MeshItem, Parts,
@@ -37,6 +38,8 @@ pub struct Document {
     pub(super) pose: Arc<Pose>,
     pub(super) rest_pose: Arc<Pose>,
     pub(super) locked: Arc<BTreeSet<JointId>>,
+    /// The weights of meshes that were unbound.
+    pub(super) kept_weights: Arc<KeptOfMeshes>,
     /// The bones of the humanoid map that are set by hand.
     pub(super) human_map: Arc<HumanMap>,
     pub(super) materials: Arc<Vec<Material>>,
@@ -103,6 +106,7 @@ impl Document {
             pose: rest.clone(),
             rest_pose: rest,
             locked: Arc::default(),
+            kept_weights: Arc::default(),
             human_map: Arc::default(),
             materials: parts.materials,
             images: parts.images,
@@ -189,6 +193,11 @@ impl Document {
     /// Joints whose weights no tool may change.
     pub fn locked(&self) -> &BTreeSet<JointId> {
         &self.locked
+    }
+
+    /// The weights of meshes that were unbound.
+    pub fn kept_weights(&self) -> &Arc<KeptOfMeshes> {
+        &self.kept_weights
     }
 
     /// Materials that primitives name by index.
@@ -359,6 +368,7 @@ impl Document {
             && self.locked == other.locked
             && self.human_map == other.human_map
             && self.individual == other.individual
+            && self.kept_weights == other.kept_weights
             && self.meshes.len() == other.meshes.len()
             && self
                 .meshes

@@ -121,6 +121,42 @@ impl Mesh {
         self.normal_fans.get_or_init(|| NormalFans::new(self))
     }
 
+    /// Bytes on the heap, without what is computed at the first call.
+    pub fn heap_bytes(&self) -> usize {
+        let morphs = self.morphs.iter();
+        let morphs = morphs.map(|m| size_of_val(&*m.deltas) + size_of_val(&*m.normals));
+        size_of_val(&*self.positions)
+            + size_of_val(&*self.point_of_vertex)
+            + size_of_val(&*self.normal_of_vertex)
+            + size_of_val(&*self.normals)
+            + size_of_val(&*self.point_of_normal)
+            + size_of_val(&*self.uvs)
+            + size_of_val(&*self.colors)
+            + size_of_val(&*self.triangles)
+            + morphs.sum::<usize>()
+    }
+
+    /// The mesh with other positions, normals and morph targets, as many as it has.
+    #[must_use]
+    pub fn with_shape(&self, positions: Vec<Vec3>, normals: Vec<Vec3>, morphs: Vec<Morph>) -> Self {
+        Self {
+            name: self.name.clone(),
+            primitives: self.primitives.clone(),
+            positions,
+            point_of_vertex: self.point_of_vertex.clone(),
+            normal_of_vertex: self.normal_of_vertex.clone(),
+            normals,
+            point_of_normal: self.point_of_normal.clone(),
+            uvs: self.uvs.clone(),
+            colors: self.colors.clone(),
+            triangles: self.triangles.clone(),
+            morphs,
+            topology: OnceLock::new(),
+            rings: OnceLock::new(),
+            normal_fans: OnceLock::new(),
+        }
+    }
+
     /// The lowest vertex of each point: the number of a point in files.
     pub fn first_vertex_of_point(&self) -> Vec<u32> {
         let mut first = vec![u32::MAX; self.n_points()];

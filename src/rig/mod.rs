@@ -25,6 +25,7 @@ mod roll;
 mod side;
 mod template;
 mod twist;
+mod unbind;
 
 pub use done::Done;
 pub use motion::{AddMotionError, AddedMotion, Character, skinned_joints};

@@ -3,7 +3,7 @@
 use super::bone::{keys_note, locked_note, tail_of};
 use super::done::Done;
 use super::template::Template;
-use super::{bind, centre, layers, parent, remove, roll, side, template, twist};
+use super::{bind, centre, layers, parent, remove, roll, side, template, twist, unbind};
 use crate::document::Document;
 use crate::document::rig::measure::diagonal;
 use crate::document::rig::{
@@ -139,6 +139,12 @@ pub enum Operation {
     Template(Template),
     /// Binds the meshes to their joints, with new weights; those without a skin get one.
     Bind(Automatic),
+    /// Takes the meshes from their skins; their weights are kept.
+    Unbind,
+    /// Binds unbound meshes again, with the weights that they had.
+    BindKept,
+    /// Makes a pose the bind pose: the meshes get the shape that they have in it.
+    ApplyPose(Arc<Pose>),
     /// Makes a pose the rest pose; clips stay.
     PoseAsRest(Arc<Pose>),
     /// Infers the logical parents of flat rigs, whose joints are all children of one node.
@@ -176,6 +182,9 @@ impl Operation {
             Self::Constrain { .. } => "Add constraint",
             Self::Template(_) => "Add skeleton",
             Self::Bind(_) => "Bind",
+            Self::Unbind => "Unbind",
+            Self::BindKept => "Bind with kept weights",
+            Self::ApplyPose(_) => "Apply pose to mesh",
             Self::PoseAsRest(_) => "Use pose as rest pose",
             Self::InferParents => "Infer logical parents",
             Self::LogicalParent { .. } => "Set logical parent",
@@ -276,10 +285,13 @@ impl Operation {
             }
             &Self::Template(kind) => template::run(document, kind),
             Self::Bind(method) => bind::run(document, *method, task),
+            Self::Unbind => unbind::unbind(document),
+            Self::BindKept => unbind::bind_kept(document),
             Self::InferParents => rig::infer_logical_parents(document).map(Done::of),
             &Self::LogicalParent { joint, parent } => {
                 rig::set_logical_parent(document, joint, parent).map(Done::of)
             }
+            Self::ApplyPose(pose) => apply_pose(document, pose),
             Self::PoseAsRest(pose) => {
                 let mut done = Done::of(rig::pose_as_rest(document, pose)?);
                 done.notes.extend(layers::of_new_rest(document, pose));
@@ -287,6 +299,15 @@ impl Operation {
             }
         }
     }
+}
+
+fn apply_pose(document: &Document, pose: &Pose) -> Result<Done, RigError> {
+    let mut done = Done::of(rig::apply_pose(document, pose)?);
+    done.notes.extend(layers::of_new_rest(document, pose));
+    done.notes.push(
+        "The shape is that of linear blend skinning. Vertices of several bones move differently in other poses now.".into(),
+    );
+    Ok(done)
 }
 
 fn insert(document: &Document, joint: JointId, n: usize) -> Result<Done, RigError> {

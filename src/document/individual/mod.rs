@@ -9,7 +9,7 @@
 
 mod body;
 mod edit;
-mod samples;
+pub(in crate::document) mod samples;
 mod shape;
 mod subject;
 mod table;

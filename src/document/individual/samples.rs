@@ -7,7 +7,10 @@ use glam::{DMat3, Vec3};
 use std::sync::Arc;
 
 /// `d' = (sum_b w_b S_b) d` for the displacements of all samples; weights and poses stay.
-pub(super) fn scaled_samples(samples: &Arc<Correctives>, maps: &[DMat3]) -> Arc<Correctives> {
+pub(in crate::document) fn scaled_samples(
+    samples: &Arc<Correctives>,
+    maps: &[DMat3],
+) -> Arc<Correctives> {
     if samples.samples().is_empty() {
         return samples.clone();
     }

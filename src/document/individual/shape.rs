@@ -13,7 +13,7 @@ use crate::twin::normals::turned_normals;
 use crate::twin::{Body, FitOptions, FitReport, Fitted, Measurement, TwinError, fit};
 use glam::{DAffine3, DMat3, Vec3};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 /// A body fitted to the measurements of a person, and what a document needs to have it.
 #[derive(Debug)]
@@ -402,22 +402,8 @@ fn moved_mesh(mesh: &Mesh, positions: Vec<Vec3>, maps: Option<&[DMat3]>) -> Mesh
         },
         normals: morph.normals.clone(),
     };
-    Mesh {
-        name: mesh.name.clone(),
-        primitives: mesh.primitives.clone(),
-        normals: turned_normals(mesh, &positions),
-        positions,
-        point_of_vertex: mesh.point_of_vertex.clone(),
-        normal_of_vertex: mesh.normal_of_vertex.clone(),
-        point_of_normal: mesh.point_of_normal.clone(),
-        uvs: mesh.uvs.clone(),
-        colors: mesh.colors.clone(),
-        triangles: mesh.triangles.clone(),
-        morphs: mesh.morphs.iter().map(morph).collect(),
-        topology: OnceLock::new(),
-        rings: OnceLock::new(),
-        normal_fans: OnceLock::new(),
-    }
+    let normals = turned_normals(mesh, &positions);
+    mesh.with_shape(positions, normals, mesh.morphs.iter().map(morph).collect())
 }
 
 fn add_warnings(document: &Document, report: &mut FitReport) {

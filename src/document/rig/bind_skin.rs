@@ -155,6 +155,9 @@ pub fn with_skin(
     };
     let at = instance.joint;
     changed.instances.insert(id, Arc::new(bound));
+    if changed.kept_weights.contains_key(&mesh) {
+        Arc::make_mut(&mut changed.kept_weights).remove(&mesh);
+    }
     to_root(&mut changed, at)?;
     Ok(changed)
 }

@@ -68,7 +68,7 @@ pub(super) fn split(
 }
 
 /// [`split`] with another parent for the new joint.
-fn split_below(
+pub(super) fn split_below(
     document: &mut Document,
     joint: JointId,
     parent: Option<JointId>,
@@ -116,16 +116,43 @@ pub(super) fn to_root(document: &mut Document, joint: JointId) -> Result<(), Ske
     if is_there || has_camera_or_light(document, joint) {
         return Ok(());
     }
-    let moves = |c: &crate::skeleton::Channel| c.joint == joint && c.property.moves_joint();
-    let is_moved = (document.motions()).any(|clip| clip.channels.iter().any(moves));
-    let is_needed = !document.skeleton.children(joint).is_empty() || is_moved;
-    if is_needed {
+    if is_needed(document, joint) {
         return split_below(document, joint, None, Transform::IDENTITY).map(|_| ());
     }
+    put_at_root(document, joint, Transform::IDENTITY)
+}
+
+/// Puts the content of `joint`, a mesh, at the root with the transform `local`, unless something else needs the joint where it
+/// is. Returns whether it did.
+pub(super) fn to_place(
+    document: &mut Document,
+    joint: JointId,
+    local: Transform,
+) -> Result<bool, SkeletonError> {
+    let mut skins = document.skins.values();
+    let is_bone = skins.any(|skin| skin.joints.contains(&joint));
+    if is_bone || has_camera_or_light(document, joint) || is_needed(document, joint) {
+        return Ok(false);
+    }
+    put_at_root(document, joint, local).map(|()| true)
+}
+
+/// Whether something follows a joint besides its own content, or keyframes move it.
+fn is_needed(document: &Document, joint: JointId) -> bool {
+    let moves = |c: &crate::skeleton::Channel| c.joint == joint && c.property.moves_joint();
+    let is_moved = (document.motions()).any(|clip| clip.channels.iter().any(moves));
+    !document.skeleton.children(joint).is_empty() || is_moved
+}
+
+fn put_at_root(
+    document: &mut Document,
+    joint: JointId,
+    local: Transform,
+) -> Result<(), SkeletonError> {
     let mut joints = document.skeleton.joints().to_vec();
     joints[joint.get()].parent = None;
-    joints[joint.get()].rest = Transform::IDENTITY;
+    joints[joint.get()].rest = local;
     super::set_joints(document, joints)?;
-    Arc::make_mut(&mut document.pose).locals[joint.get()] = Transform::IDENTITY;
+    Arc::make_mut(&mut document.pose).locals[joint.get()] = local;
     Ok(())
 }

@@ -7,9 +7,10 @@ use crate::cluster::ClusterMap;
 use crate::deform::Correctives;
 use crate::document::validity::{check_pose, check_row, check_skin};
 use crate::document::{
-    ClipId, Dirty, Document, EditError, InfluenceEdit, Instance, InstanceId, MeshId, MeshItem,
-    Skin, SkinId,
+    ClipId, Dirty, Document, EditError, InfluenceEdit, Instance, InstanceId, KeptOfMeshes, MeshId,
+    MeshItem, Skin, SkinId,
 };
+use crate::mesh::Mesh;
 use crate::skeleton::constraint::Constraints;
 use crate::skeleton::library_pose::PoseLibrary;
 use crate::skeleton::{Channel, Clip, Joint, JointId, Pose, Skeleton};
@@ -35,10 +36,15 @@ pub struct RigEdit {
     rest_pose: Arc<Pose>,
     locked: Arc<BTreeSet<JointId>>,
     constraints: Arc<Constraints>,
+    kept_weights: Arc<KeptOfMeshes>,
     /// Samples whose drivers changed.
     correctives: BTreeMap<MeshId, Arc<Correctives>>,
     /// Control clusters whose drivers changed.
     clusters: BTreeMap<MeshId, Arc<ClusterMap>>,
+    /// Meshes with other points.
+    geometry: BTreeMap<MeshId, Arc<Mesh>>,
+    /// The meshes whose points are not the source's.
+    reshaped: Arc<BTreeSet<MeshId>>,
     /// Changed rows, in the base and in each layer.
     rows: Vec<InfluenceEdit>,
     /// New joints, each with the joint whose colour, visibility and pin it copies.
@@ -67,7 +73,7 @@ impl RigEdit {
     /// and drivers of samples.
     pub fn between(before: &Document, after: &Document) -> Self {
         let (mut rows, mut correctives) = (Vec::new(), BTreeMap::new());
-        let mut clusters = BTreeMap::new();
+        let (mut clusters, mut geometry) = (BTreeMap::new(), BTreeMap::new());
         for (&mesh, item) in &after.meshes {
             if let Some(old) = before.meshes.get(&mesh) {
                 add_rows(mesh, old, item, &mut rows);
@@ -76,6 +82,9 @@ impl RigEdit {
                 }
                 if !Arc::ptr_eq(&old.clusters, &item.clusters) {
                     clusters.insert(mesh, item.clusters.clone());
+                }
+                if !Arc::ptr_eq(&old.geometry, &item.geometry) {
+                    geometry.insert(mesh, item.geometry.clone());
                 }
             }
         }
@@ -89,8 +98,11 @@ impl RigEdit {
             rest_pose: after.rest_pose.clone(),
             locked: after.locked.clone(),
             constraints: after.constraints.clone(),
+            kept_weights: after.kept_weights.clone(),
             correctives,
             clusters,
+            geometry,
+            reshaped: after.reshaped.clone(),
             rows,
             inherits: Vec::new(),
             at_rest: AtRest::Nothing,
@@ -126,6 +138,7 @@ impl RigEdit {
         self.rows.is_empty()
             && self.correctives.is_empty()
             && self.clusters.is_empty()
+            && self.geometry.is_empty()
             && self.skeleton == document.skeleton
             && self.skins == document.skins
             && self.instances == document.instances
@@ -135,6 +148,7 @@ impl RigEdit {
             && self.rest_pose == document.rest_pose
             && self.locked == document.locked
             && self.constraints == document.constraints
+            && self.kept_weights == document.kept_weights
     }
 
     /// The points whose rows change, over all meshes.
@@ -155,6 +169,9 @@ impl RigEdit {
         check_poses(&scratch).or_else(refused)?;
         check_skins(document, &scratch).or_else(refused)?;
         check_instances(document, &scratch).or_else(refused)?;
+        for (mesh, geometry) in &self.geometry {
+            check_geometry(document, *mesh, geometry).or_else(refused)?;
+        }
         for pose in scratch.poses.values() {
             (scratch.check_pose_clip(pose)).or_else(refused)?;
         }
@@ -206,6 +223,7 @@ impl RigEdit {
         std::mem::swap(&mut self.rest_pose, &mut document.rest_pose);
         std::mem::swap(&mut self.locked, &mut document.locked);
         std::mem::swap(&mut self.constraints, &mut document.constraints);
+        std::mem::swap(&mut self.kept_weights, &mut document.kept_weights);
         document.order_constraints();
         for rows in &mut self.rows {
             rows.swap(document, dirty);
@@ -221,6 +239,12 @@ impl RigEdit {
                 std::mem::swap(&mut Arc::make_mut(item).clusters, clusters);
             }
             dirty.clusters.insert(*mesh);
+        }
+        std::mem::swap(&mut self.reshaped, &mut document.reshaped);
+        for (mesh, geometry) in &mut self.geometry {
+            if let Some(item) = document.meshes.get_mut(mesh) {
+                std::mem::swap(&mut Arc::make_mut(item).geometry, geometry);
+            }
         }
         let (now, before) = (document.skeleton.clone(), &self.skeleton);
         let session = document.session_mut();
@@ -268,7 +292,8 @@ impl RigEdit {
             let other = &document.meshes.get(mesh)?.clusters;
             Some(clusters.bytes_beside(other))
         });
-        let beside = samples.sum::<usize>() + clusters.sum::<usize>();
+        let shapes = self.geometry.values().map(|mesh| mesh.heap_bytes());
+        let beside = samples.sum::<usize>() + clusters.sum::<usize>() + shapes.sum::<usize>();
         clips + n_joints * per_joint + skins + beside
     }
 }
@@ -375,6 +400,30 @@ fn check_skins(before: &Document, after: &Document) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A mesh with other points has as many of all, and no infinite ones.
+fn check_geometry(document: &Document, mesh: MeshId, shape: &Mesh) -> Result<(), String> {
+    let Some(item) = document.meshes.get(&mesh) else {
+        return Err(format!("mesh {} does not exist", mesh.0));
+    };
+    let before = &item.geometry;
+    let counts = |mesh: &Mesh| {
+        let deltas = mesh.morphs.iter().map(|morph| morph.deltas.len());
+        let deltas: Vec<usize> = deltas.collect();
+        (mesh.positions.len(), mesh.normals.len(), deltas)
+    };
+    let name = &before.name;
+    if counts(before) != counts(shape) {
+        return Err(format!("“{name}” would get another number of vertices"));
+    }
+    let deltas = shape.morphs.iter().flat_map(|morph| &morph.deltas);
+    let mut all = shape.positions.iter().chain(&shape.normals).chain(deltas);
+    if all.all(|v| v.is_finite()) {
+        Ok(())
+    } else {
+        Err(format!("“{name}” would get vertices that are not finite"))
+    }
 }
 
 fn check_instances(before: &Document, after: &Document) -> Result<(), String> {

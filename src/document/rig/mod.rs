@@ -1,8 +1,8 @@
 //! Changes of the rig: joints are added, moved, rotated, reparented and removed without losing mesh, weights or clips.
 //!
 //! Data flow: an operation ([`extrude`], [`draw`], [`insert`], [`move_joint`], [`orient`], [`reparent`], [`remove`], [`rename`],
-//! [`freeze_scale`], [`symmetrize`], [`pose_as_rest`], [`add_skeleton`], [`with_skin`], and the helper joints of [`twist`] and
-//! [`half`]) changes a scratch copy of the document; [`RigEdit::between`] collects the differences; [`crate::document::Edit::Rig`] applies them as one
+//! [`freeze_scale`], [`symmetrize`], [`pose_as_rest`], [`apply_pose`], [`add_skeleton`], [`with_skin`], [`unbind`], [`bind_kept`],
+//! and the helper joints of [`twist`] and [`half`]) changes a scratch copy of the document; [`RigEdit::between`] collects the differences; [`crate::document::Edit::Rig`] applies them as one
 //! step. [`RigReport`] measures the effect on the poses.
 //!
 //! Invariant: joint frames change by `W' = W C`, inverse bind matrices by `C^-1`, never by inverting `W`: skin matrices
@@ -12,6 +12,8 @@
 //! alone.
 
 mod add_constraint;
+mod apply_pose;
+mod bake_points;
 mod bind_skin;
 mod clusters;
 mod constraints;
@@ -48,8 +50,10 @@ mod skeleton;
 mod spread;
 mod symmetrize;
 mod twist;
+mod unbind;
 
 pub use add_constraint::add_constraint;
+pub use apply_pose::apply_pose;
 pub use bind_skin::{complete_weights, joints_to_bind, meshes_without_skin, with_skin};
 pub use draw::{Draw, Sides, draw};
 use edit::AtRest;
@@ -75,6 +79,7 @@ pub use skeleton::{NewBone, add_skeleton};
 pub use spread::spread_at_rest;
 pub use symmetrize::{Symmetrized, symmetrize};
 pub use twist::{Twist, TwistOf, twist};
+pub use unbind::{bind_kept, unbind};
 
 /// The default error of a clip where keyframes have to be added, as a fraction of the model's diagonal.
 pub const KEY_TOLERANCE: f64 = 1e-4;

@@ -2,8 +2,10 @@
 
 use super::bind_skin::complete_weights;
 use super::rows::change_rows;
+use super::unbind::no_rows;
 use super::{AtRest, RigEdit, RigError, set_joints};
-use crate::document::{Dirty, Document, EditError, InstanceId, MeshId, Skin, SkinId};
+use crate::document::{Dirty, Document, EditError, InstanceId, KeptOfMeshes, MeshId, Skin, SkinId};
+use crate::mesh::Mesh;
 use crate::skeleton::constraint::Constraints;
 use crate::skeleton::{Joint, JointId};
 use crate::skinning::RowRef;
@@ -22,6 +24,8 @@ pub struct RestoredRig {
     pub instances: BTreeMap<InstanceId, JointId>,
     /// Instances of meshes without a skin in the source, and the new skins that move them.
     pub bound: BTreeMap<InstanceId, SkinId>,
+    /// Instances that were taken from their skins.
+    pub unbound: BTreeSet<InstanceId>,
 }
 
 impl Document {
@@ -34,6 +38,7 @@ impl Document {
         now.len() != before.len()
             || !now.iter().zip(before).all(same)
             || *self.source_skins != self.skins
+            || !self.kept_weights.is_empty()
     }
 
     /// The edited rig for a project; `None` where the rig is the source's.
@@ -56,7 +61,36 @@ impl Document {
             skins: skins.map(|(&id, skin)| (id, Skin::clone(skin))).collect(),
             instances: instances.map(|(&id, i)| (id, i.joint)).collect(),
             bound: bound.collect(),
+            unbound: self.unbound_instances(),
         })
+    }
+
+    /// The instances that a skin of the source moves in the source, and none here.
+    pub fn unbound_instances(&self) -> BTreeSet<InstanceId> {
+        let nodes = self.source.as_ref().and_then(|s| s.json.get("nodes"));
+        let had_skin = |id: &InstanceId| {
+            let node = nodes.and_then(|nodes| nodes.get(id.0 as usize));
+            node.is_some_and(|node| node.get("skin").is_some())
+        };
+        let instances = self.instances.iter();
+        let unbound = instances.filter(|(id, instance)| {
+            let is_kept = self.kept_weights.contains_key(&instance.mesh);
+            is_kept && instance.skin.is_none() && had_skin(id)
+        });
+        unbound.map(|(&id, _)| id).collect()
+    }
+
+    /// Gives unbound meshes back the weights that a project keeps for them.
+    pub fn restore_kept_weights(&mut self, kept: KeptOfMeshes) {
+        self.kept_weights = Arc::new(kept);
+    }
+
+    /// Gives a mesh the shape that a project keeps for it.
+    pub fn restore_shape(&mut self, mesh: MeshId, shape: Arc<Mesh>) {
+        if let Some(item) = self.meshes.get_mut(&mesh) {
+            Arc::make_mut(item).geometry = shape;
+            Arc::make_mut(&mut self.reshaped).insert(mesh);
+        }
     }
 
     /// Restores the rig of a project in a document as imported: in its rest pose, without channels of removed joints
@@ -102,6 +136,17 @@ impl Document {
             let mesh = instance.mesh;
             Arc::make_mut(instance).skin = Some(skin);
             complete_weights(&mut changed, mesh);
+        }
+        for id in rig.unbound {
+            let Some(instance) = changed.instances.get_mut(&id) else {
+                continue;
+            };
+            let mesh = instance.mesh;
+            Arc::make_mut(instance).skin = None;
+            if let Some(item) = changed.meshes.get_mut(&mesh) {
+                let n = item.influences.len();
+                Arc::make_mut(item).influences = no_rows(n);
+            }
         }
         let skeleton = changed.skeleton.clone();
         for clip in changed.motions_mut() {

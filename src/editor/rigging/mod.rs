@@ -198,9 +198,21 @@ impl Editor {
             RigKind::InferParents if !has_flat_skin(document) => {
                 Some("No skin has a flat rig, with all bones children of one node.")
             }
-            RigKind::Template(_) | RigKind::Bind | RigKind::PoseAsRest | RigKind::InferParents => {
-                None
+            RigKind::Unbind | RigKind::ApplyPose
+                if document.instances().values().all(|i| i.skin.is_none()) =>
+            {
+                Some("No mesh is bound.")
             }
+            RigKind::BindKept if document.kept_weights().is_empty() => {
+                Some("No mesh was unbound: there are no weights to bind with.")
+            }
+            RigKind::Template(_)
+            | RigKind::Bind
+            | RigKind::Unbind
+            | RigKind::BindKept
+            | RigKind::ApplyPose
+            | RigKind::PoseAsRest
+            | RigKind::InferParents => None,
             _ if chosen.is_empty() => Some("Select a bone first."),
             RigKind::SetParent
                 if chosen.len() < 2 || active.is_none_or(|joint| !chosen.contains(&joint)) =>
@@ -242,7 +254,10 @@ impl Editor {
             (RigKind::Centre, _) => RigTool::Centre,
             (RigKind::Template(template), _) => RigTool::Template(template),
             (RigKind::Bind, _) => RigTool::Bind(known.method),
+            (RigKind::Unbind, _) => RigTool::Unbind,
+            (RigKind::BindKept, _) => RigTool::BindKept,
             (RigKind::InferParents, _) => RigTool::InferParents,
+            (RigKind::ApplyPose, _) => RigTool::ApplyPose(self.document.current_pose()),
             (RigKind::PoseAsRest, _) => RigTool::PoseAsRest(self.document.current_pose()),
         };
         let joints = self.joints_to_pose().into_iter().collect();

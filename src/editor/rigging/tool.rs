@@ -39,6 +39,12 @@ pub enum RigKind {
     Template(Template),
     /// Computes the weights of all meshes anew.
     Bind,
+    /// Takes the meshes from their skins.
+    Unbind,
+    /// Binds unbound meshes again with the weights that they had.
+    BindKept,
+    /// Makes the pose the bind pose.
+    ApplyPose,
     /// Makes the pose the rest pose.
     PoseAsRest,
     /// Finds the logical parents of flat rigs.
@@ -110,6 +116,12 @@ pub enum RigTool {
     Template(Template),
     /// Computes the weights of all meshes anew.
     Bind(Automatic),
+    /// Takes the meshes from their skins.
+    Unbind,
+    /// Binds unbound meshes again with the weights that they had.
+    BindKept,
+    /// Makes a pose the bind pose.
+    ApplyPose(Arc<Pose>),
     /// Makes a pose the rest pose.
     PoseAsRest(Arc<Pose>),
     /// Finds the logical parents of flat rigs.
@@ -131,7 +143,13 @@ impl RigTool {
     pub(super) fn is_about_bones(&self) -> bool {
         !matches!(
             self,
-            Self::Template(_) | Self::Bind(_) | Self::PoseAsRest(_) | Self::InferParents
+            Self::Template(_)
+                | Self::Bind(_)
+                | Self::Unbind
+                | Self::BindKept
+                | Self::ApplyPose(_)
+                | Self::PoseAsRest(_)
+                | Self::InferParents
         )
     }
 
@@ -203,7 +221,10 @@ impl RigTool {
             Self::Centre => Operation::Centre { joint },
             &Self::Template(template) => Operation::Template(template),
             &Self::Bind(method) => Operation::Bind(method),
+            Self::ApplyPose(pose) => Operation::ApplyPose(pose.clone()),
             Self::PoseAsRest(pose) => Operation::PoseAsRest(pose.clone()),
+            Self::Unbind => Operation::Unbind,
+            Self::BindKept => Operation::BindKept,
             Self::InferParents => Operation::InferParents,
         }
     }

@@ -56,6 +56,7 @@ pub(super) fn patch_joints(
     patch_roots(document, &mut patch.json);
     move_content(document, &mut patch.json);
     add_skins(document, &mut patch.json);
+    drop_skins(document, &mut patch.json);
     patch_skins(document, (slots, repaired), baked, patch);
     patch_skeletons(document, &mut patch.json);
     if !drivers::follow_rig(document, &mut patch.json) {
@@ -273,6 +274,17 @@ fn add_skins(document: &Document, json: &mut Value) {
             && let Some(entry) = entry_mut(json, "nodes", node)
         {
             entry.insert("skin".into(), skin.into());
+        }
+    }
+}
+
+/// Takes the skins from the nodes whose meshes were unbound; the skins stay in the list, to which extensions may refer.
+fn drop_skins(document: &Document, json: &mut Value) {
+    for id in document.unbound_instances() {
+        let instance = document.instances().get(&id);
+        let node = instance.map(|instance| node_of(document, instance.joint));
+        if let Some(entry) = node.and_then(|node| entry_mut(json, "nodes", node)) {
+            entry.shift_remove("skin");
         }
     }
 }

@@ -53,6 +53,10 @@ pub(super) fn patch_weights(
     let mut jobs = Vec::new();
     for (&mesh, item) in document.meshes() {
         task.check()?;
+        if document.kept_weights().contains_key(&mesh) {
+            drop_weights(document, mesh, item, patch, report)?;
+            continue;
+        }
         let baked = baked.and_then(|baked| baked.meshes.get(&mesh));
         let influences = baked.map_or(&item.influences, |baked| &baked.influences);
         let edited = edited_flags(influences, &item.source_influences);
@@ -175,6 +179,31 @@ fn edited_primitives(item: &MeshItem, edited: &[bool]) -> Vec<usize> {
     (0..item.geometry.primitives.len())
         .filter(|&p| points_of(item, p).iter().any(is_edited))
         .collect()
+}
+
+/// Takes the influences of an unbound mesh from its primitives: without a skin they mean nothing (glTF 2.0, 3.7.3.3).
+fn drop_weights(
+    document: &Document,
+    mesh: MeshId,
+    item: &MeshItem,
+    patch: &mut Patch,
+    report: &mut ExportReport,
+) -> Result<(), GltfWriteError> {
+    for primitive in 0..item.geometry.primitives.len() {
+        if !is_skinned(&mut patch.json, mesh, item, primitive) {
+            continue;
+        }
+        uncompress::uncompress(document, patch, mesh, primitive, report)?;
+        let old = release(patch, mesh, item, primitive, report)?;
+        if let Some(attributes) = attributes_mut(&mut patch.json, mesh, primitive) {
+            for set in 0..old.len() {
+                attributes.shift_remove(&format!("JOINTS_{set}"));
+                attributes.shift_remove(&format!("WEIGHTS_{set}"));
+            }
+        }
+        report.n_primitives_rewritten += 1;
+    }
+    Ok(())
 }
 
 /// Whether a primitive that was read has influences in the file.

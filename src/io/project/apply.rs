@@ -65,7 +65,9 @@ pub(super) fn apply_within(
         &mut opening.joints,
         &mut opening.findings,
     );
+    opening.shapes(project.shapes);
     opening.weights(project.weights)?;
+    opening.kept_weights(project.kept_weights)?;
     opening.layers(project.layers, task)?;
     opening.pass_on_removed();
     opening.stacks(project.stacks);
@@ -175,7 +177,7 @@ impl Opening {
     }
 
     /// Reports the rows that were skipped.
-    fn warn_of_rows(&mut self, place: &str, restored: &rows::Restored) {
+    pub(super) fn warn_of_rows(&mut self, place: &str, restored: &rows::Restored) {
         let left_out = [
             (restored.n_missing, NO_VERTEX),
             (

@@ -5,8 +5,8 @@ use super::v11::{
     JointPose, ModelRef, Named, Project, Renamed, StackEntry, TransformEntry, VERSION,
 };
 use super::{
-    ProjectError, clips, constraints, humanoid, individual, joints, paths, points, recordings, rig,
-    rows, rules, session, transforms,
+    ProjectError, clips, constraints, humanoid, individual, joints, kept_weights, paths, points,
+    recordings, rig, rows, rules, session, shapes, transforms,
 };
 use crate::deform::DeformStack;
 use crate::document::{Document, Source};
@@ -24,7 +24,13 @@ pub fn to_project(
     let (mut weights, mut layers, mut masks) = (Vec::new(), Vec::new(), Vec::new());
     let (mut correctives, mut clusters) = (Vec::new(), Vec::new());
     for (&id, item) in document.meshes() {
-        let edited = item.edited_base_points();
+        // Of an unbound mesh they are kept elsewhere.
+        let is_unbound = document.kept_weights().contains_key(&id);
+        let edited = if is_unbound {
+            Vec::new()
+        } else {
+            item.edited_base_points()
+        };
         weights.extend(rows::collect(document, id, item.base_rows(), edited)?);
         layers.extend(super::layers::collect(document, id, item)?);
         masks.extend(super::masks::collect(id, item)?);
@@ -49,6 +55,8 @@ pub fn to_project(
         skins,
         instances,
         weights,
+        kept_weights: kept_weights::collect(document)?,
+        shapes: shapes::collect(document),
         layers,
         stacks: stacks(document),
         masks,

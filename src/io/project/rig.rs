@@ -40,11 +40,13 @@ pub(super) fn collect(document: &Document) -> Entries {
     let skins = rig.skins.iter();
     let instances = document.instances().iter().filter_map(|(id, instance)| {
         let skin = rig.bound.get(id).map(|skin| skin.0);
-        let is_listed = skin.is_some() || rig.instances.contains_key(id);
+        let unbound = rig.unbound.contains(id);
+        let is_listed = skin.is_some() || unbound || rig.instances.contains_key(id);
         is_listed.then(|| InstanceEntry {
             instance: id.0,
             joint: joints::reference(document, instance.joint),
             skin,
+            unbound,
         })
     });
     Entries {
@@ -142,12 +144,19 @@ pub(super) fn restore(
     let mut reader = Reader { joints, findings };
     let list = reader.joints(document, &entries.joints);
     let (skins, new_skins) = reader.skins(document, entries.skins);
+    let is_unbound = |entry: &&InstanceEntry| entry.unbound;
+    let unbound = entries.instances.iter().filter(is_unbound);
+    let unbound = unbound.map(|entry| InstanceId(entry.instance));
+    let unbound: BTreeSet<InstanceId> = unbound
+        .filter(|id| document.instances().contains_key(id))
+        .collect();
     let (instances, bound) = reader.instances(document, entries.instances, &new_skins);
     let rig = RestoredRig {
         joints: list,
         skins,
         instances,
         bound,
+        unbound,
     };
     let before = document.constraints().clone();
     if let Err(why) = document.restore_rig(rig) {

@@ -13,6 +13,7 @@ use super::keys::{self, Key, SPAN};
 use super::v11::{MeshWeights, Row, RowBlock, SkinJoint};
 use crate::document::{Document, MeshId, MeshItem, validity};
 use crate::mesh::Mesh;
+use crate::skeleton::JointId;
 use crate::skinning::influences::CHUNK;
 use crate::skinning::{Influences, RowRef, Rows};
 use rayon::prelude::*;
@@ -31,6 +32,19 @@ pub(super) fn collect(
     influences: &Influences,
     points: Vec<u32>,
 ) -> Result<Option<MeshWeights>, ProjectError> {
+    let skin_joints = document
+        .skin_of_mesh(id)
+        .map_or(&[][..], |(_, skin)| &skin.joints);
+    collect_of(document, id, (influences, skin_joints), points)
+}
+
+/// [`collect`] with the joints of the rows by slot.
+pub(super) fn collect_of(
+    document: &Document,
+    id: MeshId,
+    (influences, skin_joints): (&Influences, &[JointId]),
+    points: Vec<u32>,
+) -> Result<Option<MeshWeights>, ProjectError> {
     let Some(item) = document.meshes().get(&id).filter(|_| !points.is_empty()) else {
         return Ok(None);
     };
@@ -44,9 +58,6 @@ pub(super) fn collect(
             used[usize::from(joint)] = true;
         }
     }
-    let skin_joints = document
-        .skin_of_mesh(id)
-        .map_or(&[][..], |(_, skin)| &skin.joints);
     let joints = skin_joints
         .iter()
         .enumerate()

@@ -79,6 +79,8 @@ impl From<Project> for v11::Project {
             skins: old.skins,
             instances: old.instances,
             weights: old.weights,
+            kept_weights: Vec::new(),
+            shapes: Vec::new(),
             layers: old.layers,
             stacks: old.stacks,
             masks: old.masks,

@@ -49,6 +49,12 @@ pub struct Project {
     /// Influences that differ from the source's, one entry per mesh.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) weights: Vec<MeshWeights>,
+    /// The weights that unbound meshes had, one entry per mesh.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) kept_weights: Vec<KeptEntry>,
+    /// Meshes whose vertices are not the source's, one entry per mesh.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) shapes: Vec<ShapeEntry>,
     /// Layers of weights, one entry per layer, of each mesh from the bottom to the top. The first one is the base,
     /// whose rows are in `weights`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -208,6 +214,39 @@ pub(super) struct InstanceEntry {
     /// The new skin that moves its mesh.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) skin: Option<u32>,
+    /// Whether it was taken from the skin that it has in the source.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) unbound: bool,
+}
+
+/// The weights that an unbound mesh had, and the number of the skin that moved it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KeptEntry {
+    pub(super) skin: u32,
+    pub(super) weights: MeshWeights,
+}
+
+/// The vertices of one mesh: positions one a point, normals one a distinct normal, in mesh space.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ShapeEntry {
+    pub(super) mesh: u32,
+    pub(super) name: String,
+    pub(super) positions: Vec<[f32; 3]>,
+    pub(super) normals: Vec<[f32; 3]>,
+    /// As many as the mesh has morph targets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) morphs: Vec<MorphShape>,
+}
+
+/// A morph target of a [`ShapeEntry`]: a displacement a point, and those of the normals of some vertices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MorphShape {
+    pub(super) deltas: Vec<[f32; 3]>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) normals: Vec<(u32, [f32; 3])>,
 }
 
 /// A bone by its name in VRM 1.0, and the joint that it is; without one the body has no such bone.

@@ -209,7 +209,8 @@ impl Command {
             Self::OrientPie => editor.why_not_rig(RigKind::Orient(Axis::Y)),
             Self::ApplyPie => {
                 let scale = editor.why_not_rig(RigKind::FreezeScale);
-                scale.and_then(|_| editor.why_not_rig(RigKind::PoseAsRest))
+                let mesh = scale.and_then(|_| editor.why_not_rig(RigKind::ApplyPose));
+                mesh.and_then(|_| editor.why_not_rig(RigKind::PoseAsRest))
             }
             Self::CalibrateLive | Self::ToggleRecording | Self::ToggleLive => editor
                 .live()
