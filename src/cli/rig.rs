@@ -7,6 +7,7 @@ use crate::document::rig::{Axis, Intent};
 use crate::document::{Document, Edit};
 use crate::io::is_project;
 use crate::rig::{Operation, Report, Template};
+use crate::skeleton::joint_limits::JointLimits;
 use crate::skeleton::{JointId, Pose};
 use crate::task::Task;
 use crate::weights::automatic::Automatic;
@@ -201,6 +202,15 @@ fn operation(
         "unbind" => Operation::Unbind,
         "bind-kept" => Operation::BindKept,
         "infer-parents" => Operation::InferParents,
+        "limits" => Operation::Limit {
+            joint: joint(0)?,
+            limits: match value(1) {
+                "none" => None,
+                ranges => Some(limits(ranges).ok_or_else(|| {
+                    wrong("limits are three ranges of degrees, as -10:150,0:0,free, or none")
+                })?),
+            },
+        },
         "logical-parent" => Operation::LogicalParent {
             joint: joint(0)?,
             parent: match value(1) {
@@ -213,6 +223,20 @@ fn operation(
         "intent" => return Err(wrong("it must follow a --move")),
         _ => return Err(wrong("see --help for its values")),
     })
+}
+
+/// A range `LOW:HIGH` in degrees or `free` for each axis, separated by commas.
+fn limits(text: &str) -> Option<JointLimits> {
+    let mut ranges = text.split(',').map(|range| {
+        if range == "free" {
+            return Some(JointLimits::FREE);
+        }
+        let (low, high) = range.split_once(':')?;
+        let angle = |text: &str| Some(text.trim().parse::<f64>().ok()?.to_radians());
+        Some([angle(low)?, angle(high)?])
+    });
+    let limits = JointLimits([ranges.next()??, ranges.next()??, ranges.next()??]);
+    (ranges.next().is_none() && limits.is_valid()).then_some(limits)
 }
 
 /// The bone of a name, of `#NODE`, or of a name that several have and a number: "name.001" is the second one.

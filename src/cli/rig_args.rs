@@ -54,7 +54,7 @@ impl RigStep {
     }
 }
 
-const FLAGS: [Flag; 21] = [
+const FLAGS: [Flag; 22] = [
     (
         "insert",
         "BONE N",
@@ -153,6 +153,11 @@ const FLAGS: [Flag; 21] = [
         "infer-parents",
         "",
         "Infer the parent of each bone along its limb in a flat rig, where all bones are children of one node (hand tracking)",
+    ),
+    (
+        "limits",
+        "BONE X,Y,Z|none",
+        "Set the rotation limits of a bone from its rest pose: for each of its axes LOW:HIGH in degrees, or free",
     ),
     (
         "logical-parent",

@@ -11,6 +11,7 @@ use crate::document::rig::{
     Reparent, RigError, SecondAxis, WeightRecipient,
 };
 use crate::skeleton::constraint::Constraint;
+use crate::skeleton::joint_limits::JointLimits;
 use crate::skeleton::orientation::world_of;
 use crate::skeleton::{JointId, Pose};
 use crate::task::Task;
@@ -149,6 +150,13 @@ pub enum Operation {
     PoseAsRest(Arc<Pose>),
     /// Infers the logical parents of flat rigs, whose joints are all children of one node.
     InferParents,
+    /// Sets the rotation limits of a joint.
+    Limit {
+        /// The joint.
+        joint: JointId,
+        /// The limits; `None`: it rotates freely.
+        limits: Option<JointLimits>,
+    },
     /// Sets the logical parent of a joint.
     LogicalParent {
         /// The joint.
@@ -187,6 +195,7 @@ impl Operation {
             Self::ApplyPose(_) => "Apply pose to mesh",
             Self::PoseAsRest(_) => "Use pose as rest pose",
             Self::InferParents => "Infer logical parents",
+            Self::Limit { .. } => "Set rotation limits",
             Self::LogicalParent { .. } => "Set logical parent",
         }
     }
@@ -288,6 +297,9 @@ impl Operation {
             Self::Unbind => unbind::unbind(document),
             Self::BindKept => unbind::bind_kept(document),
             Self::InferParents => rig::infer_logical_parents(document).map(Done::of),
+            &Self::Limit { joint, limits } => {
+                rig::set_limits(document, joint, limits).map(Done::of)
+            }
             &Self::LogicalParent { joint, parent } => {
                 rig::set_logical_parent(document, joint, parent).map(Done::of)
             }

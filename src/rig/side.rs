@@ -133,6 +133,10 @@ fn notes(document: &Document, found: &Symmetrized) -> Vec<String> {
         let n = counted(found.constrained.len(), "bone");
         notes.push(format!("Constraints mirrored to {n}."));
     }
+    if !found.limited.is_empty() {
+        let n = counted(found.limited.len(), "bone");
+        notes.push(format!("Rotation limits mirrored to {n}."));
+    }
     if !found.not_constrained.is_empty() {
         notes.push(format!(
             "Constraints left out, because what they follow has no counterpart, or would follow them itself: {}.",

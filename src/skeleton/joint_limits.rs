@@ -42,6 +42,19 @@ impl JointLimits {
         if angle <= NEAR { 0.0 } else { angle }
     }
 
+    /// The limits of the mirror image: local axes are mirrored by F = diag(-1, 1, 1), so that rotations about y and z change
+    /// their sign, or with `is_behavior` by F = -I, which keeps every rotation (`R' = F R F`).
+    #[must_use]
+    pub fn mirrored(&self, is_behavior: bool) -> Self {
+        let [x, y, z] = self.0;
+        let negated = |[low, high]: [f64; 2]| [0.0 - high, 0.0 - low];
+        if is_behavior {
+            *self
+        } else {
+            Self([x, negated(y), negated(z)])
+        }
+    }
+
     /// The limits about axes that are rotated by `turn`; `None` unless it is a multiple of 90 degrees about each: limits about other
     /// axes are no ranges of Euler angles.
     #[must_use]
@@ -90,6 +103,21 @@ mod tests {
         let twisted = bent(1.0) * DQuat::from_rotation_z(0.4);
         let held = hinge.clamped(twisted, &rest);
         assert!(hinge.excess(held, &rest) == 0.0 && hinge.excess(twisted, &rest) > 0.3);
+    }
+
+    #[test]
+    fn mirrored_limits_hold_mirrored_rotations() {
+        let limits = JointLimits([[-0.2, 1.0], [-0.5, 0.1], [0.0, 0.7]]);
+        let mirrored = limits.mirrored(false);
+        assert_eq!(mirrored.0, [[-0.2, 1.0], [-0.1, 0.5], [-0.7, 0.0]]);
+        assert_eq!(limits.mirrored(true), limits);
+        // F R F negates the y and z of the quaternion.
+        let turn = DQuat::from_euler(glam::EulerRot::ZYX, 1.2, -0.3, 0.4);
+        let image = |q: DQuat| DQuat::from_xyzw(q.x, -q.y, -q.z, q.w);
+        let rest = Transform::IDENTITY;
+        let apart =
+            image(limits.clamped(turn, &rest)).angle_between(mirrored.clamped(image(turn), &rest));
+        assert!(apart < 1e-7, "{apart}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ const KEYS_A_MOVE: usize = 12;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RangeOfMotion {
     /// The largest angle of a joint to either side about its own x, y and z axis in the rest pose, radians; 0: no
-    /// rotation about that axis.
+    /// rotation about that axis. Joints with rotation limits stay within these.
     pub angles: [f64; 3],
     /// Whether it rotates about the axes perpendicular to its bone.
     pub bend: bool,
@@ -42,6 +42,8 @@ pub struct Move {
     pub joint: JointId,
     /// 0, 1, 2: its own x, y, z axis in the rest pose.
     pub axis: usize,
+    /// The angle to the second side and that to the first, radians.
+    pub range: [f64; 2],
     /// Start time, seconds.
     pub start_secs: f64,
 }
@@ -62,16 +64,27 @@ impl RangeOfMotion {
                     };
                     is_wanted && self.angles[axis] != 0.0
                 })
-                .map(move |axis| (joint, axis))
+                .map(move |axis| (joint, axis, self.range(skeleton, joint, axis)))
+                .filter(|(.., range)| *range != [0.0; 2])
         });
         rotations
             .enumerate()
-            .map(|(i, (joint, axis))| Move {
+            .map(|(i, (joint, axis, range))| Move {
                 joint,
                 axis,
+                range,
                 start_secs: i as f64 * self.move_secs,
             })
             .collect()
+    }
+
+    /// The angles of a joint about an axis: within its limits about that axis.
+    fn range(&self, skeleton: &Skeleton, joint: JointId, axis: usize) -> [f64; 2] {
+        let angle = self.angles[axis];
+        let limits = skeleton.joint(joint).rule.limits;
+        let [low, high] = limits.map_or([-angle.abs(), angle.abs()], |limits| limits.0[axis]);
+        // A negative angle begins with the other side.
+        [(-angle).max(low).min(high), angle.max(low).min(high)]
     }
 
     /// The clip of these moves: in the rest pose at its start, at its end and between any two moves. A move reaches the
@@ -87,11 +100,15 @@ impl RangeOfMotion {
             let step = self.move_secs / KEYS_A_MOVE as f64;
             let times: Vec<f64> = (0..n_keys).map(|k| first + step * k as f64).collect();
             builder.rotate(of_joint[0].joint, &times, |k| {
-                let axis = of_joint[(k / KEYS_A_MOVE).min(of_joint.len() - 1)].axis;
-                axis_angle(
-                    DVec3::AXES[axis],
-                    self.angles[axis] * swing(k % KEYS_A_MOVE),
-                )
+                let made = of_joint[(k / KEYS_A_MOVE).min(of_joint.len() - 1)];
+                let swing = swing(k % KEYS_A_MOVE);
+                let [first, second] = made.range;
+                let angle = if swing >= 0.0 {
+                    second * swing
+                } else {
+                    first * -swing
+                };
+                axis_angle(DVec3::AXES[made.axis], angle)
             });
         }
         Clip {

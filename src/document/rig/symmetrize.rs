@@ -1,6 +1,7 @@
 //! Symmetrizing: the joints of one side get the other side's places and axes, mirrored.
 
 use super::frames::{Keys, apply_frames};
+use super::limits::mirror_limits;
 use super::local::{Splitter, inverse, signs};
 use super::reparent::{Keep, Reparent, set_parent};
 use super::rotation::{angle_of, proper};
@@ -37,6 +38,8 @@ pub struct Symmetrized {
     pub constrained: Vec<JointId>,
     /// Joints with constraints that cannot be mirrored: what they follow has no counterpart, or would follow them itself.
     pub not_constrained: Vec<JointId>,
+    /// Joints that have the mirrored rotation limits of their counterpart now.
+    pub limited: Vec<JointId>,
     /// How many pairs of the model follow the way of mirroring that was used, of how many.
     pub pairs: (usize, usize),
     /// Whether the axes of both sides are negatives of each other (Maya's *Behavior*); otherwise only x is (Blender's).
@@ -47,7 +50,7 @@ pub struct Symmetrized {
 /// creates those that are missing, without weights. W' = M W F with the reflection M in the model's plane, and
 /// F = diag(-1, 1, 1) or -I, whichever the model's pairs follow.
 ///
-/// Mirrored constraints replace those of the counterparts. New axes and parents keep every motion; moves are new pivots, which
+/// Mirrored constraints and rotation limits replace those of the counterparts. New axes and parents keep every motion; moves are new pivots, which
 /// change the clips.
 ///
 /// Fails for a joint of the middle, where nothing would change, and where a counterpart would need shear. Source: Blender's
@@ -84,13 +87,14 @@ pub fn symmetrize(document: &Document, joint: JointId) -> Result<(RigEdit, Symme
     let made = done.created.iter().map(|&(made, source)| (source, made));
     let pairs: Vec<(JointId, JointId)> = existing.iter().copied().chain(made).collect();
     mirror_logical_parents(&mut changed, &pairs, &way)?;
+    done.limited = mirror_limits(&mut changed, &pairs, &way, &done.not_turned)?;
     let not_turned = &done.not_turned;
     let mirrored = mirror_constraints::mirror(&mut changed, &pairs, &replaced, &way, not_turned);
     done.constrained = mirrored.constrained;
     done.not_constrained = mirrored.left_out;
     let is_symmetric =
         done.created.is_empty() && done.matched.is_empty() && done.reparented.is_empty();
-    if is_symmetric && done.constrained.is_empty() {
+    if is_symmetric && done.constrained.is_empty() && done.limited.is_empty() {
         let n = done.left_out.len() + done.not_turned.len();
         if n > 0 {
             return Err(RigError::Value(format!(
