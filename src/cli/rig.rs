@@ -38,9 +38,10 @@ pub(crate) fn run(args: &RigArgs, out: &mut dyn Write) -> Result<ExitCode, Failu
     }
     let pose = &args.pose;
     let has_pose = pose.clip.is_some() || pose.pose.is_some();
-    if has_pose && !args.steps.0.iter().any(|s| s.flag == "pose-as-rest") {
+    let takes_pose = |step: &RigStep| ["pose-as-rest", "apply-pose"].contains(&step.flag);
+    if has_pose && !args.steps.0.iter().any(takes_pose) {
         return Err(Failure::Usage(
-            "--clip, --time and --pose need --pose-as-rest.".into(),
+            "--clip, --time and --pose need --pose-as-rest or --apply-pose.".into(),
         ));
     }
     let brush_before = loaded.document.session().brush;

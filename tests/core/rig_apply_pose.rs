@@ -1,6 +1,6 @@
 //! A pose applied to the mesh: the posed shape is bound, clips stay, and project and file hold it.
 
-use crate::cli::asset;
+use crate::cli::{asset, done as cli};
 use crate::export_models::reopen;
 use crate::rig_draw::assert_comes_back;
 use crate::rig_tools::{done, refused, unchanged};
@@ -261,4 +261,42 @@ fn blended_vertices_of_mannequiny_move_as_much_as_measured() {
     println!("all clips: at most {worst:.2} %, rms {rms:.3} %");
     assert!((1.6..1.95).contains(&worst), "{worst}");
     assert!((0.09..0.15).contains(&rms), "{rms}");
+}
+
+#[test]
+fn the_command_line_applies_the_pose_of_its_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("posed.glb");
+    let (file, out) = (asset("arm"), out.to_str().unwrap());
+    let said = cli(&[
+        "rig",
+        &file,
+        "--apply-pose",
+        "--clip",
+        "0",
+        "--time",
+        "0.4",
+        "--out",
+        out,
+    ]);
+    assert!(said.contains("Apply pose to mesh"), "{said}");
+    let before = arm();
+    let clip = before.clips().values().next().unwrap();
+    let pose = before.pose_of_clip(clip, 0.4);
+    let posed = pose.world_matrices(before.skeleton());
+    let after = sinew::io::open_any(out.as_ref(), &Task::new())
+        .unwrap()
+        .document;
+    // The order of the points may differ.
+    let size = |points: Vec<DVec3>| {
+        let low = points.iter().fold(DVec3::INFINITY, |a, p| a.min(*p));
+        let high = points.iter().fold(DVec3::NEG_INFINITY, |a, p| a.max(*p));
+        [low, high]
+    };
+    let instance = before.instances().values().next().unwrap();
+    let was = size(posed_points(&before, instance, &posed));
+    let now = size(rest_points(&after).into_values().flatten().collect());
+    for (a, b) in was.iter().zip(&now) {
+        assert!(a.distance(*b) < 1e-5, "{a} {b}");
+    }
 }
