@@ -171,25 +171,7 @@ impl Chain {
         if gap > 1e-9 * (1.0 + target.length()) {
             gap = self.reduce_gap(skeleton, pose, target, gap);
         }
-        for _ in 0..LIMITED_ROUNDS {
-            let clamped = [self.root, self.mid].map(|j| pose.clamp_rotation(skeleton, j));
-            if clamped == [false; 2] {
-                break;
-            }
-            let before = pose.clone();
-            let held = self.positions(skeleton, pose).end.distance(target);
-            let (next, _) = self.bend(skeleton, pose, target, |_, _| None);
-            for joint in [self.root, self.mid] {
-                pose.clamp_rotation(skeleton, joint);
-            }
-            gap = self.positions(skeleton, pose).end.distance(target);
-            // A step that does not bring the end closer is rejected.
-            if next.is_nan() || gap >= held || gap.is_nan() {
-                *pose = before;
-                gap = held;
-                break;
-            }
-        }
+        gap = self.hold_limits(skeleton, pose, target, gap);
         if let Some(wanted) = end_orientation {
             let now = orientation(world_of(skeleton, pose, self.end).matrix3);
             let rotation = wanted * now.transpose();
@@ -198,6 +180,52 @@ impl Chain {
             }
         }
         gap
+    }
+
+    /// Clamps root and mid joint to their rotation limits. Where that changed them, the root aims the end at `target`, and both
+    /// bend again, as long as this brings the end closer. `gap`: the distance before; returns the distance after.
+    fn hold_limits(&self, skeleton: &Skeleton, pose: &mut Pose, target: DVec3, gap: f64) -> f64 {
+        let joints = [self.root, self.mid];
+        let clamp = |pose: &mut Pose| joints.map(|j| pose.clamp_rotation(skeleton, j));
+        let gap_of = |pose: &Pose| self.positions(skeleton, pose).end.distance(target);
+        if clamp(pose) == [false; 2] {
+            return gap;
+        }
+        let mut held = gap_of(pose);
+        for round in 0..LIMITED_ROUNDS {
+            let before = joints.map(|j| pose.locals[j.get()].rotation);
+            if round > 0 {
+                self.bend(skeleton, pose, target, |_, _| None);
+                clamp(pose);
+            }
+            self.aim(skeleton, pose, target);
+            clamp(pose);
+            let gap = gap_of(pose);
+            // A step that does not bring the end closer is rejected.
+            if gap >= held || gap.is_nan() {
+                for (joint, rotation) in joints.iter().zip(before) {
+                    pose.locals[joint.get()].rotation = rotation;
+                }
+                if round > 0 {
+                    break;
+                }
+            } else {
+                held = gap;
+            }
+        }
+        held
+    }
+
+    /// Rotates the root so that the end is in the direction of `target`.
+    fn aim(&self, skeleton: &Skeleton, pose: &mut Pose, target: DVec3) {
+        let now = self.positions(skeleton, pose);
+        let tiny = NOTHING * (1.0 + target.length());
+        if let (Some(from), Some(to)) = (
+            direction(now.end - now.root, tiny),
+            direction(target - now.root, tiny),
+        ) {
+            rotate_in_world(skeleton, pose, self.root, swing(from, to, None));
+        }
     }
 
     /// Rotates the root and the mid joint as [`Chain::reach`], for evaluations in every frame: allocates nothing.
@@ -222,11 +250,12 @@ impl Chain {
             };
             pole.filter(across).or_else(natural)
         });
-        if is_exact || gap <= 1e-9 * (1.0 + target.length()) {
+        let gap = if is_exact || gap <= 1e-9 * (1.0 + target.length()) {
             gap
         } else {
             self.reduce_gap(skeleton, pose, target, gap)
-        }
+        };
+        self.hold_limits(skeleton, pose, target, gap)
     }
 
     /// Bends the chain by the law of cosines, again where non-uniform scale changed its lengths. Returns the remaining distance
@@ -257,14 +286,8 @@ impl Chain {
                 return (gap, true);
             }
             // Non-uniform scale changed the angle: aim at the target first, then bend again.
-            let tiny = NOTHING * size;
-            if let (Some(from), Some(to)) = (
-                direction(now.end - now.root, tiny),
-                direction(target - now.root, tiny),
-            ) {
-                rotate_in_world(skeleton, pose, self.root, swing(from, to, None));
-                gap = self.positions(skeleton, pose).end.distance(target);
-            }
+            self.aim(skeleton, pose, target);
+            gap = self.positions(skeleton, pose).end.distance(target);
         }
         (gap, false)
     }

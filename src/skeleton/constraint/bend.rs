@@ -58,7 +58,7 @@ pub(super) fn reach(skeleton: &Skeleton, pose: &mut Pose, act: &Act, influence: 
     }
 }
 
-/// Bends a chain until its end is at the target, again where it stays off: near its full reach, and under scale that is not
+/// Bends a chain within the rotation limits of its joints until its end is at the target, again where it stays off: near its full reach, and under scale that is not
 /// uniform, which changes the lengths of its bones.
 fn reach_by_chain(skeleton: &Skeleton, pose: &mut Pose, act: &Act, target: DVec3) {
     let joints = &act.bent[..];
@@ -75,6 +75,7 @@ fn reach_by_chain(skeleton: &Skeleton, pose: &mut Pose, act: &Act, target: DVec3
         let bones = places[..n].windows(2);
         let length: f64 = bones.map(|bone| bone[0].distance(bone[1])).sum();
         reach_chain(&mut places[..n], target, Some(side), REACHED, MOST_ROUNDS);
+        let mut is_clamped = false;
         for i in 0..n - 1 {
             // The shortest arc keeps the roll.
             let from = place(pose, joints[i + 1]) - place(pose, joints[i]);
@@ -82,6 +83,16 @@ fn reach_by_chain(skeleton: &Skeleton, pose: &mut Pose, act: &Act, target: DVec3
             if let (Some(from), Some(to)) = (from.try_normalize(), to.try_normalize()) {
                 let arc = DQuat::from_rotation_arc(from, to);
                 rotate_in_world(skeleton, pose, joints[i], arc);
+                is_clamped |= pose.clamp_rotation(skeleton, joints[i]);
+            }
+        }
+        // What a limit takes from one joint the others make up for: cyclic coordinate descent (Wang and Chen 1991).
+        for &joint in joints[..n - 1].iter().rev().filter(|_| is_clamped) {
+            let at = place(pose, joint);
+            let [from, to] = [place(pose, joints[n - 1]), target].map(|p| (p - at).try_normalize());
+            if let (Some(from), Some(to)) = (from, to) {
+                rotate_in_world(skeleton, pose, joint, DQuat::from_rotation_arc(from, to));
+                pose.clamp_rotation(skeleton, joint);
             }
         }
         let gap = place(pose, joints[n - 1]).distance(target);

@@ -2,6 +2,7 @@ use super::*;
 use crate::math::Transform;
 use crate::skeleton::Joint;
 use crate::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
+use crate::skeleton::joint_limits::JointLimits;
 use crate::skeleton::orientation::world_of;
 use glam::{DMat3, DQuat, DVec3};
 use std::f64::consts::TAU;
@@ -26,7 +27,11 @@ fn arm() -> Skeleton {
 }
 
 fn applied(constraints: &[(u32, Rule, f64)], pose: &Pose) -> Pose {
-    let skeleton = Arc::new(arm());
+    applied_on(arm(), constraints, pose)
+}
+
+fn applied_on(skeleton: Skeleton, constraints: &[(u32, Rule, f64)], pose: &Pose) -> Pose {
+    let skeleton = Arc::new(skeleton);
     let mut all = Constraints::new();
     for (joint, rule, influence) in constraints {
         all.entry(JointId(*joint)).or_default().push(Constraint {
@@ -137,6 +142,45 @@ fn an_arm_reaches_with_both_kinds_of_reach() {
     let to = (place(&reached, 3) - helper.translation).normalize_or_zero();
     assert!(helper.matrix3.x_axis.distance(to) < 1e-9);
     assert_eq!(applied(&[(2, bones, 0.0)], &pose), pose);
+}
+
+#[test]
+fn a_reach_stays_within_the_rotation_limits() {
+    let limited = |most: f64| {
+        let mut joints = arm().joints().to_vec();
+        joints[1].rule.limits = Some(JointLimits([[0.0; 2], [0.0; 2], [-most, most]]));
+        Skeleton::new(joints).unwrap()
+    };
+    let mut pose = Pose::rest(&arm());
+    pose.locals[1].rotation = DQuat::from_rotation_z(0.2);
+    let bones = Rule::ReachTwoBones {
+        target: JointId(3),
+        pole: None,
+        softness: 0.0,
+    };
+    let chain = Rule::ReachChain {
+        target: JointId(3),
+        n_bones: 2,
+    };
+    let gap = |pose: &Pose| place(pose, 2).distance(place(pose, 3));
+    for rule in [bones, chain] {
+        // The elbow has to bend by 1.18.
+        let room = applied_on(limited(1.5), &[(2, rule.clone(), 1.0)], &pose);
+        assert!(gap(&room) < 1e-3, "{rule:?}: {}", gap(&room));
+        let skeleton = limited(0.5);
+        let held = applied_on(skeleton.clone(), &[(2, rule.clone(), 1.0)], &pose);
+        let joint = skeleton.joint(JointId(1));
+        let limits = joint.rule.limits.unwrap();
+        assert_eq!(limits.excess(held.locals[1].rotation, &joint.rest), 0.0);
+        // As near as a bend by 0.5 comes: along the line to the target.
+        let length = (1.0f64 + 0.64 + 1.6 * 0.5f64.cos()).sqrt();
+        let best = length - 1.5;
+        assert!(
+            (gap(&held) - best).abs() < 2e-2,
+            "{rule:?}: {} {best}",
+            gap(&held)
+        );
+    }
 }
 
 #[test]
