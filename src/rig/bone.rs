@@ -21,13 +21,3 @@ pub(super) fn locked_note(document: &Document, joints: &[JointId]) -> Option<Str
         document.skeleton().label(*locked)
     ))
 }
-
-/// The note on the keyframes of helper bones, which are computed once; another one where there is no clip to compute them in.
-pub(super) fn keys_note(document: &Document, says: impl FnOnce(&str) -> String) -> String {
-    if document.clips().is_empty() {
-        "The model has no clip, so the new bones have no keyframes and do not rotate with a pose."
-            .into()
-    } else {
-        says("the new keyframes do not follow")
-    }
-}

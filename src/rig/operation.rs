@@ -1,6 +1,6 @@
 //! The operations.
 
-use super::bone::{keys_note, locked_note, tail_of};
+use super::bone::{locked_note, tail_of};
 use super::done::Done;
 use super::template::Template;
 use super::{bind, centre, layers, parent, remove, roll, side, template, twist, unbind};
@@ -418,12 +418,10 @@ fn draw(document: &Document, request: &Draw) -> Result<Done, RigError> {
 fn half(document: &Document, joint: JointId) -> Result<Done, RigError> {
     let (edit, made) = rig::half(document, joint)?;
     let skeleton = document.skeleton();
-    let mut notes = vec![keys_note(document, |them| {
-        format!(
-            "It takes half of the rotation of “{}” from its current keyframes; {them} later changes.",
-            skeleton.label(joint)
-        )
-    })];
+    let mut notes = vec![format!(
+        "A constraint gives it half of the rotation of “{}”. Exports write its keyframes.",
+        skeleton.label(joint)
+    )];
     let parent = skeleton.joint(joint).parent;
     let both: Vec<JointId> = parent.into_iter().chain([joint]).collect();
     notes.extend(locked_note(document, &both));

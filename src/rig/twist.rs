@@ -1,6 +1,6 @@
 //! Twist chains: which twist a bone shares follows from its part of the body.
 
-use super::bone::{keys_note, locked_note, tail_of};
+use super::bone::{locked_note, tail_of};
 use super::done::Done;
 use crate::document::Document;
 use crate::document::rig::{self, RigError, Twist, TwistOf};
@@ -18,16 +18,16 @@ pub(super) fn run(document: &Document, joint: JointId, n: usize) -> Result<Done,
     };
     let (edit, made) = rig::twist(document, &request)?;
     let skeleton = document.skeleton();
-    let mut notes = vec![keys_note(document, |them| match of {
+    let mut notes = vec![match of {
         TwistOf::Child => format!(
-            "They share the twist of “{}” in its current keyframes; {them} later changes.",
+            "Constraints give them their shares of the twist of “{}”. Exports write their keyframes.",
             skeleton.label(child)
         ),
         TwistOf::Own => format!(
-            "Towards its head they take back the twist of “{}” in its current keyframes; {them} later changes.",
+            "Constraints take back the twist of “{}” towards its head. Exports write their keyframes.",
             skeleton.label(joint)
         ),
-    })];
+    }];
     notes.extend(locked_note(document, &[joint]));
     Ok(Done { edit, made, notes })
 }

@@ -110,7 +110,7 @@ fn twist_chains_share_the_twist_of_the_child_and_move_nothing_at_rest() {
         assert_eq!(did.made.len(), n);
         assert_eq!(name(&document, did.made[0]), "middle_twist_01");
         assert!(at_rest(&before, &document) < 1e-12);
-        assert!(report.counts.n_points > 0 && report.counts.keys_added > 0);
+        assert!(report.counts.n_points > 0 && report.counts.keys_added == 0);
         sums_to_one(&document);
         for time in [0.0, 0.2, 0.4, 0.7, 1.0] {
             let pose = clip_at(&document, time);
@@ -119,21 +119,24 @@ fn twist_chains_share_the_twist_of_the_child_and_move_nothing_at_rest() {
                 let local = &pose.locals[joint.get()];
                 let share = twist_angle(local.rotation, DVec3::X);
                 let expected = all * f64::from(k) / n as f64;
-                // Within the tolerance of baked keyframes.
-                assert!(
-                    (share - expected).abs() < 0.11f64.to_radians(),
-                    "{share} {expected}"
-                );
+                assert!((share - expected).abs() < 1e-9, "{share} {expected}");
                 let x = f64::from(k) / n as f64;
                 assert!(local.translation.distance(DVec3::X * x) < 1e-12);
             }
         }
-        // Every clip has the channel, also one in which the hand is still.
-        let still = document.clips()[&ClipId(0)].clone();
+        // They follow by constraints, also in a pose that no clip has.
         for &joint in &did.made {
-            let c = still.channel_of(joint, Property::Rotation).unwrap();
-            assert_eq!(still.channels[c].times.len(), 1);
+            assert_eq!(document.constraints_of(joint).len(), 1);
+            for clip in document.clips().values() {
+                assert_eq!(clip.channel_of(joint, Property::Rotation), None);
+            }
         }
+        let mut pose = Pose::clone(document.rest_pose());
+        pose.locals[END.get()].rotation *= DQuat::from_rotation_x(0.8);
+        document.constrain(&mut pose);
+        let last = did.made.last().unwrap();
+        let share = twist_angle(pose.locals[last.get()].rotation, DVec3::X);
+        assert!((share - 0.8).abs() < 1e-9, "{share}");
     }
 }
 
@@ -156,12 +159,14 @@ fn an_upper_arms_twist_is_taken_back_at_its_head() {
     let (edit, made) = rig::twist(&document, &request).unwrap();
     apply(&mut document, edit);
     assert!(at_rest(&before, &document) < 1e-12);
-    let own = twist_angle(document.pose().locals[MIDDLE.get()].rotation, DVec3::X);
+    let mut pose = Pose::clone(document.pose());
+    document.constrain(&mut pose);
+    let own = twist_angle(pose.locals[MIDDLE.get()].rotation, DVec3::X);
     for (k, joint) in made.iter().enumerate() {
-        let local = document.pose().locals[joint.get()];
+        let local = pose.locals[joint.get()];
         let share = twist_angle(local.rotation, DVec3::X);
         let expected = -own * (1.0 - k as f64 / 2.0);
-        assert!((share - expected).abs() < 1e-12);
+        assert!((share - expected).abs() < 1e-9, "{share} {expected}");
         assert!(local.translation.distance(DVec3::X * 0.5 * k as f64) < 1e-12);
     }
 }
@@ -660,7 +665,8 @@ fn fifty_random_operations_survive_undo_project_and_export() {
         assert!(compared.at_rest().max / compared.diagonal < 1e-5);
         for (id, clip) in document.clips() {
             let off = compared.in_clips(clip, &file.clips()[id]).max / compared.diagonal;
-            assert!(off < 1e-5, "{name}, {}: {off:e}", clip.name);
+            // Within the tolerance of the keyframes that are written for constraints.
+            assert!(off < 1e-4, "{name}, {}: {off:e}", clip.name);
         }
         for state in states.iter().rev().skip(1) {
             history.undo(&mut document).unwrap();

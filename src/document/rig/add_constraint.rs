@@ -13,9 +13,19 @@ pub fn add_constraint(
     constraint: &Constraint,
 ) -> Result<RigEdit, RigError> {
     check_live(document, joint)?;
-    let mut list = document.constraints_of(joint).to_vec();
-    list.push(constraint.clone());
     let mut changed = document.clone();
-    changed.apply(&mut Edit::Constraints(ConstraintsEdit { joint, list }))?;
+    constrain(&mut changed, joint, constraint.clone())?;
     Ok(RigEdit::between(document, &changed))
+}
+
+/// Adds a constraint to a joint of a scratch copy.
+pub(super) fn constrain(
+    changed: &mut Document,
+    joint: JointId,
+    constraint: Constraint,
+) -> Result<(), RigError> {
+    let mut list = changed.constraints_of(joint).to_vec();
+    list.push(constraint);
+    changed.apply(&mut Edit::Constraints(ConstraintsEdit { joint, list }))?;
+    Ok(())
 }

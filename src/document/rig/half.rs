@@ -1,19 +1,19 @@
-//! Half joints: helper joints at elbows, knees and knuckles that turn by half of the bend.
+//! Half joints: helper joints at elbows, knees and knuckles that rotate by half of the bend.
 
-use super::follow::bake;
+use super::add_constraint::constrain;
 use super::frames::set_channel;
 use super::rows::{change_rows, shared};
 use super::{RigEdit, RigError, add_to_skins, check_live, helper_name, joints_of, set_joints};
 use crate::document::Document;
 use crate::math::Transform;
-use crate::skeleton::constraint::share_of_rotation;
+use crate::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
 use crate::skeleton::{Channel, Joint, JointId, Property};
 use crate::skinning::RowRef;
 use std::sync::Arc;
 
 /// The edit that adds a half joint between a joint and its parent, and its id. It is a child of the parent at the joint's
-/// place with the joint's rest rotation, and turns by half of what the joint turns; nothing moves at rest. Its rotations
-/// are keyframes in every clip.
+/// place with the joint's rest rotation; nothing moves at rest. A Copy Rotation constraint of influence 1/2 gives it half of the
+/// joint's rotation from rest.
 ///
 /// Weights: w_h = 2 min(w1, w2), taken in equal parts from both, so that the mean angle stays.
 ///
@@ -53,9 +53,17 @@ pub fn half(document: &Document, joint: JointId) -> Result<(RigEdit, JointId), R
             set_channel(Arc::make_mut(clip), follows);
         }
     }
-    bake(&mut changed, made, joint, |now| {
-        share_of_rotation(lower.rotation, now, 0.5)
-    });
+    let rule = Rule::CopyRotation {
+        source: joint,
+        space: Space::Local,
+        keeps_offset: true,
+        axes: CopiedAxes::default(),
+    };
+    let constraint = Constraint {
+        influence: 0.5,
+        ..Constraint::new(rule)
+    };
+    constrain(&mut changed, made, constraint)?;
     let mut edit = RigEdit::between(document, &changed);
     edit.inherits = vec![(made, parent)];
     Ok((edit, made))

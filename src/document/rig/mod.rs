@@ -24,7 +24,6 @@ mod drivers;
 mod edit;
 mod error;
 mod extrude;
-mod follow;
 mod frames;
 mod freeze_scale;
 mod half;

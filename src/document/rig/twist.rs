@@ -1,13 +1,13 @@
 //! Twist chains: helper joints along a bone that share a twist, so that its skin keeps its radius.
 
-use super::follow::bake;
+use super::add_constraint::constrain;
 use super::insert::{keep_rest, split_weights};
 use super::{RigEdit, RigError, add_to_skins, check_live, helper_name, joints_of, set_joints};
 use crate::document::Document;
 use crate::math::Transform;
-use crate::skeleton::constraint::twist_share;
+use crate::skeleton::constraint::{Constraint, Rule};
 use crate::skeleton::{Joint, JointId, Skeleton};
-use glam::{DAffine3, DQuat, DVec3};
+use glam::DAffine3;
 use std::sync::Arc;
 
 /// The twist that the joints of a chain share.
@@ -33,7 +33,7 @@ pub struct Twist {
 }
 
 /// The edit that adds a twist chain, and its joints. They are children of the bone at k / n of its length, and share its
-/// weights by hat functions; nothing moves at rest. Their rotations are keyframes in every clip.
+/// weights by hat functions; nothing moves at rest. Twist Share constraints give them their shares of the twist.
 ///
 /// Fails for other numbers than 1 - 6 and for a bone without length. Source: twist bones of production rigs; no paper.
 pub fn twist(document: &Document, request: &Twist) -> Result<(RigEdit, Vec<JointId>), RigError> {
@@ -97,23 +97,25 @@ pub fn twist(document: &Document, request: &Twist) -> Result<(RigEdit, Vec<Joint
         TwistOf::Child => child,
         TwistOf::Own => joint,
     };
-    let rest = skeleton.joint(source).rest.rotation;
     for (&new, knot) in made.iter().zip(knots(request)) {
-        bake(&mut changed, new, source, |now| {
-            shared(rest, now, axis, knot, request.of)
-        });
+        let rule = Rule::TwistShare {
+            source,
+            axis,
+            share: share_at(knot, request.of),
+            centre: 0.0,
+        };
+        constrain(&mut changed, new, Constraint::new(rule))?;
     }
     let mut edit = RigEdit::between(document, &changed);
     edit.inherits = made.iter().map(|&new| (new, joint)).collect();
     Ok((edit, made))
 }
 
-/// The rotation of the chain's joint at `knot`: t^f with the twist t of the source's turn from rest, in the axes of the
-/// joint (which are the bone's).
-fn shared(rest: DQuat, now: DQuat, axis: DVec3, knot: f64, of: TwistOf) -> DQuat {
+/// The share of the twist at `knot`: a bone's own twist is taken back at its head.
+fn share_at(knot: f64, of: TwistOf) -> f64 {
     match of {
-        TwistOf::Child => twist_share(now * rest.conjugate(), axis, knot),
-        TwistOf::Own => twist_share(rest.conjugate() * now, axis, knot - 1.0),
+        TwistOf::Child => knot,
+        TwistOf::Own => knot - 1.0,
     }
 }
 
@@ -149,7 +151,8 @@ fn fractions(along: f64, beta: f64, n: usize, of: TwistOf) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::f64::consts::{FRAC_1_SQRT_2, PI};
+    use glam::{DQuat, DVec3};
+    use std::f64::consts::FRAC_1_SQRT_2;
 
     #[test]
     fn weights_are_hats_over_the_knots() {
@@ -165,17 +168,10 @@ mod tests {
     }
 
     #[test]
-    fn the_near_end_of_an_upper_arm_does_not_turn_and_the_far_end_of_a_forearm_follows() {
-        let rest = DQuat::from_rotation_z(0.4);
-        let turn = DQuat::from_rotation_x(1.0);
-        // The bone's own turn from rest about its axis is undone at its head.
-        let undone = shared(rest, rest * turn, DVec3::X, 0.0, TwistOf::Own);
-        assert!((turn * undone).abs_diff_eq(DQuat::IDENTITY, 1e-15));
-        let none = shared(rest, rest * turn, DVec3::X, 1.0, TwistOf::Own);
-        assert!(none.abs_diff_eq(DQuat::IDENTITY, 1e-15));
-        // The child's turn, in the axes of the bone.
-        let all = shared(rest, turn * rest, DVec3::X, 1.0, TwistOf::Child);
-        assert!(all.abs_diff_eq(turn, 1e-15));
+    fn the_near_end_of_an_upper_arm_does_not_rotate_and_the_far_end_of_a_forearm_follows() {
+        assert_eq!(share_at(0.0, TwistOf::Own), -1.0);
+        assert_eq!(share_at(1.0, TwistOf::Own), 0.0);
+        assert_eq!(share_at(1.0, TwistOf::Child), 1.0);
     }
 
     /// The radius left between two neighbours is cos(phi / 2n).
@@ -190,10 +186,8 @@ mod tests {
         ] {
             let phi: f64 = f64::to_radians(phi);
             let at = |k: usize| {
-                // Not a half turn exactly, where the share jumps.
-                let now = DQuat::from_rotation_x(phi.min(PI - 1e-9));
-                let knot = k as f64 / n as f64;
-                shared(DQuat::IDENTITY, now, DVec3::X, knot, TwistOf::Child) * DVec3::Y
+                let share = share_at(k as f64 / n as f64, TwistOf::Child);
+                DQuat::from_rotation_x(phi * share) * DVec3::Y
             };
             for k in 0..n {
                 let radius = ((at(k) + at(k + 1)) * 0.5).length();

@@ -32,20 +32,12 @@ pub use keys::BakeTolerance;
 pub use kind::{Constraint, Constraints, MOST_SOFTNESS, Rule, Space};
 pub use mirrored::OtherSide;
 pub use order::Order;
-pub use swing_twist::{swing, twist, twist_angle, twist_share};
-
-use super::slerp::slerp_shortest;
-use glam::DQuat;
-
-/// The rotation between `from` and `to` by slerp along the shorter arc: copy rotation with an influence, and the half
-/// rotation at 1/2.
-pub fn share_of_rotation(from: DQuat, to: DQuat, influence: f64) -> DQuat {
-    slerp_shortest(from, to, influence)
-}
+pub use swing_twist::{swing, twist, twist_angle};
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::skeleton::slerp::slerp_shortest;
+    use glam::DQuat;
 
     #[test]
     fn half_of_a_rotation_is_the_published_one() {
@@ -53,7 +45,7 @@ mod tests {
             DQuat::from_rotation_z(20f64.to_radians()),
             DQuat::from_rotation_y(130f64.to_radians()),
         );
-        let half = share_of_rotation(rest, now, 0.5);
+        let half = slerp_shortest(rest, now, 0.5);
         let expected = [0.0, 0.5385161907, 0.1031794678, 0.8362740638];
         assert!(
             half.abs_diff_eq(DQuat::from_array(expected), 1e-9),

@@ -28,12 +28,6 @@ pub fn twist_angle(q: DQuat, axis: DVec3) -> f64 {
     2.0 * d.atan2(w)
 }
 
-/// The twist of `q` about the unit `axis` with `share` of its angle. It jumps where the angle passes a half turn, as
-/// every share that has no memory does.
-pub fn twist_share(q: DQuat, axis: DVec3, share: f64) -> DQuat {
-    DQuat::from_axis_angle(axis, twist_angle(q, axis) * share)
-}
-
 /// The swing of `q`, whose axis is across the unit `axis`: `q = swing * twist`.
 pub fn swing(q: DQuat, axis: DVec3) -> DQuat {
     q * twist(q, axis).conjugate()
@@ -68,7 +62,7 @@ mod tests {
         assert!((twist_angle(q, DVec3::X).to_degrees() - 70.0).abs() < 1e-9);
         assert!((twist_angle(x * z, DVec3::X).to_degrees() - 70.0).abs() < 1e-9);
         close(
-            twist_share(q, DVec3::X, 0.5),
+            DQuat::from_axis_angle(DVec3::X, 0.5 * twist_angle(q, DVec3::X)),
             [0.3007057995, 0.0, 0.0, 0.9537169507],
         );
         let again = swing(q, DVec3::X) * twist(q, DVec3::X);
