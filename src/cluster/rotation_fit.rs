@@ -1,6 +1,7 @@
 //! The rotation that fits one set of vectors to another.
 
 use super::frame::minimal_rotation;
+use crate::math::symmetric_eigen;
 use crate::math::transform::normalize_or_identity;
 use glam::{DMat3, DQuat, DVec3};
 
@@ -31,7 +32,7 @@ pub(super) fn fit_rotation(pairs: impl Iterator<Item = (f64, DVec3, DVec3)> + Cl
         [x.z - z.x, y.x + x.y, y.y - x.x - z.z, z.y + y.z],
         [y.x - x.y, x.z + z.x, z.y + y.z, z.z - x.x - y.y],
     ];
-    let (values, vectors) = eigen4(matrix);
+    let (values, vectors) = symmetric_eigen(matrix);
     let mut order = [0, 1, 2, 3];
     order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
     let [best, second, ..] = order;
@@ -55,44 +56,6 @@ fn heaviest(pairs: impl Iterator<Item = (f64, DVec3, DVec3)>) -> DQuat {
         }
     }
     best.1
-}
-
-/// Eigenvalues, and eigenvectors as columns, of a symmetric matrix: cyclic Jacobi rotations (Golub & Van Loan 2013, 8.5).
-fn eigen4(mut a: [[f64; 4]; 4]) -> ([f64; 4], [[f64; 4]; 4]) {
-    let mut v = [[0.0; 4]; 4];
-    for (i, row) in v.iter_mut().enumerate() {
-        row[i] = 1.0;
-    }
-    for _ in 0..20 {
-        let mut off = 0.0;
-        for p in 0..3 {
-            for q in p + 1..4 {
-                off += a[p][q] * a[p][q];
-                if a[p][q].abs() < 1e-300 {
-                    continue;
-                }
-                let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
-                let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
-                let c = 1.0 / (t * t + 1.0).sqrt();
-                let s = t * c;
-                for row in &mut a {
-                    (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
-                }
-                let (rp, rq) = (a[p], a[q]);
-                for k in 0..4 {
-                    a[p][k] = c * rp[k] - s * rq[k];
-                    a[q][k] = s * rp[k] + c * rq[k];
-                }
-                for row in &mut v {
-                    (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
-                }
-            }
-        }
-        if off < 1e-34 {
-            break;
-        }
-    }
-    ([0, 1, 2, 3].map(|i| a[i][i]), v)
 }
 
 #[cfg(test)]

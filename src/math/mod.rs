@@ -1,4 +1,4 @@
-//! Transforms, dual quaternions, the polar decomposition, singular values, swing and twist, monotone curves, sparse and dense systems, the
+//! Transforms, dual quaternions, the polar decomposition, singular values, eigenvectors, swing and twist, monotone curves, sparse and dense systems, the
 //! camera: used by every layer above.
 //!
 //! Invariant: right-handed, column vectors, quaternions (x, y, z, w); rotations are unit or guarded.
@@ -18,6 +18,7 @@ pub mod singular_values;
 pub mod smootherstep;
 pub mod sparse;
 pub mod swing_twist;
+pub(crate) mod symmetric_eigen;
 pub mod transform;
 pub mod worse;
 
@@ -31,5 +32,6 @@ pub use polar::polar;
 pub use singular_values::squared_singular_values;
 pub use smootherstep::smootherstep;
 pub use sparse::{Factor, FactorError, Symmetric};
+pub(crate) use symmetric_eigen::symmetric_eigen;
 pub use transform::Transform;
 pub use worse::Worse;

@@ -7,6 +7,7 @@
 //! Invariant: points are in spatial order, so that neighbours in space are neighbours in memory.
 //! Invariant: vertices and triangles keep the order of the file.
 
+pub(crate) mod box_tree;
 mod components;
 pub mod islands;
 pub mod limb_centre;
@@ -21,6 +22,7 @@ pub mod spatial;
 pub mod surface_walk;
 pub mod symmetry;
 pub mod topology;
+pub(crate) mod triangle;
 pub mod volume_centre;
 
 pub use normal_fans::NormalFans;

@@ -1,12 +1,12 @@
 //! A coarser surface of a dense region, where the relaxation starts: its steps travel one edge an iteration.
 
-use super::box_tree::{Bounds, BoxTree};
 use super::neighbourhood::Neighbourhood;
 use super::posed::Posed;
 use super::region::Region;
 use super::settings::RelaxSettings;
 use super::surface::Surface;
-use super::triangle::normal;
+use crate::mesh::box_tree::{Bounds, BoxTree};
+use crate::mesh::triangle::normal;
 use glam::DVec3;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

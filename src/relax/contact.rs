@@ -1,11 +1,11 @@
 //! Where a surface touches or passes through itself.
 
-use super::box_tree::{Bounds, BoxTree};
 use super::neighbourhood::Neighbourhood;
 use super::region::{HELD, Region};
 use super::settings::RelaxSettings;
-use super::triangle::{closest, normal};
 use super::winding::Winding;
+use crate::mesh::box_tree::{Bounds, BoxTree};
+use crate::mesh::triangle::{closest, normal};
 use glam::DVec3;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,8 @@
 //! Triangles of a surface that cross each other.
 
-use super::box_tree::{Bounds, BoxTree};
 use super::surface::Surface;
-use super::triangle::cross;
+use crate::mesh::box_tree::{Bounds, BoxTree};
+use crate::mesh::triangle::cross;
 use glam::DVec3;
 use rayon::prelude::*;
 

@@ -3,8 +3,8 @@
 use super::crossing::triangles_of;
 use super::neighbourhood::Neighbourhood;
 use super::region::Region;
-use super::triangle::normal;
 use crate::math::Worse;
+use crate::mesh::triangle::normal;
 use glam::DVec3;
 use std::collections::BTreeMap;
 

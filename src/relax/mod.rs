@@ -14,7 +14,6 @@
 //! Invariant: held points stay where skinning put them.
 //! Invariant: a rotated and moved pose gives the rotated and moved shape, up to rounding.
 
-mod box_tree;
 mod coarse;
 mod contact;
 mod crossing;
@@ -29,7 +28,6 @@ mod settings;
 mod solve;
 mod surface;
 mod sweep;
-mod triangle;
 mod volume;
 mod winding;
 

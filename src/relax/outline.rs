@@ -1,8 +1,8 @@
 //! The outline of the skinned shape, which stretched skin keeps and may slide along.
 
-use super::box_tree::{Bounds, BoxTree};
 use super::neighbourhood::Neighbourhood;
 use super::region::Region;
+use crate::mesh::box_tree::{Bounds, BoxTree};
 use glam::DVec3;
 use rayon::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Generalised winding numbers: whether a place is inside of a surface that may cross itself.
 
-use super::box_tree::{Bounds, BoxTree};
 use super::volume::ClosedSurface;
+use crate::mesh::box_tree::{Bounds, BoxTree};
 use glam::DVec3;
 use std::f64::consts::PI;
 

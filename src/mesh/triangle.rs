@@ -4,17 +4,17 @@ use glam::DVec3;
 
 /// The point of a triangle closest to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Closest {
+pub(crate) struct Closest {
     /// Weights of the corners, sum 1.
-    pub(super) barycentric: [f64; 3],
+    pub(crate) barycentric: [f64; 3],
     /// It.
-    pub(super) place: DVec3,
+    pub(crate) place: DVec3,
     /// Whether it is inside of the face, on no edge.
-    pub(super) is_inside: bool,
+    pub(crate) is_inside: bool,
 }
 
 /// The point of the triangle `[a, b, c]` closest to `p` (Ericson 2005, 5.1.5).
-pub(super) fn closest(p: DVec3, [a, b, c]: [DVec3; 3]) -> Closest {
+pub(crate) fn closest(p: DVec3, [a, b, c]: [DVec3; 3]) -> Closest {
     let on_edge = |a: DVec3, b: DVec3| {
         let ab = b - a;
         let t = (p - a).dot(ab) / ab.length_squared();
@@ -51,12 +51,12 @@ pub(super) fn closest(p: DVec3, [a, b, c]: [DVec3; 3]) -> Closest {
 }
 
 /// The unit normal of a triangle, zero where it is degenerate.
-pub(super) fn normal([a, b, c]: [DVec3; 3]) -> DVec3 {
+pub(crate) fn normal([a, b, c]: [DVec3; 3]) -> DVec3 {
     (b - a).cross(c - a).normalize_or_zero()
 }
 
 /// Whether the edges of one of two triangles pass through the other. Triangles that only touch do not cross.
-pub(super) fn cross(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
+pub(crate) fn cross(a: [DVec3; 3], b: [DVec3; 3]) -> bool {
     let edges_pass = |from: [DVec3; 3], to: [DVec3; 3]| {
         let normal = (to[1] - to[0]).cross(to[2] - to[0]);
         let sides = from.map(|p| normal.dot(p - to[0]));

@@ -10,7 +10,7 @@ const DEEPEST: usize = 40;
 
 /// A bounding volume hierarchy in double precision: built once, refitted.
 #[derive(Clone, Debug, Default)]
-pub(super) struct BoxTree {
+pub(crate) struct BoxTree {
     nodes: Vec<Node>,
     /// Items in the order of the leaves.
     items: Vec<u32>,
@@ -18,7 +18,7 @@ pub(super) struct BoxTree {
 
 /// A node; parents come before their children.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+pub(crate) struct Node {
     bounds: Bounds,
     /// Its items in [`BoxTree::items`].
     first: u32,
@@ -29,14 +29,14 @@ pub(super) struct Node {
 
 /// A box.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
-    pub(super) low: DVec3,
-    pub(super) high: DVec3,
+pub(crate) struct Bounds {
+    pub(crate) low: DVec3,
+    pub(crate) high: DVec3,
 }
 
 impl Bounds {
     /// The box around points.
-    pub(super) fn around(points: impl IntoIterator<Item = DVec3>) -> Self {
+    pub(crate) fn around(points: impl IntoIterator<Item = DVec3>) -> Self {
         let nothing = Self {
             low: DVec3::INFINITY,
             high: DVec3::NEG_INFINITY,
@@ -48,7 +48,7 @@ impl Bounds {
         })
     }
 
-    pub(super) fn join(self, other: Self) -> Self {
+    pub(crate) fn join(self, other: Self) -> Self {
         Self {
             low: self.low.min(other.low),
             high: self.high.max(other.high),
@@ -56,7 +56,7 @@ impl Bounds {
     }
 
     /// The least value of the dot product of `v` with a vector in the box, rounded as the products of single ones are.
-    pub(super) fn least_dot(&self, v: DVec3) -> f64 {
+    pub(crate) fn least_dot(&self, v: DVec3) -> f64 {
         let least = (v * self.low).min(v * self.high);
         least.x + least.y + least.z
     }
@@ -72,7 +72,7 @@ impl Bounds {
 
 impl BoxTree {
     /// The hierarchy of `n` items with these boxes.
-    pub(super) fn new(n: usize, bounds: impl Fn(u32) -> Bounds) -> Self {
+    pub(crate) fn new(n: usize, bounds: impl Fn(u32) -> Bounds) -> Self {
         let mut tree = Self {
             nodes: Vec::with_capacity(n),
             items: (0..n as u32).collect(),
@@ -115,7 +115,7 @@ impl BoxTree {
     }
 
     /// Fits the boxes to new bounds of the same items.
-    pub(super) fn refit(&mut self, bounds: impl Fn(u32) -> Bounds) {
+    pub(crate) fn refit(&mut self, bounds: impl Fn(u32) -> Bounds) {
         for index in (0..self.nodes.len()).rev() {
             let node = self.nodes[index];
             let fitted = if node.second == 0 {
@@ -137,7 +137,7 @@ impl BoxTree {
 
     /// One for each node: the sum over the items below it, for [`BoxTree::visit_sums`] and [`BoxTree::nearest_where`]: `of`
     /// an item, and `join` of two sums.
-    pub(super) fn sums<T: Copy>(&self, of: impl Fn(u32) -> T, join: impl Fn(T, T) -> T) -> Vec<T> {
+    pub(crate) fn sums<T: Copy>(&self, of: impl Fn(u32) -> T, join: impl Fn(T, T) -> T) -> Vec<T> {
         let mut sums: Vec<Option<T>> = vec![None; self.nodes.len()];
         for index in (0..self.nodes.len()).rev() {
             let node = self.nodes[index];
@@ -155,7 +155,7 @@ impl BoxTree {
 
     /// Descends from the root: `far` takes a node by its sum and its box and returns whether it is done; the items of
     /// leaves that are not are given to `near`.
-    pub(super) fn visit_sums<T>(
+    pub(crate) fn visit_sums<T>(
         &self,
         sums: &[T],
         mut far: impl FnMut(&T, &Bounds) -> bool,
@@ -179,7 +179,7 @@ impl BoxTree {
 
     /// The item with the least squared distance from `p`, at most `reach` squared; of equals the lowest. `measure`: the
     /// squared distance of an item, `None` where it does not count.
-    pub(super) fn nearest(
+    pub(crate) fn nearest(
         &self,
         p: DVec3,
         reach: f64,
@@ -189,7 +189,7 @@ impl BoxTree {
     }
 
     /// As [`BoxTree::nearest`], without the items below the nodes (by number) that `may_hold` excludes.
-    pub(super) fn nearest_where(
+    pub(crate) fn nearest_where(
         &self,
         p: DVec3,
         reach: f64,
@@ -234,7 +234,7 @@ impl BoxTree {
     }
 
     /// The items whose boxes overlap another box.
-    pub(super) fn overlapping(&self, other: &Bounds, mut found: impl FnMut(u32)) {
+    pub(crate) fn overlapping(&self, other: &Bounds, mut found: impl FnMut(u32)) {
         let mut stack = vec![0u32];
         while let Some(index) = stack.pop() {
             let Some(node) = self.nodes.get(index as usize) else {
