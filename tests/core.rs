@@ -269,6 +269,8 @@ mod rigging;
 mod rigid_interpolation;
 #[path = "core/samples.rs"]
 mod samples;
+#[path = "core/scans.rs"]
+mod scans;
 #[path = "core/sculpt.rs"]
 mod sculpt;
 #[path = "core/seed_000.rs"]

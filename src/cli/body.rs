@@ -2,7 +2,7 @@
 
 use super::body_args::{BodyArgs, OnOff};
 use super::written::{self, Writing};
-use super::{Failure, load};
+use super::{Failure, body_scan, load};
 use crate::document::{Document, Edit, Individual, IndividualEdit, IndividualShape};
 use crate::finding::{counted, trimmed};
 use crate::io::is_project;
@@ -28,6 +28,16 @@ pub(crate) fn run(args: &BodyArgs, out: &mut dyn Write) -> Result<ExitCode, Fail
     if let Some(table) = &args.measure {
         loaded.outputs.protect(table, "the table of measurements");
     }
+    if args.scan.is_none() && args.pose.is_given() {
+        let what = "A pose is for the comparison with a scan: use --scan too.";
+        return Err(Failure::Usage(what.into()));
+    }
+    if let Some(scan) = &args.scan {
+        loaded.outputs.protect(scan, "the scan");
+    }
+    if let Some(pose) = &args.pose.pose {
+        loaded.outputs.protect(pose, "the pose file");
+    }
     let report_to = args.report.as_ref().map(|path| loaded.outputs.claim(path));
     let report_to = report_to.transpose().map_err(Failure::input)?;
     let project = args.out.as_deref().filter(|path| is_project(path));
@@ -36,7 +46,13 @@ pub(crate) fn run(args: &BodyArgs, out: &mut dyn Write) -> Result<ExitCode, Fail
     if let Some(to) = args.out.as_ref().filter(|to| !is_project(to)) {
         loaded.outputs.check(to).map_err(Failure::input)?;
     }
-    let (individual, place) = individual(args, &loaded.document)?;
+    // The template itself is compared with a scan where there are no measurements.
+    let is_template = args.scan.is_some() && args.out.is_none() && args.measure.is_none();
+    let (individual, place) = if is_template && loaded.document.individual().is_none() {
+        (Individual::default(), String::new())
+    } else {
+        individual(args, &loaded.document)?
+    };
     let shape = IndividualShape::new(
         &loaded.document,
         &individual.rows,
@@ -44,11 +60,32 @@ pub(crate) fn run(args: &BodyArgs, out: &mut dyn Write) -> Result<ExitCode, Fail
         &Task::new(),
     );
     let shape = shape.map_err(|why| Failure::Input(format!("{place}: {why}")))?;
-    let report = serde_json::to_value(&shape.report).map_err(Failure::input)?;
+    let has_rows = !individual.rows.is_empty();
+    let mut report = if has_rows {
+        serde_json::to_value(&shape.report).map_err(Failure::input)?
+    } else {
+        json!({})
+    };
+    let compared = match &args.scan {
+        Some(scan) => {
+            let made = shape.of(&loaded.document);
+            let template = std::mem::replace(&mut loaded.document, made);
+            let compared = body_scan::compare(&loaded, args, scan)?;
+            loaded.document = template;
+            report["scan"] = compared.json();
+            Some(compared)
+        }
+        None => None,
+    };
     if args.json {
         writeln!(out, "{report:#}")?;
     } else {
-        print_report(&shape.report, out)?;
+        if has_rows {
+            print_report(&shape.report, out)?;
+        }
+        if let Some(compared) = &compared {
+            compared.print(out)?;
+        }
     }
     if let Some(to) = &args.out {
         let made = if project.is_some() {
@@ -69,7 +106,7 @@ pub(crate) fn run(args: &BodyArgs, out: &mut dyn Write) -> Result<ExitCode, Fail
                 writeln!(out, "  {} {place}: {message}", finding.severity.label())?;
             }
         }
-    } else if !args.json {
+    } else if !args.json && has_rows {
         writeln!(out, "No file was written: --out is missing.")?;
     }
     if let Some(report_to) = report_to {

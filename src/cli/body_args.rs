@@ -1,6 +1,8 @@
 //! The arguments of `sinew body`.
 
-use crate::twin::Sides;
+use super::pose_args::PoseArgs;
+use crate::twin::scan::Align;
+use crate::twin::{Sides, Unit};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -11,7 +13,7 @@ pub struct BodyArgs {
     /// Model (.gltf, .glb, .obj) or project (.ron): the template.
     pub file: PathBuf,
     /// Print the lengths and girths of the template, and its height.
-    #[arg(long, conflicts_with_all = ["measure", "out", "report"])]
+    #[arg(long, conflicts_with_all = ["measure", "out", "report", "scan", "scan_unit", "align"])]
     pub template: bool,
     /// Measurements of a person, .csv or .json, which the manual describes; default: those of the project.
     #[arg(long, value_name = "M.csv")]
@@ -35,6 +37,30 @@ pub struct BodyArgs {
     /// With several girths on a bone, vary the factor along it in place of their mean.
     #[arg(long)]
     pub taper: bool,
+    /// A scan of the person, .obj or .ply: report how far the body is from it, in the pose that is given.
+    #[arg(long, value_name = "S.ply")]
+    pub scan: Option<PathBuf>,
+    /// The unit of the scan; it is never scaled to fit.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "m|cm|mm",
+        default_value = "m",
+        requires = "scan"
+    )]
+    pub scan_unit: ScanUnit,
+    /// How the scan is laid on the body: by iterative closest points, or where its file says.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "icp|none",
+        default_value = "icp",
+        requires = "scan"
+    )]
+    pub align: AlignArg,
+    /// The pose that the scan shows.
+    #[command(flatten)]
+    pub pose: PoseArgs,
     /// Where to write the individual: .glb or .gltf, or .ron for a project of the template with the measurements.
     #[arg(long, short)]
     pub out: Option<PathBuf>,
@@ -53,6 +79,45 @@ pub enum OnOff {
     On,
     /// No.
     Off,
+}
+
+/// `--scan-unit`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScanUnit {
+    /// Metres.
+    M,
+    /// Centimetres.
+    Cm,
+    /// Millimetres.
+    Mm,
+}
+
+impl From<ScanUnit> for Unit {
+    fn from(unit: ScanUnit) -> Self {
+        match unit {
+            ScanUnit::M => Self::Metre,
+            ScanUnit::Cm => Self::Centimetre,
+            ScanUnit::Mm => Self::Millimetre,
+        }
+    }
+}
+
+/// `--align`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AlignArg {
+    /// The trimmed iterative closest point algorithm.
+    Icp,
+    /// It lies where its file says.
+    None,
+}
+
+impl From<AlignArg> for Align {
+    fn from(align: AlignArg) -> Self {
+        match align {
+            AlignArg::Icp => Self::Icp,
+            AlignArg::None => Self::None,
+        }
+    }
 }
 
 /// `--sides`

@@ -10,6 +10,7 @@ pub mod args;
 pub mod bench;
 mod body;
 pub mod body_args;
+mod body_scan;
 mod centres;
 mod check;
 mod cluster_controls;

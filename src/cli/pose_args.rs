@@ -23,3 +23,10 @@ pub struct PoseArgs {
     #[arg(long, value_name = "POSE.json|NAME")]
     pub pose: Option<PathBuf>,
 }
+
+impl PoseArgs {
+    /// Whether a pose is asked for.
+    pub(super) fn is_given(&self) -> bool {
+        self.clip.is_some() || self.pose.is_some()
+    }
+}

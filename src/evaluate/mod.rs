@@ -7,6 +7,8 @@
 //!
 //! [`skin_picture()`] draws thumbnails of deformed surfaces.
 //!
+//! [`PosedSurface`] is what a scan is compared with.
+//!
 //! A [`Gauge`] evaluates the shapes that metrics compare: the document's own stacks, plain dual quaternion skinning,
 //! other stacks.
 //!
@@ -25,6 +27,7 @@ pub mod lane;
 pub mod layouts;
 pub mod net_edges;
 mod plans;
+pub mod posed_surface;
 mod skin_orders;
 pub mod skin_picture;
 pub mod surface_data;
@@ -43,6 +46,7 @@ pub use layouts::{LayoutMap, SlowCooks, has_layout, meshes_with_clusters};
 pub use net_edges::{
     MOST_PATCHES, NetEdge, NetEdges, SPARSE_DEGREES, VERY_SPARSE_DEGREES, net_edges,
 };
+pub use posed_surface::PosedSurface;
 pub use skin_picture::{PictureView, skin_picture, surfaces_picture};
 pub use surface_data::{DataColours, SurfaceData, SurfaceDataFinder};
 pub use view::{ViewId, ViewRequest};

@@ -4,7 +4,8 @@
 //! findings for the Problems panel; an OBJ is converted first ([`obj`]). A project ([`project`]) contains only the user's
 //! changes, which are applied to its freshly imported model. [`gltf_export`] patches the source's own JSON and appends new
 //! data; [`obj`] also writes Wavefront OBJ. [`open_any`] opens any supported file. [`channels`] reads recordings of markers
-//! and devices, [`motion_file`] also BVH, [`motion_source`] motions of other skeletons; [`live`] receives motion over the network.
+//! and devices, [`motion_file`] also BVH, [`motion_source`] motions of other skeletons, [`scan_file`]
+//! scans of a person (OBJ, PLY); [`live`] receives motion over the network.
 //!
 //! Invariant: no file, however broken, makes the program panic, hang or use more memory than 64 MiB + 20 x its size.
 //! Invariant: only regular files are read, and no more of them than their kind can need (`read`).
@@ -30,9 +31,12 @@ pub mod obj;
 
 mod open;
 mod outputs;
+mod ply;
+mod polygon;
 pub mod pose_file;
 pub mod project;
 pub(crate) mod read;
+pub mod scan_file;
 mod stamp;
 pub mod weights_file;
 
@@ -44,5 +48,6 @@ pub use open::{
     open_any, open_autosave, open_relinked, open_sample, project_path,
 };
 pub use outputs::{Output, Outputs, StagedOutput};
+pub use ply::PlyFault;
 pub(crate) use read::read_small_text;
 pub use stamp::FileStamp;

@@ -22,6 +22,7 @@ mod measurement;
 pub mod normals;
 pub mod plan;
 mod report;
+pub mod scan;
 mod section;
 pub mod suggest;
 pub mod table;

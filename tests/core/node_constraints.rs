@@ -36,7 +36,8 @@ fn a_roll_is_a_twist_share() {
             target = -target;
         }
         let expected = rest.slerp(target, weight);
-        let ours = rest * DQuat::from_axis_angle(axis, constraint::twist_angle(in_own, axis) * weight);
+        let ours =
+            rest * DQuat::from_axis_angle(axis, constraint::twist_angle(in_own, axis) * weight);
         let off = (ours - expected).length().min((ours + expected).length());
         assert!(off < 1e-9, "{k}: {off}");
     }

@@ -33,6 +33,7 @@ impl Place {
         std::fs::write(at("pose.json"), "{\"nodes\": []}").unwrap();
         std::fs::write(at("marks.json"), "{\"meshes\": []}").unwrap();
         std::fs::write(at("s.csv"), "time,a\n0,1\n1,2\n").unwrap();
+        std::fs::write(at("s.obj"), "v 0 0 0\nv 0 1 0\n").unwrap();
         std::fs::write(at("girths.csv"), "kind,bone,value\nlength,forearm,0.3\n").unwrap();
         let bvh =
             "HIERARCHY\nROOT a\n{\nCHANNELS 1 Xrotation\n}\nMOTION\nFrames: 1\nFrame Time: 1\n0\n";
@@ -294,6 +295,8 @@ const CALLS: &[&str] = &[
     "body in.gltf --measure girths.csv --out @glb",
     "body in.gltf --measure girths.csv --out @ron",
     "body in.gltf --measure girths.csv --report @json",
+    "body in.gltf --measure girths.csv --scan s.obj --pose pose.json --out @glb",
+    "body in.gltf --scan s.obj --report @json",
     "rig in.gltf --rename forearm Elbow --out @glb",
     "rig in.gltf --rename forearm Elbow --out @gltf",
     "rig in.gltf --rename forearm Elbow --out @ron",
@@ -302,7 +305,7 @@ const CALLS: &[&str] = &[
 ];
 
 /// Flags with a path that is read.
-const READ: [&str; 12] = [
+const READ: [&str; 13] = [
     "pose",
     "extract",
     "transfer",
@@ -315,6 +318,7 @@ const READ: [&str; 12] = [
     "replay",
     "stream",
     "measure",
+    "scan",
 ];
 
 /// What a call must not replace: the files that it names and those that they refer to.
@@ -329,6 +333,7 @@ fn inputs_of(call: &str) -> Vec<&'static str> {
         ("marks.json", &["marks.json"]),
         ("m.bvh", &["m.bvh"]),
         ("s.csv", &["s.csv"]),
+        ("s.obj", &["s.obj"]),
         ("girths.csv", &["girths.csv"]),
         ("other.glb", &["other.glb"]),
     ] {

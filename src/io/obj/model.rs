@@ -12,11 +12,10 @@ use crate::document::{PrimitiveSource, Source};
 use crate::finding::{Finding, counted};
 use crate::io::gltf::{ImportError, Imported, import_bytes};
 use crate::io::gltf_build::{Part, parts_to_glb};
+use crate::io::polygon::Splitter;
 use crate::io::read::MAX_MODEL_BYTES;
 use crate::task::Task;
 use bytes::Bytes;
-use earcut::Earcut;
-use earcut::utils3d::project3d_to_2d;
 use glam::{Vec2, Vec3};
 use std::collections::HashMap;
 use std::path::Path;
@@ -26,10 +25,6 @@ use xxhash_rust::xxh3::xxh3_64;
 /// The largest number of primitives. With more, all objects become one mesh; if that is not enough, the materials are
 /// left out.
 const MAX_PRIMITIVES: usize = 2048;
-
-/// The largest number of corners of a polygon that is triangulated by ear clipping, which takes quadratic time. Larger
-/// polygons become fans.
-const MAX_CLIPPED: usize = 256;
 
 /// Faces between two checks for cancellation.
 const SPAN: usize = 1 << 12;
@@ -255,7 +250,7 @@ impl Growing {
 
     /// Adds a face as triangles. Triangles that use a point twice are left out.
     fn add(&mut self, file: &ObjText, corners: &[Corner], face: usize, splitter: &mut Splitter) {
-        let position = |corner: &Corner| file.positions[corner.point as usize];
+        let position = |corner: &Corner| file.positions[corner.point as usize].as_dvec3();
         splitter.split(corners.iter().map(position));
         let face_normal = splitter.normal;
         for &[a, b, c] in &splitter.triangles {
@@ -305,99 +300,4 @@ fn normal_of(file: &ObjText, corner: &Corner) -> Option<Vec3> {
     // Twice: the square of a very short or long one is out of range.
     let normal = *normal / normal.abs().max_element();
     normal.try_normalize()
-}
-
-/// Triangulates polygons, with buffers that are used again.
-#[derive(Default)]
-struct Splitter {
-    ears: Earcut<f64>,
-    points: Vec<[f64; 3]>,
-    flat: Vec<[f64; 2]>,
-    clipped: Vec<u32>,
-    /// Of the latest polygon, as indices of its corners.
-    triangles: Vec<[u32; 3]>,
-    /// Its unit normal, up where it has no area.
-    normal: Vec3,
-}
-
-impl Splitter {
-    /// Triangulates a polygon of three corners or more: a convex or large one as a fan, others by ear clipping.
-    fn split(&mut self, corners: impl Iterator<Item = Vec3>) {
-        self.points.clear();
-        self.points.extend(corners.map(|p| p.as_dvec3().to_array()));
-        self.triangles.clear();
-        let n = self.points.len();
-        self.normal = self.newell();
-        let is_small = (4..=MAX_CLIPPED).contains(&n);
-        if is_small && project3d_to_2d(&self.points, n, &mut self.flat) && !self.is_convex() {
-            self.ears.earcut_slice(&self.flat, &[], &mut self.clipped);
-            // Ear clipping leaves out corners on a straight edge, which would open a gap to the next face.
-            if self.clipped.len() == 3 * (n - 2) {
-                self.triangles.extend(self.clipped.as_chunks::<3>().0);
-                let area = |ring: &[u32]| -> f64 {
-                    let at = |i: usize| self.flat[ring[i % ring.len()] as usize];
-                    let cross = |i: usize| at(i)[0] * at(i + 1)[1] - at(i)[1] * at(i + 1)[0];
-                    (0..ring.len()).map(cross).sum()
-                };
-                let whole: Vec<u32> = (0..n as u32).collect();
-                let split: f64 = self.triangles.iter().map(|t| area(t)).sum();
-                if split * area(&whole) < 0.0 {
-                    self.triangles.iter_mut().for_each(|t| t.swap(1, 2));
-                }
-                return;
-            }
-        }
-        self.triangles.extend((2..n as u32).map(|i| [0, i - 1, i]));
-    }
-
-    /// Whether every corner of the flat polygon bends to the same side as the whole.
-    fn is_convex(&self) -> bool {
-        let n = self.flat.len();
-        let at = |i: usize| glam::DVec2::from_array(self.flat[i % n]);
-        let bend = |i: usize| (at(i + 1) - at(i)).perp_dot(at(i + 2) - at(i + 1));
-        let area: f64 = (0..n).map(|i| at(i).perp_dot(at(i + 1))).sum();
-        (0..n).all(|i| bend(i) * area >= 0.0)
-    }
-
-    /// The normal of a polygon by Newell's method.
-    fn newell(&self) -> Vec3 {
-        let points = self.points.iter().map(|p| glam::DVec3::from_array(*p));
-        let next = points.clone().cycle().skip(1);
-        let sum: glam::DVec3 = points.zip(next).map(|(a, b)| a.cross(b)).sum();
-        sum.try_normalize().unwrap_or(glam::DVec3::Y).as_vec3()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn split(points: &[[f32; 2]]) -> Vec<[u32; 3]> {
-        let mut splitter = Splitter::default();
-        splitter.split(points.iter().map(|&[x, y]| Vec3::new(x, y, 0.0)));
-        splitter.triangles
-    }
-
-    #[test]
-    fn a_concave_polygon_is_not_folded() {
-        // An arrow head: the corner 2 points inwards.
-        let points = [[0., 0.], [2., 0.], [0.5, 0.5], [0., 2.]];
-        let triangles = split(&points);
-        let area = |&[a, b, c]: &[u32; 3]| {
-            let [a, b, c] = [a, b, c].map(|i| Vec2::from(points[i as usize]));
-            (b - a).perp_dot(c - a)
-        };
-        assert_eq!(triangles.len(), 2);
-        assert!(triangles.iter().all(|t| area(t) > 0.0), "{triangles:?}");
-        let mut reversed = points;
-        reversed.reverse();
-        assert!(split(&reversed).len() == 2);
-    }
-
-    #[test]
-    fn corners_on_a_line_keep_their_triangles() {
-        let points = [[0., 0.], [1., 0.], [2., 0.], [2., 2.], [0., 2.]];
-        assert_eq!(split(&points).len(), 3);
-        assert_eq!(split(&[[0., 0.], [1., 0.], [2., 0.], [3., 0.]]).len(), 2);
-    }
 }
