@@ -99,7 +99,8 @@ mod tests {
                 "{found:?}"
             );
             let chord = 2.0 * (1.0 - x * x).sqrt();
-            assert!((found.thickness - chord).abs() < 5e-3, "{found:?}");
+            // The sphere has flat faces.
+            assert!((found.thickness - chord).abs() < 1e-2, "{found:?}");
         }
         assert_eq!(centre_at(&[Vec3::ZERO], 1.1), None);
     }

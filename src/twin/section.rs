@@ -193,13 +193,14 @@ mod tests {
         // Of two the nearer one, whatever their order.
         let both = [tube(2.0, false), tube(1.0, false)];
         assert!((girth(&both, inside).unwrap() - 8.0).abs() < 1e-12);
-        // Through the points themselves.
-        let on = DVec3::new(0.0, 1.0, 0.0);
+        // Through the points themselves, which count as above it.
+        let on = DVec3::new(0.0, 0.0, 0.0);
         assert_eq!(
             girth(&[tube(1.0, false)], on),
             None,
-            "there is nothing above"
+            "there is nothing below"
         );
+        assert!((girth(&[tube(1.0, false)], DVec3::Y).unwrap() - 8.0).abs() < 1e-12);
         assert!(
             (girth(&[tube(1.0, false)], DVec3::ZERO + DVec3::Y * 1e-9).unwrap() - 8.0).abs() < 1e-6
         );
