@@ -1,7 +1,7 @@
 //! The digital twin: a template body that takes the measurements of a person.
 //!
 //! Data flow: a table of [`Measurement`]s ([`table`]) and a [`Body`] (the skinned meshes of a skeleton at rest, with its
-//! template measures, [`template`]) -> [`plan`] (the joints of each row) -> [`fit`]: height, lengths, trunk, girths by
+//! template measures, [`template`]) -> [`plan`] (the joints of each row) -> [`mod@fit`]: height, lengths, trunk, girths by
 //! fixed point, ground -> [`Fitted`], which places joints and points, and [`bind`], the new rest transforms, inverse bind
 //! matrices, displacements and keyframes.
 //!
