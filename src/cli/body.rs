@@ -29,7 +29,7 @@ pub(crate) fn run(args: &BodyArgs, out: &mut dyn Write) -> Result<ExitCode, Fail
         loaded.outputs.protect(table, "the table of measurements");
     }
     if args.scan.is_none() && args.pose.is_given() {
-        let what = "A pose is for the comparison with a scan: use --scan too.";
+        let what = "The pose flags need --scan: without it the body is measured at rest.";
         return Err(Failure::Usage(what.into()));
     }
     if let Some(scan) = &args.scan {

@@ -50,7 +50,7 @@ impl Document {
             .collect()
     }
 
-    /// The skeleton at rest, with the bones of its humanoid map that need not be found. `is_bone` says which slots move a skin.
+    /// The skeleton at rest, with the bones of its humanoid map that the file or the artist gives. `is_bone` says which slots move a skin.
     pub fn body_rig(&self, is_bone: impl Fn(usize) -> bool) -> Rig {
         let of_file = self.human_bones_of_file().into_iter();
         // Bones that were removed since are found as if they had not been set.

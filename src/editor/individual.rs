@@ -144,7 +144,7 @@ impl Editor {
                 rows.push(row);
                 self.measure(rows, known.options, "Add measurement");
             }
-            Ok(Ok(None)) => self.notify("Nothing is left to measure in this way."),
+            Ok(Ok(None)) => self.notify("Every bone has such a measurement already."),
             Ok(Err(why)) => self.notify_error(why.to_string()),
             Err(JobError::Cancelled) => {}
             Err(error @ JobError::Failed) => self.notify_error(error.to_string()),

@@ -15,7 +15,7 @@ pub struct PosedSurface {
 }
 
 impl PosedSurface {
-    /// Of a document that was evaluated. Fails where there are no faces, or a point is not at a finite place.
+    /// Of a document that was evaluated. Fails where there are no faces, or a point has a position that is not finite.
     pub fn of(document: &Document, evaluator: &Evaluator) -> Result<Self, ScanError> {
         let any_skinned = document.instances().values().any(|i| i.skin.is_some());
         let (mut points, mut triangles, mut starts) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Bones of the humanoid map of a skeleton that need not be found.
+//! Bones of the humanoid map of a skeleton that the file or the artist gives.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HumanBone(pub(super) u8);
 
-/// Bones of the humanoid map that need not be found, with the joints that they are.
+/// Bones of the humanoid map that the file or the artist gives, with their joints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownBones {
     /// The map of the file (VRM).

@@ -18,7 +18,7 @@ pub struct Rig {
     pub rotations: Vec<DQuat>,
     /// n_joints: world places.
     pub places: Vec<DVec3>,
-    /// The bones of its humanoid map that need not be found.
+    /// The bones of its humanoid map that the file or the artist gives.
     pub known: KnownBones,
 }
 

@@ -6,33 +6,20 @@ use crate::document::{Document, MeshId};
 
 /// Unbinds every mesh that has a skin. Those that cannot be are left bound, with a note; fails where none can.
 pub(super) fn unbind(document: &Document) -> Result<Done, RigError> {
-    let meshes = document.meshes().keys().copied();
-    let bound = meshes.filter(|&mesh| document.skin_of_mesh(mesh).is_some());
-    let (mut notes, mut able) = (Vec::new(), Vec::new());
-    for mesh in bound {
-        match rig::unbind(document, &[mesh]) {
-            Ok(_) => able.push(mesh),
-            Err(why) => notes.push(why.to_string()),
-        }
-    }
-    if able.is_empty() {
-        return Err(match notes.into_iter().next() {
-            Some(why) => RigError::Value(why),
-            None => RigError::Value("No mesh is bound.".into()),
-        });
-    }
-    let mut done = Done::of(rig::unbind(document, &able)?);
-    done.notes.push(match &able[..] {
+    let found = rig::unbind(document)?;
+    let mut done = Done::of(found.edit);
+    done.notes.push(match &found.meshes[..] {
         [mesh] => format!(
             "“{}” follows no bone now; its weights are kept.",
             name(document, *mesh)
         ),
-        _ => format!(
+        meshes => format!(
             "{} meshes follow no bone now; their weights are kept.",
-            able.len()
+            meshes.len()
         ),
     });
-    done.notes.extend(notes);
+    let refusals = found.refusals.iter().map(ToString::to_string);
+    done.notes.extend(refusals);
     Ok(done)
 }
 

@@ -22,7 +22,7 @@ pub struct Target {
     pub row: usize,
     /// What is measured.
     pub kind: Kind,
-    /// The joint, or those of a chain from the first on; none for the height.
+    /// The joint, or the joints of a chain in order; empty for the height.
     pub joints: Vec<JointId>,
     /// Where on the bone a girth is.
     pub at: f64,

@@ -1,11 +1,13 @@
 //! A pose applied to the mesh: the posed shape is bound, clips stay, and project and file hold it.
 
+use crate::bake_sources::{add_morphs, document as document_of, json_of, tube};
 use crate::cli::{asset, done as cli};
 use crate::export_models::reopen;
 use crate::rig_draw::assert_comes_back;
 use crate::rig_tools::{done, refused, unchanged};
 use crate::shared::shared_dir;
 use glam::{DQuat, DVec3, Vec3};
+use serde_json::json;
 use sinew::document::rig::measure::{Compared, diagonal, posed_points, rest_points};
 use sinew::document::{Document, MeshId};
 use sinew::export::{ExportOptions, GltfFormat, export};
@@ -160,10 +162,12 @@ fn morph_targets_keep_their_effect_in_every_mix() {
         let apart = off(&mixed(&before), &pose, &mixed(&after));
         assert!(apart < 1e-6, "{mix:?}: {apart:e}");
     }
-    // The displaced normal, n + d, turns as the normal does.
+    // The displaced normal, n + d, rotates as the normal does: it stays a unit vector, also in the file.
     let [was, now] = [&before, &after].map(|d| d.meshes()[&id].geometry.clone());
     assert_ne!(was.morphs[0].normals, now.morphs[0].normals);
-    assert!(now.morphs[0].normals[0].1.is_finite());
+    let (vertex, delta) = now.morphs[0].normals[0];
+    let normal = now.normals[now.normal_of_vertex[vertex as usize] as usize];
+    assert!(((normal + delta).length() - 1.0).abs() < 1e-6);
 }
 
 #[test]
@@ -298,5 +302,60 @@ fn the_command_line_applies_the_pose_of_its_flags() {
     let now = size(rest_points(&after).into_values().flatten().collect());
     for (a, b) in was.iter().zip(&now) {
         assert!(a.distance(*b) < 1e-5, "{a} {b}");
+    }
+}
+
+/// The displacements of normals in morph targets are those of the new shape, and tangents, which are of the old one, go.
+#[test]
+fn the_file_has_the_normals_of_the_shape_in_its_morph_targets() {
+    let mut gltf = tube(2);
+    add_morphs(&mut gltf, true);
+    let primitive = &gltf.json["meshes"][0]["primitives"][0];
+    let position = primitive["attributes"]["POSITION"].as_u64().unwrap() as usize;
+    let n = gltf.json["accessors"][position]["count"].as_u64().unwrap() as usize;
+    let tangents = gltf.f32s("VEC4", &[0.0, 1.0, 0.0, 1.0].repeat(n));
+    let still = gltf.f32s("VEC3", &vec![0.0; 3 * n]);
+    let primitive = &mut gltf.json["meshes"][0]["primitives"][0];
+    primitive["attributes"]["TANGENT"] = json!(tangents);
+    for target in primitive["targets"].as_array_mut().unwrap() {
+        target["TANGENT"] = json!(still);
+    }
+    let before = document_of(gltf);
+    let mut pose = Pose::clone(before.rest_pose());
+    pose.locals[2].rotation = DQuat::from_rotation_z(1.0);
+    let after = apply(&before, &pose);
+    let options = ExportOptions {
+        format: GltfFormat::Glb,
+        ..ExportOptions::default()
+    };
+    let written = export(&after, &options, &Task::new()).unwrap();
+    let json = json_of(&written);
+    let primitive = &json["meshes"][0]["primitives"][0];
+    assert!(primitive["attributes"].get("TANGENT").is_none());
+    for target in primitive["targets"].as_array().unwrap() {
+        assert!(target.get("TANGENT").is_none() && target.get("NORMAL").is_some());
+    }
+    let read = reopen(&written);
+    let of = |d: &Document| d.meshes().values().next().unwrap().geometry.clone();
+    let [was, kept, now] = [&before, &after, &read].map(of);
+    for (morph, (kept, now)) in was.morphs.iter().zip(kept.morphs.iter().zip(&now.morphs)) {
+        let dense = |morph: &Morph| {
+            let mut all = vec![Vec3::ZERO; was.n_vertices()];
+            for &(vertex, d) in &morph.normals {
+                all[vertex as usize] = d;
+            }
+            all
+        };
+        let apart = dense(kept)
+            .iter()
+            .zip(dense(now))
+            .map(|(a, b)| a.distance(b))
+            .fold(0.0, f32::max);
+        assert!(apart < 1e-6, "{apart}");
+        let is_same = dense(kept)
+            .iter()
+            .zip(dense(morph))
+            .all(|(a, b)| a.distance(b) < 1e-3);
+        assert_eq!(is_same, morph.normals.is_empty(), "{}", morph.name);
     }
 }

@@ -85,10 +85,7 @@ fn shared_models_are_unbound_in_place_and_bound_again_to_the_same_bits() {
             assert_eq!(instance.skin, before.instances()[id].skin, "{name}");
         }
         let why = refused(&before, &Operation::BindKept);
-        assert_eq!(
-            why,
-            "No mesh was unbound: there are no weights to bind with."
-        );
+        assert_eq!(why, "No mesh was unbound, so there are no kept weights.");
         let why = refused(&document, &Operation::Unbind);
         assert_eq!(why, "No mesh is bound.");
     }

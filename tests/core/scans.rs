@@ -564,7 +564,7 @@ fn the_command_line_compares_an_individual_with_a_scan() {
     let why = fails(&["body", &arm, "--measure", table, "--scan-unit", "cm"], 2);
     assert!(why.contains("--scan"), "{why}");
     let why = fails(&["body", &arm, "--measure", table, "--pose", "p.json"], 2);
-    assert!(why.contains("use --scan too"), "{why}");
+    assert!(why.contains("need --scan"), "{why}");
     let why = fails(&["body", &arm, "--measure", table, "--scan", table], 1);
     assert!(why.contains("is not a scan that Sinew reads"), "{why}");
     let why = fails(&["body", &arm, "--scan", scan, "--report", scan], 1);

@@ -72,7 +72,12 @@ pub fn apply_pose(document: &Document, pose: &Pose) -> Result<RigEdit, RigError>
         let (Some(item), Some(place)) = (changed.meshes.get_mut(&mesh), places.get(skin)) else {
             continue;
         };
-        let made = baked(item, &document.skins[skin], &world, place.inverse());
+        // All instances have the same skin.
+        let mut drawn = document.instances.values().filter(|i| i.mesh == mesh);
+        let Some(instance) = drawn.next() else {
+            continue;
+        };
+        let made = baked(document, item, instance, &world, place.inverse());
         let turns: Vec<DMat3> = made.jacobians.iter().map(|&b| turn_of(b)).collect();
         let item = Arc::make_mut(item);
         item.correctives = scaled_samples(&item.correctives, &turns);
@@ -97,9 +102,7 @@ fn skinned(document: &Document) -> Result<BTreeMap<MeshId, SkinId>, RigError> {
             continue;
         };
         if skins.len() > 1 {
-            return refused(
-                "has instances with different skins; make it a mesh for each of them first.",
-            );
+            return refused("has instances with different skins: give each its own mesh first.");
         }
         let mut groups = item.clusters.groups().iter();
         if groups.any(|group| group.base.has_controls()) {

@@ -4,7 +4,7 @@
 //! Jacobian `B_v = A^-1 sum w K / sum w` (3 x 3), normals by its cofactor (METHODS-rigging 2, *Apply pose to mesh*).
 
 use super::local::inverse;
-use crate::document::{MeshItem, Skin};
+use crate::document::{Document, Instance, MeshItem, Skin};
 use crate::mesh::{Mesh, Morph};
 use glam::{DAffine3, DMat3, Vec3};
 use rayon::prelude::*;
@@ -17,32 +17,24 @@ pub(super) struct Baked {
 
 /// The mesh of an instance as its skin poses it; a point without weights stays. `into`: the inverse of the new
 /// `world_from_mesh`.
-pub(super) fn baked(item: &MeshItem, skin: &Skin, world: &[DAffine3], into: DAffine3) -> Baked {
+pub(super) fn baked(
+    document: &Document,
+    item: &MeshItem,
+    instance: &Instance,
+    world: &[DAffine3],
+    into: DAffine3,
+) -> Baked {
     let geometry = &item.geometry;
-    let joints = skin.joints.iter().zip(&skin.inverse_bind);
-    let palette: Vec<DAffine3> = joints
-        .map(|(joint, matrix)| into * world[joint.get()] * *matrix)
-        .collect();
-    let maps: Vec<DAffine3> = (0..geometry.positions.len())
-        .into_par_iter()
-        .map(|point| {
-            let (mut map, mut sum) = (DAffine3::ZERO, 0.0);
-            for (slot, weight) in item.influences.row(point as u32).iter() {
-                let (k, weight) = (palette[usize::from(slot)], f64::from(weight));
-                map.matrix3 += k.matrix3 * weight;
-                map.translation += k.translation * weight;
-                sum += weight;
-            }
-            if sum > 0.0 {
-                DAffine3 {
-                    matrix3: map.matrix3 * (1.0 / sum),
-                    translation: map.translation / sum,
-                }
-            } else {
-                DAffine3::IDENTITY
-            }
-        })
-        .collect();
+    let has_weight = |point: u32| item.influences.row(point).iter().any(|(_, w)| w > 0.0);
+    let map = |point: u32| {
+        if has_weight(point) {
+            into * document.linear_matrix(instance, point, world)
+        } else {
+            DAffine3::IDENTITY
+        }
+    };
+    let points = 0..geometry.positions.len() as u32;
+    let maps: Vec<DAffine3> = points.into_par_iter().map(map).collect();
     let points = geometry.positions.iter().zip(&maps);
     let positions = points.map(|(p, map)| map.transform_point3(p.as_dvec3()).as_vec3());
     let turned = |point: usize, n: Vec3| {

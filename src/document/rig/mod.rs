@@ -80,7 +80,7 @@ pub use skeleton::{NewBone, add_skeleton};
 pub use spread::spread_at_rest;
 pub use symmetrize::{Symmetrized, symmetrize};
 pub use twist::{Twist, TwistOf, twist};
-pub use unbind::{bind_kept, unbind};
+pub use unbind::{Unbound, bind_kept, unbind};
 
 /// The default error of a clip where keyframes have to be added, as a fraction of the model's diagonal.
 pub const KEY_TOLERANCE: f64 = 1e-4;

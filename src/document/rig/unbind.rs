@@ -19,20 +19,54 @@ use std::sync::Arc;
 /// The largest displacement of a mesh that is unbound without other vertices, as a fraction of the model's diagonal.
 const STILL: f64 = 1e-6;
 
-/// The edit that takes meshes from their skins. They stay where they are at rest, and follow no bone; their weights are kept
-/// for [`bind_kept`].
-///
-/// Fails for a mesh without a skin or with several instances, and for one with layers, corrective samples or control clusters.
-pub fn unbind(document: &Document, meshes: &[MeshId]) -> Result<RigEdit, RigError> {
-    let mut changed = document.clone();
-    for &mesh in meshes {
-        take(&mut changed, mesh)?;
-    }
-    // What moves at rest is at most rounding: other slots of the skin do not count.
-    Ok(RigEdit::between(document, &changed).moving_at_rest(AtRest::All))
+/// What unbinding did.
+pub struct Unbound {
+    /// The edit.
+    pub edit: RigEdit,
+    /// The meshes that follow no bone any more.
+    pub meshes: Vec<MeshId>,
+    /// Why others stay bound.
+    pub refusals: Vec<RigError>,
 }
 
-fn take(document: &mut Document, mesh: MeshId) -> Result<(), RigError> {
+/// The edit that takes all meshes from their skins. They stay where they are at rest, and follow no bone; their weights are kept
+/// for [`bind_kept`].
+///
+/// A mesh with several instances stays bound, and one with layers, corrective samples or control clusters. Fails where no mesh
+/// can be unbound.
+pub fn unbind(document: &Document) -> Result<Unbound, RigError> {
+    let still = STILL * diagonal(document);
+    let mut changed = document.clone();
+    let (mut meshes, mut refusals) = (Vec::new(), Vec::new());
+    for &mesh in document.meshes.keys() {
+        if document.skin_of_mesh(mesh).is_none() {
+            continue;
+        }
+        let mut next = changed.clone();
+        match take(&mut next, mesh, still) {
+            Ok(()) => {
+                changed = next;
+                meshes.push(mesh);
+            }
+            Err(why) => refusals.push(why),
+        }
+    }
+    if meshes.is_empty() {
+        let mut refusals = refusals.into_iter();
+        let nothing = || RigError::Value("No mesh is bound.".into());
+        return Err(refusals.next().unwrap_or_else(nothing));
+    }
+    // What moves at rest is at most rounding: other slots of the skin do not count.
+    let edit = RigEdit::between(document, &changed).moving_at_rest(AtRest::All);
+    Ok(Unbound {
+        edit,
+        meshes,
+        refusals,
+    })
+}
+
+/// Takes a mesh from its skin. `still`: the largest displacement that counts as none, metres.
+fn take(document: &mut Document, mesh: MeshId, still: f64) -> Result<(), RigError> {
     let Some(item) = document.meshes.get(&mesh).cloned() else {
         return Err(RigError::Value("The mesh does not exist any more.".into()));
     };
@@ -66,11 +100,12 @@ fn take(document: &mut Document, mesh: MeshId) -> Result<(), RigError> {
     if document.is_driven(&document.instances[&id]) {
         return refused("is moved by control clusters, so it cannot be unbound.".into());
     }
-    let Some(moves) = document.skins.get(&skin).cloned() else {
+    let Some(moves) = document.skins.get(&skin) else {
         return refused("is not bound.".into());
     };
     let world = document.rest_pose.world_matrices(&document.skeleton);
-    let place = place_at_rest(document, id, &world);
+    let place = place_at_rest(document, id, &world, still);
+    let bound = document.clone();
     let kept = KeptWeights {
         skin,
         joints: moves.joints.clone(),
@@ -101,7 +136,8 @@ fn take(document: &mut Document, mesh: MeshId) -> Result<(), RigError> {
         return put(document, at, local);
     }
     let node = inverse(world[at.get()]);
-    let made = baked(&item, &moves, &world, node.unwrap_or(DAffine3::IDENTITY));
+    let into = node.unwrap_or(DAffine3::IDENTITY);
+    let made = baked(&bound, &item, &bound.instances[&id], &world, into);
     if let Some(item) = document.meshes.get_mut(&mesh) {
         Arc::make_mut(item).geometry = Arc::new(made.mesh);
     }
@@ -133,7 +169,12 @@ pub(super) fn is_same(a: DAffine3, b: DAffine3) -> bool {
 }
 
 /// The transform that all weighted joints of an instance give to its mesh at rest; `None` where they give it several.
-fn place_at_rest(document: &Document, id: InstanceId, world: &[DAffine3]) -> Option<DAffine3> {
+fn place_at_rest(
+    document: &Document,
+    id: InstanceId,
+    world: &[DAffine3],
+    still: f64,
+) -> Option<DAffine3> {
     let instance = &document.instances[&id];
     let item = &document.meshes[&instance.mesh];
     let skin = instance.skin.and_then(|skin| document.skins.get(&skin));
@@ -152,7 +193,7 @@ fn place_at_rest(document: &Document, id: InstanceId, world: &[DAffine3]) -> Opt
         .zip(posed)
         .map(|(p, posed)| place.transform_point3(p).distance(posed))
         .fold(0.0, larger);
-    (apart <= STILL * diagonal(document)).then_some(place)
+    (apart <= still).then_some(place)
 }
 
 /// The edit that binds unbound meshes again, with the weights that they had, and their ids. Bones that moved since are bound
@@ -162,23 +203,29 @@ fn place_at_rest(document: &Document, id: InstanceId, world: &[DAffine3]) -> Opt
 pub fn bind_kept(document: &Document) -> Result<(RigEdit, Vec<MeshId>), RigError> {
     let mut changed = document.clone();
     let mut bound = Vec::new();
+    let still = STILL * diagonal(document);
     for (&mesh, kept) in document.kept_weights.iter() {
         if document.skin_of_mesh(mesh).is_some() {
             continue;
         }
-        changed = again(&changed, mesh, kept)?;
+        changed = again(&changed, mesh, kept, still)?;
         bound.push(mesh);
     }
     if bound.is_empty() {
         return Err(RigError::Value(
-            "No mesh was unbound: there are no weights to bind with.".into(),
+            "No mesh was unbound, so there are no kept weights.".into(),
         ));
     }
     let edit = RigEdit::between(document, &changed).moving_at_rest(AtRest::All);
     Ok((edit, bound))
 }
 
-fn again(document: &Document, mesh: MeshId, kept: &KeptWeights) -> Result<Document, RigError> {
+fn again(
+    document: &Document,
+    mesh: MeshId,
+    kept: &KeptWeights,
+    still: f64,
+) -> Result<Document, RigError> {
     let skeleton = &document.skeleton;
     let mut slots: Vec<Option<u16>> = Vec::new();
     let mut joints = Vec::new();
@@ -205,7 +252,7 @@ fn again(document: &Document, mesh: MeshId, kept: &KeptWeights) -> Result<Docume
         }
         made.push(pairs);
     }
-    let (mut changed, is_old) = match with_old_skin(document, mesh, kept) {
+    let (mut changed, is_old) = match with_old_skin(document, mesh, kept, still) {
         Some(changed) => (changed, true),
         None => (with_skin(document, mesh, &joints)?, false),
     };
@@ -224,7 +271,12 @@ fn again(document: &Document, mesh: MeshId, kept: &KeptWeights) -> Result<Docume
 }
 
 /// The document with the skin that the mesh had, if that still puts it where it is.
-fn with_old_skin(document: &Document, mesh: MeshId, kept: &KeptWeights) -> Option<Document> {
+fn with_old_skin(
+    document: &Document,
+    mesh: MeshId,
+    kept: &KeptWeights,
+    still: f64,
+) -> Option<Document> {
     let skin = document.skins.get(&kept.skin)?;
     if !skin.joints.starts_with(&kept.joints) {
         return None;
@@ -241,5 +293,5 @@ fn with_old_skin(document: &Document, mesh: MeshId, kept: &KeptWeights) -> Optio
     let now = posed_points(document, instance, &world);
     let bound = posed_points(&changed, &changed.instances[&id], &world);
     let apart = now.iter().zip(&bound).map(|(a, b)| a.distance(*b));
-    (apart.fold(0.0, larger) <= STILL * diagonal(document)).then_some(changed)
+    (apart.fold(0.0, larger) <= still).then_some(changed)
 }

@@ -10,6 +10,7 @@ use crate::editor::pointer::surfaces;
 use crate::mesh::volume_centre::VolumeCentre;
 use crate::rig::Operation;
 use crate::skeleton::JointId;
+use crate::skeleton::mirror::Mirror;
 use crate::task::Task;
 use crate::tools::Screen;
 use glam::{DVec3, Vec2, Vec3};
@@ -119,7 +120,7 @@ impl Editor {
             .count()
     }
 
-    /// What a click at a viewport position does; `None` beside the mesh before the first joint.
+    /// What a click at a viewport position does; `None` where it is beside the mesh and there is no joint yet.
     pub fn draw_target(&mut self, ndc: Vec2, size_px: Vec2) -> Option<DrawTarget> {
         let sides = self.rigging.drawing.as_ref()?.sides;
         if let Some(joint) = self.joint_near(ndc, size_px) {
@@ -194,7 +195,9 @@ impl Editor {
             return self.notify("Select a bone first: its child is placed here.");
         }
         let Some(found) = self.volume_centre(ndc, size_px) else {
-            return self.notify("Ctrl+click on the mesh to place a child of the bone in it.");
+            return self.notify(
+                "Ctrl+click on the mesh: the child is placed in the middle of the limb there.",
+            );
         };
         self.rigging.end();
         self.add_drawn(parent, found.place.as_dvec3(), None);
@@ -245,7 +248,7 @@ impl Editor {
         nearest.place.is_finite().then_some(nearest)
     }
 
-    /// The place beside the mesh that is as far away as the joint before.
+    /// The place under the pointer at the depth of the previous joint, for clicks beside the mesh.
     fn beside_mesh(&self, ndc: Vec2, size_px: Vec2) -> Option<Vec3> {
         let parent = self.drawing_parent()?;
         let world = self
@@ -283,7 +286,7 @@ impl Editor {
             .map(|(joint, _)| joint)
     }
 
-    /// The plane between the two sides: that of the bones in pairs, else at x = 0 or in the middle of the mesh.
+    /// The plane between the two sides, across the world's x: that of bones in pairs, else x = 0 or the middle of the mesh.
     fn sides(&self) -> Sides {
         let points = rest_points(&self.document).into_values().flatten();
         let finite = points.filter(|p| p.is_finite()).map(|p| (p, p));
@@ -291,8 +294,14 @@ impl Editor {
         let (low, high) = bounds.unwrap_or_default();
         let size = (high - low).max_element();
         let middle = 0.5 * (low.x + high.x);
+        let skeleton = self.document.skeleton();
+        let mirror = Mirror::new(skeleton);
+        let is_paired = |joint: JointId| mirror.partner(joint).is_some_and(|other| other != joint);
+        let has_pairs = mirror.normal() == DVec3::X && skeleton.live_joints().any(is_paired);
         Sides {
-            middle: if middle.abs() <= CENTRED * size {
+            middle: if has_pairs {
+                mirror.offset()
+            } else if middle.abs() <= CENTRED * size {
                 0.0
             } else {
                 middle

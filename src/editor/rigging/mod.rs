@@ -204,7 +204,7 @@ impl Editor {
                 Some("No mesh is bound.")
             }
             RigKind::BindKept if document.kept_weights().is_empty() => {
-                Some("No mesh was unbound: there are no weights to bind with.")
+                Some("No mesh was unbound, so there are no kept weights.")
             }
             RigKind::Template(_)
             | RigKind::Bind

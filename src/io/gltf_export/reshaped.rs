@@ -1,22 +1,19 @@
-//! Writes the points of meshes that are not the source's: those of an individual.
+//! Writes the vertices of meshes whose shape is not the source's: those of an individual, and of applied poses.
 
 use super::error::GltfWriteError;
 use super::json::index;
-use super::patch::{NewAccessor, Patch};
+use super::patch::Patch;
 use super::primitives::{attributes_mut, points_of, primitive_mut};
 use super::report::ExportReport;
-use super::shapes::WITHOUT_TANGENTS;
+use super::shapes::{WITHOUT_TANGENTS, put_vectors};
 use super::uncompress;
 use crate::document::{Document, MeshId, MeshItem};
 use crate::finding::Finding;
-use crate::io::gltf_json::{ComponentType, Target};
-use ::gltf::json::accessor::Type;
-use bytes::Bytes;
 use glam::Vec3;
 use serde_json::Value;
 
-/// Writes positions, normals and the positions of morph targets of every mesh of [`Document::reshaped`]. Tangents, which
-/// belong to the old shape, are left out.
+/// Writes positions and normals, and their displacements in morph targets, of every mesh of [`Document::reshaped`]. Tangents,
+/// which belong to the old shape, are left out.
 pub(super) fn patch_points(
     document: &Document,
     patch: &mut Patch,
@@ -79,11 +76,11 @@ fn write(
         .iter()
         .map(|p| geometry.positions[*p as usize])
         .collect();
-    let position = put(patch, &positions, position, true);
+    let position = put_vectors(patch, &positions, position, true);
     let normal = normal.map(|old| {
-        let of = &geometry.normal_of_vertex[range];
+        let of = &geometry.normal_of_vertex[range.clone()];
         let normals: Vec<Vec3> = of.iter().map(|n| geometry.normals[*n as usize]).collect();
-        put(patch, &normals, Some(old), false)
+        put_vectors(patch, &normals, Some(old), false)
     });
     if let Some(attributes) = attributes_mut(&mut patch.json, mesh, primitive) {
         attributes.insert("POSITION".into(), position.into());
@@ -92,14 +89,31 @@ fn write(
         }
     }
     for (target, morph) in geometry.morphs.iter().enumerate() {
-        let entry = target_mut(patch, mesh, primitive, target);
-        let Some(old) = entry.and_then(|entry| index(entry.get("POSITION"))) else {
+        let Some(entry) = target_mut(patch, mesh, primitive, target) else {
             continue;
         };
-        let deltas: Vec<Vec3> = points.iter().map(|p| morph.deltas[*p as usize]).collect();
-        let new = put(patch, &deltas, Some(old), true);
+        let tangent = entry.shift_remove("TANGENT");
+        let [position, normal] = ["POSITION", "NORMAL"].map(|key| index(entry.get(key)));
+        patch.release(tangent.as_ref().and_then(|t| index(Some(t))));
+        let position = position.map(|old| {
+            let deltas: Vec<Vec3> = points.iter().map(|p| morph.deltas[*p as usize]).collect();
+            put_vectors(patch, &deltas, Some(old), true)
+        });
+        let normal = normal.map(|old| {
+            let mut deltas = vec![Vec3::ZERO; range.len()];
+            for (vertex, delta) in &morph.normals {
+                if range.contains(&(*vertex as usize)) {
+                    deltas[*vertex as usize - range.start] = *delta;
+                }
+            }
+            put_vectors(patch, &deltas, Some(old), false)
+        });
         if let Some(entry) = target_mut(patch, mesh, primitive, target) {
-            entry.insert("POSITION".into(), new.into());
+            for (key, new) in [("POSITION", position), ("NORMAL", normal)] {
+                if let Some(new) = new {
+                    entry.insert(key.into(), new.into());
+                }
+            }
         }
     }
     Ok(tangents.is_some())
@@ -116,25 +130,4 @@ fn target_mut(
         .get_mut("targets")?
         .get_mut(target)?
         .as_object_mut()
-}
-
-/// Stores one vector a vertex in the place of `old`.
-fn put(patch: &mut Patch, vectors: &[Vec3], old: Option<usize>, bounded: bool) -> usize {
-    let bits = |v: Vec3| v.to_array().map(|x| f64::from(x).to_bits()).to_vec();
-    let bounds = bounded.then(|| {
-        let low = vectors.iter().fold(Vec3::INFINITY, |a, v| a.min(*v));
-        let high = vectors.iter().fold(Vec3::NEG_INFINITY, |a, v| a.max(*v));
-        (bits(low), bits(high))
-    });
-    patch.release(old);
-    patch.put(NewAccessor {
-        replaces: old,
-        component: ComponentType::F32,
-        kind: Type::Vec3,
-        normalized: false,
-        count: vectors.len(),
-        bytes: Bytes::copy_from_slice(bytemuck::cast_slice(vectors)),
-        target: Some(Target::ArrayBuffer),
-        bounds,
-    })
 }

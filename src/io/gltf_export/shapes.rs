@@ -321,8 +321,8 @@ pub(super) fn write_primitive(
     if n_vertices == 0 {
         return Ok(had_tangents);
     }
-    let positions = put_vectors(patch, &shape.positions[range.clone()], true);
-    let normals = has_normals.then(|| put_vectors(patch, &shape.normals[range], false));
+    let positions = put_vectors(patch, &shape.positions[range.clone()], None, true);
+    let normals = has_normals.then(|| put_vectors(patch, &shape.normals[range], None, false));
     if let Some(attributes) = attributes_mut(&mut patch.json, id, primitive) {
         attributes.insert("POSITION".into(), positions.into());
         if let Some(normals) = normals {
@@ -332,16 +332,22 @@ pub(super) fn write_primitive(
     Ok(had_tangents)
 }
 
-/// Stores one vector per vertex.
-pub(super) fn put_vectors(patch: &mut Patch, vectors: &[Vec3], bounded: bool) -> usize {
+/// Stores one vector per vertex, in the place of the accessor `replaces`.
+pub(super) fn put_vectors(
+    patch: &mut Patch,
+    vectors: &[Vec3],
+    replaces: Option<usize>,
+    bounded: bool,
+) -> usize {
     let bits = |v: Vec3| v.to_array().map(|x| f64::from(x).to_bits()).to_vec();
     let bounds = bounded.then(|| {
         let low = vectors.iter().fold(Vec3::INFINITY, |a, v| a.min(*v));
         let high = vectors.iter().fold(Vec3::NEG_INFINITY, |a, v| a.max(*v));
         (bits(low), bits(high))
     });
+    patch.release(replaces);
     patch.put(NewAccessor {
-        replaces: None,
+        replaces,
         component: ComponentType::F32,
         kind: Type::Vec3,
         normalized: false,

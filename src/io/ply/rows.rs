@@ -28,7 +28,7 @@ impl<'a> Rows<'a> {
         self.rest.len()
     }
 
-    /// Begins a row: of a text, the next line that is not blank. `false`: the file ends.
+    /// Starts the next row (in ASCII files the next line that is not blank). `false` at the end of the file.
     pub(super) fn begin(&mut self) -> bool {
         if self.format != Format::Text {
             return !self.rest.is_empty();

@@ -53,7 +53,7 @@ pub(in crate::io) fn read_ply(bytes: &[u8], task: &Task) -> Result<PlyPoints, Pl
     Ok(shape)
 }
 
-/// The faces while they are read.
+/// The faces read so far.
 #[derive(Default)]
 struct Faces {
     corners: Vec<u32>,
@@ -180,7 +180,7 @@ impl Reader<'_> {
         let vector = |columns: &[usize; 3]| DVec3::from_array(columns.map(|i| values[i]));
         let point = vector(place);
         if !point.is_finite() {
-            let what = format!("the vertex {row} is not at a finite place");
+            let what = format!("the vertex {row} has a position that is not finite");
             return Err(self.rows.fault(what));
         }
         self.shape.points.push(point);
@@ -290,7 +290,7 @@ mod tests {
             ),
             (
                 "0 0 nan 1\n".into(),
-                "line 11: the vertex 0 is not at a finite place",
+                "line 11: the vertex 0 has a position that is not finite",
             ),
             (
                 "0 0 0\n".into(),

@@ -17,7 +17,7 @@ const WORDS: [&[&str]; 5] = [
     &["little", "pinky"],
 ];
 
-/// How a bone of the map is known.
+/// How a bone of the map was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HumanFound {
     /// It is not.

@@ -118,22 +118,22 @@ impl Accuracy {
         if let Some(alignment) = &self.alignment {
             if !alignment.converged {
                 say(
-                    "The alignment did not come to rest: lay the scan on the body roughly first."
+                    "The alignment did not converge: align the scan with the body roughly first."
                         .into(),
                 );
             }
             if alignment.n_free > 0 {
-                let n = counted(alignment.n_free, "movement");
+                let n = alignment.n_free;
                 say(format!(
-                    "The shape leaves {n} of 6 open, such as the turn of a round limb about itself."
+                    "The shape does not determine {n} of 6 degrees of freedom, such as the rotation of a round limb about its axis."
                 ));
             }
             if self.trimmed.n() * 2 > self.scan.n {
-                say("More than half of the scan does not count in the alignment: check that it shows the same person and pose.".into());
+                say("More than half of the points were trimmed from the alignment: check that the scan shows the same person in the same pose.".into());
             }
         }
         if is_inside_out {
-            say("The faces of the scan look inwards.".into());
+            say("The faces of the scan point inwards.".into());
         }
         let n_failed = self.scan.failed + self.body.failed;
         if n_failed > 0 {

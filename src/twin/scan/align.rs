@@ -10,28 +10,28 @@ use super::surface::SignedSurface;
 use super::trim::trim;
 use crate::task::Task;
 
-/// How a scan is laid on a body.
+/// How a scan is aligned with a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Align {
     /// By the trimmed iterative closest point algorithm.
     #[default]
     Icp,
-    /// Not at all: it lies where its file says.
+    /// Not at all: it stays where its file places it.
     None,
 }
 
-/// How a scan was laid on a body.
+/// How a scan was aligned with a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alignment {
     /// From the scan to the body, metres.
     pub motion: Rigid,
-    /// Where it started.
+    /// The start that led to it.
     pub start: Start,
     /// Iterations from there.
     pub iterations: usize,
-    /// Whether the last iterations moved nothing.
+    /// Whether it converged.
     pub converged: bool,
-    /// The number of movements, of six, that the shape leaves open: 1 of a cylinder's turn.
+    /// The degrees of freedom, of six, that the shape does not determine: 1 for the rotation of a cylinder about its axis.
     pub n_free: usize,
 }
 
@@ -47,10 +47,10 @@ const STILL: f64 = 1e-8;
 const PATIENCE: usize = 12;
 /// It then has found its place if it moves less, as a share of the body's size.
 const ALMOST_STILL: f64 = 1e-4;
-/// The fewest points that can be aligned: as many as there are movements.
+/// The fewest points that can be aligned: as many as there are degrees of freedom.
 const FEWEST: usize = 6;
 
-/// Lays a scan on a body: trimmed iterative closest points with point-to-plane distances.
+/// Aligns a scan with a body: trimmed iterative closest points with point-to-plane distances.
 ///
 /// Besl & McKay 1992; Chen & Medioni 1992; the trimming of Chetverikov 2002. A few iterations on few points from each start
 /// choose the start. The scan is not scaled. The same bits for any number of threads.
@@ -95,7 +95,7 @@ pub(super) fn align(
     let best = best.filter(|(_, run)| run.score.is_finite());
     let (i, before) = best.ok_or_else(|| {
         ScanError::of(
-            "no part of the scan can be laid on the body: check that it shows the same person",
+            "the scan cannot be aligned with the body: check that it shows the same person",
         )
     })?;
     let sample = self::sample(n, ROUNDS[2].0);

@@ -10,7 +10,7 @@ pub const NEAR_METRES: f64 = 0.005;
 pub struct Distances {
     /// How many there are.
     pub n: usize,
-    /// How many are no number; then so is all that depends on them.
+    /// How many are not finite; then so are the figures below.
     pub failed: usize,
     /// The root of their mean square.
     pub rms: f64,

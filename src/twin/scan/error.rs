@@ -25,7 +25,7 @@ impl ScanError {
 pub(super) fn check_finite(points: &[DVec3], what: &str) -> Result<(), ScanError> {
     match points.iter().position(|p| !p.is_finite()) {
         Some(i) => Err(ScanError::of(format!(
-            "point {i} of {what} is not at a finite place"
+            "point {i} of {what} has a position that is not finite"
         ))),
         None => Ok(()),
     }

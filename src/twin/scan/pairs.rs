@@ -6,7 +6,7 @@ use super::surface::SignedSurface;
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// What is known of a point of a scan.
+/// Where a point of a scan lies relative to the body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measured {
     /// Its signed distance from the body, metres; NaN where there is none.

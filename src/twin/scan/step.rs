@@ -18,7 +18,7 @@ pub(super) struct Step {
     pub(super) motion: Rigid,
     /// How far it moves the points, metres, about.
     pub(super) moved: f64,
-    /// The number of movements, of six, that the pairs leave open.
+    /// The degrees of freedom, of six, that the pairs do not determine.
     pub(super) n_free: usize,
 }
 
@@ -153,7 +153,7 @@ mod tests {
             let off = found.motion.apply(p).distance(motion.apply(p));
             assert!(off < 1e-8, "{off}");
         }
-        // A plane: three movements within it are free.
+        // A plane: three degrees of freedom are not determined.
         let flat = |i: usize| Pair {
             point: place(i).with_z(0.25),
             foot: place(i).with_z(0.0),

@@ -5,7 +5,7 @@ use crate::mesh::box_tree::{Bounds, BoxTree};
 use crate::mesh::triangle::{closest, normal};
 use glam::DVec3;
 
-/// Triangles in space, and what finds their nearest place and the side of it.
+/// A triangle mesh with a tree for nearest-point queries, and the sign of the distance.
 ///
 /// The side is that of the pseudo-normal of the nearest face, edge or point: the sum of the normals of its faces, at a point
 /// weighted by their angles (Baerentzen & Aanaes 2005, "Signed distance computation using the angle weighted pseudonormal").

@@ -1,4 +1,4 @@
-//! JSON: a list of objects, one a measurement.
+//! JSON: a list of objects, one for each measurement.
 
 use super::MAX_ROWS;
 use super::fields::{FIELDS, blank, finish, set};

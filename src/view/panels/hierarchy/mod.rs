@@ -404,7 +404,7 @@ fn no_bones_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
     ui.label("This model has no bones.");
     ui.label(
         RichText::new(
-            "Draw its joints or add a skeleton and move its bones to the joints, then bind the mesh (Bones › Bind):",
+            "Draw joints, or add a skeleton and move its bones into place. Then bind the mesh (Bones › Bind):",
         )
         .color(theme::palette(ui).text_dim),
     );
