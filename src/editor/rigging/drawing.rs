@@ -97,7 +97,7 @@ impl Editor {
         let was_drawing = self.rigging.drawing.take().is_some();
         let is_unbound = self.document.skins().is_empty();
         if was_drawing && n_drawn > 0 && is_unbound {
-            self.notify("The joints are there. Bind the mesh to them next: Bones › Bind.");
+            self.notify("Joints drawn. Bind the mesh next: Bones › Bind.");
         }
     }
 

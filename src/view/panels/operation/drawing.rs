@@ -26,15 +26,10 @@ pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) {
     {
         editor.draw_both_sides(both);
     }
-    let n = editor.n_drawn();
-    if n > 0 {
-        let clicks = match n {
-            1 => "1 click so far".to_owned(),
-            n => format!("{n} clicks so far"),
-        };
+    if editor.n_drawn() > 0 {
         let bones = editor.document().bone_mask();
         let bones = bones.into_iter().filter(|is_bone| *is_bone).count();
-        ui.label(RichText::new(format!("{clicks}, {}.", counted(bones, "bone"))).color(dim));
+        ui.label(RichText::new(format!("{} in the rig.", counted(bones, "bone"))).color(dim));
     }
     ui.separator();
     ui.horizontal(|ui| {
