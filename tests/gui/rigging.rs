@@ -300,7 +300,7 @@ fn joints_are_drawn_on_a_model_without_bones() {
     let mut window = Window::on("arm.glb");
     window.find_and_run(Command::Sample("water-surface"));
     window.settle();
-    assert!(window.says("Draw its joints"));
+    assert!(window.says("Draw joints, or add a skeleton"));
     let before = window.document().clone();
     window.click(Role::Button, "Draw joints");
     assert_eq!(window.app().viewport().mode, Mode::Rig);

@@ -26,7 +26,8 @@ pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) {
     {
         editor.draw_both_sides(both);
     }
-    if editor.n_drawn() > 0 {
+    let can_take_back = editor.n_drawn() > 0;
+    if can_take_back {
         let bones = editor.document().bone_mask();
         let bones = bones.into_iter().filter(|is_bone| *is_bone).count();
         ui.label(RichText::new(format!("{} in the rig.", counted(bones, "bone"))).color(dim));
@@ -40,7 +41,7 @@ pub(super) fn content_ui(ui: &mut Ui, editor: &mut Editor) {
         {
             editor.end_drawing();
         }
-        let back = ui.add_enabled(n > 0, Button::new("Take back"));
+        let back = ui.add_enabled(can_take_back, Button::new("Take back"));
         let back = back.on_disabled_hover_text("No joint was drawn yet.");
         if back
             .on_hover_text("Take the joint drawn last back (Backspace).")
