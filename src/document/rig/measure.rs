@@ -2,7 +2,7 @@
 
 use super::RigEdit;
 use super::larger::larger;
-use crate::document::{ClipId, Document, Instance, InstanceId};
+use crate::document::{ClipId, Document, Instance, InstanceId, MeshItem};
 use crate::skeleton::{Channel, Clip, JointId};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
@@ -211,21 +211,17 @@ impl<'a> Compared<'a> {
             let Some(other) = theirs.get(&in_file(self.before, (id, instance))) else {
                 return Distances::UNKNOWN;
             };
-            let positions = [
-                posed_points(self.before, instance, &world[0]),
-                posed_points(self.after, other, &world[1]),
+            let posed = [
+                Posed::new(self.before, instance, &world[0]),
+                Posed::new(self.after, other, &world[1]),
             ];
-            if positions[0].len() != positions[1].len() {
-                return Distances::UNKNOWN;
-            }
-            for (a, b) in positions[0].iter().zip(&positions[1]) {
-                let apart = larger(0.0, a.distance_squared(*b));
-                all.max = all.max.max(apart);
-                all.squares += apart;
-                all.n += 1;
-            }
+            let apart = match &posed {
+                [Some(a), Some(b)] => a.apart(b),
+                [None, None] => Distances::default(),
+                _ => Distances::UNKNOWN,
+            };
+            all.merge(apart);
         }
-        all.max = all.max.sqrt();
         all
     }
 }
@@ -236,32 +232,111 @@ fn world_at(document: &Document, clip: &Clip, time: f64) -> Vec<DAffine3> {
         .world_matrices(&document.skeleton)
 }
 
+/// An instance in a pose, by linear blend skinning of the mesh without morph targets.
+struct Posed<'a> {
+    item: &'a MeshItem,
+    follows: Follows,
+}
+
+/// What the points of an instance follow.
+enum Follows {
+    /// The transform of its node.
+    Node(DAffine3),
+    /// Joints of its skin: one matrix for each, from the mesh to the world.
+    Joints(Vec<DAffine3>),
+}
+
+impl<'a> Posed<'a> {
+    /// `None` where there is no such mesh. `world`: a transform for each joint of the skeleton.
+    fn new(document: &'a Document, instance: &Instance, world: &[DAffine3]) -> Option<Self> {
+        let item = document.meshes.get(&instance.mesh)?;
+        let follows = match instance.skin.and_then(|skin| document.skins.get(&skin)) {
+            None => Follows::Node(world[instance.joint.get()]),
+            Some(skin) => {
+                let joints = skin.joints.iter().zip(&skin.inverse_bind);
+                Follows::Joints(joints.map(|(j, ibm)| world[j.get()] * *ibm).collect())
+            }
+        };
+        Some(Self { item, follows })
+    }
+
+    fn n_points(&self) -> usize {
+        self.item.geometry.positions.len()
+    }
+
+    /// A point in world space.
+    fn point(&self, point: usize) -> DVec3 {
+        let p = self.item.geometry.positions[point].as_dvec3();
+        let palette = match &self.follows {
+            Follows::Node(node) => return node.transform_point3(p),
+            Follows::Joints(palette) => palette,
+        };
+        let (mut position, mut sum) = (DVec3::ZERO, 0.0);
+        for (joint, weight) in self.item.influences.row(point as u32).iter() {
+            let weight = f64::from(weight);
+            position += palette[usize::from(joint)].transform_point3(p) * weight;
+            sum += weight;
+        }
+        if sum > 0.0 { position / sum } else { p }
+    }
+
+    /// The distances of the points of two instances of as many points.
+    fn apart(&self, other: &Self) -> Distances {
+        if self.n_points() != other.n_points() {
+            return Distances::UNKNOWN;
+        }
+        let same = self.same(other);
+        let mut all = Distances {
+            n: self.n_points(),
+            ..Distances::default()
+        };
+        for point in 0..self.n_points() {
+            // Most edits change the matrices of few joints: the others' points need not be posed.
+            if !self.has_same_point(other, point, &same) {
+                let apart = self.point(point).distance_squared(other.point(point));
+                let apart = larger(0.0, apart);
+                all.max = all.max.max(apart);
+                all.squares += apart;
+            }
+        }
+        all.max = all.max.sqrt();
+        all
+    }
+
+    /// For the node, or for each joint of both skins, whether it has the same finite matrix.
+    fn same(&self, other: &Self) -> Vec<bool> {
+        let is_same = |(a, b): (&DAffine3, &DAffine3)| a == b && a.is_finite();
+        match (&self.follows, &other.follows) {
+            (Follows::Node(a), Follows::Node(b)) => vec![is_same((a, b))],
+            (Follows::Joints(a), Follows::Joints(b)) => a.iter().zip(b).map(is_same).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a point has finite numbers that are equal in both.
+    fn has_same_point(&self, other: &Self, point: usize, same: &[bool]) -> bool {
+        let position = self.item.geometry.positions[point];
+        if position != other.item.geometry.positions[point] || !position.is_finite() {
+            return false;
+        }
+        if matches!(self.follows, Follows::Node(_)) {
+            return same.first() == Some(&true);
+        }
+        let [a, b] = [self, other].map(|posed| posed.item.influences.row(point as u32));
+        let is_same = |&(joint, weight): &(u16, f32)| {
+            weight.is_finite() && same.get(usize::from(joint)) == Some(&true)
+        };
+        a.iter().all(|influence| is_same(&influence)) && a.iter().eq(b.iter())
+    }
+}
+
 /// The points of an instance in world space: linear blend skinning of the mesh without morph targets, or its node's
 /// transform.
 pub fn posed_points(document: &Document, instance: &Instance, world: &[DAffine3]) -> Vec<DVec3> {
-    let Some(item) = document.meshes.get(&instance.mesh) else {
-        return Vec::new();
-    };
-    let positions = item.geometry.positions.iter().map(|p| p.as_dvec3());
-    let Some(skin) = instance.skin.and_then(|skin| document.skins.get(&skin)) else {
-        let node = world[instance.joint.get()];
-        return positions.map(|p| node.transform_point3(p)).collect();
-    };
-    let joints = skin.joints.iter().zip(&skin.inverse_bind);
-    let palette: Vec<DAffine3> = joints.map(|(j, ibm)| world[j.get()] * *ibm).collect();
-    let rows = item.influences.iter();
-    positions
-        .zip(rows)
-        .map(|(p, row)| {
-            let (mut position, mut sum) = (DVec3::ZERO, 0.0);
-            for (joint, weight) in row.iter() {
-                let weight = f64::from(weight);
-                position += palette[usize::from(joint)].transform_point3(p) * weight;
-                sum += weight;
-            }
-            if sum > 0.0 { position / sum } else { p }
-        })
-        .collect()
+    let posed = Posed::new(document, instance, world);
+    posed.map_or_else(Vec::new, |posed| {
+        (0..posed.n_points()).map(|p| posed.point(p)).collect()
+    })
 }
 
 /// The points of every instance in the rest pose.
