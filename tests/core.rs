@@ -187,6 +187,8 @@ mod models;
 mod motion_bvh;
 #[path = "core/motion_editor.rs"]
 mod motion_editor;
+#[path = "core/motion_inputs.rs"]
+mod motion_inputs;
 #[path = "core/motion_recordings.rs"]
 mod motion_recordings;
 #[path = "core/motion_retarget.rs"]

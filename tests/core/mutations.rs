@@ -7,6 +7,7 @@
 use crate::gltf_builder::{Gltf, skinned};
 use crate::inputs::{Choice, Originals, use_model, use_obj, use_pose, use_project, use_weights};
 use crate::malformed::{Random, with_json};
+use crate::motion_inputs::{self, use_motion, use_stream};
 use bytes::Bytes;
 use serde_json::{Value, json};
 use sinew::deform::StackPreset;
@@ -387,6 +388,63 @@ fn mutate_text(original: &str, case: &mut Case) -> String {
     text.into_iter().collect()
 }
 
+/// Bytes changed, removed, repeated or cut off.
+fn mutate_bytes(original: &[u8], case: &mut Case) -> Vec<u8> {
+    let mut bytes = original.to_vec();
+    for _ in 0..=case.below(4) {
+        if bytes.is_empty() {
+            break;
+        }
+        let at = case.below(bytes.len());
+        let end = (at + 1 + case.below(40)).min(bytes.len());
+        match case.below(5) {
+            0 => {
+                bytes.truncate(at);
+                case.note(format!("cut after {at} bytes"));
+            }
+            1 => {
+                bytes.drain(at..end);
+                case.note(format!("bytes {at} to {end} removed"));
+            }
+            2 => {
+                let piece = bytes[at..end].to_vec();
+                bytes.splice(at..at, piece);
+                case.note(format!("bytes {at} to {end} twice"));
+            }
+            3 => {
+                let number = *case.pick(&NUMBERS);
+                let word = number.to_be_bytes();
+                let end = (at + 4).min(bytes.len());
+                bytes[at..end].copy_from_slice(&word[..end - at]);
+                case.note(format!("{number:e} at byte {at}"));
+            }
+            _ => {
+                bytes[at] = case.below(256) as u8;
+                case.note(format!("byte {at} is {}", bytes[at]));
+            }
+        }
+    }
+    bytes
+}
+
+/// A motion or recording, as a file and as a stream.
+fn mutate_motion(case: &mut Case) {
+    let (extension, text) = *case.pick(&[
+        ("bvh", motion_inputs::BVH),
+        ("csv", motion_inputs::CSV),
+        ("jsonl", motion_inputs::JSON_LINES),
+        ("vmclog", ""),
+    ]);
+    case.note(extension.to_owned());
+    let bytes = if text.is_empty() {
+        mutate_bytes(&motion_inputs::packets(), case)
+    } else {
+        mutate_text(text, case).into_bytes()
+    };
+    use_motion(&bytes, extension);
+    use_stream(&bytes);
+}
+
 /// `render`, of every eighth model: each opens a context of its own.
 fn draw(bytes: &Bytes, case: &mut Case) {
     if case.below(8) != 0 {
@@ -408,7 +466,7 @@ fn run(originals: &Originals, seed: u64) -> Result<(), String> {
         random: Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d)),
         steps: Vec::new(),
     };
-    let result = catch_unwind(AssertUnwindSafe(|| match case.below(11) {
+    let result = catch_unwind(AssertUnwindSafe(|| match case.below(14) {
         0 | 1 => {
             let text = mutate_text(&originals.project, &mut case);
             use_project(&originals.document, &text, case.choice());
@@ -431,6 +489,7 @@ fn run(originals: &Originals, seed: u64) -> Result<(), String> {
             };
             use_obj(&obj, &materials, case.choice());
         }
+        5..=7 => mutate_motion(&mut case),
         _ => {
             let i = case.below(originals.models.len());
             case.note(format!("model {i}"));
@@ -461,6 +520,14 @@ fn no_mutated_input_panics_or_hangs() {
     for (i, model) in originals.models.iter().enumerate() {
         let imported = import_bytes(model.clone(), None, None, &Task::new()).unwrap();
         assert!(imported.findings.is_empty(), "{i}: {:?}", imported.findings);
+    }
+    for (extension, text) in [
+        ("bvh", motion_inputs::BVH.as_bytes()),
+        ("csv", motion_inputs::CSV.as_bytes()),
+        ("jsonl", motion_inputs::JSON_LINES.as_bytes()),
+        ("vmclog", &motion_inputs::packets()),
+    ] {
+        assert!(use_motion(text, extension), "{extension}");
     }
     let secs = number("SINEW_MUTATIONS_SECS");
     let most = secs.map_or(MOST, Duration::from_secs);

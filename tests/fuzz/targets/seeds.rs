@@ -4,6 +4,10 @@
 #[allow(dead_code, reason = "the targets use the rest")]
 mod inputs;
 
+#[path = "../../core/motion_inputs.rs"]
+#[allow(dead_code, reason = "the targets use the rest")]
+mod motion_inputs;
+
 use inputs::Originals;
 use std::path::Path;
 
@@ -24,5 +28,14 @@ fn main() -> std::io::Result<()> {
     write("project", "arm", originals.project.as_bytes(), Some(3))?;
     write("weights", "arm", &originals.weights, None)?;
     write("pose", "arm", originals.pose.as_bytes(), None)?;
-    write("obj", "cube", originals.obj[0].as_bytes(), None)
+    write("obj", "cube", originals.obj[0].as_bytes(), None)?;
+    write("bvh", "walker", motion_inputs::BVH.as_bytes(), None)?;
+    write("csv", "gauges", motion_inputs::CSV.as_bytes(), None)?;
+    write(
+        "json_lines",
+        "band",
+        motion_inputs::JSON_LINES.as_bytes(),
+        None,
+    )?;
+    write("packets", "root", &motion_inputs::packets(), None)
 }

@@ -1,0 +1,13 @@
+//! BVH files.
+#![no_main]
+
+#[path = "../../core/motion_inputs.rs"]
+#[allow(dead_code, reason = "the other targets use the rest")]
+mod motion_inputs;
+
+use libfuzzer_sys::fuzz_target;
+use motion_inputs::use_motion;
+
+fuzz_target!(|data: &[u8]| {
+    use_motion(data, "bvh");
+});
