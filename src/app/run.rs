@@ -45,6 +45,7 @@ impl SinewApp {
             Command::SaveAs => self.ask_path(PathPurpose::Save, ctx),
             Command::AddMotion => self.ask_path(PathPurpose::AddMotion, ctx),
             Command::ImportMeasurements => self.ask_path(PathPurpose::Measurements, ctx),
+            Command::CompareScan => self.ask_path(PathPurpose::Scan, ctx),
             Command::ToggleIndividual => {
                 let shows = self.editor.shows_individual();
                 self.editor.show_individual(!shows);

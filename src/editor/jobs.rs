@@ -31,6 +31,8 @@ pub(super) enum EditorJob {
     AddMeasurement,
     /// Fits the body of a person.
     FitIndividual,
+    /// Compares the body with a scan.
+    CompareScan,
     /// Writes a weights file.
     WriteWeights,
     /// Runs an operation on weights that takes less than a second.
@@ -99,6 +101,7 @@ impl JobKind for EditorJob {
             | Self::SlowRigOperation
             | Self::Suggest
             | Self::SuggestClusters
+            | Self::CompareScan
             | Self::Volume => Priority::Long,
             // Take seconds, and the artist waits for them.
             Self::Open
@@ -208,6 +211,7 @@ impl Editor {
                 EditorJob::ReadMeasurements => self.take_measurements(),
                 EditorJob::AddMeasurement => self.take_measurement(),
                 EditorJob::FitIndividual => self.take_individual(),
+                EditorJob::CompareScan => self.take_scan(),
                 EditorJob::Operation | EditorJob::SlowOperation => self.take_operation(),
                 EditorJob::RigOperation | EditorJob::SlowRigOperation => self.take_rig_operation(),
                 EditorJob::Suggest => self.take_suggestions(),

@@ -51,6 +51,7 @@ mod range_of_motion;
 pub mod rigging;
 mod rules;
 mod saving;
+mod scanning;
 pub mod selecting;
 mod stroke_names;
 mod suggesting;
@@ -73,6 +74,7 @@ pub use probing::SurfacePlace;
 pub use problems::Message;
 pub use rigging::{RigKind, RigTool};
 pub use saving::SaveConflict;
+pub use scanning::{ScanComparison, ScanOptions, ScanPlace};
 pub use selecting::PickableBones;
 pub use weight_colours::{Heat, HeatOf, WeightView};
 
@@ -162,6 +164,7 @@ pub struct Editor {
     motions: motions::Motions,
     live: live::Live,
     individuals: individual::Individuals,
+    scanning: scanning::Scanning,
     mirrors: mirrors::Mirrors,
     symmetries: symmetries::Symmetries,
     suggesting: suggesting::Suggesting,
@@ -253,6 +256,7 @@ impl Editor {
             motions: motions::Motions::default(),
             live: live::Live::new(live_wake),
             individuals: individual::Individuals::default(),
+            scanning: scanning::Scanning::default(),
             mirrors: mirrors::Mirrors::default(),
             symmetries: symmetries::Symmetries::default(),
             suggesting: suggesting::Suggesting::default(),
@@ -493,6 +497,7 @@ impl Editor {
         self.motions.forget_model();
         self.live.forget_model();
         self.individuals.forget_model();
+        self.scanning.forget_model();
         self.suggesting.forget_model();
         self.cluster_suggestions.forget_model();
         self.clustering.forget_model();

@@ -1,14 +1,20 @@
 //! The body of a person in the headless editor: fitted in the background, shown and exported in place of the template, undone.
 
 use crate::editing::EditorHarness;
+use glam::Vec3;
+use sinew::deform::diagnostics::Metric;
 use sinew::document::{Document, IndividualShape};
-use sinew::editor::OpenRequest;
 use sinew::editor::exporting::Correction;
+use sinew::editor::{OpenRequest, ScanOptions};
+use sinew::evaluate::ViewId;
 use sinew::io::open_any;
 use sinew::skeleton::JointId;
 use sinew::task::Task;
+use sinew::twin::scan::Align;
 use sinew::twin::suggest::next_row;
 use sinew::twin::{FitOptions, Kind, MeasuredSide, Measurement};
+use std::fmt::Write as _;
+use std::path::Path;
 
 fn character() -> EditorHarness {
     EditorHarness::on(OpenRequest::Path("assets/mannequin.glb".into()))
@@ -176,4 +182,87 @@ fn a_table_is_read_in_the_background() {
         2,
         "nothing changed"
     );
+}
+
+/// Writes the surface on screen, moved, as a scan.
+fn write_scan(h: &EditorHarness, path: &Path, by: Vec3) {
+    let (mut text, mut first) = (String::new(), 1);
+    for shown in h.editor.displayed().values() {
+        for p in shown.positions.iter() {
+            let p = *p + by;
+            writeln!(text, "v {} {} {}", p.x, p.y, p.z).unwrap();
+        }
+        for t in &shown.mesh.topology().triangles {
+            let [a, b, c] = t.map(|point| point + first);
+            writeln!(text, "f {a} {b} {c}").unwrap();
+        }
+        first += shown.positions.len() as u32;
+    }
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn the_body_on_screen_is_compared_with_a_scan_in_the_background() {
+    let mut h = EditorHarness::new();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scan.obj");
+    let id = *h.editor.displayed().keys().next().unwrap();
+    let by = Vec3::new(0.003, 0.0, 0.0);
+    write_scan(&h, &path, by);
+    h.editor.show_heat_map(Some(Metric::ScanDistance));
+    h.settle();
+    assert!(h.editor.heat_map_in(ViewId::OWN, id).is_none());
+    // Where its file places it, it is 3 mm aside.
+    let as_placed = ScanOptions {
+        align: Align::None,
+        ..ScanOptions::default()
+    };
+    h.editor.set_scan_options(as_placed);
+    h.editor.compare_with_scan(&path);
+    assert!(h.editor.comparing_scan().is_some());
+    h.settle();
+    assert_eq!(h.editor.scan_failure(), None);
+    let scan = h.editor.scan_comparison().unwrap();
+    assert!(scan.accuracy.alignment.is_none());
+    let found = scan.accuracy.body;
+    assert!(found.rms > 1e-3 && found.max.abs() <= 0.003 + 1e-6);
+    assert_eq!(found.within_5mm, 1.0);
+    assert!(!scan.body_at.bone.is_empty() && scan.body_at.target.is_some());
+    let map = h.editor.heat_map_in(ViewId::OWN, id).unwrap();
+    let n_points = h.editor.displayed()[&id].positions.len();
+    assert_eq!(map.values.len(), n_points);
+    // The scan is outside of one side of the body, and inside of the other.
+    let figures = h.editor.heat_figures(ViewId::OWN).unwrap();
+    assert!(figures.summary.max > 0.002 && figures.summary.min < -0.002);
+    assert!(figures.worst.is_some() && h.editor.worst_place(ViewId::OWN).is_some());
+    assert!(!h.editor.is_scan_stale() && !h.editor.history().is_modified());
+    // Aligned, it is the body.
+    h.editor.set_scan_options(ScanOptions::default());
+    assert!(h.editor.is_scan_stale());
+    h.editor.compare_again();
+    h.settle();
+    let scan = h.editor.scan_comparison().unwrap();
+    assert!(scan.accuracy.alignment.is_some() && scan.accuracy.scan.rms < 1e-5);
+    // Another pose is said to be another one.
+    let before = h.editor.document().session().playback.time_secs;
+    h.editor.set_time(before + 0.5);
+    h.settle();
+    assert!(h.editor.is_scan_stale());
+    h.editor.set_time(before);
+    h.settle();
+    assert!(!h.editor.is_scan_stale());
+    // What cannot be read says why, and the figures stay; a cancelled one too.
+    let missing = folder.path().join("none.ply");
+    h.editor.compare_with_scan(&missing);
+    h.settle();
+    let why = h.editor.scan_failure().unwrap();
+    assert!(why.contains("none.ply cannot be read"), "{why}");
+    h.editor.compare_with_scan(&path);
+    h.editor.cancel_scan();
+    h.settle();
+    assert!(h.editor.scan_comparison().is_some());
+    h.editor.forget_scan();
+    h.settle();
+    assert!(h.editor.scan_comparison().is_none());
+    assert!(h.editor.heat_map_in(ViewId::OWN, id).is_none());
 }

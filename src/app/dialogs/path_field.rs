@@ -28,6 +28,8 @@ pub(in crate::app) enum PathPurpose {
     AddMotion,
     /// Measurements of a person.
     Measurements,
+    /// A scan of a person.
+    Scan,
     /// A file of recorded channels.
     AddRecording,
     /// Another file of a recording.
@@ -102,6 +104,7 @@ impl PathField {
                 | PathPurpose::ImportSculpt
                 | PathPurpose::AddMotion
                 | PathPurpose::Measurements
+                | PathPurpose::Scan
                 | PathPurpose::AddRecording
                 | PathPurpose::RelinkRecording,
             ) => String::new(),
@@ -254,6 +257,7 @@ impl PathField {
             PathUse::Dialog(PathPurpose::Measurements) => {
                 ("Measurements", &["csv", "tsv", "txt", "json"])
             }
+            PathUse::Dialog(PathPurpose::Scan) => ("Scans", &["obj", "ply"]),
             PathUse::Dialog(PathPurpose::AddRecording | PathPurpose::RelinkRecording) => {
                 ("Recordings", &["csv", "tsv", "trc", "txt"])
             }
@@ -373,6 +377,7 @@ impl PathField {
                 | PathPurpose::ImportSculpt
                 | PathPurpose::AddMotion
                 | PathPurpose::Measurements
+                | PathPurpose::Scan
                 | PathPurpose::AddRecording
                 | PathPurpose::RelinkRecording,
             ) => {

@@ -1,6 +1,7 @@
 //! Which commands are enabled for the current state of the editor.
 
 use super::Command;
+use crate::deform::diagnostics::Metric;
 use crate::document::rig::Axis;
 use crate::document::session::PaintTarget;
 use crate::editor::{Editor, OperationKind, RigKind};
@@ -66,6 +67,7 @@ impl Command {
             | Self::ClipToPoses
             | Self::ShowMyPose => has_clip,
             Self::ToggleIndividual => editor.individual_shape().is_some(),
+            Self::UseMetric(Metric::ScanDistance) => editor.scan_comparison().is_some(),
             Self::RemoveMeasurements => document.individual().is_some(),
             Self::AdjustMotion => editor.motion_of_clip().is_some(),
             Self::CalibrateLive | Self::ToggleRecording | Self::ToggleLive => {
@@ -216,6 +218,9 @@ impl Command {
                 .live()
                 .is_none()
                 .then_some("Listen for live motion first."),
+            Self::UseMetric(Metric::ScanDistance) if editor.scan_comparison().is_none() => {
+                Some("Compare with a scan first, in the Individual panel.")
+            }
             Self::Extrude | Self::RollBones if editor.joints_to_pose().is_empty() => {
                 Some("Select a bone first.")
             }

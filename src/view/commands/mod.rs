@@ -41,6 +41,8 @@ pub enum Command {
     ImportMeasurements,
     /// Toggle whether the individual is shown instead of the template.
     ToggleIndividual,
+    /// Compare the body on screen with a scan of the person.
+    CompareScan,
     /// Remove the measurements of a person.
     RemoveMeasurements,
     /// Show the Export page for a model.

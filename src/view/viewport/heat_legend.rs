@@ -36,6 +36,9 @@ const RING: f32 = 8.0;
 impl Viewport {
     /// Requests the measurement of the visible metric.
     pub(super) fn ask_for_heat_map(&mut self, editor: &mut Editor) {
+        if self.options.metric == Metric::ScanDistance && editor.scan_comparison().is_none() {
+            self.options.metric = Metric::Bulge;
+        }
         let is_shown = self.options.shading == Shading::HeatMap;
         let metric = is_shown.then_some(self.options.metric);
         editor.show_heat_map(metric);
@@ -84,17 +87,19 @@ impl Viewport {
             .layout(Layout::top_down(Align::LEFT));
         let mut column = ui.new_child(builder);
         column.set_clip_rect(rect);
-        self.metric_ui(&mut column, &scale);
+        let has_scan = editor.scan_comparison().is_some();
+        self.metric_ui(&mut column, &scale, has_scan);
         if is_difference {
             difference_ui(&mut column, editor);
         }
     }
 
     /// Draws the title, which is also the metric selector.
-    fn metric_ui(&mut self, ui: &mut Ui, scale: &HeatScale) {
+    fn metric_ui(&mut self, ui: &mut Ui, scale: &HeatScale, has_scan: bool) {
         let title = scale.title();
         let response = menu_ui(ui, &title, |ui| {
-            for metric in Metric::ALL {
+            let of_scan = has_scan.then_some(Metric::ScanDistance);
+            for metric in Metric::ALL.into_iter().chain(of_scan) {
                 let on = metric == scale.metric;
                 let item = ui.selectable_label(on, metric.label());
                 if item.on_hover_text(metric.description()).clicked() {

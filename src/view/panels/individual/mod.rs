@@ -4,9 +4,11 @@
 
 mod result;
 mod rows;
+mod scan;
 
 use super::clusters::layer_row::dim_ui;
 use super::correctives::scroll_ui;
+use crate::deform::diagnostics::Metric;
 use crate::editor::Editor;
 use crate::twin::{FitOptions, Kind, Measurement, Sides};
 use crate::view::commands::Command;
@@ -24,6 +26,8 @@ const LIMITS: &str = "Girths set radii evenly. They do not model the shape of mu
 pub struct IndividualPanel {
     /// The rows while a field of them is being edited.
     draft: Option<Vec<Measurement>>,
+    /// The comparison with a scan whose distances were shown by themselves.
+    seen_scan: u64,
 }
 
 impl IndividualPanel {
@@ -42,6 +46,7 @@ impl IndividualPanel {
                 self.draft = None;
                 dim_ui(ui, EMPTY);
                 dim_ui(ui, LIMITS);
+                scan::scan_ui(ui, editor, &mut commands);
                 return;
             }
             result::state_ui(ui, editor);
@@ -56,7 +61,13 @@ impl IndividualPanel {
             }
             result::report_ui(ui, editor);
             dim_ui(ui, LIMITS);
+            scan::scan_ui(ui, editor, &mut commands);
         });
+        let serial = editor.scan_comparison().map_or(0, |scan| scan.serial);
+        if serial > self.seen_scan {
+            self.seen_scan = serial;
+            commands.push(Command::UseMetric(Metric::ScanDistance));
+        }
         commands
     }
 }
