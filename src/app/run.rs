@@ -7,8 +7,8 @@ use super::dialogs::range_of_motion::RangeDialog;
 use super::dialogs::weight_range::WeightRange;
 use super::dialogs::welcome::Welcome;
 use crate::deform::StackChoice;
-use crate::document::LayerStack;
 use crate::document::session::{BrushOptions, SelectKind, TransformKind};
+use crate::document::{LayerStack, PaneLayout};
 use crate::editor::exporting::ExportKind;
 use crate::editor::motions::AddingMotion;
 use crate::editor::operations::Adjusting;
@@ -49,6 +49,15 @@ impl SinewApp {
             Command::ToggleIndividual => {
                 let shows = self.editor.shows_individual();
                 self.editor.show_individual(!shows);
+            }
+            Command::DuplicateIndividual => {
+                self.open_panel(PanelKind::Individual);
+                self.editor.duplicate_individual();
+            }
+            Command::RemoveWhatIf => self.editor.remove_what_if(),
+            Command::CompareBodies => {
+                self.editor.compare_bodies();
+                self.viewport.set_layout(PaneLayout::Two, &mut self.editor);
             }
             Command::RemoveMeasurements => {
                 self.editor

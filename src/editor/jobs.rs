@@ -1,6 +1,7 @@
 //! The kinds of editor jobs on the lane: priority, ordering, and the subsystem that takes each result.
 
 use super::Editor;
+use crate::document::Person;
 use crate::evaluate::{JobKind, Priority};
 use crate::task::Task;
 
@@ -31,6 +32,8 @@ pub(super) enum EditorJob {
     AddMeasurement,
     /// Fits the body of a person.
     FitIndividual,
+    /// Fits the body of a what-if.
+    FitWhatIf,
     /// Compares the body with a scan.
     CompareScan,
     /// Writes a weights file.
@@ -112,6 +115,7 @@ impl JobKind for EditorJob {
             | Self::ReadMeasurements
             | Self::AddMeasurement
             | Self::FitIndividual
+            | Self::FitWhatIf
             | Self::ReplaceCage => Priority::Normal,
             _ => Priority::Quick,
         }
@@ -210,7 +214,8 @@ impl Editor {
                 EditorJob::AddMotion => self.take_added_motion(),
                 EditorJob::ReadMeasurements => self.take_measurements(),
                 EditorJob::AddMeasurement => self.take_measurement(),
-                EditorJob::FitIndividual => self.take_individual(),
+                EditorJob::FitIndividual => self.take_individual(Person::Individual),
+                EditorJob::FitWhatIf => self.take_individual(Person::WhatIf),
                 EditorJob::CompareScan => self.take_scan(),
                 EditorJob::Operation | EditorJob::SlowOperation => self.take_operation(),
                 EditorJob::RigOperation | EditorJob::SlowRigOperation => self.take_rig_operation(),

@@ -212,6 +212,7 @@ impl Editor {
         self.remember_bed();
         let (net, edges) = self.ask_for_net();
         let document = self.shown_body();
+        let bodies = self.bodies_in_views();
         self.worker.post(Request {
             generation: self.evaluation.posted,
             pose: document.shown_pose(),
@@ -220,6 +221,7 @@ impl Editor {
             views: self.views.requests(),
             centres: self.centres.known(),
             layouts: self.layouts.known(),
+            bodies,
             exported: self.exporting.model().cloned(),
             heat_map,
             net,

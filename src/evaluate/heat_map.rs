@@ -222,7 +222,8 @@ impl HeatMapper {
                 if is_known && !sources.any(|source| moved.contains(&(source, instance))) {
                     continue;
                 }
-                if let Some(values) = self.measure(evaluator, document, view.view, mine, instance) {
+                let shown = evaluator.document_in(view, document);
+                if let Some(values) = self.measure(evaluator, shown, view.view, mine, instance) {
                     changed = true;
                     update.values.push(values);
                 }

@@ -72,6 +72,24 @@ impl Plans {
         }
     }
 
+    /// Plans for another document with the same meshes, which compute as much as these.
+    pub(super) fn for_another(&self) -> Self {
+        Self {
+            kept: self.kept,
+            ..Self::default()
+        }
+    }
+
+    /// Uses what was given to `other`, if anything was.
+    pub(super) fn share_given(&mut self, other: &Self) {
+        if other.centres_given {
+            self.set_centres(other.centres.clone());
+        }
+        if other.layouts_given {
+            self.set_layouts(other.layouts.clone());
+        }
+    }
+
     /// Uses these centres of rotation from now on and computes none: a mesh without falls back to dual quaternion
     /// skinning.
     pub(super) fn set_centres(&mut self, centres: CentreMap) {

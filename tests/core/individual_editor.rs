@@ -3,10 +3,11 @@
 use crate::editing::EditorHarness;
 use glam::Vec3;
 use sinew::deform::diagnostics::Metric;
-use sinew::document::{Document, IndividualShape};
+use sinew::deform::{BodyChoice, StackChoice};
+use sinew::document::{Document, IndividualShape, Person};
 use sinew::editor::exporting::Correction;
 use sinew::editor::{OpenRequest, ScanOptions};
-use sinew::evaluate::ViewId;
+use sinew::evaluate::{Difference, Evaluator, ViewId};
 use sinew::io::open_any;
 use sinew::skeleton::JointId;
 use sinew::task::Task;
@@ -38,7 +39,12 @@ fn rows(document: &Document) -> Vec<Measurement> {
 
 /// The height of what is on screen.
 fn height(h: &EditorHarness) -> f32 {
-    let shown = h.editor.displayed().values();
+    height_in(h, ViewId::OWN)
+}
+
+/// The height of what a view shows.
+fn height_in(h: &EditorHarness, view: ViewId) -> f32 {
+    let shown = h.editor.displayed_in(view).values();
     let ys = shown.flat_map(|d| d.positions.iter().map(|p| p.y));
     let (low, high) = ys.fold((f32::MAX, f32::MIN), |(l, h), y| (l.min(y), h.max(y)));
     high - low
@@ -265,4 +271,102 @@ fn the_body_on_screen_is_compared_with_a_scan_in_the_background() {
     h.settle();
     assert!(h.editor.scan_comparison().is_none());
     assert!(h.editor.heat_map_in(ViewId::OWN, id).is_none());
+}
+
+#[test]
+fn a_what_if_is_compared_with_the_individual_in_views_of_their_own() {
+    let mut h = character();
+    let template = h.editor.document().clone();
+    let before = height(&h);
+    h.editor.duplicate_individual();
+    assert!(
+        h.editor.document().person(Person::WhatIf).is_none(),
+        "of what?"
+    );
+    let rows = rows(&template);
+    h.editor.measure(rows, FitOptions::default(), "Measure");
+    h.settle();
+    let measured = h.editor.document().individual().unwrap().clone();
+    h.editor.duplicate_individual();
+    assert_eq!(
+        h.editor.history().undo_label(),
+        Some("Duplicate as what-if")
+    );
+    assert_eq!(h.editor.edited_person(), Person::WhatIf);
+    let mut rows = h.editor.measurements().unwrap().rows.clone();
+    rows[0].value *= 1.1;
+    h.editor
+        .measure(rows, measured.options, "Change measurements");
+    h.settle();
+    assert_eq!(h.editor.individual_failure(), None);
+    assert_eq!(*h.editor.document().individual().unwrap(), measured);
+    // Each in a view of its own, while the template is on screen.
+    let choices = BodyChoice::ALL.map(StackChoice::Body);
+    h.editor.show_views(&choices);
+    h.settle();
+    let views = choices
+        .clone()
+        .map(|choice| h.editor.view_of(&choice).unwrap());
+    let [low, middle, high] = views.map(|view| height_in(&h, view));
+    assert!((low - before).abs() < 1e-6 && (height(&h) - before).abs() < 1e-6);
+    assert!((middle / low - 1.08).abs() < 2e-3, "{middle} {low}");
+    assert!((high / middle - 1.1).abs() < 2e-3, "{high} {middle}");
+    let shape = h.editor.shape_of(Person::WhatIf).unwrap();
+    let document = shape.of(h.editor.document());
+    let mut full = Evaluator::default();
+    full.evaluate(&document, document.shown_pose().at(document.shown_moment()));
+    for (id, shown) in h.editor.displayed_in(views[2]) {
+        assert_eq!(
+            shown.positions.as_slice(),
+            full.plan(*id).unwrap().positions()
+        );
+    }
+    // With bones of their own.
+    let top = |view: ViewId| {
+        let bones = h.editor.bones_in(view);
+        bones
+            .iter()
+            .map(|bone| bone.head.y)
+            .fold(f32::MIN, f32::max)
+    };
+    assert!(top(views[2]) > top(views[1]) && top(views[1]) > top(ViewId::OWN));
+    assert!(h.editor.shows_other_body(views[2]) && !h.editor.shows_other_body(ViewId::OWN));
+    assert!(
+        views
+            .iter()
+            .all(|view| h.editor.body_badge(*view).is_none())
+    );
+    // How far they are apart.
+    h.editor.set_difference(Difference {
+        of: Some(choices[2].clone()),
+        to: choices[1].clone(),
+    });
+    h.editor.show_heat_map(Some(Metric::Difference));
+    h.settle();
+    let figures = *h.editor.heat_figures(ViewId::OWN).unwrap();
+    assert!(figures.summary.max > 0.05, "{figures:?}");
+    h.editor.show_heat_map(None);
+    // The project keeps both.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("person.ron");
+    h.editor.save_as(&path);
+    h.settle();
+    let read = open_any(&path, &Task::new()).unwrap().document;
+    for person in Person::ALL {
+        assert_eq!(read.person(person), h.editor.document().person(person));
+    }
+    // What is removed is said to be missing, and undo brings it back.
+    h.editor.remove_what_if();
+    h.settle();
+    assert_eq!(h.editor.edited_person(), Person::Individual);
+    assert_eq!(h.editor.body_badge(views[2]), Some("There is no what-if."));
+    assert!((height_in(&h, views[2]) - before).abs() < 1e-6);
+    h.editor.undo();
+    h.settle();
+    assert!((height_in(&h, views[2]) - high).abs() < 1e-6);
+    while h.editor.history().undo_label().is_some() {
+        h.editor.undo();
+    }
+    h.settle();
+    assert!(h.editor.document().same_content(&template));
 }

@@ -4,7 +4,8 @@ use crate::window::Window;
 use egui::Role;
 use egui_kittest::kittest::Queryable as _;
 use sinew::deform::diagnostics::Metric;
-use sinew::document::Individual;
+use sinew::deform::{BodyChoice, StackChoice};
+use sinew::document::{Individual, Person};
 use sinew::twin::Kind;
 use sinew::view::Shading;
 use sinew::view::commands::Command;
@@ -143,4 +144,41 @@ fn a_scan_is_compared_and_its_distances_are_shown() {
     press(&mut window, "Forget scan");
     assert!(!window.says("Within 5 mm"));
     assert_ne!(window.app().viewport().options.metric, Metric::ScanDistance);
+}
+
+#[test]
+fn a_what_if_is_changed_and_compared_in_panes() {
+    let mut window = Window::sized("arm.glb", [1500.0, 900.0], 1.0);
+    window.find_and_run(Command::TogglePanel(PanelKind::Individual));
+    window.settle();
+    assert!(!window.says("Duplicate as what-if"));
+    window.click(Role::Button, "Add length");
+    window.settle();
+    press(&mut window, "Duplicate as what-if");
+    let editor = window.app().editor();
+    assert_eq!(editor.edited_person(), Person::WhatIf);
+    let mut rows = editor.measurements().expect("rows").rows.clone();
+    rows[0].value *= 1.4;
+    let options = editor.measurements().expect("rows").options;
+    let editor = window.harness.state_mut().editor_mut();
+    editor.measure(rows, options, "Change measurements");
+    window.settle();
+    press(&mut window, "Compare bodies in panes");
+    window.settle();
+    assert!(window.says("Viewport 1: Individual") && window.says("Viewport 2: What-if"));
+    let editor = window.app().editor();
+    let reach = |body: BodyChoice| {
+        let view = editor.view_of(&StackChoice::Body(body)).expect("a view");
+        let shown = editor.displayed_in(view).values();
+        let points = shown.flat_map(|d| d.positions.iter());
+        points.map(|p| p.length()).fold(0.0, f32::max)
+    };
+    assert!(reach(BodyChoice::WhatIf) > reach(BodyChoice::Individual) * 1.05);
+    window.picture("what-if-panes");
+    // The table of either is edited.
+    press(&mut window, "Table of the individual");
+    let editor = window.app().editor();
+    assert_eq!(editor.edited_person(), Person::Individual);
+    press(&mut window, "Remove what-if");
+    assert!(window.says("There is no what-if."));
 }

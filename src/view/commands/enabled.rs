@@ -2,6 +2,7 @@
 
 use super::Command;
 use crate::deform::diagnostics::Metric;
+use crate::document::Person;
 use crate::document::rig::Axis;
 use crate::document::session::PaintTarget;
 use crate::editor::{Editor, OperationKind, RigKind};
@@ -68,7 +69,10 @@ impl Command {
             | Self::ShowMyPose => has_clip,
             Self::ToggleIndividual => editor.individual_shape().is_some(),
             Self::UseMetric(Metric::ScanDistance) => editor.scan_comparison().is_some(),
-            Self::RemoveMeasurements => document.individual().is_some(),
+            Self::DuplicateIndividual => document.individual().is_some(),
+            Self::CompareBodies => editor.individual_shape().is_some(),
+            Self::RemoveWhatIf => document.person(Person::WhatIf).is_some(),
+            Self::RemoveMeasurements => editor.measurements().is_some(),
             Self::AdjustMotion => editor.motion_of_clip().is_some(),
             Self::CalibrateLive | Self::ToggleRecording | Self::ToggleLive => {
                 editor.live().is_some()

@@ -41,6 +41,12 @@ pub enum Command {
     ImportMeasurements,
     /// Toggle whether the individual is shown instead of the template.
     ToggleIndividual,
+    /// Copy the measurements of the person to a what-if.
+    DuplicateIndividual,
+    /// Remove the what-if.
+    RemoveWhatIf,
+    /// Show the bodies in panes beside each other.
+    CompareBodies,
     /// Compare the body on screen with a scan of the person.
     CompareScan,
     /// Remove the measurements of a person.

@@ -3,8 +3,8 @@
 use super::overlays::{MARGIN, color, colour_bar, text};
 use super::panes::Pane;
 use super::{Viewport, ndc, size};
-use crate::deform::StackChoice;
 use crate::deform::diagnostics::{Metric, Summary};
+use crate::deform::{BodyChoice, StackChoice};
 use crate::document::PaneLayout;
 use crate::editor::Editor;
 use crate::evaluate::Difference;
@@ -269,6 +269,10 @@ fn difference_ui(ui: &mut Ui, editor: &mut Editor) {
         .as_ref()
         .map_or("As shown", StackChoice::short_label);
     let title = format!("{of} vs {}", difference.to.short_label());
+    let has_bodies = editor.document().individual().is_some();
+    let bodies = BodyChoice::ALL.map(StackChoice::Body);
+    let bodies = bodies.into_iter().filter(|_| has_bodies);
+    let offered: Vec<StackChoice> = StackChoice::offered().chain(bodies).collect();
     let mut chosen = None;
     let response = menu_ui(ui, &title, |ui| {
         let dim = theme::palette(ui).text_dim;
@@ -283,7 +287,7 @@ fn difference_ui(ui: &mut Ui, editor: &mut Editor) {
                 ..difference.clone()
             });
         }
-        for choice in StackChoice::offered() {
+        for choice in offered.iter().cloned() {
             let on = difference.of.as_ref() == Some(&choice);
             let item = ui.selectable_label(on, choice.label());
             if item.on_hover_text(choice.about()).clicked() {
@@ -295,7 +299,7 @@ fn difference_ui(ui: &mut Ui, editor: &mut Editor) {
         }
         ui.separator();
         ui.label(RichText::new("vs").color(dim));
-        for choice in StackChoice::offered() {
+        for choice in offered.iter().cloned() {
             let on = difference.to == choice;
             // The same names stand above.
             let item = ui.push_id("against", |ui| ui.selectable_label(on, choice.label()));

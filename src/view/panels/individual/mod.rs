@@ -9,6 +9,7 @@ mod scan;
 use super::clusters::layer_row::dim_ui;
 use super::correctives::scroll_ui;
 use crate::deform::diagnostics::Metric;
+use crate::document::Person;
 use crate::editor::Editor;
 use crate::twin::{FitOptions, Kind, Measurement, Sides};
 use crate::view::commands::Command;
@@ -26,6 +27,8 @@ const LIMITS: &str = "Girths set radii evenly. They do not model the shape of mu
 pub struct IndividualPanel {
     /// The rows while a field of them is being edited.
     draft: Option<Vec<Measurement>>,
+    /// Whose rows they are.
+    drafted: Person,
     /// The comparison with a scan whose distances were shown by themselves.
     seen_scan: u64,
 }
@@ -40,8 +43,13 @@ impl IndividualPanel {
         }
         scroll_ui(ui, "individual", |ui| {
             buttons_ui(ui, editor, &mut commands);
-            let known = editor.document().individual().cloned();
+            persons_ui(ui, editor, &mut commands);
+            let known = editor.measurements().cloned();
             let known = known.as_deref().cloned().unwrap_or_default();
+            if self.drafted != editor.edited_person() {
+                self.drafted = editor.edited_person();
+                self.draft = None;
+            }
             if known.rows.is_empty() {
                 self.draft = None;
                 dim_ui(ui, EMPTY);
@@ -105,7 +113,7 @@ fn buttons_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
             commands.push(command);
         }
         let command = Command::RemoveMeasurements;
-        let has_rows = editor.document().individual().is_some();
+        let has_rows = editor.measurements().is_some();
         let button = ui.add_enabled(has_rows, Button::new(command.label()));
         if button.on_hover_text(command.tooltip(ui.ctx())).clicked() {
             commands.push(command);
@@ -113,12 +121,58 @@ fn buttons_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
     });
 }
 
+/// Draws whose table is edited, and what compares the bodies.
+fn persons_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
+    let has_what_if = editor.document().person(Person::WhatIf).is_some();
+    if editor.document().individual().is_none() && !has_what_if {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        if has_what_if {
+            ui.label("Table of");
+            let edited = editor.edited_person();
+            for (person, text, name, about) in [
+                (
+                    Person::Individual,
+                    "individual",
+                    "Table of the individual",
+                    "Edit the measurements of the person.",
+                ),
+                (
+                    Person::WhatIf,
+                    "what-if",
+                    "Table of the what-if",
+                    "Edit the changed copy, which panes show beside the individual.",
+                ),
+            ] {
+                let on = edited == person;
+                let button = ui.add(Button::new(text).selected(on));
+                button.widget_info(|| WidgetInfo::selected(Role::Button, true, on, name));
+                if button.on_hover_text(about).clicked() {
+                    editor.edit_person(person);
+                }
+            }
+            ui.separator();
+        }
+        for command in [
+            Command::DuplicateIndividual,
+            Command::RemoveWhatIf,
+            Command::CompareBodies,
+        ] {
+            let text = match command {
+                Command::DuplicateIndividual if has_what_if => "Duplicate again",
+                command => command.label(),
+            };
+            let button = ui.add_enabled(command.is_enabled(editor), Button::new(text));
+            if button.on_hover_text(command.tooltip(ui.ctx())).clicked() {
+                commands.push(command);
+            }
+        }
+    });
+}
+
 fn has_height(editor: &Editor) -> bool {
-    let mut rows = editor
-        .document()
-        .individual()
-        .into_iter()
-        .flat_map(|i| &i.rows);
+    let mut rows = editor.measurements().into_iter().flat_map(|i| &i.rows);
     rows.any(|row| row.kind == Kind::Height)
 }
 
