@@ -44,6 +44,7 @@ impl SinewApp {
             },
             Command::SaveAs => self.ask_path(PathPurpose::Save, ctx),
             Command::AddMotion => self.ask_path(PathPurpose::AddMotion, ctx),
+            Command::ExportTable => self.ask_path(PathPurpose::ExportTable, ctx),
             Command::ImportMeasurements => self.ask_path(PathPurpose::Measurements, ctx),
             Command::CompareScan => self.ask_path(PathPurpose::Scan, ctx),
             Command::ToggleIndividual => {

@@ -38,6 +38,8 @@ pub(super) enum EditorJob {
     CompareScan,
     /// Writes a weights file.
     WriteWeights,
+    /// Writes recordings as a table.
+    WriteTable,
     /// Runs an operation on weights that takes less than a second.
     Operation,
     /// Runs an operation on weights that takes longer.
@@ -140,7 +142,7 @@ impl JobKind for EditorJob {
     fn writes(self) -> bool {
         matches!(
             self,
-            Self::Save | Self::Autosave | Self::WriteExport | Self::WriteWeights
+            Self::Save | Self::Autosave | Self::WriteExport | Self::WriteWeights | Self::WriteTable
         )
     }
 }
@@ -210,6 +212,7 @@ impl Editor {
                 EditorJob::ComputeExport => self.take_computed_export(),
                 EditorJob::ReadWeights | EditorJob::WriteWeights => self.take_weights_file(),
                 EditorJob::ReadRecording => self.take_recording(),
+                EditorJob::WriteTable => self.take_table(),
                 EditorJob::ReadMotion => self.take_motion_source(),
                 EditorJob::AddMotion => self.take_added_motion(),
                 EditorJob::ReadMeasurements => self.take_measurements(),

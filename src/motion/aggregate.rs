@@ -13,6 +13,9 @@ use super::signal::Signal;
 use glam::DQuat;
 use std::fmt::Write;
 
+/// The largest number of values of a table.
+pub const MAX_VALUES: usize = 50_000_000;
+
 /// A recording on the common clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream<'a> {

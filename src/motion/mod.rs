@@ -12,6 +12,7 @@
 //! Invariant: every fault of a text is a sentence with its line where it has one.
 
 pub mod aggregate;
+mod aggregate_lines;
 pub mod align;
 pub mod bvh;
 pub mod contacts;

@@ -278,3 +278,58 @@ fn stamps_mark_moments_are_undone_and_saved() {
     h.settle();
     h.check();
 }
+
+#[test]
+fn recordings_are_written_as_a_table_at_common_times() {
+    let mut h = character();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("a.csv"), "t,emg\n0,1\n1,2\n2,3\n").unwrap();
+    std::fs::write(at("b.csv"), "t,load\n1,5\n2,6\n3,7\n").unwrap();
+    for name in ["a.csv", "b.csv"] {
+        h.editor.add_recording(&at(name));
+        h.settle();
+    }
+    h.editor.set_table_options(TableOptions {
+        rate: 2.0,
+        ..TableOptions::default()
+    });
+    let n_steps = h.editor.history().n_undo();
+    h.editor.export_table(&at("table.csv"));
+    h.settle();
+    assert_eq!(
+        h.notices.last().unwrap().text,
+        "Exported table.csv: 3 rows of 2 channels, 1 to 2 s."
+    );
+    let text = std::fs::read_to_string(at("table.csv")).unwrap();
+    assert!(text.contains("# fps=2\nt,a.emg,a.emg.valid,b.load,b.load.valid\n1,2,1,5,1\n"));
+    // As lines, the same; it reads back.
+    h.editor.export_table(&at("table.jsonl"));
+    h.settle();
+    let read = read_recording(&at("table.jsonl"), &Task::new()).unwrap();
+    assert_eq!(read.times, [1.0, 1.5, 2.0]);
+    assert_eq!(read.scalars[0].values, [2.0, 2.5, 3.0]);
+    // The active one alone, and over the loop range.
+    let b = h.editor.document().recording_named("b").unwrap();
+    h.editor.choose_recording(b);
+    h.editor.set_table_options(TableOptions {
+        rate: 2.0,
+        only_active: true,
+        ..TableOptions::default()
+    });
+    h.editor.export_table(&at("table.csv"));
+    h.settle();
+    let text = std::fs::read_to_string(at("table.csv")).unwrap();
+    assert!(text.contains("t,b.load,b.load.valid\n1,5,1\n1.5,") && text.ends_with("3,7,1\n"));
+    // No recording is overwritten, and rates stay in their range.
+    h.editor.export_table(&at("a.csv"));
+    h.settle();
+    let last = h.notices.last().unwrap();
+    assert!(last.is_error && last.text.contains("a recording"), "{last:?}");
+    h.editor.set_table_options(TableOptions {
+        rate: f64::NAN,
+        ..TableOptions::default()
+    });
+    assert_eq!(h.editor.table_options().rate, 2.0);
+    assert_eq!(h.editor.history().n_undo(), n_steps, "no step");
+}

@@ -28,6 +28,8 @@ pub(in crate::app) enum PathPurpose {
     AddMotion,
     /// Measurements of a person.
     Measurements,
+    /// A table of recordings.
+    ExportTable,
     /// A scan of a person.
     Scan,
     /// A file of recorded channels.
@@ -109,6 +111,7 @@ impl PathField {
                 | PathPurpose::RelinkRecording,
             ) => String::new(),
             PathUse::Dialog(PathPurpose::ExportWeights) => beside("weights.json"),
+            PathUse::Dialog(PathPurpose::ExportTable) => beside("recordings.csv"),
             PathUse::Dialog(PathPurpose::Save) => beside("ron"),
             PathUse::Export | PathUse::ExportStaticMesh => {
                 // Never propose the source: exporting over it would lose it.
@@ -257,6 +260,7 @@ impl PathField {
             PathUse::Dialog(PathPurpose::Measurements) => {
                 ("Measurements", &["csv", "tsv", "txt", "json"])
             }
+            PathUse::Dialog(PathPurpose::ExportTable) => ("Tables", &["csv", "jsonl"]),
             PathUse::Dialog(PathPurpose::Scan) => ("Scans", &["obj", "ply"]),
             PathUse::Dialog(PathPurpose::AddRecording | PathPurpose::RelinkRecording) => {
                 ("Recordings", &["csv", "tsv", "trc", "txt"])
@@ -271,8 +275,9 @@ impl PathField {
     fn writes(&self) -> bool {
         matches!(
             self.path_use,
-            PathUse::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)
-                | PathUse::Export
+            PathUse::Dialog(
+                PathPurpose::Save | PathPurpose::ExportWeights | PathPurpose::ExportTable
+            ) | PathUse::Export
                 | PathUse::ExportStaticMesh
         )
     }
@@ -389,6 +394,11 @@ impl PathField {
             {
                 Some("A weights file must end in .json.".to_owned())
             }
+            PathUse::Dialog(PathPurpose::ExportTable)
+                if typed.extension().is_none_or(|e| e != "csv" && e != "jsonl") =>
+            {
+                Some("A table must end in .csv or .jsonl.".to_owned())
+            }
             PathUse::Dialog(PathPurpose::Save) if crate::io::is_model(&typed) => {
                 Some("A project must end in .ron. To write a model, use Export glTF.".to_owned())
             }
@@ -404,7 +414,9 @@ impl PathField {
             {
                 Some("The file of a mesh must end in .glb, .gltf or .obj.".to_owned())
             }
-            PathUse::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)
+            PathUse::Dialog(
+                PathPurpose::Save | PathPurpose::ExportWeights | PathPurpose::ExportTable,
+            )
             | PathUse::Export
             | PathUse::ExportStaticMesh => folder
                 .filter(|folder| !folder.is_dir())

@@ -71,6 +71,7 @@ impl Command {
             Self::UseMetric(Metric::ScanDistance) => editor.scan_comparison().is_some(),
             Self::DuplicateIndividual => document.individual().is_some(),
             Self::CompareBodies => editor.individual_shape().is_some(),
+            Self::ExportTable => !document.recordings().is_empty(),
             Self::RemoveWhatIf => document.person(Person::WhatIf).is_some(),
             Self::RemoveMeasurements => editor.measurements().is_some(),
             Self::AdjustMotion => editor.motion_of_clip().is_some(),

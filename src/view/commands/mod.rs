@@ -37,6 +37,8 @@ pub enum Command {
     SaveAs,
     /// Ask for a motion to put on the character.
     AddMotion,
+    /// Write the recordings as a table.
+    ExportTable,
     /// Read measurements of a person.
     ImportMeasurements,
     /// Toggle whether the individual is shown instead of the template.

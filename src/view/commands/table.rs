@@ -174,6 +174,7 @@ pub const TABLE: &[Row] = &[
     row(Group::File, Command::Save, "file.save", "Save project", "Save your changes as a project. The model file itself stays untouched.").keys(&[Chord::key(Key::S).ctrl()]).part(),
     row(Group::File, Command::SaveAs, "file.save_as", "Save project as…", "Save the project under a new name.").keys(&[Chord::key(Key::S).ctrl().shift()]),
     row(Group::File, Command::AddMotion, "file.import_motion", "Import motion…", "Put the motion of a BVH file, or a clip of another model, on this character as a clip. You can also drop a BVH file on the window."),
+    row(Group::File, Command::ExportTable, "file.export_table", "Export table of recordings…", "Write the channels of the recordings at common times (.csv, or .jsonl for JSON lines), over the loop range or as long as all of them have samples. The list of recordings has the rate."),
     row(Group::File, Command::ImportMeasurements, "file.import_measurements", "Import measurements…", "Read measurements of a person (.csv, .json) and fit this character to them. The Individual panel shows the table."),
     row(Group::File, Command::DuplicateIndividual, "file.duplicate_individual", "Duplicate as what-if", "Copy the measurements of the person to a what-if: change some of them, and compare both bodies.").under("Body of a person"),
     row(Group::File, Command::RemoveWhatIf, "file.remove_what_if", "Remove what-if", "Remove the what-if. The measurements of the person stay as they are.").under("Body of a person"),

@@ -6,11 +6,12 @@ use super::correctives::{buttons_ui, heading_ui};
 use super::recording_channels::RecordingChannels;
 use crate::cluster::channel::{Recording, RecordingId, RecordingItem};
 use crate::editor::Editor;
+use crate::editor::clusters::TABLE_RATES;
 use crate::finding::trimmed;
 use crate::motion::{RecordingSummaries, RecordingSummary};
 use crate::view::commands::Command;
 use crate::view::theme;
-use egui::{Label, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
+use egui::{DragValue, Label, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
 use egui_material_icons::icons;
 
 /// The list of recordings in a panel.
@@ -55,6 +56,11 @@ impl RecordingList {
             if icon_ui(ui, icons::ICON_REFRESH, "Reload recording", about, has_file) {
                 editor.reload_recording(active);
             }
+            let command = Command::ExportTable;
+            let about = command.tooltip(ui.ctx());
+            if icon_ui(ui, icons::ICON_TABLE_VIEW, command.label(), &about, true) {
+                commands.push(command);
+            }
             let about = "Retarget the skeleton of the active recording to the character as a clip, or open the settings of that clip.";
             let moves = recordings.get(&active).is_some_and(|item| item.moves_body());
             if icon_ui(ui, icons::ICON_DIRECTIONS_WALK, "Adjust motion", about, moves) {
@@ -70,6 +76,7 @@ impl RecordingList {
             let summary = summary.map(|of| self.summaries.of(id.0, of));
             row_ui(ui, editor, (id, item), summary.as_deref());
         }
+        table_options_ui(ui, editor, recordings.len());
         let active = editor.active_recording();
         if let Some((id, item)) = active.and_then(|id| Some((id, recordings.get(&id)?))) {
             match &item.content {
@@ -89,6 +96,34 @@ impl RecordingList {
                 }
             }
         }
+    }
+}
+
+/// Draws how a table of the recordings is written.
+fn table_options_ui(ui: &mut Ui, editor: &mut Editor, n_recordings: usize) {
+    let mut options = editor.table_options();
+    ui.horizontal_wrapped(|ui| {
+        ui.label("Table");
+        let field = DragValue::new(&mut options.rate);
+        let field = field.range(TABLE_RATES).suffix(" Hz").speed(0.5);
+        let field = ui.add(field.max_decimals(2).update_while_editing(false));
+        let rate = options.rate;
+        field.widget_info(|| WidgetInfo {
+            label: Some("Rate of the table".into()),
+            ..WidgetInfo::drag_value(true, rate)
+        });
+        field.on_hover_text("The rows a second of an exported table.");
+        if n_recordings > 1 {
+            let about = "Export the active recording alone. When off, all recordings are in the table, as long as all have samples.";
+            let check = ui.checkbox(&mut options.only_active, "Active recording");
+            check.on_hover_text(about);
+        }
+        let about = "Leave out the rows in which a channel has no value.";
+        let check = ui.checkbox(&mut options.only_valid, "Complete rows");
+        check.on_hover_text(about);
+    });
+    if options != editor.table_options() {
+        editor.set_table_options(options);
     }
 }
 

@@ -1,0 +1,202 @@
+//! The values of recordings at common times, written as a table in the background.
+
+use crate::cluster::channel::RecordingId;
+use crate::editor::Editor;
+use crate::editor::files::file_name;
+use crate::editor::jobs::EditorJob;
+use crate::evaluate::{JobError, JobHandle};
+use crate::finding::{counted, trimmed};
+use crate::io::Outputs;
+use crate::motion::Recording;
+use crate::motion::aggregate::{Aggregate, MAX_VALUES, Stream, frame_times, overlap};
+use crate::motion::align::ClockMap;
+use crate::task::Task;
+use glam::DQuat;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The range of the rate, rows a second.
+pub const TABLE_RATES: std::ops::RangeInclusive<f64> = 1.0..=1000.0;
+/// The message after a cancelled export.
+const CANCELLED: &str = "Cancelled. No table was written.";
+
+/// How recordings become a table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TableOptions {
+    /// Rows a second.
+    pub rate: f64,
+    /// Whether the active recording alone is written.
+    pub only_active: bool,
+    /// Whether rows are left out in which a channel has no value.
+    pub only_valid: bool,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        Self {
+            rate: 60.0,
+            only_active: false,
+            only_valid: false,
+        }
+    }
+}
+
+/// The options, and the tables that are being written.
+#[derive(Default)]
+pub(in crate::editor) struct RecordingTables {
+    options: TableOptions,
+    writing: Vec<JobHandle<Result<String, String>>>,
+}
+
+/// A recording by its name, on the clock of the timeline.
+struct Named {
+    name: String,
+    recording: Arc<Recording>,
+    clock: ClockMap,
+}
+
+/// What a table is made of.
+struct TableRequest {
+    streams: Vec<Named>,
+    /// Seconds of the timeline; `None`: as long as all streams have samples.
+    range: Option<[f64; 2]>,
+    options: TableOptions,
+    /// By name, the rest rotations of the model's joints.
+    rest: BTreeMap<String, DQuat>,
+}
+
+impl Editor {
+    /// How recordings become a table.
+    pub fn table_options(&self) -> TableOptions {
+        self.recording_tables.options
+    }
+
+    /// Sets how recordings become a table; a rate outside of [`TABLE_RATES`] is clamped.
+    pub fn set_table_options(&mut self, options: TableOptions) {
+        let (low, high) = (*TABLE_RATES.start(), *TABLE_RATES.end());
+        let rate = if options.rate.is_finite() {
+            options.rate.clamp(low, high)
+        } else {
+            self.recording_tables.options.rate
+        };
+        self.recording_tables.options = TableOptions { rate, ..options };
+    }
+
+    /// Writes the channels of the recordings at common times as CSV or, to a .jsonl file, as JSON lines: over the loop range of the
+    /// timeline, otherwise as long as all of them have samples.
+    pub fn export_table(&mut self, path: &Path) {
+        let options = self.recording_tables.options;
+        let active = self.active_recording().filter(|_| options.only_active);
+        let is_chosen = |id: &RecordingId| active.is_none_or(|active| active == *id);
+        let items = self.document.recordings().iter();
+        let items = items.filter(|(id, _)| is_chosen(id));
+        let streams = items.filter_map(|(_, item)| {
+            Some(Named {
+                name: item.name.clone(),
+                recording: item.content.as_ref().ok()?.clone(),
+                clock: item.clock,
+            })
+        });
+        let streams: Vec<Named> = streams.collect();
+        if streams.is_empty() {
+            self.notify("There is no recording that can be read: record or import one first.");
+            return;
+        }
+        let skeleton = self.document.skeleton();
+        let rest = skeleton.live_joints().map(|joint| {
+            let joint = skeleton.joint(joint);
+            (joint.name.clone(), joint.rest.rotation)
+        });
+        let request = TableRequest {
+            streams,
+            range: self.playback().range.map(|(from, to)| [from, to]),
+            options,
+            rest: rest.collect(),
+        };
+        let (theirs, outputs) = (path.to_owned(), self.outputs());
+        let label = format!("Writing {}", file_name(path));
+        let work = move |task: &Task| write(&request, theirs, outputs, task);
+        let job = self.lane.submit(EditorJob::WriteTable, &label, work);
+        self.recording_tables.writing.push(job);
+    }
+
+    /// Takes a table that was written.
+    pub(in crate::editor) fn take_table(&mut self) {
+        let writing = &mut self.recording_tables.writing;
+        let Some(at) = writing.iter().position(JobHandle::has_ended) else {
+            return;
+        };
+        let job = writing.remove(at);
+        let is_cancelled = job.task().is_cancelled();
+        match job.into_result() {
+            Ok(Ok(said)) => self.notify(said),
+            Err(JobError::Cancelled) => self.notify(CANCELLED),
+            Ok(Err(_)) if is_cancelled => self.notify(CANCELLED),
+            Ok(Err(why)) => self.notify_error(why),
+            Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
+        }
+    }
+}
+
+/// Writes a table; what it holds, in a sentence.
+fn write(
+    request: &TableRequest,
+    path: PathBuf,
+    mut outputs: Outputs,
+    task: &Task,
+) -> Result<String, String> {
+    let cancelled = |_| CANCELLED.to_owned();
+    task.step("Aggregating the recordings", 0.0)
+        .map_err(cancelled)?;
+    let output = outputs.claim(&path).map_err(|why| why.to_string())?;
+    let streams: Vec<Stream<'_>> = request
+        .streams
+        .iter()
+        .map(|of| Stream {
+            name: &of.name,
+            recording: &of.recording,
+            clock: of.clock,
+        })
+        .collect();
+    let Some([start, end]) = request.range.or_else(|| overlap(&streams)) else {
+        return Err(
+            "The recordings have no time in common: drag a lane of the timeline, set a loop range, or export the active recording alone."
+                .into(),
+        );
+    };
+    let rate = request.options.rate;
+    let n_channels: usize = streams.iter().map(|s| s.recording.n_channels()).sum();
+    let n_rows = (end - start) * rate + 1.0;
+    if n_rows * n_channels as f64 > MAX_VALUES as f64 {
+        return Err(format!(
+            "{n_rows:.0} rows of {n_channels} channels are too many: set a loop range, or a lower rate."
+        ));
+    }
+    let at_rest = |joint: &str| request.rest.get(joint).copied().unwrap_or(DQuat::IDENTITY);
+    let times = frame_times(start, end, rate);
+    let made = Aggregate::new(&streams, times, rate, |_| true, at_rest);
+    let mut made = made.map_err(|why| format!("A recording cannot be sampled: {why}."))?;
+    task.step("Writing the table", 0.5).map_err(cancelled)?;
+    if request.options.only_valid {
+        made.keep_valid();
+    }
+    let is_lines = path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("jsonl"));
+    let bytes = if is_lines {
+        made.to_json_lines()
+    } else {
+        made.to_csv().into_bytes()
+    };
+    task.step("Writing the table", 0.8).map_err(cancelled)?;
+    output.write(&bytes).map_err(|why| why.to_string())?;
+    Ok(format!(
+        "Exported {}: {} of {}, {} to {} s.",
+        file_name(&path),
+        counted(made.times.len(), "row"),
+        counted(made.channels.len(), "channel"),
+        trimmed((start * 1e3).round() / 1e3),
+        trimmed((end * 1e3).round() / 1e3)
+    ))
+}
