@@ -70,6 +70,8 @@ pub(super) enum EditorJob {
     Autosave,
     /// Checks the document for problems.
     Checks,
+    /// Reads the summary of a recording.
+    Summary,
     /// Gathers rows and columns of the influence table.
     InfluenceTable,
     /// Measures volume and bulge over a clip.
@@ -233,6 +235,7 @@ impl Editor {
                 EditorJob::FitIndex => self.take_fitted_index(),
                 EditorJob::Autosave => self.take_autosave(),
                 EditorJob::Checks => self.take_checks(),
+                EditorJob::Summary => self.take_summary(),
                 EditorJob::InfluenceTable => self.take_influence_table(),
                 EditorJob::Volume => self.take_volume_study(),
                 EditorJob::Diagonal => self.take_diagonal(),

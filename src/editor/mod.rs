@@ -55,6 +55,7 @@ mod scanning;
 pub mod selecting;
 mod stroke_names;
 mod suggesting;
+mod summaries;
 mod surface_index;
 mod surfaces;
 mod symmetries;
@@ -159,6 +160,7 @@ pub struct Editor {
     recording_files: clusters::RecordingFiles,
     recording_watch: clusters::RecordingWatch,
     recording_tables: clusters::RecordingTables,
+    summaries: summaries::Summaries,
     operations: operations::Operations,
     rigging: rigging::Rigging,
     humanoid: humanoid::HumanoidCache,
@@ -252,6 +254,7 @@ impl Editor {
             recording_files: clusters::RecordingFiles::default(),
             recording_watch: clusters::RecordingWatch::new(watching),
             recording_tables: clusters::RecordingTables::default(),
+            summaries: summaries::Summaries::default(),
             operations: operations::Operations::default(),
             rigging: rigging::Rigging::default(),
             humanoid: humanoid::HumanoidCache::default(),
@@ -508,6 +511,7 @@ impl Editor {
         self.driver_values = clusters::DriverValues::default();
         self.residual = None;
         self.recording_files.forget_model();
+        self.summaries.forget_model();
         self.mirrors.clear();
         // Jobs of the previous model keep the old list.
         self.symmetries = symmetries::Symmetries::default();

@@ -67,7 +67,7 @@ impl Evaluation {
 /// One step of a poll; returns whether there was something to do.
 type Step = fn(&mut Editor) -> bool;
 
-const STEPS: [Step; 26] = [
+const STEPS: [Step; 27] = [
     Editor::go_on_with_stroke,
     Editor::take_ended_jobs,
     Editor::take_evaluated,
@@ -92,6 +92,7 @@ const STEPS: [Step; 26] = [
     Editor::start_checks,
     Editor::find_sparse_clusters,
     Editor::watch_recordings,
+    Editor::start_summary,
     Editor::start_autosave,
     Editor::report_dropped_steps,
 ];

@@ -128,8 +128,12 @@ impl Editor {
             (before.unwrap_or_else(|| self.free_id()), name)
         });
         added.baked.clip.name.clone_from(&name);
-        let verb = if is_again { "Adjust" } else { "Add" };
-        let label = format!("{verb} motion · {name}");
+        let verb = match (is_again, adding.changes_contacts) {
+            (true, true) => "Change foot contacts",
+            (true, false) => "Adjust motion",
+            (false, _) => "Add motion",
+        };
+        let label = format!("{verb} · {name}");
         let recording = self.recording_of_motion(adding, id, &added);
         let recording_id = recording.as_ref().map(|(id, _)| *id);
         self.history.begin(&self.document, &label);

@@ -63,6 +63,11 @@ impl Calibration {
         })
     }
 
+    /// The world rotation of a bone.
+    pub(super) fn world(&self, name: &str) -> Option<DQuat> {
+        self.turns.get(name).map(|[_, own]| *own)
+    }
+
     /// The rotation of a bone in its parent, over a T-pose without rotations.
     pub fn turned(&self, name: &str, local: DQuat) -> DQuat {
         self.turns.get(name).map_or(local, |[above, own]| {

@@ -23,6 +23,8 @@ mod poses;
 mod problems;
 mod properties;
 mod recording_channels;
+mod recording_contacts;
+mod recording_moments;
 mod recordings;
 mod rename;
 mod rig_report;

@@ -4,11 +4,13 @@ use super::clusters::layer_row::{dim_ui, icon_ui};
 use super::correctives::sets::text_ui;
 use super::correctives::{buttons_ui, heading_ui};
 use super::recording_channels::RecordingChannels;
+use super::recording_contacts::ContactRows;
+use super::recording_moments::RecordingMoments;
 use crate::cluster::channel::{Recording, RecordingId, RecordingItem};
 use crate::editor::Editor;
 use crate::editor::clusters::TABLE_RATES;
 use crate::finding::trimmed;
-use crate::motion::{RecordingSummaries, RecordingSummary};
+use crate::motion::RecordingSummary;
 use crate::view::commands::Command;
 use crate::view::theme;
 use egui::{DragValue, Label, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
@@ -17,8 +19,9 @@ use egui_material_icons::icons;
 /// The list of recordings in a panel.
 #[derive(Default)]
 pub(super) struct RecordingList {
-    summaries: RecordingSummaries,
     channels: RecordingChannels,
+    moments: RecordingMoments,
+    contacts: ContactRows,
 }
 
 impl RecordingList {
@@ -72,8 +75,7 @@ impl RecordingList {
             }
         });
         for (&id, item) in recordings.iter() {
-            let summary = item.content.as_ref().ok();
-            let summary = summary.map(|of| self.summaries.of(id.0, of));
+            let summary = editor.recording_summary(id).cloned();
             row_ui(ui, editor, (id, item), summary.as_deref());
         }
         table_options_ui(ui, editor, recordings.len());
@@ -81,8 +83,15 @@ impl RecordingList {
         if let Some((id, item)) = active.and_then(|id| Some((id, recordings.get(&id)?))) {
             match &item.content {
                 Ok(recording) => {
-                    let summary = self.summaries.of(id.0, recording);
-                    (self.channels).show_ui(ui, editor, (item, recording), &summary);
+                    match editor.recording_summary(id).cloned() {
+                        Some(summary) => {
+                            let channels = &mut self.channels;
+                            channels.show_ui(ui, editor, (item, recording), &summary);
+                        }
+                        None => dim_ui(ui, "Its channels are being read."),
+                    }
+                    self.contacts.show_ui(ui, editor, id);
+                    self.moments.show_ui(ui, editor, (id, item));
                 }
                 Err(why) => {
                     let error = theme::palette(ui).error;
@@ -144,9 +153,10 @@ fn row_ui(
     } else if response.hovered() {
         ui.painter().rect_filled(rect, 3.0, palette.stripe);
     }
-    let beside = match item.recording().zip(summary) {
-        Some((of, summary)) => rate_text(of, summary),
-        None => "cannot be read".to_owned(),
+    let beside = match (item.recording(), summary) {
+        (Some(of), Some(summary)) => rate_text(of, summary),
+        (Some(_), None) => "is being read".to_owned(),
+        (None, _) => "cannot be read".to_owned(),
     };
     let spoken = format!("{}, {beside}", item.name);
     response.widget_info(|| WidgetInfo::selected(Role::ListBoxOption, true, is_active, &spoken));
