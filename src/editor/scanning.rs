@@ -163,7 +163,7 @@ impl Editor {
                 task,
             );
             found.map_err(|why| match why {
-                ScanError::Cancelled(cancelled) => cancelled.into(),
+                ScanError::Cancelled(cancelled) => ScanFileError::Cancelled(cancelled),
                 why @ ScanError::Unusable(_) => ScanFileError::Scan { path: theirs, why },
             })
         };

@@ -190,7 +190,7 @@ impl ContactBars {
                 _ => x..=x + width,
             };
             let place = Rect::from_x_y_ranges(range, plot.y_range()).intersect(plot);
-            self.end_ui(ui, bar_id, place, part, &label)
+            end_ui(ui, bar_id, place, part, &label)
         });
         let is_hot = response.hovered() || response.has_focus();
         let is_hot = is_hot
@@ -227,24 +227,6 @@ impl ContactBars {
         })
     }
 
-    fn end_ui(
-        &self,
-        ui: &Ui,
-        bar_id: Id,
-        place: Rect,
-        part: Part,
-        label: &str,
-    ) -> Option<Response> {
-        if !place.is_positive() {
-            return None;
-        }
-        let name = if part == Part::Start { "Start" } else { "End" };
-        let response = ui.interact(place, bar_id.with(name), Sense::drag());
-        let label = format!("{name}: {label}");
-        response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, &label));
-        Some(response.on_hover_and_drag_cursor(CursorIcon::ResizeHorizontal))
-    }
-
     /// Starts or continues a drag.
     fn drag_ui(
         &mut self,
@@ -278,7 +260,7 @@ impl ContactBars {
         let by = time - drag.from;
         // Ends do not pass each other.
         drag.now[foot][bar] = match part {
-            Part::Start => [(from + by).clamp(0.0, to), to],
+            Part::Start => [(from + by).max(0.0).min(to), to],
             Part::End => [from, (to + by).max(from)],
             Part::Whole => {
                 let by = by.max(-from);
@@ -286,4 +268,16 @@ impl ContactBars {
             }
         };
     }
+}
+
+/// The end of a bar.
+fn end_ui(ui: &Ui, bar_id: Id, place: Rect, part: Part, label: &str) -> Option<Response> {
+    if !place.is_positive() {
+        return None;
+    }
+    let name = if part == Part::Start { "Start" } else { "End" };
+    let response = ui.interact(place, bar_id.with(name), Sense::drag());
+    let label = format!("{name}: {label}");
+    response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, &label));
+    Some(response.on_hover_and_drag_cursor(CursorIcon::ResizeHorizontal))
 }
