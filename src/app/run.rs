@@ -16,7 +16,6 @@ use crate::editor::rigging::RigAdjusting;
 use crate::editor::{OpenRequest, ResetPart, RigKind, SampleTask, Stale};
 use crate::finding::counted;
 use crate::tools::SelectShape;
-use crate::twin::FitOptions;
 use crate::view::commands::Command;
 use crate::view::frame::{PanelKind, Workspace};
 use crate::view::mode::Mode;
@@ -61,8 +60,7 @@ impl SinewApp {
                 self.viewport.set_layout(PaneLayout::Two, &mut self.editor);
             }
             Command::RemoveMeasurements => {
-                self.editor
-                    .measure(Vec::new(), FitOptions::default(), "Remove measurements");
+                self.editor.remove_measurements();
             }
             Command::Export => self.open_export(ExportKind::Model),
             Command::ExportStaticMesh => self.open_export(ExportKind::StaticMesh),

@@ -1,6 +1,7 @@
 //! The heat maps on screen: metric, statistics, the largest value, and the value under the pointer.
 
 use super::Editor;
+use crate::deform::StackChoice;
 use crate::deform::diagnostics::Metric;
 use crate::document::InstanceId;
 use crate::document::session::PointsOfMeshes;
@@ -112,16 +113,26 @@ impl Editor {
         if self.heat_maps.metric != Some(Metric::ScanDistance) {
             return self.heat_maps.maps.get(&(view, instance));
         }
-        // The body that was compared has its own stacks.
         let of_view = self.scanning.distances(instance);
         let n_points = self.displayed_in(view).get(&instance)?.mesh.n_points();
-        of_view.filter(|map| view == ViewId::OWN && map.values.len() == n_points)
+        of_view.filter(|map| self.shows_compared(view) && map.values.len() == n_points)
+    }
+
+    /// Whether a view shows the body that was compared with a scan, on its own stacks.
+    fn shows_compared(&self, view: ViewId) -> bool {
+        let requests = self.views.requests();
+        let request = requests.iter().find(|r| r.view == view);
+        let compared = self.scan_comparison().map(|scan| scan.body);
+        request.is_some_and(|r| {
+            matches!(r.stack, StackChoice::Project | StackChoice::Body(_))
+                && compared == Some(self.body_of_view(r))
+        })
     }
 
     /// The statistics of a view's values, once they are computed.
     pub fn heat_figures(&self, view: ViewId) -> Option<&HeatFigures> {
         let figures = match self.heat_maps.metric {
-            Some(Metric::ScanDistance) if view == ViewId::OWN => self.scanning.figures()?,
+            Some(Metric::ScanDistance) if self.shows_compared(view) => self.scanning.figures()?,
             _ => self.heat_maps.figures.get(&view)?,
         };
         (Some(figures.metric) == self.heat_maps.metric).then_some(figures)

@@ -11,8 +11,10 @@ use super::Editor;
 use super::files::file_name;
 use super::jobs::EditorJob;
 use crate::deform::{BodyChoice, StackChoice};
-use crate::document::{Document, Edit, Individual, IndividualEdit, IndividualShape, Person};
-use crate::evaluate::{BodyMap, JobError, JobHandle, ViewId, ViewRequest};
+use crate::document::{
+    Document, Edit, Individual, IndividualEdit, IndividualShape, MeshId, MeshItem, Person,
+};
+use crate::evaluate::{BodyMap, JobError, JobHandle, ShownBody, SlowCooks, ViewId, ViewRequest};
 use crate::io::measurements_file::read_measurements;
 use crate::task::Task;
 use crate::twin::suggest::next_row;
@@ -21,7 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The message after a cancelled fit.
-const CANCELLED: &str = "Cancelled. The template is shown.";
+const CANCELLED: &str = "Cancelled. The body was not fitted.";
 /// The message when a tool begins.
 const ON_TEMPLATE: &str =
     "The template is shown: poses and sculpts are made on it, and the individual takes them.";
@@ -60,8 +62,9 @@ pub(super) struct Individuals {
     what_if: PersonFit,
     /// The table that is edited.
     edited: Person,
-    reading: Option<JobHandle<Result<Vec<Measurement>, String>>>,
-    adding: Option<JobHandle<Result<Option<Measurement>, TwinError>>>,
+    /// Rows for the table of this person, which are dropped if another one is edited when they arrive.
+    reading: Option<(Person, JobHandle<Result<Vec<Measurement>, String>>)>,
+    adding: Option<(Person, JobHandle<Result<Option<Measurement>, TwinError>>)>,
 }
 
 impl Individuals {
@@ -89,10 +92,10 @@ impl Individuals {
 
     /// Drops rows that are being read or measured.
     fn cancel_rows(&mut self) {
-        if let Some(reading) = self.reading.take() {
+        if let Some((_, reading)) = self.reading.take() {
             reading.task().cancel();
         }
-        if let Some(adding) = self.adding.take() {
+        if let Some((_, adding)) = self.adding.take() {
             adding.task().cancel();
         }
     }
@@ -164,6 +167,11 @@ impl Editor {
         self.individuals.edited = Person::WhatIf;
     }
 
+    /// Removes the measurements of the person; one undo step. A what-if stays.
+    pub fn remove_measurements(&mut self) {
+        self.set_person(Person::Individual, None, "Remove measurements");
+    }
+
     /// Removes the what-if; one undo step.
     pub fn remove_what_if(&mut self) {
         self.set_person(Person::WhatIf, None, "Remove what-if");
@@ -185,15 +193,18 @@ impl Editor {
         let work = move |_: &Task| read_measurements(&theirs).map_err(|why| why.to_string());
         let label = format!("Reading {}", file_name(path));
         let job = self.lane.submit(EditorJob::ReadMeasurements, &label, work);
-        self.individuals.reading = Some(job);
+        self.individuals.reading = Some((self.edited_person(), job));
     }
 
     /// Takes a table that was read.
     pub(super) fn take_measurements(&mut self) {
         let reading = &mut self.individuals.reading;
-        let Some(job) = reading.take_if(|job| job.has_ended()) else {
+        let Some((person, job)) = reading.take_if(|(_, job)| job.has_ended()) else {
             return;
         };
+        if person != self.edited_person() {
+            return self.notify("The measurements were not imported: another table is edited now.");
+        }
         match job.into_result() {
             Ok(Ok(rows)) => {
                 let known = self.measurements();
@@ -216,15 +227,18 @@ impl Editor {
         };
         let label = "Measuring the template";
         let job = self.lane.submit(EditorJob::AddMeasurement, label, work);
-        self.individuals.adding = Some(job);
+        self.individuals.adding = Some((person, job));
     }
 
     /// Takes a row that was measured on the template.
     pub(super) fn take_measurement(&mut self) {
         let adding = &mut self.individuals.adding;
-        let Some(job) = adding.take_if(|job| job.has_ended()) else {
+        let Some((person, job)) = adding.take_if(|(_, job)| job.has_ended()) else {
             return;
         };
+        if person != self.edited_person() {
+            return self.notify("The measurement was not added: another table is edited now.");
+        }
         match job.into_result() {
             Ok(Ok(Some(row))) => {
                 let known = self.measurements().cloned();
@@ -311,16 +325,91 @@ impl Editor {
 
     /// The bodies that views ask for.
     pub(super) fn bodies_in_views(&self) -> BodyMap {
-        let views = self.views_to_know();
-        let bodies = views.iter().filter_map(ViewRequest::body);
-        let found = bodies.filter_map(|body| Some((body, self.body(body)?)));
-        found.collect()
+        let mut found = BodyMap::new();
+        for body in self.views_to_know().iter().filter_map(ViewRequest::body) {
+            if found.contains_key(&body) {
+                continue;
+            }
+            if let Some(document) = self.body(body) {
+                let cooks = Some(self.cooks_of(body));
+                found.insert(body, ShownBody { document, cooks });
+            }
+        }
+        found
     }
 
-    /// What a view says that asks for a body that there is not.
+    /// Whether a body can be shown: the template always, the others once they are fitted.
+    pub fn has_body(&self, body: BodyChoice) -> bool {
+        let person = match body {
+            BodyChoice::Template => return true,
+            BodyChoice::Individual => Person::Individual,
+            BodyChoice::WhatIf => Person::WhatIf,
+        };
+        !self.document.session().shows_rest && self.usable_shape(person).is_some()
+    }
+
+    /// The body that is evaluated and exported.
+    pub fn shown_choice(&self) -> BodyChoice {
+        match self.shown_shape() {
+            Some(_) => BodyChoice::Individual,
+            None => BodyChoice::Template,
+        }
+    }
+
+    /// The body on which a view is evaluated.
+    pub(super) fn body_of_view(&self, view: &ViewRequest) -> BodyChoice {
+        let asked = view.body().filter(|body| self.has_body(*body));
+        asked.unwrap_or_else(|| self.shown_choice())
+    }
+
+    /// A mesh with a body; `None`: there is no such mesh or body.
+    pub(super) fn item_of_body(&self, body: BodyChoice, mesh: MeshId) -> Option<Arc<MeshItem>> {
+        let person = match body {
+            BodyChoice::Template => return self.document.meshes().get(&mesh).cloned(),
+            BodyChoice::Individual => Person::Individual,
+            BodyChoice::WhatIf => Person::WhatIf,
+        };
+        self.usable_shape(person)?.item(&self.document, mesh)
+    }
+
+    /// The centres of rotation and patch layouts of a body that are known.
+    pub(super) fn cooks_of(&self, body: BodyChoice) -> SlowCooks {
+        SlowCooks {
+            centres: self.centres.known(body),
+            layouts: self.layouts.known(body),
+        }
+    }
+
+    /// The bodies whose centres of rotation and patch layouts are needed, with the views that show each. The template's are
+    /// needed wherever any are: drivers and checks read it.
+    pub(super) fn views_of_bodies(&self) -> Vec<(BodyChoice, Vec<ViewRequest>)> {
+        let views = self.views_to_know();
+        let mut found: Vec<(BodyChoice, Vec<ViewRequest>)> = Vec::new();
+        for view in &views {
+            let body = self.body_of_view(view);
+            if body == BodyChoice::Template {
+                continue;
+            }
+            match found.iter_mut().find(|(known, _)| *known == body) {
+                Some((_, of_body)) => of_body.push(view.clone()),
+                None => found.push((body, vec![view.clone()])),
+            }
+        }
+        found.push((BodyChoice::Template, views));
+        found
+    }
+
+    /// What a view says that asks for a body that there is not, or is compared with one.
     pub fn body_badge(&self, view: ViewId) -> Option<&'static str> {
-        let requests = self.views.requests();
-        let body = requests.iter().find(|r| r.view == view)?.body()?;
+        let shown = self.views.requests();
+        let is_shown = |r: &ViewRequest| shown.iter().any(|s| s.view == r.view);
+        let views = self.views_to_know();
+        // The reference of a heat map matters in every view.
+        let mut asked = views.iter().filter(|r| r.view == view || !is_shown(r));
+        asked.find_map(|r| self.missing_body(r.body()?))
+    }
+
+    fn missing_body(&self, body: BodyChoice) -> Option<&'static str> {
         let person = match body {
             BodyChoice::Template => return None,
             BodyChoice::Individual => Person::Individual,
@@ -329,13 +418,21 @@ impl Editor {
         if self.document.session().shows_rest {
             return Some("Edit bones mode shows the template.");
         }
-        let is_fitting = self.individuals.of(person).job.is_some();
-        match (self.usable_shape(person), is_fitting, person) {
-            (Some(_), ..) => None,
-            (None, true, _) => Some("Fitting the body."),
-            (None, false, Person::Individual) => Some("There is no individual."),
-            (None, false, Person::WhatIf) => Some("There is no what-if."),
+        let fit = self.individuals.of(person);
+        if self.usable_shape(person).is_some() {
+            return None;
         }
+        Some(match (fit.job.is_some(), fit.failure.is_some(), person) {
+            (true, ..) => "Fitting the body.",
+            (false, true, Person::Individual) => {
+                "The individual could not be fitted. The Individual panel says why."
+            }
+            (false, true, Person::WhatIf) => {
+                "The what-if could not be fitted. The Individual panel says why."
+            }
+            (false, false, Person::Individual) => "There is no individual.",
+            (false, false, Person::WhatIf) => "There is no what-if.",
+        })
     }
 
     /// Lets the first panes show the individual and its what-if, or the template and the individual, for comparison.

@@ -75,7 +75,7 @@ pub use probing::SurfacePlace;
 pub use problems::Message;
 pub use rigging::{RigKind, RigTool};
 pub use saving::SaveConflict;
-pub use scanning::{ScanComparison, ScanOptions, ScanPlace};
+pub use scanning::{SCAN_CANCELLED, ScanComparison, ScanOptions, ScanPlace};
 pub use selecting::PickableBones;
 pub use weight_colours::{Heat, HeatOf, WeightView};
 

@@ -214,14 +214,15 @@ impl Editor {
         let (net, edges) = self.ask_for_net();
         let document = self.shown_body();
         let bodies = self.bodies_in_views();
+        let cooks = self.cooks_of(self.shown_choice());
         self.worker.post(Request {
             generation: self.evaluation.posted,
             pose: document.shown_pose(),
             moment: document.shown_moment(),
             document,
             views: self.views.requests(),
-            centres: self.centres.known(),
-            layouts: self.layouts.known(),
+            centres: cooks.centres,
+            layouts: cooks.layouts,
             bodies,
             exported: self.exporting.model().cloned(),
             heat_map,

@@ -9,6 +9,7 @@ use super::Editor;
 use super::files::file_name;
 use super::heat_maps::HeatMap;
 use super::jobs::EditorJob;
+use crate::deform::BodyChoice;
 use crate::deform::diagnostics::{Metric, Summary};
 use crate::document::{Document, InstanceId};
 use crate::evaluate::{Evaluator, HeatFigures, JobError, JobHandle, PosedSurface, SlowCooks};
@@ -19,12 +20,12 @@ use crate::task::Task;
 use crate::twin::Unit;
 use crate::twin::scan::{Accuracy, Align, Scan, ScanError};
 use glam::DVec3;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The message after a cancelled comparison.
-const CANCELLED: &str = "Cancelled. Nothing was compared.";
+pub const SCAN_CANCELLED: &str = "Cancelled. Nothing was compared.";
 
 /// How a scan is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +54,8 @@ pub struct ScanComparison {
     pub path: PathBuf,
     /// How it was compared.
     pub options: ScanOptions,
+    /// The body that was compared.
+    pub body: BodyChoice,
     /// The number of faces of the scan; 0: it has only points.
     pub n_faces: usize,
     /// The figures. The distances themselves are in the heat map, and no longer here.
@@ -73,8 +76,10 @@ pub struct ScanComparison {
 struct Subject {
     revision: u64,
     body: u64,
+    /// The template's, which that of the individual follows from.
     pose: Arc<Pose>,
     moment: Moment,
+    hidden: BTreeSet<InstanceId>,
 }
 
 /// What a job finds.
@@ -91,6 +96,7 @@ struct Found {
 struct Comparing {
     path: PathBuf,
     options: ScanOptions,
+    body: BodyChoice,
     subject: Subject,
     job: JobHandle<Result<Found, ScanFileError>>,
 }
@@ -137,7 +143,7 @@ impl Editor {
         self.scanning.options = options;
     }
 
-    /// Compares the body on screen, in its pose, with a scan (.obj, .ply), in the background. Restarts a comparison under way.
+    /// Compares the template or the individual, whichever is shown, in its pose and without hidden meshes, with a scan (.obj, .ply), in the background. Restarts a comparison under way.
     pub fn compare_with_scan(&mut self, path: &Path) {
         self.cancel_scan();
         self.scanning.comparing = None;
@@ -146,10 +152,8 @@ impl Editor {
         let document = self.shown_body();
         let (pose, moment) = (document.shown_pose(), document.shown_moment());
         let subject = self.scan_subject();
-        let cooks = SlowCooks {
-            centres: self.centres.known(),
-            layouts: self.layouts.known(),
-        };
+        let body = self.shown_choice();
+        let cooks = self.cooks_of(body);
         let theirs = path.to_owned();
         let work = move |task: &Task| {
             task.step("Reading the scan", 0.0)?;
@@ -172,6 +176,7 @@ impl Editor {
         self.scanning.comparing = Some(Comparing {
             path: path.to_owned(),
             options,
+            body,
             subject,
             job,
         });
@@ -207,7 +212,7 @@ impl Editor {
         self.scanning.failure.as_deref()
     }
 
-    /// Whether the body, its pose or the options are others than those of the comparison.
+    /// Whether the document, the pose, what is hidden or the options are others than those of the comparison.
     pub fn is_scan_stale(&self) -> bool {
         let shown = self.scanning.shown.as_ref();
         shown.is_some_and(|shown| {
@@ -218,18 +223,20 @@ impl Editor {
     /// Forgets the comparison.
     pub fn forget_scan(&mut self) {
         self.cancel_scan();
+        self.scanning.comparing = None;
         self.scanning.shown = None;
         self.scanning.failure = None;
         self.picture_serial += 1;
     }
 
     fn scan_subject(&self) -> Subject {
-        let document = self.shown_body();
+        let document = &self.document;
         Subject {
             revision: self.history.revision(),
             body: self.body_key(),
             pose: document.shown_pose(),
             moment: document.shown_moment(),
+            hidden: document.session().hidden_instances.clone(),
         }
     }
 
@@ -242,6 +249,7 @@ impl Editor {
         let Comparing {
             path,
             options,
+            body,
             subject,
             job,
         } = comparing;
@@ -255,6 +263,7 @@ impl Editor {
                 self.scanning.shown = Some(ScanComparison {
                     path,
                     options,
+                    body,
                     n_faces: found.n_faces,
                     accuracy: found.accuracy,
                     scan_at: found.scan_at,
@@ -268,7 +277,9 @@ impl Editor {
                 self.picture_serial += 1;
                 return;
             }
-            Ok(Err(ScanFileError::Cancelled(_))) | Err(JobError::Cancelled) => CANCELLED.to_owned(),
+            Ok(Err(ScanFileError::Cancelled(_))) | Err(JobError::Cancelled) => {
+                SCAN_CANCELLED.to_owned()
+            }
             Ok(Err(why)) => why.to_string(),
             Err(error @ JobError::Failed) => error.to_string(),
         };
@@ -286,10 +297,11 @@ fn compare(
     task: &Task,
 ) -> Result<Found, ScanError> {
     let mut evaluator = Evaluator::for_positions();
-    evaluator.set_cooks(cooks);
+    evaluator.set_cooks(SlowCooks::of(document, cooks, task)?);
     evaluator.evaluate(document, pose.at(moment));
     task.check()?;
-    let posed = PosedSurface::of(document, &evaluator)?;
+    let hidden = &document.session().hidden_instances;
+    let posed = PosedSurface::without(document, &evaluator, hidden)?;
     let mut accuracy = Accuracy::new(&posed.surface, scan, align, task)?;
     let of_body = std::mem::take(&mut accuracy.of_body);
     accuracy.of_scan = Vec::new();

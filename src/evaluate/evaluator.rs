@@ -91,15 +91,26 @@ impl Evaluator {
     /// another one shows the document that is evaluated.
     pub fn set_bodies(&mut self, bodies: &BodyMap) {
         self.bodies.retain(|body, _| bodies.contains_key(body));
-        for (&body, document) in bodies {
+        for (&body, shown) in bodies {
             let plans = self.bodies.remove(&body).map(|other| other.plans);
+            let mut plans = plans.unwrap_or_else(|| self.plans.for_another());
+            if let Some(cooks) = shown.cooks.clone() {
+                plans.set_centres(cooks.centres);
+                plans.set_layouts(cooks.layouts);
+            }
             let other = OtherBody {
-                document: document.clone(),
-                pose: document.shown_pose(),
-                plans: plans.unwrap_or_else(|| self.plans.for_another()),
+                document: shown.document.clone(),
+                pose: shown.document.shown_pose(),
+                plans,
             };
             self.bodies.insert(body, other);
         }
+    }
+
+    /// Whether the body is there that a view asks for.
+    pub fn has_body(&self, view: &ViewRequest) -> bool {
+        view.body()
+            .is_none_or(|body| self.bodies.contains_key(&body))
     }
 
     /// The document that a view of `document` shows.
@@ -167,7 +178,6 @@ impl Evaluator {
         for (&body, other) in &mut self.bodies {
             let of_body = |view: &&ViewRequest| view.body() == Some(body);
             let theirs: Vec<ViewRequest> = views.iter().filter(of_body).cloned().collect();
-            other.plans.share_given(&self.plans);
             other.plans.begin(&other.document, &other.pose, &theirs);
         }
     }

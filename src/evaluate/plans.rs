@@ -80,16 +80,6 @@ impl Plans {
         }
     }
 
-    /// Uses what was given to `other`, if anything was.
-    pub(super) fn share_given(&mut self, other: &Self) {
-        if other.centres_given {
-            self.set_centres(other.centres.clone());
-        }
-        if other.layouts_given {
-            self.set_layouts(other.layouts.clone());
-        }
-    }
-
     /// Uses these centres of rotation from now on and computes none: a mesh without falls back to dual quaternion
     /// skinning.
     pub(super) fn set_centres(&mut self, centres: CentreMap) {

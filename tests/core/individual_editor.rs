@@ -1,10 +1,10 @@
 //! The body of a person in the headless editor: fitted in the background, shown and exported in place of the template, undone.
 
 use crate::editing::EditorHarness;
-use glam::Vec3;
+use glam::{DQuat, Vec3};
 use sinew::deform::diagnostics::Metric;
-use sinew::deform::{BodyChoice, StackChoice};
-use sinew::document::{Document, IndividualShape, Person};
+use sinew::deform::{BodyChoice, DeformStack, SkinningMethod, StackChoice};
+use sinew::document::{Document, Edit, IndividualShape, MeshId, Person};
 use sinew::editor::exporting::Correction;
 use sinew::editor::{OpenRequest, ScanOptions};
 use sinew::evaluate::{Difference, Evaluator, ViewId};
@@ -16,6 +16,7 @@ use sinew::twin::suggest::next_row;
 use sinew::twin::{FitOptions, Kind, MeasuredSide, Measurement};
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 fn character() -> EditorHarness {
     EditorHarness::on(OpenRequest::Path("assets/mannequin.glb".into()))
@@ -369,4 +370,193 @@ fn a_what_if_is_compared_with_the_individual_in_views_of_their_own() {
     }
     h.settle();
     assert!(h.editor.document().same_content(&template));
+}
+
+/// Bends the left forearm and skins all meshes about centres of rotation.
+fn about_centres(h: &mut EditorHarness) {
+    let forearm = {
+        let joints = h.editor.document().skeleton().live_joints();
+        let skeleton = h.editor.document().skeleton();
+        let mut joints = joints.filter(|j| skeleton.label(*j).to_lowercase().contains("forearm"));
+        joints.next().unwrap()
+    };
+    let mut local = h.editor.document().pose().locals[forearm.get()];
+    local.rotation *= DQuat::from_rotation_x(1.2) * DQuat::from_rotation_z(0.8);
+    let (joints, locals) = (vec![forearm], vec![local]);
+    h.editor
+        .apply(Edit::Pose { joints, locals }, "Bend")
+        .unwrap();
+    let meshes: Vec<MeshId> = h.editor.document().meshes().keys().copied().collect();
+    for mesh in meshes {
+        let stack = Arc::new(DeformStack::bare(SkinningMethod::CentresOfRotation));
+        h.editor
+            .apply(Edit::Stack { mesh, stack }, "Centres")
+            .unwrap();
+    }
+}
+
+/// The positions that a view shows, and those of an evaluation that computes its own centres.
+fn assert_shown(h: &EditorHarness, view: ViewId, document: &Document) {
+    let mut full = Evaluator::default();
+    full.evaluate(document, document.shown_pose().at(document.shown_moment()));
+    for (id, shown) in h.editor.displayed_in(view) {
+        let wanted = full.plan(*id).unwrap().positions();
+        assert_eq!(shown.positions.as_slice(), wanted, "{view:?}");
+    }
+}
+
+#[test]
+fn each_body_is_skinned_about_centres_of_its_own() {
+    let mut h = character();
+    about_centres(&mut h);
+    let rows = rows(h.editor.document());
+    h.editor.measure(rows, FitOptions::default(), "Measure");
+    h.editor.duplicate_individual();
+    let mut rows = h.editor.measurements().unwrap().rows.clone();
+    rows[0].value *= 1.1;
+    h.editor.measure(rows, FitOptions::default(), "Measure");
+    h.editor.show_individual(true);
+    h.settle();
+    let choices = BodyChoice::ALL.map(StackChoice::Body);
+    h.editor.show_views(&choices);
+    h.settle();
+    let template = h.editor.document().clone();
+    let individual = h.editor.shape_of(Person::Individual).unwrap().of(&template);
+    let what_if = h.editor.shape_of(Person::WhatIf).unwrap().of(&template);
+    assert!(h.editor.shows_individual());
+    assert_shown(&h, ViewId::OWN, &individual);
+    for (choice, document) in choices.iter().zip([&template, &individual, &what_if]) {
+        let view = h.editor.view_of(choice).unwrap();
+        assert_eq!(h.editor.centres_badge(view), None);
+        assert_shown(&h, view, document);
+    }
+    // A scan is compared with the same body as on the command line.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scan.obj");
+    write_scan(&h, &path, Vec3::ZERO);
+    let as_placed = ScanOptions {
+        align: Align::None,
+        ..ScanOptions::default()
+    };
+    h.editor.set_scan_options(as_placed);
+    h.editor.compare_with_scan(&path);
+    h.settle();
+    let scan = h.editor.scan_comparison().unwrap();
+    assert_eq!(scan.body, BodyChoice::Individual);
+    assert!(
+        scan.accuracy.body.max.abs() < 1e-5,
+        "{:?}",
+        scan.accuracy.body
+    );
+    assert!(!h.editor.is_scan_stale());
+    // The discontinuity of each body is measured against its own plain skinning, as it is where it is alone.
+    let individual_view = h.editor.view_of(&choices[1]).unwrap();
+    let what_if_view = h.editor.view_of(&choices[2]).unwrap();
+    h.editor.show_heat_map(Some(Metric::Discontinuity));
+    h.settle();
+    let together = *h.editor.heat_figures(what_if_view).unwrap();
+    assert_eq!(
+        h.editor.heat_figures(individual_view).unwrap().summary,
+        h.editor.heat_figures(ViewId::OWN).unwrap().summary
+    );
+    h.editor.show_views(&choices[2..]);
+    h.settle();
+    let view = h.editor.view_of(&choices[2]).unwrap();
+    h.editor.show_individual(false);
+    h.settle();
+    assert_eq!(
+        h.editor.heat_figures(view).unwrap().summary,
+        together.summary
+    );
+}
+
+#[test]
+fn a_difference_from_a_body_that_is_not_there_is_no_number() {
+    let mut h = character();
+    let rows = rows(h.editor.document());
+    h.editor.measure(rows, FitOptions::default(), "Measure");
+    h.settle();
+    h.editor.set_difference(Difference {
+        of: Some(StackChoice::Body(BodyChoice::Individual)),
+        to: StackChoice::Body(BodyChoice::WhatIf),
+    });
+    h.editor.show_heat_map(Some(Metric::Difference));
+    h.settle();
+    assert!(h.editor.has_body(BodyChoice::Individual) && !h.editor.has_body(BodyChoice::WhatIf));
+    let figures = h.editor.heat_figures(ViewId::OWN).unwrap();
+    assert_eq!(figures.summary.n, 0, "{figures:?}");
+    assert_eq!(
+        h.editor.body_badge(ViewId::OWN),
+        Some("There is no what-if.")
+    );
+    h.editor.duplicate_individual();
+    h.settle();
+    assert_eq!(h.editor.body_badge(ViewId::OWN), None);
+    assert!(h.editor.heat_figures(ViewId::OWN).unwrap().summary.n > 0);
+    // A table that cannot be fitted says so.
+    h.editor.fit_individual();
+    h.editor.poll(0.0);
+    h.editor.cancel_individual();
+    h.settle();
+    if h.editor.individual_failure().is_some() {
+        let badge = h.editor.body_badge(ViewId::OWN).unwrap();
+        assert!(
+            badge.starts_with("The what-if could not be fitted"),
+            "{badge}"
+        );
+    }
+}
+
+#[test]
+fn rows_that_arrive_after_another_table_is_edited_are_dropped() {
+    let mut h = character();
+    let rows = rows(h.editor.document());
+    h.editor.measure(rows, FitOptions::default(), "Measure");
+    h.editor.duplicate_individual();
+    h.settle();
+    let known = h.editor.document().individual().unwrap().clone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("person.csv");
+    std::fs::write(&path, "kind,value,unit\nheight,1.9,m\n").unwrap();
+    assert_eq!(h.editor.edited_person(), Person::WhatIf);
+    h.editor.import_measurements(&path);
+    // The what-if is gone before the file is read.
+    h.editor.undo();
+    h.settle();
+    assert_eq!(h.editor.edited_person(), Person::Individual);
+    assert_eq!(*h.editor.document().individual().unwrap(), known);
+    // Measurements are those of the person, whichever table is edited.
+    h.editor.redo();
+    h.editor.edit_person(Person::WhatIf);
+    h.editor.remove_measurements();
+    h.settle();
+    assert!(h.editor.document().individual().is_none());
+    assert!(h.editor.document().person(Person::WhatIf).is_some());
+}
+
+#[test]
+fn hidden_meshes_are_left_out_of_a_comparison_with_a_scan() {
+    let mut h = character();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scan.obj");
+    write_scan(&h, &path, Vec3::ZERO);
+    let ids: Vec<_> = h.editor.displayed().keys().copied().collect();
+    h.editor.compare_with_scan(&path);
+    h.settle();
+    let all = h.editor.scan_comparison().unwrap().accuracy.body.n;
+    assert!(h.editor.heat_map_in(ViewId::OWN, ids[0]).is_none());
+    h.editor.set_instance_hidden(ids[0], true);
+    h.settle();
+    assert!(h.editor.is_scan_stale());
+    h.editor.compare_again();
+    // Cleared while it runs, nothing is said.
+    h.editor.forget_scan();
+    h.settle();
+    assert_eq!(h.editor.scan_failure(), None);
+    h.editor.compare_with_scan(&path);
+    h.settle();
+    match h.editor.scan_comparison() {
+        Some(scan) => assert!(scan.accuracy.body.n < all),
+        None => assert!(ids.len() == 1 && h.editor.scan_failure().is_some()),
+    }
 }

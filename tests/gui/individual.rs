@@ -141,7 +141,7 @@ fn a_scan_is_compared_and_its_distances_are_shown() {
     window.picture("heat-scan");
     press(&mut window, "Go to the largest distance, body to scan");
     assert_eq!(window.app().editor().n_selected(), 1);
-    press(&mut window, "Forget scan");
+    press(&mut window, "Clear comparison");
     assert!(!window.says("Within 5 mm"));
     assert_ne!(window.app().viewport().options.metric, Metric::ScanDistance);
 }

@@ -271,7 +271,11 @@ fn difference_ui(ui: &mut Ui, editor: &mut Editor) {
     let title = format!("{of} vs {}", difference.to.short_label());
     let has_bodies = editor.document().individual().is_some();
     let bodies = BodyChoice::ALL.map(StackChoice::Body);
-    let bodies = bodies.into_iter().filter(|_| has_bodies);
+    let is_there = |choice: &StackChoice| match choice {
+        StackChoice::Body(body) => editor.has_body(*body),
+        _ => true,
+    };
+    let bodies = bodies.into_iter().filter(|_| has_bodies).filter(is_there);
     let offered: Vec<StackChoice> = StackChoice::offered().chain(bodies).collect();
     let mut chosen = None;
     let response = menu_ui(ui, &title, |ui| {

@@ -31,6 +31,8 @@ pub struct IndividualPanel {
     drafted: Person,
     /// The comparison with a scan whose distances were shown by themselves.
     seen_scan: u64,
+    /// The frame in which it was drawn last.
+    drawn: u64,
 }
 
 impl IndividualPanel {
@@ -71,11 +73,16 @@ impl IndividualPanel {
             dim_ui(ui, LIMITS);
             scan::scan_ui(ui, editor, &mut commands);
         });
+        let frame = ui.ctx().cumulative_frame_nr();
         let serial = editor.scan_comparison().map_or(0, |scan| scan.serial);
         if serial > self.seen_scan {
             self.seen_scan = serial;
-            commands.push(Command::UseMetric(Metric::ScanDistance));
+            // A comparison that ended while the panel was out of sight changes no view later.
+            if frame <= self.drawn + 1 {
+                commands.push(Command::UseMetric(Metric::ScanDistance));
+            }
         }
+        self.drawn = frame;
         commands
     }
 }
@@ -113,7 +120,8 @@ fn buttons_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
             commands.push(command);
         }
         let command = Command::RemoveMeasurements;
-        let has_rows = editor.measurements().is_some();
+        let is_of_person = editor.edited_person() == Person::Individual;
+        let has_rows = is_of_person && editor.document().individual().is_some();
         let button = ui.add_enabled(has_rows, Button::new(command.label()));
         if button.on_hover_text(command.tooltip(ui.ctx())).clicked() {
             commands.push(command);

@@ -1,8 +1,9 @@
 //! The comparison with a scan of the person: what is compared, its progress, and how far the body is off.
 
 use super::super::clusters::layer_row::dim_ui;
+use crate::deform::BodyChoice;
 use crate::deform::diagnostics::Metric;
-use crate::editor::{Editor, ScanComparison, ScanPlace};
+use crate::editor::{Editor, SCAN_CANCELLED, ScanComparison, ScanPlace};
 use crate::finding::{Place, counted, trimmed};
 use crate::twin::Unit;
 use crate::twin::scan::{Align, Distances};
@@ -15,9 +16,9 @@ use egui::{
 /// The columns.
 const COLUMNS: [&str; 8] = [
     "Distances",
-    "Rms",
+    "RMS",
     "Mean",
-    "95 % within",
+    "95th percentile",
     "Within 5 mm",
     "Largest",
     "At",
@@ -39,8 +40,14 @@ pub(super) fn scan_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Comma
         });
     }
     if let Some(why) = editor.scan_failure() {
-        let text = RichText::new(why).color(theme::palette(ui).error);
-        ui.add(Label::new(text).wrap());
+        let palette = theme::palette(ui);
+        let is_cancelled = why == SCAN_CANCELLED;
+        let colour = if is_cancelled {
+            palette.text_dim
+        } else {
+            palette.error
+        };
+        ui.add(Label::new(RichText::new(why).color(colour)).wrap());
     }
     let Some(scan) = editor.scan_comparison() else {
         return;
@@ -55,19 +62,24 @@ pub(super) fn scan_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Comma
     }
     if scan.accuracy.n_beyond > 0 {
         let n = counted(scan.accuracy.n_beyond, "vertex");
+        let are = if scan.accuracy.n_beyond == 1 {
+            "is"
+        } else {
+            "are"
+        };
         dim_ui(
             ui,
-            &format!("{n} of the body nearest to the border of the scan."),
+            &format!("{n} of the body {are} nearest to an open edge of the scan."),
         );
     }
     let is_stale = editor.is_scan_stale();
     if is_stale {
-        let why = "The body, its pose or the options have changed since. These are the figures of before.";
+        let why = "The document, the pose, hidden meshes or the options have changed since. These figures are from before the change.";
         ui.add(Label::new(RichText::new(why).color(accent)).wrap());
     }
     ui.horizontal_wrapped(|ui| {
         let button = ui.add_enabled(is_stale, Button::new("Compare again"));
-        let about = "Compare the body on screen with the same scan.";
+        let about = "Compare the template or the individual, whichever is chosen above, with the same scan. Hidden meshes are left out.";
         let button = button.on_hover_text(about);
         again = button
             .on_disabled_hover_text("Nothing has changed since.")
@@ -78,7 +90,7 @@ pub(super) fn scan_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Comma
             commands.push(command);
         }
         let about = "Remove these figures and their heat map.";
-        forgets = ui.button("Forget scan").on_hover_text(about).clicked();
+        forgets = ui.button("Clear comparison").on_hover_text(about).clicked();
     });
     if let Some(place) = place {
         editor.go_to_place(&place);
@@ -136,7 +148,7 @@ fn figures_ui(ui: &mut Ui, scan: &ScanComparison, place: &mut Option<Place>) {
             let found = &scan.accuracy;
             row_ui(ui, "Scan to body", &found.scan, Some(&scan.scan_at), place);
             if let Some(kept) = &found.kept {
-                row_ui(ui, "of what was aligned", kept, None, place);
+                row_ui(ui, "Aligned points", kept, None, place);
             }
             row_ui(ui, "Body to scan", &found.body, Some(&scan.body_at), place);
         });
@@ -158,11 +170,7 @@ fn row_ui(
     ui.label(format!("{} %", trimmed(share)));
     ui.label(millimetres(figures.max));
     if let Some(at) = at {
-        let bone = if at.bone.is_empty() {
-            "no bone"
-        } else {
-            &at.bone
-        };
+        let bone = if at.bone.is_empty() { "-" } else { &at.bone };
         ui.label(bone);
         let button = ui.add_enabled(at.target.is_some(), Button::new("Go there"));
         let spoken = format!("Go to the largest distance, {}", name.to_lowercase());
@@ -180,7 +188,13 @@ fn row_ui(
 fn about(scan: &ScanComparison) -> String {
     let name = scan.path.file_name().unwrap_or_default().to_string_lossy();
     let found = &scan.accuracy;
-    let mut text = format!("{name}: {}", counted(found.scan.n, "point"));
+    let body = match scan.body {
+        BodyChoice::Template => "template",
+        BodyChoice::Individual => "individual",
+        BodyChoice::WhatIf => "what-if",
+    };
+    let points = counted(found.scan.n, "point");
+    let mut text = format!("{name} against the {body}: {points}");
     if scan.n_faces > 0 {
         text = format!("{text}, {}", counted(scan.n_faces, "face"));
     }
@@ -201,5 +215,8 @@ fn about(scan: &ScanComparison) -> String {
 }
 
 fn millimetres(metres: f64) -> String {
+    if !metres.is_finite() {
+        return "-".to_owned();
+    }
     format!("{} mm", trimmed((metres * 1e5).round() / 1e2))
 }
