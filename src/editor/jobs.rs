@@ -311,8 +311,8 @@ mod tests {
 
     #[test]
     fn what_writes_keeps_its_result_and_is_never_replaced() {
-        use EditorJob::{Autosave, Save, WriteExport, WriteWeights};
-        for kind in [Autosave, Save, WriteExport, WriteWeights] {
+        use EditorJob::{Autosave, Save, WriteExport, WriteTable, WriteWeights};
+        for kind in [Autosave, Save, WriteExport, WriteWeights, WriteTable] {
             assert!(kind.writes() && !kind.replaces_waiting(), "{kind:?}");
         }
         assert!(!EditorJob::ComputeExport.writes(), "it is in memory only");

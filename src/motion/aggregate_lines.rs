@@ -30,6 +30,9 @@ impl Aggregate {
                 4 => {
                     let values = rows::<4>(channel, [0.0; 4]);
                     let values = values.into_iter().map(DQuat::from_array).collect();
+                    if channel.is_world {
+                        made.world_rotations.insert(name.clone());
+                    }
                     made.rotations.push(Track { name, values });
                 }
                 _ => {
@@ -89,6 +92,31 @@ mod tests {
     use crate::motion::align::ClockMap;
     use crate::motion::table::{parse_csv, parse_json_lines};
     use crate::task::Task;
+
+    #[test]
+    fn rotations_in_the_world_stay_in_the_world() {
+        let line = |t: f64| {
+            format!(
+                "{{\"t\":{t},\"rotation\":{{\"tracker\":[0,0,0.6,0.8],\"arm\":[0,0,0,1]}},\"space\":\"world\"}}\n"
+            )
+        };
+        let mut recording = parse_json_lines(&(line(0.0) + &line(1.0)), &Task::new()).unwrap();
+        recording.world_rotations = ["tracker".to_owned()].into();
+        let stream = Stream {
+            name: "vive",
+            recording: &recording,
+            clock: ClockMap::SAME,
+        };
+        let times = vec![0.0, 1.0];
+        let made = Aggregate::new(&[stream], times, 1.0, |_| true, |_| DQuat::IDENTITY).unwrap();
+        let text = String::from_utf8(made.to_json_lines()).unwrap();
+        let read = parse_json_lines(&text, &Task::new()).unwrap();
+        assert_eq!(
+            read.world_rotations.iter().collect::<Vec<_>>(),
+            ["vive.tracker"],
+            "{text}"
+        );
+    }
 
     #[test]
     fn a_table_reads_back_from_lines_as_from_csv() {

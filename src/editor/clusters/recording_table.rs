@@ -12,8 +12,8 @@ use crate::motion::aggregate::{Aggregate, MAX_VALUES, Stream, frame_times, overl
 use crate::motion::align::ClockMap;
 use crate::task::Task;
 use glam::DQuat;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The range of the rate, rows a second.
@@ -59,6 +59,8 @@ struct Named {
 /// What a table is made of.
 struct TableRequest {
     streams: Vec<Named>,
+    /// The number of recordings that cannot be read.
+    n_unread: usize,
     /// Seconds of the timeline; `None`: as long as all streams have samples.
     range: Option<[f64; 2]>,
     options: TableOptions,
@@ -100,9 +102,16 @@ impl Editor {
         });
         let streams: Vec<Named> = streams.collect();
         if streams.is_empty() {
-            self.notify("There is no recording that can be read: record or import one first.");
+            self.notify(if active.is_some() {
+                "The active recording cannot be read: relink its file first."
+            } else {
+                "There is no recording that can be read: record or import one first."
+            });
             return;
         }
+        let recordings = self.document.recordings().iter();
+        let n_chosen = recordings.filter(|(id, _)| is_chosen(id)).count();
+        let n_unread = n_chosen - streams.len();
         let skeleton = self.document.skeleton();
         let rest = skeleton.live_joints().map(|joint| {
             let joint = skeleton.joint(joint);
@@ -110,13 +119,14 @@ impl Editor {
         });
         let request = TableRequest {
             streams,
+            n_unread,
             range: self.playback().range.map(|(from, to)| [from, to]),
             options,
             rest: rest.collect(),
         };
         let (theirs, outputs) = (path.to_owned(), self.outputs());
         let label = format!("Writing {}", file_name(path));
-        let work = move |task: &Task| write(&request, theirs, outputs, task);
+        let work = move |task: &Task| write(&request, &theirs, outputs, task);
         let job = self.lane.submit(EditorJob::WriteTable, &label, work);
         self.recording_tables.writing.push(job);
     }
@@ -142,14 +152,14 @@ impl Editor {
 /// Writes a table; what it holds, in a sentence.
 fn write(
     request: &TableRequest,
-    path: PathBuf,
+    path: &Path,
     mut outputs: Outputs,
     task: &Task,
 ) -> Result<String, String> {
     let cancelled = |_| CANCELLED.to_owned();
     task.step("Aggregating the recordings", 0.0)
         .map_err(cancelled)?;
-    let output = outputs.claim(&path).map_err(|why| why.to_string())?;
+    let output = outputs.claim(path).map_err(|why| why.to_string())?;
     let streams: Vec<Stream<'_>> = request
         .streams
         .iter()
@@ -166,11 +176,16 @@ fn write(
         );
     };
     let rate = request.options.rate;
-    let n_channels: usize = streams.iter().map(|s| s.recording.n_channels()).sum();
-    let n_rows = (end - start) * rate + 1.0;
-    if n_rows * n_channels as f64 > MAX_VALUES as f64 {
+    if let Some(name) = clash(&streams) {
         return Err(format!(
-            "{n_rows:.0} rows of {n_channels} channels are too many: set a loop range, or a lower rate."
+            "Two channels would have the name \"{name}\": rename one of the recordings."
+        ));
+    }
+    let n_columns: usize = streams.iter().map(|s| columns(s.recording)).sum();
+    let n_rows = (end - start) * rate + 1.0;
+    if n_rows * n_columns as f64 > MAX_VALUES as f64 {
+        return Err(format!(
+            "{n_rows:.0} rows of {n_columns} columns are too many: set a loop range, or a lower rate."
         ));
     }
     let at_rest = |joint: &str| request.rest.get(joint).copied().unwrap_or(DQuat::IDENTITY);
@@ -180,6 +195,12 @@ fn write(
     task.step("Writing the table", 0.5).map_err(cancelled)?;
     if request.options.only_valid {
         made.keep_valid();
+    }
+    if made.times.is_empty() {
+        return Err(
+            "There is no row to write: in none of them all channels have values, or the loop range is outside of the recordings."
+                .into(),
+        );
     }
     let is_lines = path
         .extension()
@@ -191,12 +212,43 @@ fn write(
     };
     task.step("Writing the table", 0.8).map_err(cancelled)?;
     output.write(&bytes).map_err(|why| why.to_string())?;
-    Ok(format!(
+    let mut said = format!(
         "Exported {}: {} of {}, {} to {} s.",
-        file_name(&path),
+        file_name(path),
         counted(made.times.len(), "row"),
         counted(made.channels.len(), "channel"),
         trimmed((start * 1e3).round() / 1e3),
         trimmed((end * 1e3).round() / 1e3)
-    ))
+    );
+    if request.n_unread > 0 {
+        let them = if request.n_unread == 1 { "is" } else { "are" };
+        let n = counted(request.n_unread, "recording");
+        said = format!("{said} {n} could not be read and {them} not in it.");
+    }
+    Ok(said)
+}
+
+/// The number of columns of a recording, each channel with one that says whether it has a value.
+fn columns(of: &Recording) -> usize {
+    4 * of.markers.len() + 5 * of.rotations.len() + 2 * (of.scalars.len() + of.labels.len())
+}
+
+/// A name that two columns would have.
+fn clash(streams: &[Stream<'_>]) -> Option<String> {
+    let mut known = BTreeSet::new();
+    for stream in streams {
+        let of = stream.recording;
+        let names = of.markers.iter().map(|track| &track.name);
+        let names = names.chain(of.rotations.iter().map(|track| &track.name));
+        let names = names.chain(of.scalars.iter().map(|track| &track.name));
+        let names = names.chain(of.labels.iter().map(|track| &track.name));
+        for name in names {
+            let column = format!("{}.{name}", stream.name);
+            if known.contains(&column) {
+                return Some(column);
+            }
+            known.insert(column);
+        }
+    }
+    None
 }
