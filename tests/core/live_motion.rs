@@ -370,7 +370,7 @@ fn a_calibration_is_offered_where_the_body_begins_far_from_a_t_pose() {
         let said = h
             .notices
             .iter()
-            .filter(|n| n.text.contains("offers to calibrate"));
+            .filter(|n| n.text.contains("Calibrate it in the Motion panel"));
         assert_eq!(said.count(), usize::from(is_far));
         if is_far {
             assert!(offer(&h).unwrap() > 35.0);
@@ -606,4 +606,46 @@ fn a_bone_that_appears_later_keeps_the_travel_of_the_body() {
             "{found} with the hips at {z}, with a head: {with_head}"
         );
     }
+}
+
+#[test]
+fn a_body_is_judged_when_it_comes_and_again_when_its_sender_starts_again() {
+    let mut h = character();
+    h.editor.listen(LiveKind::Vmc, 0, false);
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket
+        .connect(h.editor.live().unwrap().address().unwrap())
+        .unwrap();
+    let bones: Vec<(&str, DVec3, DQuat)> = BONES
+        .iter()
+        .map(|name| {
+            let is_limb = name.contains("Upper") && !name.contains("Chest");
+            let turn = if is_limb { 1.4 } else { 0.0 };
+            (
+                *name,
+                DVec3::new(0.0, 0.9, 0.0),
+                DQuat::from_rotation_z(turn),
+            )
+        })
+        .collect();
+    let hips = &bones[..1];
+    let offer = |h: &EditorHarness| h.editor.live().unwrap().calibration_offer();
+    // A second without limbs tells nothing.
+    for i in 0..60_u8 {
+        send(&socket, [&frame(50.0 + f32::from(i) / 60.0, hips)]);
+    }
+    until(&mut h, "the hips", |h| received(h) == 60);
+    h.settle();
+    assert!(offer(&h).is_none());
+    // Then the sender starts again, with a body.
+    for i in 0..60_u8 {
+        send(&socket, [&frame(1.0 + f32::from(i) / 60.0, &bones)]);
+    }
+    until(&mut h, "the body", |h| received(h) == 120);
+    h.settle();
+    assert!(
+        offer(&h).is_some_and(|degrees| degrees > 35.0),
+        "{:?}",
+        offer(&h)
+    );
 }

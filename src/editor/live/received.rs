@@ -110,7 +110,7 @@ pub struct LiveMotion {
     calibration: Calibration,
     /// The sender's time at which the calibration starts.
     calibrating: Option<f64>,
-    /// The sender's time of the first value.
+    /// The sender's time from which the start of the body is judged: of the first value, until a body is there.
     first: Option<f64>,
     offer: Offer,
     taking: Taking,
@@ -309,7 +309,11 @@ impl LiveMotion {
         if let Some(time) = time {
             self.clock.receive(packet.arrival, time, latency);
             self.arrived = Some(packet.arrival);
-            self.first = self.first.or(Some(time));
+            // A sender that starts again is judged from its new start on.
+            let is_earlier = self.first.is_some_and(|first| time < first);
+            if self.first.is_none() || is_earlier {
+                self.first = Some(time);
+            }
             if self.taking == Taking::Waits {
                 self.taking = Taking::Since(time);
             }
@@ -380,8 +384,12 @@ impl LiveMotion {
             return false;
         }
         let pose = Calibration::of(self.samples(), first);
-        let degrees = pose.and_then(|pose| pose.degrees_off());
-        let is_far = degrees.filter(|degrees| *degrees > FAR_DEGREES);
+        let Some(degrees) = pose.and_then(|pose| pose.degrees_off()) else {
+            // No body yet: it may follow.
+            self.first = Some(newest);
+            return false;
+        };
+        let is_far = Some(degrees).filter(|degrees| *degrees > FAR_DEGREES);
         self.offer = is_far.map_or(Offer::Over, Offer::Made);
         is_far.is_some()
     }

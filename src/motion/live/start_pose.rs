@@ -106,6 +106,16 @@ mod tests {
             _ => DQuat::IDENTITY,
         });
         assert!(own_axes.degrees_off().unwrap() > FAR_DEGREES);
+        // A limb without samples is in no pose.
+        let mut arms = LiveSamples::default();
+        for bone in &BONES[..21] {
+            let n = if bone.name.contains("Leg") { 1 } else { 30 };
+            for i in 0..n {
+                arms.push_rotation(bone.name, f64::from(i) / 30.0, DQuat::IDENTITY);
+            }
+        }
+        let arms = Calibration::of(&arms, 0.0).unwrap();
+        assert!(arms.world("LeftUpperLeg").is_none() && arms.world("LeftLowerArm").is_some());
         // Too few limbs tell nothing.
         let mut samples = LiveSamples::default();
         for i in 0..30 {

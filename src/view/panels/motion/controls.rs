@@ -103,7 +103,7 @@ fn offer_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
     };
     let text = theme::palette(ui).text;
     let sentence = format!(
-        "The body began {degrees:.0}\u{b0} off a T-pose. If the character stands wrong, the sender uses axes of its own: calibrate."
+        "The body began {degrees:.0}\u{b0} from a T- or A-pose, as a seated one does. If the character looks wrong, the sender uses axes of its own: calibrate."
     );
     sign_ui(ui, &sentence, text);
     ui.horizontal_wrapped(|ui| {
