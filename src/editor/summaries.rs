@@ -35,6 +35,15 @@ impl Editor {
         summary.as_ref().filter(|_| Arc::ptr_eq(of, content))
     }
 
+    /// Whether the summary of a recording could not be read.
+    pub fn has_no_summary(&self, recording: RecordingId) -> bool {
+        let item = self.document.recordings().get(&recording);
+        let content = item.and_then(|item| item.content.as_ref().ok());
+        let known = self.summaries.known.get(&recording);
+        let known = known.zip(content);
+        known.is_some_and(|((of, summary), content)| summary.is_none() && Arc::ptr_eq(of, content))
+    }
+
     /// Reads the summary of a recording that is new or has another content. Returns whether it started.
     pub(super) fn start_summary(&mut self) -> bool {
         if self.summaries.reading.is_some() {

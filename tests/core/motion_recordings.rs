@@ -450,3 +450,49 @@ fn foot_contacts_are_changed_by_hand_held_and_undone() {
     h.settle();
     h.check();
 }
+
+#[test]
+fn a_change_of_contacts_meets_other_edits() {
+    let mut h = character();
+    h.editor.add_motion(Path::new(WALKER));
+    h.settle();
+    h.editor.end_motion();
+    let found = h.editor.contacts_of(FIRST).unwrap();
+    let feet = [vec![[0.1, 0.5]], Vec::new()];
+    // An edit while the clip is made: both are there.
+    h.editor.set_contacts(FIRST, Some(feet.clone()));
+    while h.editor.adding_motion().is_none() {
+        h.editor.poll(0.0);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!(h.editor.add_stamp_at(FIRST, 0.5, "step"));
+    h.settle();
+    let known = item(&h);
+    assert_eq!(known.stamps.len(), 1);
+    let settings = &known.motion.as_ref().unwrap().settings;
+    assert_eq!(settings.bake.contacts, Some(feet));
+    assert!(h.editor.contacts_of(FIRST).unwrap()[1].is_empty());
+    assert_eq!(h.editor.free_feet(FIRST), None);
+    // An undo ends the next change: it takes nothing from what can be redone.
+    h.editor
+        .set_contacts(FIRST, Some([Vec::new(), vec![[0.2, 0.6]]]));
+    h.editor.undo();
+    h.settle();
+    assert_eq!(h.editor.contacts_of(FIRST).unwrap(), found);
+    assert!(h.editor.history().redo_label().is_some());
+    assert!(
+        h.last_notice().contains("were not changed"),
+        "{}",
+        h.last_notice()
+    );
+    // What is too short, or beyond the clip, is refused and changes nothing.
+    let n = h.editor.history().n_undo();
+    for short in [[0.3, 0.31], [1e3, 1e3 + 0.5]] {
+        h.editor
+            .set_contacts(FIRST, Some([vec![short], Vec::new()]));
+        h.settle();
+        assert!(h.last_notice().contains("at least 0.02 s"));
+    }
+    assert_eq!(h.editor.history().n_undo(), n);
+    assert_eq!(h.editor.contacts_of(FIRST).unwrap(), found);
+}

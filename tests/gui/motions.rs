@@ -6,7 +6,7 @@ use egui::{Modifiers, PointerButton, Role, Vec2};
 use egui_kittest::kittest::Queryable as _;
 use sinew::motion::retarget::Travel;
 use sinew::view::commands::Command;
-use sinew::view::frame::{PanelKind, Workspace};
+use sinew::view::frame::Workspace;
 
 #[test]
 fn a_dropped_motion_is_adjusted_and_kept() {
@@ -119,8 +119,7 @@ fn lanes_and_contacts_are_dragged_and_typed() {
     window.settle();
     assert_eq!(window.document().recordings()[&id].clock.b, 0.0);
     // In the list of recordings.
-    window.find_and_run(Command::TogglePanel(PanelKind::Motion));
-    window.settle();
+    window.click(Role::Tab, "Motion");
     press(&mut window, "Add right contact");
     window.settle();
     let feet = window.editor().contacts_of(id).expect("contacts");

@@ -11,6 +11,7 @@ mod contacts;
 mod result;
 
 pub use bones::{BonePair, FoundHow};
+pub use contacts::SHORTEST_CONTACT_SECS;
 
 use super::Editor;
 use super::files::file_name;
@@ -33,6 +34,9 @@ use std::sync::Arc;
 
 /// The message after a cancelled run.
 const CANCELLED: &str = "Cancelled. Nothing changed.";
+
+/// The message where an undo ended a change of foot contacts.
+const NOT_CHANGED: &str = "The foot contacts were not changed: you undid another step first.";
 
 /// A motion that is retargeted to the character.
 #[allow(clippy::struct_excessive_bools)] // independent flags
@@ -84,6 +88,8 @@ struct Reading {
     /// The recording of the document that it comes from; `None` for a file.
     of: Option<RecordingId>,
     then: ThenDo,
+    /// The history revision when it began.
+    revision: u64,
     job: JobHandle<Result<Vec<ReadMotion>, String>>,
 }
 
@@ -249,16 +255,30 @@ impl Editor {
     ) {
         self.motions.end_reading();
         let job = self.lane.submit(EditorJob::ReadMotion, label, work);
-        self.motions.reading = Some(Reading { of, then, job });
+        self.motions.reading = Some(Reading {
+            of,
+            then,
+            revision: self.history.revision(),
+            job,
+        });
     }
 
     /// Takes a motion that was read.
     pub(super) fn take_motion_source(&mut self) {
         let reading = &mut self.motions.reading;
-        let Some(Reading { of, then, job }) = reading.take_if(|reading| reading.job.has_ended())
-        else {
+        let Some(reading) = reading.take_if(|reading| reading.job.has_ended()) else {
             return;
         };
+        let Reading {
+            of,
+            then,
+            revision,
+            job,
+        } = reading;
+        let is_undone = revision != self.history.revision() && self.history.redo_label().is_some();
+        if is_undone && matches!(then, ThenDo::HoldFeet(_)) {
+            return self.notify(NOT_CHANGED);
+        }
         let is_cancelled = job.task().is_cancelled();
         let sources = match job.into_result() {
             Ok(Ok(sources)) => sources,
@@ -293,7 +313,7 @@ impl Editor {
         let changes_contacts = match then {
             ThenDo::Adjust => false,
             ThenDo::HoldFeet(feet) => {
-                settings.bake.locks_feet = true;
+                settings.bake.locks_feet |= feet.is_some();
                 settings.bake.contacts = feet;
                 true
             }

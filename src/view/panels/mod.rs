@@ -30,6 +30,7 @@ mod rename;
 mod rig_report;
 mod status_bar;
 mod textures;
+mod time_field;
 mod timeline;
 mod tool_bar;
 mod volume;

@@ -2,10 +2,11 @@
 
 use super::clusters::layer_row::{dim_ui, icon_ui};
 use super::correctives::heading_ui;
+use super::time_field::time_ui;
 use crate::cluster::channel::RecordingId;
 use crate::editor::Editor;
 use crate::motion::contacts::FeetSecs;
-use egui::{DragValue, Grid, Response, Ui, WidgetInfo};
+use egui::{Grid, Ui};
 use egui_material_icons::icons;
 
 /// The feet, in the order of contacts.
@@ -29,9 +30,10 @@ impl ContactRows {
         let draft = self.draft.take().filter(|draft| draft.0 == id);
         let mut feet = draft.map_or_else(|| known.clone(), |draft| draft.1);
         heading_ui(ui, "Foot contacts", "");
+        let free = editor.free_feet(id);
         dim_ui(
             ui,
-            "The feet stay in place in these stretches of the clip. The bars in the timeline show them too: drag their ends.",
+            free.unwrap_or("The feet stay in place in these stretches of the clip. The bars in the timeline show them too: drag their ends."),
         );
         let (mut is_dragged, mut finds) = (false, false);
         let grid = Grid::new("contacts").num_columns(4).spacing([6.0, 2.0]);
@@ -41,11 +43,11 @@ impl ContactRows {
                 for (i, [from, to]) in stretches.iter_mut().enumerate() {
                     let n = i + 1;
                     ui.label(*foot);
-                    let start = time_ui(ui, &format!("Start of {foot} contact {n}"), from);
-                    let end = time_ui(ui, &format!("End of {foot} contact {n}"), to);
+                    let start = time_ui(ui, &format!("Start of {foot} contact {n}"), from, false);
+                    let end = time_ui(ui, &format!("End of {foot} contact {n}"), to, false);
                     is_dragged |= start.dragged() || end.dragged();
                     let label = format!("Delete {foot} contact {n}");
-                    let about = "The foot moves freely here.";
+                    let about = "Delete this contact; the foot moves freely there.";
                     if icon_ui(ui, icons::ICON_DELETE, &label, about, true) {
                         gone = Some(i);
                     }
@@ -76,16 +78,4 @@ impl ContactRows {
             editor.set_contacts(id, Some(feet));
         }
     }
-}
-
-fn time_ui(ui: &mut Ui, label: &str, time: &mut f64) -> Response {
-    let field = DragValue::new(time).speed(0.01).suffix(" s");
-    let field = field.range(0.0..=1e6).max_decimals(3);
-    let response = ui.add(field.update_while_editing(false));
-    let shown = *time;
-    response.widget_info(|| WidgetInfo {
-        label: Some(label.to_owned()),
-        ..WidgetInfo::drag_value(true, shown)
-    });
-    response
 }

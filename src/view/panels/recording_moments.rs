@@ -2,9 +2,10 @@
 
 use super::clusters::layer_row::icon_ui;
 use super::correctives::heading_ui;
+use super::time_field::time_ui;
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::editor::Editor;
-use egui::{DragValue, Grid, Response, Role, TextEdit, Ui, WidgetInfo};
+use egui::{Grid, Key, Response, Role, TextEdit, Ui, WidgetInfo};
 use egui_material_icons::icons;
 
 /// The width of the field of a name, points.
@@ -60,7 +61,7 @@ impl RecordingMoments {
         let mut offset = draft.map_or(item.clock.b, |draft| draft.1);
         ui.horizontal(|ui| {
             ui.label("Offset");
-            let response = time_ui(ui, "Offset of the recording", &mut offset);
+            let response = time_ui(ui, "Offset of the recording", &mut offset, true);
             let is_edited = response.dragged();
             response.on_hover_text(
                 "When the recording's own time 0 is, in seconds of the timeline. Dragging its lane sideways changes it too.",
@@ -85,7 +86,7 @@ impl RecordingMoments {
             Some((_, _, time, name)) => (time, name),
             None => (known_time, known_name.to_owned()),
         };
-        let of_time = time_ui(ui, &format!("Time of stamp {n}"), &mut time);
+        let of_time = time_ui(ui, &format!("Time of stamp {n}"), &mut time, true);
         let of_name = name_ui(ui, &format!("Name of stamp {n}"), &mut name);
         let about = "Move the playhead there.";
         let label = format!("Go to stamp {n}");
@@ -97,6 +98,10 @@ impl RecordingMoments {
         if icon_ui(ui, icons::ICON_DELETE, &label, "Delete this stamp.", true) {
             editor.delete_stamp(id, i);
             return;
+        }
+        if of_name.lost_focus() && ui.input(|i| i.key_pressed(Key::Escape)) {
+            // Escape takes back what was typed.
+            known_name.clone_into(&mut name);
         }
         if of_time.dragged() || of_name.has_focus() {
             self.draft = Some((id, i, time, name));
@@ -110,13 +115,13 @@ impl RecordingMoments {
         let next = self.next.take().filter(|next| next.0 == id);
         let mut next = next.map_or_else(Next::default, |next| next.1);
         let mut time = next.time.unwrap_or(editor.playback().time_secs);
-        let of_time = time_ui(ui, "Time of the next stamp", &mut time);
+        let of_time = time_ui(ui, "Time of the next stamp", &mut time, true);
         if of_time.changed() {
             next.time = Some(time);
         }
         of_time.on_hover_text("Where the next stamp is: at the playhead unless you type a time.");
         let of_name = name_ui(ui, "Name of the next stamp", &mut next.name);
-        let confirms = of_name.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
+        let confirms = of_name.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
         of_name.on_hover_text("Its name. Without one it is called Stamp.");
         let about = "Add a stamp with this time and name.";
         let adds = icon_ui(ui, icons::ICON_ADD, "Add typed stamp", about, true) || confirms;
@@ -124,17 +129,6 @@ impl RecordingMoments {
             self.next = Some((id, next));
         }
     }
-}
-
-fn time_ui(ui: &mut Ui, label: &str, time: &mut f64) -> Response {
-    let field = DragValue::new(time).speed(0.01).suffix(" s");
-    let response = ui.add(field.max_decimals(3).update_while_editing(false));
-    let shown = *time;
-    response.widget_info(|| WidgetInfo {
-        label: Some(label.to_owned()),
-        ..WidgetInfo::drag_value(true, shown)
-    });
-    response
 }
 
 fn name_ui(ui: &mut Ui, label: &str, name: &mut String) -> Response {

@@ -88,7 +88,10 @@ impl RecordingList {
                             let channels = &mut self.channels;
                             channels.show_ui(ui, editor, (item, recording), &summary);
                         }
-                        None => dim_ui(ui, "Its channels are being read."),
+                        None if editor.has_no_summary(id) => {
+                            dim_ui(ui, "Its channels could not be read.");
+                        }
+                        None => dim_ui(ui, "Reading channels\u{2026}"),
                     }
                     self.contacts.show_ui(ui, editor, id);
                     self.moments.show_ui(ui, editor, (id, item));

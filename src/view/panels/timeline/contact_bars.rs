@@ -4,6 +4,7 @@ use super::super::recording_contacts::{ADDED_SECS, FEET};
 use super::scale::Scale;
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::editor::Editor;
+use crate::editor::motions::SHORTEST_CONTACT_SECS;
 use crate::motion::contacts::FeetSecs;
 use crate::view::theme;
 use egui::{
@@ -152,7 +153,7 @@ impl ContactBars {
             }
         });
         row.on_hover_text(format!(
-            "{about}\nDouble-click to add one. Drag a bar or its ends; right-click it to delete it."
+            "{about}\nDouble-click to add a contact. Drag a bar or its ends; right-click it to delete it."
         ));
         for (bar, stretch) in feet[foot].iter().enumerate() {
             let found = self.bar_ui(ui, plot, scale, (id, foot, bar), (feet, *stretch));
@@ -258,10 +259,11 @@ impl ContactBars {
         };
         let [from, to] = drag.before[foot][bar];
         let by = time - drag.from;
-        // Ends do not pass each other.
+        // Ends do not pass each other, and a bar stays long enough to be one.
+        let least = SHORTEST_CONTACT_SECS;
         drag.now[foot][bar] = match part {
-            Part::Start => [(from + by).max(0.0).min(to), to],
-            Part::End => [from, (to + by).max(from)],
+            Part::Start => [(from + by).min(to - least).max(0.0), to],
+            Part::End => [from, (to + by).max(from + least)],
             Part::Whole => {
                 let by = by.max(-from);
                 [from + by, to + by]
