@@ -248,7 +248,7 @@ fn stamps_mark_moments_are_undone_and_saved() {
         h.editor.add_stamp();
     }
     h.settle();
-    assert_eq!(h.last_notice(), "This moment has a stamp already.");
+    assert_eq!(h.last_notice(), "There is already a stamp at this time.");
     let stamps = |h: &EditorHarness| -> Vec<(String, f64)> {
         let stamps = item(h).stamps.clone().into_iter();
         stamps.map(|stamp| (stamp.name, stamp.time)).collect()

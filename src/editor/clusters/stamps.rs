@@ -51,7 +51,7 @@ impl Editor {
         }
         let is_same = |stamp: &Event| (stamp.time - time).abs() < SAME_SECS;
         if item.stamps.iter().any(is_same) {
-            self.notify("This moment has a stamp already.");
+            self.notify("There is already a stamp at this time.");
             return false;
         }
         let mut next = RecordingItem::clone(item);
@@ -84,7 +84,7 @@ impl Editor {
         }
         let mut others = (0..).zip(&item.stamps).filter(|(i, _)| *i != stamp);
         if !stays && others.any(|(_, other)| (other.time - time).abs() < SAME_SECS) {
-            self.notify("This moment has a stamp already.");
+            self.notify("There is already a stamp at this time.");
             return;
         }
         let mut next = RecordingItem::clone(&item);

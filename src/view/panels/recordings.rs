@@ -127,11 +127,11 @@ fn table_options_ui(ui: &mut Ui, editor: &mut Editor, n_recordings: usize) {
         field.on_hover_text("The rows a second of an exported table.");
         if n_recordings > 1 {
             let about = "Export the active recording alone. When off, all recordings are in the table, as long as all have samples.";
-            let check = ui.checkbox(&mut options.only_active, "Active recording");
+            let check = ui.checkbox(&mut options.only_active, "Active recording only");
             check.on_hover_text(about);
         }
         let about = "Leave out the rows in which a channel has no value.";
-        let check = ui.checkbox(&mut options.only_valid, "Complete rows");
+        let check = ui.checkbox(&mut options.only_valid, "Complete rows only");
         check.on_hover_text(about);
     });
     if options != editor.table_options() {
@@ -158,7 +158,8 @@ fn row_ui(
     }
     let beside = match (item.recording(), summary) {
         (Some(of), Some(summary)) => rate_text(of, summary),
-        (Some(_), None) => "is being read".to_owned(),
+        (Some(_), None) if editor.has_no_summary(id) => "channels unreadable".to_owned(),
+        (Some(_), None) => "reading\u{2026}".to_owned(),
         (None, _) => "cannot be read".to_owned(),
     };
     let spoken = format!("{}, {beside}", item.name);

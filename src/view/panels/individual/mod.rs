@@ -168,7 +168,7 @@ fn persons_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
             Command::CompareBodies,
         ] {
             let text = match command {
-                Command::DuplicateIndividual if has_what_if => "Duplicate again",
+                Command::DuplicateIndividual if has_what_if => "Replace what-if",
                 command => command.label(),
             };
             let button = ui.add_enabled(command.is_enabled(editor), Button::new(text));
