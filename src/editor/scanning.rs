@@ -161,7 +161,7 @@ impl Editor {
             let found = compare(
                 &document,
                 (&pose, moment),
-                cooks,
+                &cooks,
                 &scan,
                 options.align,
                 task,
@@ -291,7 +291,7 @@ impl Editor {
 fn compare(
     document: &Document,
     (pose, moment): (&Pose, Moment),
-    cooks: SlowCooks,
+    cooks: &SlowCooks,
     scan: &Scan,
     align: Align,
     task: &Task,

@@ -22,7 +22,7 @@ pub struct SlowCooks {
 
 impl SlowCooks {
     /// What the own stacks of a document need: those of `known` that are of its meshes, the others computed.
-    pub fn of(document: &Document, known: Self, task: &Task) -> Result<Self, Cancelled> {
+    pub fn of(document: &Document, known: &Self, task: &Task) -> Result<Self, Cancelled> {
         let views = [ViewRequest::own()];
         let mut found = Self::default();
         for mesh in meshes_with_clusters(document, &views) {

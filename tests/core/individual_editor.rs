@@ -476,6 +476,15 @@ fn a_difference_from_a_body_that_is_not_there_is_no_number() {
     let rows = rows(h.editor.document());
     h.editor.measure(rows, FitOptions::default(), "Measure");
     h.settle();
+    // A project without a what-if is that of builds before there was one, and opens without one.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("person.ron");
+    h.editor.save_as(&path);
+    h.settle();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("individual: ") && !text.contains("what_if"));
+    let read = open_any(&path, &Task::new()).unwrap().document;
+    assert!(read.individual().is_some() && read.person(Person::WhatIf).is_none());
     h.editor.set_difference(Difference {
         of: Some(StackChoice::Body(BodyChoice::Individual)),
         to: StackChoice::Body(BodyChoice::WhatIf),

@@ -69,10 +69,9 @@ impl Command {
             | Self::ShowMyPose => has_clip,
             Self::ToggleIndividual | Self::CompareBodies => editor.individual_shape().is_some(),
             Self::UseMetric(Metric::ScanDistance) => editor.scan_comparison().is_some(),
-            Self::DuplicateIndividual => document.individual().is_some(),
+            Self::DuplicateIndividual | Self::RemoveMeasurements => document.individual().is_some(),
             Self::ExportTable => !document.recordings().is_empty(),
             Self::RemoveWhatIf => document.person(Person::WhatIf).is_some(),
-            Self::RemoveMeasurements => editor.document().individual().is_some(),
             Self::AdjustMotion => editor.motion_of_clip().is_some(),
             Self::CalibrateLive | Self::ToggleRecording | Self::ToggleLive => {
                 editor.live().is_some()
