@@ -124,6 +124,11 @@ impl SinewApp {
                             self.open_panel(PanelKind::Individual);
                             self.editor.import_measurements(&path);
                         }
+                        Some(PathPurpose::ExportTable) => self.editor.export_table(&path),
+                        Some(PathPurpose::Scan) => {
+                            self.open_panel(PanelKind::Individual);
+                            self.editor.compare_with_scan(&path);
+                        }
                         Some(PathPurpose::AddRecording) => {
                             self.open_panel(PanelKind::Clusters);
                             self.editor.add_recording(&path);

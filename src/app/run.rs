@@ -7,8 +7,8 @@ use super::dialogs::range_of_motion::RangeDialog;
 use super::dialogs::weight_range::WeightRange;
 use super::dialogs::welcome::Welcome;
 use crate::deform::StackChoice;
-use crate::document::LayerStack;
 use crate::document::session::{BrushOptions, SelectKind, TransformKind};
+use crate::document::{LayerStack, PaneLayout};
 use crate::editor::exporting::ExportKind;
 use crate::editor::motions::AddingMotion;
 use crate::editor::operations::Adjusting;
@@ -16,7 +16,6 @@ use crate::editor::rigging::RigAdjusting;
 use crate::editor::{OpenRequest, ResetPart, RigKind, SampleTask, Stale};
 use crate::finding::counted;
 use crate::tools::SelectShape;
-use crate::twin::FitOptions;
 use crate::view::commands::Command;
 use crate::view::frame::{PanelKind, Workspace};
 use crate::view::mode::Mode;
@@ -44,14 +43,24 @@ impl SinewApp {
             },
             Command::SaveAs => self.ask_path(PathPurpose::Save, ctx),
             Command::AddMotion => self.ask_path(PathPurpose::AddMotion, ctx),
+            Command::ExportTable => self.ask_path(PathPurpose::ExportTable, ctx),
             Command::ImportMeasurements => self.ask_path(PathPurpose::Measurements, ctx),
+            Command::CompareScan => self.ask_path(PathPurpose::Scan, ctx),
             Command::ToggleIndividual => {
                 let shows = self.editor.shows_individual();
                 self.editor.show_individual(!shows);
             }
+            Command::DuplicateIndividual => {
+                self.open_panel(PanelKind::Individual);
+                self.editor.duplicate_individual();
+            }
+            Command::RemoveWhatIf => self.editor.remove_what_if(),
+            Command::CompareBodies => {
+                self.editor.compare_bodies();
+                self.viewport.set_layout(PaneLayout::Two, &mut self.editor);
+            }
             Command::RemoveMeasurements => {
-                self.editor
-                    .measure(Vec::new(), FitOptions::default(), "Remove measurements");
+                self.editor.remove_measurements();
             }
             Command::Export => self.open_export(ExportKind::Model),
             Command::ExportStaticMesh => self.open_export(ExportKind::StaticMesh),

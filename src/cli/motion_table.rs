@@ -4,13 +4,10 @@ use super::Failure;
 use super::motion_args::MotionArgs;
 use super::motion_streams::{OpenStreams, check_channels};
 use crate::finding::{counted, trimmed};
-use crate::motion::aggregate::{Aggregate, frame_times, overlap};
+use crate::motion::aggregate::{Aggregate, MAX_VALUES, frame_times, overlap};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-
-/// The largest number of values of a table.
-const MAX_VALUES: usize = 50_000_000;
 
 pub(super) fn run(
     args: &MotionArgs,
@@ -48,9 +45,15 @@ pub(super) fn run(
     if args.valid {
         made.keep_valid();
     }
-    output
-        .write(made.to_csv().as_bytes())
-        .map_err(Failure::input)?;
+    let is_lines = table
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("jsonl"));
+    let bytes = if is_lines {
+        made.to_json_lines()
+    } else {
+        made.to_csv().into_bytes()
+    };
+    output.write(&bytes).map_err(Failure::input)?;
     writeln!(
         out,
         "{}: {} of {}, {} - {} s",

@@ -3,6 +3,31 @@
 use super::{DeformStack, SkinningMethod, StackPreset};
 use std::sync::Arc;
 
+/// A body that a view shows, whatever body the others show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BodyChoice {
+    /// The template.
+    Template,
+    /// The body with the measurements of the person.
+    Individual,
+    /// The body with the changed measurements of the what-if.
+    WhatIf,
+}
+
+impl BodyChoice {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 3] = [Self::Template, Self::Individual, Self::WhatIf];
+
+    /// Its name in lists.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Template => "Template",
+            Self::Individual => "Individual",
+            Self::WhatIf => "What-if",
+        }
+    }
+}
+
 /// The stack under which a view shows the meshes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum StackChoice {
@@ -18,6 +43,8 @@ pub enum StackChoice {
     /// The exported file as any glTF player shows it. It is not saved: it lasts until the model or the program is
     /// closed.
     Exported,
+    /// Each mesh's own, on this body.
+    Body(BodyChoice),
 }
 
 impl StackChoice {
@@ -35,6 +62,7 @@ impl StackChoice {
             Self::Preset(preset) => preset.label(),
             Self::Custom(_) => "Kept stack",
             Self::Exported => "As exported",
+            Self::Body(body) => body.label(),
         }
     }
 
@@ -78,13 +106,22 @@ impl StackChoice {
             Self::Exported => {
                 "The exported file as any player shows it, with its skin and morph targets."
             }
+            Self::Body(BodyChoice::Template) => {
+                "The template, with the deformer stacks of the project, whatever body the other panes show."
+            }
+            Self::Body(BodyChoice::Individual) => {
+                "The body with the measurements of the person, with the deformer stacks of the project."
+            }
+            Self::Body(BodyChoice::WhatIf) => {
+                "The body with the changed measurements of the what-if, with the deformer stacks of the project."
+            }
         }
     }
 
     /// The skinning method of a mesh whose own stack is `own`.
     pub fn method(&self, own: &DeformStack) -> SkinningMethod {
         match self {
-            Self::Project | Self::WithoutClusters => own.method,
+            Self::Project | Self::WithoutClusters | Self::Body(_) => own.method,
             Self::Preset(preset) => preset.stack().method,
             Self::Custom(stack) => stack.method,
             Self::Exported => SkinningMethod::Lbs,
@@ -95,7 +132,7 @@ impl StackChoice {
     /// blend skinning, which moves the meshes of that file.
     pub fn instead(&self) -> Option<Arc<DeformStack>> {
         match self {
-            Self::Project | Self::WithoutClusters => None,
+            Self::Project | Self::WithoutClusters | Self::Body(_) => None,
             Self::Preset(preset) => Some(Arc::new(preset.stack())),
             Self::Custom(stack) => Some(stack.clone()),
             Self::Exported => Some(Arc::new(DeformStack::lbs())),

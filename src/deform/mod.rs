@@ -26,7 +26,7 @@ mod stage;
 
 pub use crate::skinning::{BulgeProjection, Compensation, Polynomial, TwistDamping, Variant};
 pub use capture::{Captured, blended_rotations, capture, carried, sculpted};
-pub use choice::StackChoice;
+pub use choice::{BodyChoice, StackChoice};
 pub use cook::CookedMesh;
 pub use correctives::Correctives;
 pub use driver_reader::{DriverReader, PoseInputs};

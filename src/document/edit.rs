@@ -382,8 +382,8 @@ impl Edit {
                 None
             }
             (Self::Constraints(a), Self::Constraints(b)) if a.joint == b.joint => None,
-            (Self::Individual(_), Self::Individual(_))
-            | (Self::Locks(_), Self::Locks(_))
+            (Self::Individual(a), Self::Individual(b)) if a.person == b.person => None,
+            (Self::Locks(_), Self::Locks(_))
             | (Self::Humanoid(_), Self::Humanoid(_))
             | (Self::UnplacedConstraints(_), Self::UnplacedConstraints(_)) => None,
             // Of two layer stacks the earlier one is the state before both.
@@ -440,7 +440,7 @@ impl Edit {
             Self::UnplacedConstraints(list) => document.unplaced_constraints == *list,
             Self::Locks(locked) => document.locked == *locked,
             Self::Humanoid(map) => document.human_map == *map,
-            Self::Individual(edit) => document.individual == edit.individual,
+            Self::Individual(edit) => document.person(edit.person) == edit.individual.as_ref(),
             Self::Correctives(edit) => {
                 let item = document.meshes.get(&edit.mesh);
                 item.is_some_and(|item| Arc::ptr_eq(&item.correctives, &edit.correctives))

@@ -50,6 +50,7 @@ pub struct Document {
     /// Meshes whose points are not the source's: those of an individual.
     pub(super) reshaped: Arc<BTreeSet<MeshId>>,
     pub(super) individual: Option<Arc<Individual>>,
+    pub(super) what_if: Option<Arc<Individual>>,
     session: Session,
 }
 
@@ -115,6 +116,7 @@ impl Document {
             unplaced_constraints: Arc::default(),
             reshaped: Arc::default(),
             individual: None,
+            what_if: None,
             session: Session {
                 playback,
                 active_mesh,
@@ -368,6 +370,7 @@ impl Document {
             && self.locked == other.locked
             && self.human_map == other.human_map
             && self.individual == other.individual
+            && self.what_if == other.what_if
             && self.kept_weights == other.kept_weights
             && self.meshes.len() == other.meshes.len()
             && self

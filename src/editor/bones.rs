@@ -3,12 +3,35 @@
 use super::Editor;
 use crate::document::session::SelectKind;
 use crate::document::{Edit, InstanceId, MeshId};
+use crate::evaluate::ViewId;
 use crate::mesh::PointSet;
-use crate::skeleton::JointId;
+use crate::skeleton::bone_segments::bones_of_rig;
+use crate::skeleton::{Bone, JointId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Editor {
+    /// The visible bones in a view: those of another body where it shows one.
+    pub fn bones_in(&self, view: ViewId) -> Vec<Bone> {
+        let Some(world) = self.views.world_of_body(view) else {
+            return self.bones();
+        };
+        let skeleton = self.document.skeleton();
+        if world.len() != skeleton.len() {
+            return Vec::new();
+        }
+        let shown = self.document.bone_mask();
+        let hidden = &self.document.session().hidden_joints;
+        let mut bones = bones_of_rig(skeleton, world, |j| shown[j.get()], |j| self.is_weighted(j));
+        bones.retain(|bone| !hidden.contains(&bone.joint));
+        bones
+    }
+
+    /// Whether a view shows another body, with bones of its own.
+    pub fn shows_other_body(&self, view: ViewId) -> bool {
+        self.views.world_of_body(view).is_some()
+    }
+
     /// Selects exactly the visible bones of `joints`; `active` is painted and shown in the heat map.
     pub fn select_joints(
         &mut self,

@@ -2,10 +2,9 @@
 
 use super::Editor;
 use super::jobs::EditorJob;
-use crate::document::{Document, MeshId};
-use crate::evaluate::{
-    CentreMap, JobError, JobHandle, ViewId, ViewRequest, has_centres, meshes_about_centres,
-};
+use crate::deform::BodyChoice;
+use crate::document::{MeshId, MeshItem};
+use crate::evaluate::{CentreMap, JobError, JobHandle, ViewId, ViewRequest, meshes_about_centres};
 use crate::mesh::Mesh;
 use crate::skinning::{Centres, Influences};
 use crate::task::Cancelled;
@@ -15,16 +14,23 @@ use std::sync::Arc;
 /// The known centres, and the computation under way.
 #[derive(Default)]
 pub(super) struct CentreSearch {
-    known: CentreMap,
-    job: Option<(MeshId, JobHandle<Result<Centres, Cancelled>>)>,
+    /// Each body has its own.
+    known: BTreeMap<Owner, Arc<Centres>>,
+    job: Option<(Owner, JobHandle<Result<Centres, Cancelled>>)>,
     /// Geometry and weights for which the artist cancelled the computation: it restarts when the weights change.
-    cancelled: BTreeMap<MeshId, (Arc<Mesh>, Influences)>,
+    cancelled: BTreeMap<Owner, (Arc<Mesh>, Influences)>,
 }
 
+/// A mesh of a body.
+type Owner = (BodyChoice, MeshId);
+
 impl CentreSearch {
-    /// The centres for the worker.
-    pub(super) fn known(&self) -> CentreMap {
-        self.known.clone()
+    /// The centres of a body, for the worker.
+    pub(super) fn known(&self, body: BodyChoice) -> CentreMap {
+        let of_body = self.known.iter().filter(|((of, _), _)| *of == body);
+        of_body
+            .map(|((_, mesh), centres)| (*mesh, centres.clone()))
+            .collect()
     }
 
     /// Drops everything, for another model.
@@ -35,11 +41,13 @@ impl CentreSearch {
         *self = Self::default();
     }
 
-    fn is_cancelled(&self, document: &Document, mesh: MeshId) -> bool {
-        let Some(item) = document.meshes().get(&mesh) else {
-            return true;
-        };
-        self.cancelled.get(&mesh).is_some_and(|(geometry, rows)| {
+    fn has(&self, of: Owner, item: &MeshItem) -> bool {
+        let known = self.known.get(&of);
+        known.is_some_and(|c| c.are_of(&item.geometry, &item.influences))
+    }
+
+    fn is_cancelled(&self, of: Owner, item: &MeshItem) -> bool {
+        self.cancelled.get(&of).is_some_and(|(geometry, rows)| {
             let (before, now) = (rows.chunks(), item.influences.chunks());
             Arc::ptr_eq(geometry, &item.geometry)
                 && before.len() == now.len()
@@ -60,18 +68,27 @@ impl Editor {
             // The reference of a heat map matters in every view.
             .filter(|r| r.view == view || !is_shown(r))
             .collect();
-        let missing: Vec<MeshId> = meshes_about_centres(&self.document, &of_view)
-            .into_iter()
-            .filter(|&mesh| !has_centres(&self.document, &self.centres.known, mesh))
-            .collect();
-        let first = *missing.first()?;
+        let mut missing: Vec<(Owner, Arc<MeshItem>)> = Vec::new();
+        for request in &of_view {
+            let body = self.body_of_view(request);
+            for mesh in meshes_about_centres(&self.document, std::slice::from_ref(request)) {
+                let of = (body, mesh);
+                let item = self.item_of_body(body, mesh);
+                if let Some(item) = item.filter(|item| !self.centres.has(of, item)) {
+                    missing.push((of, item));
+                }
+            }
+        }
+        let (first, item) = missing.first()?;
         let cancelled = missing
             .iter()
-            .all(|&mesh| self.centres.is_cancelled(&self.document, mesh));
-        let has_previous = self.centres.known.contains_key(&first);
+            .all(|(of, item)| self.centres.is_cancelled(*of, item));
+        let previous = self.centres.known.get(first);
+        let has_previous = previous.is_some_and(|centres| centres.fit(&item.geometry));
         let job = self.centres.job.as_ref();
-        let is_computed =
-            job.is_some_and(|(mesh, job)| missing.contains(mesh) && job.has_started());
+        let is_computed = job.is_some_and(|(running, job)| {
+            missing.iter().any(|(of, _)| of == running) && job.has_started()
+        });
         Some(match (cancelled, is_computed, has_previous) {
             (false, true, true) => "Computing centres of rotation. The previous ones are shown.",
             (false, true, false) => {
@@ -98,36 +115,44 @@ impl Editor {
         if self.centres.job.is_some() || self.history.is_open() {
             return false;
         }
-        let wanted = meshes_about_centres(&self.document, &self.views_to_know())
+        let mut wanted = self
+            .views_of_bodies()
             .into_iter()
-            .find(|&mesh| {
-                !has_centres(&self.document, &self.centres.known, mesh)
-                    && !self.centres.is_cancelled(&self.document, mesh)
+            .flat_map(|(body, views)| {
+                let meshes = meshes_about_centres(&self.document, &views);
+                meshes.into_iter().map(move |mesh| (body, mesh))
             });
-        let next = wanted.and_then(|mesh| Some((mesh, self.document.meshes().get(&mesh)?)));
-        let Some((mesh, item)) = next else {
+        let next = wanted.find_map(|of| {
+            let item = self.item_of_body(of.0, of.1)?;
+            let is_known = self.centres.has(of, &item) || self.centres.is_cancelled(of, &item);
+            (!is_known).then_some((of, item))
+        });
+        let Some((of, item)) = next else {
             return false;
         };
         let (geometry, rows) = (item.geometry.clone(), item.influences.clone());
-        let label = format!("Centres of rotation of {}", self.mesh_label(mesh));
+        let label = format!("Centres of rotation of {}", self.mesh_label(of.1));
         let job = self.lane.submit(EditorJob::Centres, &label, move |task| {
             Centres::compute(&geometry, &rows, task)
         });
-        self.centres.job = Some((mesh, job));
+        self.centres.job = Some((of, job));
         true
     }
 
     /// Takes the result of a computation that has ended.
     pub(super) fn take_centres(&mut self) {
-        let Some((mesh, job)) = self.centres.job.take_if(|(_, job)| job.has_ended()) else {
+        let Some((of, job)) = self.centres.job.take_if(|(_, job)| job.has_ended()) else {
             return;
         };
-        let item = self.document.meshes().get(&mesh);
+        let item = self.item_of_body(of.0, of.1);
         let why = match job.into_result() {
             Ok(Ok(centres)) => {
-                if item.is_some_and(|item| centres.fit(&item.geometry)) {
-                    self.centres.known.insert(mesh, Arc::new(centres));
-                    self.centres.cancelled.remove(&mesh);
+                if item
+                    .as_ref()
+                    .is_some_and(|item| centres.fit(&item.geometry))
+                {
+                    self.centres.known.insert(of, Arc::new(centres));
+                    self.centres.cancelled.remove(&of);
                     self.evaluation.stale = true;
                 }
                 return;
@@ -138,11 +163,11 @@ impl Editor {
             Err(error @ JobError::Failed) => format!(". {error}"),
         };
         if let Some(item) = item {
-            let of = (item.geometry.clone(), item.influences.clone());
-            self.centres.cancelled.insert(mesh, of);
+            let mesh = (item.geometry.clone(), item.influences.clone());
+            self.centres.cancelled.insert(of, mesh);
             self.notify_error(format!(
                 "No centres of rotation for {}{why}",
-                self.mesh_label(mesh)
+                self.mesh_label(of.1)
             ));
         }
     }

@@ -1,6 +1,7 @@
 //! The heat maps on screen: metric, statistics, the largest value, and the value under the pointer.
 
 use super::Editor;
+use crate::deform::StackChoice;
 use crate::deform::diagnostics::Metric;
 use crate::document::InstanceId;
 use crate::document::session::PointsOfMeshes;
@@ -55,6 +56,20 @@ impl HeatMaps {
         self.diagonal = update.diagonal;
     }
 
+    /// A map that was measured elsewhere.
+    pub(super) fn map_of(&mut self, values: Vec<f32>) -> HeatMap {
+        self.next_generation += 1;
+        HeatMap {
+            values: Arc::new(values),
+            generation: self.next_generation,
+        }
+    }
+
+    /// The metric that is measured with every evaluation; `None`: there is none, or it was measured once.
+    fn measured(&self) -> Option<Metric> {
+        self.metric.filter(|metric| *metric != Metric::ScanDistance)
+    }
+
     /// Drops everything shown, for another model.
     pub(super) fn clear(&mut self) {
         self.asked += 1;
@@ -95,12 +110,31 @@ impl Editor {
 
     /// The heat map of an instance in a view, once it is computed.
     pub fn heat_map_in(&self, view: ViewId, instance: InstanceId) -> Option<&HeatMap> {
-        self.heat_maps.maps.get(&(view, instance))
+        if self.heat_maps.metric != Some(Metric::ScanDistance) {
+            return self.heat_maps.maps.get(&(view, instance));
+        }
+        let of_view = self.scanning.distances(instance);
+        let n_points = self.displayed_in(view).get(&instance)?.mesh.n_points();
+        of_view.filter(|map| self.shows_compared(view) && map.values.len() == n_points)
+    }
+
+    /// Whether a view shows the body that was compared with a scan, on its own stacks.
+    fn shows_compared(&self, view: ViewId) -> bool {
+        let requests = self.views.requests();
+        let request = requests.iter().find(|r| r.view == view);
+        let compared = self.scan_comparison().map(|scan| scan.body);
+        request.is_some_and(|r| {
+            matches!(r.stack, StackChoice::Project | StackChoice::Body(_))
+                && compared == Some(self.body_of_view(r))
+        })
     }
 
     /// The statistics of a view's values, once they are computed.
     pub fn heat_figures(&self, view: ViewId) -> Option<&HeatFigures> {
-        let figures = self.heat_maps.figures.get(&view)?;
+        let figures = match self.heat_maps.metric {
+            Some(Metric::ScanDistance) if self.shows_compared(view) => self.scanning.figures()?,
+            _ => self.heat_maps.figures.get(&view)?,
+        };
         (Some(figures.metric) == self.heat_maps.metric).then_some(figures)
     }
 
@@ -132,7 +166,7 @@ impl Editor {
     /// The views whose stacks are evaluated: those on screen, and those that a heat map compares them with.
     pub(super) fn views_to_know(&self) -> Vec<ViewRequest> {
         let shown = self.views.requests();
-        let Some(metric) = self.heat_maps.metric else {
+        let Some(metric) = self.heat_maps.measured() else {
             return shown;
         };
         let request = HeatMapRequest {
@@ -149,7 +183,7 @@ impl Editor {
     pub fn heat_at(&mut self, ndc: Vec2, size_px: Vec2) -> Option<f32> {
         let (instance, hit) = self.hit(ndc, size_px)?;
         let view = self.pointed_view();
-        let map = self.heat_maps.maps.get(&(view, instance))?;
+        let map = self.heat_map_in(view, instance)?;
         let shown = self.displayed_in(view).get(&instance)?;
         let corners = shown.mesh.topology().triangles.get(hit.triangle as usize)?;
         let shares = hit.barycentric.to_array();
@@ -164,7 +198,7 @@ impl Editor {
     pub(super) fn heat_request(&mut self) -> Option<HeatMapRequest> {
         let session = self.document.session();
         let heat_maps = &mut self.heat_maps;
-        let metric = heat_maps.metric?;
+        let metric = heat_maps.measured()?;
         heat_maps.hidden = (
             session.hidden_instances.clone(),
             session.hidden_points.clone(),
@@ -183,7 +217,7 @@ impl Editor {
         if self.evaluation.stale {
             return false;
         }
-        if self.heat_maps.metric.is_none() {
+        if self.heat_maps.measured().is_none() {
             self.evaluation.stale = self.wants_other_bed();
             return self.evaluation.stale;
         }

@@ -1,6 +1,7 @@
 //! The kinds of editor jobs on the lane: priority, ordering, and the subsystem that takes each result.
 
 use super::Editor;
+use crate::document::Person;
 use crate::evaluate::{JobKind, Priority};
 use crate::task::Task;
 
@@ -31,8 +32,14 @@ pub(super) enum EditorJob {
     AddMeasurement,
     /// Fits the body of a person.
     FitIndividual,
+    /// Fits the body of a what-if.
+    FitWhatIf,
+    /// Compares the body with a scan.
+    CompareScan,
     /// Writes a weights file.
     WriteWeights,
+    /// Writes recordings as a table.
+    WriteTable,
     /// Runs an operation on weights that takes less than a second.
     Operation,
     /// Runs an operation on weights that takes longer.
@@ -63,6 +70,8 @@ pub(super) enum EditorJob {
     Autosave,
     /// Checks the document for problems.
     Checks,
+    /// Reads the summary of a recording.
+    Summary,
     /// Gathers rows and columns of the influence table.
     InfluenceTable,
     /// Measures volume and bulge over a clip.
@@ -99,6 +108,7 @@ impl JobKind for EditorJob {
             | Self::SlowRigOperation
             | Self::Suggest
             | Self::SuggestClusters
+            | Self::CompareScan
             | Self::Volume => Priority::Long,
             // Take seconds, and the artist waits for them.
             Self::Open
@@ -109,6 +119,7 @@ impl JobKind for EditorJob {
             | Self::ReadMeasurements
             | Self::AddMeasurement
             | Self::FitIndividual
+            | Self::FitWhatIf
             | Self::ReplaceCage => Priority::Normal,
             _ => Priority::Quick,
         }
@@ -133,7 +144,7 @@ impl JobKind for EditorJob {
     fn writes(self) -> bool {
         matches!(
             self,
-            Self::Save | Self::Autosave | Self::WriteExport | Self::WriteWeights
+            Self::Save | Self::Autosave | Self::WriteExport | Self::WriteWeights | Self::WriteTable
         )
     }
 }
@@ -203,11 +214,14 @@ impl Editor {
                 EditorJob::ComputeExport => self.take_computed_export(),
                 EditorJob::ReadWeights | EditorJob::WriteWeights => self.take_weights_file(),
                 EditorJob::ReadRecording => self.take_recording(),
+                EditorJob::WriteTable => self.take_table(),
                 EditorJob::ReadMotion => self.take_motion_source(),
                 EditorJob::AddMotion => self.take_added_motion(),
                 EditorJob::ReadMeasurements => self.take_measurements(),
                 EditorJob::AddMeasurement => self.take_measurement(),
-                EditorJob::FitIndividual => self.take_individual(),
+                EditorJob::FitIndividual => self.take_individual(Person::Individual),
+                EditorJob::FitWhatIf => self.take_individual(Person::WhatIf),
+                EditorJob::CompareScan => self.take_scan(),
                 EditorJob::Operation | EditorJob::SlowOperation => self.take_operation(),
                 EditorJob::RigOperation | EditorJob::SlowRigOperation => self.take_rig_operation(),
                 EditorJob::Suggest => self.take_suggestions(),
@@ -221,6 +235,7 @@ impl Editor {
                 EditorJob::FitIndex => self.take_fitted_index(),
                 EditorJob::Autosave => self.take_autosave(),
                 EditorJob::Checks => self.take_checks(),
+                EditorJob::Summary => self.take_summary(),
                 EditorJob::InfluenceTable => self.take_influence_table(),
                 EditorJob::Volume => self.take_volume_study(),
                 EditorJob::Diagonal => self.take_diagonal(),
@@ -296,8 +311,8 @@ mod tests {
 
     #[test]
     fn what_writes_keeps_its_result_and_is_never_replaced() {
-        use EditorJob::{Autosave, Save, WriteExport, WriteWeights};
-        for kind in [Autosave, Save, WriteExport, WriteWeights] {
+        use EditorJob::{Autosave, Save, WriteExport, WriteTable, WriteWeights};
+        for kind in [Autosave, Save, WriteExport, WriteWeights, WriteTable] {
             assert!(kind.writes() && !kind.replaces_waiting(), "{kind:?}");
         }
         assert!(!EditorJob::ComputeExport.writes(), "it is in memory only");

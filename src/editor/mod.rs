@@ -51,9 +51,11 @@ mod range_of_motion;
 pub mod rigging;
 mod rules;
 mod saving;
+mod scanning;
 pub mod selecting;
 mod stroke_names;
 mod suggesting;
+mod summaries;
 mod surface_index;
 mod surfaces;
 mod symmetries;
@@ -73,6 +75,7 @@ pub use probing::SurfacePlace;
 pub use problems::Message;
 pub use rigging::{RigKind, RigTool};
 pub use saving::SaveConflict;
+pub use scanning::{SCAN_CANCELLED, ScanComparison, ScanOptions, ScanPlace};
 pub use selecting::PickableBones;
 pub use weight_colours::{Heat, HeatOf, WeightView};
 
@@ -156,12 +159,15 @@ pub struct Editor {
     residual: Option<clusters::KnownResidual>,
     recording_files: clusters::RecordingFiles,
     recording_watch: clusters::RecordingWatch,
+    recording_tables: clusters::RecordingTables,
+    summaries: summaries::Summaries,
     operations: operations::Operations,
     rigging: rigging::Rigging,
     humanoid: humanoid::HumanoidCache,
     motions: motions::Motions,
     live: live::Live,
     individuals: individual::Individuals,
+    scanning: scanning::Scanning,
     mirrors: mirrors::Mirrors,
     symmetries: symmetries::Symmetries,
     suggesting: suggesting::Suggesting,
@@ -247,12 +253,15 @@ impl Editor {
             residual: None,
             recording_files: clusters::RecordingFiles::default(),
             recording_watch: clusters::RecordingWatch::new(watching),
+            recording_tables: clusters::RecordingTables::default(),
+            summaries: summaries::Summaries::default(),
             operations: operations::Operations::default(),
             rigging: rigging::Rigging::default(),
             humanoid: humanoid::HumanoidCache::default(),
             motions: motions::Motions::default(),
             live: live::Live::new(live_wake),
             individuals: individual::Individuals::default(),
+            scanning: scanning::Scanning::default(),
             mirrors: mirrors::Mirrors::default(),
             symmetries: symmetries::Symmetries::default(),
             suggesting: suggesting::Suggesting::default(),
@@ -493,6 +502,7 @@ impl Editor {
         self.motions.forget_model();
         self.live.forget_model();
         self.individuals.forget_model();
+        self.scanning.forget_model();
         self.suggesting.forget_model();
         self.cluster_suggestions.forget_model();
         self.clustering.forget_model();
@@ -501,6 +511,7 @@ impl Editor {
         self.driver_values = clusters::DriverValues::default();
         self.residual = None;
         self.recording_files.forget_model();
+        self.summaries.forget_model();
         self.mirrors.clear();
         // Jobs of the previous model keep the old list.
         self.symmetries = symmetries::Symmetries::default();

@@ -67,7 +67,7 @@ impl Evaluation {
 /// One step of a poll; returns whether there was something to do.
 type Step = fn(&mut Editor) -> bool;
 
-const STEPS: [Step; 26] = [
+const STEPS: [Step; 27] = [
     Editor::go_on_with_stroke,
     Editor::take_ended_jobs,
     Editor::take_evaluated,
@@ -92,6 +92,7 @@ const STEPS: [Step; 26] = [
     Editor::start_checks,
     Editor::find_sparse_clusters,
     Editor::watch_recordings,
+    Editor::start_summary,
     Editor::start_autosave,
     Editor::report_dropped_steps,
 ];
@@ -212,14 +213,17 @@ impl Editor {
         self.remember_bed();
         let (net, edges) = self.ask_for_net();
         let document = self.shown_body();
+        let bodies = self.bodies_in_views();
+        let cooks = self.cooks_of(self.shown_choice());
         self.worker.post(Request {
             generation: self.evaluation.posted,
             pose: document.shown_pose(),
             moment: document.shown_moment(),
             document,
             views: self.views.requests(),
-            centres: self.centres.known(),
-            layouts: self.layouts.known(),
+            centres: cooks.centres,
+            layouts: cooks.layouts,
+            bodies,
             exported: self.exporting.model().cloned(),
             heat_map,
             net,

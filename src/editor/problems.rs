@@ -5,6 +5,7 @@ use super::rigging::RigKind;
 use super::{Editor, FileJob};
 use crate::cluster::channel::RecordingId;
 use crate::correctives;
+use crate::deform::BodyChoice;
 use crate::document::MeshId;
 use crate::document::checks::{ModelChecks, ModelReport, of_kept_constraint};
 use crate::document::fixes::{self, Fixed};
@@ -217,7 +218,7 @@ impl Editor {
             return false;
         };
         self.problems.stale = false;
-        checks.take_layouts(self.layouts.known());
+        checks.take_layouts(self.layouts.known(BodyChoice::Template));
         let document = self.document.clone();
         let work = move |task: &Task| {
             let report = checks.run(&document, task);

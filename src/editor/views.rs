@@ -5,6 +5,7 @@ use super::display::{self, Displayed, DisplayedMeshes};
 use crate::deform::StackChoice;
 use crate::document::{Document, InstanceId};
 use crate::evaluate::{Evaluated, ViewId, ViewRequest, Worker};
+use glam::DAffine3;
 use std::collections::BTreeMap;
 
 /// The requested views and their meshes.
@@ -12,6 +13,8 @@ pub(super) struct Views {
     /// The document's own first; no duplicates.
     requests: Vec<ViewRequest>,
     shown: BTreeMap<ViewId, DisplayedMeshes>,
+    /// World transforms of the joints of each view that shows another body.
+    worlds: BTreeMap<ViewId, Vec<DAffine3>>,
     /// The view that receives clicks and strokes.
     pointed: ViewId,
     /// The next id: ids of views and buffers are never reused.
@@ -27,6 +30,7 @@ impl Default for Views {
         Self {
             requests: vec![ViewRequest::own()],
             shown: BTreeMap::new(),
+            worlds: BTreeMap::new(),
             pointed: ViewId::OWN,
             next_view: 1,
             next_key: 0,
@@ -75,6 +79,11 @@ impl Views {
         self.shown.get_mut(&view)?.get_mut(&instance)
     }
 
+    /// World transforms of the joints of a view that shows another body.
+    pub(super) fn world_of_body(&self, view: ViewId) -> Option<&[DAffine3]> {
+        self.worlds.get(&view).map(Vec::as_slice)
+    }
+
     /// Requests `choices` besides the document's own view. Returns whether something changed. A view that is no longer
     /// requested stays until all requested ones are ready, to avoid flicker.
     fn set(&mut self, choices: &[StackChoice]) -> bool {
@@ -111,6 +120,7 @@ impl Views {
     /// Drops all meshes, for another model.
     pub(super) fn clear(&mut self) {
         self.shown.clear();
+        self.worlds.clear();
         self.serial += 1;
     }
 
@@ -134,6 +144,7 @@ impl Views {
                 display::apply(meshes, next_key, document, updated, worker);
             }
         }
+        self.worlds = std::mem::take(&mut result.worlds).into_iter().collect();
         self.free_unasked();
     }
 

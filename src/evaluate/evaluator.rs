@@ -2,11 +2,12 @@
 
 use super::exported::{ExportedModel, ExportedView};
 use super::plans::Plans;
-use super::{CentreMap, LayoutMap, SlowCooks, ViewId, ViewRequest};
-use crate::deform::{InstancePlan, Moved, StackChoice};
+use super::{BodyMap, CentreMap, LayoutMap, SlowCooks, ViewId, ViewRequest};
+use crate::deform::{BodyChoice, InstancePlan, Moved, StackChoice};
 use crate::document::{Document, InstanceId};
-use crate::skeleton::PoseAt;
+use crate::skeleton::{Moment, Pose, PoseAt};
 use glam::{DAffine3, Vec3};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Evaluates a document under the stacks of views; recomputes only what changed since the latest evaluation.
@@ -15,6 +16,28 @@ pub struct Evaluator {
     plans: Plans,
     /// The file of [`StackChoice::Exported`].
     exported: Option<Box<ExportedView>>,
+    /// The bodies of [`StackChoice::Body`].
+    bodies: BTreeMap<BodyChoice, OtherBody>,
+}
+
+/// A document with another body than the one that is evaluated, in the same pose.
+struct OtherBody {
+    document: Document,
+    pose: Arc<Pose>,
+    plans: Plans,
+}
+
+impl OtherBody {
+    /// Deforms it for one of the views that its plans began with.
+    fn evaluate(
+        &mut self,
+        moment: Moment,
+        view: &ViewRequest,
+        moved: &mut Vec<(ViewId, InstanceId, Moved)>,
+    ) {
+        let at = self.pose.at(moment);
+        self.plans.evaluate_view(&self.document, at, view, moved);
+    }
 }
 
 impl Evaluator {
@@ -22,7 +45,7 @@ impl Evaluator {
     pub fn for_shapes() -> Self {
         Self {
             plans: Plans::for_shapes(),
-            exported: None,
+            ..Self::default()
         }
     }
 
@@ -30,7 +53,7 @@ impl Evaluator {
     pub fn for_positions() -> Self {
         Self {
             plans: Plans::for_positions(),
-            exported: None,
+            ..Self::default()
         }
     }
 
@@ -64,6 +87,47 @@ impl Evaluator {
         }
     }
 
+    /// Shows these bodies in views of [`StackChoice::Body`] from now on, each in the pose that its document shows; a view of
+    /// another one shows the document that is evaluated.
+    pub fn set_bodies(&mut self, bodies: &BodyMap) {
+        self.bodies.retain(|body, _| bodies.contains_key(body));
+        for (&body, shown) in bodies {
+            let plans = self.bodies.remove(&body).map(|other| other.plans);
+            let mut plans = plans.unwrap_or_else(|| self.plans.for_another());
+            if let Some(cooks) = shown.cooks.clone() {
+                plans.set_centres(cooks.centres);
+                plans.set_layouts(cooks.layouts);
+            }
+            let other = OtherBody {
+                document: shown.document.clone(),
+                pose: shown.document.shown_pose(),
+                plans,
+            };
+            self.bodies.insert(body, other);
+        }
+    }
+
+    /// Whether the body is there that a view asks for.
+    pub fn has_body(&self, view: &ViewRequest) -> bool {
+        view.body()
+            .is_none_or(|body| self.bodies.contains_key(&body))
+    }
+
+    /// The document that a view of `document` shows.
+    pub fn document_in<'a>(&'a self, view: &ViewRequest, document: &'a Document) -> &'a Document {
+        self.body_of(view).map_or(document, |other| &other.document)
+    }
+
+    /// World transforms of all joints in a view in the latest evaluation.
+    pub fn world_in(&self, view: &ViewRequest) -> &[DAffine3] {
+        let other = self.body_of(view);
+        other.map_or(self.plans.world(), |other| other.plans.world())
+    }
+
+    fn body_of(&self, view: &ViewRequest) -> Option<&OtherBody> {
+        self.bodies.get(&view.body()?)
+    }
+
     /// Deforms all instances of `document` in a pose at its moment, each mesh by its own stack. Returns the changes, in order of id.
     pub fn evaluate<'p>(
         &mut self,
@@ -86,10 +150,17 @@ impl Evaluator {
         views: &[ViewRequest],
     ) -> Vec<(ViewId, InstanceId, Moved)> {
         let at = at.into();
-        self.plans.begin(document, at.pose, views);
+        if self.bodies.is_empty() {
+            self.plans.begin(document, at.pose, views);
+        } else {
+            self.begin_bodies(document, at.pose, views);
+        }
         let mut moved = Vec::with_capacity(document.instances().len() * views.len());
         for view in views {
-            if view.stack != StackChoice::Exported {
+            let other = view.body().and_then(|body| self.bodies.get_mut(&body));
+            if let Some(other) = other {
+                other.evaluate(at.moment, view, &mut moved);
+            } else if view.stack != StackChoice::Exported {
                 self.plans.evaluate_view(document, at, view, &mut moved);
             } else if let Some(exported) = &mut self.exported {
                 // Before the first export there is nothing to show.
@@ -99,6 +170,18 @@ impl Evaluator {
         moved
     }
 
+    /// Begins an evaluation where some views may show another body.
+    fn begin_bodies(&mut self, document: &Document, pose: &Pose, views: &[ViewRequest]) {
+        let of_document = |view: &&ViewRequest| self.body_of(view).is_none();
+        let own: Vec<ViewRequest> = views.iter().filter(of_document).cloned().collect();
+        self.plans.begin(document, pose, &own);
+        for (&body, other) in &mut self.bodies {
+            let of_body = |view: &&ViewRequest| view.body() == Some(body);
+            let theirs: Vec<ViewRequest> = views.iter().filter(of_body).cloned().collect();
+            other.plans.begin(&other.document, &other.pose, &theirs);
+        }
+    }
+
     /// The plan of one instance under its own stack, after the latest evaluation.
     pub fn plan(&self, instance: InstanceId) -> Option<&InstancePlan> {
         self.plan_in(ViewId::OWN, instance)
@@ -106,7 +189,11 @@ impl Evaluator {
 
     /// The plan of one instance in a view, after the latest evaluation.
     pub fn plan_in(&self, view: ViewId, instance: InstanceId) -> Option<&InstancePlan> {
-        self.plans.plan(view, instance)
+        let plan = self.plans.plan(view, instance);
+        plan.or_else(|| {
+            let mut others = self.bodies.values();
+            others.find_map(|other| other.plans.plan(view, instance))
+        })
     }
 
     /// World positions of the points and world normals of one instance in a view after the latest evaluation.

@@ -112,6 +112,8 @@ struct Partners {
     of: Option<ViewId>,
     /// The second one.
     to: Option<ViewId>,
+    /// One of them is of a body that is not there: there is nothing to compare with.
+    is_missing: bool,
 }
 
 /// The hidden views that `request` needs, and which of them each visible view is compared with.
@@ -140,11 +142,13 @@ fn partners(
         let mut mine = Partners::default();
         match request.metric {
             Metric::Discontinuity => {
-                // Stacks with the same scale have the same plain skinning.
-                let number = match view.stack.instead().map(|s| s.as_applied().scale) {
-                    None => 0,
-                    Some(ScaleMode::TwoPhase) => 1,
-                    Some(ScaleMode::Drop) => 2,
+                // Stacks with the same scale have the same plain skinning, and each body has its own.
+                let scale = view.stack.instead().map(|s| s.as_applied().scale);
+                let number = match (scale, view.body()) {
+                    (Some(ScaleMode::TwoPhase), _) => 1,
+                    (Some(ScaleMode::Drop), _) => 2,
+                    (None, Some(body)) => 5 + body as u32,
+                    (None, None) => 0,
                 };
                 mine.plain = Some(add(number, &view.stack, true));
             }
@@ -204,13 +208,19 @@ impl HeatMapper {
             .filter(|(.., moved)| *moved != Moved::Nothing)
             .map(|(view, instance, _)| (*view, *instance))
             .collect();
-        let (_, partners) = partners(request, shown);
+        let (hidden, partners) = partners(request, shown);
         let mut update = HeatUpdate {
             asked: request.asked,
             ..HeatUpdate::default()
         };
         for view in shown {
-            let mine = partners.get(&view.view).copied().unwrap_or_default();
+            let mut mine = partners.get(&view.view).copied().unwrap_or_default();
+            let is_there = |id: &Option<ViewId>| {
+                let mut known = hidden.iter().chain(shown);
+                let asked = known.find(|r| Some(r.view) == *id);
+                asked.is_none_or(|r| evaluator.has_body(r))
+            };
+            mine.is_missing = ![mine.of, mine.to].iter().all(is_there);
             let mut changed = !same_figures || !self.figures.contains_key(&view.view);
             for &instance in document.instances().keys() {
                 if request.hidden_instances.contains(&instance) {
@@ -222,7 +232,8 @@ impl HeatMapper {
                 if is_known && !sources.any(|source| moved.contains(&(source, instance))) {
                     continue;
                 }
-                if let Some(values) = self.measure(evaluator, document, view.view, mine, instance) {
+                let shown = evaluator.document_in(view, document);
+                if let Some(values) = self.measure(evaluator, shown, view.view, mine, instance) {
                     changed = true;
                     update.values.push(values);
                 }
@@ -287,6 +298,9 @@ impl HeatMapper {
         let spare = std::mem::take(&mut map.spare);
         let mut values = Arc::try_unwrap(spare).unwrap_or_default();
         measure_into(metric, &shape, &mut values);
+        if partners.is_missing {
+            values.fill(f32::NAN);
+        }
         map.spare = std::mem::replace(&mut map.values, Arc::new(values));
         Some(HeatValues {
             view,

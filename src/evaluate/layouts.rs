@@ -1,9 +1,10 @@
 //! Patch layouts of the meshes that have control clusters.
 
-use super::{CentreMap, ViewRequest};
+use super::{CentreMap, ViewRequest, meshes_about_centres};
 use crate::cluster::MeshLayout;
 use crate::document::{Document, MeshId};
-use crate::task::Task;
+use crate::skinning::Centres;
+use crate::task::{Cancelled, Task};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,6 +18,37 @@ pub struct SlowCooks {
     pub centres: CentreMap,
     /// Patch layouts.
     pub layouts: LayoutMap,
+}
+
+impl SlowCooks {
+    /// What the own stacks of a document need: those of `known` that are of its meshes, the others computed.
+    pub fn of(document: &Document, known: &Self, task: &Task) -> Result<Self, Cancelled> {
+        let views = [ViewRequest::own()];
+        let mut found = Self::default();
+        for mesh in meshes_with_clusters(document, &views) {
+            let Some(item) = document.meshes().get(&mesh) else {
+                continue;
+            };
+            let layout = known.layouts.get(&mesh);
+            let layout = match layout.filter(|l| l.is_of(&item.geometry, &item.clusters)) {
+                Some(layout) => layout.clone(),
+                None => Arc::new(MeshLayout::compute(&item.geometry, &item.clusters, task)?),
+            };
+            found.layouts.insert(mesh, layout);
+        }
+        for mesh in meshes_about_centres(document, &views) {
+            let Some(item) = document.meshes().get(&mesh) else {
+                continue;
+            };
+            let centres = known.centres.get(&mesh);
+            let centres = match centres.filter(|c| c.are_of(&item.geometry, &item.influences)) {
+                Some(centres) => centres.clone(),
+                None => Arc::new(Centres::compute(&item.geometry, &item.influences, task)?),
+            };
+            found.centres.insert(mesh, centres);
+        }
+        Ok(found)
+    }
 }
 
 /// The meshes with control clusters, where some of `views` shows them; in order of id.

@@ -49,5 +49,5 @@ pub use net_edges::{
 pub use posed_surface::PosedSurface;
 pub use skin_picture::{PictureView, skin_picture, surfaces_picture};
 pub use surface_data::{DataColours, SurfaceData, SurfaceDataFinder};
-pub use view::{ViewId, ViewRequest};
+pub use view::{BodyMap, ShownBody, ViewId, ViewRequest};
 pub use worker::{Evaluated, InstanceUpdate, Request, Updated, Worker};

@@ -72,6 +72,14 @@ impl Plans {
         }
     }
 
+    /// Plans for another document with the same meshes, which compute as much as these.
+    pub(super) fn for_another(&self) -> Self {
+        Self {
+            kept: self.kept,
+            ..Self::default()
+        }
+    }
+
     /// Uses these centres of rotation from now on and computes none: a mesh without falls back to dual quaternion
     /// skinning.
     pub(super) fn set_centres(&mut self, centres: CentreMap) {

@@ -4,6 +4,7 @@ use super::Evaluator;
 use crate::document::{Document, InstanceId};
 use crate::twin::scan::{ScanError, SignedSurface};
 use glam::DVec3;
+use std::collections::BTreeSet;
 
 /// The surface of the skinned instances of a document in a pose, world space; of all, if none is skinned.
 #[derive(Clone, Debug)]
@@ -17,10 +18,21 @@ pub struct PosedSurface {
 impl PosedSurface {
     /// Of a document that was evaluated. Fails where there are no faces, or a point has a position that is not finite.
     pub fn of(document: &Document, evaluator: &Evaluator) -> Result<Self, ScanError> {
-        let any_skinned = document.instances().values().any(|i| i.skin.is_some());
+        Self::without(document, evaluator, &BTreeSet::new())
+    }
+
+    /// As [`PosedSurface::of`], without the instances `hidden`.
+    pub fn without(
+        document: &Document,
+        evaluator: &Evaluator,
+        hidden: &BTreeSet<InstanceId>,
+    ) -> Result<Self, ScanError> {
+        let is_shown = |id: &InstanceId| !hidden.contains(id);
+        let mut shown = document.instances().iter().filter(|(id, _)| is_shown(id));
+        let any_skinned = shown.any(|(_, i)| i.skin.is_some());
         let (mut points, mut triangles, mut starts) = (Vec::new(), Vec::new(), Vec::new());
         for (&id, instance) in document.instances() {
-            if any_skinned && instance.skin.is_none() {
+            if hidden.contains(&id) || any_skinned && instance.skin.is_none() {
                 continue;
             }
             let (Some(plan), Some(item)) =

@@ -1,6 +1,21 @@
 //! Views: the stacks under which a document is evaluated.
 
-use crate::deform::StackChoice;
+use super::SlowCooks;
+use crate::deform::{BodyChoice, StackChoice};
+use crate::document::Document;
+use std::collections::BTreeMap;
+
+/// The bodies that views ask for ([`StackChoice::Body`]).
+pub type BodyMap = BTreeMap<BodyChoice, ShownBody>;
+
+/// A body that a view asks for.
+#[derive(Clone, Debug)]
+pub struct ShownBody {
+    /// The document with it.
+    pub document: Document,
+    /// What is known of its meshes. `None`: the evaluator computes what it needs.
+    pub cooks: Option<SlowCooks>,
+}
 
 /// The id of a view: of a stack under which the model is evaluated. Several panes may show one view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +43,14 @@ impl ViewRequest {
         Self::default()
     }
 
+    /// The body that it asks for; `None`: that of the document.
+    pub fn body(&self) -> Option<BodyChoice> {
+        match self.stack {
+            StackChoice::Body(body) => Some(body),
+            _ => None,
+        }
+    }
+
     /// Whether corrective samples are applied: on the project's own stacks, and on a kept copy of one. A preset shows
     /// its stages alone.
     pub fn shows_correctives(&self) -> bool {
@@ -36,6 +59,10 @@ impl ViewRequest {
 
     /// Whether control clusters are applied: where corrective samples are, unless they are left out.
     pub fn shows_clusters(&self) -> bool {
-        !self.plain && matches!(self.stack, StackChoice::Project | StackChoice::Custom(_))
+        !self.plain
+            && matches!(
+                self.stack,
+                StackChoice::Project | StackChoice::Custom(_) | StackChoice::Body(_)
+            )
     }
 }

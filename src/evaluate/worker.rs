@@ -4,8 +4,8 @@ use super::control_net::{ControlNetShape, control_net};
 use super::heat_map::{HeatMapRequest, HeatMapper, HeatUpdate, views_for};
 use super::surface_data::{SurfaceData, SurfaceDataFinder};
 use super::{
-    CentreMap, Evaluator, ExportedModel, LayoutMap, MOST_PATCHES, NetEdges, ViewId, ViewRequest,
-    net_edges,
+    BodyMap, CentreMap, Evaluator, ExportedModel, LayoutMap, MOST_PATCHES, NetEdges, ViewId,
+    ViewRequest, net_edges,
 };
 use crate::deform::Moved;
 use crate::document::{Document, InstanceId};
@@ -33,6 +33,8 @@ pub struct Request {
     pub centres: CentreMap,
     /// The patch layouts that are known; the worker computes none.
     pub layouts: LayoutMap,
+    /// The bodies that views ask for.
+    pub bodies: BodyMap,
     /// The latest export, to show it as a player does.
     pub exported: Option<Arc<ExportedModel>>,
     /// The heat map to compute.
@@ -52,6 +54,8 @@ pub struct Evaluated {
     pub generation: u64,
     /// n_joints world transforms of the pose.
     pub world: Vec<DAffine3>,
+    /// The same of each view that shows another body.
+    pub worlds: Vec<(ViewId, Vec<DAffine3>)>,
     /// The views that were evaluated.
     pub views: Vec<ViewId>,
     /// Instances that moved.
@@ -230,6 +234,7 @@ impl State {
             state.evaluator.set_centres(request.centres.clone());
             state.evaluator.set_layouts(request.layouts.clone());
             state.evaluator.set_exported(request.exported.as_ref());
+            state.evaluator.set_bodies(&request.bodies);
             let (document, at) = (&request.document, request.pose.at(request.moment));
             let heat_map = request.heat_map.as_ref();
             let views = heat_map.map(|heat_map| views_for(heat_map, &request.views));
@@ -263,6 +268,7 @@ impl State {
         Evaluated {
             generation: request.generation,
             world: self.evaluator.world().to_vec(),
+            worlds: self.worlds(&request.views),
             views: request.views.iter().map(|v| v.view).collect(),
             updates,
             heat,
@@ -272,6 +278,13 @@ impl State {
             secs,
             failure,
         }
+    }
+
+    /// World transforms of the joints of each view that shows another body.
+    fn worlds(&self, views: &[ViewRequest]) -> Vec<(ViewId, Vec<DAffine3>)> {
+        let others = views.iter().filter(|view| view.body().is_some());
+        let world = |view: &ViewRequest| (view.view, self.evaluator.world_in(view).to_vec());
+        others.map(world).collect()
     }
 
     /// The result of `work`; `None` if it panicked. The evaluator is then reset, and the next result is a full one.
@@ -353,6 +366,7 @@ mod tests {
             views: vec![ViewRequest::own()],
             centres: CentreMap::new(),
             layouts: LayoutMap::new(),
+            bodies: BodyMap::new(),
             exported: None,
             heat_map: None,
             net: None,

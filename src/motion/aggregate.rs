@@ -13,6 +13,9 @@ use super::signal::Signal;
 use glam::DQuat;
 use std::fmt::Write;
 
+/// The largest number of values of a table.
+pub const MAX_VALUES: usize = 50_000_000;
+
 /// A recording on the common clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream<'a> {
@@ -46,6 +49,8 @@ pub struct AggregateChannel {
     pub unit: String,
     /// The endings of its columns: `.x` ..., `.qx` ..., or one empty.
     pub components: &'static [&'static str],
+    /// It is a rotation in the world, not in the space of the parent.
+    pub is_world: bool,
     /// n_times x n_components; empty for a label.
     pub values: Vec<f64>,
     /// n_times words; empty for anything but a label.
@@ -115,6 +120,7 @@ impl Aggregate {
                 } else {
                     rest(&track.name)
                 };
+                let is_world = of.world_rotations.contains(&track.name);
                 let mut sampled =
                     sample_as(&common, &track.values, &times, |q| rest.conjugate() * q)?;
                 if rest != DQuat::IDENTITY {
@@ -128,9 +134,11 @@ impl Aggregate {
                         sampled[i].value = -sampled[i].value;
                     }
                 }
-                channels.push(channel(name, "", parts, &sampled, |v, out| {
+                let mut made = channel(name, "", parts, &sampled, |v, out| {
                     out.extend(v.to_array());
-                }));
+                });
+                made.is_world = is_world;
+                channels.push(made);
             }
             for track in &of.scalars {
                 let Some(name) = name(&track.name) else {
@@ -157,6 +165,7 @@ impl Aggregate {
                     name,
                     unit: String::new(),
                     components: &[""],
+                    is_world: false,
                     values: Vec::new(),
                     valid: times
                         .iter()
@@ -300,6 +309,7 @@ fn channel<V: Copy>(
         name,
         unit: unit.to_owned(),
         components,
+        is_world: false,
         values,
         words: Vec::new(),
         valid: sampled.iter().map(|shown| shown.valid).collect(),

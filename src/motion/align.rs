@@ -96,6 +96,11 @@ impl ClockMap {
         }
     }
 
+    /// Device seconds of common seconds.
+    pub fn device(&self, common: f64) -> f64 {
+        (common - self.b) / self.a
+    }
+
     /// How much faster the device's clock runs, parts per million.
     pub fn drift(&self) -> f64 {
         (1.0 / self.a - 1.0) * 1e6

@@ -12,6 +12,7 @@
 //! Invariant: every fault of a text is a sentence with its line where it has one.
 
 pub mod aggregate;
+mod aggregate_lines;
 pub mod align;
 pub mod bvh;
 pub mod contacts;
@@ -38,7 +39,7 @@ pub mod thin;
 pub mod vmc;
 
 pub use recording::{Event, LabelTrack, Note, Recording, ScalarTrack, Track};
-pub use recording_summary::{ChannelSummary, RecordingSummaries, RecordingSummary};
+pub use recording_summary::{ChannelSummary, RecordingSummary};
 pub use rig::Rig;
 pub use rotation_part::RotationPart;
 pub use sampling::{Ends, Interpolation, Sampling};

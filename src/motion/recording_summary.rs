@@ -1,9 +1,7 @@
-//! Summaries of recordings, cached for lists that are drawn in every frame.
+//! Summaries of recordings, for lists that are drawn in every frame.
 
 use super::recording::Recording;
 use super::signal::Signal;
-use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// The rate of a recording and how much of each channel it has.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,23 +29,6 @@ pub struct ChannelSummary {
 const GAP_STEPS: f64 = 4.0;
 /// See `GAP_STEPS`.
 const MIN_GAP: f64 = 0.1;
-
-/// Summaries of recordings, each made once while the recording is the same.
-#[derive(Debug, Default)]
-pub struct RecordingSummaries(BTreeMap<u32, (Arc<Recording>, Arc<RecordingSummary>)>);
-
-impl RecordingSummaries {
-    /// The summary of the recording of an id.
-    pub fn of(&mut self, id: u32, recording: &Arc<Recording>) -> Arc<RecordingSummary> {
-        let known = self.0.get(&id);
-        if let Some((_, summary)) = known.filter(|known| Arc::ptr_eq(&known.0, recording)) {
-            return summary.clone();
-        }
-        let summary = Arc::new(RecordingSummary::new(recording));
-        self.0.insert(id, (recording.clone(), summary.clone()));
-        summary
-    }
-}
 
 impl RecordingSummary {
     /// Of a recording. Reads all its samples.
@@ -113,8 +94,8 @@ mod tests {
     use glam::DVec3;
 
     #[test]
-    fn a_recording_is_summed_up_once() {
-        let recording = Arc::new(Recording {
+    fn a_recording_is_summed_up() {
+        let recording = Recording {
             times: vec![0.0, 0.1, 0.2, 0.4],
             markers: vec![Track {
                 name: "wrist".into(),
@@ -126,9 +107,8 @@ mod tests {
                 values: vec![f64::NAN, 1.0, 2.0, f64::NAN],
             }],
             ..Recording::default()
-        });
-        let mut summaries = RecordingSummaries::default();
-        let first = summaries.of(3, &recording);
+        };
+        let first = RecordingSummary::new(&recording);
         assert!(first.rate.is_some_and(|rate| (rate - 10.0).abs() < 1e-9));
         let parts: Vec<f64> = first
             .channels
@@ -136,12 +116,11 @@ mod tests {
             .map(|channel| channel.coverage)
             .collect();
         assert_eq!(parts, [0.75, 0.5]);
-        assert!(Arc::ptr_eq(&first, &summaries.of(3, &recording)));
-        let stated = Arc::new(Recording {
+        let stated = Recording {
             rate: Some(60.0),
-            ..Recording::clone(&recording)
-        });
-        assert_eq!(summaries.of(3, &stated).rate, Some(60.0));
+            ..recording
+        };
+        assert_eq!(RecordingSummary::new(&stated).rate, Some(60.0));
     }
 
     #[test]

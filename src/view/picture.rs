@@ -62,8 +62,13 @@ pub struct Bones {
 }
 
 impl Bones {
-    /// The bones that `editor` shows, none during a stroke; `hovered` is the bone under the pointer.
-    pub fn new(editor: &Editor, options: &ViewOptions, hovered: Option<JointId>) -> Self {
+    /// The bones that `editor` shows in `view`, none during a stroke; `hovered` is the bone under the pointer.
+    pub fn new(
+        editor: &Editor,
+        view: ViewId,
+        options: &ViewOptions,
+        hovered: Option<JointId>,
+    ) -> Self {
         let session = editor.document().session();
         let state = |joint: JointId| {
             if session.active_joint == Some(joint) {
@@ -78,7 +83,7 @@ impl Bones {
         };
         let mut shapes = Vec::new();
         if options.show_bones && !editor.is_painting() {
-            shapes = shape_bones(&editor.bones(), state);
+            shapes = shape_bones(&editor.bones_in(view), state);
             for shape in &mut shapes {
                 // Custom colours only; the generated colours just distinguish rows of the hierarchy.
                 let chosen = session.joint_colours.get(&shape.bone.joint);

@@ -165,6 +165,7 @@ fn ask(worker: &Worker, document: &Document, generation: u64) -> (Duration, usiz
     let (time, result) = timed(|| {
         worker.post(Request {
             exported: None,
+            bodies: sinew::evaluate::BodyMap::new(),
             generation,
             document: document.clone(),
             pose: document.pose().clone(),

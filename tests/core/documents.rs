@@ -651,6 +651,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
         generation += 1;
         worker.post(Request {
             exported: None,
+            bodies: sinew::evaluate::BodyMap::new(),
             generation,
             document: document.clone(),
             pose: document.shown_pose(),
@@ -741,6 +742,7 @@ fn a_waiting_request_is_replaced_by_a_newer_one() {
     for generation in 1..=50 {
         worker.post(Request {
             exported: None,
+            bodies: sinew::evaluate::BodyMap::new(),
             generation,
             document: document.clone(),
             pose: document.pose().clone(),

@@ -1,14 +1,22 @@
 //! The body of a person in the headless editor: fitted in the background, shown and exported in place of the template, undone.
 
 use crate::editing::EditorHarness;
-use sinew::document::{Document, IndividualShape};
-use sinew::editor::OpenRequest;
+use glam::{DQuat, Vec3};
+use sinew::deform::diagnostics::Metric;
+use sinew::deform::{BodyChoice, DeformStack, SkinningMethod, StackChoice};
+use sinew::document::{Document, Edit, IndividualShape, MeshId, Person};
 use sinew::editor::exporting::Correction;
+use sinew::editor::{OpenRequest, ScanOptions};
+use sinew::evaluate::{Difference, Evaluator, ViewId};
 use sinew::io::open_any;
 use sinew::skeleton::JointId;
 use sinew::task::Task;
+use sinew::twin::scan::Align;
 use sinew::twin::suggest::next_row;
 use sinew::twin::{FitOptions, Kind, MeasuredSide, Measurement};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
 
 fn character() -> EditorHarness {
     EditorHarness::on(OpenRequest::Path("assets/mannequin.glb".into()))
@@ -32,7 +40,12 @@ fn rows(document: &Document) -> Vec<Measurement> {
 
 /// The height of what is on screen.
 fn height(h: &EditorHarness) -> f32 {
-    let shown = h.editor.displayed().values();
+    height_in(h, ViewId::OWN)
+}
+
+/// The height of what a view shows.
+fn height_in(h: &EditorHarness, view: ViewId) -> f32 {
+    let shown = h.editor.displayed_in(view).values();
     let ys = shown.flat_map(|d| d.positions.iter().map(|p| p.y));
     let (low, high) = ys.fold((f32::MAX, f32::MIN), |(l, h), y| (l.min(y), h.max(y)));
     high - low
@@ -176,4 +189,383 @@ fn a_table_is_read_in_the_background() {
         2,
         "nothing changed"
     );
+}
+
+/// Writes the surface on screen, moved, as a scan.
+fn write_scan(h: &EditorHarness, path: &Path, by: Vec3) {
+    let (mut text, mut first) = (String::new(), 1);
+    for shown in h.editor.displayed().values() {
+        for p in shown.positions.iter() {
+            let p = *p + by;
+            writeln!(text, "v {} {} {}", p.x, p.y, p.z).unwrap();
+        }
+        for t in &shown.mesh.topology().triangles {
+            let [a, b, c] = t.map(|point| point + first);
+            writeln!(text, "f {a} {b} {c}").unwrap();
+        }
+        first += shown.positions.len() as u32;
+    }
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn the_body_on_screen_is_compared_with_a_scan_in_the_background() {
+    let mut h = EditorHarness::new();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scan.obj");
+    let id = *h.editor.displayed().keys().next().unwrap();
+    let by = Vec3::new(0.003, 0.0, 0.0);
+    write_scan(&h, &path, by);
+    h.editor.show_heat_map(Some(Metric::ScanDistance));
+    h.settle();
+    assert!(h.editor.heat_map_in(ViewId::OWN, id).is_none());
+    // Where its file places it, it is 3 mm aside.
+    let as_placed = ScanOptions {
+        align: Align::None,
+        ..ScanOptions::default()
+    };
+    h.editor.set_scan_options(as_placed);
+    h.editor.compare_with_scan(&path);
+    assert!(h.editor.comparing_scan().is_some());
+    h.settle();
+    assert_eq!(h.editor.scan_failure(), None);
+    let scan = h.editor.scan_comparison().unwrap();
+    assert!(scan.accuracy.alignment.is_none());
+    let found = scan.accuracy.body;
+    assert!(found.rms > 1e-3 && found.max.abs() <= 0.003 + 1e-6);
+    assert_eq!(found.within_5mm, 1.0);
+    assert!(!scan.body_at.bone.is_empty() && scan.body_at.target.is_some());
+    let map = h.editor.heat_map_in(ViewId::OWN, id).unwrap();
+    let n_points = h.editor.displayed()[&id].positions.len();
+    assert_eq!(map.values.len(), n_points);
+    // The scan is outside of one side of the body, and inside of the other.
+    let figures = h.editor.heat_figures(ViewId::OWN).unwrap();
+    assert!(figures.summary.max > 0.002 && figures.summary.min < -0.002);
+    assert!(figures.worst.is_some() && h.editor.worst_place(ViewId::OWN).is_some());
+    assert!(!h.editor.is_scan_stale() && !h.editor.history().is_modified());
+    // Aligned, it is the body.
+    h.editor.set_scan_options(ScanOptions::default());
+    assert!(h.editor.is_scan_stale());
+    h.editor.compare_again();
+    h.settle();
+    let scan = h.editor.scan_comparison().unwrap();
+    assert!(scan.accuracy.alignment.is_some() && scan.accuracy.scan.rms < 1e-5);
+    // Another pose is said to be another one.
+    let before = h.editor.document().session().playback.time_secs;
+    h.editor.set_time(before + 0.5);
+    h.settle();
+    assert!(h.editor.is_scan_stale());
+    h.editor.set_time(before);
+    h.settle();
+    assert!(!h.editor.is_scan_stale());
+    // What cannot be read says why, and the figures stay; a cancelled one too.
+    let missing = folder.path().join("none.ply");
+    h.editor.compare_with_scan(&missing);
+    h.settle();
+    let why = h.editor.scan_failure().unwrap();
+    assert!(why.contains("none.ply cannot be read"), "{why}");
+    h.editor.compare_with_scan(&path);
+    h.editor.cancel_scan();
+    h.settle();
+    assert!(h.editor.scan_comparison().is_some());
+    h.editor.forget_scan();
+    h.settle();
+    assert!(h.editor.scan_comparison().is_none());
+    assert!(h.editor.heat_map_in(ViewId::OWN, id).is_none());
+}
+
+#[test]
+fn a_what_if_is_compared_with_the_individual_in_views_of_their_own() {
+    let mut h = character();
+    let template = h.editor.document().clone();
+    let before = height(&h);
+    h.editor.duplicate_individual();
+    assert!(
+        h.editor.document().person(Person::WhatIf).is_none(),
+        "of what?"
+    );
+    let rows = rows(&template);
+    h.editor.measure(rows, FitOptions::default(), "Measure");
+    h.settle();
+    let measured = h.editor.document().individual().unwrap().clone();
+    h.editor.duplicate_individual();
+    assert_eq!(
+        h.editor.history().undo_label(),
+        Some("Duplicate as what-if")
+    );
+    assert_eq!(h.editor.edited_person(), Person::WhatIf);
+    let mut rows = h.editor.measurements().unwrap().rows.clone();
+    rows[0].value *= 1.1;
+    h.editor
+        .measure(rows, measured.options, "Change measurements");
+    h.settle();
+    assert_eq!(h.editor.individual_failure(), None);
+    assert_eq!(*h.editor.document().individual().unwrap(), measured);
+    // Each in a view of its own, while the template is on screen.
+    let choices = BodyChoice::ALL.map(StackChoice::Body);
+    h.editor.show_views(&choices);
+    h.settle();
+    let views = choices
+        .clone()
+        .map(|choice| h.editor.view_of(&choice).unwrap());
+    let [low, middle, high] = views.map(|view| height_in(&h, view));
+    assert!((low - before).abs() < 1e-6 && (height(&h) - before).abs() < 1e-6);
+    assert!((middle / low - 1.08).abs() < 2e-3, "{middle} {low}");
+    assert!((high / middle - 1.1).abs() < 2e-3, "{high} {middle}");
+    let shape = h.editor.shape_of(Person::WhatIf).unwrap();
+    let document = shape.of(h.editor.document());
+    let mut full = Evaluator::default();
+    full.evaluate(&document, document.shown_pose().at(document.shown_moment()));
+    for (id, shown) in h.editor.displayed_in(views[2]) {
+        assert_eq!(
+            shown.positions.as_slice(),
+            full.plan(*id).unwrap().positions()
+        );
+    }
+    // With bones of their own.
+    let top = |view: ViewId| {
+        let bones = h.editor.bones_in(view);
+        bones
+            .iter()
+            .map(|bone| bone.head.y)
+            .fold(f32::MIN, f32::max)
+    };
+    assert!(top(views[2]) > top(views[1]) && top(views[1]) > top(ViewId::OWN));
+    assert!(h.editor.shows_other_body(views[2]) && !h.editor.shows_other_body(ViewId::OWN));
+    assert!(
+        views
+            .iter()
+            .all(|view| h.editor.body_badge(*view).is_none())
+    );
+    // How far they are apart.
+    h.editor.set_difference(Difference {
+        of: Some(choices[2].clone()),
+        to: choices[1].clone(),
+    });
+    h.editor.show_heat_map(Some(Metric::Difference));
+    h.settle();
+    let figures = *h.editor.heat_figures(ViewId::OWN).unwrap();
+    assert!(figures.summary.max > 0.05, "{figures:?}");
+    h.editor.show_heat_map(None);
+    // The project keeps both.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("person.ron");
+    h.editor.save_as(&path);
+    h.settle();
+    let read = open_any(&path, &Task::new()).unwrap().document;
+    for person in Person::ALL {
+        assert_eq!(read.person(person), h.editor.document().person(person));
+    }
+    // What is removed is said to be missing, and undo brings it back.
+    h.editor.remove_what_if();
+    h.settle();
+    assert_eq!(h.editor.edited_person(), Person::Individual);
+    assert_eq!(h.editor.body_badge(views[2]), Some("There is no what-if."));
+    assert!((height_in(&h, views[2]) - before).abs() < 1e-6);
+    h.editor.undo();
+    h.settle();
+    assert!((height_in(&h, views[2]) - high).abs() < 1e-6);
+    while h.editor.history().undo_label().is_some() {
+        h.editor.undo();
+    }
+    h.settle();
+    assert!(h.editor.document().same_content(&template));
+}
+
+/// Bends the left forearm and skins all meshes about centres of rotation.
+fn about_centres(h: &mut EditorHarness) {
+    let forearm = {
+        let joints = h.editor.document().skeleton().live_joints();
+        let skeleton = h.editor.document().skeleton();
+        let mut joints = joints.filter(|j| skeleton.label(*j).to_lowercase().contains("forearm"));
+        joints.next().unwrap()
+    };
+    let mut local = h.editor.document().pose().locals[forearm.get()];
+    local.rotation *= DQuat::from_rotation_x(1.2) * DQuat::from_rotation_z(0.8);
+    let (joints, locals) = (vec![forearm], vec![local]);
+    h.editor
+        .apply(Edit::Pose { joints, locals }, "Bend")
+        .unwrap();
+    let meshes: Vec<MeshId> = h.editor.document().meshes().keys().copied().collect();
+    for mesh in meshes {
+        let stack = Arc::new(DeformStack::bare(SkinningMethod::CentresOfRotation));
+        h.editor
+            .apply(Edit::Stack { mesh, stack }, "Centres")
+            .unwrap();
+    }
+}
+
+/// The positions that a view shows, and those of an evaluation that computes its own centres.
+fn assert_shown(h: &EditorHarness, view: ViewId, document: &Document) {
+    let mut full = Evaluator::default();
+    full.evaluate(document, document.shown_pose().at(document.shown_moment()));
+    for (id, shown) in h.editor.displayed_in(view) {
+        let wanted = full.plan(*id).unwrap().positions();
+        assert_eq!(shown.positions.as_slice(), wanted, "{view:?}");
+    }
+}
+
+#[test]
+fn each_body_is_skinned_about_centres_of_its_own() {
+    let mut h = character();
+    about_centres(&mut h);
+    let rows = rows(h.editor.document());
+    h.editor.measure(rows, FitOptions::default(), "Measure");
+    h.editor.duplicate_individual();
+    let mut rows = h.editor.measurements().unwrap().rows.clone();
+    rows[0].value *= 1.1;
+    h.editor.measure(rows, FitOptions::default(), "Measure");
+    h.editor.show_individual(true);
+    h.settle();
+    let choices = BodyChoice::ALL.map(StackChoice::Body);
+    h.editor.show_views(&choices);
+    h.settle();
+    let template = h.editor.document().clone();
+    let individual = h.editor.shape_of(Person::Individual).unwrap().of(&template);
+    let what_if = h.editor.shape_of(Person::WhatIf).unwrap().of(&template);
+    assert!(h.editor.shows_individual());
+    assert_shown(&h, ViewId::OWN, &individual);
+    for (choice, document) in choices.iter().zip([&template, &individual, &what_if]) {
+        let view = h.editor.view_of(choice).unwrap();
+        assert_eq!(h.editor.centres_badge(view), None);
+        assert_shown(&h, view, document);
+    }
+    // A scan is compared with the same body as on the command line.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scan.obj");
+    write_scan(&h, &path, Vec3::ZERO);
+    let as_placed = ScanOptions {
+        align: Align::None,
+        ..ScanOptions::default()
+    };
+    h.editor.set_scan_options(as_placed);
+    h.editor.compare_with_scan(&path);
+    h.settle();
+    let scan = h.editor.scan_comparison().unwrap();
+    assert_eq!(scan.body, BodyChoice::Individual);
+    assert!(
+        scan.accuracy.body.max.abs() < 1e-5,
+        "{:?}",
+        scan.accuracy.body
+    );
+    assert!(!h.editor.is_scan_stale());
+    // The discontinuity of each body is measured against its own plain skinning, as it is where it is alone.
+    let individual_view = h.editor.view_of(&choices[1]).unwrap();
+    let what_if_view = h.editor.view_of(&choices[2]).unwrap();
+    h.editor.show_heat_map(Some(Metric::Discontinuity));
+    h.settle();
+    let together = *h.editor.heat_figures(what_if_view).unwrap();
+    assert_eq!(
+        h.editor.heat_figures(individual_view).unwrap().summary,
+        h.editor.heat_figures(ViewId::OWN).unwrap().summary
+    );
+    h.editor.show_views(&choices[2..]);
+    h.settle();
+    let view = h.editor.view_of(&choices[2]).unwrap();
+    h.editor.show_individual(false);
+    h.settle();
+    assert_eq!(
+        h.editor.heat_figures(view).unwrap().summary,
+        together.summary
+    );
+}
+
+#[test]
+fn a_difference_from_a_body_that_is_not_there_is_no_number() {
+    let mut h = character();
+    let rows = rows(h.editor.document());
+    h.editor.measure(rows, FitOptions::default(), "Measure");
+    h.settle();
+    // A project without a what-if is that of builds before there was one, and opens without one.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("person.ron");
+    h.editor.save_as(&path);
+    h.settle();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("individual: ") && !text.contains("what_if"));
+    let read = open_any(&path, &Task::new()).unwrap().document;
+    assert!(read.individual().is_some() && read.person(Person::WhatIf).is_none());
+    h.editor.set_difference(Difference {
+        of: Some(StackChoice::Body(BodyChoice::Individual)),
+        to: StackChoice::Body(BodyChoice::WhatIf),
+    });
+    h.editor.show_heat_map(Some(Metric::Difference));
+    h.settle();
+    assert!(h.editor.has_body(BodyChoice::Individual) && !h.editor.has_body(BodyChoice::WhatIf));
+    let figures = h.editor.heat_figures(ViewId::OWN).unwrap();
+    assert_eq!(figures.summary.n, 0, "{figures:?}");
+    assert_eq!(
+        h.editor.body_badge(ViewId::OWN),
+        Some("There is no what-if.")
+    );
+    h.editor.duplicate_individual();
+    h.settle();
+    assert_eq!(h.editor.body_badge(ViewId::OWN), None);
+    assert!(h.editor.heat_figures(ViewId::OWN).unwrap().summary.n > 0);
+    // A table that cannot be fitted says so.
+    h.editor.fit_individual();
+    h.editor.poll(0.0);
+    h.editor.cancel_individual();
+    h.settle();
+    if h.editor.individual_failure().is_some() {
+        let badge = h.editor.body_badge(ViewId::OWN).unwrap();
+        assert!(
+            badge.starts_with("The what-if could not be fitted"),
+            "{badge}"
+        );
+    }
+}
+
+#[test]
+fn rows_that_arrive_after_another_table_is_edited_are_dropped() {
+    let mut h = character();
+    let rows = rows(h.editor.document());
+    h.editor.measure(rows, FitOptions::default(), "Measure");
+    h.editor.duplicate_individual();
+    h.settle();
+    let known = h.editor.document().individual().unwrap().clone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("person.csv");
+    std::fs::write(&path, "kind,value,unit\nheight,1.9,m\n").unwrap();
+    assert_eq!(h.editor.edited_person(), Person::WhatIf);
+    h.editor.import_measurements(&path);
+    // The what-if is gone before the file is read.
+    h.editor.undo();
+    h.settle();
+    assert_eq!(h.editor.edited_person(), Person::Individual);
+    assert_eq!(*h.editor.document().individual().unwrap(), known);
+    // Measurements are those of the person, whichever table is edited.
+    h.editor.redo();
+    h.editor.edit_person(Person::WhatIf);
+    h.editor.remove_measurements();
+    h.settle();
+    assert!(h.editor.document().individual().is_none());
+    assert!(h.editor.document().person(Person::WhatIf).is_some());
+}
+
+#[test]
+fn hidden_meshes_are_left_out_of_a_comparison_with_a_scan() {
+    let mut h = character();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scan.obj");
+    write_scan(&h, &path, Vec3::ZERO);
+    let ids: Vec<_> = h.editor.displayed().keys().copied().collect();
+    h.editor.compare_with_scan(&path);
+    h.settle();
+    let all = h.editor.scan_comparison().unwrap().accuracy.body.n;
+    assert!(h.editor.heat_map_in(ViewId::OWN, ids[0]).is_none());
+    h.editor.set_instance_hidden(ids[0], true);
+    h.settle();
+    assert!(h.editor.is_scan_stale());
+    h.editor.compare_again();
+    // Cleared while it runs, nothing is said.
+    h.editor.forget_scan();
+    h.settle();
+    assert_eq!(h.editor.scan_failure(), None);
+    h.editor.compare_with_scan(&path);
+    h.settle();
+    match h.editor.scan_comparison() {
+        Some(scan) => assert!(scan.accuracy.body.n < all),
+        None => assert!(ids.len() == 1 && h.editor.scan_failure().is_some()),
+    }
 }

@@ -339,6 +339,53 @@ fn a_sender_with_axes_of_its_own_is_calibrated() {
 }
 
 #[test]
+fn a_calibration_is_offered_where_the_body_begins_far_from_a_t_pose() {
+    // The bones of a sender whose arms and legs have axes of their own, then of one in a T-pose.
+    for (turn, is_far) in [(1.4, true), (0.0, false)] {
+        let mut h = character();
+        h.editor.listen(LiveKind::Vmc, 0, false);
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket
+            .connect(h.editor.live().unwrap().address().unwrap())
+            .unwrap();
+        let bones: Vec<(&str, DVec3, DQuat)> = BONES
+            .iter()
+            .map(|name| {
+                let is_limb = name.contains("Upper") && !name.contains("Chest");
+                let turn = if is_limb { turn } else { 0.0 };
+                (
+                    *name,
+                    DVec3::new(0.0, 0.9, 0.0),
+                    DQuat::from_rotation_z(turn),
+                )
+            })
+            .collect();
+        for i in 0..40_u8 {
+            send(&socket, [&frame(50.0 + f32::from(i) / 60.0, &bones)]);
+        }
+        until(&mut h, "all frames", |h| received(h) == 40);
+        h.settle();
+        let offer = |h: &EditorHarness| h.editor.live().unwrap().calibration_offer();
+        assert_eq!(offer(&h).is_some(), is_far, "{:?}", offer(&h));
+        let said = h
+            .notices
+            .iter()
+            .filter(|n| n.text.contains("Calibrate it in the Motion panel"));
+        assert_eq!(said.count(), usize::from(is_far));
+        if is_far {
+            assert!(offer(&h).unwrap() > 35.0);
+            // While it is taken, and when it is declined, there is no offer.
+            h.editor.calibrate_live(3.0);
+            assert!(offer(&h).is_none());
+            h.editor.cancel_live_calibration();
+            assert!(offer(&h).is_some());
+            h.editor.decline_live_calibration();
+            assert!(offer(&h).is_none());
+        }
+    }
+}
+
+#[test]
 fn lines_over_tcp_turn_bones_by_name() {
     let mut h = character();
     h.editor.listen(LiveKind::JsonLines, 0, false);
@@ -559,4 +606,46 @@ fn a_bone_that_appears_later_keeps_the_travel_of_the_body() {
             "{found} with the hips at {z}, with a head: {with_head}"
         );
     }
+}
+
+#[test]
+fn a_body_is_judged_when_it_comes_and_again_when_its_sender_starts_again() {
+    let mut h = character();
+    h.editor.listen(LiveKind::Vmc, 0, false);
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket
+        .connect(h.editor.live().unwrap().address().unwrap())
+        .unwrap();
+    let bones: Vec<(&str, DVec3, DQuat)> = BONES
+        .iter()
+        .map(|name| {
+            let is_limb = name.contains("Upper") && !name.contains("Chest");
+            let turn = if is_limb { 1.4 } else { 0.0 };
+            (
+                *name,
+                DVec3::new(0.0, 0.9, 0.0),
+                DQuat::from_rotation_z(turn),
+            )
+        })
+        .collect();
+    let hips = &bones[..1];
+    let offer = |h: &EditorHarness| h.editor.live().unwrap().calibration_offer();
+    // A second without limbs tells nothing.
+    for i in 0..60_u8 {
+        send(&socket, [&frame(50.0 + f32::from(i) / 60.0, hips)]);
+    }
+    until(&mut h, "the hips", |h| received(h) == 60);
+    h.settle();
+    assert!(offer(&h).is_none());
+    // Then the sender starts again, with a body.
+    for i in 0..60_u8 {
+        send(&socket, [&frame(1.0 + f32::from(i) / 60.0, &bones)]);
+    }
+    until(&mut h, "the body", |h| received(h) == 120);
+    h.settle();
+    assert!(
+        offer(&h).is_some_and(|degrees| degrees > 35.0),
+        "{:?}",
+        offer(&h)
+    );
 }

@@ -6,9 +6,12 @@ use glam::DQuat;
 use sinew::cluster::channel::{RecordingId, RecordingItem};
 use sinew::document::Edit;
 use sinew::editor::OpenRequest;
+use sinew::editor::clusters::TableOptions;
+use sinew::io::channels::read_recording;
 use sinew::motion::align::ClockMap;
 use sinew::motion::retarget::Travel;
 use sinew::motion::{Event, Recording, Track};
+use sinew::task::Task;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -245,7 +248,7 @@ fn stamps_mark_moments_are_undone_and_saved() {
         h.editor.add_stamp();
     }
     h.settle();
-    assert_eq!(h.last_notice(), "This moment has a stamp already.");
+    assert_eq!(h.last_notice(), "There is already a stamp at this time.");
     let stamps = |h: &EditorHarness| -> Vec<(String, f64)> {
         let stamps = item(h).stamps.clone().into_iter();
         stamps.map(|stamp| (stamp.name, stamp.time)).collect()
@@ -277,4 +280,219 @@ fn stamps_mark_moments_are_undone_and_saved() {
     assert_eq!((label(&h), stamps(&h).len()), (added.as_str(), 0));
     h.settle();
     h.check();
+}
+
+#[test]
+fn recordings_are_written_as_a_table_at_common_times() {
+    let mut h = character();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("a.csv"), "t,emg\n0,1\n1,2\n2,3\n").unwrap();
+    std::fs::write(at("b.csv"), "t,load\n1,5\n2,6\n3,7\n").unwrap();
+    for name in ["a.csv", "b.csv"] {
+        h.editor.add_recording(&at(name));
+        h.settle();
+    }
+    h.editor.set_table_options(TableOptions {
+        rate: 2.0,
+        ..TableOptions::default()
+    });
+    let n_steps = h.editor.history().n_undo();
+    h.editor.export_table(&at("table.csv"));
+    h.settle();
+    assert_eq!(
+        h.notices.last().unwrap().text,
+        "Exported table.csv: 3 rows of 2 channels, 1 to 2 s."
+    );
+    let text = std::fs::read_to_string(at("table.csv")).unwrap();
+    assert!(text.contains("# fps=2\nt,a.emg,a.emg.valid,b.load,b.load.valid\n1,2,1,5,1\n"));
+    // As lines, the same; it reads back.
+    h.editor.export_table(&at("table.jsonl"));
+    h.settle();
+    let read = read_recording(&at("table.jsonl"), &Task::new()).unwrap();
+    assert_eq!(read.times, [1.0, 1.5, 2.0]);
+    assert_eq!(read.scalars[0].values, [2.0, 2.5, 3.0]);
+    // The active one alone, and over the loop range.
+    let b = h.editor.document().recording_named("b").unwrap();
+    h.editor.choose_recording(b);
+    h.editor.set_table_options(TableOptions {
+        rate: 2.0,
+        only_active: true,
+        ..TableOptions::default()
+    });
+    h.editor.export_table(&at("table.csv"));
+    h.settle();
+    let text = std::fs::read_to_string(at("table.csv")).unwrap();
+    assert!(text.contains("t,b.load,b.load.valid\n1,5,1\n1.5,") && text.ends_with("3,7,1\n"));
+    // No recording is overwritten, and rates stay in their range.
+    h.editor.export_table(&at("a.csv"));
+    h.settle();
+    let last = h.notices.last().unwrap();
+    assert!(
+        last.is_error && last.text.contains("a recording"),
+        "{last:?}"
+    );
+    h.editor.set_table_options(TableOptions {
+        rate: f64::NAN,
+        ..TableOptions::default()
+    });
+    assert_eq!(h.editor.table_options().rate, 2.0);
+    assert_eq!(h.editor.history().n_undo(), n_steps, "no step");
+}
+
+#[test]
+fn stamps_and_the_offset_are_typed_and_undone() {
+    let mut h = character();
+    h.editor.add_motion(Path::new(WALKER));
+    h.settle();
+    assert!(
+        h.editor.recording_summary(FIRST).is_some(),
+        "read in the background"
+    );
+    let added = label(&h).to_owned();
+    let stamps = |h: &EditorHarness| -> Vec<(String, f64)> {
+        let stamps = item(h).stamps.clone().into_iter();
+        stamps.map(|stamp| (stamp.name, stamp.time)).collect()
+    };
+    assert!(h.editor.add_stamp_at(FIRST, 0.75, " heel "));
+    assert!(h.editor.add_stamp_at(FIRST, 0.25, ""));
+    assert!(!h.editor.add_stamp_at(FIRST, 0.25, "twice"));
+    assert!(!h.editor.add_stamp_at(FIRST, f64::NAN, "never"));
+    let both = [("Stamp".to_owned(), 0.25), ("heel".to_owned(), 0.75)];
+    assert_eq!(stamps(&h), both);
+    assert_eq!(label(&h), "Add stamp at 0.25 s · walker");
+    // Moved past the other one, and renamed to a name that is taken.
+    h.editor.set_stamp(FIRST, 0, 0.9, "Stamp");
+    assert_eq!(
+        stamps(&h),
+        [("heel".to_owned(), 0.75), ("Stamp".to_owned(), 0.9)]
+    );
+    assert_eq!(label(&h), "Move stamp Stamp · walker");
+    h.editor.set_stamp(FIRST, 1, 0.9, "heel");
+    assert_eq!(stamps(&h)[1], ("heel (2)".to_owned(), 0.9));
+    assert_eq!(label(&h), "Rename stamp Stamp · walker");
+    let before = h.editor.history().n_undo();
+    h.editor.set_stamp(FIRST, 1, 0.75, "heel (2)");
+    h.editor.set_stamp(FIRST, 1, 0.9, "heel (2)");
+    h.editor.set_stamp(FIRST, 7, 0.1, "none");
+    assert_eq!(h.editor.history().n_undo(), before, "nothing changed");
+    // The offset moves the recording with its stamps.
+    h.editor.set_recording_offset(FIRST, 1.5);
+    assert_eq!(item(&h).clock, ClockMap { a: 1.0, b: 1.5 });
+    assert_eq!(label(&h), "Move recording · walker");
+    assert!(h.editor.add_stamp_at(FIRST, 1.6, "early"));
+    assert!((stamps(&h)[0].1 - 0.1).abs() < 1e-12);
+    h.editor.set_recording_offset(FIRST, f64::INFINITY);
+    assert_eq!(label(&h), "Add stamp at 1.60 s · walker");
+    for _ in 0..6 {
+        h.editor.undo();
+    }
+    assert_eq!((label(&h), stamps(&h).len()), (added.as_str(), 0));
+    assert_eq!(item(&h).clock, ClockMap::SAME);
+    h.settle();
+    h.check();
+}
+
+#[test]
+fn foot_contacts_are_changed_by_hand_held_and_undone() {
+    let mut h = character();
+    h.editor.add_motion(Path::new(WALKER));
+    h.settle();
+    h.editor.end_motion();
+    let clip = h.editor.playback().clip.unwrap();
+    let keys = |h: &EditorHarness| h.editor.document().clips()[&clip].clone();
+    let found = h.editor.contacts_of(FIRST).unwrap();
+    let before = keys(&h);
+    let feet = [vec![[0.1, 0.5]], vec![[0.6, 0.9], [0.8, 1.0]]];
+    h.editor.set_contacts(FIRST, Some(feet));
+    // They are shown at once, while the clip is made.
+    let wanted = [vec![[0.1, 0.5]], vec![[0.6, 1.0]]];
+    assert_eq!(h.editor.contacts_of(FIRST).unwrap(), wanted);
+    h.settle();
+    assert_eq!(label(&h), "Change foot contacts · walker");
+    let near = |feet: &[Vec<[f64; 2]>; 2]| {
+        feet.iter()
+            .flatten()
+            .zip(wanted.iter().flatten())
+            .all(|(a, b)| (a[0] - b[0]).abs() < 0.05 && (a[1] - b[1]).abs() < 0.05)
+    };
+    let held = h.editor.contacts_of(FIRST).unwrap();
+    assert!(
+        held[0].len() == 1 && held[1].len() == 1 && near(&held),
+        "{held:?}"
+    );
+    assert_eq!(keys(&h).name, before.name);
+    assert_ne!(keys(&h), before, "the feet are held there");
+    let settings = item(&h).motion.as_ref().unwrap().settings.clone();
+    assert_eq!(settings.bake.contacts, Some(wanted));
+    // Each change is a step of its own.
+    let n = h.editor.history().n_undo();
+    h.editor
+        .set_contacts(FIRST, Some([vec![[0.1, 0.4]], Vec::new()]));
+    h.settle();
+    assert_eq!(h.editor.history().n_undo(), n + 1);
+    assert!(h.editor.contacts_of(FIRST).unwrap()[1].is_empty());
+    h.editor.undo();
+    assert_eq!(h.editor.contacts_of(FIRST).unwrap(), held);
+    h.editor.undo();
+    assert_eq!(h.editor.contacts_of(FIRST).unwrap(), found);
+    assert_eq!(keys(&h), before);
+    // Found again in place of those by hand.
+    h.editor.redo();
+    h.editor.set_contacts(FIRST, None);
+    h.settle();
+    assert_eq!(h.editor.contacts_of(FIRST).unwrap(), found);
+    assert_eq!(keys(&h), before);
+    // What has no clip has no contacts.
+    let none = RecordingId(9);
+    assert!(h.editor.contacts_of(none).is_none());
+    h.editor.set_contacts(none, None);
+    h.settle();
+    h.check();
+}
+
+#[test]
+fn a_change_of_contacts_meets_other_edits() {
+    let mut h = character();
+    h.editor.add_motion(Path::new(WALKER));
+    h.settle();
+    h.editor.end_motion();
+    let found = h.editor.contacts_of(FIRST).unwrap();
+    let feet = [vec![[0.1, 0.5]], Vec::new()];
+    // An edit while the clip is made: both are there.
+    h.editor.set_contacts(FIRST, Some(feet.clone()));
+    while h.editor.adding_motion().is_none() {
+        h.editor.poll(0.0);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!(h.editor.add_stamp_at(FIRST, 0.5, "step"));
+    h.settle();
+    let known = item(&h);
+    assert_eq!(known.stamps.len(), 1);
+    let settings = &known.motion.as_ref().unwrap().settings;
+    assert_eq!(settings.bake.contacts, Some(feet));
+    assert!(h.editor.contacts_of(FIRST).unwrap()[1].is_empty());
+    assert_eq!(h.editor.free_feet(FIRST), None);
+    // An undo ends the next change: it takes nothing from what can be redone.
+    h.editor
+        .set_contacts(FIRST, Some([Vec::new(), vec![[0.2, 0.6]]]));
+    h.editor.undo();
+    h.settle();
+    assert_eq!(h.editor.contacts_of(FIRST).unwrap(), found);
+    assert!(h.editor.history().redo_label().is_some());
+    assert!(
+        h.last_notice().contains("were not changed"),
+        "{}",
+        h.last_notice()
+    );
+    // What is too short, or beyond the clip, is refused and changes nothing.
+    let n = h.editor.history().n_undo();
+    for short in [[0.3, 0.31], [1e3, 1e3 + 0.5]] {
+        h.editor
+            .set_contacts(FIRST, Some([vec![short], Vec::new()]));
+        h.settle();
+        assert!(h.last_notice().contains("at least 0.02 s"));
+    }
+    assert_eq!(h.editor.history().n_undo(), n);
+    assert_eq!(h.editor.contacts_of(FIRST).unwrap(), found);
 }

@@ -3,8 +3,11 @@
 use crate::window::Window;
 use egui::Role;
 use egui_kittest::kittest::Queryable as _;
-use sinew::document::Individual;
+use sinew::deform::diagnostics::Metric;
+use sinew::deform::{BodyChoice, StackChoice};
+use sinew::document::{Individual, Person};
 use sinew::twin::Kind;
+use sinew::view::Shading;
 use sinew::view::commands::Command;
 use sinew::view::frame::PanelKind;
 
@@ -22,6 +25,17 @@ fn individual(window: &Window) -> Option<Individual> {
     document
         .individual()
         .map(|individual| Individual::clone(individual))
+}
+
+/// Clicks a button, scrolled into sight.
+#[track_caller]
+fn press(window: &mut Window, label: &str) {
+    let button = window.harness.get_by_role_and_label(Role::Button, label);
+    button.scroll_to_me();
+    window.harness.step();
+    window.settle();
+    window.click(Role::Button, label);
+    window.settle();
 }
 
 #[test]
@@ -93,4 +107,78 @@ fn measurements_are_added_fitted_shown_and_undone() {
     }
     assert!(individual(&window).is_none());
     assert!(!window.app().editor().history().is_modified());
+}
+
+#[test]
+fn a_scan_is_compared_and_its_distances_are_shown() {
+    let mut window = Window::sized("arm.glb", [1500.0, 900.0], 1.0);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("scan.ply");
+    let points = window.positions();
+    let mut text = format!(
+        "ply\nformat ascii 1.0\nelement vertex {}\nproperty float x\nproperty float y\nproperty float z\nend_header\n",
+        points.len()
+    );
+    for p in &points {
+        text += &format!("{} {} {}\n", p.x, p.y, p.z + 0.002);
+    }
+    std::fs::write(&path, text).expect("a file");
+    window.find_and_run(Command::TogglePanel(PanelKind::Individual));
+    window.settle();
+    let scan_map = Command::UseMetric(Metric::ScanDistance);
+    assert!(!scan_map.is_enabled(window.app().editor()));
+    assert!(!window.says("Within 5 mm"));
+    let editor = window.harness.state_mut().editor_mut();
+    editor.compare_with_scan(&path);
+    window.settle();
+    assert!(window.says("scan.ply: ") && window.says("Within 5 mm"));
+    // The distances are on the model by themselves, with legend and numbers.
+    let options = &window.app().viewport().options;
+    assert_eq!(options.metric, Metric::ScanDistance);
+    assert_eq!(options.shading, Shading::HeatMap);
+    assert!(window.says("Colours of Distance to scan, mm: -20, "));
+    assert!(window.says("Distance to scan: p99 "));
+    window.picture("heat-scan");
+    press(&mut window, "Go to the largest distance, body to scan");
+    assert_eq!(window.app().editor().n_selected(), 1);
+    press(&mut window, "Clear comparison");
+    assert!(!window.says("Within 5 mm"));
+    assert_ne!(window.app().viewport().options.metric, Metric::ScanDistance);
+}
+
+#[test]
+fn a_what_if_is_changed_and_compared_in_panes() {
+    let mut window = Window::sized("arm.glb", [1500.0, 900.0], 1.0);
+    window.find_and_run(Command::TogglePanel(PanelKind::Individual));
+    window.settle();
+    assert!(!window.says("Duplicate as what-if"));
+    window.click(Role::Button, "Add length");
+    window.settle();
+    press(&mut window, "Duplicate as what-if");
+    let editor = window.app().editor();
+    assert_eq!(editor.edited_person(), Person::WhatIf);
+    let mut rows = editor.measurements().expect("rows").rows.clone();
+    rows[0].value *= 1.4;
+    let options = editor.measurements().expect("rows").options;
+    let editor = window.harness.state_mut().editor_mut();
+    editor.measure(rows, options, "Change measurements");
+    window.settle();
+    press(&mut window, "Compare bodies in panes");
+    window.settle();
+    assert!(window.says("Viewport 1: Individual") && window.says("Viewport 2: What-if"));
+    let editor = window.app().editor();
+    let reach = |body: BodyChoice| {
+        let view = editor.view_of(&StackChoice::Body(body)).expect("a view");
+        let shown = editor.displayed_in(view).values();
+        let points = shown.flat_map(|d| d.positions.iter());
+        points.map(|p| p.length()).fold(0.0, f32::max)
+    };
+    assert!(reach(BodyChoice::WhatIf) > reach(BodyChoice::Individual) * 1.05);
+    window.picture("what-if-panes");
+    // The table of either is edited.
+    press(&mut window, "Table of the individual");
+    let editor = window.app().editor();
+    assert_eq!(editor.edited_person(), Person::Individual);
+    press(&mut window, "Remove what-if");
+    assert!(window.says("There is no what-if."));
 }

@@ -2,10 +2,11 @@
 
 use crate::clusters::undo_label;
 use crate::window::Window;
-use egui::Role;
+use egui::{Modifiers, PointerButton, Role, Vec2};
 use egui_kittest::kittest::Queryable as _;
 use sinew::motion::retarget::Travel;
 use sinew::view::commands::Command;
+use sinew::view::frame::Workspace;
 
 #[test]
 fn a_dropped_motion_is_adjusted_and_kept() {
@@ -55,4 +56,77 @@ fn a_dropped_motion_is_adjusted_and_kept() {
     assert_eq!(undo_label(&window), "Add motion · walker 2");
     window.click(Role::Button, "Cancel");
     assert_eq!(undo_label(&window), "Add motion · walker");
+}
+
+/// Clicks a button, scrolled into sight.
+#[track_caller]
+fn press(window: &mut Window, label: &str) {
+    let button = window.harness.get_by_role_and_label(Role::Button, label);
+    button.scroll_to_me();
+    window.harness.step();
+    window.settle();
+    window.click(Role::Button, label);
+}
+
+#[test]
+fn lanes_and_contacts_are_dragged_and_typed() {
+    let mut window = Window::sized("mannequin.glb", [1600.0, 1100.0], 1.0);
+    window.find_and_run(Command::UseWorkspace(Workspace::Animate));
+    window.settle();
+    let walker = std::path::absolute("tests/data/walker.bvh").expect("a path");
+    window.drop_file(&walker);
+    window.click(Role::Button, "Apply");
+    let id = *window.document().recordings().keys().next().expect("one");
+    let editor = window.harness.state_mut().editor_mut();
+    editor.set_contacts(id, Some([vec![[0.2, 0.8]], Vec::new()]));
+    window.settle();
+    assert_eq!(undo_label(&window), "Change foot contacts · walker");
+    // The end of the bar is dragged to the right.
+    let ends = window
+        .harness
+        .query_all_by_label_contains("End: Contact of the left");
+    let end = ends.into_iter().next().expect("an end").rect().center();
+    window.picture("foot-contacts");
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        end,
+        Vec2::new(40.0, 0.0),
+    );
+    window.settle();
+    let feet = window.editor().contacts_of(id).expect("contacts");
+    assert!(feet[0][0][1] > 0.82, "{feet:?}");
+    window.find_and_run(Command::Undo);
+    window.settle();
+    let feet = window.editor().contacts_of(id).expect("contacts");
+    assert!((feet[0][0][1] - 0.8).abs() < 0.05, "{feet:?}");
+    // The lane is dragged sideways.
+    let lanes = window
+        .harness
+        .query_all_by_label_contains("Recording walker from ");
+    let lane = lanes.into_iter().next().expect("a lane").rect().center();
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        lane,
+        Vec2::new(30.0, 0.0),
+    );
+    window.settle();
+    assert_eq!(undo_label(&window), "Move recording · walker");
+    let offset = window.document().recordings()[&id].clock.b;
+    assert!(offset > 0.01, "{offset}");
+    window.find_and_run(Command::Undo);
+    window.settle();
+    assert_eq!(window.document().recordings()[&id].clock.b, 0.0);
+    // In the list of recordings.
+    window.click(Role::Tab, "Motion");
+    press(&mut window, "Add right contact");
+    window.settle();
+    let feet = window.editor().contacts_of(id).expect("contacts");
+    assert_eq!(feet[1].len(), 1, "{feet:?}");
+    press(&mut window, "Add typed stamp");
+    assert_eq!(window.document().recordings()[&id].stamps.len(), 1);
+    press(&mut window, "Delete stamp 1");
+    assert!(window.document().recordings()[&id].stamps.is_empty());
+    window.picture("recording-moments");
 }

@@ -418,7 +418,7 @@ fn marked(offscreen: &mut Offscreen, selected: &[&str], hidden: &[&str]) -> Imag
         samples: 0,
         ..ViewOptions::default()
     };
-    let bones = Bones::new(&editor, &options, None);
+    let bones = Bones::new(&editor, ViewId::OWN, &options, None);
     let picture = Picture::new(&editor, ViewId::OWN, options, &bones);
     offscreen.render(&picture.scene(), 480, 360).unwrap()
 }

@@ -80,6 +80,12 @@ impl PathDialog {
             PathPurpose::Measurements => {
                 "A table of measurements of a person (.csv, .json), as the manual describes.".to_owned()
             }
+            PathPurpose::ExportTable => {
+                "A table of the recordings (.csv), or JSON lines (.jsonl).".to_owned()
+            }
+            PathPurpose::Scan => {
+                "A scan of the person (.obj, .ply), in the pose on screen.".to_owned()
+            }
             PathPurpose::AddRecording => {
                 "A table of markers and values over time (.csv, .trc): the first column is the time.".to_owned()
             }
@@ -147,6 +153,8 @@ impl PathDialog {
             PathPurpose::Relink => ("Relink model", "Open"),
             PathPurpose::AddMotion => ("Import motion", "Import"),
             PathPurpose::Measurements => ("Import measurements", "Import"),
+            PathPurpose::ExportTable => ("Export table of recordings", "Export"),
+            PathPurpose::Scan => ("Compare with a scan", "Compare"),
             PathPurpose::AddRecording => ("Add recording", "Add"),
             PathPurpose::RelinkRecording => ("Relink recording", "Relink"),
             PathPurpose::Transfer => ("Transfer weights from", "Transfer"),

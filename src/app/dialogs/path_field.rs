@@ -28,6 +28,10 @@ pub(in crate::app) enum PathPurpose {
     AddMotion,
     /// Measurements of a person.
     Measurements,
+    /// A table of recordings.
+    ExportTable,
+    /// A scan of a person.
+    Scan,
     /// A file of recorded channels.
     AddRecording,
     /// Another file of a recording.
@@ -102,10 +106,12 @@ impl PathField {
                 | PathPurpose::ImportSculpt
                 | PathPurpose::AddMotion
                 | PathPurpose::Measurements
+                | PathPurpose::Scan
                 | PathPurpose::AddRecording
                 | PathPurpose::RelinkRecording,
             ) => String::new(),
             PathUse::Dialog(PathPurpose::ExportWeights) => beside("weights.json"),
+            PathUse::Dialog(PathPurpose::ExportTable) => beside("recordings.csv"),
             PathUse::Dialog(PathPurpose::Save) => beside("ron"),
             PathUse::Export | PathUse::ExportStaticMesh => {
                 // Never propose the source: exporting over it would lose it.
@@ -254,6 +260,8 @@ impl PathField {
             PathUse::Dialog(PathPurpose::Measurements) => {
                 ("Measurements", &["csv", "tsv", "txt", "json"])
             }
+            PathUse::Dialog(PathPurpose::ExportTable) => ("Tables", &["csv", "jsonl"]),
+            PathUse::Dialog(PathPurpose::Scan) => ("Scans", &["obj", "ply"]),
             PathUse::Dialog(PathPurpose::AddRecording | PathPurpose::RelinkRecording) => {
                 ("Recordings", &["csv", "tsv", "trc", "txt"])
             }
@@ -267,8 +275,9 @@ impl PathField {
     fn writes(&self) -> bool {
         matches!(
             self.path_use,
-            PathUse::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)
-                | PathUse::Export
+            PathUse::Dialog(
+                PathPurpose::Save | PathPurpose::ExportWeights | PathPurpose::ExportTable
+            ) | PathUse::Export
                 | PathUse::ExportStaticMesh
         )
     }
@@ -373,6 +382,7 @@ impl PathField {
                 | PathPurpose::ImportSculpt
                 | PathPurpose::AddMotion
                 | PathPurpose::Measurements
+                | PathPurpose::Scan
                 | PathPurpose::AddRecording
                 | PathPurpose::RelinkRecording,
             ) => {
@@ -383,6 +393,11 @@ impl PathField {
                 if typed.extension().is_none_or(|e| e != "json") =>
             {
                 Some("A weights file must end in .json.".to_owned())
+            }
+            PathUse::Dialog(PathPurpose::ExportTable)
+                if typed.extension().is_none_or(|e| e != "csv" && e != "jsonl") =>
+            {
+                Some("A table must end in .csv or .jsonl.".to_owned())
             }
             PathUse::Dialog(PathPurpose::Save) if crate::io::is_model(&typed) => {
                 Some("A project must end in .ron. To write a model, use Export glTF.".to_owned())
@@ -399,7 +414,9 @@ impl PathField {
             {
                 Some("The file of a mesh must end in .glb, .gltf or .obj.".to_owned())
             }
-            PathUse::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)
+            PathUse::Dialog(
+                PathPurpose::Save | PathPurpose::ExportWeights | PathPurpose::ExportTable,
+            )
             | PathUse::Export
             | PathUse::ExportStaticMesh => folder
                 .filter(|folder| !folder.is_dir())

@@ -22,6 +22,8 @@ pub enum Metric {
     NormalError,
     /// The distance to the result of another stack.
     Difference,
+    /// The signed distance to a scan of the person, which is measured once, not with every deformation.
+    ScanDistance,
 }
 
 /// The range of a legend.
@@ -62,7 +64,7 @@ impl Range {
 }
 
 impl Metric {
-    /// All of them, in the order of lists.
+    /// Those that a deformation has by itself, in the order of lists: all but [`Metric::ScanDistance`].
     pub const ALL: [Self; 8] = [
         Self::Bulge,
         Self::EdgeStrain,
@@ -85,6 +87,7 @@ impl Metric {
             Self::FoldOver => "Fold-over",
             Self::NormalError => "Normal error",
             Self::Difference => "Difference",
+            Self::ScanDistance => "Distance to scan",
         }
     }
 
@@ -99,6 +102,7 @@ impl Metric {
             Self::FoldOver => "fold",
             Self::NormalError => "normals",
             Self::Difference => "difference",
+            Self::ScanDistance => "scan",
         }
     }
 
@@ -135,6 +139,10 @@ impl Metric {
             Self::Difference => {
                 "Distance of each vertex from its position under the other deformer stack."
             }
+            Self::ScanDistance => {
+                "Distance from each vertex to the scan of the person. Positive: the scan lies outside of the body there. \
+                 Negative: inside."
+            }
         }
     }
 
@@ -150,6 +158,8 @@ impl Metric {
             Self::FoldOver => range(0.0, 0.0, 1.0),
             Self::NormalError => range(0.0, 0.0, 30.0),
             Self::Difference => range(0.0, 0.0, 0.02 * diagonal.max(0.0)),
+            // Its lines are 5 mm apart.
+            Self::ScanDistance => range(-0.02, 0.0, 0.02),
         }
     }
 
@@ -166,7 +176,7 @@ impl Metric {
         match self {
             Self::AreaChange => "log2",
             Self::NormalError => "degrees",
-            Self::Difference => "metres",
+            Self::Difference | Self::ScanDistance => "metres",
             _ => "",
         }
     }
@@ -181,6 +191,7 @@ impl Metric {
             Self::FoldOver => (1.0, 0, ""),
             Self::NormalError => (1.0, 1, "°"),
             Self::Difference => (1000.0, 2, "mm"),
+            Self::ScanDistance => (1000.0, 1, "mm"),
         }
     }
 
@@ -237,6 +248,7 @@ mod tests {
         assert_eq!(Metric::Bulge.format(f32::NAN), "-");
         assert_eq!(Metric::Bulge.format(-0.0003), "0.0 %");
         assert_eq!(Metric::FoldOver.format(1.0), "1");
+        assert_eq!(Metric::ScanDistance.format(-0.0031), "-3.1 mm");
         for metric in Metric::ALL {
             assert_eq!(Metric::of_key(metric.key()), Some(metric));
         }

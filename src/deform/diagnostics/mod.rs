@@ -30,7 +30,8 @@ use rayon::prelude::*;
 
 /// The map of one metric over a shape.
 ///
-/// [`Metric::Discontinuity`] and [`Metric::Difference`] compare with a second shape; without it every value is NaN.
+/// [`Metric::Discontinuity`] and [`Metric::Difference`] compare with a second shape; without it every value is NaN. So is every
+/// [`Metric::ScanDistance`], which no shape has by itself.
 pub fn measure(metric: Metric, shape: &ShapeView<'_>) -> PointMap {
     PointMap::new(values_of(metric, shape, Vec::new()))
 }
@@ -45,6 +46,12 @@ fn values_of(metric: Metric, shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32
         Metric::FoldOver => fold_over::values(shape, buffer),
         Metric::NormalError => normal_error::values(shape, buffer),
         Metric::Difference => difference::values(shape, buffer),
+        Metric::ScanDistance => {
+            let mut values = buffer;
+            values.clear();
+            values.resize(shape.posed.len(), f32::NAN);
+            values
+        }
     }
 }
 

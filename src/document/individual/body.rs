@@ -2,7 +2,7 @@
 
 use super::shape::IndividualShape;
 use super::subject;
-use super::table::Individual;
+use super::table::{Individual, Person};
 use crate::document::{Document, MeshId};
 use crate::task::Task;
 use crate::twin::template::{TemplateMeasures, template_measures};
@@ -33,6 +33,14 @@ impl Document {
     /// The measurements of a person, if there are any.
     pub fn individual(&self) -> Option<&Arc<Individual>> {
         self.individual.as_ref()
+    }
+
+    /// The measurements of one of the two, if there are any.
+    pub fn person(&self, person: Person) -> Option<&Arc<Individual>> {
+        match person {
+            Person::Individual => self.individual.as_ref(),
+            Person::WhatIf => self.what_if.as_ref(),
+        }
     }
 
     /// The fingerprint of the file that the template came from; 0 without a file.

@@ -1,6 +1,6 @@
 //! New measurements of a person, as an edit.
 
-use super::table::Individual;
+use super::table::{Individual, Person};
 use crate::document::{Dirty, Document, EditError};
 use crate::twin::table::MAX_ROWS;
 use std::sync::Arc;
@@ -8,14 +8,22 @@ use std::sync::Arc;
 /// The table of the individual, exchanged with the document's: added, replaced or removed (`None`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndividualEdit {
+    /// Which table it is.
+    pub person: Person,
     /// The new content.
     pub individual: Option<Arc<Individual>>,
 }
 
 impl IndividualEdit {
-    /// An edit to these measurements.
+    /// An edit to these measurements of the person.
     pub fn new(individual: Option<Individual>) -> Self {
+        Self::of(Person::Individual, individual)
+    }
+
+    /// An edit to these measurements of one of the two.
+    pub fn of(person: Person, individual: Option<Individual>) -> Self {
         Self {
+            person,
             individual: individual.map(Arc::new),
         }
     }
@@ -38,7 +46,11 @@ impl IndividualEdit {
     }
 
     pub(in crate::document) fn swap(&mut self, document: &mut Document, dirty: &mut Dirty) {
-        std::mem::swap(&mut document.individual, &mut self.individual);
+        let table = match self.person {
+            Person::Individual => &mut document.individual,
+            Person::WhatIf => &mut document.what_if,
+        };
+        std::mem::swap(table, &mut self.individual);
         dirty.individual = true;
     }
 

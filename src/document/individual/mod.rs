@@ -3,7 +3,8 @@
 //! The document holds the template and, as [`Individual`], the table. What is derived of both is an [`IndividualShape`]:
 //! points, joints, inverse bind matrices. [`IndividualShape::of`] makes another document of it, which shares the weights, the
 //! stack, the samples, clips and poses of the first one as far as they are equal. It is shown and exported, and never edited,
-//! so that the template cannot change by it: edits go to the document, and are of both bodies.
+//! so that the template cannot change by it: edits go to the document, and are of both bodies. A what-if ([`Person::WhatIf`]) is
+//! a second table for the same template, to compare with; it is never exported.
 //!
 //! Invariant: the same template and table give the same bits; without rows the template itself.
 
@@ -17,4 +18,4 @@ mod table;
 pub use body::Individualised;
 pub use edit::IndividualEdit;
 pub use shape::IndividualShape;
-pub use table::Individual;
+pub use table::{Individual, Person};

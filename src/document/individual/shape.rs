@@ -166,6 +166,15 @@ impl IndividualShape {
         made
     }
 
+    /// A mesh of the document with this body, as [`IndividualShape::of`] has it; `None` where the document has no such mesh.
+    pub fn item(&self, document: &Document, id: MeshId) -> Option<Arc<MeshItem>> {
+        let item = document.meshes.get(&id)?;
+        let (Some(parts), Ok(mut known)) = (&self.made, self.known.lock()) else {
+            return Some(item.clone());
+        };
+        Some(known.item(parts, id, item))
+    }
+
     /// The triangles that turned over, by mesh, ascending.
     pub fn flipped(&self) -> BTreeMap<MeshId, Vec<u32>> {
         let Some(made) = &self.made else {

@@ -2,6 +2,21 @@
 
 use crate::twin::{FitOptions, Measurement};
 
+/// Whose measurements a document has besides its template.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Person {
+    /// Those of the person.
+    #[default]
+    Individual,
+    /// A changed copy of them, to compare with.
+    WhatIf,
+}
+
+impl Person {
+    /// Both, in the order of lists.
+    pub const ALL: [Self; 2] = [Self::Individual, Self::WhatIf];
+}
+
 /// The measurements of a person, for the body of a document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Individual {

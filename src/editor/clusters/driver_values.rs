@@ -11,9 +11,9 @@ use super::driver_subject::{
 use crate::cluster::DriverLayer;
 use crate::cluster::channel::Recordings;
 use crate::cluster::procedural::DriverInput;
-use crate::deform::DriverReader;
+use crate::deform::{BodyChoice, DriverReader};
 use crate::editor::jobs::EditorJob;
-use crate::evaluate::{Evaluator, JobHandle, SlowCooks};
+use crate::evaluate::{Evaluator, JobHandle};
 use crate::skeleton::Moment;
 use crate::task::{Cancelled, Task};
 use std::sync::Arc;
@@ -170,10 +170,7 @@ impl Editor {
             }
             return;
         }
-        let cooks = SlowCooks {
-            centres: self.centres.known(),
-            layouts: self.layouts.known(),
-        };
+        let cooks = self.cooks_of(BodyChoice::Template);
         let mut evaluator = std::mem::take(&mut self.driver_values.evaluator);
         let of = here.clone();
         let work = move |task: &Task| {
@@ -252,10 +249,7 @@ impl Editor {
             }
             return;
         }
-        let cooks = SlowCooks {
-            centres: self.centres.known(),
-            layouts: self.layouts.known(),
-        };
+        let cooks = self.cooks_of(BodyChoice::Template);
         let of = subject.clone();
         let work =
             move |task: &Task| inputs_of_vertices(&of, &mut Evaluator::default(), cooks, task);

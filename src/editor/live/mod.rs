@@ -25,6 +25,9 @@ use std::sync::Arc;
 const HIDDEN: &str =
     "Live motion is hidden; it is still received. Show on character (Motion panel) shows it again.";
 
+/// The notice when a calibration is offered.
+const OFFER: &str = "The body that arrives is far from a T- or A-pose. Calibrate it in the Motion panel if the character looks wrong.";
+
 /// Live motion, and what wakes the window for it.
 pub(super) struct Live {
     motion: Option<LiveMotion>,
@@ -163,6 +166,21 @@ impl Editor {
         }
     }
 
+    /// Declines the calibration that is offered.
+    pub fn decline_live_calibration(&mut self) {
+        if let Some(live) = &mut self.live.motion {
+            live.decline_calibration();
+        }
+    }
+
+    /// Offers a calibration where the body that arrives begins far from a T- or an A-pose.
+    fn offer_calibration(&mut self) {
+        let live = self.live.motion.as_mut();
+        if live.is_some_and(LiveMotion::judge_start) {
+            self.notify(OFFER);
+        }
+    }
+
     /// Reads the packets that have arrived, and shows the current pose. Returns whether there was something to do.
     pub(super) fn follow_live(&mut self) -> bool {
         let latency = self.live.settings.latency;
@@ -179,6 +197,7 @@ impl Editor {
             }
             None => {}
         }
+        self.offer_calibration();
         self.stop_long_recording();
         let changed = self.follow_live_pose();
         came || changed

@@ -2,7 +2,7 @@
 
 use super::settings::LiveKind;
 use crate::io::live::{Listener, Packet};
-use crate::motion::live::{Calibration, JsonSource, LiveClock, LivePose, LiveSamples};
+use crate::motion::live::{Calibration, FAR_DEGREES, JsonSource, LiveClock, LivePose, LiveSamples};
 use crate::motion::retarget::MotionSettings;
 use crate::motion::vmc::VmcSource;
 use crate::rig::Character;
@@ -18,6 +18,8 @@ const MOST_PACKETS: usize = 1024;
 pub(super) const KEPT_SECS: f64 = 3.0;
 /// The duration of a calibration, seconds.
 const CALIBRATION_SECS: f64 = 1.0;
+/// The first part of the motion that tells how the body stands, seconds.
+const FIRST_SECS: f64 = 0.5;
 /// The longest recording, seconds.
 const MAX_RECORDING_SECS: f64 = 1_800.0;
 /// The largest recording, bytes.
@@ -48,6 +50,18 @@ pub struct LiveCounts {
     pub late: usize,
     /// Frames that are missing between others.
     pub lost: usize,
+}
+
+/// Whether a calibration is offered.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Offer {
+    /// The first values have not all arrived.
+    #[default]
+    Waits,
+    /// The body began so far from a T- or an A-pose, degrees.
+    Made(f64),
+    /// It began near one, or the offer was declined or taken.
+    Over,
 }
 
 /// The result of a calibration.
@@ -96,6 +110,9 @@ pub struct LiveMotion {
     calibration: Calibration,
     /// The sender's time at which the calibration starts.
     calibrating: Option<f64>,
+    /// The sender's time from which the start of the body is judged: of the first value, until a body is there.
+    first: Option<f64>,
+    offer: Offer,
     taking: Taking,
     why: Option<String>,
 }
@@ -117,6 +134,8 @@ impl LiveMotion {
             origin: None,
             calibration: Calibration::default(),
             calibrating: None,
+            first: None,
+            offer: Offer::Waits,
             taking: Taking::Off,
             why: None,
         }
@@ -290,6 +309,11 @@ impl LiveMotion {
         if let Some(time) = time {
             self.clock.receive(packet.arrival, time, latency);
             self.arrived = Some(packet.arrival);
+            // A sender that starts again is judged from its new start on.
+            let is_earlier = self.first.is_some_and(|first| time < first);
+            if self.first.is_none() || is_earlier {
+                self.first = Some(time);
+            }
             if self.taking == Taking::Waits {
                 self.taking = Taking::Since(time);
             }
@@ -336,6 +360,40 @@ impl LiveMotion {
         &self.calibration
     }
 
+    /// How far the body was from a T- or an A-pose when it began to move, degrees, where that is far and no calibration was made
+    /// since; `None` otherwise.
+    pub fn calibration_offer(&self) -> Option<f64> {
+        match self.offer {
+            Offer::Made(degrees) if self.calibrating.is_none() => Some(degrees),
+            _ => None,
+        }
+    }
+
+    /// Offers no calibration any more.
+    pub(super) fn decline_calibration(&mut self) {
+        self.offer = Offer::Over;
+    }
+
+    /// Looks at the first half second of a body. Returns whether a calibration is offered now for the first time.
+    pub(super) fn judge_start(&mut self) -> bool {
+        let is_vmc = self.kind == LiveKind::Vmc;
+        let (Some(first), Some(newest)) = (self.first, self.clock.newest()) else {
+            return false;
+        };
+        if !is_vmc || self.offer != Offer::Waits || newest - first < FIRST_SECS {
+            return false;
+        }
+        let pose = Calibration::of(self.samples(), first);
+        let Some(degrees) = pose.and_then(|pose| pose.degrees_off()) else {
+            // No body yet: it may follow.
+            self.first = Some(newest);
+            return false;
+        };
+        let is_far = Some(degrees).filter(|degrees| *degrees > FAR_DEGREES);
+        self.offer = is_far.map_or(Offer::Over, Offer::Made);
+        is_far.is_some()
+    }
+
     /// Starts a calibration after some seconds of the sender. Returns whether there is anything to calibrate.
     pub(super) fn begin_calibration(&mut self, delay_secs: f64) -> bool {
         self.calibrating = self.clock.newest().map(|newest| newest + delay_secs);
@@ -363,6 +421,7 @@ impl LiveMotion {
         let Some(found) = Calibration::of(self.samples(), since) else {
             return Some(Calibrated::NoBody);
         };
+        self.offer = Offer::Over;
         self.calibration = found;
         self.made_for = None;
         Some(Calibrated::Found)

@@ -7,9 +7,11 @@
 //! Invariant: any other edit, undo or redo keeps the clip and ends the adjustment.
 
 mod bones;
+mod contacts;
 mod result;
 
 pub use bones::{BonePair, FoundHow};
+pub use contacts::SHORTEST_CONTACT_SECS;
 
 use super::Editor;
 use super::files::file_name;
@@ -19,6 +21,7 @@ use crate::document::ClipId;
 use crate::evaluate::{JobError, JobHandle};
 use crate::io::motion_source::{ReadMotion, read_motions};
 use crate::motion::MotionSource;
+use crate::motion::contacts::FeetSecs;
 use crate::motion::retarget::MotionSettings;
 use crate::motion::roles::{RoleMap, Roles};
 use crate::motion::vmc::take_of_body;
@@ -32,8 +35,11 @@ use std::sync::Arc;
 /// The message after a cancelled run.
 const CANCELLED: &str = "Cancelled. Nothing changed.";
 
+/// The message where an undo ended a change of foot contacts.
+const NOT_CHANGED: &str = "The foot contacts were not changed: you undid another step first.";
+
 /// A motion that is retargeted to the character.
-#[allow(clippy::struct_excessive_bools)] // four independent flags
+#[allow(clippy::struct_excessive_bools)] // independent flags
 pub struct AddingMotion {
     sources: Arc<Vec<ReadMotion>>,
     chosen: usize,
@@ -57,6 +63,8 @@ pub struct AddingMotion {
     failure: Option<String>,
     is_hidden: bool,
     shows_ghost: bool,
+    /// Whether foot contacts of a clip that is there are changed, and nothing else.
+    changes_contacts: bool,
 }
 
 /// What a run found before the motion was retargeted to the character.
@@ -79,7 +87,19 @@ pub(super) struct Motions {
 struct Reading {
     /// The recording of the document that it comes from; `None` for a file.
     of: Option<RecordingId>,
+    then: ThenDo,
+    /// The history revision when it began.
+    revision: u64,
     job: JobHandle<Result<Vec<ReadMotion>, String>>,
+}
+
+/// What is done with a motion that was read.
+#[derive(Clone, Debug, PartialEq)]
+enum ThenDo {
+    /// It is put on the character, and its settings are shown.
+    Adjust,
+    /// Its feet are held in these stretches; `None`: in those that are found.
+    HoldFeet(Option<FeetSecs>),
 }
 
 impl Motions {
@@ -180,7 +200,7 @@ impl Editor {
         }
         let theirs = path.to_owned();
         let label = format!("Reading {}", file_name(path));
-        self.read_motion(None, &label, move |task| {
+        self.read_motion(None, ThenDo::Adjust, &label, move |task| {
             read_motions(&theirs, task).map_err(|why| why.to_string())
         });
     }
@@ -197,6 +217,10 @@ impl Editor {
     /// Opens the retargeting settings of a recording; where it has no clip yet, retargets it to the character. A clip that is there
     /// changes only with the settings.
     pub fn adjust_motion(&mut self, recording: RecordingId) {
+        self.read_recorded_motion(recording, ThenDo::Adjust);
+    }
+
+    fn read_recorded_motion(&mut self, recording: RecordingId, then: ThenDo) {
         let Some(item) = self.document.recordings().get(&recording).cloned() else {
             return;
         };
@@ -205,7 +229,7 @@ impl Editor {
             return;
         }
         let label = format!("Reading {}", item.name);
-        self.read_motion(Some(recording), &label, move |_| {
+        self.read_motion(Some(recording), then, &label, move |_| {
             let known = item.motion.as_ref().and_then(|motion| motion.source.clone());
             let from_channels = || {
                 let take = take_of_body(item.recording()?)?;
@@ -225,20 +249,36 @@ impl Editor {
     fn read_motion(
         &mut self,
         of: Option<RecordingId>,
+        then: ThenDo,
         label: &str,
         work: impl FnOnce(&Task) -> Result<Vec<ReadMotion>, String> + Send + 'static,
     ) {
         self.motions.end_reading();
         let job = self.lane.submit(EditorJob::ReadMotion, label, work);
-        self.motions.reading = Some(Reading { of, job });
+        self.motions.reading = Some(Reading {
+            of,
+            then,
+            revision: self.history.revision(),
+            job,
+        });
     }
 
     /// Takes a motion that was read.
     pub(super) fn take_motion_source(&mut self) {
         let reading = &mut self.motions.reading;
-        let Some(Reading { of, job }) = reading.take_if(|reading| reading.job.has_ended()) else {
+        let Some(reading) = reading.take_if(|reading| reading.job.has_ended()) else {
             return;
         };
+        let Reading {
+            of,
+            then,
+            revision,
+            job,
+        } = reading;
+        let is_undone = revision != self.history.revision() && self.history.redo_label().is_some();
+        if is_undone && matches!(then, ThenDo::HoldFeet(_)) {
+            return self.notify(NOT_CHANGED);
+        }
         let is_cancelled = job.task().is_cancelled();
         let sources = match job.into_result() {
             Ok(Ok(sources)) => sources,
@@ -268,12 +308,22 @@ impl Editor {
         // The clip that is adjusted is to be seen.
         self.hide_live();
         self.motions.end();
+        let known = motion.map(|motion| motion.settings.clone());
+        let mut settings = known.unwrap_or_default();
+        let changes_contacts = match then {
+            ThenDo::Adjust => false,
+            ThenDo::HoldFeet(feet) => {
+                settings.bake.locks_feet |= feet.is_some();
+                settings.bake.contacts = feet;
+                true
+            }
+        };
         self.motions.adding = Some(AddingMotion {
             sources: Arc::new(sources),
             chosen: 0,
             recording: of,
-            keeps_clip: clip.is_some(),
-            settings: motion.map_or_else(MotionSettings::default, |motion| motion.settings.clone()),
+            keeps_clip: clip.is_some() && !changes_contacts,
+            settings,
             character: Arc::new(Character::of(&self.document)),
             found: None,
             revision: self.history.revision(),
@@ -282,8 +332,9 @@ impl Editor {
             job: None,
             is_stale: true,
             failure: None,
-            is_hidden: false,
-            shows_ghost: true,
+            is_hidden: changes_contacts,
+            shows_ghost: !changes_contacts,
+            changes_contacts,
         });
         if clip.is_some() && clip != self.playback().clip {
             self.show_clip(clip);

@@ -1,6 +1,6 @@
 //! A motion as a clip: one undo step, replaced while it is adjusted.
 
-use super::{AddingMotion, CANCELLED, Editor, Found};
+use super::{AddingMotion, CANCELLED, Editor, Found, NOT_CHANGED, ThenDo};
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::document::{ClipId, Edit};
 use crate::editor::clusters::free_recording_name;
@@ -53,11 +53,22 @@ impl Editor {
     pub(in crate::editor) fn follow_edits_of_motion(&mut self) -> bool {
         let revision = self.history.revision();
         let adding = self.motions.adding.as_ref();
-        let is_over = adding.is_some_and(|adding| adding.revision != revision);
-        if is_over {
-            self.motions.end();
+        let Some(adding) = adding.filter(|adding| adding.revision != revision) else {
+            return false;
+        };
+        let is_pending = adding.changes_contacts && adding.job.is_some();
+        let pending = adding.recording.filter(|_| is_pending);
+        let feet = adding.settings.bake.contacts.clone();
+        self.motions.end();
+        if let Some(recording) = pending {
+            if self.history.redo_label().is_some() {
+                // Another step would end what can be redone.
+                self.notify(NOT_CHANGED);
+            } else if self.contacts_of(recording).is_some() {
+                self.read_recorded_motion(recording, ThenDo::HoldFeet(feet));
+            }
         }
-        is_over
+        true
     }
 
     /// Takes a run that has ended.
@@ -82,8 +93,12 @@ impl Editor {
                 added
             }
             Err(why) => {
+                let is_unseen = adding.is_hidden && why != CANCELLED;
                 adding.is_stale |= why == CANCELLED;
-                adding.failure = Some(why);
+                adding.failure = Some(why.clone());
+                if is_unseen {
+                    self.notify_error(why);
+                }
                 return;
             }
         };
@@ -128,8 +143,12 @@ impl Editor {
             (before.unwrap_or_else(|| self.free_id()), name)
         });
         added.baked.clip.name.clone_from(&name);
-        let verb = if is_again { "Adjust" } else { "Add" };
-        let label = format!("{verb} motion · {name}");
+        let verb = match (is_again, adding.changes_contacts) {
+            (true, true) => "Change foot contacts",
+            (true, false) => "Adjust motion",
+            (false, _) => "Add motion",
+        };
+        let label = format!("{verb} · {name}");
         let recording = self.recording_of_motion(adding, id, &added);
         let recording_id = recording.as_ref().map(|(id, _)| *id);
         self.history.begin(&self.document, &label);

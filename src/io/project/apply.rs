@@ -12,7 +12,8 @@ use super::v11::{
 use super::{ProjectError, clips, correctives, layers, masks, points, recordings, rig, rows};
 use crate::deform::{DeformStack, MaskKind};
 use crate::document::{
-    ClipId, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId, PoseId, checks,
+    ClipId, CorrectivesEdit, Document, Edit, Layer, LayerId, LayerStack, MeshId, Person, PoseId,
+    checks,
 };
 use crate::finding::{Finding, counted};
 use crate::skeleton::JointId;
@@ -84,7 +85,8 @@ pub(super) fn apply_within(
     // Their keyframes lie in clips; samples may be those of clusters alone.
     opening.clusters(project.clusters)?;
     opening.correctives(project.correctives)?;
-    opening.individual(project.individual);
+    opening.individual(Person::Individual, project.individual);
+    opening.individual(Person::WhatIf, project.what_if);
     if let Some(session) = project.session {
         opening.session(session);
     }

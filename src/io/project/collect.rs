@@ -9,7 +9,7 @@ use super::{
     recordings, rig, rows, rules, session, shapes, transforms,
 };
 use crate::deform::DeformStack;
-use crate::document::{Document, Source};
+use crate::document::{Document, Person, Source};
 use crate::skeleton::JointId;
 use std::path::Path;
 
@@ -76,7 +76,8 @@ pub fn to_project(
         clips,
         poses: clips::collect_poses(document)?,
         removed_clips,
-        individual: individual::collect(document),
+        individual: individual::collect(document, Person::Individual),
+        what_if: individual::collect(document, Person::WhatIf),
         points: points::collect(document).map_err(|why| ProjectError::Damaged {
             place: "selected vertices".into(),
             why,

@@ -2,12 +2,12 @@
 
 use super::apply::Opening;
 use super::individual_entry::{IndividualEntry, Row};
-use crate::document::{Document, Edit, Individual, IndividualEdit};
+use crate::document::{Document, Edit, Individual, IndividualEdit, Person};
 use crate::twin::{FitOptions, Measurement};
 
-/// The individual of a document.
-pub(super) fn collect(document: &Document) -> Option<IndividualEntry> {
-    let individual = document.individual()?;
+/// The individual of a document, or its what-if.
+pub(super) fn collect(document: &Document, person: Person) -> Option<IndividualEntry> {
+    let individual = document.person(person)?;
     let options = individual.options;
     let row = |row: &Measurement| Row {
         id: row.id.clone(),
@@ -30,12 +30,15 @@ pub(super) fn collect(document: &Document) -> Option<IndividualEntry> {
 }
 
 impl Opening {
-    /// Gives the document its individual; a template that changed is a finding.
-    pub(super) fn individual(&mut self, entry: Option<IndividualEntry>) {
+    /// Gives the document its individual, or its what-if; a template that changed is a finding.
+    pub(super) fn individual(&mut self, person: Person, entry: Option<IndividualEntry>) {
         let Some(entry) = entry else {
             return;
         };
-        let place = "measurements";
+        let place = match person {
+            Person::Individual => "measurements",
+            Person::WhatIf => "measurements of the what-if",
+        };
         let template = self.document.template_fingerprint();
         if entry.template != format!("{template:016x}") {
             let why = "The template has changed since it was measured; its measurements are fitted again.";
@@ -61,7 +64,7 @@ impl Opening {
                 taper: entry.taper,
             },
         };
-        let edit = IndividualEdit::new(Some(individual));
+        let edit = IndividualEdit::of(person, Some(individual));
         self.apply(place, Edit::Individual(edit));
     }
 }

@@ -5,6 +5,7 @@
 
 use super::types::{enums, structs};
 use crate::deform;
+use crate::deform::BodyChoice;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -181,6 +182,9 @@ pub(super) enum StackChoice {
     WithoutClusters,
     Preset(StackPreset),
     Custom(Stack),
+    Template,
+    Individual,
+    WhatIf,
 }
 
 /// `None` for the exported file, which is never saved.
@@ -193,6 +197,11 @@ pub(super) fn choice(live: &deform::StackChoice) -> Option<StackChoice> {
             deform::DeformStack::clone(stack).into(),
         )),
         deform::StackChoice::Exported => None,
+        deform::StackChoice::Body(body) => Some(match body {
+            BodyChoice::Template => StackChoice::Template,
+            BodyChoice::Individual => StackChoice::Individual,
+            BodyChoice::WhatIf => StackChoice::WhatIf,
+        }),
     }
 }
 
@@ -203,6 +212,9 @@ impl From<StackChoice> for deform::StackChoice {
             StackChoice::WithoutClusters => Self::WithoutClusters,
             StackChoice::Preset(preset) => Self::Preset(preset.into()),
             StackChoice::Custom(stack) => Self::Custom(Arc::new(stack.into())),
+            StackChoice::Template => Self::Body(BodyChoice::Template),
+            StackChoice::Individual => Self::Body(BodyChoice::Individual),
+            StackChoice::WhatIf => Self::Body(BodyChoice::WhatIf),
         }
     }
 }
@@ -225,7 +237,8 @@ mod tests {
     #[test]
     fn a_choice_comes_back_from_text() {
         let custom = deform::StackChoice::Custom(Arc::new(DeformStack::lbs()));
-        for live in deform::StackChoice::offered().chain([custom]) {
+        let bodies = BodyChoice::ALL.map(deform::StackChoice::Body);
+        for live in deform::StackChoice::offered().chain([custom]).chain(bodies) {
             let text = ron::to_string(&choice(&live).unwrap()).unwrap();
             let read: StackChoice = ron::from_str(&text).unwrap();
             assert_eq!(deform::StackChoice::from(read), live);

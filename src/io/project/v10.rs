@@ -97,6 +97,7 @@ impl From<Project> for v11::Project {
             poses: Vec::new(),
             removed_clips: old.removed_clips,
             individual: None,
+            what_if: None,
             points: old.points,
             session: old.session,
         }

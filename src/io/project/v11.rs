@@ -104,6 +104,9 @@ pub struct Project {
     /// The measurements of a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) individual: Option<IndividualEntry>,
+    /// A changed copy of them, to compare with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) what_if: Option<IndividualEntry>,
     /// Selected and hidden points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) points: Vec<MeshPoints>,

@@ -11,8 +11,10 @@ mod clock;
 mod json;
 mod pose;
 mod samples;
+mod start_pose;
 
 pub use clock::LiveClock;
 pub use json::{JsonCounts, JsonSource};
 pub use pose::{Calibration, LivePose};
 pub use samples::LiveSamples;
+pub use start_pose::FAR_DEGREES;

@@ -10,7 +10,7 @@ use crate::motion::take::Take;
 use crate::motion::vmc::Body;
 use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DQuat, DVec3};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The least number of samples of a bone for a calibration.
 const MIN_SAMPLES: usize = 5;
@@ -23,6 +23,8 @@ const MIN_SAMPLES: usize = 5;
 pub struct Calibration {
     /// C of the bone above and of the bone itself, by name.
     turns: BTreeMap<String, [DQuat; 2]>,
+    /// The bones that were sent, with all bones above them.
+    sent: BTreeSet<String>,
     /// The position of the hips, metres.
     hips: Option<DVec3>,
 }
@@ -47,6 +49,18 @@ impl Calibration {
             let above = body.parents[bone].map_or(DQuat::IDENTITY, |p| world[p]);
             (body.name(bone).to_owned(), [above, world[bone]])
         });
+        let is_sent = |bone: usize| {
+            let mut at = Some(bone);
+            while let Some(bone) = at {
+                if locals[bone].is_none() {
+                    return false;
+                }
+                at = body.parents[bone];
+            }
+            true
+        };
+        let sent = (0..body.bones.len()).filter(|bone| is_sent(*bone));
+        let sent = sent.map(|bone| body.name(bone).to_owned()).collect();
         let hips = samples.position("Hips").iter();
         let hips: Vec<DVec3> = hips.filter(|s| s.0 >= since).map(|s| s.1).collect();
         let axis = |k: usize| {
@@ -56,11 +70,20 @@ impl Calibration {
         };
         Some(Self {
             turns: turns.collect(),
+            sent,
             hips: axis(0)
                 .zip(axis(1))
                 .zip(axis(2))
                 .map(|((x, y), z)| DVec3::new(x, y, z)),
         })
+    }
+
+    /// The world rotation of a bone that was sent with all bones above it.
+    pub(super) fn world(&self, name: &str) -> Option<DQuat> {
+        if !self.sent.contains(name) {
+            return None;
+        }
+        self.turns.get(name).map(|[_, own]| *own)
     }
 
     /// The rotation of a bone in its parent, over a T-pose without rotations.

@@ -65,7 +65,7 @@ pub(super) fn align(
     let size = diagonal(body.points());
     if n < FEWEST || diagonal(scan.points()) <= 0.0 {
         return Err(ScanError::of(format!(
-            "the scan has too few different points to be aligned, fewer than {FEWEST}; --align none compares it where it is"
+            "the scan has too few different points to be aligned, fewer than {FEWEST}: turn Align off (--align none) to compare it where it is"
         )));
     }
     let starts = starts(body, scan);

@@ -1,6 +1,8 @@
 //! Which commands are enabled for the current state of the editor.
 
 use super::Command;
+use crate::deform::diagnostics::Metric;
+use crate::document::Person;
 use crate::document::rig::Axis;
 use crate::document::session::PaintTarget;
 use crate::editor::{Editor, OperationKind, RigKind};
@@ -65,8 +67,11 @@ impl Command {
             | Self::ToggleExported
             | Self::ClipToPoses
             | Self::ShowMyPose => has_clip,
-            Self::ToggleIndividual => editor.individual_shape().is_some(),
-            Self::RemoveMeasurements => document.individual().is_some(),
+            Self::ToggleIndividual | Self::CompareBodies => editor.individual_shape().is_some(),
+            Self::UseMetric(Metric::ScanDistance) => editor.scan_comparison().is_some(),
+            Self::DuplicateIndividual | Self::RemoveMeasurements => document.individual().is_some(),
+            Self::ExportTable => !document.recordings().is_empty(),
+            Self::RemoveWhatIf => document.person(Person::WhatIf).is_some(),
             Self::AdjustMotion => editor.motion_of_clip().is_some(),
             Self::CalibrateLive | Self::ToggleRecording | Self::ToggleLive => {
                 editor.live().is_some()
@@ -216,6 +221,9 @@ impl Command {
                 .live()
                 .is_none()
                 .then_some("Listen for live motion first."),
+            Self::UseMetric(Metric::ScanDistance) if editor.scan_comparison().is_none() => {
+                Some("Compare with a scan first, in the Individual panel.")
+            }
             Self::Extrude | Self::RollBones if editor.joints_to_pose().is_empty() => {
                 Some("Select a bone first.")
             }

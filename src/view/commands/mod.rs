@@ -37,10 +37,20 @@ pub enum Command {
     SaveAs,
     /// Ask for a motion to put on the character.
     AddMotion,
+    /// Write the recordings as a table.
+    ExportTable,
     /// Read measurements of a person.
     ImportMeasurements,
     /// Toggle whether the individual is shown instead of the template.
     ToggleIndividual,
+    /// Copy the measurements of the person to a what-if.
+    DuplicateIndividual,
+    /// Remove the what-if.
+    RemoveWhatIf,
+    /// Show the bodies in panes beside each other.
+    CompareBodies,
+    /// Compare the body on screen with a scan of the person.
+    CompareScan,
     /// Remove the measurements of a person.
     RemoveMeasurements,
     /// Show the Export page for a model.

@@ -4,20 +4,24 @@ use super::clusters::layer_row::{dim_ui, icon_ui};
 use super::correctives::sets::text_ui;
 use super::correctives::{buttons_ui, heading_ui};
 use super::recording_channels::RecordingChannels;
+use super::recording_contacts::ContactRows;
+use super::recording_moments::RecordingMoments;
 use crate::cluster::channel::{Recording, RecordingId, RecordingItem};
 use crate::editor::Editor;
+use crate::editor::clusters::TABLE_RATES;
 use crate::finding::trimmed;
-use crate::motion::{RecordingSummaries, RecordingSummary};
+use crate::motion::RecordingSummary;
 use crate::view::commands::Command;
 use crate::view::theme;
-use egui::{Label, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
+use egui::{DragValue, Label, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
 use egui_material_icons::icons;
 
 /// The list of recordings in a panel.
 #[derive(Default)]
 pub(super) struct RecordingList {
-    summaries: RecordingSummaries,
     channels: RecordingChannels,
+    moments: RecordingMoments,
+    contacts: ContactRows,
 }
 
 impl RecordingList {
@@ -55,6 +59,11 @@ impl RecordingList {
             if icon_ui(ui, icons::ICON_REFRESH, "Reload recording", about, has_file) {
                 editor.reload_recording(active);
             }
+            let command = Command::ExportTable;
+            let about = command.tooltip(ui.ctx());
+            if icon_ui(ui, icons::ICON_TABLE_VIEW, command.label(), &about, true) {
+                commands.push(command);
+            }
             let about = "Retarget the skeleton of the active recording to the character as a clip, or open the settings of that clip.";
             let moves = recordings.get(&active).is_some_and(|item| item.moves_body());
             if icon_ui(ui, icons::ICON_DIRECTIONS_WALK, "Adjust motion", about, moves) {
@@ -66,16 +75,26 @@ impl RecordingList {
             }
         });
         for (&id, item) in recordings.iter() {
-            let summary = item.content.as_ref().ok();
-            let summary = summary.map(|of| self.summaries.of(id.0, of));
+            let summary = editor.recording_summary(id).cloned();
             row_ui(ui, editor, (id, item), summary.as_deref());
         }
+        table_options_ui(ui, editor, recordings.len());
         let active = editor.active_recording();
         if let Some((id, item)) = active.and_then(|id| Some((id, recordings.get(&id)?))) {
             match &item.content {
                 Ok(recording) => {
-                    let summary = self.summaries.of(id.0, recording);
-                    (self.channels).show_ui(ui, editor, (item, recording), &summary);
+                    match editor.recording_summary(id).cloned() {
+                        Some(summary) => {
+                            let channels = &mut self.channels;
+                            channels.show_ui(ui, editor, (item, recording), &summary);
+                        }
+                        None if editor.has_no_summary(id) => {
+                            dim_ui(ui, "Its channels could not be read.");
+                        }
+                        None => dim_ui(ui, "Reading channels\u{2026}"),
+                    }
+                    self.contacts.show_ui(ui, editor, id);
+                    self.moments.show_ui(ui, editor, (id, item));
                 }
                 Err(why) => {
                     let error = theme::palette(ui).error;
@@ -89,6 +108,34 @@ impl RecordingList {
                 }
             }
         }
+    }
+}
+
+/// Draws how a table of the recordings is written.
+fn table_options_ui(ui: &mut Ui, editor: &mut Editor, n_recordings: usize) {
+    let mut options = editor.table_options();
+    ui.horizontal_wrapped(|ui| {
+        ui.label("Table");
+        let field = DragValue::new(&mut options.rate);
+        let field = field.range(TABLE_RATES).suffix(" Hz").speed(0.5);
+        let field = ui.add(field.max_decimals(2).update_while_editing(false));
+        let rate = options.rate;
+        field.widget_info(|| WidgetInfo {
+            label: Some("Rate of the table".into()),
+            ..WidgetInfo::drag_value(true, rate)
+        });
+        field.on_hover_text("The rows a second of an exported table.");
+        if n_recordings > 1 {
+            let about = "Export the active recording alone. When off, all recordings are in the table, as long as all have samples.";
+            let check = ui.checkbox(&mut options.only_active, "Active recording only");
+            check.on_hover_text(about);
+        }
+        let about = "Leave out the rows in which a channel has no value.";
+        let check = ui.checkbox(&mut options.only_valid, "Complete rows only");
+        check.on_hover_text(about);
+    });
+    if options != editor.table_options() {
+        editor.set_table_options(options);
     }
 }
 
@@ -109,9 +156,11 @@ fn row_ui(
     } else if response.hovered() {
         ui.painter().rect_filled(rect, 3.0, palette.stripe);
     }
-    let beside = match item.recording().zip(summary) {
-        Some((of, summary)) => rate_text(of, summary),
-        None => "cannot be read".to_owned(),
+    let beside = match (item.recording(), summary) {
+        (Some(of), Some(summary)) => rate_text(of, summary),
+        (Some(_), None) if editor.has_no_summary(id) => "channels unreadable".to_owned(),
+        (Some(_), None) => "reading\u{2026}".to_owned(),
+        (None, _) => "cannot be read".to_owned(),
     };
     let spoken = format!("{}, {beside}", item.name);
     response.widget_info(|| WidgetInfo::selected(Role::ListBoxOption, true, is_active, &spoken));

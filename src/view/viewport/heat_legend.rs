@@ -3,8 +3,8 @@
 use super::overlays::{MARGIN, color, colour_bar, text};
 use super::panes::Pane;
 use super::{Viewport, ndc, size};
-use crate::deform::StackChoice;
 use crate::deform::diagnostics::{Metric, Summary};
+use crate::deform::{BodyChoice, StackChoice};
 use crate::document::PaneLayout;
 use crate::editor::Editor;
 use crate::evaluate::Difference;
@@ -36,6 +36,9 @@ const RING: f32 = 8.0;
 impl Viewport {
     /// Requests the measurement of the visible metric.
     pub(super) fn ask_for_heat_map(&mut self, editor: &mut Editor) {
+        if self.options.metric == Metric::ScanDistance && editor.scan_comparison().is_none() {
+            self.options.metric = Metric::Bulge;
+        }
         let is_shown = self.options.shading == Shading::HeatMap;
         let metric = is_shown.then_some(self.options.metric);
         editor.show_heat_map(metric);
@@ -84,17 +87,19 @@ impl Viewport {
             .layout(Layout::top_down(Align::LEFT));
         let mut column = ui.new_child(builder);
         column.set_clip_rect(rect);
-        self.metric_ui(&mut column, &scale);
+        let has_scan = editor.scan_comparison().is_some();
+        self.metric_ui(&mut column, &scale, has_scan);
         if is_difference {
             difference_ui(&mut column, editor);
         }
     }
 
     /// Draws the title, which is also the metric selector.
-    fn metric_ui(&mut self, ui: &mut Ui, scale: &HeatScale) {
+    fn metric_ui(&mut self, ui: &mut Ui, scale: &HeatScale, has_scan: bool) {
         let title = scale.title();
         let response = menu_ui(ui, &title, |ui| {
-            for metric in Metric::ALL {
+            let of_scan = has_scan.then_some(Metric::ScanDistance);
+            for metric in Metric::ALL.into_iter().chain(of_scan) {
                 let on = metric == scale.metric;
                 let item = ui.selectable_label(on, metric.label());
                 if item.on_hover_text(metric.description()).clicked() {
@@ -264,6 +269,14 @@ fn difference_ui(ui: &mut Ui, editor: &mut Editor) {
         .as_ref()
         .map_or("As shown", StackChoice::short_label);
     let title = format!("{of} vs {}", difference.to.short_label());
+    let has_bodies = editor.document().individual().is_some();
+    let bodies = BodyChoice::ALL.map(StackChoice::Body);
+    let is_there = |choice: &StackChoice| match choice {
+        StackChoice::Body(body) => editor.has_body(*body),
+        _ => true,
+    };
+    let bodies = bodies.into_iter().filter(|_| has_bodies).filter(is_there);
+    let offered: Vec<StackChoice> = StackChoice::offered().chain(bodies).collect();
     let mut chosen = None;
     let response = menu_ui(ui, &title, |ui| {
         let dim = theme::palette(ui).text_dim;
@@ -278,7 +291,7 @@ fn difference_ui(ui: &mut Ui, editor: &mut Editor) {
                 ..difference.clone()
             });
         }
-        for choice in StackChoice::offered() {
+        for choice in offered.iter().cloned() {
             let on = difference.of.as_ref() == Some(&choice);
             let item = ui.selectable_label(on, choice.label());
             if item.on_hover_text(choice.about()).clicked() {
@@ -290,7 +303,7 @@ fn difference_ui(ui: &mut Ui, editor: &mut Editor) {
         }
         ui.separator();
         ui.label(RichText::new("vs").color(dim));
-        for choice in StackChoice::offered() {
+        for choice in offered.iter().cloned() {
             let on = difference.to == choice;
             // The same names stand above.
             let item = ui.push_id("against", |ui| ui.selectable_label(on, choice.label()));

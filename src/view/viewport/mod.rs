@@ -369,7 +369,8 @@ impl Viewport {
                 || self.transforms_vertices(editor),
             ..self.options
         };
-        let bones = Bones::new(editor, &options, self.hovered);
+        let bones_of = |view| Bones::new(editor, view, &options, self.hovered);
+        let shared = bones_of(ViewId::OWN);
         let own = panes.iter().position(|pane| pane.view == ViewId::OWN);
         let failure = {
             let mut gpu = self.lock_gpu();
@@ -378,7 +379,10 @@ impl Viewport {
             gpu.failure.clone()
         };
         for pane in panes.iter().filter(|pane| pane.clip.is_positive()) {
-            let picture = Picture::new(editor, pane.view, options, &bones);
+            let other = editor.shows_other_body(pane.view);
+            let bones = other.then(|| bones_of(pane.view));
+            let bones = bones.as_ref().unwrap_or(&shared);
+            let picture = Picture::new(editor, pane.view, options, bones);
             let (gpu, slot) = (self.gpu.clone(), pane.index);
             let callback = egui_glow::CallbackFn::new(move |info, painter| {
                 let mut gpu = gpu.lock().unwrap_or_else(PoisonError::into_inner);

@@ -50,7 +50,7 @@ impl Viewport {
         self.net_ui(ui, pane, editor);
         self.shore_ui(ui, pane, editor);
         self.control_points_ui(ui, pane, editor);
-        self.names(&painter, rect, editor, scenery);
+        self.names(&painter, pane, editor, scenery);
         if pane.index == shared.label {
             view_label_ui(ui, &painter, rect, editor, scenery);
         }
@@ -65,7 +65,8 @@ impl Viewport {
 
     /// Draws the bone names, nearest first; a name that would overlap another one is skipped. Names behind another
     /// part of the model are dimmed.
-    fn names(&mut self, painter: &Painter, rect: Rect, editor: &mut Editor, scenery: &Scenery) {
+    fn names(&mut self, painter: &Painter, pane: &Pane, editor: &mut Editor, scenery: &Scenery) {
+        let rect = pane.picture;
         if !self.options.show_names || !self.options.show_bones {
             return;
         }
@@ -73,7 +74,7 @@ impl Viewport {
         let clip_from_world = camera.clip_from_world(rect.aspect_ratio());
         // A joint's longest bone carries its name.
         let mut bones: BTreeMap<JointId, Bone> = BTreeMap::new();
-        for bone in editor.bones() {
+        for bone in editor.bones_in(pane.view) {
             let length = |b: &Bone| b.head.distance_squared(b.tail);
             let longest = bones.entry(bone.joint).or_insert(bone);
             if length(&bone) > length(longest) {

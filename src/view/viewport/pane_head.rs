@@ -2,7 +2,7 @@
 
 use super::Viewport;
 use super::panes::{MOST, Pane};
-use crate::deform::StackChoice;
+use crate::deform::{BodyChoice, StackChoice};
 use crate::document::PaneLayout;
 use crate::editor::Editor;
 use crate::view::theme;
@@ -107,9 +107,10 @@ impl Viewport {
         badge_ui(ui, painter, middle, galley, ("before", pane.index), &label);
     }
 
-    /// Draws the badge shown until the centres of rotation are computed.
+    /// Draws the badge shown where a body is missing, or until the centres of rotation are computed.
     pub(super) fn centres_badge_ui(ui: &Ui, pane: &Pane, editor: &Editor) {
-        let badge = editor.centres_badge(pane.view);
+        let badge = editor.body_badge(pane.view);
+        let badge = badge.or_else(|| editor.centres_badge(pane.view));
         let Some(label) = badge.or_else(|| editor.layout_badge(pane.view)) else {
             return;
         };
@@ -177,7 +178,8 @@ fn choice_ui(
         .show_ui(ui, |ui| {
             ui.set_min_width(220.0);
             let kept = matches!(pane.choice, StackChoice::Custom(_)).then(|| pane.choice.clone());
-            for choice in StackChoice::offered().chain(kept) {
+            let bodies = BodyChoice::ALL.map(StackChoice::Body);
+            for choice in StackChoice::offered().chain(kept).chain(bodies) {
                 let is_on = choice == pane.choice;
                 let item = ui.selectable_label(is_on, choice.label());
                 if item.on_hover_text(choice.about()).clicked() {

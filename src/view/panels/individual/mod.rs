@@ -4,9 +4,12 @@
 
 mod result;
 mod rows;
+mod scan;
 
 use super::clusters::layer_row::dim_ui;
 use super::correctives::scroll_ui;
+use crate::deform::diagnostics::Metric;
+use crate::document::Person;
 use crate::editor::Editor;
 use crate::twin::{FitOptions, Kind, Measurement, Sides};
 use crate::view::commands::Command;
@@ -24,6 +27,12 @@ const LIMITS: &str = "Girths set radii evenly. They do not model the shape of mu
 pub struct IndividualPanel {
     /// The rows while a field of them is being edited.
     draft: Option<Vec<Measurement>>,
+    /// Whose rows they are.
+    drafted: Person,
+    /// The comparison with a scan whose distances were shown by themselves.
+    seen_scan: u64,
+    /// The frame in which it was drawn last.
+    drawn: u64,
 }
 
 impl IndividualPanel {
@@ -36,12 +45,18 @@ impl IndividualPanel {
         }
         scroll_ui(ui, "individual", |ui| {
             buttons_ui(ui, editor, &mut commands);
-            let known = editor.document().individual().cloned();
+            persons_ui(ui, editor, &mut commands);
+            let known = editor.measurements().cloned();
             let known = known.as_deref().cloned().unwrap_or_default();
+            if self.drafted != editor.edited_person() {
+                self.drafted = editor.edited_person();
+                self.draft = None;
+            }
             if known.rows.is_empty() {
                 self.draft = None;
                 dim_ui(ui, EMPTY);
                 dim_ui(ui, LIMITS);
+                scan::scan_ui(ui, editor, &mut commands);
                 return;
             }
             result::state_ui(ui, editor);
@@ -56,7 +71,18 @@ impl IndividualPanel {
             }
             result::report_ui(ui, editor);
             dim_ui(ui, LIMITS);
+            scan::scan_ui(ui, editor, &mut commands);
         });
+        let frame = ui.ctx().cumulative_frame_nr();
+        let serial = editor.scan_comparison().map_or(0, |scan| scan.serial);
+        if serial > self.seen_scan {
+            self.seen_scan = serial;
+            // A comparison that ended while the panel was out of sight changes no view later.
+            if frame <= self.drawn + 1 {
+                commands.push(Command::UseMetric(Metric::ScanDistance));
+            }
+        }
+        self.drawn = frame;
         commands
     }
 }
@@ -94,7 +120,8 @@ fn buttons_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
             commands.push(command);
         }
         let command = Command::RemoveMeasurements;
-        let has_rows = editor.document().individual().is_some();
+        let is_of_person = editor.edited_person() == Person::Individual;
+        let has_rows = is_of_person && editor.document().individual().is_some();
         let button = ui.add_enabled(has_rows, Button::new(command.label()));
         if button.on_hover_text(command.tooltip(ui.ctx())).clicked() {
             commands.push(command);
@@ -102,12 +129,58 @@ fn buttons_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
     });
 }
 
+/// Draws whose table is edited, and what compares the bodies.
+fn persons_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
+    let has_what_if = editor.document().person(Person::WhatIf).is_some();
+    if editor.document().individual().is_none() && !has_what_if {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        if has_what_if {
+            ui.label("Table of");
+            let edited = editor.edited_person();
+            for (person, text, name, about) in [
+                (
+                    Person::Individual,
+                    "individual",
+                    "Table of the individual",
+                    "Edit the measurements of the person.",
+                ),
+                (
+                    Person::WhatIf,
+                    "what-if",
+                    "Table of the what-if",
+                    "Edit the changed copy, which panes show beside the individual.",
+                ),
+            ] {
+                let on = edited == person;
+                let button = ui.add(Button::new(text).selected(on));
+                button.widget_info(|| WidgetInfo::selected(Role::Button, true, on, name));
+                if button.on_hover_text(about).clicked() {
+                    editor.edit_person(person);
+                }
+            }
+            ui.separator();
+        }
+        for command in [
+            Command::DuplicateIndividual,
+            Command::RemoveWhatIf,
+            Command::CompareBodies,
+        ] {
+            let text = match command {
+                Command::DuplicateIndividual if has_what_if => "Replace what-if",
+                command => command.label(),
+            };
+            let button = ui.add_enabled(command.is_enabled(editor), Button::new(text));
+            if button.on_hover_text(command.tooltip(ui.ctx())).clicked() {
+                commands.push(command);
+            }
+        }
+    });
+}
+
 fn has_height(editor: &Editor) -> bool {
-    let mut rows = editor
-        .document()
-        .individual()
-        .into_iter()
-        .flat_map(|i| &i.rows);
+    let mut rows = editor.measurements().into_iter().flat_map(|i| &i.rows);
     rows.any(|row| row.kind == Kind::Height)
 }
 

@@ -38,7 +38,7 @@ pub(super) fn state_ui(ui: &mut Ui, editor: &mut Editor) {
 
 /// Draws what the fit reached.
 pub(super) fn report_ui(ui: &mut Ui, editor: &Editor) {
-    let Some(shape) = editor.individual_shape() else {
+    let Some(shape) = editor.shape_of(editor.edited_person()) else {
         return;
     };
     for line in lines(&shape.report) {

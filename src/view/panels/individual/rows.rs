@@ -22,10 +22,9 @@ const COLUMNS: [&str; 11] = [
 pub(super) fn rows_ui(ui: &mut Ui, editor: &Editor, rows: &mut Vec<Measurement>) -> bool {
     let mut editing = false;
     let mut removed = None;
-    let report = editor.individual_shape().map(|shape| &shape.report);
-    let is_same = editor
-        .individual_shape()
-        .is_some_and(|shape| shape.rows == *rows);
+    let shape = editor.shape_of(editor.edited_person());
+    let report = shape.map(|shape| &shape.report);
+    let is_same = shape.is_some_and(|shape| shape.rows == *rows);
     let scroll = ScrollArea::horizontal().id_salt("columns of measurements");
     scroll.show(ui, |ui| {
         let grid = Grid::new("measurements").striped(true);

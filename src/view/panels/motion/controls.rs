@@ -2,6 +2,7 @@
 
 use super::super::correctives::heading_ui;
 use super::super::operation::rows::row_ui;
+use super::listening::sign_ui;
 use crate::editor::Editor;
 use crate::editor::live::{LATENCIES, LiveMotion};
 use crate::view::commands::Command;
@@ -17,6 +18,7 @@ pub(super) fn controls_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<C
         button_ui(ui, editor, "Key pose", Command::KeyPose, commands);
         calibration_ui(ui, editor, commands);
     });
+    offer_ui(ui, editor, commands);
     let mut settings = *editor.live_settings();
     let about = "The delay before a frame is shown. A longer one evens out an unsteady sender; a shorter one follows the body more closely.";
     row_ui(ui, "Latency", about, |ui| {
@@ -92,6 +94,30 @@ fn calibration_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>)
             editor.clear_live_calibration();
         }
     }
+}
+
+/// Draws the offer to calibrate a sender whose body began far from a T-pose.
+fn offer_ui(ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
+    let Some(degrees) = editor.live().and_then(LiveMotion::calibration_offer) else {
+        return;
+    };
+    let text = theme::palette(ui).text;
+    let sentence = format!(
+        "The body began {degrees:.0}\u{b0} from a T- or A-pose, as a seated one does. If the character looks wrong, the sender uses axes of its own: calibrate."
+    );
+    sign_ui(ui, &sentence, text);
+    ui.horizontal_wrapped(|ui| {
+        let command = Command::CalibrateLive;
+        let about = command.tooltip(ui.ctx());
+        let button = ui.button("Calibrate now");
+        if button.on_hover_text(about).clicked() {
+            commands.push(command);
+        }
+        let about = "Use the rotations as they are sent.";
+        if ui.button("Not now").on_hover_text(about).clicked() {
+            editor.decline_live_calibration();
+        }
+    });
 }
 
 fn button_ui(

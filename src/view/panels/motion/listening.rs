@@ -171,7 +171,7 @@ pub(super) fn empty_ui(ui: &mut Ui, editor: &Editor) {
 }
 
 /// Draws a sentence with an icon, as colour must not be the only sign.
-fn sign_ui(ui: &mut Ui, text: &str, colour: Color32) {
+pub(super) fn sign_ui(ui: &mut Ui, text: &str, colour: Color32) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         let sign = icons::ICON_WARNING.rich_text().size(14.0).color(colour);

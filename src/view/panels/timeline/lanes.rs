@@ -1,16 +1,19 @@
-//! Lanes: each recording over the time of the clip, with its coverage, gaps, events and stamps.
+//! Lanes: each recording over the time of the clip, with its coverage, gaps, events, stamps and foot contacts. A lane that is dragged
+//! sideways moves its recording in time.
 
+use super::contact_bars::ContactBars;
 use super::scale::Scale;
 use super::tracks::ROW;
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::editor::Editor;
-use crate::motion::{RecordingSummaries, RecordingSummary};
+use crate::motion::RecordingSummary;
+use crate::motion::align::ClockMap;
 use crate::view::middle;
 use crate::view::theme;
 use egui::scroll_area::ScrollSource;
 use egui::{
-    Painter, Rangef, Rect, Role, ScrollArea, Sense, Shape, Stroke, Ui, UiBuilder, WidgetInfo, pos2,
-    vec2,
+    CursorIcon, Key, Painter, PointerButton, Rangef, Rect, Role, ScrollArea, Sense, Shape, Stroke,
+    Ui, UiBuilder, WidgetInfo, pos2, vec2,
 };
 
 /// Lanes that are shown without scrolling.
@@ -22,10 +25,21 @@ const NARROW: f32 = 2.0;
 /// The width of a flag, points.
 const FLAG: f32 = 7.0;
 
-/// The lanes and what is known of their recordings.
+/// The lanes and what is dragged in them.
 #[derive(Default)]
 pub(super) struct Lanes {
-    summaries: RecordingSummaries,
+    contacts: ContactBars,
+    drag: Option<LaneDrag>,
+}
+
+/// A lane that is dragged sideways.
+#[derive(Clone, Copy)]
+struct LaneDrag {
+    recording: RecordingId,
+    /// Where the drag began, seconds.
+    from: f64,
+    /// By how much the recording is moved, seconds.
+    by: f64,
 }
 
 /// A marked moment on the timeline.
@@ -40,8 +54,9 @@ impl Lanes {
     /// The height that the recordings of the document take, points.
     pub(super) fn height(editor: &Editor) -> f32 {
         let readable = editor.document().recordings().values();
-        let n = readable.filter(|item| item.content.is_ok()).count();
-        n.min(MOST) as f32 * ROW
+        let readable = readable.filter(|item| item.content.is_ok());
+        let heights = readable.map(|item| ROW + ContactBars::height(editor, item));
+        heights.take(MOST).sum()
     }
 
     /// Draws the lanes in `rect`; the part left of `scale` holds the names.
@@ -55,15 +70,20 @@ impl Lanes {
                 .scroll_source(ScrollSource::SCROLL_BAR)
                 .show(ui, |ui| {
                     for (&id, item) in recordings.iter() {
-                        let Ok(content) = &item.content else {
+                        if item.content.is_err() {
                             continue;
-                        };
-                        let summary = self.summaries.of(id.0, content);
-                        let size = vec2(ui.available_width(), ROW);
+                        }
+                        let bars = ContactBars::height(editor, item);
+                        let size = vec2(ui.available_width(), ROW + bars);
                         let (_, row) = ui.allocate_space(size);
                         let row = Rect::from_x_y_ranges(rect.x_range(), row.y_range());
-                        if ui.is_rect_visible(row) {
-                            lane_ui(ui, row, scale, editor, (id, item), &summary);
+                        if !ui.is_rect_visible(row) {
+                            continue;
+                        }
+                        let (lane, feet) = row.split_top_bottom_at_y(row.top() + ROW);
+                        self.lane_ui(ui, lane, scale, editor, (id, item));
+                        if bars > 0.0 {
+                            self.contacts.show_ui(ui, feet, scale, editor, id);
                         }
                     }
                 });
@@ -71,21 +91,112 @@ impl Lanes {
     }
 }
 
-fn lane_ui(
-    ui: &mut Ui,
-    row: Rect,
+impl Lanes {
+    fn lane_ui(
+        &mut self,
+        ui: &mut Ui,
+        row: Rect,
+        scale: &Scale,
+        editor: &mut Editor,
+        (id, item): (RecordingId, &RecordingItem),
+    ) {
+        name_ui(ui, row.with_max_x(scale.x.min - 4.0), editor, id, item);
+        let plot = Rect::from_x_y_ranges(scale.x, row.y_range());
+        let clock = self.drag_ui(ui, plot, scale, editor, (id, item));
+        let painter = ui.painter_at(plot.intersect(ui.clip_rect()));
+        if let Some(summary) = editor.recording_summary(id).cloned() {
+            let name = item.name.as_str();
+            coverage_ui(ui, &painter, plot, scale, (id, name, clock), &summary);
+        }
+        let events = item.recording().into_iter().flat_map(|of| &of.events);
+        let events = events.map(|event| (event, None));
+        let stamps = item.stamps.iter().enumerate();
+        let stamps = stamps.map(|(i, stamp)| (stamp, Some(i)));
+        for (k, (event, stamp)) in events.chain(stamps).enumerate() {
+            let flag = Flag {
+                name: &event.name,
+                time: clock.common(event.time),
+                stamp,
+            };
+            flag_ui(ui, &painter, plot, scale, editor, (id, k), &flag);
+        }
+    }
+
+    /// Moves a recording in time with a drag of its lane; returns its clock now.
+    fn drag_ui(
+        &mut self,
+        ui: &Ui,
+        plot: Rect,
+        scale: &Scale,
+        editor: &mut Editor,
+        (id, item): (RecordingId, &RecordingItem),
+    ) -> ClockMap {
+        let mut clock = item.clock;
+        let Some(span) = item.span() else {
+            return clock;
+        };
+        let mut drag = self.drag.take_if(|drag| drag.recording == id);
+        let by = drag.map_or(0.0, |drag| drag.by);
+        let x = span.map(|time| scale.x_of(time + by));
+        let bar = Rect::from_x_y_ranges(x[0]..=x[1].max(x[0] + 2.0), plot.y_range());
+        let bar_id = ui.scope_id().with(("clock", id.0));
+        let response = ui.interact(bar.intersect(plot), bar_id, Sense::drag());
+        let label = format!(
+            "Recording {} from {:.2} to {:.2} s",
+            item.name, span[0], span[1]
+        );
+        response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, &label));
+        if let Some(at) = response.interact_pointer_pos() {
+            let time = scale.time_at(at.x);
+            if response.drag_started_by(PointerButton::Primary) {
+                editor.choose_recording(id);
+                drag = Some(LaneDrag {
+                    recording: id,
+                    from: time,
+                    by: 0.0,
+                });
+            }
+            if let Some(drag) = &mut drag {
+                drag.by = time - drag.from;
+            }
+        }
+        let ended = ui.input(|i| !i.pointer.primary_down());
+        let is_cancelled = ui.input(|i| i.key_pressed(Key::Escape));
+        match drag {
+            Some(_) if is_cancelled => {}
+            Some(drag) => {
+                clock.b += drag.by;
+                if !ended {
+                    self.drag = Some(drag);
+                } else if drag.by != 0.0 {
+                    editor.set_recording_offset(id, clock.b);
+                }
+            }
+            None => {}
+        }
+        let response = response.on_hover_and_drag_cursor(CursorIcon::ResizeHorizontal);
+        let text = format!(
+            "{label}\nDrag sideways to move it in time: its offset is {:.3} s.",
+            clock.b
+        );
+        response.on_hover_text(text);
+        clock
+    }
+}
+
+/// Draws where a recording has values, and its gaps.
+fn coverage_ui(
+    ui: &Ui,
+    painter: &Painter,
+    plot: Rect,
     scale: &Scale,
-    editor: &mut Editor,
-    (id, item): (RecordingId, &RecordingItem),
+    (id, name, clock): (RecordingId, &str, ClockMap),
     summary: &RecordingSummary,
 ) {
     let palette = theme::palette(ui);
-    name_ui(ui, row.with_max_x(scale.x.min - 4.0), editor, id, item);
-    let plot = Rect::from_x_y_ranges(scale.x, row.y_range());
     let bar = plot.shrink2(vec2(0.0, 4.0));
-    let painter = ui.painter_at(plot.intersect(ui.clip_rect()));
     let place = |from: f64, to: f64| {
-        let x = [from, to].map(|time| scale.x_of(item.clock.common(time)));
+        let x = [from, to].map(|time| scale.x_of(clock.common(time)));
         // A single sample is seen too.
         Rect::from_x_y_ranges(x[0]..=x[1].max(x[0] + 1.0), bar.y_range())
     };
@@ -98,28 +209,16 @@ fn lane_ui(
         if !gap.is_positive() {
             continue;
         }
-        hatch(&painter, gap, Stroke::new(1.0, palette.text_dim));
+        hatch(painter, gap, Stroke::new(1.0, palette.text_dim));
         // Of the narrowest there may be thousands.
         if gap.width() < NARROW {
             continue;
         }
-        let [from, to] = [from, to].map(|time| item.clock.common(time));
+        let [from, to] = [from, to].map(|time| clock.common(time));
         let text = format!("Gap from {from:.2} to {to:.2} s");
         let response = ui.interact(gap, ui.scope_id().with(("gap", id.0, i)), Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &text));
-        response.on_hover_text(format!("{text}\nNo channel of {} has a value.", item.name));
-    }
-    let events = item.recording().into_iter().flat_map(|of| &of.events);
-    let events = events.map(|event| (event, None));
-    let stamps = item.stamps.iter().enumerate();
-    let stamps = stamps.map(|(i, stamp)| (stamp, Some(i)));
-    for (k, (event, stamp)) in events.chain(stamps).enumerate() {
-        let flag = Flag {
-            name: &event.name,
-            time: item.clock.common(event.time),
-            stamp,
-        };
-        flag_ui(ui, &painter, plot, scale, editor, (id, k), &flag);
+        response.on_hover_text(format!("{text}\nNo channel of {name} has a value."));
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod clip_menu;
 mod clips;
+mod contact_bars;
 mod lanes;
 mod ruler;
 mod scale;

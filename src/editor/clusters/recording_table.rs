@@ -1,0 +1,254 @@
+//! The values of recordings at common times, written as a table in the background.
+
+use crate::cluster::channel::RecordingId;
+use crate::editor::Editor;
+use crate::editor::files::file_name;
+use crate::editor::jobs::EditorJob;
+use crate::evaluate::{JobError, JobHandle};
+use crate::finding::{counted, trimmed};
+use crate::io::Outputs;
+use crate::motion::Recording;
+use crate::motion::aggregate::{Aggregate, MAX_VALUES, Stream, frame_times, overlap};
+use crate::motion::align::ClockMap;
+use crate::task::Task;
+use glam::DQuat;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The range of the rate, rows a second.
+pub const TABLE_RATES: std::ops::RangeInclusive<f64> = 1.0..=1000.0;
+/// The message after a cancelled export.
+const CANCELLED: &str = "Cancelled. No table was written.";
+
+/// How recordings become a table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TableOptions {
+    /// Rows a second.
+    pub rate: f64,
+    /// Whether the active recording alone is written.
+    pub only_active: bool,
+    /// Whether rows are left out in which a channel has no value.
+    pub only_valid: bool,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        Self {
+            rate: 60.0,
+            only_active: false,
+            only_valid: false,
+        }
+    }
+}
+
+/// The options, and the tables that are being written.
+#[derive(Default)]
+pub(in crate::editor) struct RecordingTables {
+    options: TableOptions,
+    writing: Vec<JobHandle<Result<String, String>>>,
+}
+
+/// A recording by its name, on the clock of the timeline.
+struct Named {
+    name: String,
+    recording: Arc<Recording>,
+    clock: ClockMap,
+}
+
+/// What a table is made of.
+struct TableRequest {
+    streams: Vec<Named>,
+    /// The number of recordings that cannot be read.
+    n_unread: usize,
+    /// Seconds of the timeline; `None`: as long as all streams have samples.
+    range: Option<[f64; 2]>,
+    options: TableOptions,
+    /// By name, the rest rotations of the model's joints.
+    rest: BTreeMap<String, DQuat>,
+}
+
+impl Editor {
+    /// How recordings become a table.
+    pub fn table_options(&self) -> TableOptions {
+        self.recording_tables.options
+    }
+
+    /// Sets how recordings become a table; a rate outside of [`TABLE_RATES`] is clamped.
+    pub fn set_table_options(&mut self, options: TableOptions) {
+        let (low, high) = (*TABLE_RATES.start(), *TABLE_RATES.end());
+        let rate = if options.rate.is_finite() {
+            options.rate.clamp(low, high)
+        } else {
+            self.recording_tables.options.rate
+        };
+        self.recording_tables.options = TableOptions { rate, ..options };
+    }
+
+    /// Writes the channels of the recordings at common times as CSV or, to a .jsonl file, as JSON lines: over the loop range of the
+    /// timeline, otherwise as long as all of them have samples.
+    pub fn export_table(&mut self, path: &Path) {
+        let options = self.recording_tables.options;
+        let active = self.active_recording().filter(|_| options.only_active);
+        let is_chosen = |id: &RecordingId| active.is_none_or(|active| active == *id);
+        let items = self.document.recordings().iter();
+        let items = items.filter(|(id, _)| is_chosen(id));
+        let streams = items.filter_map(|(_, item)| {
+            Some(Named {
+                name: item.name.clone(),
+                recording: item.content.as_ref().ok()?.clone(),
+                clock: item.clock,
+            })
+        });
+        let streams: Vec<Named> = streams.collect();
+        if streams.is_empty() {
+            self.notify(if active.is_some() {
+                "The active recording cannot be read: relink its file first."
+            } else {
+                "There is no recording that can be read: record or import one first."
+            });
+            return;
+        }
+        let recordings = self.document.recordings().iter();
+        let n_chosen = recordings.filter(|(id, _)| is_chosen(id)).count();
+        let n_unread = n_chosen - streams.len();
+        let skeleton = self.document.skeleton();
+        let rest = skeleton.live_joints().map(|joint| {
+            let joint = skeleton.joint(joint);
+            (joint.name.clone(), joint.rest.rotation)
+        });
+        let request = TableRequest {
+            streams,
+            n_unread,
+            range: self.playback().range.map(|(from, to)| [from, to]),
+            options,
+            rest: rest.collect(),
+        };
+        let (theirs, outputs) = (path.to_owned(), self.outputs());
+        let label = format!("Writing {}", file_name(path));
+        let work = move |task: &Task| write(&request, &theirs, outputs, task);
+        let job = self.lane.submit(EditorJob::WriteTable, &label, work);
+        self.recording_tables.writing.push(job);
+    }
+
+    /// Takes a table that was written.
+    pub(in crate::editor) fn take_table(&mut self) {
+        let writing = &mut self.recording_tables.writing;
+        let Some(at) = writing.iter().position(JobHandle::has_ended) else {
+            return;
+        };
+        let job = writing.remove(at);
+        let is_cancelled = job.task().is_cancelled();
+        match job.into_result() {
+            Ok(Ok(said)) => self.notify(said),
+            Err(JobError::Cancelled) => self.notify(CANCELLED),
+            Ok(Err(_)) if is_cancelled => self.notify(CANCELLED),
+            Ok(Err(why)) => self.notify_error(why),
+            Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
+        }
+    }
+}
+
+/// Writes a table; what it holds, in a sentence.
+fn write(
+    request: &TableRequest,
+    path: &Path,
+    mut outputs: Outputs,
+    task: &Task,
+) -> Result<String, String> {
+    let cancelled = |_| CANCELLED.to_owned();
+    task.step("Aggregating the recordings", 0.0)
+        .map_err(cancelled)?;
+    let output = outputs.claim(path).map_err(|why| why.to_string())?;
+    let streams: Vec<Stream<'_>> = request
+        .streams
+        .iter()
+        .map(|of| Stream {
+            name: &of.name,
+            recording: &of.recording,
+            clock: of.clock,
+        })
+        .collect();
+    let Some([start, end]) = request.range.or_else(|| overlap(&streams)) else {
+        return Err(
+            "The recordings have no time in common: drag a lane of the timeline, set a loop range, or export the active recording alone."
+                .into(),
+        );
+    };
+    let rate = request.options.rate;
+    if let Some(name) = clash(&streams) {
+        return Err(format!(
+            "Two channels would have the name \"{name}\": rename one of the recordings."
+        ));
+    }
+    let n_columns: usize = streams.iter().map(|s| columns(s.recording)).sum();
+    let n_rows = (end - start) * rate + 1.0;
+    if n_rows * n_columns as f64 > MAX_VALUES as f64 {
+        return Err(format!(
+            "{n_rows:.0} rows of {n_columns} columns are too many: set a loop range, or a lower rate."
+        ));
+    }
+    let at_rest = |joint: &str| request.rest.get(joint).copied().unwrap_or(DQuat::IDENTITY);
+    let times = frame_times(start, end, rate);
+    let made = Aggregate::new(&streams, times, rate, |_| true, at_rest);
+    let mut made = made.map_err(|why| format!("A recording cannot be sampled: {why}."))?;
+    task.step("Writing the table", 0.5).map_err(cancelled)?;
+    if request.options.only_valid {
+        made.keep_valid();
+    }
+    if made.times.is_empty() {
+        return Err(
+            "There is no row to write: in none of them all channels have values, or the loop range is outside of the recordings."
+                .into(),
+        );
+    }
+    let is_lines = path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("jsonl"));
+    let bytes = if is_lines {
+        made.to_json_lines()
+    } else {
+        made.to_csv().into_bytes()
+    };
+    task.step("Writing the table", 0.8).map_err(cancelled)?;
+    output.write(&bytes).map_err(|why| why.to_string())?;
+    let mut said = format!(
+        "Exported {}: {} of {}, {} to {} s.",
+        file_name(path),
+        counted(made.times.len(), "row"),
+        counted(made.channels.len(), "channel"),
+        trimmed((start * 1e3).round() / 1e3),
+        trimmed((end * 1e3).round() / 1e3)
+    );
+    if request.n_unread > 0 {
+        let them = if request.n_unread == 1 { "is" } else { "are" };
+        let n = counted(request.n_unread, "recording");
+        said = format!("{said} {n} could not be read and {them} not in it.");
+    }
+    Ok(said)
+}
+
+/// The number of columns of a recording, each channel with one that says whether it has a value.
+fn columns(of: &Recording) -> usize {
+    4 * of.markers.len() + 5 * of.rotations.len() + 2 * (of.scalars.len() + of.labels.len())
+}
+
+/// A name that two columns would have.
+fn clash(streams: &[Stream<'_>]) -> Option<String> {
+    let mut known = BTreeSet::new();
+    for stream in streams {
+        let of = stream.recording;
+        let names = of.markers.iter().map(|track| &track.name);
+        let names = names.chain(of.rotations.iter().map(|track| &track.name));
+        let names = names.chain(of.scalars.iter().map(|track| &track.name));
+        let names = names.chain(of.labels.iter().map(|track| &track.name));
+        for name in names {
+            let column = format!("{}.{name}", stream.name);
+            if known.contains(&column) {
+                return Some(column);
+            }
+            known.insert(column);
+        }
+    }
+    None
+}

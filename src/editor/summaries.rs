@@ -1,0 +1,81 @@
+//! Summaries of the recordings, read in the background: a recording of half an hour has millions of samples.
+//!
+//! Invariant: a summary is shown for the content that it was read from.
+
+use super::Editor;
+use super::jobs::EditorJob;
+use crate::cluster::channel::RecordingId;
+use crate::evaluate::JobHandle;
+use crate::motion::{Recording, RecordingSummary};
+use crate::task::Task;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The summaries that are known, and the one that is being read.
+#[derive(Default)]
+pub(super) struct Summaries {
+    /// `None`: it could not be read.
+    known: BTreeMap<RecordingId, (Arc<Recording>, Option<Arc<RecordingSummary>>)>,
+    reading: Option<(RecordingId, Arc<Recording>, JobHandle<RecordingSummary>)>,
+}
+
+impl Summaries {
+    /// Drops what belongs to the previous model.
+    pub(super) fn forget_model(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl Editor {
+    /// The rate of a recording, how much of each channel it has, and its gaps; `None` until they are read.
+    pub fn recording_summary(&self, recording: RecordingId) -> Option<&Arc<RecordingSummary>> {
+        let content = self.document.recordings().get(&recording)?;
+        let content = content.content.as_ref().ok()?;
+        let (of, summary) = self.summaries.known.get(&recording)?;
+        summary.as_ref().filter(|_| Arc::ptr_eq(of, content))
+    }
+
+    /// Whether the summary of a recording could not be read.
+    pub fn has_no_summary(&self, recording: RecordingId) -> bool {
+        let item = self.document.recordings().get(&recording);
+        let content = item.and_then(|item| item.content.as_ref().ok());
+        let known = self.summaries.known.get(&recording);
+        let known = known.zip(content);
+        known.is_some_and(|((of, summary), content)| summary.is_none() && Arc::ptr_eq(of, content))
+    }
+
+    /// Reads the summary of a recording that is new or has another content. Returns whether it started.
+    pub(super) fn start_summary(&mut self) -> bool {
+        if self.summaries.reading.is_some() {
+            return false;
+        }
+        let recordings = self.document.recordings().clone();
+        let known = &mut self.summaries.known;
+        known.retain(|id, _| recordings.contains_key(id));
+        let next = recordings.iter().find_map(|(&id, item)| {
+            let content = item.content.as_ref().ok()?;
+            let is_known = known
+                .get(&id)
+                .is_some_and(|(of, _)| Arc::ptr_eq(of, content));
+            (!is_known).then(|| (id, content.clone()))
+        });
+        let Some((id, content)) = next else {
+            return false;
+        };
+        let theirs = content.clone();
+        let work = move |_: &Task| RecordingSummary::new(&theirs);
+        let label = "Reading the recording";
+        let job = self.lane.submit(EditorJob::Summary, label, work);
+        self.summaries.reading = Some((id, content, job));
+        true
+    }
+
+    /// Takes a summary that was read.
+    pub(super) fn take_summary(&mut self) {
+        let reading = &mut self.summaries.reading;
+        if let Some((id, content, job)) = reading.take_if(|reading| reading.2.has_ended()) {
+            let summary = job.into_result().ok().map(Arc::new);
+            self.summaries.known.insert(id, (content, summary));
+        }
+    }
+}
