@@ -10,6 +10,7 @@ use sinew::twin::Kind;
 use sinew::view::Shading;
 use sinew::view::commands::Command;
 use sinew::view::frame::PanelKind;
+use std::fmt::Write as _;
 
 /// The largest distance of a point on screen from the origin.
 fn reach(window: &Window) -> f32 {
@@ -120,7 +121,7 @@ fn a_scan_is_compared_and_its_distances_are_shown() {
         points.len()
     );
     for p in &points {
-        text += &format!("{} {} {}\n", p.x, p.y, p.z + 0.002);
+        writeln!(text, "{} {} {}", p.x, p.y, p.z + 0.002).expect("a line");
     }
     std::fs::write(&path, text).expect("a file");
     window.find_and_run(Command::TogglePanel(PanelKind::Individual));
@@ -139,10 +140,13 @@ fn a_scan_is_compared_and_its_distances_are_shown() {
     assert!(window.says("Colours of Distance to scan, mm: -20, "));
     assert!(window.says("Distance to scan: p99 "));
     window.picture("heat-scan");
+    window.click(Role::Button, "Maximise Individual");
+    window.picture("scan-figures");
     press(&mut window, "Go to the largest distance, body to scan");
     assert_eq!(window.app().editor().n_selected(), 1);
     press(&mut window, "Clear comparison");
     assert!(!window.says("Within 5 mm"));
+    window.click(Role::Button, "Restore Individual");
     assert_ne!(window.app().viewport().options.metric, Metric::ScanDistance);
 }
 

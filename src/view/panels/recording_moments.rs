@@ -5,7 +5,7 @@ use super::correctives::heading_ui;
 use super::time_field::time_ui;
 use crate::cluster::channel::{RecordingId, RecordingItem};
 use crate::editor::Editor;
-use egui::{Grid, Key, Response, Role, TextEdit, Ui, WidgetInfo};
+use egui::{Grid, Key, Response, Role, TextEdit, Ui, Vec2, WidgetInfo};
 use egui_material_icons::icons;
 
 /// The width of the field of a name, points.
@@ -133,7 +133,7 @@ impl RecordingMoments {
 
 fn name_ui(ui: &mut Ui, label: &str, name: &mut String) -> Response {
     let field = TextEdit::singleline(name).desired_width(NAME);
-    let response = ui.add(field);
+    let response = ui.add(field.min_size(Vec2::new(NAME, 0.0)));
     response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, label));
     response
 }
