@@ -66,7 +66,7 @@ pub(super) fn run(document: &Document, joint: JointId) -> Result<Done, RigError>
     let place = |joint: JointId| world[joint.get()].translation;
     let at = place(joint);
     let child = main_child(document, joint).map(place);
-    let parent = skeleton.joint(joint).parent.map(place);
+    let parent = skeleton.logical_parent(joint).map(place);
     let along = child
         .map(|child| child - at)
         .filter(|along| along.length() > 0.0);
