@@ -10,6 +10,7 @@ use crate::document::rig::{
     self, Axis, Children, Draw, Extrude, Insert, Intent, KEY_TOLERANCE, Keep, Move, Orient,
     Reparent, RigError, SecondAxis, WeightRecipient,
 };
+use crate::finding::counted;
 use crate::skeleton::constraint::Constraint;
 use crate::skeleton::joint_limits::JointLimits;
 use crate::skeleton::orientation::world_of;
@@ -316,6 +317,14 @@ impl Operation {
 fn apply_pose(document: &Document, pose: &Pose) -> Result<Done, RigError> {
     let mut done = Done::of(rig::apply_pose(document, pose)?);
     done.notes.extend(layers::of_new_rest(document, pose));
+    let n_new = done.edit.new_meshes().count();
+    if let Some(name) = done.edit.new_meshes().next() {
+        let note = format!(
+            "Instances of a mesh get different shapes: {} added, as “{name}”.",
+            counted(n_new, "mesh")
+        );
+        done.notes.push(note);
+    }
     done.notes.push(
         "The shape is that of linear blend skinning. Vertices of several bones move differently in other poses now.".into(),
     );

@@ -1,20 +1,22 @@
 //! A pose applied to the mesh: the posed shape is bound, clips stay, and project and file hold it.
 
-use crate::bake_sources::{add_morphs, document as document_of, json_of, tube};
+use crate::bake_sources::{add_morphs, document as document_of, json_of, skin, tube};
 use crate::cli::{asset, done as cli};
 use crate::export_models::reopen;
+use crate::gltf_builder::Gltf;
 use crate::rig_draw::assert_comes_back;
 use crate::rig_tools::{done, refused, unchanged};
 use crate::shared::shared_dir;
 use glam::{DQuat, DVec3, Vec3};
 use serde_json::json;
 use sinew::document::rig::measure::{Compared, diagonal, posed_points, rest_points};
-use sinew::document::{Document, MeshId};
+use sinew::document::{Document, Edit, MeshId};
 use sinew::export::{ExportOptions, GltfFormat, export};
 use sinew::io::pose_file::read_pose;
 use sinew::mesh::{Mesh, Morph};
 use sinew::rig::Operation;
 use sinew::skeleton::{JointId, Pose};
+use sinew::skinning::Rows;
 use sinew::task::Task;
 use std::sync::Arc;
 
@@ -358,4 +360,123 @@ fn the_file_has_the_normals_of_the_shape_in_its_morph_targets() {
             .all(|(a, b)| a.distance(b) < 1e-3);
         assert_eq!(is_same, morph.normals.is_empty(), "{}", morph.name);
     }
+}
+
+/// A file with one mesh that three skins draw, the third in the pose of the first, and a node without a skin.
+fn crowd() -> Gltf {
+    let mut gltf = tube(2);
+    for k in 1..3 {
+        let first = gltf.json["nodes"].as_array().unwrap().len();
+        gltf.push(
+            "nodes",
+            json!({"name": format!("Lower {k}"), "children": [first + 1], "translation": [3 * k, 0, 0]}),
+        );
+        gltf.push(
+            "nodes",
+            json!({"name": format!("Upper {k}"), "translation": [0, 1, 0]}),
+        );
+        let skin = skin(&mut gltf, first, 2, 1.0);
+        let skin = gltf.push("skins", skin);
+        let drawn = gltf.push("nodes", json!({"mesh": 0, "skin": skin}));
+        for node in [first, drawn] {
+            let roots = gltf.json["scenes"][0]["nodes"].as_array_mut().unwrap();
+            roots.push(json!(node));
+        }
+    }
+    let statue = gltf.push("nodes", json!({"mesh": 0, "translation": [-4, 0, 0]}));
+    let roots = gltf.json["scenes"][0]["nodes"].as_array_mut().unwrap();
+    roots.push(json!(statue));
+    gltf
+}
+
+#[test]
+fn a_mesh_under_several_skins_gets_a_copy_for_each_shape() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("crowd.glb");
+    std::fs::write(&file, crowd().glb()).unwrap();
+    let open = |path| sinew::io::open_any(path, &Task::new()).unwrap();
+    let before = open(&file).document;
+    let mut pose = Pose::clone(before.rest_pose());
+    let upper = |name: &str| {
+        let skeleton = before.skeleton();
+        let mut joints = skeleton.live_joints();
+        joints.find(|&j| skeleton.joint(j).name == name).unwrap()
+    };
+    let bend = DQuat::from_rotation_z(0.9);
+    for (name, turn) in [
+        ("Joint 1", bend),
+        ("Upper 1", DQuat::from_rotation_x(-0.6)),
+        ("Upper 2", bend),
+    ] {
+        pose.locals[upper(name).get()].rotation = turn;
+    }
+    let mut after = before.clone();
+    let operation = Operation::ApplyPose(Arc::new(pose.clone()));
+    let (made, _) = done(&mut after, &operation);
+    let said = made
+        .notes
+        .iter()
+        .any(|note| note.contains("2 meshes added"));
+    assert!(said, "{:?}", made.notes);
+    // The statue keeps the shape of the file; the first and third skin share one.
+    assert!(off(&before, &pose, &after) < 1e-6);
+    let names = |d: &Document| -> Vec<String> {
+        let items = d.meshes().values();
+        items.map(|item| item.geometry.name.clone()).collect()
+    };
+    assert_eq!(names(&after), ["Tube", "Tube.001", "Tube.002"]);
+    let drawn = |d: &Document| -> Vec<u32> { d.instances().values().map(|i| i.mesh.0).collect() };
+    assert_eq!(drawn(&after), [1, 2, 1, 0]);
+    let first = |d: &Document| d.meshes()[&MeshId(0)].geometry.positions.clone();
+    assert_eq!(first(&after), first(&before));
+
+    // The file has them, and moves like the document.
+    let options = ExportOptions {
+        format: GltfFormat::Glb,
+        ..ExportOptions::default()
+    };
+    let compare = |read: &Document| {
+        assert_eq!(names(read), names(&after));
+        assert_eq!(drawn(read), drawn(&after));
+        let mut posed = Pose::clone(after.rest_pose());
+        for name in ["Joint 1", "Upper 1", "Upper 2"] {
+            posed.locals[upper(name).get()].rotation *= DQuat::from_rotation_y(0.4);
+        }
+        let world = posed.world_matrices(after.skeleton());
+        for (id, instance) in after.instances() {
+            let now = posed_points(read, &read.instances()[id], &world);
+            for (a, b) in posed_points(&after, instance, &world).iter().zip(&now) {
+                assert!(a.distance(*b) < 1e-5, "{a} {b}");
+            }
+        }
+    };
+    compare(&reopen(&export(&after, &options, &Task::new()).unwrap()));
+    // Painted alone, a copy is written alone.
+    let mut painted = after.clone();
+    let blended = |d: &Document, mesh: u32| -> Vec<u32> {
+        let rows = &d.meshes()[&MeshId(mesh)].influences;
+        (0..rows.len() as u32)
+            .filter(|&p| rows.row(p).len() == 2)
+            .collect()
+    };
+    let n = blended(&after, 2).len();
+    let rows: Rows = std::iter::once(vec![(1u16, 1.0f32)]).collect();
+    let mut paint = Edit::influences(MeshId(2), vec![blended(&after, 2)[0]], rows);
+    painted.apply(&mut paint).unwrap();
+    let read = reopen(&export(&painted, &options, &Task::new()).unwrap());
+    assert_eq!([1, 2].map(|k| blended(&read, k).len()), [n, n - 1]);
+
+    // The project, too.
+    let path = folder.path().join("crowd.ron");
+    sinew::io::project::save(&painted, &path, &Task::new()).unwrap();
+    let again = open(&path);
+    assert!(again.findings.is_empty(), "{:?}", again.findings);
+    assert_eq!(again.document.mesh_copies(), painted.mesh_copies());
+    assert_comes_back(&again.document, &painted);
+    assert_eq!(blended(&again.document, 2), blended(&painted, 2));
+
+    // Posed again, the copies are changed themselves.
+    pose.locals[upper("Upper 1").get()].rotation = DQuat::from_rotation_y(0.3);
+    done(&mut after, &Operation::ApplyPose(Arc::new(pose)));
+    assert_eq!(drawn(&after), [1, 2, 1, 0]);
 }

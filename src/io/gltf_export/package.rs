@@ -12,7 +12,7 @@ use super::nodes::patch_names;
 use super::patch::{Patch, Patched};
 use super::report::ExportReport;
 use super::slots::FileSlots;
-use super::{external, text};
+use super::{external, mesh_copies, text};
 use crate::document::{Document, Source, SourceKind};
 use crate::finding::Finding;
 use crate::io::gltf_json::{value, view};
@@ -112,6 +112,7 @@ impl Package {
         report: &mut ExportReport,
     ) -> (Self, Patch) {
         let mut package = Self::new(source, destination, &mut report.findings);
+        package.copy_meshes(document);
         let mut patch = package.patch(Policy::Compact);
         patch_joints(
             document,
@@ -122,6 +123,11 @@ impl Package {
         );
         patch_names(document, &mut patch.json);
         (package, patch)
+    }
+
+    /// Adds the copies of meshes.
+    pub(super) fn copy_meshes(&mut self, document: &Document) {
+        mesh_copies::add(document, &mut self.json);
     }
 
     /// The JSON to patch; `policy`: the handling of unreferenced bytes.

@@ -59,6 +59,7 @@ pub(super) fn apply_within(
     };
     let n_cycles = opening.document.constraint_cycles().len();
     opening.clear_constraints(&project.constraints);
+    opening.mesh_copies(project.mesh_copies);
     rig::restore(
         entries,
         &mut opening.document,
@@ -117,6 +118,11 @@ pub(super) struct Opening {
 impl Opening {
     pub(super) fn mesh(&mut self, index: u32, name: &str) -> Option<MeshId> {
         self.meshes.find(index, Some(name), &mut self.findings)
+    }
+
+    /// Names a mesh that the project adds.
+    pub(super) fn add_mesh(&mut self, id: MeshId, name: String) {
+        self.meshes.add(id.0, name, id);
     }
 
     /// [`Self::mesh`] with findings of their own.

@@ -78,6 +78,7 @@ impl From<Project> for v11::Project {
             joints: old.joints,
             skins: old.skins,
             instances: old.instances,
+            mesh_copies: Vec::new(),
             weights: old.weights,
             kept_weights: Vec::new(),
             shapes: Vec::new(),

@@ -46,6 +46,9 @@ pub struct Project {
     /// Objects whose node or skin is not the one of the source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) instances: Vec<InstanceEntry>,
+    /// Copies of meshes of the source, which some of their objects draw instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) mesh_copies: Vec<MeshCopyEntry>,
     /// Influences that differ from the source's, one entry per mesh.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) weights: Vec<MeshWeights>,
@@ -225,6 +228,16 @@ pub(super) struct InstanceEntry {
 pub(super) struct KeptEntry {
     pub(super) skin: u32,
     pub(super) weights: MeshWeights,
+}
+
+/// A copy of a mesh: its number and name, and those of the mesh of the source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MeshCopyEntry {
+    pub(super) mesh: Named,
+    pub(super) of: Named,
+    /// The nodes of the source that draw the copy.
+    pub(super) instances: Vec<u32>,
 }
 
 /// The vertices of one mesh: positions one a point, normals one a distinct normal, in mesh space.
