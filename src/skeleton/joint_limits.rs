@@ -1,5 +1,6 @@
 //! Rotation limits of joints. Unlike a Limit Rotation constraint they leave clips as they are: they act while the artist poses.
 
+use super::constraint::EulerOrder;
 use super::constraint::limit::limit_euler;
 use crate::math::Transform;
 use crate::math::transform::normalize_or_identity;
@@ -31,7 +32,7 @@ impl JointLimits {
     /// A local rotation, clamped to the limits.
     pub fn clamped(&self, rotation: DQuat, rest: &Transform) -> DQuat {
         let turn = rest.rotation.conjugate() * rotation;
-        rest.rotation * limit_euler(turn, self.0)
+        rest.rotation * limit_euler(turn, self.0, EulerOrder::Xyz)
     }
 
     /// The angle by which a local rotation exceeds the limits, radians; 0 within them.

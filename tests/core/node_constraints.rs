@@ -13,7 +13,7 @@ use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, EditError};
 use sinew::export::{ExportOptions, Exported, export};
 use sinew::io::import_bytes;
-use sinew::skeleton::constraint::{self, Constraint, Rule};
+use sinew::skeleton::constraint::{self, Constraint, EulerOrder, Rule};
 use sinew::skeleton::{JointId, Pose};
 use sinew::task::Task;
 
@@ -156,7 +156,10 @@ fn node_constraints_of_vrm_are_read_kept_and_written() {
     constrain(
         &mut document,
         JointId(5),
-        &[Rule::LimitAngles([[-0.5, 0.5]; 3])],
+        &[Rule::LimitAngles {
+            ranges: [[-0.5, 0.5]; 3],
+            order: EulerOrder::Xyz,
+        }],
     );
     let exported = plain(&document);
     let json = json_of(&exported.files[0].1);
@@ -186,7 +189,10 @@ fn node_constraints_of_vrm_are_read_kept_and_written() {
     document.apply(&mut edit(JointId(4), vec![roll])).unwrap();
     let muted = Constraint {
         is_muted: true,
-        ..Constraint::new(Rule::LimitAngles([[-0.5, 0.5]; 3]))
+        ..Constraint::new(Rule::LimitAngles {
+            ranges: [[-0.5, 0.5]; 3],
+            order: EulerOrder::Xyz,
+        })
     };
     document.apply(&mut edit(JointId(5), vec![muted])).unwrap();
     let quarter = Constraint {
