@@ -220,6 +220,7 @@ impl SinewApp {
                         | RigKind::BindKept
                         | RigKind::ApplyPose
                         | RigKind::PoseAsRest
+                        | RigKind::Pin
                 ) {
                     self.set_mode(Mode::Rig);
                 }

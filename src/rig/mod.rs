@@ -18,6 +18,7 @@ mod layers;
 mod motion;
 mod operation;
 mod parent;
+mod pin;
 mod plan;
 mod remove;
 mod report;

@@ -3,11 +3,11 @@
 use super::bone::{locked_note, tail_of};
 use super::done::Done;
 use super::template::Template;
-use super::{bind, centre, layers, parent, remove, roll, side, template, twist, unbind};
+use super::{bind, centre, layers, parent, pin, remove, roll, side, template, twist, unbind};
 use crate::document::Document;
 use crate::document::rig::measure::diagonal;
 use crate::document::rig::{
-    self, Axis, Children, Draw, Extrude, Insert, Intent, KEY_TOLERANCE, Keep, Move, Orient,
+    self, Axis, Children, Draw, Extrude, Insert, Intent, KEY_TOLERANCE, Keep, Move, Orient, Pin,
     Reparent, RigError, SecondAxis, WeightRecipient,
 };
 use crate::finding::counted;
@@ -149,6 +149,8 @@ pub enum Operation {
     ApplyPose(Arc<Pose>),
     /// Makes a pose the rest pose; clips stay.
     PoseAsRest(Arc<Pose>),
+    /// Holds a joint in place over a range of a clip.
+    Pin(Pin),
     /// Infers the logical parents of flat rigs, whose joints are all children of one node.
     InferParents,
     /// Sets the rotation limits of a joint.
@@ -195,6 +197,7 @@ impl Operation {
             Self::BindKept => "Bind with kept weights",
             Self::ApplyPose(_) => "Apply pose to mesh",
             Self::PoseAsRest(_) => "Use pose as rest pose",
+            Self::Pin(_) => "Pin over range",
             Self::InferParents => "Infer logical parents",
             Self::Limit { .. } => "Set rotation limits",
             Self::LogicalParent { .. } => "Set logical parent",
@@ -297,6 +300,7 @@ impl Operation {
             Self::Bind(method) => bind::run(document, *method, task),
             Self::Unbind => unbind::unbind(document),
             Self::BindKept => unbind::bind_kept(document),
+            Self::Pin(request) => pin::run(document, request, task),
             Self::InferParents => rig::infer_logical_parents(document).map(Done::of),
             &Self::Limit { joint, limits } => {
                 rig::set_limits(document, joint, limits).map(Done::of)

@@ -82,6 +82,20 @@ impl KeyTimes {
         self
     }
 
+    /// Those between two times, with these and `more` besides, for a motion that does not only step.
+    #[must_use]
+    pub fn within(mut self, [from, to]: [f32; 2], more: &[f32]) -> Self {
+        self.times.extend_from_slice(more);
+        for times in [&mut self.times, &mut self.steps] {
+            times.retain(|time| from < *time && *time < to);
+        }
+        self.times.extend([from, to]);
+        self.times.sort_by(f32::total_cmp);
+        self.times.dedup();
+        self.all_step = false;
+        self
+    }
+
     /// Whether all channels step.
     pub fn all_step(&self) -> bool {
         self.all_step

@@ -295,6 +295,11 @@ fn every_command_runs_by_its_label_and_leaves_a_working_window() {
                 Command::EditRig(RigKind::PoseAsRest) => {
                     window.harness.state_mut().editor_mut().set_time(0.4);
                 }
+                Command::EditRig(RigKind::Pin) => {
+                    let ends = |j: &JointId| window.editor().chain_of(*j).is_some();
+                    let end = window.bones().into_iter().find(ends);
+                    window.harness.state_mut().editor_mut().select_joint(end);
+                }
                 _ => {}
             }
             if command.row().submenu == "Pose library" {

@@ -5,7 +5,7 @@ use egui::{Key, Modifiers, Pos2, Role};
 use egui_kittest::kittest::Queryable as _;
 use sinew::document::Document;
 use sinew::document::rig::Intent;
-use sinew::editor::{RigKind, RigTool};
+use sinew::editor::{PinSettings, RigKind, RigTool};
 use sinew::skeleton::JointId;
 use sinew::tools::Screen;
 use sinew::view::commands::Command;
@@ -516,4 +516,58 @@ fn limits_of_a_bone_hold_the_gizmo() {
         "it turned"
     );
     assert_eq!(limits.excess(local.rotation, &rest), 0.0);
+}
+
+/// The end of a limb stays in place over the loop range, as keyframes, and its settings replace the step.
+#[test]
+fn a_bone_is_pinned_over_the_loop_range() {
+    let mut window = Window::on("mannequin.glb");
+    let clip = window.document().clips().keys().next().copied();
+    let editor = window.harness.state_mut().editor_mut();
+    editor.show_clip(clip);
+    let pin = Command::EditRig(RigKind::Pin);
+    let root = window.bones()[0];
+    window.select(root);
+    assert!(!pin.is_enabled(window.editor()));
+    let ends = |j: &JointId| window.editor().chain_of(*j).is_some();
+    let end = window.bones().into_iter().rfind(ends).expect("a limb");
+    window.select(end);
+    window.settle();
+    let before = window.document().clone();
+    let mode = window.app().viewport().mode;
+    let editor = window.harness.state_mut().editor_mut();
+    editor.set_time(0.3);
+    editor.set_loop_range(Some((0.2, 0.5)));
+    window.find_and_run(pin);
+    window.settle();
+    assert_eq!(
+        window.app().viewport().mode,
+        mode,
+        "the clip stays in sight"
+    );
+    let RigTool::Pin(settings) = window.editor().rig_adjusting().unwrap().tool().clone() else {
+        panic!("another operation")
+    };
+    assert_eq!((settings.range, settings.at), ([0.2, 0.5], 0.3));
+    assert!(window.says("Place at") && window.says("stays in place from 0.20 s to 0.50 s"));
+    window.picture("pin-over-range");
+    let place = |document: &Document, time: f64| {
+        let clip = &document.clips()[&clip.unwrap()];
+        let pose = document.pose_of_clip(clip, time);
+        pose.world_matrices(document.skeleton())[end.get()].translation
+    };
+    let wanted = place(&before, 0.3);
+    for time in [0.2, 0.35, 0.5] {
+        let off = place(window.document(), time).distance(wanted);
+        assert!(off < 2e-3, "{time}: {off}");
+    }
+    let range = [0.25, 0.5];
+    let editor = window.harness.state_mut().editor_mut();
+    editor.set_rig_tool(RigTool::Pin(PinSettings { range, ..settings }));
+    window.settle();
+    assert_eq!(window.editor().history().n_undo(), 1);
+    assert!(window.says("stays in place from 0.25 s"));
+    window.click(Role::Button, "Apply");
+    window.key(CTRL, Key::Z);
+    assert!(window.document().same_content(&before));
 }

@@ -1,7 +1,7 @@
 //! The operations on bones with their settings, and the steps that each takes on the selected bones.
 
-use crate::document::Document;
-use crate::document::rig::{Axis, Intent};
+use crate::document::rig::{Axis, Intent, PIN_EASE_SECS, Pin};
+use crate::document::{ClipId, Document};
 use crate::rig::{Operation, Template};
 use crate::skeleton::{JointId, Pose};
 use crate::tools::transform::topmost;
@@ -47,6 +47,8 @@ pub enum RigKind {
     ApplyPose,
     /// Makes the pose the rest pose.
     PoseAsRest,
+    /// Holds the bones in place over a range of the clip.
+    Pin,
     /// Finds the logical parents of flat rigs.
     InferParents,
 }
@@ -124,8 +126,23 @@ pub enum RigTool {
     ApplyPose(Arc<Pose>),
     /// Makes a pose the rest pose.
     PoseAsRest(Arc<Pose>),
+    /// Holds the bones in place over a range of a clip.
+    Pin(PinSettings),
     /// Finds the logical parents of flat rigs.
     InferParents,
+}
+
+/// Where and how long bones are held in place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PinSettings {
+    /// The clip.
+    pub clip: ClipId,
+    /// The times from and to which they are held, seconds.
+    pub range: [f64; 2],
+    /// The time at which they are where they are held, seconds.
+    pub at: f64,
+    /// The time to their place and back, seconds.
+    pub ease: f64,
 }
 
 impl RigTool {
@@ -174,6 +191,7 @@ impl RigTool {
                 | Self::Twist { .. }
                 | Self::Extrude { .. }
                 | Self::Bind(_)
+                | Self::Pin(_)
         )
     }
 
@@ -225,6 +243,18 @@ impl RigTool {
             Self::PoseAsRest(pose) => Operation::PoseAsRest(pose.clone()),
             Self::Unbind => Operation::Unbind,
             Self::BindKept => Operation::BindKept,
+            &Self::Pin(PinSettings {
+                clip,
+                range,
+                at,
+                ease,
+            }) => Operation::Pin(Pin {
+                joint,
+                clip,
+                range,
+                at,
+                ease,
+            }),
             Self::InferParents => Operation::InferParents,
         }
     }
@@ -239,6 +269,8 @@ pub(super) struct Remembered {
     /// Whether moved bones take their children along.
     pub(super) follow: bool,
     pub(super) method: Automatic,
+    /// The time in which pinned bones go to their places, seconds.
+    pub(super) ease: f64,
 }
 
 impl Default for Remembered {
@@ -249,6 +281,7 @@ impl Default for Remembered {
             intent: Intent::default(),
             follow: false,
             method: Automatic::Heat,
+            ease: PIN_EASE_SECS,
         }
     }
 }
@@ -265,6 +298,7 @@ impl Remembered {
             }
             RigTool::MoveTree { .. } => self.follow = true,
             RigTool::Bind(method) => self.method = method,
+            RigTool::Pin(settings) => self.ease = settings.ease,
             _ => {}
         }
     }
