@@ -15,6 +15,7 @@ mod bone;
 mod centre;
 mod done;
 mod layers;
+mod levels;
 mod motion;
 mod operation;
 mod parent;

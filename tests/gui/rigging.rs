@@ -537,7 +537,7 @@ fn a_bone_is_pinned_over_the_loop_range() {
     let mode = window.app().viewport().mode;
     let editor = window.harness.state_mut().editor_mut();
     editor.set_time(0.3);
-    editor.set_loop_range(Some((0.2, 0.5)));
+    editor.set_play_range(Some((0.2, 0.5)));
     window.find_and_run(pin);
     window.settle();
     assert_eq!(
