@@ -79,10 +79,10 @@ pub fn apply_pose(document: &Document, pose: &Pose) -> Result<RigEdit, RigError>
         let Some(item) = document.meshes.get(&mesh) else {
             continue;
         };
-        let (looks, mut is_kept) = looks(document, drawn, &world, &places);
+        let (shapes, mut is_kept) = looks(document, drawn, &world, &places);
         for Look {
             into, instances, ..
-        } in looks
+        } in shapes
         {
             let Some(instance) = instances.first().and_then(|id| document.instances.get(id)) else {
                 continue;
