@@ -6,6 +6,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sinew::document::session::{PaintTarget, SelectKind};
 use sinew::editor::RigKind;
 use sinew::editor::live::LiveSettings;
+use sinew::skeleton::JointId;
 use sinew::view::chord::Chord;
 use sinew::view::commands::Command;
 use sinew::view::keymap;

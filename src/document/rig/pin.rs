@@ -5,6 +5,7 @@ use super::larger::larger;
 use super::sampling::{chain as chain_above, resampling, with_inputs};
 use super::{KEY_TOLERANCE, RigEdit, RigError, check_live};
 use crate::document::{ClipId, Document};
+use crate::skeleton::constraint::ChangedPart;
 use crate::skeleton::ik::Chain;
 use crate::skeleton::orientation::{orientation, world_of};
 use crate::skeleton::resample::{KeyTimes, Resampled, Resampling, SHORTEST_SECS};
@@ -104,7 +105,12 @@ pub fn pin(document: &Document, request: &Pin, task: &Task) -> Result<(RigEdit, 
     let times = KeyTimes::of(clip, |joint| read.contains(&joint)).within(window, &kinks);
     let mut known: BTreeMap<u64, Pose> = BTreeMap::new();
     let mut made = Clip::clone(clip);
-    for &(joint, property) in &reached.changed {
+    for &(joint, part) in &reached.changed {
+        let property = match part {
+            ChangedPart::Translation => Property::Translation,
+            ChangedPart::Rotation => Property::Rotation,
+            ChangedPart::Scale => continue,
+        };
         let parent = document.skeleton.joint(joint).parent;
         let tolerance = resampling(document, parent, joint, KEY_TOLERANCE);
         let tolerance = match property {
@@ -153,7 +159,7 @@ struct Reached {
     held: [f64; 2],
     let_go: Vec<LetGo>,
     /// What holding it changes.
-    changed: BTreeSet<(JointId, Property)>,
+    changed: BTreeSet<(JointId, ChangedPart)>,
 }
 
 impl<'a> Limb<'a> {
@@ -260,7 +266,7 @@ impl<'a> Limb<'a> {
     }
 
     /// How far the end misses its place, as a fraction of the limb's length. Adds what changes.
-    fn miss(&self, time: f64, changed: &mut BTreeSet<(JointId, Property)>) -> f64 {
+    fn miss(&self, time: f64, changed: &mut BTreeSet<(JointId, ChangedPart)>) -> f64 {
         let before = self.document.pose_of_clip(self.clip, time);
         let (after, miss) = self.at(time, 1.0);
         let pairs = before.locals.iter().zip(&after.locals);
@@ -270,10 +276,10 @@ impl<'a> Limb<'a> {
                 .min((a.rotation + b.rotation).length())
                 > NOTHING
             {
-                changed.insert((joint, Property::Rotation));
+                changed.insert((joint, ChangedPart::Rotation));
             }
             if a.translation.distance(b.translation) > NOTHING * self.length {
-                changed.insert((joint, Property::Translation));
+                changed.insert((joint, ChangedPart::Translation));
             }
         }
         miss / self.length
