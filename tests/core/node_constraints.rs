@@ -13,7 +13,7 @@ use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, EditError};
 use sinew::export::{ExportOptions, Exported, export};
 use sinew::io::import_bytes;
-use sinew::skeleton::constraint::{self, Constraint, EulerOrder, Rule};
+use sinew::skeleton::constraint::{self, Constraint, CopiedAxes, EulerOrder, Rule, Space};
 use sinew::skeleton::{JointId, Pose};
 use sinew::task::Task;
 
@@ -175,6 +175,25 @@ fn node_constraints_of_vrm_are_read_kept_and_written() {
     let expected =
         "VRMC_node_constraint cannot express the constraints of 1 bone; they are keyframes only.";
     assert_eq!(keys_only, [expected]);
+
+    // All axes are the whole rotation, in whatever order.
+    let axes = CopiedAxes {
+        order: EulerOrder::Zyx,
+        ..CopiedAxes::ALL
+    };
+    let in_order = Rule::CopyRotation {
+        source: JointId(1),
+        space: Space::Local,
+        keeps_offset: true,
+        axes,
+    };
+    let mut ordered = document.clone();
+    constrain(&mut ordered, JointId(3), &[in_order]);
+    let json = json_of(&plain(&ordered).files[0].1);
+    assert_eq!(
+        of(&json, 3)["constraint"],
+        json!({"rotation": {"source": 1, "weight": 1.0}})
+    );
 
     // An influence is part of a roll's weight, what is muted is not spoken of, and what cannot be read gives way.
     let roll = Constraint {
