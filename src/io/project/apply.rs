@@ -1,6 +1,7 @@
 //! Applies a project to a freshly imported document: every part becomes an edit.
 
 use super::joints::{self, JointKey, Joints};
+use super::mesh_copies::{Copies, Found};
 use super::names::Names;
 use super::recording_entries::RecordingEntry;
 use super::sample_entries::CorrectiveEntry;
@@ -49,6 +50,7 @@ pub(super) fn apply_within(
             clips.map(|(&id, clip)| (id.0, clip.name.clone(), id)),
         ),
         restored_clips: BTreeMap::new(),
+        copies: Copies::default(),
         document,
         findings: Vec::new(),
     };
@@ -108,7 +110,9 @@ pub(super) const TWICE: &str = "They are listed twice; the second entries are sk
 pub(super) struct Opening {
     pub(super) document: Document,
     pub(super) joints: Joints,
+    /// Those of the model.
     meshes: Names<u32, MeshId>,
+    pub(super) copies: Copies,
     pub(super) clips: Names<u32, ClipId>,
     /// By their numbers in the project.
     pub(super) restored_clips: BTreeMap<u32, ClipId>,
@@ -117,12 +121,11 @@ pub(super) struct Opening {
 
 impl Opening {
     pub(super) fn mesh(&mut self, index: u32, name: &str) -> Option<MeshId> {
-        self.meshes.find(index, Some(name), &mut self.findings)
-    }
-
-    /// Names a mesh that the project adds.
-    pub(super) fn add_mesh(&mut self, id: MeshId, name: String) {
-        self.meshes.add(id.0, name, id);
+        match self.copies.find(index, name) {
+            Found::Copy(id) => Some(id),
+            Found::Skipped => None,
+            Found::NoCopy => self.meshes.find(index, Some(name), &mut self.findings),
+        }
     }
 
     /// [`Self::mesh`] with findings of their own.
@@ -132,7 +135,11 @@ impl Opening {
         name: &str,
         findings: &mut Vec<Finding>,
     ) -> Option<MeshId> {
-        self.meshes.find(index, Some(name), findings)
+        match self.copies.find(index, name) {
+            Found::Copy(id) => Some(id),
+            Found::Skipped => None,
+            Found::NoCopy => self.meshes.find(index, Some(name), findings),
+        }
     }
 
     pub(super) fn joint(&mut self, joint: JointKey, name: &str) -> Option<JointId> {

@@ -148,7 +148,7 @@ impl ModelRef {
 }
 
 /// The index of a mesh or clip of the source and its name there, as a check: `(3, "Walk")`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Named(pub(super) u32, pub(super) String);
 
 /// A joint of a skin: its index in the skin's list (what rows use), its key and its name.
@@ -237,7 +237,7 @@ pub(super) struct MeshCopyEntry {
     pub(super) mesh: Named,
     pub(super) of: Named,
     /// The nodes of the source that draw the copy.
-    pub(super) instances: Vec<u32>,
+    pub(super) instances: Vec<JointRef>,
 }
 
 /// The vertices of one mesh: positions one a point, normals one a distinct normal, in mesh space.
