@@ -127,21 +127,28 @@ pub(super) fn apply(
             } else {
                 DVec3::ZERO
             };
+            let rest_above = skeleton
+                .joint(joint)
+                .parent
+                .map(|parent| rest_world[parent.get()]);
             let above = skeleton.joint(joint).parent;
             let above = above.map_or(DAffine3::IDENTITY, |parent| {
                 world_of(skeleton, pose, parent)
             });
-            let copied = world_of(skeleton, pose, source).translation + offset;
+            let copied = world_of(skeleton, pose, source).translation;
             let pick = |there, here| DVec3::select(BVec3::from_array(axes), there, here);
             let into = above.inverse();
             let wanted = match space {
                 Space::World => {
                     let here = above.transform_point3(now.translation);
-                    into.transform_point3(pick(copied, here))
+                    into.transform_point3(pick(copied + offset, here))
                 }
                 Space::Local => {
                     let back = rest.rotation.conjugate();
-                    let there = back * into.transform_point3(copied);
+                    // The offset turns with the axes.
+                    let offset = rest_above
+                        .map_or(offset, |above| above.inverse().transform_vector3(offset));
+                    let there = back * (into.transform_point3(copied) + offset);
                     rest.rotation * pick(there, back * now.translation)
                 }
             };

@@ -432,6 +432,42 @@ fn a_location_is_copied_along_the_axes_of_the_joint_at_rest() {
     );
 }
 
+/// The whole character turns: a bone with an offset along the axes of the bone turns with it, as one without constraints does.
+#[test]
+fn an_offset_along_the_axes_of_the_joint_turns_with_them() {
+    let mut joints = arm().joints().to_vec();
+    joints.push(Joint::new(
+        "all",
+        None,
+        Transform {
+            translation: DVec3::new(0.5, 0.0, 0.2),
+            rotation: DQuat::from_rotation_y(0.4),
+            ..Transform::IDENTITY
+        },
+    ));
+    let all = JointId(joints.len() as u32 - 1);
+    for joint in &mut joints[..all.get()] {
+        joint.parent = joint.parent.or(Some(all));
+    }
+    let skeleton = Skeleton::new(joints).unwrap();
+    let rest = Pose::rest(&skeleton);
+    let location = |space| Rule::CopyLocation {
+        source: JointId(3),
+        keeps_offset: true,
+        axes: [true; 3],
+        space,
+    };
+    let mut pose = rest.clone();
+    pose.locals[all.get()].rotation *= DQuat::from_rotation_z(1.5);
+    let still = place_on(&skeleton, &pose, 4);
+    let made = |space| {
+        let made = applied_on(skeleton.clone(), &[(4, location(space), 1.0)], &pose);
+        place_on(&skeleton, &made, 4)
+    };
+    assert!(made(Space::Local).distance(still) < 1e-12);
+    assert!(made(Space::World).distance(still) > 0.1);
+}
+
 /// An influence that the pose has from its clip is blended with the joint's own rotation.
 #[test]
 fn an_influence_of_the_pose_replaces_that_of_the_constraint() {
