@@ -412,7 +412,7 @@ fn a_bone_of_a_flat_rig_is_subdivided_along_the_limb() {
     };
     assert_eq!(
         refused(&before, &twist),
-        "“end” follows “middle” along the limb but is not its child in the hierarchy, so it has no twist relative to it: reparent it first."
+        "“end” follows “middle” along the limb but is not its child. Reparent “end” to “middle” first."
     );
 }
 

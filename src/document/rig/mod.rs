@@ -69,7 +69,9 @@ pub use limits::set_limits;
 pub use logical_parents::{flat_joints, infer_logical_parents, set_logical_parent};
 pub use measure::{RigReport, report};
 pub use move_joint::{Children, Intent, Move, move_joint};
-pub use orient::{Axis, Orient, SecondAxis, main_child, orient, rotation_of_axes};
+pub use orient::{
+    Axis, Orient, SecondAxis, main_child, main_child_in_hierarchy, orient, rotation_of_axes,
+};
 pub use pin::{LetGo, PIN_EASE_SECS, Pin, Pinned, pin};
 pub use pose_as_rest::pose_as_rest;
 pub use remove::{MEASURED_CLIPS, RemovalCosts, WeightRecipient, removal_costs, remove};

@@ -177,6 +177,21 @@ pub fn main_child(document: &Document, joint: JointId) -> Option<JointId> {
     aimed_child(document, joint, || &weights)
 }
 
+/// As [`main_child`], of the children in the hierarchy where there are such: a joint that only follows along the limb has no
+/// motion relative to this one.
+pub fn main_child_in_hierarchy(document: &Document, joint: JointId) -> Option<JointId> {
+    let skeleton = &document.skeleton;
+    let children = skeleton.logical_children(joint).iter().copied();
+    let real: Vec<JointId> = children
+        .filter(|&child| skeleton.joint(child).parent == Some(joint))
+        .collect();
+    if real.is_empty() {
+        return main_child(document, joint);
+    }
+    let weights = LazyCell::new(|| weight_of_joints(document));
+    heaviest(document, &real, || &weights)
+}
+
 /// The child at the tail of a joint's bone: the only logical child, else the one whose subtree has most weight.
 /// `weights`: [`weight_of_joints`], read only where there are several.
 fn aimed_child<'a>(
@@ -184,7 +199,15 @@ fn aimed_child<'a>(
     joint: JointId,
     weights: impl FnOnce() -> &'a [f64],
 ) -> Option<JointId> {
-    let children = document.skeleton.logical_children(joint);
+    heaviest(document, document.skeleton.logical_children(joint), weights)
+}
+
+/// The only one of `children`, else the one whose subtree has most weight.
+fn heaviest<'a>(
+    document: &Document,
+    children: &[JointId],
+    weights: impl FnOnce() -> &'a [f64],
+) -> Option<JointId> {
     if children.len() < 2 {
         return children.first().copied();
     }

@@ -44,9 +44,9 @@ pub fn twist(document: &Document, request: &Twist) -> Result<(RigEdit, Vec<Joint
     let is_child = skeleton.joint(child).parent == Some(joint);
     if !is_child && skeleton.logical_parent(child) == Some(joint) {
         return Err(RigError::Value(format!(
-            "“{}” follows “{}” along the limb but is not its child in the hierarchy, so it has no twist relative to it: reparent it first.",
-            skeleton.label(child),
-            skeleton.label(joint)
+            "“{child}” follows “{joint}” along the limb but is not its child. Reparent “{child}” to “{joint}” first.",
+            child = skeleton.label(child),
+            joint = skeleton.label(joint)
         )));
     }
     if !is_child {
