@@ -110,9 +110,9 @@ impl Package {
         source: &Source,
         destination: &Destination<'_>,
         report: &mut ExportReport,
-    ) -> (Self, Patch) {
+    ) -> Result<(Self, Patch), GltfWriteError> {
         let mut package = Self::new(source, destination, &mut report.findings);
-        package.copy_meshes(document);
+        package.copy_meshes(document, &mut report.findings)?;
         let mut patch = package.patch(Policy::Compact);
         patch_joints(
             document,
@@ -122,12 +122,16 @@ impl Package {
             report,
         );
         patch_names(document, &mut patch.json);
-        (package, patch)
+        Ok((package, patch))
     }
 
     /// Adds the copies of meshes.
-    pub(super) fn copy_meshes(&mut self, document: &Document) {
-        mesh_copies::add(document, &mut self.json);
+    pub(super) fn copy_meshes(
+        &mut self,
+        document: &Document,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(), GltfWriteError> {
+        mesh_copies::add(document, &mut self.json, findings)
     }
 
     /// The JSON to patch; `policy`: the handling of unreferenced bytes.
