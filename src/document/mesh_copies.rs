@@ -1,8 +1,7 @@
 //! Meshes that are copies of meshes of the file, which some of their instances draw instead.
 
 use super::{Document, InstanceId, MeshId, MeshItem};
-use crate::mesh::Mesh;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 impl Document {
@@ -57,26 +56,73 @@ impl Document {
         Some(id)
     }
 
-    /// The name of a copy of a mesh: its own with the next free number, as "body.001".
-    pub(super) fn name_of_copy(&self, mesh: &Mesh) -> String {
-        let name = &mesh.name;
-        if name.is_empty() {
-            return String::new();
-        }
-        let is_taken = |wanted: &String| {
-            let mut items = self.meshes.values();
-            items.any(|item| item.geometry.name == *wanted)
-        };
-        let numbers = 1..=self.meshes.len() + 1;
-        let mut names = numbers.map(|n| format!("{name}.{n:03}"));
-        names.find(|name| !is_taken(name)).unwrap_or_default()
-    }
-
     /// The id of the next new mesh: files number meshes by their place in the list.
     fn next_mesh(&self) -> MeshId {
         let source = self.source.as_ref();
         let list = source.and_then(|source| source.json.get("meshes")?.as_array());
         let known = self.meshes.keys().last().map_or(0, |id| id.0 + 1);
         MeshId(known.max(list.map_or(0, Vec::len) as u32))
+    }
+}
+
+/// The names of copies of meshes: the mesh's own with the next free number.
+pub(super) struct CopyNames {
+    taken: HashSet<String>,
+    /// The last number of each name.
+    last: HashMap<String, usize>,
+}
+
+impl CopyNames {
+    /// Those that the meshes of a document leave free.
+    pub(super) fn of(document: &Document) -> Self {
+        let items = document.meshes.values();
+        Self {
+            taken: items.map(|item| item.geometry.name.clone()).collect(),
+            last: HashMap::new(),
+        }
+    }
+
+    /// The next name of a copy of a mesh named `name`: "body.001" for "body", "body.002" for "body.001"; none for none.
+    pub(super) fn next(&mut self, name: &str) -> String {
+        if name.is_empty() {
+            return String::new();
+        }
+        let is_number = |end: &str| end.len() >= 3 && end.bytes().all(|b| b.is_ascii_digit());
+        let numbered = name.rsplit_once('.');
+        let numbered = numbered.filter(|(base, end)| !base.is_empty() && is_number(end));
+        let base = numbered.map_or(name, |(base, _)| base);
+        let last = self.last.entry(base.to_owned()).or_default();
+        loop {
+            *last += 1;
+            let wanted = format!("{base}.{last:03}");
+            if self.taken.insert(wanted.clone()) {
+                return wanted;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_take_the_next_free_number() {
+        let taken = ["body", "body.002", "v1.5", ""].map(str::to_owned);
+        let mut names = CopyNames {
+            taken: taken.into(),
+            last: HashMap::new(),
+        };
+        let wanted = [
+            ("body", "body.001"),
+            ("body.002", "body.003"),
+            ("body", "body.004"),
+            ("v1.5", "v1.5.001"),
+            (".001", ".001.001"),
+            ("", ""),
+        ];
+        for (name, copy) in wanted {
+            assert_eq!(names.next(name), copy);
+        }
     }
 }

@@ -324,8 +324,8 @@ fn apply_pose(document: &Document, pose: &Pose) -> Result<Done, RigError> {
     let n_new = done.edit.new_meshes().count();
     if let Some(name) = done.edit.new_meshes().next() {
         let note = format!(
-            "Instances of a mesh get different shapes: {} added, as “{name}”.",
-            counted(n_new, "mesh")
+            "Objects that share a mesh got different shapes, so {} added, such as “{name}”.",
+            counted_are(n_new)
         );
         done.notes.push(note);
     }
@@ -333,6 +333,15 @@ fn apply_pose(document: &Document, pose: &Pose) -> Result<Done, RigError> {
         "The shape is that of linear blend skinning. Vertices of several bones move differently in other poses now.".into(),
     );
     Ok(done)
+}
+
+/// "1 copy was", "2 copies were".
+fn counted_are(n: usize) -> String {
+    if n == 1 {
+        "1 copy was".into()
+    } else {
+        format!("{n} copies were")
+    }
 }
 
 fn insert(document: &Document, joint: JointId, n: usize) -> Result<Done, RigError> {

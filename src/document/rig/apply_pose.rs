@@ -5,15 +5,19 @@ use super::local::inverse;
 use super::unbind::is_same;
 use super::{AtRest, RigEdit, RigError, pose_as_rest};
 use crate::document::individual::samples::scaled_samples;
+use crate::document::mesh_copies::CopyNames;
 use crate::document::{Dirty, Document, InstanceId, MeshId, MeshItem, Skin, SkinId};
 use crate::math::polar::polar;
+use crate::mesh::Mesh;
 use crate::skeleton::Pose;
-use glam::{DAffine3, DMat3};
+use glam::{BVec3, DAffine3, DMat3, DVec3, Vec3};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The largest difference of a number of two maps that counts as none, relative to the displacement.
-const ALIKE: f64 = 1e-9;
+/// Shapes that differ by no more than this are equal, relative to the diagonal of the mesh.
+const ALIKE: f64 = 1e-6;
+/// The rounding error of an inverse bind matrix of 32-bit numbers, relative to the distance from the origin.
+const ROUNDED: f64 = 4.0 * f32::EPSILON as f64;
 
 /// The edit that poses the meshes of all skins by linear blend skinning and binds them there, and makes `pose` the rest pose
 /// ([`pose_as_rest`]). At that pose every vertex stays; in others those of several bones move differently. Morph targets are
@@ -74,12 +78,14 @@ pub fn apply_pose(document: &Document, pose: &Pose) -> Result<RigEdit, RigError>
             "the pose is already the bind pose".into(),
         ));
     }
+    let mut names = CopyNames::of(document);
     let mut reshaped = BTreeSet::clone(&changed.reshaped);
     for (&mesh, drawn) in &meshes {
         let Some(item) = document.meshes.get(&mesh) else {
             continue;
         };
-        let (shapes, mut is_kept) = looks(document, drawn, &world, &places);
+        let bounds = Bounds::of(&item.geometry);
+        let (shapes, mut is_kept) = looks(document, drawn, &bounds, &world, &places);
         for Look {
             into, instances, ..
         } in shapes
@@ -100,7 +106,7 @@ pub fn apply_pose(document: &Document, pose: &Pose) -> Result<RigEdit, RigError>
                 reshaped.insert(mesh);
                 continue;
             }
-            geometry.name = changed.name_of_copy(&geometry);
+            geometry.name = names.next(&geometry.name);
             item.geometry = Arc::new(geometry);
             reshaped.extend(changed.put_copy(mesh, item, &instances));
         }
@@ -121,10 +127,50 @@ struct Look {
     instances: Vec<InstanceId>,
 }
 
-/// The shapes that skins in `places` give to a mesh, equal ones once, and whether an instance keeps the one that it has.
+/// The corners of the bounds of a mesh, and their diagonal.
+struct Bounds {
+    corners: Vec<DVec3>,
+    diagonal: f64,
+}
+
+impl Bounds {
+    fn of(mesh: &Mesh) -> Self {
+        let points = mesh.positions.iter().filter(|p| p.is_finite());
+        let ends = points.fold(None, |ends: Option<[Vec3; 2]>, &p| {
+            Some(ends.map_or([p; 2], |[low, high]| [low.min(p), high.max(p)]))
+        });
+        let Some([low, high]) = ends.map(|ends| ends.map(Vec3::as_dvec3)) else {
+            return Self {
+                corners: Vec::new(),
+                diagonal: 0.0,
+            };
+        };
+        let corner = |k: usize| {
+            let pick = BVec3::new(k & 1 != 0, k & 2 != 0, k & 4 != 0);
+            DVec3::select(pick, high, low)
+        };
+        Self {
+            corners: (0..8).map(corner).collect(),
+            diagonal: low.distance(high),
+        }
+    }
+
+    /// Whether maps of a skin's slots do the same to the mesh; `origin`: how far that of the world is from it.
+    fn are_alike(&self, a: &[DAffine3], b: &[DAffine3], origin: f64) -> bool {
+        let limit = ALIKE * self.diagonal + ROUNDED * origin;
+        let is_near = |(a, b): (&DAffine3, &DAffine3)| {
+            let mut corners = self.corners.iter();
+            corners.all(|&p| a.transform_point3(p).distance(b.transform_point3(p)) <= limit)
+        };
+        a.len() == b.len() && a.iter().zip(b).all(is_near)
+    }
+}
+
+/// The shapes that skins in `places` give to a mesh, those within rounding errors of 32-bit numbers once, and whether an instance keeps the one that it has.
 fn looks(
     document: &Document,
     drawn: &Drawn,
+    bounds: &Bounds,
     world: &[DAffine3],
     places: &BTreeMap<SkinId, DAffine3>,
 ) -> (Vec<Look>, bool) {
@@ -144,9 +190,8 @@ fn looks(
         });
         let maps: Vec<DAffine3> = maps.collect();
         let is_alike = |look: &&mut Look| {
-            let mut pairs = look.maps.iter().zip(&maps);
-            look.maps.len() == maps.len()
-                && pairs.all(|(a, b)| a.abs_diff_eq(*b, ALIKE * (1.0 + b.translation.length())))
+            let origins = [look.into, into].map(|into| into.translation.length());
+            bounds.are_alike(&look.maps, &maps, origins[0].max(origins[1]))
         };
         match found.iter_mut().find(is_alike) {
             Some(look) => look.instances.extend(instances),
