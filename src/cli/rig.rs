@@ -221,10 +221,9 @@ fn operation(
         },
         "pin" => {
             let (clip, _) = scene::find_clip_id(document, value(1))?;
-            Operation::Pin(
-                pin(joint(0)?, clip, value(2))
-                    .ok_or_else(|| wrong("a range is FROM..TO in seconds, as 0.2..0.8,at=0.3"))?,
-            )
+            Operation::Pin(pin(joint(0)?, clip, value(2)).ok_or_else(|| {
+                wrong("write the range as FROM..TO in seconds, such as 0.2..0.8,at=0.3")
+            })?)
         }
         "apply-pose" => Operation::ApplyPose(pose()?),
         "pose-as-rest" => Operation::PoseAsRest(pose()?),
@@ -258,6 +257,7 @@ fn pin(joint: JointId, clip: ClipId, text: &str) -> Option<Pin> {
         clip,
         range,
         at: range[0],
+        place: None,
         ease: PIN_EASE_SECS,
     };
     for part in parts {

@@ -8,7 +8,7 @@ use crate::task::Task;
 
 /// Frames per second of a clip that has no rate of its own.
 const USUAL_RATE: u32 = 30;
-/// A smaller slip is not worth a note, metres.
+/// A smaller slip is not worth a note, as a fraction of the limb's length.
 const NO_SLIP: f64 = 1e-3;
 
 pub(super) fn run(document: &Document, request: &Pin, task: &Task) -> Result<Done, RigError> {
@@ -23,15 +23,20 @@ pub(super) fn run(document: &Document, request: &Pin, task: &Task) -> Result<Don
     let rate = clip.and_then(|clip| frame_rate(clip)).unwrap_or(USUAL_RATE);
     for LetGo { time, miss } in pinned.let_go {
         let frame = (time * f64::from(rate)).round();
+        let what = if time < from {
+            format!("begins after frame {frame} ({time:.2} s): there")
+        } else {
+            format!("ends at frame {frame} ({time:.2} s): from there")
+        };
         done.notes.push(format!(
-            "“{label}” lets go at frame {frame} ({time:.2} s), where its place is out of reach by {:.1} % of the limb's length.",
+            "The pin on “{label}” {what} it is out of reach by {:.1} % of the limb length.",
             100.0 * miss
         ));
     }
     if pinned.slip > NO_SLIP {
         done.notes.push(format!(
-            "It is off by up to {:.1} mm.",
-            1000.0 * pinned.slip
+            "“{label}” slips by up to {:.1} % of the limb length.",
+            100.0 * pinned.slip
         ));
     }
     Ok(done)

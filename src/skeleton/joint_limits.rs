@@ -43,6 +43,17 @@ impl JointLimits {
         if angle <= NEAR { 0.0 } else { angle }
     }
 
+    /// The limits with each range as wide as the angles of a local rotation need: it is within them.
+    #[must_use]
+    pub fn with(&self, rotation: DQuat, rest: &Transform) -> Self {
+        let turn = rest.rotation.conjugate() * rotation;
+        let angles = EulerOrder::Xyz.angles(turn).to_array();
+        Self(std::array::from_fn(|i| {
+            let [low, high] = self.0[i];
+            [low.min(angles[i]), high.max(angles[i])]
+        }))
+    }
+
     /// The limits of the mirror image: local axes are mirrored by F = diag(-1, 1, 1), so that rotations about y and z change
     /// their sign, or with `is_behavior` by F = -I, which keeps every rotation (`R' = F R F`).
     #[must_use]
@@ -102,6 +113,9 @@ mod tests {
                 < 1e-7
         );
         let twisted = bent(1.0) * DQuat::from_rotation_z(0.4);
+        let wide = hinge.with(twisted, &rest);
+        assert!(wide.excess(twisted, &rest) == 0.0 && wide.is_valid());
+        assert!(wide.excess(bent(2.5), &rest) > 0.0);
         let held = hinge.clamped(twisted, &rest);
         assert!(hinge.excess(held, &rest) == 0.0 && hinge.excess(twisted, &rest) > 0.3);
     }

@@ -4,13 +4,14 @@ use crate::cli::{asset, done as cli};
 use crate::export_models::reopen;
 use crate::rig_operations::{END, MIDDLE, ROOT, moving_tube};
 use crate::rig_tools::{done, refused, unchanged};
-use glam::{DMat3, DVec3};
+use glam::{DAffine3, DMat3, DVec3};
 use sinew::document::rig::Pin;
 use sinew::document::rig::measure::diagonal;
 use sinew::document::{ClipId, ConstraintsEdit, Document, Edit};
 use sinew::export::{ExportOptions, export};
 use sinew::rig::Operation;
 use sinew::skeleton::constraint::{Constraint, CopiedAxes, Rule, Space};
+use sinew::skeleton::joint_limits::JointLimits;
 use sinew::skeleton::orientation::{orientation, world_of};
 use sinew::skeleton::{Channel, Clip, Interpolation, JointId, Property, RigidInterpolation};
 use sinew::task::Task;
@@ -24,6 +25,7 @@ fn pin(range: [f64; 2], at: f64) -> Pin {
         clip: CLIP,
         range,
         at,
+        place: None,
         ease: 0.1,
     }
 }
@@ -128,6 +130,52 @@ fn in_kind(channel: &Channel, kind: Interpolation) -> Channel {
     }
 }
 
+/// Limits leave clips as they are: where the clip exceeds them nothing jumps as the hold begins and ends.
+#[test]
+fn a_pose_beyond_its_limits_goes_over_smoothly() {
+    let mut before = moving_tube();
+    // The clip bends it by up to 1.1.
+    let limits = JointLimits([[-0.2, 0.2], [-0.2, 0.2], [0.0, 0.3]]);
+    let joint = MIDDLE;
+    let limits = Some(limits);
+    done(&mut before, &Operation::Limit { joint, limits });
+    let mut after = before.clone();
+    done(&mut after, &Operation::Pin(pin([0.4, 0.6], 0.5)));
+    assert_held(&before, &after, [0.4, 0.6], 0.5);
+    let rotation = |time: f64| {
+        let pose = after.pose_of_clip(&after.clips()[&CLIP], time);
+        pose.locals[MIDDLE.get()].rotation
+    };
+    for k in 0..400 {
+        let time = 0.25 + f64::from(k) * 1e-3;
+        let turned = rotation(time).angle_between(rotation(time + 1e-3));
+        assert!(turned < 0.02, "{time}: {turned}");
+    }
+}
+
+#[test]
+fn a_bone_is_held_at_a_place_of_the_world() {
+    let before = moving_tube();
+    let (there, axes) = at(&before, END, 0.3);
+    let place = there - DVec3::new(0.1, 0.05, 0.0);
+    let request = Pin {
+        place: Some(DAffine3::from_mat3_translation(axes, place)),
+        ..pin([0.25, 0.5], 0.3)
+    };
+    let mut after = before.clone();
+    done(&mut after, &Operation::Pin(request));
+    for time in [0.25, 0.3, 0.5] {
+        let off = at(&after, END, time).0.distance(place);
+        assert!(off < 1e-3 * diagonal(&before), "{time}: {off}");
+    }
+    let nowhere = Pin {
+        place: Some(DAffine3::from_translation(DVec3::NAN)),
+        ..request
+    };
+    let why = refused(&before, &Operation::Pin(nowhere));
+    assert_eq!(why, "“end” cannot be pinned: its place is not finite.");
+}
+
 /// METHODS-rigging 4, *Pin*: out of reach by more than 1 % of the limb's length it lets go, and the frame is said.
 #[test]
 fn a_bone_lets_go_where_its_place_is_out_of_reach() {
@@ -144,9 +192,12 @@ fn a_bone_lets_go_where_its_place_is_out_of_reach() {
     let mut after = before.clone();
     let (made, _) = done(&mut after, &Operation::Pin(pin([0.0, 1.0], 0.3)));
     let held = made.notes[0].as_str();
-    let said = made.notes.iter().find(|note| note.contains("lets go"));
+    let said = made
+        .notes
+        .iter()
+        .find(|note| note.contains("The pin on “end” ends at frame "));
     let said = said.unwrap_or_else(|| panic!("{:?}", made.notes));
-    assert!(said.contains("frame ") && said.contains("% of the limb's length"));
+    assert!(said.contains("% of the limb length"), "{said}");
     assert!(!held.contains("to 1.00 s"), "{held}");
     let end: f64 = held
         .split(" to ")
@@ -167,9 +218,27 @@ fn a_bone_lets_go_where_its_place_is_out_of_reach() {
     // Where it cannot be at all, there is nothing to hold.
     let why = refused(&before, &Operation::Pin(pin([0.95, 1.0], 0.0)));
     assert!(
-        why.starts_with("“end” cannot stay there: at 0.95 s"),
+        why.starts_with("“end” cannot be pinned: at 0.95 s the limb is "),
         "{why}"
     );
+}
+
+/// A place that it only passes is not held.
+#[test]
+fn a_pin_has_a_duration() {
+    let mut before = moving_tube();
+    with_clip(&mut before, |clip| {
+        clip.channels.push(Channel {
+            joint: ROOT,
+            property: Property::Translation,
+            interpolation: Interpolation::Linear,
+            times: [0.0, 0.5, 1.0].into(),
+            values: [-100.0, 0.0, 0.0, -2.0, 0.0, 0.0, -100.0, 0.0, 0.0].into(),
+        });
+    });
+    let why = refused(&before, &Operation::Pin(pin([0.2, 0.8], 0.5)));
+    let expected = "“end” cannot be pinned: it only reaches its place at 0.50 s.";
+    assert_eq!(why, expected);
 }
 
 #[test]
@@ -182,10 +251,23 @@ fn what_cannot_be_pinned_says_why() {
     };
     assert_eq!(
         refused(&document, &operation(of(MIDDLE))),
-        "“middle” cannot be pinned: a bone chain needs two bones above it."
+        "“middle” cannot be pinned: it needs two bones above it."
     );
     let why = refused(&document, &operation(pin([2.0, 3.0], 2.0)));
-    assert!(why.contains("within the clip, 0.00 - 1.00 s"), "{why}");
+    assert!(why.contains("overlap the clip (0.00 - 1.00 s)"), "{why}");
+    let [range, nan] = [[0.2, 0.6], f64::NAN];
+    for wrong in [
+        pin([nan, 0.6], 0.3),
+        pin([0.2, f64::INFINITY], 0.3),
+        pin(range, nan),
+        Pin {
+            ease: nan,
+            ..pin(range, 0.3)
+        },
+    ] {
+        let why = refused(&document, &operation(wrong));
+        assert_eq!(why, "The times of a pin must be finite numbers.");
+    }
     let none = Pin {
         clip: ClipId(99),
         ..of(END)

@@ -2,16 +2,18 @@
 
 use super::frames::set_channel;
 use super::larger::larger;
-use super::sampling::{chain as chain_above, resampling, with_inputs};
+use super::measure::diagonal;
+use super::sampling::{chain as chain_above, resampling_of, with_inputs};
 use super::{KEY_TOLERANCE, RigEdit, RigError, check_live};
 use crate::document::{ClipId, Document};
+use crate::math::Transform;
 use crate::skeleton::constraint::ChangedPart;
 use crate::skeleton::ik::Chain;
 use crate::skeleton::orientation::{orientation, world_of};
 use crate::skeleton::resample::{KeyTimes, Resampled, Resampling, SHORTEST_SECS};
 use crate::skeleton::{Channel, Clip, Interpolation, JointId, Pose, Property, RigidInterpolation};
 use crate::task::Task;
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -36,6 +38,8 @@ pub struct Pin {
     pub range: [f64; 2],
     /// The time at which it is where it is held, seconds.
     pub at: f64,
+    /// Where it is held, in the world; `None`: where the clip has it at `at`.
+    pub place: Option<DAffine3>,
     /// How long it takes to its place before the range, and back to its own motion after it, seconds.
     pub ease: f64,
 }
@@ -56,7 +60,7 @@ pub struct Pinned {
     pub held: [f64; 2],
     /// What ends it before the range does, at its start and at its end.
     pub let_go: Vec<LetGo>,
-    /// The farthest that it is from its place, metres.
+    /// The farthest that it is from its place, as a fraction of the limb's length.
     pub slip: f64,
 }
 
@@ -74,13 +78,22 @@ pub fn pin(document: &Document, request: &Pin, task: &Task) -> Result<(RigEdit, 
     let Some(clip) = document.clips.get(&request.clip) else {
         return Err(RigError::Value("Show a clip first.".into()));
     };
+    let [from, to] = request.range;
+    if ![from, to, request.at, request.ease]
+        .iter()
+        .all(|secs| secs.is_finite())
+    {
+        return Err(RigError::Value(
+            "The times of a pin must be finite numbers.".into(),
+        ));
+    }
     let limb = Limb::new(document, clip, request)?;
     let [start, end] = [clip.start_secs(), clip.end_secs()].map(f64::from);
-    let [from, to] = [request.range[0].max(start), request.range[1].min(end)];
+    let [from, to] = [from.max(start), to.min(end)];
     let ease = request.ease.max(SHORTEST_SECS);
-    if !(from < to && ease.is_finite()) {
+    if from >= to {
         return Err(RigError::Value(format!(
-            "The range must have a length within the clip, {start:.2} - {end:.2} s."
+            "The range must end after it starts and overlap the clip ({start:.2} - {end:.2} s)."
         )));
     }
     let reached = limb.reached([from, to], request.at, task)?;
@@ -91,6 +104,13 @@ pub fn pin(document: &Document, request: &Pin, task: &Task) -> Result<(RigEdit, 
         )));
     }
     let held = reached.held;
+    if held[1] - held[0] < SHORTEST_SECS {
+        return Err(RigError::Value(format!(
+            "“{}” cannot be pinned: it only reaches its place at {:.2} s.",
+            document.skeleton.label(request.joint),
+            held[0]
+        )));
+    }
     let window = [(held[0] - ease).max(start), (held[1] + ease).min(end)].map(|t| t as f32);
     let weight = move |time: f64| {
         let away = (held[0] - time).max(time - held[1]).max(0.0);
@@ -103,34 +123,48 @@ pub fn pin(document: &Document, request: &Pin, task: &Task) -> Result<(RigEdit, 
     let read = with_inputs(document, &read);
     let kinks = held.map(|t| t as f32);
     let times = KeyTimes::of(clip, |joint| read.contains(&joint)).within(window, &kinks);
-    let mut known: BTreeMap<u64, Pose> = BTreeMap::new();
+    let joints: BTreeSet<JointId> = reached.changed.iter().map(|(joint, _)| *joint).collect();
+    let joints: Vec<JointId> = joints.into_iter().collect();
+    // The transforms of these joints by the times: poses of all joints would be much larger.
+    let mut known: BTreeMap<u64, Vec<Transform>> = BTreeMap::new();
+    let size = diagonal(document);
+    let mut is_cancelled = false;
     let mut made = Clip::clone(clip);
-    for &(joint, part) in &reached.changed {
-        let property = match part {
-            ChangedPart::Translation => Property::Translation,
-            ChangedPart::Rotation => Property::Rotation,
-            ChangedPart::Scale => continue,
-        };
+    for (slot, &joint) in joints.iter().enumerate() {
         let parent = document.skeleton.joint(joint).parent;
-        let tolerance = resampling(document, parent, joint, KEY_TOLERANCE);
-        let tolerance = match property {
-            Property::Translation => tolerance.of_place(),
-            _ => tolerance,
-        };
-        cancelled(task)?;
-        let inside = Resampled::new(&times, tolerance, |time| {
-            let pose = known.entry(time.to_bits());
-            let pose = pose.or_insert_with(|| limb.at(time, weight(time)).0);
-            let mut local = pose.locals[joint.get()];
-            if property == Property::Rotation {
-                local.translation = DVec3::ZERO;
+        let exact = resampling_of(document, size, parent, joint, KEY_TOLERANCE);
+        for (part, property, tolerance) in [
+            (
+                ChangedPart::Translation,
+                Property::Translation,
+                exact.of_place(),
+            ),
+            (ChangedPart::Rotation, Property::Rotation, exact),
+        ] {
+            if !reached.changed.contains(&(joint, part)) {
+                continue;
             }
-            local
-        });
-        let own = clip.channel_of(joint, property).map(|c| &clip.channels[c]);
-        let outside = own.map(|own| around(document, own, window, tolerance));
-        let channel = spliced(inside.channel(joint, property), outside, window);
-        set_channel(&mut made, channel);
+            let inside = Resampled::new(&times, tolerance, |time| {
+                is_cancelled |= task.is_cancelled();
+                if is_cancelled {
+                    return Transform::IDENTITY;
+                }
+                let locals = known.entry(time.to_bits()).or_insert_with(|| {
+                    let pose = limb.at(time, weight(time)).0;
+                    joints.iter().map(|j| pose.locals[j.get()]).collect()
+                });
+                let mut local = locals[slot];
+                if property == Property::Rotation {
+                    local.translation = DVec3::ZERO;
+                }
+                local
+            });
+            cancelled(task)?;
+            let own = clip.channel_of(joint, property).map(|c| &clip.channels[c]);
+            let outside = own.map(|own| around(document, own, window, tolerance));
+            let channel = spliced(inside.channel(joint, property), outside, window);
+            set_channel(&mut made, channel);
+        }
     }
     let mut changed = document.clone();
     changed.clips.insert(request.clip, Arc::new(made));
@@ -175,7 +209,7 @@ impl<'a> Limb<'a> {
         let is_bone = document.bone_mask();
         let Some(chain) = Chain::above(skeleton, request.joint, |j| is_bone[j.get()]) else {
             return refused(format!(
-                "“{}” cannot be pinned: a bone chain needs two bones above it.",
+                "“{}” cannot be pinned: it needs two bones above it.",
                 skeleton.label(request.joint)
             ));
         };
@@ -188,19 +222,30 @@ impl<'a> Limb<'a> {
                 skeleton.label(joint)
             ));
         }
-        if !request.at.is_finite() {
-            return refused("The time is not finite.".into());
-        }
         let pose = document.pose_of_clip(clip, request.at);
-        let world = world_of(skeleton, &pose, request.joint);
+        let in_clip = || world_of(skeleton, &pose, request.joint);
+        let world = request.place.unwrap_or_else(in_clip);
+        if !world.is_finite() {
+            return refused(format!(
+                "“{}” cannot be pinned: its place is not finite.",
+                skeleton.label(request.joint)
+            ));
+        }
         let bones = chain.positions(skeleton, &pose);
+        let length = bones.root.distance(bones.mid) + bones.mid.distance(bones.end);
+        if !(length > 0.0 && length.is_finite()) {
+            return refused(format!(
+                "“{}” cannot be pinned: the bones above it have no length.",
+                skeleton.label(request.joint)
+            ));
+        }
         Ok(Self {
             document,
             clip,
             chain,
             place: world.translation,
             orientation: orientation(world.matrix3),
-            length: bones.root.distance(bones.mid) + bones.mid.distance(bones.end),
+            length,
         })
     }
 
@@ -225,7 +270,10 @@ impl<'a> Limb<'a> {
         let wanted = DMat3::from_quat(turn) * now;
         let target = world.translation.lerp(self.place, weight);
         let rest = &document.rest_pose;
-        let miss = (self.chain).reach(skeleton, &mut pose, rest, target, Some(wanted));
+        // Limits leave clips as they are: what exceeds them there may do so here, or the pose would jump where the hold begins.
+        let limits = self.chain.limits_around(skeleton, &pose);
+        let miss =
+            (self.chain).reach_within(skeleton, &mut pose, rest, target, Some(wanted), limits);
         (pose, miss)
     }
 
@@ -238,7 +286,7 @@ impl<'a> Limb<'a> {
         if is_out(first) {
             let label = self.document.skeleton.label(self.chain.end);
             return Err(RigError::Value(format!(
-                "“{label}” cannot stay there: at {at:.2} s its place is out of reach by {:.1} % of the limb's length.",
+                "“{label}” cannot be pinned: at {at:.2} s the limb is {:.1} % too short to reach.",
                 100.0 * first
             )));
         }
@@ -285,7 +333,7 @@ impl<'a> Limb<'a> {
         miss / self.length
     }
 
-    /// The farthest that the end is from its place in a clip of `after`, metres.
+    /// The farthest that the end is from its place in a clip of `after`, as a fraction of the limb's length.
     fn slip(&self, after: &Document, clip: ClipId, held: [f64; 2]) -> f64 {
         let Some(clip) = after.clips.get(&clip) else {
             return 0.0;
@@ -297,7 +345,7 @@ impl<'a> Limb<'a> {
             let there = world_of(&after.skeleton, &pose, self.chain.end);
             there.translation.distance(self.place)
         });
-        apart.fold(0.0, larger)
+        apart.fold(0.0, larger) / self.length
     }
 }
 

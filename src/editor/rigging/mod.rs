@@ -283,6 +283,7 @@ impl Editor {
             clip,
             range: playback.range.map_or(whole, Into::into),
             at: playback.time_secs,
+            posed_at: (playback.unkeyed || self.shows_live()).then_some(playback.time_secs),
             ease,
         })
     }

@@ -3,6 +3,7 @@
 use crate::document::rig::{Axis, Intent, PIN_EASE_SECS, Pin};
 use crate::document::{ClipId, Document};
 use crate::rig::{Operation, Template};
+use crate::skeleton::orientation::world_of;
 use crate::skeleton::{JointId, Pose};
 use crate::tools::transform::topmost;
 use crate::weights::automatic::Automatic;
@@ -141,6 +142,8 @@ pub struct PinSettings {
     pub range: [f64; 2],
     /// The time at which they are where they are held, seconds.
     pub at: f64,
+    /// The time at which the pose on screen differs from the clip; there they are held as on screen.
+    pub posed_at: Option<f64>,
     /// The time to their place and back, seconds.
     pub ease: f64,
 }
@@ -216,8 +219,20 @@ impl RigTool {
             // From the tip, so that the weights of a chain end in the bone above it.
             joints.reverse();
         }
-        let steps = joints.into_iter().map(|joint| self.operation(joint));
+        let shown = self.is_as_posed().then(|| document.current_pose());
+        let steps = joints.into_iter().map(|joint| {
+            let mut step = self.operation(joint);
+            if let (Operation::Pin(pin), Some(pose)) = (&mut step, &shown) {
+                pin.place = Some(world_of(skeleton, pose, joint));
+            }
+            step
+        });
         steps.collect()
+    }
+
+    /// Whether it holds bones where the pose on screen has them, not the clip.
+    fn is_as_posed(&self) -> bool {
+        matches!(self, Self::Pin(settings) if settings.posed_at == Some(settings.at))
     }
 
     fn operation(&self, joint: JointId) -> Operation {
@@ -248,11 +263,13 @@ impl RigTool {
                 range,
                 at,
                 ease,
+                posed_at: _,
             }) => Operation::Pin(Pin {
                 joint,
                 clip,
                 range,
                 at,
+                place: None,
                 ease,
             }),
             Self::InferParents => Operation::InferParents,

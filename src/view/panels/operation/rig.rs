@@ -142,13 +142,13 @@ fn pin_ui(ui: &mut Ui, settings: &mut PinSettings) {
         ),
         ("End", "The time up to which the bones stay in place.", to),
         (
-            "Place at",
-            "The bones stay where they are at this time of the clip.",
+            "Reference time",
+            "The bones stay where they are at this time of the clip; at the time of a pose on screen that is not keyed, where that has them.",
             &mut settings.at,
         ),
         (
-            "Blend",
-            "How long the bones take to their places before the range, and back to their own motion after it.",
+            "Blend time",
+            "How long the bones take to blend into the pin before the range, and out of it after it.",
             &mut settings.ease,
         ),
     ];
