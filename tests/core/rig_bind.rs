@@ -556,7 +556,6 @@ fn the_humanoid_template_fits_large_and_small_heads() {
         };
         let near = |wanted: &str, expected: DVec3, tolerance: f64| {
             let at = made(wanted);
-            println!("{name} {wanted}: {at}");
             let off = (at - expected).truncate().length();
             assert!(off < tolerance, "{name} {wanted}: {at} of {expected}");
         };

@@ -279,8 +279,8 @@ fn axes_and_up_are_chosen() {
     };
     assert_eq!(axes.order, EulerOrder::Zyx);
     add(&mut window, ConstraintKind::CopyLocation);
-    show(&mut window, Role::CheckBox, "Local space of Copy Location");
-    window.click(Role::CheckBox, "Local space of Copy Location");
+    show(&mut window, Role::CheckBox, "Local axes of Copy Location");
+    window.click(Role::CheckBox, "Local axes of Copy Location");
     let local = |rule: Rule| {
         matches!(
             rule,

@@ -136,7 +136,7 @@ pub(super) fn split_weights(
         .iter()
         .filter(|&&c| c != child)
         .map(|&c| tail_at(&before.skeleton, joint, c))
-        .filter(|t| t.length() > 1e-10)
+        .filter(|t| t.length() > 1e-10 && t.is_finite())
         .collect();
     let listed: Vec<JointId> = [joint].iter().chain(made).copied().collect();
     let limit = before.session().brush.max_influences;

@@ -100,8 +100,8 @@ pub(super) fn settings_ui(
             let about = "The axes along which the location is copied.";
             axes_ui(ui, subject, axes, ("Axis", about));
             let mut local = *space == Space::Local;
-            let about = "Owner space: these are the axes of this bone at rest. Otherwise they are those of the world.";
-            check_ui(ui, subject, &mut local, ("Local space", about));
+            let about = "Copy along this bone's rest axes instead of the world axes. The offset turns with them.";
+            check_ui(ui, subject, &mut local, ("Local axes", about));
             *space = if local { Space::Local } else { Space::World };
             offset_ui(ui, subject, keeps_offset);
         }
