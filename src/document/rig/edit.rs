@@ -72,8 +72,8 @@ pub(super) enum AtRest {
 }
 
 impl RigEdit {
-    /// The edit from `before` to `after`, which differ in joints, skins, instances, clips, poses, locks, rows
-    /// and drivers of samples.
+    /// The edit from `before` to `after`, which differ in joints, skins, instances, clips, poses, locks, rows,
+    /// drivers of samples, shapes and copies of meshes.
     pub fn between(before: &Document, after: &Document) -> Self {
         let (mut rows, mut correctives) = (Vec::new(), BTreeMap::new());
         let (mut clusters, mut geometry) = (BTreeMap::new(), BTreeMap::new());
